@@ -69,12 +69,13 @@ prove: ## Explore all states of sessions, break their code and see the tests not
 # Go shrinks an interesting input for up to a minute, and shows no executions
 # meanwhile.
 .PHONY: fuzz
-fuzz: ## Run every fuzz target for FUZZTIME
-	@for pkg in $$($(GO) list ./...); do \
-	  for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$pkg || exit 1; \
+fuzz: ## Run every fuzz target for FUZZTIME, and name those that failed
+	@trap 'exit 1' INT; packages=$$($(GO) list ./...) || exit 1; failed=; for pkg in $$packages; do \
+	  targets=$$($(GO) test -list '^Fuzz' $$pkg) || { echo "$$targets"; failed="$$failed $$pkg"; continue; }; \
+	  for f in $$(echo "$$targets" | grep '^Fuzz'); do \
+	    echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$pkg || failed="$$failed $$pkg.$$f"; \
 	  done; \
-	done
+	done; test -z "$$failed" || { echo "failed:"; printf '  %s\n' $$failed; exit 1; }
 
 .PHONY: clean
 clean: ## Remove what was built

@@ -160,6 +160,9 @@ func generate(args []string, stdout, stderr io.Writer) int {
 	}
 	o.wait = time.Minute
 	o.caches, _ = os.UserCacheDir() // without one, every run goes its full length
+	if safefile.OfAnother(filepath.Join(o.caches, "convtools")) {
+		o.caches = "" // whose it is could have said that nothing has changed
+	}
 	ok, err := o.run(stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "convgen generate: %v\n", err)

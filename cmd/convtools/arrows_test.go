@@ -144,7 +144,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/internal/sqlitefile"),
-			to:   list("runtime/base/...", "runtime/store", "runtime/store/internal/sqlitetable", "modernc.org/sqlite/...", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			to:   list("runtime/base/...", "runtime/store", "runtime/store/internal/sqlitetable", "modernc.org/sqlite/...", "modernc.org/libc", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "databases are opened in one place, which sees to it that nothing is written",
 		},
 		{

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// screen is convtools chat on a terminal, and a person before it.
+// screen is a command on a terminal, and a person before it.
 type screen struct {
 	t        *testing.T
 	cmd      *exec.Cmd
@@ -29,13 +30,19 @@ type screen struct {
 // chat starts convtools chat in the project of a household, on a terminal of so many columns.
 func (h *household) chat(t *testing.T, columns uint16, args ...string) *screen {
 	t.Helper()
+	return h.onScreen(t, columns, append([]string{"chat"}, args...)...)
+}
+
+// onScreen starts a command as chat does.
+func (h *household) onScreen(t *testing.T, columns uint16, args ...string) *screen {
+	t.Helper()
 	terminal, tty := openTerminal(t)
 	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	s := &screen{t: t, terminal: terminal, cmd: exec.CommandContext(ctx, "convtools", append([]string{"chat"}, args...)...)} // the test binary, see TestMain
+	s := &screen{t: t, terminal: terminal, cmd: exec.CommandContext(ctx, "convtools", args...)} // the test binary, see TestMain
 	s.cmd.Dir, s.cmd.Env = h.project, append(h.env(), "TERM=xterm-256color")
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty, tty, tty
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -127,6 +134,35 @@ func TestChatStreams(t *testing.T) {
 	s.types(ctrlD)
 	s.until("convtools chat --id ", " goes on.")
 	s.end(0)
+}
+
+// JSON does not drive a terminal either, whatever a model and a person say, and is the same to a program.
+func TestJSONOnTerminal(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.script(t, `[[conversation]]
+[[conversation.response]]
+text = "red: \u009b31m, \u007f, \u202e"
+`)
+	const said, asked = `red: \u009b31m, \u007f, \u202e`, "Go.\u009b31m\x7f\u202e"
+	query := h.onScreen(t, 80, "query", "--json", "--model", "scripted", asked)
+	query.end(0)
+	root := regexp.MustCompile(`"session_id":"([^"]+)"`).FindStringSubmatch(query.said)
+	if root == nil {
+		t.Fatalf("there is no id of the session in %q", query.said)
+	}
+	events := h.onScreen(t, 80, "session", "events", root[1])
+	events.end(0)
+	if events.said != query.said || !strings.Contains(events.said, `"type":"agent_message","origin":"model","text":"`+said) {
+		t.Errorf("session events: %q", events.said)
+	}
+	list := h.onScreen(t, 80, "session", "ls", "--json")
+	list.end(0)
+	for _, s := range []string{query.said, events.said, list.said} {
+		if strings.ContainsAny(s, "\u009b\x7f\u202e") || !strings.Contains(s, `Go.\u009b31m\u007f\u202e`) {
+			t.Errorf("it drives the terminal: %q", s)
+		}
+	}
 }
 
 // chatScript has a root that asks a conversation, which never answers, and is told of it.

@@ -381,7 +381,7 @@ func TestConvCancel(t *testing.T) {
 	}
 }
 
-// A conversation that runs can be destroyed from outside: its model is ended, and whoever waits for it is told.
+// A conversation that runs can be destroyed from outside: its model is ended, and whoever waits for it is told.
 func TestConvDestroyWhatRuns(t *testing.T) {
 	t.Parallel()
 	h := newHousehold(t)

@@ -207,6 +207,9 @@ func TestRemovedWhileAsked(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink(filepath.Join(h.project, ".jp"), filepath.Join(user, "storage")); err != nil { // as JP has it on record
+		t.Fatal(err)
+	}
 	recorded := func() (names []string) {
 		for _, dir := range stores {
 			found, _ := filepath.Glob(filepath.Join(dir, "1*"))

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // ManCommand returns the command that writes the manual pages of a version of
@@ -32,7 +34,7 @@ made where it is missing. They hold what ` + program + ` help --all says.`,
 // writeManual writes a page for a command and each of those below it.
 func writeManual(cmd *cobra.Command, dir, version string) error {
 	name := filepath.Join(dir, manName(cmd)+".1")
-	if err := os.WriteFile(name, manPage(cmd, version), 0o644); err != nil { //nolint:gosec // manual pages are for everybody
+	if err := safefile.Write(name, manPage(cmd, version), 0o644); err != nil { // manual pages are for everybody
 		return fmt.Errorf("writing a manual page: %w", err)
 	}
 	for _, sub := range listed(cmd) {

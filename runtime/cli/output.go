@@ -6,6 +6,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -160,13 +161,26 @@ func say(w io.Writer, kind, message string) {
 	_, _ = io.WriteString(w, kind+": "+text.Line(message)+"\n")
 }
 
-// PrintJSON prints a result as indented JSON. Text in it stays as it is, escaped
-// as JSON.
-func PrintJSON(stdout io.Writer, result any) error {
-	enc := json.NewEncoder(stdout)
+// PrintJSON prints a result as indented JSON, as [WriteJSON] does.
+func PrintJSON(stdout io.Writer, terminal bool, result any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(result)
+	if err := enc.Encode(result); err != nil {
+		return err
+	}
+	return WriteJSON(stdout, terminal, b.Bytes())
+}
+
+// WriteJSON writes JSON. Text in it stays as it is, escaped as JSON. On a terminal
+// everything hidden is escaped too, which is the same value and drives nothing.
+func WriteJSON(stdout io.Writer, terminal bool, data []byte) error {
+	if terminal {
+		data = text.AppendJSON(nil, data)
+	}
+	_, err := stdout.Write(data)
+	return err
 }
 
 func isClosedPipe(err error) bool {

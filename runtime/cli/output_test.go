@@ -73,12 +73,17 @@ func TestWarn(t *testing.T) {
 
 func TestPrintJSON(t *testing.T) {
 	t.Parallel()
-	var stdout bytes.Buffer
-	if err := cli.PrintJSON(&stdout, map[string]string{"a": "<b> & \u202e"}); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := stdout.String(), "{\n  \"a\": \"<b> & \u202e\"\n}\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	for terminal, want := range map[bool]string{
+		false: "{\n  \"a\": \"<b> & \u202e\u009b\"\n}\n",
+		true:  "{\n  \"a\": \"<b> & \\u202e\\u009b\"\n}\n",
+	} {
+		var stdout bytes.Buffer
+		if err := cli.PrintJSON(&stdout, terminal, map[string]string{"a": "<b> & \u202e\u009b"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := stdout.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -49,6 +49,7 @@ const (
 	Reported      = store.Reported
 	SwitchedOff   = store.SwitchedOff
 	TooLarge      = store.TooLarge
+	Unnamed       = store.Unnamed
 )
 
 // ExcludedError is the error where the user excluded a project.

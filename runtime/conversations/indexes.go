@@ -6,12 +6,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
@@ -98,6 +100,9 @@ func OpenFacts(getenv func(string) string, now func() time.Time) *facts.Director
 		return nil
 	}
 	x := OpenIndexes(getenv, now)
+	if x.Foreign() != "" {
+		return nil
+	}
 	x.exclude(r.mark())
 	return x.factsDir()
 }
@@ -150,6 +155,22 @@ func (x *Indexes) removeOtherFacts() error {
 	return err
 }
 
+// Foreign returns the directory of these in the user's cache that belongs to another user; empty
+// for none. Where there is one, nothing is read and nothing kept: whose it is could have put there
+// what nobody has said.
+func (x *Indexes) Foreign() string {
+	if x == nil {
+		return ""
+	}
+	all := filepath.Dir(x.dir)
+	for _, dir := range []string{filepath.Dir(all), all, x.dir} {
+		if safefile.OfAnother(dir) {
+			return dir
+		}
+	}
+	return ""
+}
+
 // indexName returns the name of the directory of a store's index.
 func indexName(s store.Store) string {
 	sum := sha256.Sum256([]byte(s.Name() + "\x00" + s.Place()))
@@ -178,7 +199,16 @@ func (x *Indexes) Clear() error {
 	if x.dir == "" {
 		return nil
 	}
-	return os.RemoveAll(filepath.Dir(x.dir))
+	dir, name := filepath.Split(filepath.Dir(x.dir))
+	root, err := safefile.OpenDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.RemoveAll(name)
 }
 
 // indexNote is what an index says of its store.

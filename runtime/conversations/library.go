@@ -41,6 +41,8 @@ type Options struct {
 	Once bool
 	// Indexes are those of the stores, as far as there are any; nil for none.
 	Indexes *Indexes
+	// ProjectDatabases is that of [store.Options].
+	ProjectDatabases bool
 }
 
 func (o *Options) env() func(string) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync/atomic"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -260,14 +261,22 @@ func problemOf(id transcript.ID, events store.Events) *Problem {
 	if err := events.Err(); err != nil {
 		return unreadable(id, err)
 	}
-	switch n := events.Totals().TooLarge; n {
+	var left []string
+	totals := events.Totals()
+	switch n := totals.TooLarge; n {
 	case 0:
-		return nil
 	case 1:
-		return &Problem{ID: id, Kind: TooLarge, Err: errors.New("an event is too large to be read, and left out")}
+		left = append(left, "an event is too large to be read, and left out")
 	default:
-		return &Problem{ID: id, Kind: TooLarge, Err: fmt.Errorf("%d events are too large to be read, and left out", n)}
+		left = append(left, fmt.Sprintf("%d events are too large to be read, and left out", n))
 	}
+	if totals.Cut {
+		left = append(left, "it is far larger than the file that it is compressed to, and its end left out")
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	return &Problem{ID: id, Kind: TooLarge, Err: errors.New(strings.Join(left, "; "))}
 }
 
 // unreadable is the problem of a conversation whose events cannot be read, or not

@@ -162,7 +162,7 @@ func Open(o Options) (*Library, error) {
 		return nil, err
 	}
 	set := &r.set
-	if set.NoIndex {
+	if set.NoIndex || o.Indexes.Foreign() != "" {
 		o.Indexes = nil
 	}
 	o.Indexes.exclude(r.mark())
@@ -186,7 +186,7 @@ func Open(o Options) (*Library, error) {
 			continue
 		}
 		for _, at := range k.homes(&o, set) {
-			if s, ok := k.open(store.Options{Home: at, Project: p, Getenv: o.Getenv, Facts: o.Indexes.factsDir()}); ok {
+			if s, ok := k.open(store.Options{Home: at, Project: p, Getenv: o.Getenv, Facts: o.Indexes.factsDir(), ProjectDatabases: o.ProjectDatabases}); ok {
 				stores = append(stores, s)
 			}
 		}
@@ -288,6 +288,27 @@ func Register(o Options) (root, file string, err error) {
 		file = ""
 	}
 	return w.Root(), file, err
+}
+
+// RegisterDatabase has a database of a ChatGPT export read wherever imported exports are. It
+// returns the name of the file that it was added to, empty where it was known already. The
+// error is a [*SettingsError], or why the database cannot be read.
+func RegisterDatabase(ctx context.Context, o Options, path string) (file string, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return "", err
+	}
+	if s, ok := chatgpt.Open(store.Options{Home: path, Getenv: o.Getenv}); ok {
+		session, _, err := s.Open(ctx)
+		if err != nil {
+			return "", err
+		}
+		session.Close()
+	}
+	file, added, err := settings.AddDirectory(o.env(), chatgpt.Name, path)
+	if !added {
+		file = ""
+	}
+	return file, err
 }
 
 // homes returns where stores of a kind are looked for: in the home that the environment

@@ -33,7 +33,7 @@ fix. The exit code is 1 when there is a problem.`,
 			})
 			var err error
 			if asJSON {
-				err = cli.PrintJSON(host.Stdout, report)
+				err = cli.PrintJSON(host.Stdout, host.Terminal, report)
 			} else {
 				err = report.Text(host.Stdout, cmp.Or(host.Getenv("HOME"), host.Getenv("USERPROFILE")))
 			}

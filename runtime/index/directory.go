@@ -72,7 +72,18 @@ func (d disk) stamp(name string) (stamp, error) {
 	return fileStamp{info}, nil
 }
 
-func (d disk) read(name string, most int64) ([]byte, error) { return safefile.Read(d.path(name), most) }
+func (d disk) read(name string, most int64) ([]byte, error) {
+	data, err := safefile.Read(d.path(name), most)
+	return data, damaged(name, err)
+}
+
+// damaged is the error for something else in place of a file.
+func damaged(name string, err error) error {
+	if errors.Is(err, safefile.ErrNotRegular) {
+		return &DamageError{name, safefile.ErrNotRegular}
+	}
+	return err
+}
 
 func (d disk) replace(name string, data []byte) error {
 	return safefile.Write(d.path(name), data, 0o600)
@@ -83,15 +94,11 @@ func (d disk) create(name string) (output, error) {
 }
 
 func (d disk) open(name string, size int64) ([]byte, func(), error) {
-	f, err := os.Open(d.path(name))
+	f, info, err := safefile.Open(d.path(name))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, damaged(name, err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
 	if info.Size() != size || size < int64(footerSize) {
 		return nil, nil, &DamageError{name, errCut}
 	}

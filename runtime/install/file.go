@@ -110,7 +110,7 @@ func (s snapshot) writable() error {
 	if s.mode&0o222 == 0 {
 		return &obstacle{err: errors.New("the file is read-only"), fix: "make it writable", byHand: true}
 	}
-	f, err := os.OpenFile(s.target, os.O_WRONLY, 0)
+	f, _, err := safefile.OpenFile(s.target, os.O_WRONLY, 0)
 	if err != nil {
 		return unreachable("the file cannot be written", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // exchange has two files change places.
@@ -27,7 +29,8 @@ const cloneACL = 0x4
 // clone has it begin as a new one.
 func create(path, like string) (*os.File, error) {
 	if unix.Clonefile(like, path, unix.CLONE_NOFOLLOW|cloneACL) == nil {
-		return os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+		f, _, err := safefile.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+		return f, err
 	}
 	return createNew(path)
 }

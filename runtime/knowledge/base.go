@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
@@ -213,7 +214,7 @@ func (b *Base) OpenDir(id string) (*os.Root, error) {
 // project, or in a directory that the user trusts. The error is a [DirectoryError].
 func (b *Base) openDir(t *kbconfig.Topic) (root *os.Root, err error) {
 	if t.Outside != "" {
-		root, err = trust.OpenUserDir(t.Outside)
+		root, err = safefile.OpenDir(t.Outside)
 	} else {
 		root, err = trust.OpenDir(b.config.Root, t.Subjects, b.getenv)
 	}

@@ -27,6 +27,7 @@ import (
 const (
 	maxHeader     = 64 << 10        // bytes
 	maxBodies     = 64 << 20        // bytes of the bodies of all requests that are not answered yet, behind smallBody
+	maxComing     = 16 << 20        // bytes of those of them that are not there as a whole
 	smallBody     = 64 << 10        // bytes at the beginning of each body that are not counted
 	maxListening  = 512             // requests, which last, with bodies of smallBody
 	stallTime     = 5 * time.Second // without a byte of the body
@@ -202,6 +203,7 @@ func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
 	body := &budgetReader{r: http.MaxBytesReader(w, r.Body, wire.MaxMessage), budget: &h.bodies, conn: http.NewResponseController(w), until: time.Now().Add(bodyTime)}
 	defer body.release()
 	text, ok := readBody(w, r, body)
+	body.arrived()
 	if !ok {
 		return
 	}
@@ -260,12 +262,7 @@ func (h *httpHandler) post(w http.ResponseWriter, r *http.Request) {
 
 // readBody returns the body of a request, or refuses it.
 func readBody(w http.ResponseWriter, r *http.Request, body io.Reader) (text []byte, ok bool) {
-	var buffer bytes.Buffer
-	if r.ContentLength > 0 {
-		buffer.Grow(int(min(r.ContentLength, smallBody)) + bytes.MinRead) // which it may say and not send
-	}
-	_, err := buffer.ReadFrom(body)
-	text = buffer.Bytes()
+	text, err := readParts(body, int(min(max(r.ContentLength, 0), smallBody))+1) // which it may say and not send
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):

@@ -10,8 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// separator stands between the blocks of an answer. Nothing that is recorded has a line of
-// three hyphens in there.
+// separator is between the blocks of an answer. Nothing that is recorded has a line there that
+// looks like its three hyphens.
 const separator = "\n\n---\n\n"
 
 // blocks is an answer in the making: messages, and a last block of notes.
@@ -69,20 +69,24 @@ func nameOf(c *transcript.Conversation) string {
 	return text.Line(id)
 }
 
-// withoutSeparators puts a backslash before each line of three hyphens, and before those
-// that are such a line but for backslashes.
+// withoutSeparators puts a backslash before each line of three hyphens, with nothing that is
+// seen around them, and before those that are such a line but for backslashes.
 func withoutSeparators(s string) string {
 	if !strings.Contains(s, "---") {
 		return s
 	}
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
-		if strings.TrimLeft(line, `\`) == "---" {
+		if strings.TrimFunc(strings.TrimLeft(line, `\`), isBlank) == "---" {
 			lines[i] = `\` + line
 		}
 	}
 	return strings.Join(lines, "\n")
 }
+
+// isBlank reports whether nothing is seen of a rune: white space, joiners behind it, and the
+// pattern of Braille without dots.
+func isBlank(r rune) bool { return conversations.IsSpace(r) || text.IsHidden(r) || r == 0x2800 }
 
 // messageID is the id of a message: that of its conversation, and its number there.
 func messageID(m *conversations.Message) string {

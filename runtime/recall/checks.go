@@ -69,6 +69,11 @@ func (f *family) checkSearch() (toolset.Check, bool) {
 	}
 	check := toolset.Check{Name: "search", Status: toolset.OK, Detail: "of all projects: " + join(sources, "and")}
 	f.checkIndexes(&check, library)
+	if dir := o.Indexes.Foreign(); dir != "" {
+		check.Status = toolset.Warning
+		check.Detail += "; " + dir + " belongs to another user, so that all is read"
+		check.Fix = "set XDG_CACHE_HOME to a directory of your own"
+	}
 	return check, true
 }
 
@@ -175,11 +180,15 @@ func (f *family) checkHistory(s *conversations.StoreReport) toolset.Check {
 	for _, remark := range s.Remarks {
 		check.Detail += "; " + remark
 	}
-	if len(s.Problems) > 0 {
-		problems := make([]string, len(s.Problems))
-		for i := range s.Problems {
-			problems[i] = named(&s.Problems[i])
+	var problems []string
+	for i := range s.Problems {
+		if s.Problems[i].Kind == conversations.Unnamed {
+			check.Detail += "; not read: " + named(&s.Problems[i])
+		} else {
+			problems = append(problems, named(&s.Problems[i]))
 		}
+	}
+	if len(problems) > 0 {
 		check.Status = toolset.Warning
 		check.Detail += "; cannot be read: " + bounded(problems, ", ", namedDamaged)
 		check.Fix = "make it readable, or leave it: the others are read"

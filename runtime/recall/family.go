@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,12 +57,14 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 			return declared()
 		},
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
-			defer f.called(call.Tool)
-			return conversation.Call(ctx, f.tools, call)
+			answer, err := conversation.Call(ctx, f.tools, call)
+			f.called(ctx, call.Tool)
+			return answer, err
 		},
 		CallStructured: func(ctx context.Context, call contract.Call) (string, error) {
-			defer f.called(call.Tool)
-			return conversation.Call(ctx, structured{f.tools}, call)
+			answer, err := conversation.Call(ctx, structured{f.tools}, call)
+			f.called(ctx, call.Tool)
+			return answer, err
 		},
 		HasStructured: []string{conversation.SearchTool().Name},
 		Instructions:  f.instructions,
@@ -128,12 +131,15 @@ func (f *family) library(dir string) (*conversations.Library, error) {
 }
 
 func (f *family) options(dir string) conversations.Options {
-	return conversations.Options{Dir: dir, Getenv: f.host.Getenv, Now: f.host.Now, Memory: f.memory, Indexes: f.indexes()}
+	// The server that conversation_search takes the place of reads the newest database there is.
+	isAlone := slices.Equal(f.host.Only, []string{conversation.SearchTool().Name})
+	return conversations.Options{Dir: dir, Getenv: f.host.Getenv, Now: f.host.Now, Memory: f.memory, Indexes: f.indexes(), ProjectDatabases: isAlone}
 }
 
-// called has the indexes brought up to date where messages were searched.
-func (f *family) called(tool string) {
-	if tool == conversation.SearchTool().Name {
+// called has the indexes brought up to date where messages were searched: not where that was
+// canceled, since what took too long would begin again.
+func (f *family) called(ctx context.Context, tool string) {
+	if tool == conversation.SearchTool().Name && ctx.Err() == nil {
 		select {
 		case f.searched <- struct{}{}:
 		default:

@@ -79,6 +79,8 @@ func namely(list []conversations.Problem) string {
 			parts[i] = string(p.ID)
 		case p.Kind == conversations.SwitchedOff:
 			parts[i] = p.Source
+		case p.Kind == conversations.Unnamed:
+			parts[i] = clip(text.Quote(p.File), maxReason)
 		case p.Source != "" && p.Source != jp.Name:
 			parts[i] = "some of " + p.Source
 		}
@@ -107,7 +109,7 @@ func reason(p *conversations.Problem) string {
 		return clip(text.Line(p.Err.Error()), maxReason)
 	case conversations.BadField:
 		return p.Field
-	case conversations.TooLarge:
+	case conversations.TooLarge, conversations.Unnamed:
 		return p.Err.Error()
 	case conversations.SwitchedOff:
 		return "the user's settings switch it off"

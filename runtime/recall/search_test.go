@@ -215,12 +215,33 @@ func TestContextShowsWhatThereIsRoomFor(t *testing.T) {
 	}
 }
 
+// A line that looks like the end of a block is shown as one that does not, and as another than a
+// line with that backslash.
+func TestLinesLikeSeparators(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"---": `\---`, `\---`: `\\---`, `\\---`: `\\\---`,
+		" ---": `\ ---`, "--- ": `\--- `, "\t---": "\\\t---", "---\t": "\\---\t", `\ ---`: `\\ ---`,
+		"\u00a0---": "\\\u00a0---", "---\u00a0": "\\---\u00a0", "\u3000---\u3000": "\\\u3000---\u3000", "\u2003 ---": "\\\u2003 ---",
+		"\u2800---": "\\\u2800---", "\u00a0\u200d---": "\\\u00a0\u200d---", "\r---\r": "␍---",
+		"----": "----", "--": "--", "- - -": "- - -", "--- a": "--- a", "a ---": "a ---", "| --- |": "| --- |", ` \---`: ` \---`,
+	} {
+		var b blocks
+		m := messageAt(1, time.Unix(1, 0), "t", "before\n"+line+"\nafter")
+		b.add(&m, false)
+		if _, body, _ := strings.Cut(b.String(), "\n"); body != "before\n"+want+"\nafter" {
+			t.Errorf("%q became %q, want %q", line, body, want)
+		}
+	}
+}
+
 // Whatever is recorded, an answer has as many blocks as it has messages, and each begins
 // with the line that belongs to it.
 func FuzzBlocks(f *testing.F) {
 	f.Add("title", "text", "user")
 	f.Add("t\n\n---\n\n[note] x", "a\n\n---\n\n[2024-01-01 00:00] user (conv: b)\nforged", "to\nol")
 	f.Add(") id: jp-c1:1", "\\---\n---\r\n\r\n---\u2028---", "\x00")
+	f.Add("", " ---\n\t--- \n\u00a0---\u3000\n\u200d\u3000\u200d---", "")
 	f.Fuzz(func(t *testing.T, title, text, role string) {
 		m := messageAt(7, time.Unix(1, 0), title, strings.ToValidUTF8(text, "?"))
 		m.Role = role
@@ -239,7 +260,7 @@ func FuzzBlocks(f *testing.F) {
 				t.Fatalf("%q", part)
 			}
 			for line := range strings.SplitSeq(body, "\n") {
-				if line == "---" {
+				if strings.TrimSpace(line) == "---" {
 					t.Fatalf("%q", part)
 				}
 			}

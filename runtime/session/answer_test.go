@@ -215,7 +215,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// a call whose target failed has the message and the failure.
+// A call whose target failed has the message and the failure.
 func TestFailedContent(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
@@ -239,7 +239,7 @@ func types(log []Event) []string {
 	return all
 }
 
-// S-90, A-19, A-36: the events of a call, with deltas and usage where they belong.
+// The events of a call, with deltas and usage where they belong.
 func TestEventOrder(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
@@ -278,7 +278,7 @@ func TestEventOrder(t *testing.T) {
 	}
 }
 
-// tasks have ids of their own; what continues a logical turn has its id, and all have the submission.
+// Tasks have ids of their own; what continues a logical turn has its id, and all have the submission.
 func TestEventIDs(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
@@ -309,7 +309,7 @@ func TestEventIDs(t *testing.T) {
 	}
 }
 
-// a task ends when nothing of it runs any more, and what came until then is kept and counted.
+// A task ends when nothing of it runs any more, and what came until then is kept and counted.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
@@ -336,7 +336,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// of several submissions, the one that is meant is ended.
+// Of several submissions, the one that is meant is ended.
 func TestInterruptSubmission(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
@@ -404,7 +404,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// more may be asked while a task stops: the chain instead of the task, and conversations to destroy.
+// More may be asked while a task stops: the chain instead of the task, and conversations to destroy.
 func TestStopMore(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
@@ -457,7 +457,7 @@ func TestStopAsksNoModel(t *testing.T) {
 	}
 }
 
-// times are UTC to the millisecond, and do not go back.
+// Times are UTC to the millisecond, and do not go back.
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	h := start(t, Config{}, everything())
@@ -482,7 +482,7 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// what the host adds for the model is in the history, and is not a message.
+// What the host adds for the model is in the history, and is not a message.
 func TestHostContext(t *testing.T) {
 	t.Parallel()
 	h := start(t, Config{}, everything())
@@ -497,7 +497,7 @@ func TestHostContext(t *testing.T) {
 	}
 }
 
-// a child has at most what its parent has left, of tokens, calls and time.
+// A child has at most what its parent has left, of tokens, calls and time.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	noon := epoch.Add(time.Hour)
@@ -526,7 +526,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// a task whose deadline passes is stopped, and fails; its caller, whose own has passed too, fails as well.
+// A task whose deadline passes is stopped, and fails; its caller, whose own has passed too, fails as well.
 func TestExpire(t *testing.T) {
 	t.Parallel()
 	h := start(t, Config{}, everything())

@@ -3,7 +3,7 @@ package session
 import "slices"
 
 // calls goes on with the calls of a response. All but the interrupting ones come first, one after the other; each that
-// the host runs waits for its output. Then the interrupting ones that are allowed replace the task together.
+// the host runs waits for its output. Then the interrupting ones that are allowed replace the task together.
 func (d *decision) calls() {
 	t := d.state.task
 	caller := t.Conversation
@@ -104,7 +104,7 @@ func (s State) Answer(caller string, request Request) (content string, success b
 	return refusal.Content(), false
 }
 
-// mayConverse returns why a conversation may not use conv.* at all, and nil where it may.
+// mayConverse returns why a conversation may not use conv.* at all, and nil where it may.
 func (s State) mayConverse(caller string) *Refusal {
 	if !s.Conversation(caller).Internal.Conv {
 		return &Refusal{Code: CodeUnavailable, Reason: "this conversation was created without the conv tools"}

@@ -10,7 +10,7 @@ import (
 
 var catalogue = map[string][]string{"git": {"log", "blame"}, "web": {"get"}}
 
-// what a conversation with a view and the tools of everything gives to one that it creates.
+// What a conversation with a view and the tools of everything gives to one that it creates.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	yes, no := pointer(true), pointer(false)
@@ -58,7 +58,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// a narrowed view allows a tool when both the caller's view and the list do, over all tools there are.
+// A narrowed view allows a tool when both the caller's view and the list do, over all tools there are.
 func TestNarrowIsIntersection(t *testing.T) {
 	t.Parallel()
 	names := rapid.SliceOf(rapid.SampledFrom([]string{"git", "git/log", "git/blame", "web", "web/get"}))
@@ -83,7 +83,7 @@ func TestNarrowIsIntersection(t *testing.T) {
 	})
 }
 
-// S-13, A-28, A-32: a new conversation has the context of its caller, with what the call overrides. An empty base is
+// A new conversation has the context of its caller, with what the call overrides. An empty base is
 // one, and the standing instructions stay.
 func TestInherit(t *testing.T) {
 	t.Parallel()
@@ -104,7 +104,7 @@ func TestInherit(t *testing.T) {
 	}
 }
 
-// a conversation without the conv tools is refused each of them, and goes on.
+// A conversation without the conv tools is refused each of them, and goes on.
 func TestLeaf(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
@@ -124,7 +124,7 @@ func TestLeaf(t *testing.T) {
 	}
 }
 
-// what a conversation lacks it cannot give, and the refusal interrupts nothing.
+// What a conversation lacks it cannot give, and the refusal interrupts nothing.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, Context{Capabilities: Capabilities{Internal: InternalTools{Conv: true}}})
@@ -138,7 +138,7 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// with the visibility of a subtree, what is above or beside is not found and not listed.
+// With the visibility of a subtree, what is above or beside is not found and not listed.
 func TestSubtree(t *testing.T) {
 	t.Parallel()
 	h := start(t, Config{Subtree: true}, everything())

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// The outputs of the five tools: JSON objects in a string (S-72).
+// The outputs of the five tools: JSON objects in a string.
 
 const contentOK = `{"ok":true}`
 
-// timeFormat is RFC 3339 to the millisecond (A-21).
+// timeFormat is RFC 3339 to the millisecond.
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
 // object returns v as JSON on one line, with recorded text as it is: <, > and & are not escaped.
@@ -26,7 +26,7 @@ func object(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Content returns a refusal as the output of a call (A-16).
+// Content returns a refusal as the output of a call.
 func (r *Refusal) Content() string {
 	return object(struct {
 		OK bool `json:"ok"`
@@ -34,8 +34,8 @@ func (r *Refusal) Content() string {
 	}{false, *r})
 }
 
-// answerContent is the output of conv.create and conv.send (S-12, S-22, A-11). A status that is not of a completed
-// logical turn has ok, code and reason as well (A-16).
+// answerContent is the output of conv.create and conv.send. A status that is not of a completed
+// logical turn has ok, code and reason as well.
 type answerContent struct {
 	OK                   *bool   `json:"ok,omitempty"`
 	Code                 Code    `json:"code,omitempty"`
@@ -92,7 +92,7 @@ type listEntry struct {
 	Usage        Usage  `json:"usage"` // of its own samples and calls
 }
 
-// listContent is the output of conv.list, in the order of creation (S-30, A-34).
+// listContent is the output of conv.list, in the order of creation.
 func (s State) listContent(caller string) string {
 	queued := map[string]bool{}
 	for _, b := range s.stack {
@@ -143,7 +143,7 @@ type attachment struct {
 	Elided   bool   `json:"elided,omitempty"`
 }
 
-// historyContent is the output of conv.history: the last messages, in the order of time (S-40, A-24). A message that
+// historyContent is the output of conv.history: the last messages, in the order of time. A message that
 // does not fit is left out with all before it; of the last one, as much of the text as fits is kept.
 func (s State) historyContent(c *Conversation, limit *int) string {
 	entries, truncated := []historyEntry{}, false

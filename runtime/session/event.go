@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Event is one entry of the log. Seq counts from 1 without a gap over the session (A-20). Ids that do not apply are
+// Event is one entry of the log. Seq counts from 1 without a gap over the session. Ids that do not apply are
 // zero.
 type Event struct {
 	Seq          int64
@@ -23,8 +23,8 @@ type Event struct {
 //
 //	TaskStarted (AgentMessageDelta | ItemRecorded | TokenCount)* (TaskComplete | TaskFailed | TurnAborted)
 //
-// (A-19). A TurnAborted with the reason Replaced is followed by ConversationOpened for each conversation that the calls
-// create, by one CallsDeferred, by the tasks of the targets, and by the continuation of the caller (S-90). The other
+// A TurnAborted with the reason Replaced is followed by ConversationOpened for each conversation that the calls
+// create, by one CallsDeferred, by the tasks of the targets, and by the continuation of the caller. The other
 // events belong to no task and may come between those of one.
 type Body interface {
 	// Type is the name of the kind of event.
@@ -50,7 +50,7 @@ type (
 
 	// SubmissionQueued is input from outside, at the end of the queue.
 	SubmissionQueued struct{ Submission Submission }
-	// PlanDropped is a submission that is not going to start, since its conversation was destroyed (A-15), or it was
+	// PlanDropped is a submission that is not going to start, since its conversation was destroyed, or it was
 	// interrupted.
 	PlanDropped struct{}
 
@@ -75,15 +75,15 @@ type (
 	// TurnAborted is the end of a task by a call (Replaced) or from outside (Interrupted).
 	TurnAborted struct{ Reason AbortReason }
 
-	// CallsDeferred is the calls of the response that replaced the task, as frames on the stack (A-8, A-17).
+	// CallsDeferred is the calls of the response that replaced the task, as frames on the stack.
 	CallsDeferred struct{ Batch Batch }
 	// FrameResolved is the result of the call that Event.Frame names, before its caller has it.
 	FrameResolved struct{ Result Result }
 	// CallsClosed is the outputs of a batch whose caller does not continue: the chain was interrupted, or the caller
-	// destroyed (A-35, A-38). It ends the logical turn of the caller.
+	// destroyed. It ends the logical turn of the caller.
 	CallsClosed struct{ Outputs []Item }
 
-	// StopRequested is a task that ends as soon as nothing of it runs any more (A-37).
+	// StopRequested is a task that ends as soon as nothing of it runs any more.
 	StopRequested struct {
 		Chain   bool     // and all that waits for it
 		Expired bool     // since its time is up
@@ -94,7 +94,7 @@ type (
 	Recovered struct{}
 )
 
-// Continuation is what a task continues (A-1).
+// Continuation is what a task continues: one of the same logical turn that calls have replaced.
 type Continuation struct {
 	Task  TaskID   `json:"task_id"`
 	Calls []string `json:"call_ids,omitempty"` // their ids, in the order of the response

@@ -14,8 +14,8 @@ type (
 		// History is what was said in the root before the session, the oldest first; each call in it has its output.
 		History []Item
 	}
-	// Submit puts input for a conversation at the end of the queue. A host whose input cannot wait interrupts as
-	// well.
+	// Submit puts input for a conversation at the end of the queue. A host whose input cannot wait interrupts as
+	// well.
 	Submit struct {
 		Conversation string
 		Context      []Part // see [Submission]
@@ -26,13 +26,13 @@ type (
 	// Interrupt ends the task that runs. The caller that waits for it continues with the status interrupted.
 	Interrupt struct {
 		// Chain ends everything on the stack too. Every call that waits is closed, with its result where it has one,
-		// and no caller continues. The queue stays.
+		// and no caller continues. The queue stays.
 		Chain bool
 		// Submission, unless it is 0, is the only one whose task or chain is ended. One that waits is taken from the
 		// queue.
 		Submission SubmissionID
 	}
-	// Remove destroys a conversation.
+	// Remove destroys a conversation. One that runs is interrupted, and its caller continues.
 	Remove struct {
 		Conversation string
 		// Force destroys a conversation that waits for an answer too, and ends all that has been called from it.
@@ -51,7 +51,8 @@ type (
 		Task TaskID
 		Text string
 	}
-	// Response is a whole response of the model. A response that calls is to be read to its end, with its usage.
+	// Response is a whole response of the model. One that calls is to be read to its end, with its usage, as it may
+	// call again.
 	Response struct {
 		Task  TaskID
 		Items []ResponseItem
@@ -70,7 +71,7 @@ type (
 		Content string
 		Success bool
 	}
-	// Stopped reports that nothing of a task runs any more, after [Cancel].
+	// Stopped reports that nothing of a task runs any more, after [Cancel].
 	Stopped struct{ Task TaskID }
 	// Expire ends the task that runs because its deadline has passed.
 	Expire struct{ Task TaskID }

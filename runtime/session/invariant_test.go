@@ -33,8 +33,23 @@ func checkFold(t checker, s State, log []Event) {
 	}
 }
 
-// checkState holds the invariants of a state and of the whole log that led to it. Their numbers are those of the
-// specification, §4.3.
+// checkState holds the invariants of a state and of the whole log that led to it:
+//
+//	I1   at most one task runs
+//	I2   a call has at most one output, and one when its conversation is sampled again
+//	I3   no conversation with an open call is sampled
+//	I4   the batch at the top of the stack alone goes on, and its caller when all its frames have results
+//	I5   a suspended conversation does not run
+//	I6   the events of a task follow the grammar of [Body], and are numbered without a gap
+//	I7   when nothing runs and nothing waits, the stack is empty and no call is open
+//	I8   a conversation may do no more than the one that created it
+//	I9   the root is there
+//	I10  what a tree has used is the sum of its responses
+//	I11  no limit and no budget is exceeded
+//	I12  conv.list and conv.history show what the log has
+//	I13  submissions start in their order, each at some time
+//	I14  a part of the log can be recovered from, and the same log leads to the same state
+//	I15  a conversation that is destroyed gets no more events
 func checkState(t checker, s State, log []Event, effects []Effect) {
 	t.Helper()
 	checkFold(t, s, log)

@@ -6,17 +6,17 @@ import "strings"
 type Item struct {
 	Kind   Kind
 	Origin Origin
-	From   string // for a message of origin conv: the conversation that sent it (A-23)
+	From   string // for a message of origin conv: the conversation that sent it
 	Parts  []Part // of a message
 
 	CallID    string // of a call and of its output
 	Name      string // of a call, as the model wrote it
 	Tool      Tool   // of a call and of its output
 	Arguments string // of a call, as the model wrote them
-	Content   string // of an output; for conv.* a JSON object (S-72)
+	Content   string // of an output; for conv.* a JSON object
 	Success   bool   // of an output
 
-	Raw string // the provider's own form, for it to be replayed (A-2)
+	Raw string // the provider's own form, for it to be replayed
 }
 
 // Kind is what an item is.
@@ -37,11 +37,11 @@ const (
 	FromUser  Origin = "user"  // a submission
 	FromConv  Origin = "conv"  // conv.create or conv.send of another conversation
 	FromModel Origin = "model" // a response
-	FromHost  Origin = "host"  // what the host adds for the model, or has in the place of a call from outside: not shown by conv.history (A-23)
+	FromHost  Origin = "host"  // what the host adds for the model, or has in the place of a call from outside: not shown by conv.history
 	FromTool  Origin = "tool"  // the output of a call
 )
 
-// message reports whether conv.history shows an item (S-40, A-23).
+// message reports whether conv.history shows an item.
 func (i Item) message() bool {
 	return (i.Kind == UserMessage || i.Kind == AgentMessage) && i.Origin != FromHost
 }
@@ -57,13 +57,13 @@ func (i Item) text() string {
 	return strings.Join(texts, "\n")
 }
 
-// Part is a piece of a message: a text, or an image where the address is not empty (A-27).
+// Part is a piece of a message: a text, or an image where the address is not empty.
 type Part struct {
 	Text     string `json:"text,omitempty"`
 	ImageURL string `json:"image_url,omitempty"` // data:…, http://… or https://…
 }
 
-// Tool is a canonical name of a tool, whatever a provider calls it (A-45).
+// Tool is a canonical name of a tool, whatever a provider calls it.
 type Tool string
 
 const (
@@ -75,7 +75,7 @@ const (
 )
 
 // Call is a tool call of a response, with arguments that have been decoded and validated, and files that have been read
-// at the time of the call (A-17, A-27, A-28).
+// at the time of the call.
 type Call struct {
 	ID        string // unique in its response
 	Name      string // as the model wrote it
@@ -88,33 +88,33 @@ type Call struct {
 type Request interface{ tool() Tool }
 
 type (
-	// Create is conv.create (S-10).
+	// Create is conv.create.
 	Create struct {
 		// ConversationID is the id of the new conversation, a UUID in lower case that none has had. The host picks it.
 		ConversationID  string            `json:"conversation_id"`
 		Base            *string           `json:"base,omitempty"` // the text, or the content of the file; nil inherits
 		UserInstruction *string           `json:"user_instruction,omitempty"`
 		Items           []Part            `json:"items,omitempty"`
-		MCPAllowlist    []string          `json:"mcp_allowlist,omitzero"` // nil inherits, empty is none (A-30)
+		MCPAllowlist    []string          `json:"mcp_allowlist,omitzero"` // nil inherits, empty is none
 		Internal        InternalOverrides `json:"internal,omitzero"`
 		Title           string            `json:"title,omitempty"`
-		Budget          Budget            `json:"budget,omitzero"` // at most; zero is all that the caller has left (A-39)
+		Budget          Budget            `json:"budget,omitzero"` // at most; zero is all that the caller has left
 	}
-	// Send is conv.send (S-20).
+	// Send is conv.send.
 	Send struct {
 		ConversationID string  `json:"conversation_id"`
 		Text           *string `json:"text,omitempty"`
 		Items          []Part  `json:"items,omitempty"`
 		Budget         Budget  `json:"budget,omitzero"` // as in Create
 	}
-	// List is conv.list (S-30).
+	// List is conv.list.
 	List struct{}
-	// History is conv.history (S-40).
+	// History is conv.history.
 	History struct {
 		ConversationID string `json:"conversation_id"`
 		Limit          *int   `json:"limit,omitempty"` // the last entries; nil is all
 	}
-	// Destroy is conv.destroy (S-50).
+	// Destroy is conv.destroy.
 	Destroy struct {
 		ConversationID string `json:"conversation_id"`
 	}
@@ -143,7 +143,7 @@ func isOrdinary(c Call) bool {
 	return ok
 }
 
-// input returns the first input of a call's target: the text, then the items (A-4).
+// input returns the first input of a call's target: the text, then the items.
 func input(text *string, items []Part) []Part {
 	var parts []Part
 	if text != nil {

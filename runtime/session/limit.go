@@ -10,17 +10,17 @@ import (
 
 // Config is what a session is started with and keeps. Zero limits have the defaults given here.
 type Config struct {
-	MaxInterruptChainDepth   int `json:"max_interrupt_chain_depth"`            // batches on the stack (A-18); 4
-	MaxInterruptsPerTurn     int `json:"max_interrupts_per_turn"`              // interrupting calls of a logical turn (A-18); 32
-	MaxInterruptsPerResponse int `json:"max_interrupts_per_response"`          // interrupting calls of a response (A-12); 8
+	MaxInterruptChainDepth   int `json:"max_interrupt_chain_depth"`            // batches on the stack; 4
+	MaxInterruptsPerTurn     int `json:"max_interrupts_per_turn"`              // interrupting calls of a logical turn; 32
+	MaxInterruptsPerResponse int `json:"max_interrupts_per_response"`          // interrupting calls of a response; 8
 	MaxSamplesPerTurn        int `json:"max_samples_per_turn"`                 // requests to the model in a logical turn; 200
 	MaxSamplesPerSubmission  int `json:"max_samples_per_submission,omitempty"` // of all logical turns that an input from outside starts, at first or at last hand; no limit
-	MaxConversations         int `json:"max_conversations"`                    // that are not destroyed, the root among them (A-44); 64
-	MaxResultBytes           int `json:"max_result_bytes"`                     // of a message that an answer carries (A-40); 65,536
-	MaxHistoryBytes          int `json:"max_history_bytes"`                    // of the texts and images that conv.history returns (A-24); 262,144
-	MaxInlineImageBytes      int `json:"max_inline_image_bytes"`               // of a data: URL that conv.history repeats (A-25); 4,096
+	MaxConversations         int `json:"max_conversations"`                    // that are not destroyed, the root among them; 64
+	MaxResultBytes           int `json:"max_result_bytes"`                     // of a message that an answer carries; 65,536
+	MaxHistoryBytes          int `json:"max_history_bytes"`                    // of the texts and images that conv.history returns; 262,144
+	MaxInlineImageBytes      int `json:"max_inline_image_bytes"`               // of a data: URL that conv.history repeats; 4,096
 
-	Subtree bool `json:"subtree,omitempty"` // a conversation reaches itself and what descends from it alone, not the whole session (A-33)
+	Subtree bool `json:"subtree,omitempty"` // a conversation reaches itself and what descends from it alone, not the whole session
 
 	// Catalogue is the tools of each MCP server that is configured.
 	Catalogue map[string][]string `json:"catalogue,omitempty"`
@@ -79,7 +79,7 @@ type Budget struct {
 	Deadline time.Time `json:"deadline,omitzero"`
 }
 
-// within returns b narrowed to what is left of a parent's budget (A-39). A parent that has nothing left leaves a
+// within returns b narrowed to what is left of a parent's budget. A parent that has nothing left leaves a
 // budget that is used up: its tokens or calls are negative.
 func (b Budget) within(parent Budget, used Usage) Budget {
 	return Budget{
@@ -122,7 +122,7 @@ func (b Budget) spent(used Usage, at time.Time) string {
 }
 
 // Capabilities is which tools a conversation may use. They only narrow from a caller to the conversations that it
-// creates (A-30, A-31).
+// creates.
 type Capabilities struct {
 	// MCP is the MCP tools, as "server" or "server/tool", sorted.
 	MCP      []string      `json:"mcp,omitzero"`

@@ -9,29 +9,29 @@ import (
 type Code string
 
 const (
-	CodeInvalidArguments Code = "invalid_arguments"      // S-20, S-93, A-24, A-30
-	CodeInvalidID        Code = "invalid_id"             // not a UUID (A-42)
-	CodeNotFound         Code = "not_found"              // S-93
-	CodeDestroyed        Code = "destroyed"              // A-14
-	CodeSelf             Code = "self"                   // A-10, A-13
-	CodeSuspended        Code = "suspended_in_chain"     // A-10, A-13
-	CodeRoot             Code = "root"                   // S-51
-	CodeDepth            Code = "depth_exceeded"         // A-12, A-18
-	CodeConversations    Code = "conversations_exceeded" // A-44
-	CodeBudget           Code = "budget_exceeded"        // A-39
+	CodeInvalidArguments Code = "invalid_arguments"      // arguments that are wrong or missing, or name what is not there
+	CodeInvalidID        Code = "invalid_id"             // an id that is no UUID
+	CodeNotFound         Code = "not_found"              // an id of no conversation that the caller may name
+	CodeDestroyed        Code = "destroyed"              // an id of a conversation that was destroyed
+	CodeSelf             Code = "self"                   // a call that names the calling conversation
+	CodeSuspended        Code = "suspended_in_chain"     // a call that names a conversation which waits for its answer
+	CodeRoot             Code = "root"                   // the root cannot be destroyed
+	CodeDepth            Code = "depth_exceeded"         // calls too deep, or too many of one response or logical turn
+	CodeConversations    Code = "conversations_exceeded" // too many conversations that are not destroyed
+	CodeBudget           Code = "budget_exceeded"        // nothing is left of a budget
 	CodeSamples          Code = "samples_exceeded"       // of a logical turn
-	CodeUnavailable      Code = "unavailable"            // A-31
-	CodeUnreadableFile   Code = "unreadable_file"        // S-93, A-28; a host gives it with [Invalid]
-	CodeInterrupted      Code = "interrupted"            // A-35, A-38
-	CodeFailed           Code = "failed"                 // of a call whose target failed (A-11)
+	CodeUnavailable      Code = "unavailable"            // a tool that the conversation does not have, or cannot give
+	CodeUnreadableFile   Code = "unreadable_file"        // a file that a call names; a host gives it with [Invalid]
+	CodeInterrupted      Code = "interrupted"            // a call that was ended before it had a result
+	CodeFailed           Code = "failed"                 // of a call whose target failed
 	CodeInvalidResponse  Code = "invalid_response"       // a response that no provider may give
 )
 
-// reasonNotFound is the literal reason of S-93, for every id that addresses no conversation.
+// reasonNotFound is the reason, to the letter, for every id that addresses no conversation.
 const reasonNotFound = "conversation not found"
 
 // Refusal is why a call was refused without an effect, and so why [Remove], [Submit] or [Interrupt] were. As the output
-// of a call it is the JSON object {"ok":false,"code":…,"reason":…} with the other fields that are set (A-16).
+// of a call it is the JSON object {"ok":false,"code":…,"reason":…} with the other fields that are set.
 type Refusal struct {
 	Code   Code   `json:"code"`
 	Reason string `json:"reason"`
@@ -56,7 +56,7 @@ func (e *InputError) Error() string {
 	return "task " + strconv.Itoa(int(e.Task)) + ": " + e.Problem
 }
 
-// Status is how the logical turn that a call started has ended (A-11).
+// Status is how the logical turn that a call started has ended.
 type Status string
 
 const (
@@ -70,7 +70,7 @@ const (
 // Result is what the output of a call of conv.create or conv.send is made from.
 type Result struct {
 	Status  Status  `json:"status"`
-	Message string  `json:"message"` // the last assistant message of the logical turn, of any status (A-11)
+	Message string  `json:"message"` // the last assistant message of the logical turn, of any status
 	Failure Failure `json:"error,omitzero"`
 	Usage   Usage   `json:"usage"` // of the logical turn and of all that its calls started
 }
@@ -92,7 +92,7 @@ func (s State) addressed(caller, id string) (*Conversation, *Refusal) {
 	return c, nil
 }
 
-// visible reports whether a conversation may name another one (A-33).
+// visible reports whether a conversation may name another one.
 func (s State) visible(caller string, c *Conversation) bool {
 	for ; s.config.Subtree; c = s.Conversation(c.Parent) {
 		if c == nil {
@@ -106,7 +106,7 @@ func (s State) visible(caller string, c *Conversation) bool {
 }
 
 // free returns why a conversation cannot be a target of caller's calls while the chain is as it is, and nil where it
-// can (A-10, A-13).
+// can.
 func (s State) free(caller, id string) *Refusal {
 	switch {
 	case id == caller:

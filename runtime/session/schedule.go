@@ -2,7 +2,7 @@ package session
 
 import "slices"
 
-// advance starts tasks until one runs or nothing waits: first what is on the stack, then the queue.
+// advance starts tasks until one runs or nothing waits: first what is on the stack, then the queue.
 func (d *decision) advance() {
 	for d.err == nil && d.state.task == nil {
 		f := d.state.awaited()
@@ -45,7 +45,7 @@ func (d *decision) startSubmission(q Submission) {
 	d.sample()
 }
 
-// resume continues the caller of a batch whose frames are all resolved, with their outputs (S-70, A-12).
+// resume continues the caller of a batch whose frames are all resolved, with their outputs.
 func (d *decision) resume(b Batch) {
 	turn := d.state.Conversation(b.Caller).turn
 	continues := &Continuation{Task: b.Task}
@@ -114,7 +114,7 @@ func (d *decision) fail(failure Failure) {
 	d.resolve(turn, Result{Status: StatusFailed, Failure: failure})
 }
 
-// resolve gives the frame that a logical turn answers its result.
+// resolve gives the frame that a logical turn answers its result.
 func (d *decision) resolve(turn LogicalTurn, result Result) {
 	if turn.Frame == 0 {
 		return
@@ -192,7 +192,7 @@ func (d *decision) unwind(status func(conversation string) Status) {
 }
 
 // destroy leaves a tombstone of a conversation that neither runs nor is suspended. What waits to start in it is
-// dropped.
+// dropped.
 func (d *decision) destroy(id string) {
 	for _, q := range slices.Clone(d.state.queue) {
 		if q.Conversation == id {

@@ -5,7 +5,7 @@
 // carry out. The events of one step are one record of an append-only log, written whole or not at all and synced before
 // the effects are carried out; [Fold] makes the state from the log again, and the input [Recover] continues from there.
 //
-// The words, as in the specification of conv.*:
+// The words:
 //
 //   - A task is one atomic run in a conversation. It ends completed, failed, interrupted or replaced, and never pauses.
 //   - A sample is one request to the model and its response.
@@ -20,8 +20,6 @@
 // The package must never read a clock or a file, start a goroutine, pick a random number or change a State that it was
 // given. What it cannot know comes with an input: the time, the ids of new conversations, the content of files, what
 // models and tools answered.
-//
-// Requirement numbers in this package (S-10, A-7) are those of the specification of conv.*.
 package session
 
 import (

@@ -42,9 +42,9 @@ type Conversation struct {
 	Context
 
 	Opened     time.Time
-	LastActive time.Time // of the last item or completed task (A-21)
-	Destroyed  bool      // a tombstone: not listed, not addressable, its history kept (A-14)
-	Messages   int       // how many entries conv.history has for it (A-22)
+	LastActive time.Time // of the last item or completed task
+	Destroyed  bool      // a tombstone: not listed, not addressable, its history kept
+	Messages   int       // how many entries conv.history has for it
 	Usage      Usage     // of its own samples and calls, without those of others
 
 	turn    *LogicalTurn // open from its first task to its last one's end
@@ -52,11 +52,11 @@ type Conversation struct {
 }
 
 // Context is what a conversation is created with. A new one has that of its caller at the time of the call, with what
-// the call overrides (S-13, A-32).
+// the call overrides.
 type Context struct {
 	Title            string  `json:"title,omitempty"`
 	Base             *string `json:"base,omitempty"`              // base instructions; nil means the provider's default, empty means none
-	UserInstructions *string `json:"user_instructions,omitempty"` // standing ones, not the first message (A-3)
+	UserInstructions *string `json:"user_instructions,omitempty"` // standing ones, not the first message
 	Settings         string  `json:"settings,omitempty"`          // what the host keeps with a conversation, as model and working directory; inherited unread
 	Capabilities
 }
@@ -78,7 +78,7 @@ type LogicalTurn struct {
 	Interrupts int          // calls that have replaced a task of its own
 	Usage      Usage        // with that of all logical turns that its calls started
 	Budget     Budget       // what Usage may reach
-	Message    string       // the last assistant message of this logical turn (A-11)
+	Message    string       // the last assistant message of this logical turn, and of no earlier one
 	Call       bool         // as of the submission that it answers
 }
 
@@ -89,7 +89,7 @@ type Task struct {
 
 	sampling bool   // waits for the model; otherwise for the tool of the first ordinary call in open
 	open     []Call // without an output yet, in the order of the response
-	stop     *stop  // ends as soon as nothing of it runs any more (A-37)
+	stop     *stop  // ends as soon as nothing of it runs any more
 }
 
 // stop is why a task is to end early.
@@ -105,7 +105,7 @@ type Batch struct {
 	Frames []Frame
 }
 
-// Frame is one call of conv.create or conv.send that has replaced the task of its caller (A-8).
+// Frame is one call of conv.create or conv.send that has replaced the task of its caller.
 type Frame struct {
 	ID      FrameID
 	Call    Call
@@ -114,14 +114,14 @@ type Frame struct {
 	Depth   int // 1 is a call from a logical turn that a submission started
 	Budget  Budget
 	Started bool
-	Result  *Result // nil until the logical turn of the target has ended (A-9)
+	Result  *Result // nil until the logical turn of the target has ended
 }
 
 // Submission is input from outside that waits for its turn.
 type Submission struct {
 	ID           SubmissionID `json:"id"`
 	Conversation string       `json:"conversation_id"`
-	Context      []Part       `json:"context,omitempty"` // what the host adds for the model; not a message of the conversation (A-23)
+	Context      []Part       `json:"context,omitempty"` // what the host adds for the model; not a message of the conversation
 	Input        []Part       `json:"input,omitempty"`
 	Budget       Budget       `json:"budget,omitzero"`
 	// Call reports whether Input stands for a call that a program outside makes in the place of the conversation's model:
@@ -191,7 +191,7 @@ func (s State) place(id string) int {
 // Conversations returns all conversations in the order of their creation, destroyed ones too.
 func (s State) Conversations() iter.Seq[*Conversation] { return slices.Values(s.conversations) }
 
-// Root returns the first conversation of the session (A-41), and nil before its start.
+// Root returns the first conversation of the session, and nil before its start.
 func (s State) Root() *Conversation {
 	if len(s.conversations) == 0 {
 		return nil
@@ -242,7 +242,7 @@ func (s State) live() int {
 	return n
 }
 
-// Room returns how many more conversations the session may have (A-44).
+// Room returns how many more conversations the session may have. Destroyed ones do not count.
 func (s State) Room() int { return s.config.MaxConversations - s.live() }
 
 // Idling returns the conversations, without the root, that nothing runs and nothing waits in, the one that has been idle

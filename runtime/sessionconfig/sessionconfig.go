@@ -190,7 +190,7 @@ func Load(dir string, getenv func(string) string) (Config, error) {
 
 // readIn reads a file of a project. Links are followed within it: who made the project does not choose what is read.
 func readIn(dir, name string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ type Problem struct {
 	// Field names the recorded field that is wrong, such as "expires_at"; empty
 	// where it is not one field.
 	Field string
-	// File is the name of the file in the conversation that is the link of Outside;
-	// empty where it is no file.
+	// File is the name of the file in the conversation that is the link of Outside, or in
+	// the project that is Unnamed; empty where it is no file.
 	File string
 	// Event is the number of whole events before the damage.
 	Event int
@@ -56,6 +56,9 @@ const (
 	SwitchedOff
 	// TooLarge: some of its events are larger than what is read, and left out.
 	TooLarge
+	// Unnamed: File is a database in the project that its user has not named, so that it is
+	// not read.
+	Unnamed
 )
 
 // NotFoundError is the error for ids that no conversation has.

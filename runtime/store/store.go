@@ -46,6 +46,8 @@ type Options struct {
 	Getenv func(string) string
 	// Facts is where what was read is kept; nil for nowhere.
 	Facts *facts.Directory
+	// ProjectDatabases has databases read that are in the project and that nobody has named.
+	ProjectDatabases bool
 }
 
 // Env returns what looks up the environment.
@@ -256,6 +258,8 @@ type Totals struct {
 	Skipped int
 	// TooLarge counts events that were left out because they are larger than what is read.
 	TooLarge int
+	// Cut reports whether the end was left out because all of it is more than what is read.
+	Cut bool
 }
 
 // Findable is a [Record] of a conversation in which its store finds messages by itself.

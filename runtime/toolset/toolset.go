@@ -53,6 +53,8 @@ type Host struct {
 	ConversationID string
 	// Warned has what [Host.WarnOnce] has written; where it is nil, nothing is remembered.
 	Warned *sync.Map
+	// Only are the names of the tools that are served; none stand for all.
+	Only []string
 }
 
 // WarnOnce writes on standard error what a person who runs this program should know, a

@@ -16,10 +16,10 @@ package trust
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // OutsideError is the error for a path of a project that leads out of it, and to
@@ -96,34 +96,10 @@ func openBelow(dir, target string) (*os.Root, error) {
 	if err != nil || !filepath.IsLocal(path) {
 		return nil, errNotBelow
 	}
-	around, err := OpenUserDir(dir)
+	around, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer around.Close()
-	info, err := around.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, notDirectory(target)
-	}
-	return around.OpenRoot(path)
-}
-
-// OpenUserDir opens a directory that the user names, through any links.
-func OpenUserDir(dir string) (*os.Root, error) {
-	// Opening a FIFO would wait for its other end.
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, notDirectory(dir)
-	}
-	return os.OpenRoot(dir)
-}
-
-func notDirectory(path string) error {
-	return &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	return safefile.OpenDirIn(around, path)
 }

@@ -159,12 +159,6 @@ func TestOpenDirErrors(t *testing.T) {
 	if _, err := trust.OpenDir(l.project, "file", l.getenv); err == nil {
 		t.Error("a file was opened as a directory")
 	}
-	if _, err := trust.OpenUserDir(filepath.Join(l.project, "file")); err == nil {
-		t.Error("a file was opened as a user's directory")
-	}
-	if _, err := trust.OpenUserDir(filepath.Join(l.project, "missing")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing user's directory: %v, want %v", err, fs.ErrNotExist)
-	}
 }
 
 func TestDirectories(t *testing.T) {

@@ -2,9 +2,9 @@
 // people this program does not trust, may have put where they are.
 //
 // A read waits for nobody and has a bound; a write replaces a file as a whole or
-// not at all. The package never leaves an [os.Root] it was given, never changes a
-// file in place, and never decides what a file is for: names come from the
-// caller.
+// not at all. All that convtools opens it opens with this package: a FIFO in the
+// place of a file would keep it waiting. The package never leaves an [os.Root] it was
+// given, and never decides what a file is for: names come from the caller.
 package safefile
 
 import (
@@ -34,13 +34,43 @@ func (e *TooLargeError) Error() string { return fmt.Sprintf("it has more than %d
 
 // Open opens a regular file for reading, through links. It does not wait for a
 // writer of a FIFO, which is [ErrNotRegular], like a directory or a device.
-func Open(name string) (*os.File, fs.FileInfo, error) {
-	return regular(os.OpenFile(name, os.O_RDONLY|nonblock, 0))
-}
+func Open(name string) (*os.File, fs.FileInfo, error) { return OpenFile(name, os.O_RDONLY, 0) }
 
 // OpenIn is [Open] for a file in a root, and for links that stay in it.
 func OpenIn(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	return regular(root.OpenFile(name, os.O_RDONLY|nonblock, 0))
+	return OpenFileIn(root, name, os.O_RDONLY, 0)
+}
+
+// OpenFile is [Open] with the flags and the mode of [os.OpenFile], for a file that
+// is written in place.
+func OpenFile(name string, flag int, mode fs.FileMode) (*os.File, fs.FileInfo, error) {
+	return regular(os.OpenFile(name, flag|nonblock, mode))
+}
+
+// OpenFileIn is [OpenFile] for a file in a root, and for links that stay in it.
+func OpenFileIn(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, fs.FileInfo, error) {
+	return regular(root.OpenFile(name, flag|nonblock, mode))
+}
+
+// OpenDir opens a directory, through links. It does not wait for a writer of a FIFO,
+// which is [syscall.ENOTDIR], like everything that is no directory.
+func OpenDir(name string) (*os.Root, error) { return openDir(name, os.Stat, os.OpenRoot) }
+
+// OpenDirIn is [OpenDir] for a directory in a root, and for links that stay in it.
+func OpenDirIn(root *os.Root, name string) (*os.Root, error) {
+	return openDir(name, root.Stat, root.OpenRoot)
+}
+
+// openDir looks first: a root is opened as a file is, and waits.
+func openDir(name string, stat func(string) (fs.FileInfo, error), open func(string) (*os.Root, error)) (*os.Root, error) {
+	info, err := stat(name)
+	if err == nil && !info.IsDir() {
+		err = pathError(name, syscall.ENOTDIR)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return open(name)
 }
 
 // OpenNoFollow is [OpenIn] for a path, with slashes, that has no link in it. One
@@ -77,7 +107,7 @@ func OpenDirNoFollow(root *os.Root, name string) (*os.Root, error) {
 	if !there.IsDir() {
 		return nil, pathError(dir, syscall.ENOTDIR)
 	}
-	inner, err := root.OpenRoot(dir)
+	inner, err := OpenDirIn(root, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +233,7 @@ func stage(root *os.Root, name string, data []byte, mode fs.FileMode, sync func(
 // of a file created with mode, also where there was one with another. A link in
 // the file's place is replaced; the folder has to be there.
 func Write(name string, data []byte, mode fs.FileMode) error {
-	root, err := os.OpenRoot(filepath.Dir(name))
+	root, err := OpenDir(filepath.Dir(name))
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,33 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestOpenDir(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "inner", "file"), "")
+	link(t, "inner", filepath.Join(dir, "link"))
+	link(t, "..", filepath.Join(dir, "leaves"))
+	root := openRoot(t, dir)
+	for name, ok := range map[string]bool{".": true, "inner": true, "link": true, "inner/file": false, "none": false} {
+		for from, open := range map[string]func() (*os.Root, error){
+			"OpenDir":   func() (*os.Root, error) { return safefile.OpenDir(filepath.Join(dir, name)) },
+			"OpenDirIn": func() (*os.Root, error) { return safefile.OpenDirIn(root, name) },
+		} {
+			opened, err := open()
+			if (err == nil) != ok || errors.Is(err, fs.ErrNotExist) != (name == "none") {
+				t.Errorf("%s of %s: %v", from, name, err)
+			}
+			if err == nil {
+				opened.Close()
+			}
+		}
+	}
+	if opened, err := safefile.OpenDirIn(root, "leaves"); err == nil {
+		opened.Close()
+		t.Error("OpenDirIn follows a link out of the root")
+	}
+}
+
 func TestOpenNoFollow(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -26,7 +26,7 @@ func (s *Series) Open(name string) (*os.File, fs.FileInfo, error) {
 	}
 	if dir := name[:slash]; s.at == nil || s.dir != dir {
 		s.Close()
-		at, err := s.root.OpenRoot(dir)
+		at, err := OpenDirIn(s.root, dir)
 		if err != nil {
 			return OpenIn(s.root, name)
 		}

@@ -60,6 +60,9 @@ func (p *CommandLine) callCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if structured {
+				return cli.WriteJSON(p.Host.Stdout, p.Host.Terminal, []byte(answer+"\n"))
+			}
 			_, err = fmt.Fprintln(p.Host.Stdout, answer)
 			return err
 		},

@@ -3,7 +3,6 @@ package program
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -23,7 +22,7 @@ func (p *CommandLine) toolsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tools := p.Registry.Offered(cmd.Context())
 			if asJSON {
-				return toolsJSON(p.Host.Stdout, tools)
+				return p.toolsJSON(tools)
 			}
 			w := tabwriter.NewWriter(p.Host.Stdout, 0, 0, 2, ' ', 0)
 			for _, tool := range tools {
@@ -56,7 +55,7 @@ func (p *CommandLine) offeredAtTimes() string {
 	return b.String()
 }
 
-func toolsJSON(w io.Writer, tools []contract.Tool) error {
+func (p *CommandLine) toolsJSON(tools []contract.Tool) error {
 	type row struct {
 		Name        string          `json:"name"`
 		Summary     string          `json:"summary"`
@@ -68,7 +67,7 @@ func toolsJSON(w io.Writer, tools []contract.Tool) error {
 	for _, t := range tools {
 		rows = append(rows, row{t.Name, t.Summary, t.Description, t.Effect, json.RawMessage(t.InputSchema)})
 	}
-	return cli.PrintJSON(w, rows)
+	return cli.PrintJSON(p.Host.Stdout, p.Host.Terminal, rows)
 }
 
 func (p *CommandLine) versionCommand() *cobra.Command {

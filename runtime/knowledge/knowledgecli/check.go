@@ -60,7 +60,7 @@ when there are only warnings, unless --strict says otherwise.`,
 				return err
 			}
 			if asJSON {
-				err = cli.PrintJSON(c.host.Stdout, r)
+				err = cli.PrintJSON(c.host.Stdout, c.host.Terminal, r)
 			} else if r.Topics > 0 || len(r.Findings) > 0 {
 				err = r.print(c.host.Stdout)
 			}

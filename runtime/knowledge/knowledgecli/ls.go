@@ -59,7 +59,7 @@ the name of their folder.`,
 				return err
 			}
 			if asJSON {
-				return cli.PrintJSON(c.host.Stdout, topics)
+				return cli.PrintJSON(c.host.Stdout, c.host.Terminal, topics)
 			}
 			if len(topics) == 0 {
 				c.sayHowToBegin(b)

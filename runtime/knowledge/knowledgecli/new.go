@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 
@@ -183,7 +184,7 @@ func create(b *knowledge.Base, topic knowledge.Topic, file, content string) erro
 }
 
 func makeDir(root, path string) error {
-	project, err := os.OpenRoot(root)
+	project, err := safefile.OpenDir(root)
 	if err != nil {
 		return err
 	}

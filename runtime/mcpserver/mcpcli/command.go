@@ -71,6 +71,7 @@ The conversation a call is made from is what the client says in _meta under
 				if c.registry, err = c.registry.Only(c.tools...); err != nil {
 					return cli.Usage(err)
 				}
+				c.host.Only = c.registry.Names()
 			}
 			if c.address == "" {
 				return c.serveStdio(cmd.Context())

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -34,8 +35,8 @@ func Import(host *toolset.Host) *cobra.Command {
 		Short: "Add exports of ChatGPT, Claude.ai or Letta to your archive",
 		Long: cli.Fill(`Adds the conversations of exports to your archive, where conversation_search finds them:
 of ChatGPT and Claude.ai (the zip, a folder or a file of it), and Letta's agent files. What a PATH is shows its content.
-Imported again, only what has changed is written; what is not in the export any more is kept. A JP workspace is not
-copied: it is added to those that are searched. Agents' own sessions are read in place, without importing them.
+Imported again, only what has changed is written; what is not in the export any more is kept. A JP workspace, or a
+database that was made of a ChatGPT export, is not copied: it is added to those that are searched. Agents' own sessions are read in place, without importing them.
 What was imported is in ~/.local/share/convtools, and nothing leaves this machine; where CONVERSATION_DB is the
 URL of a PostgreSQL database, postgres://…, it is there.`),
 		Example: "  convtools import ~/Downloads/chatgpt-export.zip\n  convtools import --dry-run ~/Downloads/claude-export",
@@ -70,7 +71,7 @@ type importJSON struct {
 	Skipped   int                 `json:"skipped"`
 	Failed    int                 `json:"failed"`
 	Problems  []importProblemJSON `json:"problems"`
-	// Registered is the file in which a JP workspace was registered.
+	// Registered is the file in which a JP workspace, or a database, was registered.
 	Registered string `json:"registered,omitempty"`
 	Error      string `json:"error,omitempty"`
 }
@@ -103,8 +104,8 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 	var all []importJSON
 	recognised := false
 	for _, path := range paths {
-		if isWorkspace(path) {
-			done, err := c.registerWorkspace(path, o)
+		if kind := registered(path); kind != nil {
+			done, err := c.register(ctx, kind, path, o)
 			if err != nil {
 				return err
 			}
@@ -144,7 +145,7 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 		return err
 	}
 	if o.json {
-		if err := cli.PrintJSON(c.host.Stdout, all); err != nil {
+		if err := cli.PrintJSON(c.host.Stdout, c.host.Terminal, all); err != nil {
 			return err
 		}
 	}
@@ -215,25 +216,59 @@ func isWorkspace(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// registerWorkspace has a JP workspace read in place, from everywhere.
-func (c *commands) registerWorkspace(dir string, o importOptions) (importJSON, error) {
-	done := importJSON{Path: dir, Kinds: []string{"jp"}, Problems: []importProblemJSON{}}
+// isDatabase reports whether a file is one of SQLite.
+func isDatabase(path string) bool {
+	const head = "SQLite format 3\x00"
+	f, _, err := safefile.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	begin := make([]byte, len(head))
+	_, err = f.ReadAt(begin, 0)
+	return err == nil && string(begin) == head
+}
+
+// inPlace is a kind of path that is read in place, from everywhere.
+type inPlace struct {
+	store, name string
+	register    func(ctx context.Context, o conversations.Options, path string) (file string, err error)
+}
+
+// registered returns the kind of a path that is read in place, or nil.
+func registered(path string) *inPlace {
+	switch {
+	case isWorkspace(path):
+		return &inPlace{"jp", "a JP workspace", func(_ context.Context, o conversations.Options, dir string) (string, error) {
+			o.Dir = dir
+			_, file, err := conversations.Register(o)
+			return file, err
+		}}
+	case isDatabase(path):
+		return &inPlace{"chatgpt", "a database of a ChatGPT export", conversations.RegisterDatabase}
+	}
+	return nil
+}
+
+// register has a path read in place.
+func (c *commands) register(ctx context.Context, kind *inPlace, path string, o importOptions) (importJSON, error) {
+	done := importJSON{Path: path, Kinds: []string{kind.store}, Problems: []importProblemJSON{}}
 	said := "it is known already"
 	if o.dryRun {
 		said = "nothing was written"
 	} else {
-		_, file, err := conversations.Register(conversations.Options{Dir: dir, Getenv: c.host.Getenv})
+		file, err := kind.register(ctx, conversations.Options{Getenv: c.host.Getenv}, path)
 		if err != nil {
 			return done, err
 		}
 		if done.Registered = file; file != "" {
-			said = "it was added to directories.jp in [stores] of " + file
+			said = "it was added to directories." + kind.store + " in [stores] of " + file
 		}
 	}
 	if o.json {
 		return done, nil
 	}
-	_, err := fmt.Fprintf(c.host.Stdout, "%s: a JP workspace, which is read in place: %s\n", text.Cell(filepath.Base(dir)), said)
+	_, err := fmt.Fprintf(c.host.Stdout, "%s: %s, which is read in place: %s\n", text.Cell(filepath.Base(path)), kind.name, said)
 	return done, err
 }
 

@@ -151,7 +151,7 @@ func (s *searchCommands) search(ctx context.Context, o searchOptions) error {
 		if err != nil {
 			return err
 		}
-		if _, err := io.WriteString(s.host.Stdout, answer+"\n"); err != nil {
+		if err := cli.WriteJSON(s.host.Stdout, s.host.Terminal, []byte(answer+"\n")); err != nil {
 			return err
 		}
 		return found(!strings.HasPrefix(answer, `{"message":"No results`))

@@ -93,9 +93,9 @@ func (s *searchCommands) index(ctx context.Context, indexes *conversations.Index
 		stores = append(stores, store)
 	}
 	if asJSON {
-		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores, "gone": unusedOf(gone)})
+		return cli.PrintJSON(s.host.Stdout, s.host.Terminal, map[string]any{"stores": stores, "gone": unusedOf(gone)})
 	}
-	return s.writeIndexed(stores, gone)
+	return s.writeIndexed(stores, gone, indexes.Foreign())
 }
 
 // indexProgress returns what shows how far the making of an index is, on a terminal.
@@ -140,9 +140,17 @@ func (s *searchCommands) describeUnused(u *conversations.UnusedIndex) string {
 	return fmt.Sprintf("%s, %.1f MB", of, float64(u.Bytes)/1e6)
 }
 
-func (s *searchCommands) writeIndexed(stores []indexedStore, gone []conversations.UnusedIndex) error {
+// notOwn describes the directory of the cache that belongs to another user, where there is one.
+func notOwn(dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	return []string{dir + " belongs to another user: nothing in it is used"}
+}
+
+func (s *searchCommands) writeIndexed(stores []indexedStore, gone []conversations.UnusedIndex, foreign string) error {
 	rows := [][]string{{"STORE", "INDEX", "CONVERSATIONS", "MESSAGES", "CHANGED", "MB"}}
-	var remarks []string
+	remarks := notOwn(foreign)
 	for _, store := range stores {
 		rows = append(rows, []string{
 			store.Store, store.State, text.Number(store.Conversations), text.Number(store.Messages), text.Number(store.Changed + store.Removed),

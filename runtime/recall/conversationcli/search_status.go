@@ -37,6 +37,8 @@ type searchedStore struct {
 	Problems      []string   `json:"problems"`
 	IndexBytes    int64      `json:"index_bytes"` // 0 where there is no index
 	IndexedAt     *time.Time `json:"indexed_at"`  // when the newest index was written
+
+	unread bool // nothing is known but its problem
 }
 
 // addIndex adds the index of one of the stores of the kind.
@@ -65,8 +67,11 @@ func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
 	stores := []searchedStore{}
 	for _, source := range sources {
 		store, err := s.searched(ctx, library, source)
-		if err != nil {
+		if err != nil && (ctx.Err() != nil || len(sources) == 1) {
 			return sourceFailure(err, nil)
+		}
+		if err != nil { // the others are there
+			store = &searchedStore{Store: source, Problems: []string{text.Line(sourceFailure(err, nil).Error())}, unread: true}
 		}
 		if store != nil {
 			for _, r := range indexes {
@@ -80,9 +85,9 @@ func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return cli.PrintJSON(s.host.Stdout, map[string]any{"stores": stores, "unused_indexes": unusedOf(unused)})
+		return cli.PrintJSON(s.host.Stdout, s.host.Terminal, map[string]any{"stores": stores, "unused_indexes": unusedOf(unused)})
 	}
-	return s.writeStatus(stores, unused)
+	return s.writeStatus(stores, unused, options.Indexes.Foreign())
 }
 
 // searched returns what there is in a kind of store; nil where there is nothing.
@@ -119,15 +124,19 @@ func (s *searchCommands) indexOf(store *searchedStore) string {
 	return fmt.Sprintf("%.1f MB, %s", float64(store.IndexBytes)/1e6, s.when(*store.IndexedAt, false))
 }
 
-func (s *searchCommands) writeStatus(stores []searchedStore, unused []conversations.UnusedIndex) error {
+func (s *searchCommands) writeStatus(stores []searchedStore, unused []conversations.UnusedIndex, foreign string) error {
 	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX"}}
-	var remarks []string
+	remarks := notOwn(foreign)
 	for _, store := range stores {
 		newest := "-"
 		if store.Newest != nil {
 			newest = s.when(*store.Newest, false)
 		}
-		rows = append(rows, []string{store.Store, text.Number(store.Conversations), text.Number(store.Messages), newest, s.indexOf(&store)})
+		row := []string{store.Store, text.Number(store.Conversations), text.Number(store.Messages), newest, s.indexOf(&store)}
+		if store.unread {
+			row[1], row[2] = "-", "-"
+		}
+		rows = append(rows, row)
 		remarks = append(remarks, problemsOf(store.Store, store.Problems)...)
 	}
 	for i := range unused {

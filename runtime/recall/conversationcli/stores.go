@@ -113,7 +113,7 @@ func (c *commands) stores(ctx context.Context, asJSON bool) error {
 		c.host.WarnOnce(warning)
 	}
 	if asJSON {
-		return cli.PrintJSON(c.host.Stdout, inventoryJSON(&inventory))
+		return cli.PrintJSON(c.host.Stdout, c.host.Terminal, inventoryJSON(&inventory))
 	}
 	return c.writeInventory(&inventory)
 }

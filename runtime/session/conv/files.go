@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	maxInstruction = 1 << 20  // bytes of a base_instruction_file
-	maxImage       = 8 << 20  // bytes of a local image
+	maxInstruction = 1 << 20  // bytes of a base_instruction_file
+	maxImage       = 8 << 20  // bytes of a local image
 	maxImages      = 16777216 // bytes of all local images of a call
 )
 
@@ -69,7 +69,7 @@ func (f *files) read(path string, most int64) ([]byte, error) {
 		return nil, errNoWorkspace
 	}
 	if f.root == nil {
-		root, err := os.OpenRoot(f.settings.Root)
+		root, err := safefile.OpenDir(f.settings.Root)
 		if err != nil {
 			return nil, err
 		}

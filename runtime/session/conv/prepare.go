@@ -18,7 +18,7 @@ import (
 // model.
 const maxArguments = 4 << 20
 
-// Prepare decodes and validates a call of a conversation, and reads the files that it names.
+// Prepare decodes and validates a call of a conversation, and reads the files that it names.
 func (t *Tools) Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
 	tool := session.Tool(call.Name)
 	if !ofSession(call.Name) {
@@ -139,7 +139,7 @@ type preparation struct {
 	items []session.Part
 }
 
-// Create prepares conv.create (S-10).
+// Create prepares conv.create.
 func (p *preparation) Create(_ context.Context, _ contract.Call, a conv.CreateParams) (none conv.CreateResult, err error) {
 	r := session.Create{
 		Base: a.BaseInstructionText, UserInstruction: a.UserInstruction, MCPAllowlist: a.MCPAllowlist,
@@ -181,7 +181,7 @@ func (p *preparation) Create(_ context.Context, _ contract.Call, a conv.CreatePa
 	return none, nil
 }
 
-// Send prepares conv.send (S-20).
+// Send prepares conv.send.
 func (p *preparation) Send(_ context.Context, _ contract.Call, a conv.SendParams) (none conv.SendResult, err error) {
 	if err := p.open(); err != nil {
 		return none, err
@@ -197,19 +197,19 @@ func (p *preparation) Send(_ context.Context, _ contract.Call, a conv.SendParams
 	return none, nil
 }
 
-// List prepares conv.list (S-30).
+// List prepares conv.list.
 func (p *preparation) List(context.Context, contract.Call, conv.ListParams) (none conv.ListResult, err error) {
 	p.request = session.List{}
 	return none, nil
 }
 
-// History prepares conv.history (S-40).
+// History prepares conv.history.
 func (p *preparation) History(_ context.Context, _ contract.Call, a conv.HistoryParams) (none conv.HistoryResult, err error) {
 	p.request = session.History{ConversationID: a.ConversationID, Limit: a.Limit}
 	return none, nil
 }
 
-// Destroy prepares conv.destroy (S-50).
+// Destroy prepares conv.destroy.
 func (p *preparation) Destroy(_ context.Context, _ contract.Call, a conv.DestroyParams) (none conv.DestroyResult, err error) {
 	p.request = session.Destroy{ConversationID: a.ConversationID}
 	return none, nil
@@ -220,8 +220,8 @@ func (p *preparation) Wait(context.Context, contract.Call, conv.WaitParams) (non
 	return none, &session.Refusal{Code: session.CodeUnavailable, Reason: "conv.wait is for callers outside of a session"}
 }
 
-// searches reports whether the model can search the web: the calling conversation may have been created when it could
-//
+// searches reports whether the model can search the web: the calling conversation may have been created when it
+// could.
 func (p *preparation) searches() bool {
 	return p.tools.options.WebSearch != nil && p.tools.options.WebSearch(p.files.settings)
 }

@@ -77,7 +77,7 @@ func (l *lab) prepare(t testing.TB, tool, arguments string) session.Request {
 
 func pointer[T any](v T) *T { return &v }
 
-// S-10 to S-50, A-3, A-4, A-24, A-27 to A-31: what calls ask for.
+// What calls ask for.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
@@ -118,7 +118,7 @@ func TestPrepare(t *testing.T) {
 	}
 }
 
-// Web search is given where the model of the calling conversation has it, and refused where none has (A-31).
+// Web search is given where the model of the calling conversation has it, and refused where none has.
 func TestPrepareWebSearch(t *testing.T) {
 	t.Parallel()
 	const arguments = `{"user_instruction":"go","internal_tools":{"web_search_request":true}}`
@@ -210,7 +210,7 @@ func TestNoWorkspace(t *testing.T) {
 	}
 }
 
-// A file is read when the call is prepared, and never again (A-27).
+// A file is read when the call is prepared, and never again.
 func TestFrozen(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

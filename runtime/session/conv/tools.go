@@ -113,7 +113,7 @@ func (t *Tools) Catalogue(ctx context.Context) map[string][]string {
 	return catalogue
 }
 
-// ofServers returns the tools of MCP servers that a conversation may use. Those of a server that cannot be used
+// ofServers returns the tools of MCP servers that a conversation may use. Those of a server that cannot be used
 // are missing.
 func (t *Tools) ofServers(ctx context.Context, c *session.Conversation) []mcptools.Tool {
 	if t.options.Servers == nil || len(c.MCP) == 0 {

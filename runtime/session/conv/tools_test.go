@@ -148,7 +148,7 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 	return s.offered, outputs
 }
 
-// S-4, A-30, A-31: what conversations are offered and may call, in a fixed order; a child never more than its parent.
+// What conversations are offered and may call, in a fixed order; a child never more than its parent.
 func TestTools(t *testing.T) {
 	t.Parallel()
 	offered, outputs := play(t, &scenario{plans: map[string][]model.Item{

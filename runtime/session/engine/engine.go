@@ -3,7 +3,7 @@
 //
 // One goroutine owns a session. Each input is a step; the events of a step are in the log before anything is carried
 // out, and the observer has seen them by then as well. At most one model or tool works at any time, on a goroutine of
-// its own, and the next begins when that has returned.
+// its own, and the next begins when that has returned.
 //
 // A call of conv.send costs two syncs, both between the response that calls and the next request of the caller to its
 // model: the first writes the call, the end of its task and the start of the target; the second the answer, the end of

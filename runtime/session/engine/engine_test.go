@@ -103,7 +103,7 @@ func (g *gate) enter(ctx context.Context, what string) error {
 	}
 }
 
-// who is interrupted, and what is recorded then.
+// Who is interrupted, and what is recorded then.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	nested := program{call(create(call(tool("shell")), say("inner OUTPUTS"))), say("outer OUTPUTS")}
@@ -357,7 +357,7 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// a budget of time ends what works at its deadline, of a tool and of a model, after a crash too.
+// A budget of time ends what works at its deadline, of a tool and of a model, after a crash too.
 func TestDeadline(t *testing.T) {
 	t.Parallel()
 	for _, crash := range []bool{false, true} {

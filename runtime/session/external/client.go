@@ -218,7 +218,7 @@ func patience(ctx context.Context, where contract.Context, milliseconds *int) (c
 	return context.WithTimeoutCause(ctx, wait, errWaiting)
 }
 
-// converse makes a call of conv.create or conv.send, and waits for its output (S-11, S-21): as long as waiting lasts, and
+// converse makes a call of conv.create or conv.send, and waits for its output: as long as waiting lasts, and
 // unless the client has canceled the call, when ctx is done.
 func (o *opened) converse(ctx, waiting context.Context, call contract.Call, request session.Request) (string, error) {
 	if _, creates := request.(session.Create); creates {
@@ -235,7 +235,7 @@ func (o *opened) converse(ctx, waiting context.Context, call contract.Call, requ
 	}
 	answer, err := o.answer(waiting, made.ID)
 	if ctx.Err() != nil && err != nil {
-		// The client has canceled the call, or is gone: nobody waits for the answer.
+		// The client has canceled the call, or is gone: nobody waits for the answer.
 		defer forget()
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
@@ -248,7 +248,7 @@ func (o *opened) converse(ctx, waiting context.Context, call contract.Call, requ
 
 // makeRoom destroys conversations where the session has as many as it may have: those that programs left behind which ended
 // before this one began, first the ones that have been idle longest. What this one has used counts, so that it is refused
-// more of them as any caller is.
+// more of them as any caller is.
 func (o *opened) makeRoom(ctx context.Context) error {
 	s := o.State()
 	wanted, asked := 1, map[string]bool{}
@@ -316,7 +316,7 @@ func running(target, id string) string {
 	return string(data)
 }
 
-// told is the output of a call as an answer: an error where the call has failed.
+// told is the output of a call as an answer: an error where the call has failed.
 func told(content string, success bool) (string, error) {
 	if !success {
 		return "", &contract.Error{Message: content, Caller: true}
@@ -328,7 +328,7 @@ func refused(r *session.Refusal) error {
 	return &contract.Error{Message: r.Content(), Caller: true, Err: r}
 }
 
-// destroy makes a call of conv.destroy, also of a conversation that runs.
+// destroy makes a call of conv.destroy, also of a conversation that runs.
 func (o *opened) destroy(ctx context.Context, id string) (string, error) {
 	err := o.Remove(ctx, session.Remove{Conversation: id})
 	var refusal *session.Refusal

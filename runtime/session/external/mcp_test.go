@@ -310,7 +310,7 @@ func (l *lab) answered(client *mcp.ClientSession, tool string, arguments map[str
 }
 
 // Where the model that is configured cannot search the web any more, a conversation that could is not offered it, and
-// none is given it: the call is refused before anything happens.
+// none is given it: the call is refused before anything happens.
 func TestWebSearchIsTakenAway(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)

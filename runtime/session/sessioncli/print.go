@@ -15,9 +15,14 @@ import (
 
 // printer writes the events of a session for a program, or nothing.
 type printer struct {
-	out  io.Writer
-	json bool
-	err  error // of the first write that failed
+	out      io.Writer
+	terminal bool // whether out is one
+	json     bool
+	err      error // of the first write that failed
+}
+
+func (c *commands) printer(json bool) *printer {
+	return &printer{out: c.host.Stdout, json: json, terminal: c.host.Terminal}
 }
 
 // event writes an event in JSON, on one line. A reader gets each line as it is written.
@@ -27,7 +32,7 @@ func (p *printer) event(e session.Event) {
 	}
 	line, err := sessionlog.MarshalEvent(e)
 	if err == nil {
-		_, err = p.out.Write(append(line, '\n'))
+		err = cli.WriteJSON(p.out, p.terminal, append(line, '\n'))
 	}
 	p.err = err
 }

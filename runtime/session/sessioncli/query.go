@@ -102,7 +102,7 @@ func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output
 		return err
 	}
 	defer sessions.Close()
-	p := &printer{out: c.host.Stdout, json: o.json}
+	p := c.printer(o.json)
 	shown := newProgress(c.host.Stderr)
 	if o.progress {
 		c.introduce(ctx, sessions, t.id, shown)

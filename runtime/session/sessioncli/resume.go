@@ -35,7 +35,7 @@ func (c *commands) runResume(ctx context.Context, id string, json bool) error {
 	}
 	defer sessions.Close()
 	c.learn(at.settings)
-	p := &printer{out: c.host.Stdout, json: json}
+	p := c.printer(json)
 	observed := false
 	e, err := sessions.Resume(at.session, func(event session.Event) {
 		observed = true

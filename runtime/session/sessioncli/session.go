@@ -89,7 +89,7 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 		return cli.ErrInterrupted
 	}
 	if asJSON {
-		return cli.PrintJSON(c.host.Stdout, sessions)
+		return cli.PrintJSON(c.host.Stdout, c.host.Terminal, sessions)
 	}
 	var b strings.Builder
 	for _, s := range sessions {
@@ -197,7 +197,7 @@ messages it has, and the tokens that it and all below it have used.`,
 			}
 			root := tree(state)
 			if asJSON {
-				return cli.PrintJSON(c.host.Stdout, root)
+				return cli.PrintJSON(c.host.Stdout, c.host.Terminal, root)
 			}
 			var b strings.Builder
 			root.print(&b, "", "", c.width())
@@ -283,7 +283,7 @@ session.`,
 			if follow {
 				records = sessionlog.Follow(cmd.Context(), sessions.Dir, at.session)
 			}
-			p := &printer{out: c.host.Stdout, json: true}
+			p := c.printer(true)
 			for record, err := range records {
 				if err != nil {
 					return failure(err)

@@ -211,7 +211,7 @@ type Kept struct {
 }
 
 // GC removes the logs of sessions that have finished, and were last written before a time, with all their
-// conversations, destroyed ones too. Where dry is set nothing is removed.
+// conversations, destroyed ones too. Where dry is set nothing is removed.
 func GC(dir string, before time.Time, dry bool) (Collected, error) {
 	var done Collected
 	all, err := List(dir)

@@ -9,7 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
-// timeFormat is RFC 3339 to the millisecond, in UTC.
+// timeFormat is RFC 3339 to the millisecond, in UTC.
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
 // event is the JSON form of an event: what every one has, its type, and the fields of that type beside them.

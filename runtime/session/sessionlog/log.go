@@ -86,7 +86,7 @@ func createLines(dir, id string, h header, lines []byte) (*Log, error) {
 	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func makeDir(dir string) error {
 	if err := os.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	root, err := os.OpenRoot(parent)
+	root, err := safefile.OpenDir(parent)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func open(dir, id string) (*Log, error) {
 			return nil, err
 		}
 	}
-	out, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	out, _, err := safefile.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func open(dir, id string) (*Log, error) {
 }
 
 func cutOff(path string, size int64) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, _, err := safefile.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}

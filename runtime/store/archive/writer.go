@@ -19,6 +19,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -147,12 +148,14 @@ func Create(ctx context.Context, o WriterOptions) (*Writer, error) {
 const waitForOthers = 30 * time.Second
 
 func (w *Writer) connect(ctx context.Context, path string) error {
-	if w.dry {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-	} else if err := makePrivate(path); err != nil {
+	there, err := isDatabase(path)
+	switch {
+	case err != nil, w.dry && !there:
 		return err
+	case !w.dry:
+		if err := makePrivate(path); err != nil {
+			return err
+		}
 	}
 	query := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", waitForOthers.Milliseconds()), "trusted_schema(0)", "page_size(8192)", "journal_mode(wal)", "synchronous(normal)",
@@ -182,12 +185,28 @@ func (w *Writer) connect(ctx context.Context, path string) error {
 	return w.prepare(ctx)
 }
 
+// isDatabase reports whether the file of the database is there. That and those beside it are
+// regular files, or not there: SQLite would wait for a FIFO.
+func isDatabase(path string) (there bool, err error) {
+	for _, suffix := range []string{"-shm", "-journal", "-wal", ""} {
+		info, err := os.Stat(path + suffix)
+		there = err == nil
+		if there && !info.Mode().IsRegular() {
+			return false, &fs.PathError{Op: "open", Path: path + suffix, Err: safefile.ErrNotRegular}
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+	}
+	return there, nil
+}
+
 // makePrivate makes the file of the database, for its user alone.
 func makePrivate(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	f, _, err := safefile.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}

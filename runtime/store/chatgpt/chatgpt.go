@@ -3,11 +3,12 @@
 // Browser writes it and the original conversation_search reads it.
 //
 // It is a reader. It never creates, changes or locks anything, and takes a database only
-// from the environment, from its user's settings, or from the directory "db" of the
-// project.
+// from the environment or from its user's settings: one that is found in a project may be
+// anybody's. From there, out of the directory "db", it takes one where it is told to.
 package chatgpt
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
@@ -105,13 +107,18 @@ func named(getenv func(string) string) (variable string, paths []string) {
 // names end with.
 const databaseDir, extension = "db", ".db"
 
-// Open returns the store, and false where there is no database. A home is a directory of
-// databases, of which the newest counts.
+// Open returns the store, and false where there is no database. A home is a database, or a
+// directory of databases, of which the newest counts.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	options := messagedb.Options{Name: Name, Prefix: IDPrefix, Place: cmp.Or(o.Home, Home(o.Env()))}
 	variable, paths := named(o.Env())
+	if info, err := os.Stat(o.Home); o.Home != "" && err == nil && !info.IsDir() {
+		variable, paths = "", []string{o.Home}
+	} else if o.Home != "" {
+		paths = nil
+	}
 	switch {
-	case o.Home != "":
+	case o.Home != "" && len(paths) == 0:
 	case variable != "" && len(paths) == 0:
 		return nil, false
 	case len(paths) > 0:
@@ -120,15 +127,20 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	}
 	for _, f := range folders(&o) {
 		root, err := f.open()
-		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || err != nil && !f.read {
+			continue
+		}
+		if err == nil {
+			newest := candidates(root)
+			found := slices.IndexFunc(newest, func(c candidate) bool { return f.read || isExport(root, c.name) })
+			root.Close()
+			if found < 0 {
 				continue
 			}
-		} else {
-			newest := candidates(root)
-			root.Close()
-			if len(newest) == 0 {
-				continue
+			if !f.read {
+				options.Place = f.path
+				options.Databases = f.unnamed(newest[found].name)
+				return messagedb.New(options), true
 			}
 		}
 		options.Place = f.path
@@ -152,24 +164,67 @@ func files(variable string, paths []string) (databases []messagedb.Database, pro
 			Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
 			Share: messagedb.SQLite(func(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, error) {
 				db, err := sqlitefile.OpenPath(ctx, path)
-				return describe(ctx, db, err)
+				return describe(ctx, db, err, true)
 			}),
 		})
 	}
 	return databases, problems
 }
 
+// UnnamedError is the error for a database in a project that its user has not named.
+type UnnamedError struct{}
+
+func (e *UnnamedError) Error() string {
+	return "a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it"
+}
+
+// ForModel is what a model is told.
+func (e *UnnamedError) ForModel() string { return e.Error() }
+
 // folder is a directory of databases, of which the newest counts.
 type folder struct {
-	path string
-	open func() (*os.Root, error)
+	path  string
+	open  func() (*os.Root, error)
+	read  bool // what is there is read
+	named bool // by the user
+}
+
+// unnamed returns what there is of a database that is not read.
+func (f *folder) unnamed(name string) func() ([]messagedb.Database, []store.Problem) {
+	return func() ([]messagedb.Database, []store.Problem) {
+		return nil, []store.Problem{{
+			Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(f.path, name), Err: &UnnamedError{},
+		}}
+	}
+}
+
+// maxLooked is how many bytes of a file are looked at for whether it may be of an export.
+const maxLooked = 1 << 20
+
+// isExport reports whether a file is a database that seems to be one of an export. It is not
+// opened as one.
+func isExport(root *os.Root, name string) bool {
+	looked := func(name string) []byte {
+		f, info, err := safefile.OpenIn(root, name)
+		if err != nil {
+			return nil
+		}
+		defer f.Close()
+		data := make([]byte, min(info.Size(), maxLooked))
+		n, _ := f.ReadAt(data, 0) // as much as there is
+		return bytes.ToLower(data[:n])
+	}
+	const column = "conversation_id" // of a table of messages
+	data := looked(name)
+	return bytes.HasPrefix(data, []byte("sqlite format 3\x00")) &&
+		(bytes.Contains(data, []byte(column)) || bytes.Contains(looked(name+"-wal"), []byte(column)))
 }
 
 // folders returns the directories where databases are looked for: the user's, or else
 // that of the project, which leads to no other place.
 func folders(o *store.Options) []folder {
 	if o.Home != "" {
-		return []folder{{o.Home, func() (*os.Root, error) { return os.OpenRoot(o.Home) }}}
+		return []folder{{o.Home, func() (*os.Root, error) { return safefile.OpenDir(o.Home) }, true, true}}
 	}
 	if o.Project.Excluded() != "" {
 		return nil
@@ -178,7 +233,7 @@ func folders(o *store.Options) []folder {
 	for _, dir := range o.Project.Dirs() {
 		all = append(all, folder{filepath.Join(dir, databaseDir), func() (*os.Root, error) {
 			return trust.OpenDir(dir, databaseDir, o.Env())
-		}})
+		}, o.ProjectDatabases, false})
 	}
 	return all
 }
@@ -220,7 +275,7 @@ func (f *folder) newest(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, e
 	defer root.Close()
 	for _, c := range candidates(root) {
 		db, err := sqlitefile.Open(ctx, root, c.name)
-		db, form, err := describe(ctx, db, err)
+		db, form, err := describe(ctx, db, err, f.named)
 		var foreign *ForeignError
 		switch {
 		case errors.As(err, &foreign):

@@ -335,17 +335,69 @@ func TestPlaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			getenv := storetest.Env(map[string]string{"CONVERSATION_DB": c.variable, "ORIGIN_CONVERSATION_DB": c.second, "HOME": other, "USERPROFILE": other})
-			if got := describe(t, c.dir, getenv); got != c.want {
+			if got := describe(t, c.dir, getenv, true); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
+			}
+			if c.variable == "" {
+				c.want = strings.Replace(c.want, "chatgpt-now", "! "+(&chatgpt.UnnamedError{}).Error(), 1)
+			}
+			if got := describe(t, c.dir, getenv, false); got != c.want {
+				t.Errorf("not told to: %s, want %s", got, c.want)
 			}
 		})
 	}
 }
 
+// Of a view a smaller content is read than of a table.
+func TestLargeContentOfViews(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "view.db")
+	write(t, path, "CREATE TABLE m (k, c, n)", "INSERT INTO m VALUES ('k', 'first', 1), ('k', zeroblob(5000000), 2), ('k', 'last', 3), (NULL, 'of none', 4)",
+		"CREATE VIEW messages AS SELECT k AS conversation_id, c AS content, n AS position, 'user' AS role FROM m").Close()
+	c, err := storetest.Find(t, open(t, env(path)), "chatgpt-k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	n := 0
+	for events.Next(t.Context()) {
+		n++
+	}
+	if totals := events.Totals(); n != 2 || totals.TooLarge != 1 || events.Err() != nil {
+		t.Errorf("%d events, %+v, %v", n, totals, events.Err())
+	}
+}
+
+// A database in the settings is one that the user names, and so is a directory.
+func TestHomes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "view.db")
+	write(t, path, "CREATE TABLE m (c)", "INSERT INTO m VALUES ('x')", "CREATE VIEW messages AS SELECT 'c' AS conversation_id, c AS content FROM m").Close()
+	for _, home := range []string{path, dir} {
+		s, ok := chatgpt.Open(store.Options{Home: home, Project: project.New(project.Options{Dir: dir}), Getenv: env("/elsewhere.db")})
+		if !ok {
+			t.Fatalf("%s: there is no store", home)
+		}
+		session, problems, err := s.Open(t.Context())
+		if err != nil || len(problems) > 0 {
+			t.Fatal(problems, err)
+		}
+		if found, _, err := session.List(t.Context(), store.Live); len(found) != 1 || err != nil {
+			t.Errorf("%s: %v, %v", home, found, err)
+		}
+		session.Close()
+	}
+}
+
 // describe returns the ids that a store lists, and its problems.
-func describe(t *testing.T, dir string, getenv func(string) string) string {
+func describe(t *testing.T, dir string, getenv func(string) string, databases bool) string {
 	t.Helper()
-	s, ok := chatgpt.Open(store.Options{Project: project.New(project.Options{Dir: dir}), Getenv: getenv})
+	s, ok := chatgpt.Open(store.Options{Project: project.New(project.Options{Dir: dir}), Getenv: getenv, ProjectDatabases: databases})
 	if !ok {
 		return "none"
 	}

@@ -30,11 +30,11 @@ func (c columns) column(name string) string {
 
 // describe finds out the form of a database, and closes it where it is none of
 // conversations. err is that of opening it.
-func describe(ctx context.Context, db *sqlitefile.DB, err error) (*sqlitefile.DB, *messagedb.Form, error) {
+func describe(ctx context.Context, db *sqlitefile.DB, err error, named bool) (*sqlitefile.DB, *messagedb.Form, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	form, err := formOf(ctx, db)
+	form, err := formOf(ctx, db, named)
 	if err != nil {
 		db.Close()
 		return nil, nil, err
@@ -42,17 +42,51 @@ func describe(ctx context.Context, db *sqlitefile.DB, err error) (*sqlitefile.DB
 	return db, form, nil
 }
 
-func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.Form, error) {
+// ComputedError is the error for a database that computes what its tables have, and that
+// nobody has named.
+type ComputedError struct{ What string }
+
+func (e *ComputedError) Error() string {
+	return e.What + " is no plain table, which only a database that its user names may have: set CONVERSATION_DB to its path"
+}
+
+// ForModel is what a model is told.
+func (e *ComputedError) ForModel() string { return e.Error() }
+
+// formOf finds out the form of a database. In one that is not named, the two tables are plain
+// ones.
+func formOf(ctx context.Context, db *sqlitefile.DB, named bool) (*messagedb.Form, error) {
 	tables := map[string]columns{}
+	computed, most := "", messagedb.MaxMessage
 	err := db.Each(ctx, func(rows *sql.Rows) error {
-		var table, column string
-		err := rows.Scan(&table, &column)
-		tables[table] = append(tables[table], column)
+		var table, kind string
+		err := rows.Scan(&table, &kind)
+		if kind != "table" {
+			computed = table
+		}
 		return err
-	}, `SELECT lower(s.name), lower(c.name) FROM sqlite_schema s, pragma_table_xinfo(s.name) c
-		WHERE s.type IN ('table', 'view') AND lower(s.name) IN ('conversations', 'messages')`)
-	if err != nil {
+	}, "SELECT lower(name), type FROM pragma_table_list WHERE schema = 'main' AND lower(name) IN ('conversations', 'messages')")
+	if err == nil && (computed == "" || named) {
+		err = db.Each(ctx, func(rows *sql.Rows) error {
+			var table, column string
+			var hidden int
+			err := rows.Scan(&table, &column, &hidden)
+			tables[table] = append(tables[table], column)
+			if hidden != 0 {
+				computed = table + "." + column
+			}
+			return err
+		}, `SELECT lower(s.name), lower(c.name), c.hidden FROM sqlite_schema s, pragma_table_xinfo(s.name) c
+			WHERE s.type IN ('table', 'view') AND lower(s.name) IN ('conversations', 'messages')`)
+	}
+	switch {
+	case err != nil:
 		return nil, err
+	case computed != "" && !named:
+		return nil, &ComputedError{What: computed}
+	case computed != "":
+		db.BoundComputed()
+		most = sqlitefile.MaxComputed
 	}
 	conversations, messages := tables["conversations"], tables["messages"]
 	for _, name := range []string{"conversation_id", "content"} {
@@ -86,7 +120,7 @@ func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.Form, error) {
 		form.Conversation = "SELECT " + facts(conversations) + ", NULL, NULL, NULL, NULL FROM conversations AS c WHERE id IS ?1 UNION ALL " + form.Conversation
 	}
 	form.Messages = fmt.Sprintf(`SELECT CAST(%s AS TEXT), NULL, %s, coalesce(octet_length(content), 0), CASE WHEN octet_length(content) <= %d THEN CAST(content AS TEXT) END
-		FROM messages WHERE conversation_id IS ?1`, messages.column("role"), messages.column("create_time"), messagedb.MaxMessage)
+		FROM messages WHERE conversation_id IS ?1`, messages.column("role"), messages.column("create_time"), most)
 	indexed, err := isIndexed(ctx, db)
 	if err != nil {
 		return nil, err
@@ -122,8 +156,8 @@ func isIndexed(ctx context.Context, db *sqlitefile.DB) (bool, error) {
 
 // facts are the expressions for what stands in a row of conversations.
 func facts(conversations columns) string {
-	return fmt.Sprintf("+c.id, CAST(%s AS TEXT), %s, %s, FALSE, NULL",
-		conversations.column("title"), conversations.column("create_time"), conversations.column("update_time"))
+	return fmt.Sprintf("+c.id, substr(CAST(%s AS TEXT), 1, %d), %s, %s, FALSE, NULL",
+		conversations.column("title"), messagedb.MaxText, conversations.column("create_time"), conversations.column("update_time"))
 }
 
 // allConversations returns the query for the conversations that have a row or messages, or

@@ -40,7 +40,7 @@ func TestMessagesAreNotSearchedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		form, err := formOf(t.Context(), db)
+		form, err := formOf(t.Context(), db, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -215,7 +214,7 @@ func (s *Store) process(pid int) []transcript.ID {
 	if !ok {
 		return nil
 	}
-	root, err := os.OpenRoot(filepath.Dir(s.Dir))
+	root, err := safefile.OpenDir(filepath.Dir(s.Dir))
 	if err != nil {
 		return nil
 	}
@@ -242,7 +241,7 @@ func (s *Store) process(pid int) []transcript.ID {
 // processStart returns when a process began, in the ticks of Linux since the system
 // did: the 22nd field in its stat file, see proc(5). Other systems have no such file.
 func processStart(pid int) (string, bool) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	stat, err := safefile.Read(fmt.Sprintf("/proc/%d/stat", pid), maxProcessFile)
 	if pid <= 0 || err != nil {
 		return "", false
 	}

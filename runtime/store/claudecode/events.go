@@ -112,7 +112,7 @@ func (e *events) Grown() (*recorded.Grown, bool) {
 // Walk implements [recorded.Growing].
 func (e *events) Walk(c *facts.Coder) {
 	e.trail.walk(c)
-	facts.Int(c, &e.plan.skipped, &e.decoder.turn, &e.decoder.unknown)
+	facts.Int(c, &e.plan.skipped, &e.plan.large, &e.decoder.turn, &e.decoder.unknown)
 	e.decoder.asked.Walk(c)
 }
 
@@ -128,9 +128,10 @@ func (e *events) Goes(ctx context.Context) (bool, error) {
 			return false, nil
 		}
 	}
-	before := e.plan.skipped
+	skipped, large := e.plan.skipped, e.plan.large
 	e.lines, e.plan, e.read = lines, t.plan(key{}, e.conversation.agent, nil), t.end
-	e.plan.skipped += before
+	e.plan.skipped += skipped
+	e.plan.large += large
 	return true, nil
 }
 
@@ -159,8 +160,8 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 }
 
 // Counts implements [recorded.Script].
-func (e *events) Counts() (turns, skipped int) {
-	return e.decoder.turn, e.plan.skipped + e.decoder.unknown
+func (e *events) Counts() (turns, skipped, tooLarge int) {
+	return e.decoder.turn, e.plan.skipped + e.decoder.unknown, e.plan.large
 }
 
 // Rewind implements [recorded.Script].

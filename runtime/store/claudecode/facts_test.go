@@ -12,6 +12,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/claudecode"
+	"github.com/convtools/convtools/runtime/store/internal/storetest"
 )
 
 // Each case is a fact about what the program writes.
@@ -568,4 +569,11 @@ func TestSkipped(t *testing.T) {
 	if got := e.Totals(); n != 2 || got.Skipped != 3 || e.Err() != nil {
 		t.Errorf("%d events, %+v, %v", n, got, e.Err())
 	}
+}
+
+func TestLongLine(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	file := h.session(1, prompt(1, 0, "Go"), answer(2, 1, text("Went.")))
+	storetest.CheckLongLine(t, h.open(), file)
 }

@@ -40,6 +40,7 @@ func keyOf(uuid []byte) (k key) {
 type plan struct {
 	records []planned
 	skipped int // lines that are no records, or none of a known type
+	large   int // those of them that are too long to be read
 }
 
 // planned is a record of a plan.
@@ -74,6 +75,7 @@ type tree struct {
 	index   map[key]int32
 	touched map[key]int32 // position of the last line that calls a record the live one
 	skipped int
+	large   int
 	end     int64 // offset behind the last line
 }
 
@@ -93,6 +95,9 @@ func readTree(ctx context.Context, lines *jsonl.Lines, from int64) (*tree, error
 }
 
 func (t *tree) add(line []byte, offset int64, position int32) {
+	if line == nil {
+		t.large++
+	}
 	r, ok := parse(line)
 	if !ok {
 		t.skipped++
@@ -256,7 +261,7 @@ func (t *tree) abandon(order []int32) {
 func (t *tree) plan(chain key, all bool, shared map[key]bool) plan {
 	order := t.order()
 	t.abandon(order)
-	p := plan{skipped: t.skipped}
+	p := plan{skipped: t.skipped, large: t.large}
 	for _, i := range order {
 		n := &t.nodes[i]
 		if chain != (key{}) && (n.key == chain || n.parent >= 0 && t.nodes[n.parent].flags&mine != 0) && n.flags&side != 0 {

@@ -25,7 +25,8 @@ type conversation struct {
 
 	store   *Store
 	rollout *rollout
-	bytes   int64 // of the rollout and of those that it goes on from
+	bytes   int64       // of the rollout and of those that it goes on from
+	excess  facts.Sheet // of how much of the rollout is read, where that is not all
 }
 
 func (c *conversation) id() transcript.ID { return id(c.rollout.thread) }
@@ -100,6 +101,7 @@ type events struct {
 	offset  int64
 	decoder decoder
 	skipped int
+	large   int // lines, of those that were skipped, that are too long to be read
 }
 
 // maxSections bounds how many rollouts a conversation goes on from.
@@ -124,6 +126,9 @@ func (e *events) open(ctx context.Context) error {
 		}
 		if err != nil {
 			return c.gone(err)
+		}
+		if r == c.rollout {
+			f.keep(&c.excess)
 		}
 		part := section{file: f, until: until, paginated: m.paginated}
 		if r.thread != c.rollout.thread {
@@ -300,7 +305,10 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 	e.offset = next
 	r, ok := parse(line)
 	switch {
-	case !ok && (line == nil || len(line) > 0):
+	case err != nil:
+		e.skipped++
+		e.large++
+	case !ok && len(line) > 0:
 		e.skipped++
 	case !ok:
 	case r.ordinal >= part.until:
@@ -323,7 +331,7 @@ func (e *events) Grown() (*recorded.Grown, bool) {
 
 // Walk implements [recorded.Growing].
 func (e *events) Walk(c *facts.Coder) {
-	facts.Int(c, &e.skipped)
+	facts.Int(c, &e.skipped, &e.large)
 	e.decoder.walk(c)
 }
 
@@ -353,11 +361,18 @@ func behind(spans []span, offset int64) int64 {
 }
 
 // Counts implements [recorded.Script].
-func (e *events) Counts() (turns, skipped int) { return e.decoder.turn, e.skipped + e.decoder.unknown }
+func (e *events) Counts() (turns, skipped, tooLarge int) {
+	return e.decoder.turn, e.skipped + e.decoder.unknown, e.large
+}
+
+// IsCut implements [recorded.Cutter].
+func (e *events) IsCut() bool {
+	return slices.ContainsFunc(e.sections, func(part section) bool { return part.file.excess })
+}
 
 // Rewind implements [recorded.Script].
 func (e *events) Rewind() {
-	e.section, e.lines, e.offset, e.skipped = 0, nil, 0, 0
+	e.section, e.lines, e.offset, e.skipped, e.large = 0, nil, 0, 0, 0
 	e.decoder = decoder{agent: e.conversation.rollout.meta.agent}
 }
 

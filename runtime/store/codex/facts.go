@@ -6,6 +6,7 @@ import "github.com/convtools/convtools/runtime/store/facts"
 const (
 	factMetadata = 'm'
 	factEvents   = 'e'
+	factExcess   = 'x' // how many bytes are read of what has too many
 )
 
 // stamp returns the stamp of a rollout; none where nothing is kept.

@@ -5,14 +5,19 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -513,4 +518,74 @@ func TestConcurrentUse(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// What is compressed to far less than a program's records are is read as far as that may be
+// true, and it is kept how far that was.
+func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocated
+	h := newHome(t)
+	file := h.compressed(1, h.meta(1), user("Go"), assistant("Went."))
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := zstd.NewWriter(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := strings.Repeat("x", 1<<20)
+	for range 100 { // without an end
+		if _, err := w.Write([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	later := func() time.Time { return time.Now().Add(time.Hour) }
+	dir := t.TempDir()
+	const want = "1 user: Go\n1 assistant: Went.\n"
+	for n := range 3 {
+		s, ok := codex.Open(store.Options{
+			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}), Facts: facts.In(dir, facts.Options{Now: later}),
+		})
+		if !ok {
+			t.Fatal("there is no store")
+		}
+		session, _, err := s.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, _, err := session.List(t.Context(), store.Live)
+		if len(found) != 1 || err != nil {
+			t.Fatal(found, err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		e, err := found[0].Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for e.Next(t.Context()) {
+			b.WriteString(describe(e.Event()))
+		}
+		totals := e.Totals()
+		if b.String() != want || e.Err() != nil || !totals.Cut || totals.TooLarge != 0 {
+			t.Errorf("reading it %d times: %s, %+v, %v", n+1, b.String(), totals, e.Err())
+		}
+		e.Close()
+		session.Close()
+		runtime.ReadMemStats(&after)
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 400<<20 || n > 0 && grown > 32<<20 && runtime.GOOS != "windows" { // where nothing is kept
+			t.Errorf("reading it %d times took %d MB", n+1, grown>>20)
+		}
+	}
+}
+
+func TestLongLine(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	file := h.write(rollout(1), text(h.meta(1), user("Go"), assistant("Went.")))
+	storetest.CheckLongLine(t, h.open(), file)
 }

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 )
 
@@ -20,6 +22,10 @@ type file struct {
 	opened     fs.FileInfo
 	size       int64
 	compressed bool
+
+	most   int64        // bytes that are read of what is decompressed
+	excess bool         // there are more
+	kept   *facts.Sheet // where most is kept, once it is known that there are more; nil for nowhere
 }
 
 // openFile opens a rollout. Where the program has compressed it since it was found, or
@@ -38,23 +44,54 @@ func openFile(open opener, name string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &file{File: f, opened: info, size: info.Size(), compressed: strings.HasSuffix(name, compressed)}, nil
+	size := info.Size()
+	return &file{File: f, opened: info, size: size, compressed: strings.HasSuffix(name, compressed), most: leastDecompressed + maxRatio*size}, nil
 }
+
+// keep has the file read no further than is known that its lines go, and that kept.
+func (f *file) keep(sheet *facts.Sheet) {
+	if data, ok := sheet.Kept(); ok && f.compressed && facts.Decode(data, f.walk) {
+		f.excess = true
+		return
+	}
+	f.kept = sheet
+}
+
+// walk walks what is kept of a file of which not all is read.
+func (f *file) walk(c *facts.Coder) { facts.Int(c, &f.most) }
 
 func (f *file) lines(buffer *store.Buffer) jsonl.Reader {
 	if f.compressed {
-		return jsonl.NewStream(f.decompress, buffer)
+		return &stream{jsonl.NewStream(f.decompress, buffer), f}
 	}
 	return jsonl.NewLines(f, f.size, buffer)
 }
 
-// Bounds of what a rollout is decompressed with, and to, in bytes.
-const (
-	maxWindow       = 32 << 20
-	maxDecompressed = 16 << 30
-)
+// stream is the lines of a compressed rollout.
+type stream struct {
+	*jsonl.Stream
+	file *file
+}
 
-var errDecompressed = errors.New("it has more than 16 GB when it is decompressed")
+// At implements [jsonl.Reader].
+func (s *stream) At(ctx context.Context, offset int64) (line []byte, next int64, err error) {
+	line, next, err = s.Stream.At(ctx, offset)
+	if f := s.file; err == io.EOF && f.excess && f.kept != nil {
+		read := f.most
+		f.most = offset
+		f.kept.KeepFor(facts.Encode(f.walk), read)
+		f.kept = nil
+	}
+	return line, next, err
+}
+
+// Bounds of what a rollout is decompressed with, and to, in bytes. What programs record grows
+// to some twenty times of what it is compressed to.
+const (
+	maxWindow         = 32 << 20
+	leastDecompressed = 64 << 20
+	maxRatio          = 200
+)
 
 // decompress begins to read what a compressed rollout has.
 func (f *file) decompress() (io.ReadCloser, error) {
@@ -63,21 +100,28 @@ func (f *file) decompress() (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &decompressed{Decoder: d, left: maxDecompressed}, nil
+	return &decompressed{Decoder: d, file: f, left: f.most}, nil
 }
 
 // decompressed is what a compressed rollout has, up to a bound. One that is cut ends
 // there.
 type decompressed struct {
 	*zstd.Decoder
+	file *file
 	left int64
 }
 
 func (d *decompressed) Read(p []byte) (int, error) {
-	n, err := d.Decoder.Read(p)
-	if d.left -= int64(n); d.left < 0 {
-		return 0, errDecompressed
+	if d.left == 0 {
+		// There is more where another byte is.
+		if !d.file.excess {
+			n, _ := io.ReadFull(d.Decoder, make([]byte, 1))
+			d.file.excess = n > 0
+		}
+		return 0, io.EOF
 	}
+	n, err := d.Decoder.Read(p[:min(int64(len(p)), d.left)])
+	d.left -= int64(n)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = io.EOF
 	}

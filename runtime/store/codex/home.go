@@ -20,7 +20,7 @@ type home struct {
 }
 
 func openHome(dir string, look facts.Look) (*home, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}

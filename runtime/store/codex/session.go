@@ -261,7 +261,9 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 			Dir: m.cwd,
 		},
 		LastAt: m.last,
-		Record: &conversation{Sheet: s.events(r), store: s.store, rollout: r, bytes: s.size(ctx, r)},
+		Record: &conversation{
+			Sheet: s.events(r), store: s.store, rollout: r, bytes: s.size(ctx, r), excess: s.look.Sheet(factExcess, r.file, r.stamp),
+		},
 	}
 	switch {
 	case m.agent && history.IsUUID(m.parent):

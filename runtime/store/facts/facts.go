@@ -194,7 +194,7 @@ func (b *Book) write(t table) {
 	if len(t) > maxBook || os.MkdirAll(b.dir, 0o700) != nil {
 		return
 	}
-	root, err := os.OpenRoot(b.dir)
+	root, err := safefile.OpenDir(b.dir)
 	if err != nil {
 		return
 	}

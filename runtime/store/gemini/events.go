@@ -73,8 +73,8 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 }
 
 // Counts implements [recorded.Script].
-func (e *events) Counts() (turns, skipped int) {
-	return e.decoder.turn, e.plan.skipped + e.decoder.unknown
+func (e *events) Counts() (turns, skipped, tooLarge int) {
+	return e.decoder.turn, e.plan.skipped + e.decoder.unknown, e.plan.large
 }
 
 // Rewind implements [recorded.Script].

@@ -418,3 +418,10 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+func TestLongLine(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	file := h.log(1, user(2, "Go"), answer(3, "Went."))
+	storetest.CheckLongLine(t, h.open(), file)
+}

@@ -67,6 +67,7 @@ type plan struct {
 	sums    map[uint64][]int // messages of which there is no copy yet, by what they say
 	seed    maphash.Seed
 	skipped int // lines that are no records
+	large   int // those of them that are too long to be read
 }
 
 // readPlan reads all lines of a file.
@@ -84,6 +85,9 @@ func readPlan(ctx context.Context, lines jsonl.Reader) (*plan, error) {
 // add applies a line. Whatever is in the list that one replaces stays: a program that
 // compresses a session forgets what was said, and its user does not.
 func (p *plan) add(lines jsonl.Reader, line []byte, offset int64) {
+	if line == nil {
+		p.large++
+	}
 	r, ok := parse(line)
 	switch {
 	case !ok:

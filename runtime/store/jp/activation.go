@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -24,7 +25,7 @@ func (w *Workspace) Activated() ([]transcript.ID, error) {
 	if who.id == "" || w.user == "" {
 		return nil, nil
 	}
-	root, err := openDir(w.user)
+	root, err := safefile.OpenDir(w.user)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -31,10 +31,10 @@ func (w *Workspace) configured() map[string]any {
 		open func() (*os.Root, error)
 		name string
 	}{
-		{func() (*os.Root, error) { return trust.OpenUserDir(globalConfigDir(w.getenv, runtime.GOOS)) }, "config"},
+		{func() (*os.Root, error) { return safefile.OpenDir(globalConfigDir(w.getenv, runtime.GOOS)) }, "config"},
 		{func() (*os.Root, error) { return trust.OpenDir(w.root, storageDir, w.getenv) }, "config"},
-		{func() (*os.Root, error) { return os.OpenRoot(w.root) }, ".jp"},
-		{func() (*os.Root, error) { return trust.OpenUserDir(w.user) }, "config"},
+		{func() (*os.Root, error) { return safefile.OpenDir(w.root) }, ".jp"},
+		{func() (*os.Root, error) { return safefile.OpenDir(w.user) }, "config"},
 	} {
 		if all["inherit"] == false {
 			break

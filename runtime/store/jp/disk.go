@@ -5,6 +5,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // disk is the steps in which a [Writer] changes a store. Tests end it between any
@@ -54,10 +56,10 @@ func (osDisk) remove(root *os.Root, name string) error { return root.Remove(name
 func (osDisk) removeAll(root *os.Root, name string) error { return root.RemoveAll(name) }
 
 func (osDisk) syncDir(root *os.Root, name string) error {
-	dir, err := root.Open(name)
+	dir, err := safefile.OpenDirIn(root, name)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return syncDirectory(dir)
+	return safefile.SyncDir(dir)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
@@ -224,7 +225,7 @@ func TestDirectoryInPlaceOfAFile(t *testing.T) {
 	if c.metadataErr() == nil || !strings.Contains(c.metadataErr().Error(), "not a regular file") {
 		t.Errorf("metadata: %v", c.metadataErr())
 	}
-	if _, err := c.readEvents(t.Context()); !errors.Is(err, errNotRegular) {
+	if _, err := c.readEvents(t.Context()); !errors.Is(err, safefile.ErrNotRegular) {
 		t.Errorf("events: %v", err)
 	}
 }

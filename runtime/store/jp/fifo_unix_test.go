@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 )
 
@@ -42,7 +43,7 @@ func testFIFO(t *testing.T, portable bool) {
 	if lines, skipped := f.list(store.Archived); len(lines) > 0 || len(skipped) != 1 {
 		t.Errorf("a FIFO as archive: %q, %v", lines, skipped)
 	}
-	if _, err := f.find(30).readEvents(t.Context()); !errors.Is(err, errNotRegular) {
+	if _, err := f.find(30).readEvents(t.Context()); !errors.Is(err, safefile.ErrNotRegular) {
 		t.Errorf("events: %v", err)
 	}
 }

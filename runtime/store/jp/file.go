@@ -8,13 +8,11 @@ import (
 	"os"
 	"path"
 	"time"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-var (
-	errNotRegular   = errors.New("it is not a regular file")
-	errNotDirectory = errors.New("it is not a directory")
-	errLeavesStore  = errors.New("is a link that leads out of the store")
-)
+var errLeavesStore = errors.New("is a link that leads out of the store")
 
 // content is what an open file holds.
 type content interface {
@@ -35,22 +33,16 @@ func openRegular(root *os.Root, dir *os.File, name string) (*file, error) {
 	if f := openBeneath(dir, name); f != nil {
 		return f, nil
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		if leavesRoot(root, err) {
-			err = fmt.Errorf("%s %w", path.Base(name), errLeavesStore)
-		}
-		return nil, err
+	f, info, err := safefile.OpenIn(root, name)
+	switch {
+	case err == nil:
+		return &file{f, info.Size(), info.ModTime()}, nil
+	case leavesRoot(root, err):
+		err = fmt.Errorf("%s %w", path.Base(name), errLeavesStore)
+	case errors.Is(err, safefile.ErrNotRegular):
+		err = fmt.Errorf("%s: %w", path.Base(name), safefile.ErrNotRegular)
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w", path.Base(name), errNotRegular)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &file{f, info.Size(), info.ModTime()}, nil
+	return nil, err
 }
 
 // leavesRoot reports whether err is about a path that leads out of the root. Package

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -68,7 +69,7 @@ func (w *Workspace) openLocks(now func() time.Time) (*locks, error) {
 		return nil, fmt.Errorf("opening %s: %w", path.Join(w.root, storageDir), err)
 	}
 	if w.user != "" {
-		if l.user, err = openDir(w.user); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if l.user, err = safefile.OpenDir(w.user); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			l.close()
 			return nil, fmt.Errorf("opening %s: %w", w.user, reason(err))
 		}
@@ -122,17 +123,12 @@ func (l *locks) try(name string) (release func(), busy *LockedError, err error) 
 	if err := root.Mkdir(locksDir, newDirMode); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, nil, lockFailed(root, err)
 	}
-	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|openNonblock, newFileMode)
+	f, mine, err := safefile.OpenFileIn(root, name, os.O_RDWR|os.O_CREATE, newFileMode)
+	if errors.Is(err, safefile.ErrNotRegular) {
+		return nil, nil, fmt.Errorf("opening the lock %s: %w", name, safefile.ErrNotRegular)
+	}
 	if err != nil {
 		return nil, nil, lockFailed(root, err)
-	}
-	mine, err := f.Stat()
-	if err == nil && !mine.Mode().IsRegular() {
-		err = fmt.Errorf("opening the lock %s: %w", name, errNotRegular)
-	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
 	}
 	held, err := lockFile(f)
 	if err != nil {

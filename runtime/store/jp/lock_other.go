@@ -14,5 +14,3 @@ func releaseLock(f *os.File, remove func()) {
 	remove()
 	f.Close()
 }
-
-func syncDirectory(dir *os.File) error { return dir.Sync() }

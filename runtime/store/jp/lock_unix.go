@@ -30,11 +30,3 @@ func releaseLock(f *os.File, remove func()) {
 	remove()
 	f.Close()
 }
-
-func syncDirectory(dir *os.File) error {
-	err := dir.Sync()
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		return nil // a file system that does not sync directories
-	}
-	return err
-}

@@ -24,6 +24,3 @@ func releaseLock(f *os.File, remove func()) {
 	f.Close()
 	remove()
 }
-
-// syncDirectory does nothing: directories cannot be synced here.
-func syncDirectory(*os.File) error { return nil }

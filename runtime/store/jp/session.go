@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/parallel"
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -89,7 +90,7 @@ func (w *Workspace) Open(context.Context) (store.Session, []store.Problem, error
 	open(projectStore, func() (*os.Root, error) { return trust.OpenDir(w.root, storageDir+"/"+conversationsDir, w.getenv) })
 	if w.user != "" {
 		s.paths[userStore] = filepath.Join(w.user, conversationsDir)
-		open(userStore, func() (*os.Root, error) { return openDir(s.paths[userStore]) })
+		open(userStore, func() (*os.Root, error) { return safefile.OpenDir(s.paths[userStore]) })
 	}
 	if len(errs) > 0 && s.roots[projectStore] == nil && s.roots[userStore] == nil {
 		return nil, nil, fmt.Errorf("opening the conversations of %s: %w", w.root, errors.Join(errs...))
@@ -106,19 +107,6 @@ func kindOf(err error) store.ProblemKind {
 		return store.Vanishing
 	}
 	return store.Unreadable
-}
-
-// openDir opens a directory as a root. It looks first, because opening something
-// else, such as a FIFO, could block.
-func openDir(dir string) (*os.Root, error) {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, err
-	}
-	if !info.IsDir() {
-		return nil, errNotDirectory
-	}
-	return os.OpenRoot(dir)
 }
 
 // Close implements [store.Session].
@@ -424,15 +412,11 @@ func readDir(root *os.Root, dir *os.File, name string) ([]fs.DirEntry, error) {
 		defer f.Close()
 		return f.ReadDir(-1)
 	}
-	f, err := root.OpenFile(name, os.O_RDONLY|openNonblock, 0)
+	entries, err := safefile.ReadDirIn(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.ReadDir(-1)
+	return entries, err
 }
 
 // reason returns the cause of an error without the path, which messages name

@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -174,7 +175,7 @@ func findRoot(start string) (string, bool) {
 // when there is no valid one. JP would write a new id then; a reader does not.
 func readID(storage string) string {
 	const maxSize = 4096
-	root, err := os.OpenRoot(storage)
+	root, err := safefile.OpenDir(storage)
 	if err != nil {
 		return ""
 	}

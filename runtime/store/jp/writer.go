@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
@@ -219,12 +220,7 @@ func stageDir(n number) string { return stagePrefix + strconv.FormatInt(int64(n)
 
 // clean removes unfinished files from the directory of a conversation.
 func (c *writing) clean(i int, dir string) error {
-	f, err := c.roots[i].Open(dir)
-	if err != nil {
-		return c.failed(i, err)
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
+	entries, err := safefile.ReadDirIn(c.roots[i], dir)
 	if err != nil {
 		return c.failed(i, err)
 	}
@@ -386,7 +382,7 @@ func (c *writing) openStore(i int) (bool, error) {
 		if c.w.user == "" {
 			return false, nil
 		}
-		open = func() (*os.Root, error) { return openDir(c.w.user) }
+		open = func() (*os.Root, error) { return safefile.OpenDir(c.w.user) }
 	}
 	parent, err := open()
 	if err != nil {
@@ -396,7 +392,7 @@ func (c *writing) openStore(i int) (bool, error) {
 	if err := c.wr.disk.mkdir(parent, conversationsDir); err != nil {
 		return false, c.failed(i, err)
 	}
-	if c.roots[i], err = parent.OpenRoot(conversationsDir); err != nil {
+	if c.roots[i], err = safefile.OpenDirIn(parent, conversationsDir); err != nil {
 		return false, c.failed(i, err)
 	}
 	return true, nil

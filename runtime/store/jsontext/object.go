@@ -117,11 +117,8 @@ func Read(data []byte, fields ...Field) bool {
 // find returns the field of a key, or nil. It compares what nearly all keys that are not the same
 // differ in before the keys themselves.
 func find(fields []Field, key []byte) *Field {
-	if len(key) == 0 {
-		return nil
-	}
 	for i := range fields {
-		if f := &fields[i]; len(f.key) == len(key) && f.key[0] == key[0] && f.key == string(key) {
+		if f := &fields[i]; len(f.key) == len(key) && (len(key) == 0 || f.key[0] == key[0]) && f.key == string(key) {
 			return f
 		}
 	}

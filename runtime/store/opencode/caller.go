@@ -100,7 +100,7 @@ func (d *database) runs(ctx context.Context, session string, from caller.Caller,
 		if m.role != assistant {
 			continue
 		}
-		parts, _, err := d.parts(ctx, m.id, buffer)
+		parts, _, _, err := d.parts(ctx, m.id, buffer)
 		if err != nil {
 			return false, err
 		}

@@ -220,9 +220,9 @@ func ordered(parts []part) []part {
 	return parts
 }
 
-func (d *database) parts(ctx context.Context, message string, buffer *store.Buffer) ([]part, int, error) {
+func (d *database) parts(ctx context.Context, message string, buffer *store.Buffer) (_ []part, left, unread int, _ error) {
 	if err := buffer.Reserve(ctx, jsonl.Chunk); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	var all []sized
 	var small []part
@@ -234,21 +234,22 @@ func (d *database) parts(ctx context.Context, message string, buffer *store.Buff
 			return err
 		}
 		if p.size > smallPart {
-			p.file = isFile(data)
+			p.file = isFile(data) // not known of one that is too long
 		} else if start := len(buffer.Bytes); start+len(data) <= cap(buffer.Bytes) {
 			buffer.Bytes = append(buffer.Bytes, data...)
 			small = append(small, part{id: p.id, raw: buffer.Bytes[start:]})
 		}
 		all = append(all, p)
 		return nil
-	}, fixed(fmt.Sprintf(`SELECT CAST(id AS TEXT), octet_length(data), CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) ELSE substr(CAST(data AS TEXT), 1, %d) END
-		FROM part WHERE message_id = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id`, smallPart, beginSize)), message)
+	}, fixed(fmt.Sprintf(`SELECT CAST(id AS TEXT), octet_length(data), CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB)
+			WHEN octet_length(data) <= %d THEN substr(CAST(data AS TEXT), 1, %d) END
+		FROM part WHERE message_id = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id`, smallPart, maxPart, beginSize)), message)
 	if err != nil || len(small) == len(all) {
-		return small, 0, err
+		return small, 0, 0, err
 	}
 	chosen, total, files, left := choose(all)
 	if err := buffer.Reserve(ctx, max(total, jsonl.Chunk)); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	var parts []part
 	for from, to := 0, 0; from < len(chosen); from = to {
@@ -272,10 +273,10 @@ func (d *database) parts(ctx context.Context, message string, buffer *store.Buff
 		}, fixed(`SELECT CAST(id AS TEXT), CAST(data AS BLOB) FROM part
 			WHERE message_id = ? AND id BETWEEN ? AND ? AND octet_length(data) <= ? ORDER BY id`), message, chosen[from].id, chosen[to-1].id, most)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 	}
-	return ordered(append(parts, files...)), left, nil
+	return ordered(append(parts, files...)), left, 0, nil
 }
 
 func (d *database) version(ctx context.Context, session string) (string, error) {

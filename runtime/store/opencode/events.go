@@ -152,7 +152,7 @@ func (c *conversation) firstPrompt(ctx context.Context) (string, error) {
 		if m.role != user {
 			continue
 		}
-		parts, _, err := c.info.source.parts(ctx, m.id, buffer)
+		parts, _, _, err := c.info.source.parts(ctx, m.id, buffer)
 		if err != nil {
 			return "", err
 		}
@@ -202,6 +202,7 @@ type events struct {
 	messages     []message
 	next         int // message
 	decoder      decoder
+	large        int // parts that are too long to be read
 }
 
 // open plans how the session is read.
@@ -238,7 +239,7 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 		e.next++
 		return nil
 	}
-	parts, left, err := e.conversation.info.source.parts(ctx, m.id, e.buffer)
+	parts, left, unread, err := e.conversation.info.source.parts(ctx, m.id, e.buffer)
 	switch {
 	case errors.Is(err, sqlitefile.ErrCorrupt):
 		return &store.DamageError{Err: err}
@@ -246,7 +247,8 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 		return err
 	}
 	e.next++
-	e.decoder.skipped += left
+	e.decoder.skipped += left + unread
+	e.large += left
 	if undone := e.conversation.info.revert; m.id == undone.message {
 		parts = slices.DeleteFunc(parts, func(p part) bool { return p.id >= undone.part })
 	}
@@ -255,11 +257,13 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 }
 
 // Counts implements [recorded.Script].
-func (e *events) Counts() (turns, skipped int) { return e.decoder.turn, e.decoder.skipped }
+func (e *events) Counts() (turns, skipped, tooLarge int) {
+	return e.decoder.turn, e.decoder.skipped, e.large
+}
 
 // Rewind implements [recorded.Script].
 func (e *events) Rewind() {
-	e.next = 0
+	e.next, e.large = 0, 0
 	e.decoder = decoder{agent: e.conversation.info.parent != ""}
 }
 

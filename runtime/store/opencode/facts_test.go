@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -625,5 +626,36 @@ func TestConcurrentUse(t *testing.T) {
 		if got := storetest.Said(t, found[0]); got != "1 user: Go\n" {
 			t.Errorf("after the session: %q", got)
 		}
+	}
+}
+
+// A part that is longer than any that is read costs itself, and is not held to find that out.
+func TestLargeParts(t *testing.T) { // alone: it counts what is allocated
+	large := strings.Repeat("x", 64<<20)
+	for name, record := range recorders {
+		h := newHome(t)
+		record(h, sess{n: 1, messages: []msg{prompt(1, text("Go")), answer(2, 1, text("a"), text(large), text("b"))}})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		c, err := storetest.Find(t, h.open(), convID(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for e.Next(t.Context()) {
+			b.WriteString(storetest.Describe(e.Event()))
+		}
+		runtime.ReadMemStats(&after)
+		if totals := e.Totals(); b.String() != "1 user: Go\n1 assistant: a\n1 assistant: b\n" || totals.TooLarge != 1 || totals.Skipped != 1 || e.Err() != nil {
+			t.Errorf("%s: %.100s, %+v, %v", name, b.String(), totals, e.Err())
+		}
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 16<<20 {
+			t.Errorf("%s: it took %d MB", name, grown>>20)
+		}
+		e.Close()
 	}
 }

@@ -27,8 +27,8 @@ type source interface {
 	// begin returns the time of the first message of a session.
 	begin(ctx context.Context, session string) (time.Time, error)
 	// parts returns the parts of a message in their order, in the memory of a buffer, and
-	// how many were left out because they are too long.
-	parts(ctx context.Context, message string, buffer *store.Buffer) (parts []part, left int, err error)
+	// how many were left out because they are too long, or cannot be read.
+	parts(ctx context.Context, message string, buffer *store.Buffer) (parts []part, left, unread int, err error)
 	// version returns a text that is another one when a session has changed, or "" where
 	// there is none.
 	version(ctx context.Context, session string) (string, error)

@@ -84,7 +84,7 @@ func (t *tree) projects(root *os.Root) ([]string, error) {
 }
 
 func (t *tree) sessions(ctx context.Context) ([]*info, []store.Problem, error) {
-	root, err := os.OpenRoot(t.dir)
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,7 +148,7 @@ func (t *tree) info(root *os.Root, file, session string) (*info, error) {
 }
 
 func (t *tree) find(_ context.Context, session string) (*info, error) {
-	root, err := os.OpenRoot(t.dir)
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (t *tree) find(_ context.Context, session string) (*info, error) {
 }
 
 func (t *tree) messages(ctx context.Context, session string, most int) ([]message, error) {
-	root, err := os.OpenRoot(t.dir)
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (t *tree) messages(ctx context.Context, session string, most int) ([]messag
 }
 
 func (t *tree) begin(_ context.Context, session string) (time.Time, error) {
-	root, err := os.OpenRoot(t.dir)
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -221,16 +221,16 @@ func (t *tree) begin(_ context.Context, session string) (time.Time, error) {
 	return m.created, nil
 }
 
-func (t *tree) parts(ctx context.Context, message string, buffer *store.Buffer) ([]part, int, error) {
-	root, err := os.OpenRoot(t.dir)
+func (t *tree) parts(ctx context.Context, message string, buffer *store.Buffer) (_ []part, left, unread int, _ error) {
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	defer root.Close()
 	dir := path.Join(partDir, message)
 	ids, err := names(root, dir, partPrefix)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	var all []sized
 	for _, id := range ids {
@@ -239,10 +239,10 @@ func (t *tree) parts(ctx context.Context, message string, buffer *store.Buffer) 
 			all = append(all, p)
 		}
 	}
-	unread := len(ids) - len(all)
+	unread = len(ids) - len(all)
 	chosen, total, files, left := choose(all)
 	if err := buffer.Reserve(ctx, max(total, jsonl.Chunk)); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	var parts []part
 	for _, p := range chosen {
@@ -253,7 +253,7 @@ func (t *tree) parts(ctx context.Context, message string, buffer *store.Buffer) 
 		}
 		parts = append(parts, part{id: p.id, raw: raw})
 	}
-	return ordered(append(parts, files...)), left + unread, nil
+	return ordered(append(parts, files...)), left, unread, nil
 }
 
 // measure looks at the file of a part.
@@ -293,7 +293,7 @@ func readInto(root *os.Root, file string, size int, buffer *store.Buffer) ([]byt
 }
 
 func (t *tree) version(ctx context.Context, session string) (string, error) {
-	root, err := os.OpenRoot(t.dir)
+	root, err := safefile.OpenDir(t.dir)
 	if err != nil {
 		return "", err
 	}

@@ -47,6 +47,7 @@ type events struct {
 	copied  int64 // the last event that the session has in common with the one that it was forked from
 	turn    int
 	skipped int
+	large   int // lines, of those that were skipped, that are too long to be read
 }
 
 // Read implements [recorded.Script].
@@ -55,6 +56,7 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 	switch {
 	case errors.Is(err, jsonl.ErrTooLong):
 		e.skipped++
+		e.large++
 	case err != nil:
 		return err
 	default:
@@ -155,12 +157,12 @@ func (i *item) said() []byte {
 }
 
 // Counts implements [recorded.Script].
-func (e *events) Counts() (turns, skipped int) { return e.turn, e.skipped }
+func (e *events) Counts() (turns, skipped, tooLarge int) { return e.turn, e.skipped, e.large }
 
 // Rewind implements [recorded.Script].
 func (e *events) Rewind() {
 	e.lines = jsonl.NewLines(e.file, e.opened.Size(), e.buffer)
-	e.offset, e.turn, e.skipped = 0, 0, 0
+	e.offset, e.turn, e.skipped, e.large = 0, 0, 0, 0
 }
 
 // Grown implements [recorded.Growing].
@@ -171,7 +173,7 @@ func (e *events) Grown() (*recorded.Grown, bool) {
 // Walk implements [recorded.Growing].
 func (e *events) Walk(c *facts.Coder) {
 	facts.Int(c, &e.copied)
-	facts.Int(c, &e.turn, &e.skipped)
+	facts.Int(c, &e.turn, &e.skipped, &e.large)
 }
 
 // Goes implements [recorded.Growing]. Nothing that is recorded is ever taken back.

@@ -15,7 +15,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,7 +93,12 @@ func hasSessions(dir string) bool {
 	if !store.IsThere(dir) {
 		return false
 	}
-	f, err := os.Open(dir)
+	root, err := safefile.OpenDir(dir)
+	if err != nil {
+		return true
+	}
+	defer root.Close()
+	f, err := root.Open(".")
 	if err != nil {
 		return true
 	}

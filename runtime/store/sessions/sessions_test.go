@@ -170,3 +170,19 @@ func FuzzLog(f *testing.F) {
 		}
 	})
 }
+
+func TestLongLine(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), t.TempDir()
+	file := filepath.Join(home, session+".jsonl")
+	lines := strings.SplitAfterN(log, "\n", 4)[:3]
+	text := strings.NewReplacer("DIR", strings.ReplaceAll(filepath.ToSlash(dir), `\`, `\\`), "SETTINGS", "").Replace(strings.Join(lines, ""))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, ok := sessions.Open(store.Options{Home: home, Project: project.New(project.Options{Dir: dir})})
+	if !ok {
+		t.Fatal("there are no sessions")
+	}
+	storetest.CheckLongLine(t, s, file)
+}

@@ -154,7 +154,7 @@ func CheckProject(dir string, getenv func(string) string) (warnings []string, er
 
 // readIn reads the configuration file of a project, through links inside of it alone.
 func readIn(root string) ([]byte, error) {
-	dir, err := os.OpenRoot(root)
+	dir, err := safefile.OpenDir(root)
 	if err != nil {
 		return nil, err
 	}

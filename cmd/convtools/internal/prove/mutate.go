@@ -18,7 +18,7 @@ type mutation struct {
 	old, new string
 }
 
-// mutations returns what code of this kind gets wrong, as §4.7 of the specification of conv.* lists it.
+// mutations returns what code of this kind gets wrong.
 func mutations() []mutation {
 	const dir = "runtime/session/"
 	return []mutation{

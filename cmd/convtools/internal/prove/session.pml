@@ -7,6 +7,8 @@
  * asks for these tools says it ("pending_tasks is consumed FIFO"): the plans of a
  * call are added at the end. That a caller then continues without its answer is the
  * counter-example for which the stack is there.
+ *
+ * I1 to I15 are the invariants of runtime/session/invariant_test.go.
  */
 #define N 3          /* conversations; 0 is the root */
 #ifndef CALLS
@@ -44,7 +46,7 @@ sample:		atomic {
 		:: cancelled -> atomic { running--; ended!me, stopped, 0, 0, 0 }
 		:: atomic { running--; ended!me, final, 0, 0, 0 }
 		:: used[me] < CALLS ->
-			/* Itself and those that wait cannot be called (A-10). */
+			/* Itself and those that wait cannot be called. */
 			atomic {
 				if
 				:: one = (me + 1) % N

@@ -7,6 +7,7 @@
 package exports
 
 import (
+	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,7 @@ var (
 	errEncrypted = errors.New("it is encrypted: unpack it with its password, and import the folder")
 	errBomb      = errors.New("it grows to more than 200 times its size when it is unpacked") // maxRatio
 	errOutside   = errors.New("its name leads out of the export")
+	errChecksum  = errors.New("its checksum is wrong: the file is damaged, and what was imported of it may be; download the export again, and import that")
 )
 
 const (
@@ -216,6 +218,13 @@ func (i *importing) file(ctx context.Context, f *file) error {
 	}
 	for _, p := range strangers {
 		i.problem(p)
+	}
+	v.rest()
+	if errors.Is(v.err, zip.ErrChecksum) {
+		v.err = errChecksum
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	if v.err != nil {
 		i.problem(Problem{File: f.name, Offset: v.base + int64(len(v.buf)), Err: v.err})

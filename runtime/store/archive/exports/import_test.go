@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -268,6 +269,49 @@ func TestBadZips(t *testing.T) {
 			}
 			if entries, _ := os.ReadDir(dir); len(entries) != 1 {
 				t.Errorf("%v", entries)
+			}
+		})
+	}
+}
+
+// What is read of a zip is checked by its checksum, also where it is JSON still.
+func TestChecksums(t *testing.T) {
+	t.Parallel()
+	const manifest = `{"logical_files":{"conversations.json":{"files":["conversations-000.json"]}}}`
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range []struct{ name, text string }{
+		{"conversations-000.json", array(conversation("a", "the harbour")) + strings.Repeat(" ", 2<<20) + "\n"},
+		{"conversations-001.json", array(conversation("b", "the lantern"))},
+		{"export_manifest.json", manifest},
+		{"other.json", `{"is": "something else"}`},
+	} {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Store})
+		if err == nil {
+			_, err = io.WriteString(w, f.text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const wrong = "its checksum is wrong: the file is damaged, and what was imported of it may be; download the export again, and import that"
+	for name, c := range map[string]struct{ from, to, want string }{
+		"as it is":      {"", "", "new 2, updated 0, unchanged 0, skipped 0, failed 0"},
+		"a text":        {"harbour", "harb0ur", "new 2, updated 0, unchanged 0, skipped 0, failed 1\nconversations-000.json:0: its checksum"},
+		"a last one":    {"lantern", "lante1n", "new 2, updated 0, unchanged 0, skipped 0, failed 1\nconversations-001.json:0: its checksum"},
+		"behind it all": {" \n", "\n\n", "new 2, updated 0, unchanged 0, skipped 0, failed 1\nconversations-000.json:0: its checksum"},
+		"a manifest":    {"-000.json\"]", "-001.json\"]", "new 2, updated 0, unchanged 0, skipped 0, failed 1\nexport_manifest.json:0: the manifest is damaged"},
+		"no export":     {"something", "somethinG", "new 2, updated 0, unchanged 0, skipped 0, failed 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := strings.Replace(b.String(), c.from, c.to, 1)
+			got := summary(newHome(t).add(write(t, filepath.Join(t.TempDir(), "x.zip"), data), exports.Options{}))
+			if !strings.HasPrefix(got, c.want) || strings.Contains(c.want, "conversations-") && !strings.HasSuffix(got, wrong) {
+				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
 	}

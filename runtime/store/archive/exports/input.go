@@ -86,7 +86,7 @@ func open(name string) (*export, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		root, err := os.OpenRoot(name)
+		root, err := safefile.OpenDir(name)
 		if err != nil {
 			return nil, err
 		}
@@ -255,7 +255,11 @@ func readManifest(f *file) ([]string, error) {
 			Files []string `json:"files"`
 		} `json:"logical_files"`
 	}
-	if err := json.NewDecoder(io.LimitReader(in, maxIndex)).Decode(&manifest); err != nil {
+	data, err := io.ReadAll(io.LimitReader(in, maxIndex)) // to the end, where its checksum is
+	if err == nil {
+		err = json.NewDecoder(bytes.NewReader(data)).Decode(&manifest)
+	}
+	if err != nil {
 		return nil, errors.New("the manifest is damaged; files are looked for by their names")
 	}
 	var named []string

@@ -68,6 +68,13 @@ func (v *values) fill(keep int) bool {
 	return false
 }
 
+// rest reads what follows the last value: a checksum is known to be right or wrong at the end.
+func (v *values) rest() {
+	for v.err == nil && v.fill(len(v.buf)) {
+		v.pos = len(v.buf)
+	}
+}
+
 // space moves over white space to the next byte, and returns false where there is none.
 func (v *values) space() bool {
 	for {

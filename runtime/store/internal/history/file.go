@@ -24,7 +24,7 @@ type Root struct {
 
 // OpenRoot opens a directory for a look at its files.
 func OpenRoot(dir string, look facts.Look) (*Root, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (f *File) Open() (*os.File, fs.FileInfo, error) { return f.OpenOther(f.Name
 
 // OpenOther opens another file of the store, as Open does.
 func (f *File) OpenOther(name string) (*os.File, fs.FileInfo, error) {
-	root, err := os.OpenRoot(f.Store.Dir)
+	root, err := safefile.OpenDir(f.Store.Dir)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,8 +1,8 @@
 // Package history is what the stores of the sessions that programs record on this machine do
 // alike: where their homes are, ids that consist of a prefix, which names the program, and the
-// id of a session, and what is reported of files.
+// id of a session, how directories and files are opened, and what is reported of them.
 //
-// It knows no format of a file, and opens none.
+// It knows no format of a file.
 package history
 
 import (

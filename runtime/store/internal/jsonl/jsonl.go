@@ -18,7 +18,7 @@ import (
 
 // MaxLine is the longest line that is read, in bytes. A longer one, which could
 // only be a file that is no record of a conversation, is left out.
-const MaxLine = 256 << 20
+const MaxLine = 64 << 20
 
 // Chunk is how many bytes are read at a time: enough for most lines to be whole.
 const Chunk = 256 << 10

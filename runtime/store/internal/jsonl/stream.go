@@ -120,7 +120,8 @@ func (s *Stream) room(ctx context.Context) error {
 		return nil
 	}
 	all := s.buffer.Bytes[:cap(s.buffer.Bytes)]
-	size := 2 * len(all)
+	// What is behind the longest line is read over.
+	size := min(2*len(all), max(len(all), s.maxLine)+s.chunk)
 	switch {
 	case len(all) > 4*s.chunk && len(s.window) < s.chunk/2:
 		size = s.chunk // the memory that a long line needed is given back

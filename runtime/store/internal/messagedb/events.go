@@ -179,7 +179,7 @@ func (e *events) put(ctx context.Context) error {
 	if e.digest != nil {
 		e.digest.add(&m)
 	}
-	if m.size > MaxMessage {
+	if m.size > MaxMessage || m.content == nil && m.size > 0 { // the second where a form reads less
 		e.tooLarge++
 		return nil
 	}

@@ -128,7 +128,7 @@ type Form struct {
 	Sifted []Sifted
 	// Messages is the query for the messages of the conversation with the key ?1, in
 	// order: role, name, time, size of the content in bytes, and the content, which is
-	// not looked at where the size is over [MaxMessage]. With Groups it has them in the rows
+	// NULL where the size is over [MaxMessage], or what is read of the form. With Groups it has them in the rows
 	// of the JSON array ?2, and looks at no others.
 	Messages string
 	// Groups, where no index leads to the messages of a conversation, is the query for the
@@ -234,7 +234,7 @@ func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error
 		}
 		shared.Release()
 	}
-	if len(opened.databases) == 0 && len(problems) > 0 {
+	if len(opened.databases) == 0 && len(problems) > 0 && problems[0].Kind != store.Unnamed {
 		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", problems[0].Path, problems[0].Err)
 	}
 	opened.unread = problems

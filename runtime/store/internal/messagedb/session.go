@@ -13,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -71,8 +72,11 @@ type info struct {
 
 func (s *Store) id(i *info) transcript.ID { return ID(s.options.Prefix, i.name) }
 
-// maxText is how many bytes of a text beside the messages are read.
-const maxText = 64 << 10
+// MaxText is how many bytes of a text beside the messages are read.
+const MaxText = 64 << 10
+
+// maxListed is how many bytes the conversations of a database take in a list, about.
+const maxListed = 256 << 20
 
 func (d *database) scan(rows *sql.Rows) (*info, error) {
 	i := &info{database: d}
@@ -92,7 +96,7 @@ func (d *database) scan(rows *sql.Rows) (*info, error) {
 	if native.Valid {
 		i.native = native.String
 	}
-	i.title = strings.ToValidUTF8(title.String[:min(len(title.String), maxText)], "\ufffd")
+	i.title = strings.ToValidUTF8(title.String[:min(len(title.String), MaxText)], "\ufffd")
 	i.version = version.String
 	i.created, i.updated, i.last, i.newest = moment(created), moment(updated), moment(last), moment(newest)
 	return i, nil
@@ -221,10 +225,18 @@ func (d *database) find(ctx context.Context, key any) ([]*info, error) {
 
 func (d *database) collect(ctx context.Context, query func(*Form) string, args ...any) ([]*info, error) {
 	var found []*info
-	err := d.Each(ctx, func() { found = nil }, func(rows *sql.Rows) error {
+	held := 0
+	err := d.Each(ctx, func() { found, held = nil, 0 }, func(rows *sql.Rows) error {
 		i, err := d.scan(rows)
+		if err != nil {
+			return err
+		}
 		found = append(found, i)
-		return err
+		const row = 500 // bytes, about
+		if held += row + len(i.name) + len(i.title) + len(i.version); held > maxListed {
+			return sqlitefile.ErrTooMuch
+		}
+		return nil
 	}, query, args...)
 	return found, err
 }

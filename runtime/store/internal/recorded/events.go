@@ -21,10 +21,18 @@ type Script interface {
 	Read(ctx context.Context, into *Stream) error
 	// Rewind begins again with the first record.
 	Rewind()
-	// Counts returns how many turns there are up to here, and how many records were left out.
-	Counts() (turns, skipped int)
+	// Counts returns how many turns there are up to here, how many records were left out, and
+	// how many of those because they are larger than what is read.
+	Counts() (turns, skipped, tooLarge int)
 	// Release releases what the script holds. It is called once.
 	Release()
+}
+
+// Cutter is a [Script] of which the end may be left out because all of it is more than what
+// is read.
+type Cutter interface {
+	// IsCut reports whether it was.
+	IsCut() bool
 }
 
 // Growing is a [Script] in a file of lines that is appended to.
@@ -99,8 +107,11 @@ func (e *Events) Err() error {
 
 // Totals implements [store.Events].
 func (e *Events) Totals() store.Totals {
-	turns, skipped := e.script.Counts()
-	t := store.Totals{Turns: turns, Skipped: skipped}
+	turns, skipped, tooLarge := e.script.Counts()
+	t := store.Totals{Turns: turns, Skipped: skipped, TooLarge: tooLarge}
+	if c, ok := e.script.(Cutter); ok {
+		t.Cut = c.IsCut()
+	}
 	if e.Err() != nil {
 		t.Uncounted = e.err
 		return t

@@ -3,7 +3,8 @@
 // them where they are asked for, and writes events as the JSON that "conversation
 // print" has for JP's.
 //
-// It knows no format of a file. All that it holds aliases what a store read.
+// It knows no format of a file. What an event holds are parts of what a store read, or
+// made by it of that, and valid until the next event.
 package recorded
 
 import (

@@ -17,6 +17,7 @@ type DB struct {
 	snapshot *snapshot
 	vfs      *vfs.FS
 	sql      *sql.DB
+	budget   *budget
 
 	mu       sync.Mutex
 	prepared map[string]*sql.Stmt
@@ -45,13 +46,18 @@ func (db *DB) connect(ctx context.Context) error {
 	// Nothing recorded may make it do what a query does not ask for, or hold more than
 	// the query needs.
 	const options = "&mode=ro&immutable=1&_pragma=query_only(1)&_pragma=trusted_schema(0)&_pragma=mmap_size(0)&_pragma=temp_store(2)"
-	connector, err := sqlite.NewConnector("file:" + fileName + "?vfs=" + name + options)
+	inner, err := sqlite.NewConnector("file:" + fileName + "?vfs=" + name + options)
 	if err != nil {
 		return err
 	}
-	db.sql = sql.OpenDB(connector)
+	db.budget = newBudget(db.snapshot.size)
+	db.sql = sql.OpenDB(connector{inner, db.budget})
 	return db.Each(ctx, func(*sql.Rows) error { return nil }, "SELECT 1 FROM sqlite_schema LIMIT 1")
 }
+
+// BoundComputed has values bounded by [MaxComputed] from now on, and what is sorted: what the
+// database computes needs no room in it.
+func (db *DB) BoundComputed() { db.budget.computed.Store(true) }
 
 // Close releases what the database holds.
 func (db *DB) Close() {
@@ -126,7 +132,9 @@ func (db *DB) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 
 // Result codes of SQLite, from https://www.sqlite.org/rescode.html.
 const (
+	codeIO      = 10
 	codeCorrupt = 11
+	codeTooBig  = 18
 	codeNotADB  = 26
 	primaryCode = 0xff
 )

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -24,7 +23,7 @@ func OpenPath(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(filepath.Dir(real))
+	root, err := safefile.OpenDir(filepath.Dir(real))
 	if err != nil {
 		return nil, err
 	}

@@ -9,11 +9,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -285,5 +287,38 @@ func CheckReading(t testing.TB, c store.Conversation) {
 	}
 	if passes[0] != passes[1] || !utf8.ValidString(passes[0]) {
 		t.Errorf("%q, then %q", passes[0], passes[1])
+	}
+}
+
+// CheckLongLine checks that a line which is too long to be read costs itself, in the only
+// conversation of a store, which a file of lines has.
+func CheckLongLine(t testing.TB, s store.Store, file string) {
+	t.Helper()
+	before := Said(t, Only(t, s))
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte("\n"), info.Size()+jsonl.MaxLine+1); err != nil { // behind a hole
+		t.Fatal(err)
+	}
+	c := Only(t, s)
+	if after := Said(t, c); after != before {
+		t.Errorf("it says %q, and %q with the line", before, after)
+	}
+	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	for events.Next(t.Context()) {
+	}
+	if totals := events.Totals(); totals.TooLarge != 1 || totals.Skipped == 0 || events.Err() != nil {
+		t.Errorf("%+v, %v", totals, events.Err())
 	}
 }
