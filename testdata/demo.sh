@@ -6,8 +6,8 @@ cd "$(dirname "$0")/workspaces/sample"
 # Only the samples: no conversations and no topics of whoever runs this.
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-HOME=$tmp/home USERPROFILE=$HOME JP_USER_DATA_DIR=$tmp/jp XDG_CONFIG_HOME=$tmp/config XDG_DATA_HOME=$tmp/data
-export HOME USERPROFILE JP_USER_DATA_DIR XDG_CONFIG_HOME XDG_DATA_HOME
+HOME=$tmp/home USERPROFILE=$HOME JP_USER_DATA_DIR=$tmp/jp XDG_CONFIG_HOME=$tmp/config XDG_DATA_HOME=$tmp/data XDG_STATE_HOME=$tmp/state XDG_CACHE_HOME=$tmp/cache
+export HOME USERPROFILE JP_USER_DATA_DIR XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME
 unset CONVTOOLS_CLI CLAUDE_CONFIG_DIR CLAUDECODE CLAUDE_CODE_SESSION_ID CODEX_HOME CODEX_THREAD_ID \
   OPENCODE OPENCODE_DB GEMINI_CLI GEMINI_CLI_HOME CONVERSATION_DB ORIGIN_CONVERSATION_DB || true
 
@@ -28,8 +28,8 @@ show() {
 step "What did the user ask for lately?"
 show call conversation_list outline=true limit=3
 
-step "Where did we settle how to retry? Words that stand apart"
-show call conversation_grep 'pattern=retry cap' limit=5
+step "Where did we settle how to retry?"
+show call conversation_recall 'query=why do we retry the gauge feed, and what is the cap?' limit=4
 
 step "Read the event that was found"
 show call conversation_read id=jp-c17737387251 event=16

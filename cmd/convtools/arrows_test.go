@@ -178,13 +178,13 @@ func arrows() []arrow {
 			why:  "the one place with a child's command line, JSON and complaints in it reads no store",
 		},
 		{
-			from: list("runtime/index"),
-			to:   list("runtime/base/...", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			from: list("runtime/index", "runtime/index/terms"),
+			to:   list("runtime/base/...", "runtime/index/terms", "github.com/blevesearch/snowballstem", "github.com/blevesearch/snowballstem/english", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "it finds texts, whoever said them; files of it are mapped",
 		},
 		{
 			from: list("runtime/conversations/..."),
-			to:   list("runtime/base/...", "runtime/index", "runtime/store/...", "runtime/transcript", "runtime/trust"),
+			to:   list("runtime/base/...", "runtime/index", "runtime/index/terms", "runtime/store/...", "runtime/transcript", "runtime/trust"),
 			why:  "typed in, typed out: no flag, no argument, no tool, and JSON only in what an index is told to keep",
 		},
 

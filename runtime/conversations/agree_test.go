@@ -95,7 +95,6 @@ func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 func agree(t *testing.T, r *rapid.T, dir string, server *postgres.Writer, url string) {
 	t.Helper()
 	x := conversations.NewIndexes(filepath.Join(dir, "index"), nil)
-	x.SetLeast(0)
 	defer x.Close()
 	put := func(least int) {
 		t.Helper()

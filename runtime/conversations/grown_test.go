@@ -257,7 +257,6 @@ func grow(t *testing.T, of growing, rng *rand.Rand) (resumed int) {
 			return conversations.New(conversations.Options{}, s)
 		}
 		x := conversations.NewIndexes(indexes, nil)
-		x.SetLeast(0)
 		t.Cleanup(x.Close)
 		return conversations.New(conversations.Options{Indexes: x}, tallied{s, &read})
 	}

@@ -50,7 +50,7 @@ func (l *Library) inIndexes(ctx context.Context, f *Filter) (in inIndexes) {
 		if i.view, err = l.indexes.of(s).View(); err != nil {
 			continue // there is none, or it cannot be used: the store is read
 		}
-		if json.Unmarshal([]byte(i.view.State().Note), &i.note) != nil || i.note.Small {
+		if json.Unmarshal([]byte(i.view.State().Note), &i.note) != nil {
 			i.view.Close()
 			continue
 		}

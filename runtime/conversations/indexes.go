@@ -25,8 +25,7 @@ import (
 // ever a shortcut: what it has is used where the store has not changed since, and all else
 // is read. They are safe for concurrent use.
 type Indexes struct {
-	dir   string // empty where all are in memory
-	least int64 // bytes of text that a store has for which there is an index
+	dir string // empty where all are in memory
 	// factsAt is where facts are kept while nothing is excluded.
 	factsAt      string
 	factsOptions facts.Options
@@ -46,7 +45,7 @@ const indexFormat = "v5"
 func NewIndexes(dir string, now func() time.Time) *Indexes {
 	return &Indexes{
 		dir: filepath.Join(dir, indexFormat), factsAt: filepath.Join(dir, "facts"), factsOptions: facts.Options{Now: now},
-		least: minIndexed, open: map[string]*index.Index{},
+		open: map[string]*index.Index{},
 	}
 }
 
@@ -59,10 +58,6 @@ func OpenIndexes(getenv func(string) string, now func() time.Time) *Indexes {
 	}
 	return NewIndexes(filepath.Join(dir, "index"), now)
 }
-
-// minIndexed is how many bytes of text a store has for which there is an index: less is
-// searched in no time.
-const minIndexed = 0
 
 // of returns the index of a store; nil where there are none.
 func (x *Indexes) of(s store.Store) *index.Index {
@@ -217,8 +212,6 @@ type indexNote struct {
 	// Version is that of the store, all of which is indexed, without anything that would
 	// have to be said of it. Empty where that is not so.
 	Version string
-	// Small is set where the store has too little text for an index.
-	Small bool
 	// Mark is that of what was excluded when everything that was excluded was removed last.
 	Mark string `json:",omitempty"`
 }

@@ -56,7 +56,6 @@ func indexedLibrary(t *testing.T, dir string, stores []*messageStore, isVersione
 		}
 	}
 	x := conversations.NewIndexes(dir, nil)
-	x.SetLeast(0)
 	t.Cleanup(x.Close)
 	return conversations.New(conversations.Options{Indexes: x}, all...), opened
 }
@@ -227,24 +226,6 @@ func TestIndexBesideAStoreThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A store with little text has no index, and is not read again and again for that.
-func TestSmallStoresHaveNoIndex(t *testing.T) {
-	t.Parallel()
-	rng := rand.New(rand.NewPCG(1, 17))
-	stores := randomStores(rng)
-	l, opened := indexedLibrary(t, t.TempDir(), stores, false)
-	conversations.LibraryIndexes(l).SetLeast(1 << 20)
-	if r := refresh(t, l); !r[0].Small || r[0].Conversations != 0 {
-		t.Errorf("%+v", r)
-	}
-	*opened = 0
-	refresh(t, l)
-	if *opened != 0 {
-		t.Errorf("stores were opened %d times", *opened)
-	}
-	compareWithNaive(t, l, conversations.MessageQuery{Text: "k", Limit: 1000}, stores)
-}
-
 // A cache that cannot be written is a store that is read.
 func TestCacheThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
@@ -336,7 +317,6 @@ func TestUnusedIndexes(t *testing.T) {
 	dir, place := t.TempDir(), t.TempDir()
 	there, gone, asked := filepath.Join(place, "there"), filepath.Join(place, "gone"), filepath.Join(place, "asked")
 	x := conversations.NewIndexes(dir, nil)
-	x.SetLeast(0)
 	defer x.Close()
 	library := func(places ...string) *conversations.Library {
 		var stores []store.Store

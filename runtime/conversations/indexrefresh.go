@@ -19,7 +19,6 @@ import (
 // IndexReport says what became of the index of a store.
 type IndexReport struct {
 	Store, Place string
-	Small        bool // it has too little text for an index
 	Busy         bool // another process writes it
 	Changed      int  // conversations that were read, as they had changed
 	Removed      int
@@ -128,6 +127,10 @@ func (r *refreshing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	whole := len(unread)+len(problems) == 0
+	if !r.anew && r.isCurrent(ctx, list, whole) {
+		return nil
+	}
 	try, cancel := ctx, func() {}
 	if !r.wait {
 		try, cancel = context.WithTimeout(ctx, time.Millisecond)
@@ -148,7 +151,6 @@ func (r *refreshing) run(ctx context.Context) error {
 	}
 	defer limitMemory()()
 	r.note = indexNote{Store: r.store.Name(), Place: r.store.Place()}
-	whole := len(unread)+len(problems) == 0
 	r.note.Mark = r.mark
 	if !r.library.partial(r.store) {
 		mark := r.library.mark()
@@ -216,9 +218,30 @@ func (r *refreshing) current(version string) bool {
 		return false
 	}
 	r.mark = note.Mark
-	const lookAgain = 24 * time.Hour
-	r.Small = note.Small
-	return note.Small && r.library.now().Sub(time.Unix(r.Updated, 0)) < lookAgain || version != "" && note.Version == version
+	return version != "" && note.Version == version
+}
+
+// isCurrent reports whether the index has all conversations of a list as they are, and where
+// the list is all there is no others.
+func (r *refreshing) isCurrent(ctx context.Context, list []store.Conversation, whole bool) bool {
+	view, err := r.index.View()
+	if err != nil {
+		return false
+	}
+	defer view.Close()
+	if !r.library.partial(r.store) && (whole && view.Info().Conversations != len(list) || r.library.mark() != r.mark) {
+		return false
+	}
+	for i := range list {
+		c, err := view.Lookup(string(list[i].ID))
+		if err != nil || c == nil {
+			return false
+		}
+		if version, err := indexVersion(ctx, &list[i]); err != nil || version != c.Version {
+			return false
+		}
+	}
+	return true
 }
 
 // remove removes what the store no longer has.
@@ -311,14 +334,8 @@ func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *ind
 	return false, r.writer.Put(ctx, &entry, func(func(*index.Message, error) bool) {})
 }
 
-// finish commits what was written, unless it is too little for an index.
+// finish commits what was written.
 func (r *refreshing) finish(ctx context.Context) error {
-	if r.note.Small = r.writer.Text() < r.library.indexes.least; r.note.Small {
-		if err := r.writer.Clear(); err != nil {
-			return err
-		}
-	}
-	r.Small = r.note.Small
 	if err := r.commit(ctx); err != nil {
 		return err
 	}

@@ -126,7 +126,6 @@ func TestExcludedLeavesTheCache(t *testing.T) {
 				t.Helper()
 				x := conversations.NewIndexes(in("cache"), nil)
 				defer x.Close()
-				x.SetLeast(0)
 				x.SetFacts(in("cache", "facts"), facts.Options{Now: later, Least: 1})
 				l, err := conversations.Open(conversations.Options{
 					AllProjects: true, Dir: in(), Getenv: func(name string) string { return env[name] }, Indexes: x,
@@ -135,7 +134,7 @@ func TestExcludedLeavesTheCache(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, r := range refresh(t, l) {
-					if r.Small || r.Busy {
+					if r.Busy {
 						t.Errorf("%s has no index", r.Store)
 					}
 				}

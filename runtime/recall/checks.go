@@ -85,7 +85,7 @@ func (f *family) checkIndexes(check *toolset.Check, library *conversations.Libra
 		if r.Err != nil {
 			damaged = append(damaged, fmt.Sprintf("%s in %s: %v", r.Store, r.Place, r.Err))
 		}
-		if r.Bytes > 0 && !r.Small {
+		if r.Bytes > 0 {
 			bytes += r.Bytes
 			if oldest == 0 || r.Updated < oldest {
 				oldest = r.Updated

@@ -32,7 +32,7 @@ func (p *CommandLine) toolsCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print names, descriptions and schemas as JSON")
-	return cmd
+	return cli.RareCommand(cmd)
 }
 
 // offeredAtTimes says which tools are not always there.

@@ -55,8 +55,9 @@ func (c *recallCommand) command() *cobra.Command {
 		Aliases: []string{"ask"},
 		Short:   "Ask past conversations a question",
 		Long: `Prints the passages of past conversations that answer a question best, best
-conversation first. Ask in your own words: a word finds its other forms, and words
-need not stand together. What is between double quotes has to occur as it stands.
+conversation first. Ask in your own words: a word finds its other forms, and
+words need not stand together. What is between double quotes has to occur as it
+stands.
 
 conversation print --event N ID shows an event whole.`,
 		Example:           cli.Examples(host.Name, "recall why do we retry uploads", `recall 'flaky "shadow branch" test' --since 2026-01-01`, "ask --all-projects docker cache mount"),

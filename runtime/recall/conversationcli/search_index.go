@@ -87,8 +87,6 @@ func (s *searchCommands) index(ctx context.Context, indexes *conversations.Index
 			store.State, store.Problem = "failed", text.Line(r.Err.Error())
 		case r.Busy:
 			store.State = "busy"
-		case r.Small:
-			store.State, store.Bytes = "small", 0
 		}
 		stores = append(stores, store)
 	}
