@@ -218,8 +218,11 @@ type indexNote struct {
 
 // indexFacts is what an index has of a conversation beside its messages.
 type indexFacts struct {
-	// Read is set where everything could be read. Of others there are no messages.
+	// Read is set where everything could be read. Of others there is what could be, for rankings
+	// alone, and Problem and Why are the kind and the reason of what could not.
 	Read    bool
+	Problem int
+	Why     string
 	BadTime bool
 	LastAt  time.Time
 	Events  int
@@ -258,6 +261,8 @@ func isDigested(c *store.Conversation) bool {
 
 func (f *indexFacts) walk(kept *facts.Coder) {
 	kept.Bool(&f.Read)
+	facts.Int(kept, &f.Problem)
+	facts.Text(kept, &f.Why)
 	kept.Bool(&f.BadTime)
 	kept.Time(&f.LastAt)
 	facts.Int(kept, &f.Events, &f.Size[0], &f.Size[1], &f.Size[2], &f.Size[3])

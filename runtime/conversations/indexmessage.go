@@ -168,7 +168,8 @@ type messageReader struct {
 	conversation *store.Conversation
 	buffer       *store.Buffer
 	entry        *index.Conversation
-	failed       bool   // the conversation could not be read
+	failed       bool     // the conversation could not be read, or not to its end
+	problem      *Problem // why
 	mark         []byte // of what was read before; empty for nothing
 }
 
@@ -218,13 +219,28 @@ func (r *reading) resume(ctx context.Context, events store.Events, mark []byte) 
 // what the conversation begins with.
 var errNotResumed = errors.New("the conversation does not go on behind what is indexed")
 
+// readable returns the messages that can be read of a conversation that cannot be read to its end.
+func (r *messageReader) readable(ctx context.Context) func(func(*index.Message, error) bool) {
+	return func(yield func(*index.Message, error) bool) {
+		for m, err := range r.all(ctx) {
+			if ctx.Err() != nil {
+				yield(nil, ctx.Err())
+				return
+			}
+			if err != nil || !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
 // all returns the messages behind the mark, and fills in the facts and the mark of the entry when
 // they end.
 func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error) bool) {
 	return func(yield func(*index.Message, error) bool) {
 		events, err := r.conversation.Events(ctx, r.buffer)
 		if err != nil {
-			r.failed = true
+			r.failed, r.problem = true, unreadable(r.conversation.ID, err)
 			yield(nil, err)
 			return
 		}
@@ -262,13 +278,14 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			}
 		}
 		if err := events.Err(); err != nil {
-			r.failed = true
+			r.failed, r.problem = true, unreadable(r.conversation.ID, err)
 			yield(nil, err)
 			return
 		}
 		totals := events.Totals()
-		if p := problemOf(r.conversation.ID, events); p != nil && totals.Uncounted == nil {
-			totals.Uncounted = p.Err // who searches it is told
+		r.problem = problemOf(r.conversation.ID, events)
+		if r.problem != nil && totals.Uncounted == nil {
+			totals.Uncounted = r.problem.Err // who searches it is told
 		}
 		if totals.Uncounted != nil {
 			r.failed = true

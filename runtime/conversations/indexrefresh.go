@@ -309,8 +309,8 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 }
 
 // putOne puts a conversation of a version into the index, and reports whether it could be read.
-// Old is what it has of it; nil for nothing. An empty version is that of what is read. One that cannot be read to its end has no messages
-// there, and is read again once it has changed. The error is one of the index.
+// Old is what it has of it; nil for nothing. An empty version is that of what is read. One that cannot be read to its end has those messages
+// there that can, for rankings alone, and is read again once it has changed. The error is one of the index.
 func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string, buffer *store.Buffer) (read bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Version: version, Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, buffer: buffer, entry: &entry}
@@ -330,8 +330,12 @@ func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *ind
 			return false, nil //nolint:nilerr // it is gone
 		}
 	}
-	entry.Facts, entry.Mark = (&indexFacts{}).encode(), nil // which an earlier pass of Put may have set
-	return false, r.writer.Put(ctx, &entry, func(func(*index.Message, error) bool) {})
+	f := indexFacts{NativeID: c.NativeID, Source: c.Source}
+	if p := reader.problem; p != nil {
+		f.Problem, f.Why = int(p.Kind), p.Err.Error()
+	}
+	entry.Facts, entry.Mark = f.encode(), nil // which an earlier pass of Put may have set
+	return false, r.writer.Put(ctx, &entry, reader.readable(ctx))
 }
 
 // finish commits what was written.

@@ -245,8 +245,37 @@ func (r *ranking) open(ctx context.Context) error {
 		}
 		r.stores = append(r.stores, &rankStore{s, view, view.Texts()})
 	}
+	return r.unread(found, o.from)
+}
+
+// unread adds what could not be read of conversations to the answer.
+func (r *ranking) unread(found []store.Conversation, from map[transcript.ID]store.Store) error {
+	for i := range found {
+		at := slices.IndexFunc(r.stores, func(s *rankStore) bool { return s.store == from[found[i].ID] })
+		if at < 0 {
+			continue
+		}
+		c, err := r.stores[at].view.Lookup(string(found[i].ID))
+		if err != nil {
+			return err
+		}
+		problem := Problem{ID: found[i].ID, Source: found[i].Source, Kind: Unreadable, Err: errUnread}
+		if c != nil {
+			f := readFacts(c)
+			if f.Read {
+				continue
+			}
+			if f.Why != "" {
+				problem.Kind, problem.Err = store.ProblemKind(f.Problem), errors.New(f.Why)
+			}
+		}
+		r.result.Aside.Problems = append(r.result.Aside.Problems, problem)
+	}
 	return nil
 }
+
+// errUnread is why a conversation has no messages in an index, where nothing else is known.
+var errUnread = errors.New("it cannot be read")
 
 // weigh finds out how much the words weigh, and returns how many messages there are, of how
 // many bytes.

@@ -283,3 +283,22 @@ func TestRankWords(t *testing.T) {
 		a.rank(t, conversations.RankQuery{Text: text})
 	}
 }
+
+// TestRankDamaged: what can be read of a damaged conversation is found, and the damage is said.
+func TestRankDamaged(t *testing.T) {
+	t.Parallel()
+	a := workspaceOf(t, func(w *jptest.Workspace) {
+		w.Conversation("17000000001", "a").User("The winch is stuck.").Assistant("Oil it.").
+			Edit(jptest.EventsFile, func(data []byte) []byte { return data[:len(data)-10] })
+		w.Conversation("17000000002", "b").User("The crane.").Assistant("Fine.")
+	})
+	for range 2 { // as it is read, and as it is kept
+		r := a.rank(t, conversations.RankQuery{Text: "winch"})
+		if got := first(r); got != "jp-c17000000001:1" {
+			t.Errorf("the best passage is %q", got)
+		}
+		if p := r.Aside.Problems; len(p) != 1 || p[0].ID != "jp-c17000000001" || p[0].Kind != conversations.DamagedEvents {
+			t.Errorf("problems: %+v", p)
+		}
+	}
+}
