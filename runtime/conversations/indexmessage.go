@@ -170,7 +170,7 @@ type messageReader struct {
 	entry        *index.Conversation
 	failed       bool     // the conversation could not be read, or not to its end
 	problem      *Problem // why
-	mark         []byte // of what was read before; empty for nothing
+	mark         []byte   // of what was read before; empty for nothing
 }
 
 // reading is what is known behind some events.

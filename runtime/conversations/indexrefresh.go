@@ -77,7 +77,7 @@ func (l *Library) refreshIndexes(ctx context.Context, stores []store.Store, wait
 }
 
 // forgetExcluded removes what is kept of what is excluded beside the indexes of the library's
-// stores: facts, and indexes of stores in excluded directories.
+// stores: facts, and indexes of stores in excluded directories, or switched off.
 func (l *Library) forgetExcluded() error {
 	if l.indexes == nil || l.indexes.dir == "" || l.project || l.restrictions == nil {
 		return nil
@@ -87,7 +87,7 @@ func (l *Library) forgetExcluded() error {
 	unused, e := l.UnusedIndexes()
 	err = errors.Join(err, e)
 	for _, u := range unused {
-		if slices.ContainsFunc(filepath.SplitList(u.Place), l.excludes) {
+		if slices.Contains(l.off, u.Store) || slices.ContainsFunc(filepath.SplitList(u.Place), l.excludes) {
 			err = errors.Join(err, os.RemoveAll(u.dir))
 		}
 	}

@@ -151,6 +151,15 @@ func Variables() []string {
 	return slices.Compact(names)
 }
 
+// Warnings returns sentences about what is not read of the configuration, and disables nothing but itself.
+func Warnings(o Options) []string {
+	r, err := readRestrictions(&o)
+	if err != nil {
+		return nil // who opens a library is told
+	}
+	return r.set.Warnings
+}
+
 // Open returns a library of what was recorded for a project, or for all of them: by JP
 // in its workspaces, and by other programs on this machine, as far as the user's settings
 // let it. Where there is no workspace, a query that finds nothing else has a

@@ -110,11 +110,19 @@ func (m *misplaced) meant(at []string, isTable bool) (hint string, ok bool) {
 		return "", false
 	}
 	name := near.Name(key, names)
+	if strings.HasPrefix(strings.ToLower(key), "exclu") || len(at) == 1 && slices.Contains(synonyms(), strings.ToLower(key)) {
+		name = "exclude"
+	}
 	if slices.Contains(m.kinds, name) {
 		name = "exclude"
 	}
 	hint, ok = m.hints[name]
 	return hint, ok
+}
+
+// synonyms are names that a file has none of at its top, and whose meaning is that something is not to be read.
+func synonyms() []string {
+	return []string{"allow", "blacklist", "block", "blocklist", "denied", "deny", "hidden", "hide", "ignore", "ignored", "ignores", "privacy", "private", "secret", "skip"}
 }
 
 // others reports whether what is in a table is for others to judge: who reads it, or the program that it is for.

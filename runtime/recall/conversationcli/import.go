@@ -102,7 +102,7 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	var all []importJSON
-	recognised := false
+	recognised, damaged := false, false
 	for _, path := range paths {
 		if kind := registered(path); kind != nil {
 			done, err := c.register(ctx, kind, path, o)
@@ -118,6 +118,7 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 			Skipped: report.Skipped, Failed: report.Failed, Problems: problemsJSON(report),
 		}
 		recognised = recognised || report.Recognised() > 0
+		damaged = damaged || slices.ContainsFunc(report.Problems, func(p exports.Problem) bool { return errors.Is(p.Err, exports.ErrChecksum) })
 		if err != nil {
 			done.Error = err.Error()
 		}
@@ -151,6 +152,9 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 	}
 	if !recognised {
 		return failedHint("see convtools import --help for what can be imported", "no conversation was recognised")
+	}
+	if damaged {
+		return cli.ErrFailed // which was printed
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/conv"
 	"github.com/convtools/convtools/runtime/session/engine"
@@ -48,6 +49,9 @@ func (c *commands) open() (*sessionhost.Sessions, error) {
 	})
 	if err != nil {
 		return nil, failure(err)
+	}
+	for _, warning := range conversations.Warnings(conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}) {
+		c.host.WarnOnce(warning)
 	}
 	return s, nil
 }

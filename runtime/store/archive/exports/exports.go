@@ -71,6 +71,9 @@ type Problem struct {
 	Err     error
 }
 
+// ErrChecksum is the error for a file that is damaged. What is whole in it is imported.
+var ErrChecksum = errors.New("its checksum is wrong: the file is damaged, and what was imported of it may be; download the export again, and import that")
+
 // Errors for conversations.
 var (
 	errNotOne    = errors.New("it is no conversation of a known export")
@@ -85,7 +88,6 @@ var (
 	errEncrypted = errors.New("it is encrypted: unpack it with its password, and import the folder")
 	errBomb      = errors.New("it grows to more than 200 times its size when it is unpacked") // maxRatio
 	errOutside   = errors.New("its name leads out of the export")
-	errChecksum  = errors.New("its checksum is wrong: the file is damaged, and what was imported of it may be; download the export again, and import that")
 )
 
 const (
@@ -221,7 +223,7 @@ func (i *importing) file(ctx context.Context, f *file) error {
 	}
 	v.rest()
 	if errors.Is(v.err, zip.ErrChecksum) {
-		v.err = errChecksum
+		v.err = ErrChecksum
 	}
 	if err := ctx.Err(); err != nil {
 		return err
