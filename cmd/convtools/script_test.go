@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"cmp"
@@ -194,6 +195,7 @@ func TestScripts(t *testing.T) {
 			"sql":     sql,
 			"grow":    grow,
 			"size":    size,
+			"zipped":  zipped,
 			"events":  events,
 			"ids":     ids,
 			"readme":  readme,
@@ -265,6 +267,22 @@ func size(ts *testscript.TestScript, neg bool, args []string) {
 	if n := len([]rune(strings.TrimSuffix(ts.ReadFile("stdout"), "\n"))); n > most {
 		ts.Fatalf("%d characters, want at most %d", n, most)
 	}
+}
+
+// zipped writes a zip with a file in it, of whose content a text is another one than its checksum is of:
+// zipped FILE ZIP TEXT OTHER.
+func zipped(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 || len(args[2]) != len(args[3]) {
+		ts.Fatalf("usage: zipped FILE ZIP TEXT OTHER, the texts of equal length")
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: "conversations.json", Method: zip.Store})
+	ts.Check(err)
+	_, err = io.WriteString(w, ts.ReadFile(args[0]))
+	ts.Check(err)
+	ts.Check(z.Close())
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), bytes.Replace(b.Bytes(), []byte(args[2]), []byte(args[3]), 1), 0o600))
 }
 
 // makeWorkspace writes a workspace that is too large or too broken to be kept

@@ -88,7 +88,18 @@ func excerpt(text []byte, p passage.Passage) Excerpt {
 	}
 }
 
-// How messages are ranked: what each figure is worth is in the package comment.
+// How messages are ranked. What a rule is worth is how many points go without it, measured by
+// make recall with four pairs of LoCoMo (755 questions: all evidence on the page; right
+// conversation first) and with 50 coding sessions (99 commits: right session first; among five).
+//
+//	rule                          all   first   sessions: first   five
+//	messages beside one          10.0     0.1              0.0    0.0
+//	share of the conversation     1.1     0.0              0.0    0.0
+//	power of rare words           0.6    -0.1              0.0   -1.0
+//	words side by side            0.6     1.3              2.0    2.0
+//	five best, not one            0.2     4.9              5.1    4.0
+//	often apart from once         0.3    -0.3              5.1    3.0
+//	results count a tenth         0.0     0.0              3.0    5.0
 const (
 	// idfPower makes rare words count for more than BM25 has them.
 	idfPower = 1.2

@@ -7,9 +7,8 @@ import (
 )
 
 // Terms have lists of their own, behind those of the grams: one of the documents that have a
-// term, and one of those that have it often. How often beyond that changes no ranking by as
-// much as the hundredth part; without the second list one question of twenty finds another
-// conversation first.
+// term, and one of those that have it often. How often beyond that changes
+// next to no ranking; what the second list is worth is where messages are ranked.
 const often = 3
 
 // The keys of terms are 30 bits of a hash. Of a million terms about five hundred share a key
