@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/conversations/internal/passage"
 	"github.com/convtools/convtools/runtime/index"
@@ -118,6 +119,8 @@ const (
 	// lookAt is in how many conversations passages are looked for, and readAt how many events are
 	// read for them.
 	lookAt, readAt = 24, 96
+	// readAhead is how many bytes of an event are looked at for passages.
+	readAhead = 1 << 20
 )
 
 // Rank returns the passages that answer a question best. What has changed since it was last
@@ -639,6 +642,10 @@ func (r *ranking) read(m *rankedMessage) error {
 		return err
 	}
 	turn := parseExtra(extra, kindOf(m.Kind)).turn
+	for len(text) > readAhead { // of one event that much is looked at, so that no answer waits for it
+		_, size := utf8.DecodeLastRune(text[:readAhead])
+		text = text[:readAhead-size]
+	}
 	best, wide := passage.Best(r.terms, text, r.weights, r.query.MaxText, r.query.MaxWide)
 	m.own += best.Beside * kindCounts(m.Kind)
 	m.read = true

@@ -302,3 +302,24 @@ func TestRankDamaged(t *testing.T) {
 		}
 	}
 }
+
+// TestRankLarge: an event of many words, and one without a space, cost no more than others.
+func TestRankLarge(t *testing.T) {
+	t.Parallel()
+	a := workspaceOf(t, func(w *jptest.Workspace) {
+		w.Conversation("17000000001", "a").User("Where is the bollard?").
+			Assistant(strings.Repeat(filler, 30_000) + "bollard").
+			ToolCall("c1", "read", map[string]any{"path": "x"}).ToolResult("c1", strings.Repeat("0123456789abcdef", 100_000)+" bollard", false)
+	})
+	r := a.rank(t, conversations.RankQuery{Text: "bollard"})
+	if got := first(r); got != "jp-c17000000001:1" {
+		t.Errorf("the best passage is %q", got)
+	}
+	for _, c := range r.Conversations {
+		for _, p := range c.Passages {
+			if len(p.Text) > 300 || len(p.Wide.Text) > 900 {
+				t.Errorf("passages of %d and %d bytes", len(p.Text), len(p.Wide.Text))
+			}
+		}
+	}
+}

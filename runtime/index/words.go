@@ -14,10 +14,9 @@ const often = 3
 // The keys of terms are 30 bits of a hash. Of a million terms about five hundred share a key
 // with another one, which costs a place in a ranking and no match.
 const (
-	termBits       = 30
-	hasTerm   gram = 2 << termBits
-	hasOften  gram = 3 << termBits
-	termParts      = 2
+	termBits      = 30
+	hasTerm  gram = 2 << termBits
+	hasOften gram = 3 << termBits
 )
 
 // keyOf returns the key of a term. None has all bits: behind the last list stands that number.
