@@ -308,7 +308,7 @@ func TestRankLarge(t *testing.T) {
 	t.Parallel()
 	a := workspaceOf(t, func(w *jptest.Workspace) {
 		w.Conversation("17000000001", "a").User("Where is the bollard?").
-			Assistant(strings.Repeat(filler, 30_000) + "bollard").
+			Assistant(strings.Repeat(filler, 30_000)+"bollard").
 			ToolCall("c1", "read", map[string]any{"path": "x"}).ToolResult("c1", strings.Repeat("0123456789abcdef", 100_000)+" bollard", false)
 	})
 	r := a.rank(t, conversations.RankQuery{Text: "bollard"})
