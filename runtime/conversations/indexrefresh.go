@@ -49,17 +49,24 @@ const commitEvery = 256 << 20
 // process writes the index is left out. Progress, if not nil, is called with how many
 // conversations of a store were looked at, and how many there are.
 func (l *Library) RefreshIndexes(ctx context.Context, progress func(s store.Store, done, all int)) ([]IndexReport, error) {
-	return l.refreshIndexes(ctx, l.stores, false, progress)
+	return l.refreshIndexes(ctx, l.stores, refresh{progress: progress})
 }
 
-// refreshIndexes is RefreshIndexes of some stores. With wait it waits for other processes.
-func (l *Library) refreshIndexes(ctx context.Context, stores []store.Store, wait bool, progress func(s store.Store, done, all int)) ([]IndexReport, error) {
+// refresh is how indexes are brought up to date.
+type refresh struct {
+	wait     bool // for other processes
+	anew     bool // nothing of what is there is used
+	progress func(s store.Store, done, all int)
+}
+
+// refreshIndexes is RefreshIndexes of some stores.
+func (l *Library) refreshIndexes(ctx context.Context, stores []store.Store, how refresh) ([]IndexReport, error) {
 	var reports []IndexReport
 	for _, s := range stores {
 		if l.indexes == nil {
 			break
 		}
-		r := refreshing{library: l, store: s, index: l.indexes.of(s), wait: wait, progress: progress}
+		r := refreshing{refresh: how, library: l, store: s, index: l.indexes.of(s)}
 		r.Store, r.IndexReport.Place = s.Name(), s.Place()
 		err := r.run(ctx)
 		var damage *index.DamageError
@@ -97,15 +104,13 @@ func (l *Library) forgetExcluded() error {
 // refreshing is an index that is brought up to date.
 type refreshing struct {
 	IndexReport
-	library  *Library
-	store    store.Store
-	index    *index.Index
-	progress func(s store.Store, done, all int)
-	writer   *index.Writer
-	note     indexNote
-	wait     bool   // for other processes
-	anew     bool   // what is there cannot be used
-	mark     string // [indexNote.Mark] of what is there
+	refresh
+	library *Library
+	store   store.Store
+	index   *index.Index
+	writer  *index.Writer
+	note    indexNote
+	mark    string // [indexNote.Mark] of what is there
 }
 
 func (r *refreshing) run(ctx context.Context) error {

@@ -130,7 +130,7 @@ func (l *Library) Rank(ctx context.Context, q RankQuery) (Ranking, error) {
 	err := r.run(ctx)
 	var damage *index.DamageError
 	if errors.As(err, &damage) { // it is made anew
-		r = ranking{library: l, query: &q, terms: r.terms}
+		r = ranking{library: l, query: &q, terms: r.terms, anew: true}
 		r.parse()
 		err = r.run(ctx)
 	}
@@ -141,6 +141,7 @@ func (l *Library) Rank(ctx context.Context, q RankQuery) (Ranking, error) {
 type ranking struct {
 	library *Library
 	query   *RankQuery
+	anew    bool // the indexes that are there cannot be used
 	terms   *terms.Reader
 	phrases []string
 	words   []rankWord
@@ -231,7 +232,7 @@ func (r *ranking) run(ctx context.Context) error {
 // open brings the indexes up to date, and picks what is searched.
 func (r *ranking) open(ctx context.Context) error {
 	l, f := r.library, r.query.Filter
-	if err := l.refreshFor(ctx, &f, &r.result.Aside); err != nil {
+	if err := l.refreshFor(ctx, &f, r.anew, &r.result.Aside); err != nil {
 		return err
 	}
 	o, err := l.open(ctx, &f)

@@ -323,3 +323,43 @@ func TestRankLarge(t *testing.T) {
 		}
 	}
 }
+
+// TestRankDamagedIndex: an index that is damaged anywhere is made anew.
+func TestRankDamagedIndex(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a := &asked{dir: t.TempDir()}
+	a.write(t, func(w *jptest.Workspace) {
+		w.Conversation("17000000001", "a").User("The fender is torn.").Assistant(strings.Repeat(filler, 2000))
+	})
+	ask := func() string {
+		a.indexes = conversations.NewIndexes(dir, nil)
+		defer a.indexes.Close()
+		return first(a.rank(t, conversations.RankQuery{Text: "fender"}))
+	}
+	if got := ask(); got != "jp-c17000000001:1" {
+		t.Fatalf("the best passage is %q", got)
+	}
+	segments, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.seg"))
+	if err != nil || len(segments) == 0 {
+		t.Fatalf("%v, %v", segments, err)
+	}
+	whole, err := os.ReadFile(segments[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(whole); at += 1 + len(whole)/40 {
+		damaged := append([]byte(nil), whole...)
+		damaged[at] ^= 0x10
+		found, err := filepath.Glob(filepath.Join(dir, "*", "*", "*.seg"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%v, %v", found, err)
+		}
+		if err := os.WriteFile(found[0], damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := ask(); got != "jp-c17000000001:1" {
+			t.Errorf("with byte %d damaged: %q", at, got)
+		}
+	}
+}

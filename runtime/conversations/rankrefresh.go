@@ -9,7 +9,7 @@ import (
 
 // refreshFor brings the indexes of the stores that a filter lets through up to date. Where they
 // cannot be written, they are in memory, for as long as the library is used.
-func (l *Library) refreshFor(ctx context.Context, f *Filter, aside *Aside) error {
+func (l *Library) refreshFor(ctx context.Context, f *Filter, anew bool, aside *Aside) error {
 	if l.indexes == nil {
 		l.indexes = &Indexes{open: map[string]*index.Index{}}
 	}
@@ -19,14 +19,14 @@ func (l *Library) refreshFor(ctx context.Context, f *Filter, aside *Aside) error
 			asked = append(asked, s)
 		}
 	}
-	reports, err := l.refreshIndexes(ctx, asked, true, nil)
+	reports, err := l.refreshIndexes(ctx, asked, refresh{wait: true, anew: anew})
 	if err != nil {
 		return err
 	}
 	for i, r := range reports {
 		if r.Err != nil {
 			l.indexes.inMemory(asked[i])
-			again, err := l.refreshIndexes(ctx, asked[i:i+1], true, nil)
+			again, err := l.refreshIndexes(ctx, asked[i:i+1], refresh{wait: true})
 			if err != nil {
 				return err
 			}
