@@ -17,8 +17,6 @@ type Handlers struct {
 	Conv         conv.Handler
 	Conversation conversation.Handler
 	Knowledge    knowledge.Handler
-	// CLI runs the command lines of tools that have no handler of their own.
-	CLI contract.CLI
 }
 
 // Call runs a tool and returns its answer.
@@ -26,12 +24,12 @@ func (h Handlers) Call(ctx context.Context, call contract.Call) (string, error) 
 	switch call.Tool {
 	case "conv.create", "conv_create", "conv.destroy", "conv_destroy", "conv.history", "conv_history", "conv.list", "conv_list", "conv.send", "conv_send", "conv.wait", "conv_wait":
 		return conv.Call(ctx, h.Conv, call)
-	case "conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search":
+	case "conversation_grep", "conversation_list", "conversation_read", "conversation_context", "conversation_recall", "conversation_search":
 		return conversation.Call(ctx, h.Conversation, call)
 	case "learn":
 		return knowledge.Call(ctx, h.Knowledge, call)
 	default:
-		return "", contract.UnknownTool(call.Tool, []string{"conv.create", "conv.destroy", "conv.history", "conv.list", "conv.send", "conv.wait", "conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search", "learn"})
+		return "", contract.UnknownTool(call.Tool, []string{"conv.create", "conv.destroy", "conv.history", "conv.list", "conv.send", "conv.wait", "conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search", "learn"})
 	}
 }
 
@@ -44,7 +42,6 @@ func Tools() []contract.Tool {
 		conv.ListTool(),
 		conv.SendTool(),
 		conv.WaitTool(),
-		conversation.ContextTool(),
 		conversation.GrepTool(),
 		conversation.ListTool(),
 		conversation.ReadTool(),
@@ -62,11 +59,4 @@ func Lookup(name string) (contract.Tool, bool) {
 		}
 	}
 	return contract.Tool{}, false
-}
-
-// CommandLines returns the command lines that tools may run, sorted by name.
-func CommandLines() contract.CommandLines {
-	return contract.CommandLines{
-		{Name: "conversation", Command: []string{"convtools"}, Builtin: true, Env: "CONVTOOLS_CLI"},
-	}
 }

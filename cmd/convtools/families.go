@@ -3,8 +3,6 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/generated"
-	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/knowledge/knowledgecli"
 	"github.com/convtools/convtools/runtime/process"
@@ -18,10 +16,9 @@ import (
 // families is the one list of tool families: each with its tools and, where it has
 // commands for people, those.
 func families(host *toolset.Host) []toolset.Family {
-	cli, _ := generated.CommandLines().Lookup(conversation.ListCLI)
-	recalled := recall.Family(host, cli.Env, process.Exec{})
+	recalled := recall.Family(host, "CONVTOOLS_CLI", process.Exec{})
 	families := []toolset.Family{
-		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled), conversationcli.Recall(&recalled)),
+		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled, recall.Around), conversationcli.Recall(&recalled)),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
 	conv := external.Family(host, families...)

@@ -157,7 +157,7 @@ func TestFamilyOfItsOwn(t *testing.T) {
 		{"call of a tool that is not offered", []string{"call", "varnish"}, 1, nil, "error: Nothing is to be varnished.\n"},
 		{"a name that is near", []string{"call", "pain"}, 2, nil, `error: There is no tool named "pain". Did you mean paint?`},
 		{"a tool for a command", []string{"paint"}, 2, nil, `error: unknown command "paint"; it is a tool: did you mean convtools call paint?`},
-		{"tools", []string{"tools"}, 0, []string{"paint                 read  Paint a wall\n"}, ""},
+		{"tools", []string{"tools"}, 0, []string{"paint                read  Paint a wall\n"}, ""},
 		{"tools as JSON", []string{"tools", "--json"}, 0, []string{`"description": "There is red at the moment."`}, ""},
 		{"jp-tool", []string{"-c", "white", "jp-tool", "{}", `{"name":"paint","arguments":{"color":"red"}}`}, 0, []string{`{"type":"success","content":"{\"arguments\":{\"color\":\"red\"},\"coats\":[\"white\"]}"}`}, ""},
 		{"jp-tool of a tool that fails", []string{"jp-tool", "{}", `{"name":"varnish"}`}, 0, []string{`"message":"Nothing is to be varnished."`}, ""},

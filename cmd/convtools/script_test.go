@@ -116,12 +116,12 @@ func misbehave() {
 		fmt.Fprintln(os.Stderr, err)
 		time.Sleep(time.Hour)
 	case "arguments":
-		// What it was called with, as the title of a conversation.
-		title, err := json.Marshal(strings.Join(os.Args[2:], " "))
+		// What it was called with, as the title of a conversation, and as what is said in it.
+		called, err := json.Marshal(strings.Join(os.Args[2:], " "))
 		if err != nil {
 			os.Exit(3)
 		}
-		fmt.Printf(`[{"id":"jp-c1","title":%s},{"summary":{"total":1}}]`, title)
+		fmt.Printf(`[{"id":"jp-c1","title":%[1]s,"events_count":1,"type":"chat_request","turn":1,"content":%[1]s}]`, called)
 	default:
 		fmt.Fprintln(os.Stderr, "misbehave needs a way to")
 		os.Exit(2)

@@ -17,23 +17,20 @@ import (
 // The notes of a call have to be carried by the answer. An answer is never nil
 // where the error is.
 type Handler interface {
-	// Context answers conversation_context: read a message that conversation_search
-	// found, whole, with those around it.
-	Context(ctx context.Context, call contract.Call, p ContextParams) (string, error)
-	// Grep answers conversation_grep: search earlier conversations of this project,
-	// with any assistant.
+	// Grep answers conversation_grep: use it to find the lines that hold an exact
+	// text.
 	Grep(ctx context.Context, call contract.Call, p GrepParams) (*GrepEnvelope, error)
-	// List answers conversation_list: list earlier conversations of this project,
-	// with any assistant.
+	// List answers conversation_list: use to list earlier conversations, or the
+	// requests in them.
 	List(ctx context.Context, call contract.Call, p ListParams) (*ListEnvelope, error)
-	// Read answers conversation_read: read an earlier conversation: one event, a
-	// turn, or what was asked and answered.
+	// Read answers conversation_read: use to read on where another tool named a
+	// conversation or an event, of any project.
 	Read(ctx context.Context, call contract.Call, p ReadParams) (*ReadEnvelope, error)
-	// Recall answers conversation_recall: ask what past sessions of this project,
-	// with any assistant, say about something.
+	// Recall answers conversation_recall: use first to find what was said, tried,
+	// fixed or decided in past, previous or earlier sessions.
 	Recall(ctx context.Context, call contract.Call, p RecallParams) (*RecallEnvelope, error)
-	// Search answers conversation_search: search everything that was said in
-	// earlier conversations, in all projects and in imported histories.
+	// Search answers conversation_search: use to list messages with a text, by role
+	// and date, of all projects and imported histories such as ChatGPT's.
 	Search(ctx context.Context, call contract.Call, p SearchParams) (string, error)
 }
 
@@ -42,19 +39,19 @@ type Handler interface {
 // problem at once.
 func Call(ctx context.Context, h Handler, call contract.Call) (string, error) {
 	switch call.Tool {
-	case "conversation_context":
-		return callContext(ctx, h, call)
 	case "conversation_grep":
 		return callGrep(ctx, h, call)
 	case "conversation_list":
 		return callList(ctx, h, call)
 	case "conversation_read":
 		return callRead(ctx, h, call)
+	case "conversation_context":
+		return callRead(ctx, h, call.Renamed("conversation_read", "2027-12-31"))
 	case "conversation_recall":
 		return callRecall(ctx, h, call)
 	case "conversation_search":
 		return callSearch(ctx, h, call)
 	default:
-		return "", contract.UnknownTool(call.Tool, []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search"})
+		return "", contract.UnknownTool(call.Tool, []string{"conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search"})
 	}
 }

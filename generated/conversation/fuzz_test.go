@@ -260,11 +260,6 @@ func (a *answers) Recall(_ context.Context, call contract.Call, _ conversation.R
 	return &conversation.RecallEnvelope{}, nil
 }
 
-func (a *answers) Context(_ context.Context, call contract.Call, _ conversation.ContextParams) (string, error) {
-	a.notes = call.Notes
-	return "", nil
-}
-
 // FuzzValidators compares every generated validator with the schema it was
 // generated beside, before and after repairs, and tries the call that each
 // refusal recommends.
@@ -393,8 +388,8 @@ func TestValidatorsAgree(t *testing.T) {
 		t.Errorf("only %d valid objects", valid)
 	}
 	for _, code := range []contract.Code{
-		contract.CodeUnknown, contract.CodeMissing, contract.CodeType, contract.CodeEnum, contract.CodeMinimum, contract.CodeMaximum, contract.CodeMinLength,
-		contract.CodeMaxLength, contract.CodeMinItems, contract.CodeMaxItems, contract.CodePattern, contract.CodeBlank, contract.CodeSingleLine, contract.CodeExclusive,
+		contract.CodeUnknown, contract.CodeMissing, contract.CodeType, contract.CodeEnum, contract.CodeMinimum, contract.CodeMaximum,
+		contract.CodeMaxLength, contract.CodeMinItems, contract.CodePattern, contract.CodeBlank, contract.CodeSingleLine, contract.CodeExclusive,
 	} {
 		if !met[code] {
 			t.Errorf("no object has the problem %s", code)

@@ -13,18 +13,12 @@ import (
 func proven() []prove.Tool {
 	return []prove.Tool{
 		{
-			Tool: conversation.ContextTool(), Coerce: conversation.CoerceContext, Validate: conversation.ValidateContext,
-			Examples: []string{
-				"{\"id\": \"jp-c17648402467:12\", \"before\": 0, \"after\": 0}",
-				"{\"id\": \"jp-c17648402467:12\", \"before\": 3, \"after\": 3}",
-			},
-		},
-		{
 			Tool: conversation.GrepTool(), Coerce: conversation.CoerceGrep, Validate: conversation.ValidateGrep,
 			Examples: []string{
 				"{\"pattern\": \"retry\", \"limit\": 10}",
 				"{\"pattern\": \"schema migration\", \"scopes\": [\"chat\"], \"context\": 2}",
 				"{\"pattern\": \"error\", \"ids\": [\"jp-c17648402467\"], \"event\": 12}",
+				"{\"pattern\": \"(retry|backoff) after [0-9]+ ms\", \"regex\": true}",
 				"{\"pattern\": \"TideTable\", \"ignore_case\": false, \"ids\": [\"jp-c17648402467\"]}",
 			},
 			Answer: func() any { return new(conversation.GrepEnvelope) },
@@ -65,6 +59,7 @@ func proven() []prove.Tool {
 				"{\"query\": \"asyncio\", \"limit\": 20}",
 				"{\"roles\": [\"user\",\"assistant\"], \"start_date\": \"2025-01-01\", \"end_date\": \"2025-01-31\"}",
 				"{\"limit\": 10, \"ids\": true}",
+				"{\"query\": \"how do I cancel a coroutine?\", \"limit\": 5, \"order\": \"relevance\"}",
 			},
 		},
 	}

@@ -108,15 +108,15 @@ func TestKinIsLeftOut(t *testing.T) {
 			}
 		}
 		var out []string
-		q := conversations.EventQuery{Pattern: "word", Scopes: transcript.ScopeAll}
+		q := conversations.SearchQuery{Pattern: literal(t, "word", false)}
 		q.Exclude, q.KinOf = []string{string(caller)}, []string{string(caller)}
-		q.Event = func(e *conversations.EventMatch) error {
-			got = append(got, e.Conversation.ID)
-			return nil
-		}
-		found, err := conversations.New(conversations.Options{}, k).SearchEvents(t.Context(), q)
+		found, err := conversations.New(conversations.Options{}, k).Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
+		}
+		defer found.Close()
+		for _, h := range found.Hits {
+			got = append(got, h.Conversation.ID)
 		}
 		slices.SortFunc(got, transcript.ID.Compare)
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -129,7 +129,7 @@ func TestKinIsLeftOut(t *testing.T) {
 			t.Fatalf("seed %d: %d found, left out %v, of %d", seed, len(got), out, n)
 		}
 		// Those that are named are searched all the same.
-		q.IDs, got = nil, nil
+		q.IDs = nil
 		for i := range n {
 			if name(i) != caller {
 				q.IDs = append(q.IDs, string(name(i)))
@@ -138,8 +138,10 @@ func TestKinIsLeftOut(t *testing.T) {
 		if len(q.IDs) == 0 {
 			continue
 		}
-		if _, err := conversations.New(conversations.Options{}, k).SearchEvents(t.Context(), q); err != nil || len(got) != len(q.IDs) {
-			t.Fatalf("seed %d: %v of those that are named, %v", seed, got, err)
+		named, err := conversations.New(conversations.Options{}, k).Search(t.Context(), q)
+		if err != nil || len(named.Hits) != len(q.IDs) {
+			t.Fatalf("seed %d: %d of those that are named, %v", seed, len(named.Hits), err)
 		}
+		named.Close()
 	}
 }

@@ -1,7 +1,6 @@
 package conversations
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -86,81 +85,16 @@ type EventRangeError struct {
 
 func (e *EventRangeError) Error() string { return fmt.Sprintf("event %d of %d", e.Number, e.Events) }
 
-// PatternError is the error for a pattern that cannot be searched for.
-type PatternError struct {
-	Reason PatternReason
-	Err    error // of the regular expression's parser, or nil
-}
-
-// PatternReason is what is wrong with a pattern.
-type PatternReason uint8
-
-// The reasons.
-const (
-	PatternEmpty PatternReason = iota
-	PatternHasNUL
-	PatternHasLines
-	PatternNotUTF8
-	PatternSyntax // of a regular expression
-	PatternTooLarge
-)
-
-func (e *PatternError) Error() string {
-	return fmt.Sprintf("bad pattern (reason %d): %v", e.Reason, e.Err)
-}
-func (e *PatternError) Unwrap() error { return e.Err }
-
-// UnavailableError is the error where conversations cannot be got at all: a store
-// that cannot be read, a program that fails or prints something else than it
-// should.
+// UnavailableError is the error for a store that cannot be read at all.
 type UnavailableError struct {
-	// Program is the external program that failed, a file name or a path; empty
-	// where it is a store. Setting is the environment variable it is configured in,
-	// if any.
-	Program, Setting string
-	// Exit is the exit code it ended with, where that is not one of an answer; 0
-	// where it did not come to that.
-	Exit int
-	// Said is what it printed on standard error: a stranger's words, made safe to
-	// show, and never searched for a meaning.
-	Said string
-	Path string // of a store
-	// Lacks is the part of what is asked of a conversation command line that Program
-	// does not do, where that is a jp; zero where it is another program, or fails in
-	// another way.
-	Lacks ContractPart
-	// Transient reports whether the same query may work later.
-	Transient bool
-	// Err is the cause: an [*OutputError] where the program printed something else
-	// than it should.
-	Err error
+	Path string // of the store
+	Err  error
 }
 
 func (e *UnavailableError) Error() string {
 	return fmt.Sprintf("conversations are unavailable: %v", e.Err)
 }
 func (e *UnavailableError) Unwrap() error { return e.Err }
-
-// ContractPart is a part of what is asked of a conversation command line.
-type ContractPart struct {
-	Command string // "ls", "grep" or "print"; empty for no part
-	// Flags reports whether it is the flags of the command; else it is the records
-	// that it prints.
-	Flags bool
-}
-
-// OutputError is what is wrong with the output of an external program.
-type OutputError struct {
-	Reason string // safe to show
-	Err    error  // of the decoder, or nil
-}
-
-func (e *OutputError) Error() string { return "not the records that were expected: " + e.Reason }
-func (e *OutputError) Unwrap() error { return e.Err }
-
-// ErrUnsupported is the error for a query that an external program cannot be
-// asked.
-var ErrUnsupported = errors.New("the external program cannot be asked this")
 
 // UnreadableError is the error for a conversation that is there, but whose events
 // cannot be read.

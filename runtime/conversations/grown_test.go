@@ -51,8 +51,8 @@ type talliedRecord struct {
 	read *int
 }
 
-func (c talliedRecord) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
-	events, err := c.Record.Events(ctx, buffer)
+func (c talliedRecord) Events(ctx context.Context) (store.Events, error) {
+	events, err := c.Record.Events(ctx)
 	if err != nil {
 		return nil, err
 	}

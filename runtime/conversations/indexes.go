@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/index/terms"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -30,21 +32,24 @@ type Indexes struct {
 	factsAt      string
 	factsOptions facts.Options
 
-	mu    sync.Mutex
-	open  map[string]*index.Index // by name of their directory
-	mark  string                  // of what is excluded
-	facts *facts.Directory        // for that; nil until it is asked for
+	mu       sync.Mutex
+	language terms.Language
+	open     map[string]*index.Index // by name of their directory
+	mark     string                  // of what is excluded
+	facts    *facts.Directory        // for that; nil until it is asked for
 }
 
-// indexFormat is what an index has that this package puts there. Indexes of another one are
-// left alone.
-const indexFormat = "v5"
+// indexFormat is the number of what an index has that this package puts there.
+const indexFormat = 6
+
+// factsName is what the directory begins with that has what stores keep beside indexes.
+const factsName = "facts2"
 
 // NewIndexes returns the indexes in a directory, which need not be there. now is the clock that
 // files are told by to have changed a moment ago; nil means time.Now.
 func NewIndexes(dir string, now func() time.Time) *Indexes {
 	return &Indexes{
-		dir: filepath.Join(dir, indexFormat), factsAt: filepath.Join(dir, "facts"), factsOptions: facts.Options{Now: now},
+		dir: filepath.Join(dir, fmt.Sprint("v", indexFormat)), factsAt: filepath.Join(dir, factsName), factsOptions: facts.Options{Now: now},
 		open: map[string]*index.Index{},
 	}
 }
@@ -72,19 +77,40 @@ func (x *Indexes) of(s store.Store) *index.Index {
 		if x.dir == "" {
 			x.open[name] = index.InMemory()
 		}
+		x.open[name].Language = x.language
 	}
 	return x.open[name]
 }
 
 // inMemory makes the index of a store one in memory, where it cannot be written in its directory.
-func (x *Indexes) inMemory(s store.Store) {
+// failed is the index that cannot: where somebody has put another one in its place, that stays.
+func (x *Indexes) inMemory(s store.Store, failed *index.Index) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	name := indexName(s)
-	if open := x.open[name]; open != nil {
+	if x.open[name] != failed {
+		return
+	}
+	failed.Close()
+	x.open[name] = index.InMemory()
+	x.open[name].Language = x.language
+}
+
+// setLanguage sets the language that words are read in. Indexes of another one are made anew.
+func (x *Indexes) setLanguage(l terms.Language) {
+	if x == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if l == x.language {
+		return
+	}
+	x.language = l
+	for _, open := range x.open {
 		open.Close()
 	}
-	x.open[name] = index.InMemory()
+	clear(x.open)
 }
 
 // OpenFacts returns where in the user's cache directory is kept what was read of files; nil
@@ -214,28 +240,40 @@ type indexNote struct {
 	Version string
 	// Mark is that of what was excluded when everything that was excluded was removed last.
 	Mark string `json:",omitempty"`
+	// Openers are those that titles are without.
+	Openers []string `json:",omitempty"`
+}
+
+// noteOf returns what an index says of its store, as far as that can be read.
+func noteOf(view *index.View) (note indexNote, ok bool) {
+	err := json.Unmarshal([]byte(view.State().Note), &note)
+	return note, err == nil
 }
 
 // indexFacts is what an index has of a conversation beside its messages.
 type indexFacts struct {
 	// Read is set where everything could be read. Of others there is what could be, for rankings
 	// alone, and Problem and Why are the kind and the reason of what could not.
-	Read    bool
-	Problem int
-	Why     string
-	BadTime bool
-	LastAt  time.Time
-	Events  int
-	Size    [4]int // the fields of a [Size], in order
+	Read      bool
+	Problem   int
+	ProblemAt int // [Problem.Event]
+	Why       string
+	ForModel  string // the same for a model; empty where a model is told nothing of it
+	BadTime   bool
+	Uncounted string // why the owner of the store counts nothing; empty where it does
+	LastAt    time.Time
+	Events    int
+	Size      [4]int // the fields of a [Size], in order
 
 	// What is known without reading the events, of what messages are shown with.
 	NativeID string
 	Source   string
+	Archived bool
 }
 
 // conversation returns what is known of the conversation of an entry.
 func (f *indexFacts) conversation(c *index.Conversation) *transcript.Conversation {
-	return &transcript.Conversation{ID: transcript.ID(c.Key), Title: c.Title, NativeID: f.NativeID, Source: f.Source}
+	return &transcript.Conversation{ID: transcript.ID(c.Key), Title: c.Title, NativeID: f.NativeID, Source: f.Source, Archived: f.Archived}
 }
 
 // indexVersion is the version that a conversation has in an index: what is recorded, and
@@ -261,12 +299,13 @@ func isDigested(c *store.Conversation) bool {
 
 func (f *indexFacts) walk(kept *facts.Coder) {
 	kept.Bool(&f.Read)
-	facts.Int(kept, &f.Problem)
-	facts.Text(kept, &f.Why)
+	facts.Int(kept, &f.Problem, &f.ProblemAt)
+	facts.Text(kept, &f.Why, &f.ForModel, &f.Uncounted)
 	kept.Bool(&f.BadTime)
 	kept.Time(&f.LastAt)
 	facts.Int(kept, &f.Events, &f.Size[0], &f.Size[1], &f.Size[2], &f.Size[3])
 	facts.Text(kept, &f.NativeID, &f.Source)
+	kept.Bool(&f.Archived)
 }
 
 func (f *indexFacts) encode() []byte { return facts.Encode(f.walk) }

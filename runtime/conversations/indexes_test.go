@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -110,7 +111,6 @@ func change(rng *rand.Rand, stores []*messageStore) {
 	}
 	at := rng.IntN(len(s.chats))
 	c := &s.chats[at]
-	c.NewestAt = time.Time{}
 	switch rng.IntN(6) {
 	case 0:
 		s.chats = append(s.chats[:at:at], s.chats[at+1:]...)
@@ -196,7 +196,7 @@ func TestIndexStandsForItsStore(t *testing.T) {
 	if *opened != 1 {
 		t.Errorf("stores were opened %d times, want one time", *opened)
 	}
-	if r := refresh(t, l); r[0].Changed != 1 || r[1].Changed != 0 {
+	if r := refresh(t, l); r[0].Changed+r[1].Changed != 0 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -242,17 +242,15 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	compareWithNaive(t, l, conversations.MessageQuery{Text: "k", Limit: 1000}, stores)
 }
 
-// TestIndexesChangeNoListing holds lists and searches for lines with indexes against those
-// without.
+// TestIndexesChangeNoListing holds lists and searches with indexes that are behind against those
+// with indexes that are made for each.
 func TestIndexesChangeNoListing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	skipped := 0
 	for seed := range cases.Of(uint64(20)) {
 		rng := rand.New(rand.NewPCG(seed, 19))
 		stores := randomStores(rng)
 		l, _ := indexedLibrary(t, filepath.Join(dir, fmt.Sprint(seed)), stores, seed%2 == 0)
-		plain := messagesLibrary(stores)
 		for range 3 {
 			refresh(t, l)
 			for range rng.IntN(2) {
@@ -261,35 +259,18 @@ func TestIndexesChangeNoListing(t *testing.T) {
 			for range 6 {
 				text := randomPart(rng, stores)
 				filter := conversations.Filter{Archived: rng.IntN(3) == 0}
+				plain := messagesLibrary(stores)
 				ask := func(l *conversations.Library) (all []any) {
 					listing, err := l.List(t.Context(), conversations.ListQuery{Filter: filter, Sizes: seed%3 == 0})
 					all = append(all, listing, err)
-					events, err := l.SearchEvents(t.Context(), conversations.EventQuery{
-						Filter: filter, Pattern: text, IgnoreCase: seed%5 > 0, Scopes: transcript.ScopeAll, Own: ownTool,
-						Event: func(m *conversations.EventMatch) error {
-							all = append(all, *m)
-							return nil
-						},
-					})
-					all = append(all, events, err)
-					matches, err := l.Search(t.Context(), conversations.SearchQuery{
-						Filter: filter, Pattern: text, IgnoreCase: seed%5 > 0, CountAll: true,
-						Line: func(line *conversations.Line) error {
-							all = append(all, string(line.Text), line.Event)
-							return nil
-						},
-					})
-					return append(all, matches, err)
+					all = append(all, search(t, l, &conversations.SearchQuery{Filter: filter, Pattern: literal(t, text, seed%5 > 0), Own: ownTool}))
+					return all
 				}
 				if diff := cmp.Diff(ask(plain), ask(l)); diff != "" {
 					t.Fatalf("seed %d, %q: (-without index +with)\n%s", seed, text, diff)
 				}
-				skipped += conversations.Skipped(l, text)
 			}
 		}
-	}
-	if skipped < 100 {
-		t.Errorf("only %d conversations were left out by an index: too few to compare", skipped)
 	}
 }
 
@@ -310,8 +291,36 @@ func randomPart(rng *rand.Rand, stores []*messageStore) string {
 	return text
 }
 
+// TestOlderFormats: what earlier versions kept is removed when indexes are brought up to date
+// next, and what a later one keeps stays.
+func TestOlderFormats(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	older := []string{"v1", "v4", "facts", "facts-0123456789abcdef"}
+	newer := []string{"v999999", "facts999999", "facts999999-01234567", "facts2", "v", "v4x", "v-4", "other"}
+	for _, name := range slices.Concat(older, newer) {
+		path := filepath.Join(dir, name, "one", "manifest")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("12345"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x := conversations.NewIndexes(dir, nil)
+	defer x.Close()
+	refresh(t, conversations.New(conversations.Options{Indexes: x}, placed{&messageStore{}, t.TempDir(), new(int)}))
+	for _, name := range older {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range newer {
+		if _, err := os.Stat(filepath.Join(dir, name, "one", "manifest")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestUnusedIndexes has the indexes of stores that a library does not ask: those of what is
-// gone, and of older formats, are removed; others may be asked again.
+// gone are removed; others may be asked again.
 func TestUnusedIndexes(t *testing.T) {
 	t.Parallel()
 	dir, place := t.TempDir(), t.TempDir()
@@ -329,12 +338,6 @@ func TestUnusedIndexes(t *testing.T) {
 		t.Fatal(err)
 	}
 	refresh(t, library(there, gone, asked))
-	for _, name := range []string{"v1/one/00000000.seg", "v999999/one/manifest", "other/notes"} {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("12345"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
 	l := library(asked)
 	describe := func(indexes []conversations.UnusedIndex, err error) (lines []string) {
 		t.Helper()
@@ -347,17 +350,14 @@ func TestUnusedIndexes(t *testing.T) {
 		slices.Sort(lines)
 		return lines
 	}
-	if diff := cmp.Diff([]string{" . true true", "memory gone true true", "memory there false true"}, describe(l.UnusedIndexes())); diff != "" {
+	if diff := cmp.Diff([]string{"memory gone true true", "memory there false true"}, describe(l.UnusedIndexes())); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{" . true true", "memory gone true true"}, describe(l.RemoveGoneIndexes())); diff != "" {
+	if diff := cmp.Diff([]string{"memory gone true true"}, describe(l.RemoveGoneIndexes())); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"memory there false true"}, describe(l.UnusedIndexes())); diff != "" {
 		t.Error(diff)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "v999999", "one", "manifest")); err != nil {
-		t.Errorf("an index of a newer format: %v", err)
 	}
 	for _, r := range l.IndexReports() {
 		if r.Err != nil || r.Bytes == 0 && r.Updated == 0 {

@@ -1,7 +1,6 @@
 package conversations
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,13 +10,13 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/index/terms"
 )
 
 // UnusedIndex is an index that no store of a library has.
 type UnusedIndex struct {
 	Store, Place string // as the index has them; empty where it cannot be read
-	// Gone is set where nothing will use it again: the store is not there, or another version
-	// of this program wrote it.
+	// Gone is set where nothing will use it again: the store is not there, or it cannot be read.
 	Gone  bool
 	Bytes int64
 
@@ -27,40 +26,30 @@ type UnusedIndex struct {
 // UnusedIndexes returns the indexes that are of no store of the library: of those that are
 // switched off, or that are asked from elsewhere, and of those that are gone.
 func (l *Library) UnusedIndexes() ([]UnusedIndex, error) {
-	if l.indexes == nil || l.indexes.dir == "" {
+	if l.indexes.dir == "" {
 		return nil, nil
 	}
 	used := map[string]bool{}
 	for _, s := range l.stores {
 		used[indexName(s)] = true
 	}
-	formats := filepath.Dir(l.indexes.dir)
-	entries, err := readDir(formats)
+	entries, err := readDir(l.indexes.dir)
 	if err != nil {
 		return nil, err
 	}
 	var unused []UnusedIndex
 	for _, e := range entries {
-		if isOlder(e.Name()) {
-			u := UnusedIndex{Gone: true, dir: filepath.Join(formats, e.Name())}
-			u.Bytes = sizeOf(u.dir)
-			unused = append(unused, u)
-		}
-	}
-	if entries, err = readDir(l.indexes.dir); err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
 		if !used[e.Name()] {
-			unused = append(unused, describeUnused(filepath.Join(l.indexes.dir, e.Name())))
+			unused = append(unused, describeUnused(filepath.Join(l.indexes.dir, e.Name()), l.language))
 		}
 	}
 	return unused, nil
 }
 
-func describeUnused(dir string) UnusedIndex {
+func describeUnused(dir string, language terms.Language) UnusedIndex {
 	u := UnusedIndex{dir: dir, Bytes: sizeOf(dir)}
 	x := index.Open(dir)
+	x.Language = language
 	defer x.Close()
 	view, err := x.View()
 	if err != nil {
@@ -68,8 +57,8 @@ func describeUnused(dir string) UnusedIndex {
 		return u
 	}
 	defer view.Close()
-	var note indexNote
-	u.Gone = json.Unmarshal([]byte(view.State().Note), &note) != nil
+	note, ok := noteOf(view)
+	u.Gone = !ok
 	u.Store, u.Place = note.Store, note.Place
 	there := func(path string) bool {
 		_, err := os.Stat(path)
@@ -96,18 +85,24 @@ func (l *Library) RemoveGoneIndexes() (removed []UnusedIndex, err error) {
 	return removed, err
 }
 
-// isOlder reports whether a directory has indexes of an older format.
-func isOlder(name string) bool {
-	number := func(format string) int {
-		digits, ok := strings.CutPrefix(format, "v")
-		n, err := strconv.Atoi(digits)
-		if !ok || err != nil {
-			return -1
+// removeOlder removes what earlier versions of this program kept. What a later one keeps stays:
+// both may be in use. What cannot be removed now is tried again at the next refresh.
+func (x *Indexes) removeOlder() {
+	all := filepath.Dir(x.dir)
+	entries, _ := os.ReadDir(all)
+	for _, e := range entries {
+		if isOlder(e.Name()) {
+			_ = os.RemoveAll(filepath.Join(all, e.Name()))
 		}
-		return n
 	}
-	n := number(name)
-	return 0 <= n && n < number(indexFormat)
+}
+
+// isOlder reports whether a directory is what an earlier version kept: indexes of an older
+// format, or facts before they had one in their name.
+func isOlder(name string) bool {
+	number, isIndex := strings.CutPrefix(name, "v")
+	n, err := strconv.ParseUint(number, 10, 64)
+	return isIndex && err == nil && n < indexFormat || name == "facts" || strings.HasPrefix(name, "facts-")
 }
 
 // readDir is [os.ReadDir] of a directory that need not be there.

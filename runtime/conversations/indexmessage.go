@@ -9,8 +9,10 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -25,25 +27,16 @@ const failedKind = 16
 // kindOf returns the kind of an event of which the index has a message of a kind.
 func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (failedKind - 1)) }
 
-// allKinds and kindsOf are sets of kinds of messages in an index, those that are told in
-// another conversation left out.
+// allKinds are the kinds of messages in an index, without the copies.
 const allKinds = 1<<copiedKind - 1
-
-func kindsOf(roles transcript.Roles) uint64 {
-	if roles == 0 {
-		return allKinds
-	}
-	set := uint64(0)
-	for k := range transcript.Kind(failedKind) {
-		if role := k.Role(); role != transcript.NoRole && roles.Has(role) {
-			set |= 1<<k | 1<<(k+failedKind)
-		}
-	}
-	return set
-}
 
 // toolKinds are the kinds of messages that may be of an own tool.
 const toolKinds = 1<<transcript.KindToolCall | 1<<transcript.KindToolResult | failedKinds
+
+// isOfTool reports whether a message of a kind may be of a tool, and isFailed whether it is a result
+// that is marked as an error.
+func isOfTool(kind uint8) bool { return toolKinds>>(kind&^copiedKind)&1 != 0 }
+func isFailed(kind uint8) bool { return failedKinds>>(kind&^copiedKind)&1 != 0 }
 
 // failedKinds are those of results that are marked as errors.
 const failedKinds = 1 << (transcript.KindToolResult + failedKind)
@@ -53,10 +46,14 @@ type indexExtra struct {
 	role string // as recorded, where it is not that of the kind
 	tool string // that is called, or has the result
 	turn int    // as [transcript.Event.Turn]
+	// unnumbered is how many events without a number are before it. All in all, what is kept beside
+	// a text has as many bytes in a store as in a copy of that: it counts in the length of a text.
+	unnumbered int
 }
 
 func (e *indexExtra) append(b []byte, kind transcript.Kind) []byte {
-	b = binary.AppendUvarint(b, uint64(e.turn)) //nolint:gosec // a count
+	b = binary.AppendUvarint(b, uint64(e.turn))       //nolint:gosec // a count
+	b = binary.AppendUvarint(b, uint64(e.unnumbered)) //nolint:gosec // a count
 	if role := e.role; role != kind.Role().String() {
 		b = append(b, 1)
 		b = binary.AppendUvarint(b, uint64(len(role)))
@@ -71,6 +68,8 @@ func parseExtra(b []byte, kind transcript.Kind) indexExtra {
 	e := indexExtra{role: kind.Role().String()}
 	turn, size := binary.Uvarint(b)
 	e.turn, b = int(turn), b[max(size, 0):] //nolint:gosec // a count
+	unnumbered, size := binary.Uvarint(b)
+	e.unnumbered, b = int(unnumbered), b[max(size, 0):] //nolint:gosec // a count
 	if len(b) == 0 {
 		return e
 	}
@@ -84,18 +83,27 @@ func parseExtra(b []byte, kind transcript.Kind) indexExtra {
 	return e
 }
 
+const (
+	// maxToolName and maxCallID are how many characters of the name of a tool, and of the id of a
+	// call, are looked at.
+	maxToolName, maxCallID = 200, 200
+	// maxOpenCalls bounds how many calls a conversation may have without a result so far: those
+	// of an assistant that works are few.
+	maxOpenCalls = 10_000
+)
+
 // toolNames tells which tool a call or a result is of.
 type toolNames struct {
 	ids  map[callKey]string // of calls: the tool of the last one with this id
 	next []string           // of the calls without an id since the last request
-	buf  []byte
 }
 
 // callKey stands for the id of a call.
 type callKey [8]byte
 
-func callKeyOf(id []byte) callKey {
-	sum := sha256.Sum256(id)
+func callKeyOf(id string) callKey {
+	id, _, _ = text.Ends(id, maxCallID, 0)
+	sum := sha256.Sum256([]byte(id))
 	return callKey(sum[:])
 }
 
@@ -139,20 +147,17 @@ func (c *toolNames) of(e *transcript.Event) string {
 	case transcript.KindTurnStart, transcript.KindUser:
 		c.next = c.next[:0]
 	case transcript.KindToolCall:
-		c.buf = e.AppendName(c.buf[:0], maxOwnName)
-		name := string(c.buf)
-		c.buf = e.AppendCallID(c.buf[:0], maxCallID)
+		name, _, _ := text.Ends(e.Name, maxToolName, 0)
 		switch {
-		case len(c.buf) > 0:
-			c.keep(callKeyOf(c.buf), name)
+		case e.CallID != "":
+			c.keep(callKeyOf(e.CallID), name)
 		case len(c.next) < maxOpenCalls:
 			c.next = append(c.next, name)
 		}
 		return name
 	case transcript.KindToolResult:
-		c.buf = e.AppendCallID(c.buf[:0], maxCallID)
-		if len(c.buf) > 0 {
-			return c.ids[callKeyOf(c.buf)]
+		if e.CallID != "" {
+			return c.ids[callKeyOf(e.CallID)]
 		}
 		if len(c.next) > 0 {
 			name := c.next[0]
@@ -166,10 +171,10 @@ func (c *toolNames) of(e *transcript.Event) string {
 // messageReader reads the messages of a conversation for an index.
 type messageReader struct {
 	conversation *store.Conversation
-	buffer       *store.Buffer
 	entry        *index.Conversation
 	failed       bool     // the conversation could not be read, or not to its end
 	problem      *Problem // why
+	turns        int      // up to there
 	mark         []byte   // of what was read before; empty for nothing
 }
 
@@ -238,7 +243,7 @@ func (r *messageReader) readable(ctx context.Context) func(func(*index.Message, 
 // they end.
 func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error) bool) {
 	return func(yield func(*index.Message, error) bool) {
-		events, err := r.conversation.Events(ctx, r.buffer)
+		events, err := r.conversation.Events(ctx)
 		if err != nil {
 			r.failed, r.problem = true, unreadable(r.conversation.ID, err)
 			yield(nil, err)
@@ -256,53 +261,51 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			number := at.numbering.Next(e.Kind)
 			tool := at.tools.of(e)
 			if number > 0 {
-				at.chars += countChars(e, r.buffer)
+				at.chars += countChars(e)
 			}
 			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
 				continue
 			}
-			stored, form := e.Stored()
-			decode(e, stored, form, r.buffer)
-			unescapeCall(e, r.buffer)
 			kind := uint8(e.Kind)
-			if e.Kind == transcript.KindToolResult && e.IsError() {
+			if e.Kind == transcript.KindToolResult && e.Failed {
 				kind += failedKind
 			}
 			if e.Copied {
 				kind += copiedKind
 			}
-			x := indexExtra{e.RoleName(), tool, e.Turn}
+			x := indexExtra{e.RoleName(), tool, e.Turn, e.Index + 1 - number}
 			extra = x.append(extra[:0], e.Kind)
-			if !yield(&index.Message{Number: uint32(number), Kind: kind, Time: e.Time(), Text: r.buffer.Text, Extra: extra}, nil) { //nolint:gosec // a count
+			if !yield(&index.Message{Number: uint32(number), Kind: kind, Time: e.Time, Text: eventtext.Searched(e), Extra: extra}, nil) { //nolint:gosec // a count
 				return
 			}
 		}
 		if err := events.Err(); err != nil {
-			r.failed, r.problem = true, unreadable(r.conversation.ID, err)
+			r.failed, r.problem, r.turns = true, unreadable(r.conversation.ID, err), events.Totals().Turns
 			yield(nil, err)
 			return
 		}
 		totals := events.Totals()
 		r.problem = problemOf(r.conversation.ID, events)
-		if r.problem != nil && totals.Uncounted == nil {
-			totals.Uncounted = r.problem.Err // who searches it is told
-		}
-		if totals.Uncounted != nil {
-			r.failed = true
-			yield(nil, totals.Uncounted)
+		if r.problem != nil {
+			r.failed, r.turns = true, totals.Turns
+			yield(nil, r.problem.Err)
 			return
+		}
+		uncounted := ""
+		if totals.Uncounted != nil {
+			uncounted = totals.Uncounted.Error()
 		}
 		if digested, ok := events.(store.DigestedEvents); ok && r.entry.Version == "" {
 			r.entry.Version = indexVersionOf(digested.Version(), r.conversation)
 		}
 		r.entry.Mark = at.mark(ctx, events)
 		r.entry.Facts = (&indexFacts{
-			Read: true, Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime,
+			Read: true, Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Uncounted: uncounted,
 			Size:     [...]int{totals.Turns, at.numbering.Requests, at.numbering.Events, at.chars},
-			NativeID: r.conversation.NativeID, Source: r.conversation.Source,
+			NativeID: r.conversation.NativeID, Source: r.conversation.Source, Archived: r.conversation.Archived,
 		}).encode()
 		counted := counts{
-			Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime,
+			Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Uncounted: uncounted,
 			Size: &Size{Turns: totals.Turns, Requests: at.numbering.Requests, Numbered: at.numbering.Events, Chars: at.chars},
 		}
 		counted.keep(r.conversation)

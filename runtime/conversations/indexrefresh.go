@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // IndexReport says what became of the index of a store.
@@ -24,6 +25,10 @@ type IndexReport struct {
 	Removed      int
 	Err          error // for which it could not be made, or cannot be used
 	index.Info
+
+	unread   map[transcript.ID]*Problem // what could not be read just now
+	isClosed bool                       // the store cannot be opened, or listed
+	used     *index.Index
 }
 
 // IndexReports returns what there is of indexes of the library's stores. Nothing is read but
@@ -31,7 +36,7 @@ type IndexReport struct {
 func (l *Library) IndexReports() []IndexReport {
 	var reports []IndexReport
 	for _, s := range l.stores {
-		if l.indexes == nil {
+		if l.indexes.dir == "" {
 			break
 		}
 		r := refreshing{library: l, store: s, index: l.indexes.of(s)}
@@ -47,15 +52,24 @@ const commitEvery = 256 << 20
 
 // RefreshIndexes brings the indexes of all stores up to date. A store of which another
 // process writes the index is left out. Progress, if not nil, is called with how many
-// conversations of a store were looked at, and how many there are.
+// conversations of a store were looked at, and how many there are; at the end, also at an error,
+// these are equal.
 func (l *Library) RefreshIndexes(ctx context.Context, progress func(s store.Store, done, all int)) ([]IndexReport, error) {
-	return l.refreshIndexes(ctx, l.stores, refresh{progress: progress})
+	if l.indexes.dir == "" {
+		return nil, nil
+	}
+	reports, err := l.refreshIndexes(ctx, l.stores, refresh{progress: progress, listed: l.listed})
+	if err == nil {
+		err = l.forget()
+	}
+	return reports, err
 }
 
 // refresh is how indexes are brought up to date.
 type refresh struct {
 	wait     bool // for other processes
 	anew     bool // nothing of what is there is used
+	listed   *listings
 	progress func(s store.Store, done, all int)
 }
 
@@ -63,11 +77,9 @@ type refresh struct {
 func (l *Library) refreshIndexes(ctx context.Context, stores []store.Store, how refresh) ([]IndexReport, error) {
 	var reports []IndexReport
 	for _, s := range stores {
-		if l.indexes == nil {
-			break
-		}
 		r := refreshing{refresh: how, library: l, store: s, index: l.indexes.of(s)}
-		r.Store, r.IndexReport.Place = s.Name(), s.Place()
+		r.Store, r.IndexReport.Place, r.unread = s.Name(), s.Place(), map[transcript.ID]*Problem{}
+		r.used = r.index
 		err := r.run(ctx)
 		var damage *index.DamageError
 		if errors.As(err, &damage) {
@@ -80,13 +92,18 @@ func (l *Library) refreshIndexes(ctx context.Context, stores []store.Store, how 
 		r.Err = err
 		reports = append(reports, r.IndexReport)
 	}
-	return reports, l.forgetExcluded()
+	return reports, nil
 }
 
-// forgetExcluded removes what is kept of what is excluded beside the indexes of the library's
-// stores: facts, and indexes of stores in excluded directories, or switched off.
-func (l *Library) forgetExcluded() error {
-	if l.indexes == nil || l.indexes.dir == "" || l.project || l.restrictions == nil {
+// forget removes what earlier versions kept, and what is kept of what is excluded beside the
+// indexes of the library's stores: facts, and indexes of stores in excluded directories, or
+// switched off.
+func (l *Library) forget() error {
+	if l.indexes.dir == "" {
+		return nil
+	}
+	l.indexes.removeOlder()
+	if l.project || l.restrictions == nil {
 		return nil
 	}
 	l.indexes.exclude(l.mark()) // more may have been seen to be
@@ -121,17 +138,20 @@ func (r *refreshing) run(ctx context.Context) error {
 	if !r.anew && r.current(version) {
 		return nil
 	}
-	session, unread, err := r.library.listed.open(ctx, r.store)
+	session, unread, err := r.listed.open(ctx, r.store)
 	if err != nil {
+		r.isClosed = true
 		return err
 	}
-	if r.library.listed == nil {
+	if r.listed == nil {
 		defer session.Close()
 	}
-	list, problems, err := r.library.listed.list(ctx, r.store, session, store.Live|store.Archived)
+	list, problems, err := r.listed.list(ctx, r.store, session, store.Live|store.Archived)
 	if err != nil {
+		r.isClosed = true
 		return err
 	}
+	shared := r.library.entitle(r.store, list)
 	whole := len(unread)+len(problems) == 0
 	if !r.anew && r.isCurrent(ctx, list, whole) {
 		return nil
@@ -155,7 +175,7 @@ func (r *refreshing) run(ctx context.Context) error {
 		}
 	}
 	defer limitMemory()()
-	r.note = indexNote{Store: r.store.Name(), Place: r.store.Place()}
+	r.note = indexNote{Store: r.store.Name(), Place: r.store.Place(), Openers: shared.list()}
 	r.note.Mark = r.mark
 	if !r.library.partial(r.store) {
 		mark := r.library.mark()
@@ -218,8 +238,8 @@ func (r *refreshing) current(version string) bool {
 	}
 	defer view.Close()
 	r.Info = view.Info()
-	var note indexNote
-	if json.Unmarshal([]byte(view.State().Note), &note) != nil {
+	note, ok := noteOf(view)
+	if !ok {
 		return false
 	}
 	r.mark = note.Mark
@@ -271,8 +291,9 @@ func (r *refreshing) remove(ctx context.Context, list []store.Conversation) erro
 
 // put puts what has changed into the index, and reports whether it is all.
 func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bool, err error) {
-	buffer := store.NewBuffer(r.library.memory)
-	defer buffer.Release()
+	if r.progress != nil {
+		defer r.progress(r.store, len(list), len(list))
+	}
 	all = true
 	committed := r.writer.Text()
 	for i := range list {
@@ -289,12 +310,14 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 		if old != nil || !isDigested(c) {
 			version, err = indexVersion(ctx, c)
 		}
-		if err == nil {
+		if err != nil {
+			r.unread[c.ID] = unreadable(c.ID, err)
+		} else {
 			if old != nil && old.Version == version {
 				all = all && readFacts(old).Read && !c.Hidden
 				continue
 			}
-			if read, err = r.putOne(ctx, c, old, version, buffer); err != nil {
+			if read, err = r.putOne(ctx, c, old, version); err != nil {
 				return false, err
 			}
 		}
@@ -316,9 +339,9 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 // putOne puts a conversation of a version into the index, and reports whether it could be read.
 // Old is what it has of it; nil for nothing. An empty version is that of what is read. One that cannot be read to its end has those messages
 // there that can, for rankings alone, and is read again once it has changed. The error is one of the index.
-func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string, buffer *store.Buffer) (read bool, err error) {
+func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (read bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Version: version, Order: c.Order, Title: c.Title}
-	reader := messageReader{conversation: c, buffer: buffer, entry: &entry}
+	reader := messageReader{conversation: c, entry: &entry}
 	if old != nil && old.Order == c.Order && len(old.Mark) > 0 {
 		reader.mark = old.Mark
 		if err := r.writer.Append(ctx, &entry, old, reader.all(ctx)); !errors.Is(err, errNotResumed) && !reader.failed {
@@ -332,12 +355,13 @@ func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *ind
 	}
 	if entry.Version == "" {
 		if entry.Version, err = indexVersion(ctx, c); err != nil {
-			return false, nil //nolint:nilerr // it is gone
+			r.unread[c.ID] = unreadable(c.ID, err)
+			return false, nil
 		}
 	}
-	f := indexFacts{NativeID: c.NativeID, Source: c.Source}
+	f := indexFacts{NativeID: c.NativeID, Source: c.Source, Archived: c.Archived, Size: [...]int{reader.turns, 0, 0, 0}}
 	if p := reader.problem; p != nil {
-		f.Problem, f.Why = int(p.Kind), p.Err.Error()
+		f.note(p)
 	}
 	entry.Facts, entry.Mark = f.encode(), nil // which an earlier pass of Put may have set
 	return false, r.writer.Put(ctx, &entry, reader.readable(ctx))

@@ -3,9 +3,11 @@ package conversations
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/project"
@@ -180,23 +182,24 @@ func (t *taking) take(ctx context.Context, at *placed) error {
 func (t *taking) read(ctx context.Context, list []store.Conversation, report *StoreReport) error {
 	unknown := make([]int, len(list))
 	damage := make([]error, len(list))
-	return t.library.readAll(ctx, list,
-		func(ctx context.Context, i int, buffer *store.Buffer) {
-			unknown[i], damage[i] = unknownRecords(ctx, &list[i], buffer)
-		},
-		func(i int) error {
-			report.Unknown += unknown[i]
-			if damage[i] != nil {
-				report.Problems = append(report.Problems, Problem{Source: report.Name, ID: list[i].ID, Kind: DamagedEvents, Err: damage[i]})
-			}
-			return nil
-		})
+	parallel.Each(ctx, len(list), func(numbers iter.Seq[int]) {
+		for i := range numbers {
+			unknown[i], damage[i] = unknownRecords(ctx, &list[i])
+		}
+	})
+	for i := range list {
+		report.Unknown += unknown[i]
+		if damage[i] != nil {
+			report.Problems = append(report.Problems, Problem{Source: report.Name, ID: list[i].ID, Kind: DamagedEvents, Err: damage[i]})
+		}
+	}
+	return ctx.Err()
 }
 
 // unknownRecords counts the records of a conversation that are left out. The error is why
 // its events end early.
-func unknownRecords(ctx context.Context, c *store.Conversation, buffer *store.Buffer) (int, error) {
-	events, err := c.Events(ctx, buffer)
+func unknownRecords(ctx context.Context, c *store.Conversation) (int, error) {
+	events, err := c.Events(ctx)
 	var missing *NotFoundError
 	if errors.As(err, &missing) {
 		return 0, nil // it was deleted meanwhile

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/convtools/convtools/runtime/conversations/internal/literal"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/index/terms"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -33,16 +33,19 @@ type Options struct {
 	Getenv func(string) string
 	// Now is the clock for ages; nil means time.Now.
 	Now func() time.Time
-	// Memory bounds what all libraries that share it hold of events at one time. Nil
-	// is a bound for this library alone.
-	Memory *store.Memory
 	// Once makes a library that opens and lists each store once, for several queries of
 	// one call: what is recorded meanwhile is not listed. It is closed after use.
 	Once bool
 	// Indexes are those of the stores, as far as there are any; nil for none.
 	Indexes *Indexes
+	// Progress, if not nil, is what [Library.RefreshIndexes] calls, for indexes that a query has
+	// brought up to date.
+	Progress func(s store.Store, done, all int)
 	// ProjectDatabases is that of [store.Options].
 	ProjectDatabases bool
+	// Store, where it is not nil, is read in place of all others, for Dir's project alone. Its
+	// conversations may be of any kind. Only [Open] looks at it.
+	Store store.Store
 }
 
 func (o *Options) env() func(string) string {
@@ -55,17 +58,18 @@ func (o *Options) env() func(string) string {
 // Library answers questions about the conversations of stores. It implements
 // [Source], and holds no open files between queries, but with [Options.Once].
 type Library struct {
-	stores  []store.Store
-	place   string
-	nowhere *NoWorkspaceError // where there is no workspace; nil for no matter
-	some    atomic.Bool       // a conversation was listed
-	now     func() time.Time
-	memory  *store.Memory
-	listed  *listings // nil for listing anew with each query
-	indexes *Indexes  // nil for none
-	project bool      // stores of programs have the conversations of a project only
-	off     []string  // kinds of stores that the user switched off
-	offBy   string    // what the file that does so is called in messages
+	stores   []store.Store
+	place    string
+	nowhere  *NoWorkspaceError // where there is no workspace; nil for no matter
+	some     atomic.Bool       // a conversation was listed
+	now      func() time.Time
+	listed   *listings // nil for listing anew with each query
+	indexes  *Indexes  // nil for none
+	progress func(s store.Store, done, all int)
+	project  bool           // stores of programs have the conversations of a project only
+	off      []string       // kinds of stores that the user switched off
+	offBy    string         // what the file that does so is called in messages
+	language terms.Language // that words are read in
 
 	warnings []string // about the settings
 
@@ -79,7 +83,7 @@ var _ Source = (*Library)(nil)
 
 // New returns a library of the conversations in stores.
 func New(o Options, stores ...store.Store) *Library {
-	l := &Library{stores: stores, now: o.Now, memory: o.Memory, indexes: o.Indexes}
+	l := &Library{stores: stores, now: o.Now, indexes: o.Indexes, progress: o.Progress}
 	if len(stores) > 0 {
 		l.place = stores[0].Place()
 	}
@@ -89,8 +93,8 @@ func New(o Options, stores ...store.Store) *Library {
 	if o.Once {
 		l.listed = &listings{}
 	}
-	if l.memory == nil {
-		l.memory = store.NewMemory(store.DefaultMemory)
+	if l.indexes == nil {
+		l.indexes = &Indexes{open: map[string]*index.Index{}}
 	}
 	return l
 }
@@ -151,110 +155,34 @@ func (l *Library) parseID(text string, err error) (transcript.ID, error) {
 	return "", err
 }
 
-// listings is what stores have listed, and the sessions that did.
-type listings struct {
-	mu     sync.Mutex
-	opened map[store.Store]session
-	done   map[listedSet]listing
-}
-
-// session is an opened store.
-type session struct {
-	store.Session
-	unread []Problem
-}
-
-// open opens a store, or has it opened already.
-func (l *listings) open(ctx context.Context, s store.Store) (store.Session, []Problem, error) {
-	if l == nil {
-		return s.Open(ctx)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if o, ok := l.opened[s]; ok {
-		return o.Session, slices.Clone(o.unread), nil
-	}
-	opened, unread, err := s.Open(ctx)
-	if err != nil {
-		return nil, unread, err
-	}
-	if l.opened == nil {
-		l.opened = map[store.Store]session{}
-	}
-	l.opened[s] = session{opened, unread}
-	return opened, slices.Clone(unread), nil
-}
-
 // Close releases what a library holds that opens stores once.
 func (l *Library) Close() error {
-	if l.listed == nil {
-		return nil
+	if l.listed != nil {
+		l.listed.close()
 	}
-	l.listed.mu.Lock()
-	defer l.listed.mu.Unlock()
-	for _, o := range l.listed.opened {
-		o.Close()
-	}
-	l.listed.opened, l.listed.done = nil, nil
 	return nil
-}
-
-// listedSet is a set of conversations of a store.
-type listedSet struct {
-	store store.Store
-	set   store.Set
-}
-
-// listing is what a store has listed. Nobody changes it.
-type listing struct {
-	found    []store.Conversation
-	problems []Problem
-}
-
-// list lists a set of a store, which s is opened of, or has it listed already. What it
-// returns is the caller's.
-func (l *listings) list(ctx context.Context, of store.Store, s store.Session, set store.Set) ([]store.Conversation, []Problem, error) {
-	if l == nil {
-		return s.List(ctx, set)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	key := listedSet{of, set}
-	done, ok := l.done[key]
-	if !ok {
-		var err error
-		if done.found, done.problems, err = s.List(ctx, set); err != nil {
-			return done.found, done.problems, err
-		}
-		if l.done == nil {
-			l.done = map[listedSet]listing{}
-		}
-		l.done[key] = done
-	}
-	return slices.Clone(done.found), slices.Clone(done.problems), nil
 }
 
 // opened is the stores of a library, opened for one query.
 type opened struct {
 	library  *Library
+	listed   *listings // nil where each set is listed anew
 	sessions []store.Session
 	stores   []store.Store // of the sessions
 	unread   []Problem
 	answered bool                          // other stores of the library answer in another way
 	from     map[transcript.ID]store.Store // of what is listed; nil where nobody asks
-	// may is what only those conversations are listed for that may have it, as far as stores
-	// can tell; nil to list all.
-	may func(part []byte) bool
 }
 
 // open opens the stores that a query is about.
 func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
-	return l.openExcept(ctx, f, nil)
+	return l.openExcept(ctx, f, l.listed, nil)
 }
 
-// openExcept is open of the stores for which except returns false.
-func (l *Library) openExcept(ctx context.Context, f *Filter, except func(store.Store) bool) (*opened, error) {
-	o := &opened{library: l, unread: l.switchedOff(f)}
+// openExcept is open of the stores for which except, if not nil, returns false, with what they
+// have listed already.
+func (l *Library) openExcept(ctx context.Context, f *Filter, listed *listings, except func(store.Store) bool) (*opened, error) {
+	o := &opened{library: l, listed: listed, unread: l.switchedOff(f)}
 	var failed error
 	for _, s := range l.stores {
 		if !f.asks(s.Name()) {
@@ -264,7 +192,7 @@ func (l *Library) openExcept(ctx context.Context, f *Filter, except func(store.S
 			o.answered = true
 			continue
 		}
-		session, unread, err := l.listed.open(ctx, s)
+		session, unread, err := listed.open(ctx, s)
 		if err != nil {
 			failed = &UnavailableError{Path: s.Place(), Err: err}
 			o.unread = append(o.unread, Problem{Source: s.Name(), Path: s.Place(), Err: err})
@@ -293,8 +221,8 @@ func (l *Library) switchedOff(f *Filter) (off []Problem) {
 }
 
 func (o *opened) close() {
-	if o.library.listed != nil {
-		return // with the library
+	if o.listed != nil {
+		return // by the owner of what is listed
 	}
 	for _, s := range o.sessions {
 		s.Close()
@@ -306,7 +234,8 @@ func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store
 	aside.Problems = append(aside.Problems, o.unread...)
 	var all []store.Conversation
 	for i, s := range o.sessions {
-		found, problems, err := o.listOne(ctx, i, s, set)
+		found, problems, err := o.listed.list(ctx, o.stores[i], s, set)
+		o.library.entitle(o.stores[i], found)
 		if err != nil && (len(o.sessions) > 1 || o.answered) && ctx.Err() == nil {
 			problems = append(problems, Problem{Path: o.stores[i].Place(), Err: err}) // the others can be read
 		} else if err != nil {
@@ -356,24 +285,6 @@ func sorted(list []store.Conversation, compare func(a, b *store.Conversation) in
 	return moved
 }
 
-// listOne lists a set of one store.
-func (o *opened) listOne(ctx context.Context, i int, s store.Session, set store.Set) ([]store.Conversation, []Problem, error) {
-	narrower, ok := s.(store.Narrower)
-	if ok && o.may != nil && !o.hasOther(o.stores[i]) {
-		if found, ok, err := narrower.ListHolding(ctx, set, o.may); ok && err == nil {
-			o.library.some.Store(true)
-			return found, nil, nil
-		}
-	}
-	return o.library.listed.list(ctx, o.stores[i], s, set)
-}
-
-// hasOther reports whether there is another store of the same kind: of a conversation that
-// both have, that of the first one counts.
-func (o *opened) hasOther(s store.Store) bool {
-	return slices.ContainsFunc(o.stores, func(other store.Store) bool { return other != s && other.Name() == s.Name() })
-}
-
 // of names the store that problems are of.
 func of(s store.Store, problems []Problem) []Problem {
 	for i := range problems {
@@ -417,10 +328,16 @@ func isBadField(p Problem) bool { return p.Kind == BadField }
 
 func (o *opened) findOne(ctx context.Context, id transcript.ID) (store.Conversation, error) {
 	missing := &NotFoundError{IDs: []transcript.ID{id}}
-	for _, s := range o.sessions {
+	for i, s := range o.sessions {
 		c, err := s.Find(ctx, id)
 		var notFound *NotFoundError
 		if !errors.As(err, &notFound) {
+			if o.from != nil {
+				o.from[c.ID] = o.stores[i]
+			}
+			if err == nil {
+				o.entitleOne(ctx, i, &c)
+			}
 			return c, err
 		}
 		missing.Nearest = append(missing.Nearest, notFound.Nearest...)
@@ -431,14 +348,18 @@ func (o *opened) findOne(ctx context.Context, id transcript.ID) (store.Conversat
 // pick returns the conversations that a filter lets through, in the order of
 // their ids or as they were named.
 func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conversation, error) {
-	set := store.Live
-	if f.Archived {
-		set = store.Archived
+	return o.pickOf(ctx, f.set(), f, aside)
+}
+
+// set is the set of conversations that a filter is about.
+func (f *Filter) set() store.Set {
+	switch {
+	case f.Both:
+		return store.Live | store.Archived
+	case f.Archived:
+		return store.Archived
 	}
-	if f.Both {
-		set = store.Live | store.Archived
-	}
-	return o.pickOf(ctx, set, f, aside)
+	return store.Live
 }
 
 // pickOf is pick of the conversations of a set.
@@ -494,16 +415,12 @@ func (f *Filter) asks(source string) bool {
 	case len(f.IDs) == 0 && len(f.Sources) == 0:
 		return !isArchive(source)
 	case len(f.IDs) == 0:
-		return f.from(source)
+		return f.from(source) || !slices.Contains(Sources(), source) // which has conversations of any kind
 	case isArchive(source):
 		return slices.ContainsFunc(f.IDs, func(id string) bool { return SourceOf(transcript.ID(id)) == source })
 	}
 	return true
 }
-
-// toldElsewhere reports whether an event is a copy of one that a search over all
-// conversations finds in another of them.
-func (f *Filter) toldElsewhere(e *transcript.Event) bool { return e.Copied && len(f.IDs) == 0 }
 
 func hasLabels(labels map[string]string, wanted []Label) bool {
 	for _, want := range wanted {
@@ -518,12 +435,9 @@ func hasLabels(labels map[string]string, wanted []Label) bool {
 // titleFilter reports whether a title contains a text, ignoring case. Every title
 // contains the empty text, also a missing one.
 func titleFilter(text string) func(title string) bool {
-	if text == "" {
+	pattern := excerpt.Literal(text, true)
+	if pattern == nil {
 		return func(string) bool { return true }
 	}
-	finder := literal.New(strings.ToValidUTF8(text, "\ufffd"), true)
-	return func(title string) bool {
-		start, _ := finder.Find([]byte(title))
-		return start >= 0
-	}
+	return func(title string) bool { return pattern.IsIn([]byte(title)) }
 }

@@ -3,26 +3,34 @@ package conversations
 import (
 	"context"
 	"errors"
-	"math"
+	"iter"
 	"slices"
+	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // List implements [Source].
 func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 	var listing Listing
-	o, err := l.open(ctx, &q.Filter)
+	listed, done := l.listing()
+	defer done()
+	if q.Sizes && l.indexes.dir != "" && len(q.IDs) == 0 {
+		var again Aside // of what cannot be read, the list tells as well
+		if _, err := l.refreshFor(ctx, &q.Filter, listed, false, &again); err != nil {
+			return listing, err
+		}
+	}
+	o, err := l.openExcept(ctx, &q.Filter, listed, nil)
 	if err != nil {
 		return listing, err
 	}
 	defer o.close()
-	in := l.inIndexes(ctx, &q.Filter)
+	in := l.indexCounts(ctx, o)
 	defer in.close()
-	if len(in) > 0 {
-		o.from = map[transcript.ID]store.Store{}
-	}
 	found, err := o.pick(ctx, q.Filter, &listing.Aside)
 	if err != nil {
 		return listing, err
@@ -44,7 +52,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 		}
 	}
 	if q.Sort.needsEvents() {
-		if err := l.fill(ctx, in, o.from, unknown, ListQuery{}); err != nil {
+		if err := fill(ctx, in, unknown, false); err != nil {
 			return listing, err
 		}
 	}
@@ -58,7 +66,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 		if !q.Sizes {
 			left = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.filled })
 		}
-		if err := l.fill(ctx, in, o.from, left, q); err != nil {
+		if err := fill(ctx, in, left, q.Sizes); err != nil {
 			return listing, err
 		}
 	}
@@ -89,65 +97,37 @@ type entry struct {
 	badTime bool
 }
 
-// fill fills in what only the events tell, and sizes only where a query asks for them.
-func (l *Library) fill(ctx context.Context, in inIndexes, from map[transcript.ID]store.Store, entries []*entry, q ListQuery) error {
-	sizes := q.Sizes
-	if len(in) > 0 {
-		known := make([]store.Conversation, len(entries))
-		for i, e := range entries {
-			known[i] = *e.stored
-		}
-		if err := in.know(ctx, l, known, from); err != nil {
-			return err
-		}
-		entries = in.fillKnown(entries, sizes)
-	}
+// fill fills in what only the events tell, and sizes where they are asked for: what is kept of it,
+// what indexes have of it, or what reading tells.
+func fill(ctx context.Context, in *indexCounts, entries []*entry, sizes bool) error {
 	entries = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool {
 		c, ok := keptCounts(e.stored)
-		whole := ok && (c.Size != nil || !sizes)
-		switch isLarge := exceeds(e.stored, q.MaxRead); {
-		case whole || ok && isLarge:
+		if ok = ok && (c.Size != nil || !sizes); ok {
 			e.fill(&c, sizes)
-		case !isLarge:
-			return false
-		case !e.filled:
-			e.filled, e.Events = true, -1
 		}
-		e.Uncounted = !whole && e.Damage == nil
-		return true
+		return ok
 	})
-	list := make([]store.Conversation, len(entries))
-	for i, e := range entries {
-		list[i] = *e.stored
-	}
-	return l.readAll(ctx, list,
-		func(ctx context.Context, i int, buffer *store.Buffer) {
-			e := entries[i]
-			var size *Size
-			if sizes {
-				size = &Size{}
-			}
-			totals, err := l.totals(ctx, &list[i], size, buffer)
-			if err != nil {
-				e.filled = true
-				e.Damage = &Problem{ID: e.ID, Kind: Unreadable, Err: err}
-				return
-			}
-			c := counts{Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Size: size}
-			if totals.Uncounted != nil {
-				c.Uncounted = totals.Uncounted.Error()
-			}
-			c.keep(&list[i])
-			e.fill(&c, sizes)
-		},
-		func(int) error { return nil })
+	parallel.Each(ctx, len(entries), func(numbers iter.Seq[int]) {
+		for i := range numbers {
+			entries[i].count(ctx, in, sizes)
+		}
+	})
+	return ctx.Err()
 }
 
-// exceeds reports whether more is read for the events of a conversation than a bound, where
-// that is not 0.
-func exceeds(c *store.Conversation, bound int64) bool {
-	sized, ok := c.Record.(store.Sized)
-	return ok && bound > 0 && sized.Size() > bound
+// count fills in what is counted by an index, or by reading.
+func (e *entry) count(ctx context.Context, in *indexCounts, sizes bool) {
+	c, ok := in.counts(ctx, e.stored)
+	if !ok {
+		var err error
+		if c, err = tally(ctx, e.stored, sizes); err != nil {
+			e.filled = true
+			e.Damage = &Problem{ID: e.ID, Kind: Unreadable, Err: err}
+			return
+		}
+		c.keep(e.stored)
+	}
+	e.fill(&c, sizes)
 }
 
 // fill fills in what was counted.
@@ -161,34 +141,38 @@ func (e *entry) fill(c *counts, sizes bool) {
 	}
 }
 
-// totals reads a conversation to its end, and measures it where size is not nil.
-// The error is one of reading, not of damage.
-func (l *Library) totals(ctx context.Context, c *store.Conversation, size *Size, buffer *store.Buffer) (store.Totals, error) {
-	events, err := c.Events(ctx, buffer)
+// tally reads a conversation to its end, and measures its texts where sizes are asked for. The
+// error is one of reading, not of damage.
+func tally(ctx context.Context, c *store.Conversation, sizes bool) (counts, error) {
+	events, err := c.Events(ctx)
 	if err != nil {
-		return store.Totals{}, err
+		return counts{}, err
 	}
 	defer events.Close()
 	var numbering transcript.Numbering
+	chars := 0
 	for events.Next(ctx) {
-		if e := events.Event(); size != nil && numbering.Next(e.Kind) > 0 {
-			size.Chars += countChars(e, buffer)
+		if e := events.Event(); sizes && numbering.Next(e.Kind) > 0 {
+			chars += countChars(e)
 		}
 	}
 	var damage *store.DamageError
 	if err := events.Err(); err != nil && !errors.As(err, &damage) {
-		return store.Totals{}, err
+		return counts{}, err
 	}
 	totals := events.Totals()
-	if size != nil {
-		size.Turns, size.Requests, size.Numbered = totals.Turns, numbering.Requests, numbering.Events
+	counted := counts{Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime}
+	if totals.Uncounted != nil {
+		counted.Uncounted = totals.Uncounted.Error()
 	}
-	return totals, nil
+	if sizes {
+		counted.Size = &Size{Turns: totals.Turns, Requests: numbering.Requests, Numbered: numbering.Events, Chars: chars}
+	}
+	return counted, nil
 }
 
-// countChars returns how long the text of an event is, in characters. It holds
-// nothing of it: all of the text is before the part it asks for.
-func countChars(e *transcript.Event, buffer *store.Buffer) int {
-	_, info := appendBody(e, transcript.Limits{Text: 1, Part: math.MaxInt}, buffer)
-	return info.Chars
+// countChars returns how long the text of an event is that is read, in characters.
+func countChars(e *transcript.Event) int {
+	body, _ := eventtext.Body(e, transcript.Limits{})
+	return utf8.RuneCount(body)
 }

@@ -213,8 +213,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Counting characters holds no text, and a part only itself, however large an event
-// is.
+// Counting characters takes little more than the decoded texts, and so does a part,
+// however large an event is.
 func TestSizesAndPartsAreBounded(t *testing.T) {
 	const chars = 8 << 20
 	l := open(t, func(w *jptest.Workspace, _ string) {
@@ -243,20 +243,41 @@ func TestSizesAndPartsAreBounded(t *testing.T) {
 	byCreation := conversations.ListQuery{Sort: conversations.ByCreation}
 	plain := allocated(list(byCreation)) // what reading the file takes
 	byCreation.Sizes = true
-	if sizes := allocated(list(byCreation)); sizes > plain+4<<20 {
+	const decoded = chars /* said */ + 2*chars + chars/8 /* arguments, and as they are read */
+	if sizes := allocated(list(byCreation)); sizes > plain+decoded+4<<20 {
 		t.Errorf("counting the characters of %d bytes allocates %d more", 2*chars, sizes-plain)
 	}
 	part := func() error {
 		_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", MaxText: 8000, Part: 1000, Event: func(e *conversations.Event) error {
-			if len(e.Text) != 8000 || cap(e.Text) > 2<<20 {
-				t.Errorf("%d bytes of %d", len(e.Text), cap(e.Text))
+			if len(e.Text) != 8000 {
+				t.Errorf("%d bytes", len(e.Text))
 			}
 			return nil
 		}})
 		return err
 	}
 	// Read goes through the file twice.
-	if read := allocated(part); read > 2*plain+4<<20 {
+	if read := allocated(part); read > 2*(plain+decoded)+4<<20 {
 		t.Errorf("a part of %d bytes allocates %d, and reading them %d", 2*chars, read, plain)
+	}
+}
+
+// A name or an id that is too long is cut at its end.
+func TestReadCutsNames(t *testing.T) {
+	t.Parallel()
+	l := open(t, func(w *jptest.Workspace, _ string) {
+		w.Conversation("17600000000", "x").User("x").ToolCall("éééé", "a\nname", nil).ToolResult("éééé", "x", false)
+	})
+	for most, want := range map[int]string{2: "/ a\n/éé /éé ", 0: "/ a\nname/éééé /éééé "} {
+		var got string
+		_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", MaxText: most, Event: func(e *conversations.Event) error {
+			if e.Kind != transcript.KindTurnStart {
+				got += e.Name + "/" + e.CallID + " "
+			}
+			return nil
+		}})
+		if got != want || err != nil {
+			t.Errorf("%d: %q, want %q, %v", most, got, want, err)
+		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // counted is a store that counts how often it is listed.
@@ -57,10 +56,7 @@ func TestOnce(t *testing.T) {
 		l := conversations.New(conversations.Options{Now: now, Once: once}, counted{workspace, &n})
 		for range 2 {
 			for _, f := range []conversations.Filter{{}, {Archived: true}, {Hidden: true}, {Exclude: []string{"jp-c17610000000"}}, {}} {
-				found, err := l.SearchEvents(t.Context(), conversations.EventQuery{Filter: f, Pattern: "retry", Scopes: transcript.ScopeAll})
-				if err != nil {
-					t.Fatal(err)
-				}
+				found := search(t, l, &conversations.SearchQuery{Filter: f, Pattern: literal(t, "retry", false)})
 				listed, err := l.List(t.Context(), conversations.ListQuery{Filter: f})
 				if err != nil {
 					t.Fatal(err)
@@ -75,8 +71,8 @@ func TestOnce(t *testing.T) {
 	}
 	want, _ := answers(false)
 	got, lists := answers(true)
-	if lists != 2 {
-		t.Errorf("there are two sets, and %d lists", lists)
+	if lists != 3 {
+		t.Errorf("there are three sets, live, archived and both, and %d lists", lists)
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b error) bool { return a.Error() == b.Error() })); diff != "" {
 		t.Errorf("(-anew +once):\n%s", diff)

@@ -363,3 +363,97 @@ func TestRankDamagedIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestRankEvents: a range of events of one conversation is ranked alone, and the passages of a
+// text are those with its words.
+func TestRankEvents(t *testing.T) {
+	t.Parallel()
+	a := workspaceOf(t, func(w *jptest.Workspace) {
+		w.Conversation("17000000001", "a").TurnStart().User("The gauge broke.").Assistant("Which gauge?").User("The gauge at the quay, the gauge!").Assistant("I see.")
+		w.Conversation("17000000002", "b").TurnStart().User("A gauge, a gauge, a gauge.").Assistant(filler)
+	})
+	q := conversations.RankQuery{Filter: conversations.Filter{IDs: []string{"jp-c17000000001"}}, Text: "gauge at the quay", Events: conversations.EventRange{First: 1, Last: 2}}
+	r := a.rank(t, q)
+	var numbers []int
+	for _, c := range r.Conversations {
+		for _, p := range c.Passages {
+			numbers = append(numbers, p.Number)
+		}
+	}
+	if diff := cmp.Diff([]int{1, 2}, numbers); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	text := filler + "Nobody was there. At the quay is a gauge. " + filler
+	spans := r.Passages(text, 40, 40)
+	if len(spans) != 1 || text[spans[0].Start:spans[0].End] != "At the quay is a gauge." {
+		t.Errorf("passages: %v", spans)
+	}
+	if got := (&conversations.Ranking{}).Passages(text, 40, 40); got != nil {
+		t.Errorf("passages of no question: %v", got)
+	}
+}
+
+// TestRankShows: a short reply to a question is shown with it, the latest statement is named, and
+// an equal passage in another conversation too.
+func TestRankShows(t *testing.T) {
+	t.Parallel()
+	a := workspaceOf(t, func(w *jptest.Workspace) {
+		w.Conversation("17000000001", "a").TurnStart().User("Plan the gauge.").
+			Assistant("Option one: a gauge of brass. Shall I take it?").User("I can't use that, because it rusts.").Assistant("Then steel.").
+			User("And the paint?").Assistant("Blue.").User("Which gauge?").Assistant("The gauge is of steel now.").User("Good.").Assistant("Fine.")
+		w.Conversation("17000000002", "b").TurnStart().User("Plan the gauge.").Assistant(filler)
+		w.Conversation("17000000003", "c").TurnStart().User("Hello.").Assistant(filler)
+	})
+	r := a.rank(t, conversations.RankQuery{Text: "gauge of brass"})
+	shown := map[int]conversations.RankedPassage{}
+	best := r.Conversations[0]
+	for _, p := range best.Passages {
+		shown[p.Number] = p
+	}
+	if best.ID != "jp-c17000000001" || shown[3].Text != "I can't use that, because it rusts." || shown[3].Score >= shown[2].Score {
+		t.Errorf("%s: %+v", best.ID, best.Passages)
+	}
+	r = a.rank(t, conversations.RankQuery{Text: "gauge"})
+	for _, c := range r.Conversations {
+		if c.ID == "jp-c17000000001" && c.Latest != 8 {
+			t.Errorf("latest: %d", c.Latest)
+		}
+	}
+	also := 0
+	for _, c := range r.Conversations {
+		for _, p := range c.Passages {
+			if also += len(p.Also); len(p.Also) > 0 && p.Text != "Plan the gauge." {
+				t.Errorf("%q is also in %v", p.Text, p.Also)
+			}
+		}
+	}
+	if also != 1 {
+		t.Errorf("%d repeats", also)
+	}
+}
+
+// What other conversations say is neither told of nor suggested where they are not asked.
+func TestWordsOfOthersAreNotTold(t *testing.T) {
+	t.Parallel()
+	s := &messageStore{}
+	for id, text := range map[string]string{"memory-a": "the zyxdeploy fails again", "memory-b": "the upload fails again"} {
+		c := chat{events: []said{{kind: transcript.KindUser, text: text}}}
+		c.ID = transcript.ID(id)
+		s.chats = append(s.chats, c)
+	}
+	l := messagesLibrary([]*messageStore{s})
+	for _, test := range []struct {
+		id, text, near string
+		events         int
+	}{
+		{"memory-a", "zyxdeploy", "", 1},
+		{"memory-b", "zyxdeploy", "", 0},
+		{"memory-a", "zyxdeplay", "zyxdeploy", 0},
+		{"memory-b", "zyxdeplay", "", 0},
+	} {
+		r, err := l.Rank(t.Context(), conversations.RankQuery{Filter: conversations.Filter{IDs: []string{test.id}}, Text: test.text, MaxPassages: 3, MaxText: 100, MaxWide: 100})
+		if err != nil || len(r.Words) != 1 || r.Words[0].Events != test.events || r.Words[0].Near != test.near {
+			t.Errorf("%s in %s: %+v, %v", test.text, test.id, r.Words, err)
+		}
+	}
+}

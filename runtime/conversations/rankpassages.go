@@ -1,12 +1,13 @@
 package conversations
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/conversations/internal/passage"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -18,7 +19,21 @@ type rankedMessage struct {
 	place      int     // among the messages of the conversation
 	own, score float64 // score has what the messages beside it add
 	read       bool
+	asks       bool // the assistant ends with a question
 	passage    RankedPassage
+}
+
+// Passages returns where in a text the passages are that answer the question best, in its order:
+// each of at most most bytes, and all of at most total. There are none where it has no word.
+func (r *Ranking) Passages(text string, most, total int) []excerpt.Span {
+	var spans []excerpt.Span
+	if len(r.weights) == 0 {
+		return nil
+	}
+	for _, p := range excerpt.Several(r.terms, []byte(text), r.weights, most, total) {
+		spans = append(spans, excerpt.Span{Start: p.Start, End: p.End})
+	}
+	return spans
 }
 
 // passages finds the passages in the conversations that rank highest.
@@ -46,32 +61,76 @@ func (r *ranking) passages(ctx context.Context, found []*ranked) error {
 	if err := r.readBest(ctx, candidates, func(m *rankedMessage) float64 { return m.score }); err != nil {
 		return err
 	}
-	r.answer(found, candidates)
-	return nil
+	return r.answer(found, candidates)
 }
 
 // answer makes the answer of the best candidates, which come first.
-func (r *ranking) answer(found []*ranked, candidates []*rankedMessage) {
-	shown := map[*ranked][]RankedPassage{}
-	texts := map[string]bool{}
-	n := 0
+func (r *ranking) answer(found []*ranked, candidates []*rankedMessage) error {
+	var kept []*rankedMessage
+	texts := map[string]*rankedMessage{}
 	for _, m := range candidates {
-		if n == r.query.MaxPassages || !m.read {
+		if len(kept) == r.query.MaxPassages || !m.read {
 			break
 		}
-		if m.passage.Text == "" || texts[m.passage.Text] {
+		p := &m.passage
+		same := texts[p.Text]
+		switch {
+		case p.Text == "":
+		case same == nil:
+			texts[p.Text], p.Score = m, m.score
+			kept = append(kept, m)
+		case same.of != m.of && !slices.Contains(same.passage.Also, m.of.ID):
+			same.passage.Also = append(same.passage.Also, m.of.ID)
+		}
+	}
+	for _, m := range kept {
+		reply := m.reply()
+		if reply == nil || slices.Contains(kept, reply) || len(kept) == r.query.MaxPassages {
 			continue
 		}
-		texts[m.passage.Text] = true
-		n++
-		m.passage.Score = m.score
+		if !reply.read {
+			if err := r.read(reply); err != nil {
+				return err
+			}
+		}
+		if p := &reply.passage; p.Text != "" && len(p.Text) <= shortReply && !p.Before && !p.After && r.shows(reply) {
+			p.Score = replyCounts * m.score
+			kept = append(kept, reply)
+		}
+	}
+	shown := map[*ranked][]RankedPassage{}
+	for _, m := range kept {
 		shown[m.of] = append(shown[m.of], m.passage)
 	}
 	for _, c := range found {
 		list := shown[c]
 		slices.SortFunc(list, func(a, b RankedPassage) int { return cmp.Compare(a.Number, b.Number) })
-		r.result.Conversations = append(r.result.Conversations, RankedConversation{c.Conversation.Conversation, c.score, list})
+		r.result.Conversations = append(r.result.Conversations, RankedConversation{c.Listed.Conversation, c.score, list, c.latest()})
 	}
+	return nil
+}
+
+// reply returns what the user said to a question of the assistant; nil where there is none.
+func (m *rankedMessage) reply() *rankedMessage {
+	if next := m.place + 1; m.asks && next < len(m.of.messages) && kindOf(m.of.messages[next].Kind) == transcript.KindUser {
+		return m.of.messages[next]
+	}
+	return nil
+}
+
+// latest returns the number of the last thing said that answers nearly as well as the best; 0
+// where there is none.
+func (c *ranked) latest() int {
+	best := 0.0
+	for _, m := range c.messages {
+		best = max(best, m.own)
+	}
+	for _, m := range slices.Backward(c.messages) {
+		if !isOfTool(m.Kind) && m.own > 0 && m.own >= latestShare*best {
+			return int(m.Number)
+		}
+	}
+	return 0
 }
 
 // gather gets all messages of conversations, with the scores of their own.
@@ -83,7 +142,7 @@ func (r *ranking) gather(ctx context.Context, found []*ranked) error {
 				keys = append(keys, c.Key)
 			}
 		}
-		messages, err := s.view.Messages(ctx, keys)
+		messages, err := s.index.Messages(ctx, keys)
 		if err != nil {
 			return err
 		}
@@ -96,7 +155,7 @@ func (r *ranking) gather(ctx context.Context, found []*ranked) error {
 				own[m.Number] = float64(m.Score) * kindCounts(m.Kind)
 			}
 			for _, m := range messages[c.Key] {
-				if m.Number > 0 && m.Kind < copiedKind {
+				if m.Number > 0 && (m.Kind < copiedKind || len(r.query.IDs) > 0) {
 					c.messages = append(c.messages, &rankedMessage{Scored: m, of: c, place: len(c.messages), own: own[m.Number]})
 				}
 			}
@@ -125,7 +184,7 @@ func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score
 // not be what the query asks for.
 func (r *ranking) shows(m *rankedMessage) bool {
 	q := r.query
-	return r.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) &&
+	return r.inRange(m.Number) && r.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) &&
 		(q.Since == nil || !m.Time.IsZero() && !m.Time.Before(*q.Since)) && (q.Until == nil || !m.Time.IsZero() && !m.Time.After(*q.Until))
 }
 
@@ -161,7 +220,7 @@ func (c *ranked) spread() []*rankedMessage {
 	var said, candidates []*rankedMessage
 	for _, m := range c.messages {
 		best = max(best, m.own)
-		if toolKinds>>m.Kind&1 == 0 {
+		if !isOfTool(m.Kind) {
 			said = append(said, m)
 		} else {
 			m.score = m.own
@@ -176,9 +235,26 @@ func (c *ranked) spread() []*rankedMessage {
 	for i, m := range said {
 		m.score = at(i) + besideOne*(at(i-1)+at(i+1)) + besideTwo*(at(i-2)+at(i+2))
 	}
+	for i, m := range said {
+		if m.own == 0 || kindOf(m.Kind) != transcript.KindUser {
+			continue
+		}
+		answer := m.answer()
+		const beside = 2 // which have a share already
+		for _, a := range said[min(i+1+beside, len(said)):] {
+			if int(a.Number) == answer {
+				a.score += answerShare * m.own
+				break
+			}
+		}
+	}
 	for _, m := range c.messages {
 		if m.score > 0 {
 			m.score += conversationShare * best
+			switch kindOf(m.Kind) {
+			case transcript.KindReasoning, transcript.KindToolCall, transcript.KindInquiry:
+				m.score *= asideCounts
+			}
 			candidates = append(candidates, m)
 		}
 	}
@@ -191,17 +267,18 @@ func (r *ranking) read(m *rankedMessage) error {
 	if err != nil {
 		return err
 	}
-	turn := parseExtra(extra, kindOf(m.Kind)).turn
+	recorded := parseExtra(extra, kindOf(m.Kind))
 	for len(text) > readAhead { // of one event that much is looked at, so that no answer waits for it
 		_, size := utf8.DecodeLastRune(text[:readAhead])
 		text = text[:readAhead-size]
 	}
-	best, wide := passage.Best(r.terms, text, r.weights, r.query.MaxText, r.query.MaxWide)
+	best, wide := excerpt.BestPassage(r.terms, text, r.weights, r.query.MaxText, r.query.MaxWide)
 	m.own += best.Beside * kindCounts(m.Kind)
 	m.read = true
+	m.asks = kindOf(m.Kind) == transcript.KindAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))
 	m.passage = RankedPassage{
-		Number: int(m.Number), Turn: turn, Kind: kindOf(m.Kind), Failed: failedKinds>>m.Kind&1 != 0, Time: m.Time, Answer: m.answer(),
-		Excerpt: excerpt(text, best), Wide: excerpt(text, wide),
+		Number: int(m.Number), Turn: recorded.turn, Kind: kindOf(m.Kind), Role: recorded.role, Failed: isFailed(m.Kind), Time: m.Time, Answer: m.answer(),
+		Excerpt: excerptOf(text, best), Wide: excerptOf(text, wide),
 	}
 	return nil
 }

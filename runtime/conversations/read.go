@@ -5,7 +5,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -33,9 +35,7 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
 			r.Aside.Problems = append(r.Aside.Problems, p)
 		}
 	}
-	buffer := store.NewBuffer(l.memory)
-	defer buffer.Release()
-	events, err := c.Events(ctx, buffer)
+	events, err := c.Events(ctx)
 	if err != nil {
 		var notFound *NotFoundError
 		if errors.As(err, &notFound) {
@@ -56,7 +56,7 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
 	if q.Event == nil || wanted.empty() {
 		return r, nil
 	}
-	return r, handOver(ctx, &q, events, wanted, buffer)
+	return r, handOver(ctx, &q, events, wanted)
 }
 
 // read returns the conversation to read.
@@ -111,7 +111,7 @@ func (l *Library) count(ctx context.Context, q *ReadQuery, events store.Events, 
 		e := events.Event()
 		v.add(e)
 		if e.Kind == transcript.KindCompaction && q.Compaction != nil {
-			if err := q.Compaction(&Event{Index: e.Index, Kind: e.Kind, Time: e.Time(), AppendJSON: e.AppendJSON}); err != nil {
+			if err := q.Compaction(&Event{Index: e.Index, Kind: e.Kind, Time: e.Time, AppendJSON: jsonOf(events)}); err != nil {
 				return wanted, err
 			}
 		}
@@ -165,12 +165,12 @@ type turnView struct {
 
 func (v *turnView) add(e *transcript.Event) {
 	if v.turns.First.Kind == Compaction {
-		v.compacted = max(v.compacted, e.CompactedTurns())
+		v.compacted = max(v.compacted, e.CompactedTurns)
 	}
 	if v.turns.First.Kind != Age && v.turns.Last.Kind != Age || e.Turn <= v.timed {
 		return
 	}
-	at := e.Time()
+	at := e.Time
 	if at.IsZero() {
 		return
 	}
@@ -214,11 +214,8 @@ func (v *turnView) resolve(b Bound, otherwise int, r *Reading, isLast bool) (int
 }
 
 // handOver hands over the events that are asked for.
-func handOver(ctx context.Context, q *ReadQuery, events store.Events, wanted selection, buffer *store.Buffer) error {
-	var out Event
-	out.AppendJSON = func(dst []byte, options transcript.JSONOptions) []byte {
-		return events.Event().AppendJSON(dst, options)
-	}
+func handOver(ctx context.Context, q *ReadQuery, events store.Events, wanted selection) error {
+	out := Event{AppendJSON: jsonOf(events)}
 	var numbering transcript.Numbering
 	for events.Next(ctx) {
 		e := events.Event()
@@ -234,16 +231,18 @@ func handOver(ctx context.Context, q *ReadQuery, events store.Events, wanted sel
 		if e.Kind.Global() || at < wanted.first || q.Kinds != nil && !q.Kinds(e.Kind) {
 			continue
 		}
-		out.Index, out.Turn, out.Kind, out.Time = e.Index, e.Turn, e.Kind, e.Time()
+		out.Index, out.Turn, out.Kind, out.Time = e.Index, e.Turn, e.Kind, e.Time
 		out.Name, out.CallID, out.IsError = "", "", false
 		switch e.Kind {
 		case transcript.KindToolCall:
-			out.Name, out.CallID = string(e.AppendName(nil, q.MaxText)), string(e.AppendCallID(nil, q.MaxText))
+			out.Name, out.CallID = begin(e.Name, q.MaxText), begin(e.CallID, q.MaxText)
 		case transcript.KindToolResult:
-			out.CallID, out.IsError = string(e.AppendCallID(nil, q.MaxText)), e.IsError()
+			out.CallID, out.IsError = begin(e.CallID, q.MaxText), e.Failed
 		}
 		if !q.NoText {
-			out.setText(e, transcript.Limits{Text: q.MaxText, JSON: q.MaxJSON, Part: q.Part}, buffer)
+			body, info := eventtext.Body(e, transcript.Limits{Text: q.MaxText, JSON: q.MaxJSON, Part: q.Part})
+			out.Text, out.Encoding, out.JSON, out.Cut = body, info.Encoding, info.JSON, info.Cut
+			out.Chars, out.Head = info.Chars, info.Head
 		}
 		if err := q.Event(&out); err != nil {
 			return err
@@ -252,22 +251,18 @@ func handOver(ctx context.Context, q *ReadQuery, events store.Events, wanted sel
 	return ctx.Err()
 }
 
-// maxKeptText is how many bytes of a buffer for text are kept for the next one.
-const maxKeptText = 4 << 20
-
-// appendBody decodes the text of an event in memory that is used again for the
-// next one, unless it was much.
-func appendBody(e *transcript.Event, limits transcript.Limits, buffer *store.Buffer) ([]byte, transcript.BodyInfo) {
-	body, info := e.AppendBody(buffer.Text[:0], limits)
-	if buffer.Text = body[:0]; cap(body) > maxKeptText {
-		buffer.Text = nil
+// begin returns the first characters of a name or an id; all of them where most is 0.
+func begin(s string, most int) string {
+	if most <= 0 {
+		return s
 	}
-	return body, info
+	first, _, _ := text.Ends(s, most, 0)
+	return first
 }
 
-// setText sets the text of an event, cut where it is too long.
-func (e *Event) setText(recorded *transcript.Event, limits transcript.Limits, buffer *store.Buffer) {
-	body, info := appendBody(recorded, limits, buffer)
-	e.Text, e.Encoding, e.JSON, e.Cut = body, info.Encoding, info.JSON, info.Cut
-	e.Chars, e.Head = info.Chars, info.Head
+// jsonOf returns [Event.AppendJSON] of the current event.
+func jsonOf(events store.Events) func([]byte, transcript.JSONOptions) []byte {
+	return func(dst []byte, options transcript.JSONOptions) []byte {
+		return eventtext.AppendJSON(dst, events.Event(), options)
+	}
 }

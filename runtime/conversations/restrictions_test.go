@@ -126,7 +126,7 @@ func TestExcludedLeavesTheCache(t *testing.T) {
 				t.Helper()
 				x := conversations.NewIndexes(in("cache"), nil)
 				defer x.Close()
-				x.SetFacts(in("cache", "facts"), facts.Options{Now: later, Least: 1})
+				x.SetFacts(in("cache", "facts2"), facts.Options{Now: later, Least: 1})
 				l, err := conversations.Open(conversations.Options{
 					AllProjects: true, Dir: in(), Getenv: func(name string) string { return env[name] }, Indexes: x,
 				})

@@ -47,8 +47,8 @@ type endingRecord struct {
 	end *func()
 }
 
-func (e endingRecord) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
-	events, err := e.Record.Events(ctx, buffer)
+func (e endingRecord) Events(ctx context.Context) (store.Events, error) {
+	events, err := e.Record.Events(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// What was copied when a session was forked is found once, by either search, and is
+// What was copied when a session was forked is found once, and is
 // there when one of them is named.
 func TestCopiedIsFoundOnce(t *testing.T) {
 	t.Parallel()
@@ -147,42 +147,32 @@ func TestCopiedIsFoundOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := func(ids ...string) (found []string) {
-		_, err := l.Search(t.Context(), conversations.SearchQuery{
-			Filter: conversations.Filter{IDs: ids}, Pattern: "retry", Scopes: transcript.ScopeUser, Sort: conversations.ByID, Ascending: true,
-			Line: func(line *conversations.Line) error {
-				found = append(found, string(line.Conversation.ID))
-				return nil
-			},
-		})
+	find := func(q conversations.SearchQuery, ids []string) (found []string) {
+		q.IDs, q.Pattern, q.Scopes = ids, literal(t, "retry", false), transcript.ScopeUser
+		r, err := l.Search(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return found
-	}
-	events := func(ids ...string) (found []string) {
-		_, err := l.SearchEvents(t.Context(), conversations.EventQuery{
-			Filter: conversations.Filter{IDs: ids}, Pattern: "retry", Scopes: transcript.ScopeUser,
-			Event: func(m *conversations.EventMatch) error {
-				found = append(found, string(m.Conversation.ID))
-				return nil
-			},
-		})
-		if err != nil {
-			t.Fatal(err)
+		defer r.Close()
+		for _, h := range r.Hits {
+			found = append(found, string(h.Conversation.ID))
 		}
 		slices.Sort(found)
 		return found
 	}
-	for name, search := range map[string]func(...string) []string{"lines": lines, "events": events} {
+	byConversation := func(ids ...string) []string { return find(conversations.SearchQuery{}, ids) }
+	for name, search := range map[string]func(...string) []string{"by conversation": byConversation} {
 		all := search()
-		slices.Sort(all)
 		if diff := cmp.Diff([]string{claudeID, codexID}, all); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		if diff := cmp.Diff([]string{forkID}, search(forkID)); diff != "" {
 			t.Errorf("%s in the fork: %s", name, diff)
 		}
+	}
+	ranking, err := l.Rank(t.Context(), conversations.RankQuery{Filter: conversations.Filter{IDs: []string{forkID}}, Text: "retries", MaxPassages: 3, MaxText: 100, MaxWide: 100})
+	if err != nil || len(ranking.Conversations) != 1 || len(ranking.Conversations[0].Passages) == 0 || ranking.Conversations[0].Passages[0].Text != "how often is a retry" {
+		t.Errorf("ranked in the fork: %+v, %v", ranking, err)
 	}
 	var read []string
 	_, err = l.Read(t.Context(), conversations.ReadQuery{ID: forkID, Event: func(e *conversations.Event) error {

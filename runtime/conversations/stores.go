@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/convtools/convtools/runtime/index/terms"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
@@ -166,6 +167,9 @@ func Warnings(o Options) []string {
 // [*NoWorkspaceError]. The error is an [*ExcludedError] where the user excluded the
 // project, and a [*SettingsError] where the settings cannot be used.
 func Open(o Options) (*Library, error) {
+	if o.Store != nil {
+		o.AllProjects = false
+	}
 	r, p, err := allowed(&o)
 	if err != nil {
 		return nil, err
@@ -175,7 +179,11 @@ func Open(o Options) (*Library, error) {
 		o.Indexes = nil
 	}
 	o.Indexes.exclude(r.mark())
+	o.Indexes.setLanguage(terms.Language(set.Language))
 	var stores []store.Store
+	if o.Store != nil {
+		stores = []store.Store{o.Store}
+	}
 	var workspace *jp.Workspace
 	var nowhere *NoWorkspaceError
 	switch {
@@ -204,8 +212,9 @@ func Open(o Options) (*Library, error) {
 		return nil, nowhere
 	}
 	l := New(o, stores...)
-	l.off, l.offBy, l.warnings = set.Off, set.File, set.Warnings
-	l.project = !o.AllProjects
+	l.off, l.offBy, l.warnings, l.language = set.Off, set.File, set.Warnings, terms.Language(set.Language)
+	l.indexes.setLanguage(l.language)
+	l.project = !o.AllProjects && o.Store == nil
 	l.restrictions, l.excludes = &r, p.Excludes
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
@@ -243,11 +252,11 @@ func allowed(o *Options) (restrictions, *project.Project, error) {
 
 // opens reports whether a kind of store is opened.
 func (o *Options) opens(name string) bool {
-	return len(o.Sources) == 0 || slices.Contains(o.Sources, name)
+	return o.Store == nil && (len(o.Sources) == 0 || slices.Contains(o.Sources, name))
 }
 
 func readSettings(o *Options) (settings.Settings, error) {
-	set, err := settings.Read(o.env(), Sources())
+	set, err := settings.Read(o.env(), Sources(), terms.Languages())
 	if err != nil {
 		return set, err
 	}

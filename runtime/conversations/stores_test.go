@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store"
@@ -16,13 +15,14 @@ import (
 // memoryStore is a store of another kind: what is said in its conversations, each
 // a turn of its own.
 type memoryStore struct {
+	place         string
 	conversations map[transcript.ID][]string
 	err           error // of Open
 }
 
 func (m *memoryStore) Name() string { return "memory" }
 
-func (m *memoryStore) Place() string { return "memory" }
+func (m *memoryStore) Place() string { return "memory" + m.place }
 
 func (m *memoryStore) ParseID(text string) (transcript.ID, error) {
 	if !strings.HasPrefix(text, "memory-") {
@@ -61,7 +61,7 @@ func (m *memoryStore) Find(_ context.Context, id transcript.ID) (store.Conversat
 
 type memoryRecord []string
 
-func (m memoryRecord) Events(context.Context, *store.Buffer) (store.Events, error) {
+func (m memoryRecord) Events(context.Context) (store.Events, error) {
 	return &memoryEvents{texts: m}, nil
 }
 
@@ -77,7 +77,7 @@ func (m *memoryEvents) Next(context.Context) bool {
 	if m.n == len(m.texts) {
 		return false
 	}
-	m.event = transcript.Event{Index: m.n, Turn: m.n + 1, Kind: transcript.KindUser, Record: memoryEvent{m.texts[m.n]}}
+	m.event = transcript.Event{Index: m.n, Turn: m.n + 1, Kind: transcript.KindUser, Text: []byte(m.texts[m.n])}
 	m.n++
 	return true
 }
@@ -86,26 +86,6 @@ func (m *memoryEvents) Err() error               { return nil }
 func (m *memoryEvents) Totals() store.Totals     { return store.Totals{Turns: m.n, Events: m.n} }
 func (m *memoryEvents) Restart()                 { m.n = 0 }
 func (m *memoryEvents) Close()                   {}
-
-type memoryEvent struct{ text string }
-
-func (e memoryEvent) Time() time.Time                         { return time.Time{} }
-func (e memoryEvent) Stored() ([]byte, transcript.StoredForm) { return nil, transcript.StoredOtherwise }
-
-func (e memoryEvent) AppendText(dst []byte) ([]byte, transcript.Encoding) {
-	return append(dst, e.text...), transcript.Plain
-}
-
-func (e memoryEvent) AppendBody(dst []byte, _ transcript.Limits) ([]byte, transcript.BodyInfo) {
-	return append(dst, e.text...), transcript.BodyInfo{}
-}
-func (e memoryEvent) AppendName(dst []byte, _ int) []byte   { return dst }
-func (e memoryEvent) AppendCallID(dst []byte, _ int) []byte { return dst }
-func (e memoryEvent) IsError() bool                         { return false }
-func (e memoryEvent) CompactedTurns() int                   { return 0 }
-func (e memoryEvent) AppendJSON(dst []byte, _ transcript.JSONOptions) []byte {
-	return transcript.AppendQuoted(dst, []byte(e.text))
-}
 
 // Of a conversation that two stores have, as a home and a copy of it, the first counts.
 func TestSameConversationTwice(t *testing.T) {
@@ -117,7 +97,7 @@ func TestSameConversationTwice(t *testing.T) {
 	if err != nil || listing.Total != 2 || listing.Conversations[0].Events != 2 {
 		t.Errorf("%+v, %v", listing, err)
 	}
-	found, err := l.SearchEvents(t.Context(), conversations.EventQuery{Pattern: "needle", Scopes: transcript.ScopeAll})
+	found, err := l.Search(t.Context(), conversations.SearchQuery{Pattern: literal(t, "needle", false)})
 	if err != nil || found.Total != 2 || found.Searched != 2 {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -127,8 +107,8 @@ func TestSameConversationTwice(t *testing.T) {
 func TestSeveralStores(t *testing.T) {
 	t.Parallel()
 	a := &memoryStore{conversations: map[transcript.ID][]string{"memory-a": {"a needle", "x"}, "memory-b": {"x"}}}
-	b := &memoryStore{conversations: map[transcript.ID][]string{"memory-c": {"x", "y", "needle"}}}
-	broken := &memoryStore{err: errors.New("cannot be opened")}
+	b := &memoryStore{place: "2", conversations: map[transcript.ID][]string{"memory-c": {"x", "y", "needle"}}}
+	broken := &memoryStore{place: "3", err: errors.New("cannot be opened")}
 	l := conversations.New(conversations.Options{}, a, broken, b)
 
 	listing, err := l.List(t.Context(), conversations.ListQuery{Sort: conversations.ByID, Ascending: true})
@@ -139,14 +119,20 @@ func TestSeveralStores(t *testing.T) {
 		t.Errorf("problems %+v", p)
 	}
 	var lines []string
-	found, err := l.Search(t.Context(), conversations.SearchQuery{Pattern: "NEEDLE", IgnoreCase: true, Line: func(line *conversations.Line) error {
-		for s := range line.Spans {
-			lines = append(lines, string(line.Conversation.ID)+" "+string(line.Text[s.Start:s.End]))
+	found, err := l.Search(t.Context(), conversations.SearchQuery{Pattern: literal(t, "NEEDLE", true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer found.Close()
+	for i := range found.Hits {
+		content, err := found.Read(&found.Hits[i])
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	}})
+		lines = append(lines, string(found.Hits[i].Conversation.ID)+" "+string(content.Text))
+	}
 	slices.Sort(lines)
-	if err != nil || found.Total != 2 || !slices.Equal(lines, []string{"memory-a needle", "memory-c needle"}) {
+	if found.Total != 2 || !slices.Equal(lines, []string{"memory-a a needle", "memory-c needle"}) {
 		t.Errorf("%q, %+v, %v", lines, found, err)
 	}
 	r, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-c", Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 1}}})

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/convtools/convtools/runtime/index/terms"
 )
 
 // chunkSize is how many bytes of messages a builder has in one piece.
@@ -25,6 +27,7 @@ func usualLimits() limits {
 // builder is what a segment will have.
 type builder struct {
 	limits
+	language      terms.Language
 	conversations []Conversation
 	added         []added
 	chunks        [][]byte // what is stored of the messages
@@ -96,7 +99,7 @@ func (b *builder) reset() {
 		}
 	}
 	clear(b.chunks)
-	*b = builder{limits: b.limits, conversations: b.conversations[:0], added: b.added[:0], chunks: b.chunks[:0], spare: b.spare}
+	*b = builder{limits: b.limits, language: b.language, conversations: b.conversations[:0], added: b.added[:0], chunks: b.chunks[:0], spare: b.spare}
 }
 
 // sort sorts the conversations by their keys, and the messages by their positions.

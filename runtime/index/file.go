@@ -76,6 +76,7 @@ var (
 	errCut      = errors.New("it is cut")
 	errChecksum = errors.New("a checksum does not fit")
 	errVersion  = errors.New("another version wrote it")
+	errLanguage = errors.New("its words are read in another language")
 	errFormat   = errors.New("it is malformed")
 )
 

@@ -5,11 +5,17 @@ import (
 	"io/fs"
 	"sync"
 	"sync/atomic"
+
+	"github.com/convtools/convtools/runtime/index/terms"
 )
 
 // Index is an index in a directory. It is safe for concurrent use, also by several
 // processes: one writes, and others read what it wrote last.
 type Index struct {
+	// Language is that of the words. It is set before anything else; an index that was made with
+	// another one cannot be used.
+	Language terms.Language
+
 	files  directory
 	limits limits
 
@@ -73,7 +79,7 @@ func (x *Index) View() (*View, error) {
 
 // load reads the manifest, and opens the segments that the last view does not have open.
 func (x *Index) load() (*View, error) {
-	m, err := readManifest(x.files)
+	m, err := readManifest(x.files, x.Language)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/index/terms"
 )
 
 const (
@@ -21,7 +23,8 @@ const (
 // manifest is the last whole state of an index.
 type manifest struct {
 	Version  int
-	Sequence int // of the next segment
+	Language terms.Language `json:",omitempty"`
+	Sequence int            // of the next segment
 	State    State
 	Segments []*named // newest first
 }
@@ -43,8 +46,8 @@ type named struct {
 	Superseded, Dead bitmap
 }
 
-// readManifest reads the manifest in a directory.
-func readManifest(files directory) (*manifest, error) {
+// readManifest reads the manifest in a directory of an index in a language.
+func readManifest(files directory, language terms.Language) (*manifest, error) {
 	data, err := files.read(manifestFile, maxManifest)
 	if err != nil {
 		return nil, err
@@ -64,6 +67,9 @@ func readManifest(files directory) (*manifest, error) {
 	m := &manifest{}
 	if err := json.Unmarshal([]byte(body), m); err != nil {
 		return nil, &DamageError{manifestFile, err}
+	}
+	if cmp.Or(m.Language, terms.English) != cmp.Or(language, terms.English) {
+		return nil, &DamageError{manifestFile, errLanguage}
 	}
 	for _, s := range m.Segments {
 		if s == nil || sequenceOf(s.File) < 0 {

@@ -77,6 +77,11 @@ func (h *Hit) Read() (text, extra []byte, err error) {
 	return text, extra, err
 }
 
+// Scored returns what [Texts.Read] reads the message by, for as long as the view is open.
+func (h *Hit) Scored() Scored {
+	return Scored{Number: h.Number, Kind: h.Kind, Time: h.Time, segment: h.scan.number, message: h.message}
+}
+
 // Search returns the messages that match, in the order of their positions. The error is a
 // [*DamageError], or that of a context that is done; it is the last thing that is returned.
 func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
@@ -208,41 +213,4 @@ func (v *View) count(ctx context.Context, q *Query, c *Counting, n *Counted) err
 	}
 	n.All = true
 	return nil
-}
-
-// Keys calls yield with the key of each conversation that has a message that matches, once or
-// a few times, in no order, until it returns false.
-func (v *View) Keys(ctx context.Context, q Query, yield func(key string) bool) error {
-	return guard(func(ctx context.Context) error {
-		scans, err := v.scans(&q)
-		if err != nil {
-			return err
-		}
-		for _, s := range scans {
-			if s.done {
-				continue
-			}
-			if err := s.open(ctx); err != nil {
-				return err
-			}
-			for {
-				if err := s.advance(ctx); err != nil {
-					return err
-				}
-				if s.done {
-					break
-				}
-				c, err := s.conversationOf(s.next)
-				if err != nil {
-					return err
-				}
-				if !yield(c.Key) {
-					return nil
-				}
-				s.wanted[s.ownerOf(s.next)] = isUnwanted // once is enough
-				s.next++
-			}
-		}
-		return nil
-	}, ctx)
 }

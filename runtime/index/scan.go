@@ -12,6 +12,7 @@ import (
 // scan is the search of a segment.
 type scan struct {
 	*segment
+	number  uint32 // of the segment, among those of the view
 	query   *prepared
 	seconds []byte
 	nanos   []byte
@@ -51,7 +52,7 @@ func (v *View) scans(q *Query) ([]*scan, error) {
 	p := v.prepare(q)
 	var scans []*scan
 	for i := range v.segments {
-		s := &scan{segment: &v.segments[i], query: p, to: v.segments[i].Messages}
+		s := &scan{segment: &v.segments[i], number: uint32(i), query: p, to: v.segments[i].Messages} //nolint:gosec // a count
 		s.texts = texts{segment: s.segment}
 		if err := s.bound(q); err != nil {
 			return nil, err

@@ -50,9 +50,6 @@ func TestStop(t *testing.T) {
 			_, err := v.Count(ctx, q, index.Counting{Stop: func() bool { return false }})
 			return err
 		},
-		"keys": func(ctx context.Context, q index.Query) error {
-			return v.Keys(ctx, q, func(string) bool { return true })
-		},
 	} {
 		for _, text := range []string{"be", "beta gamma"} {
 			for places := 0; ; places++ {

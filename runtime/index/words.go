@@ -30,8 +30,8 @@ func keyOf(term []byte) uint32 {
 
 // wordGatherer makes the lists of terms.
 type wordGatherer struct {
-	terms     *terms.Reader
-	found     []uint64 // keys, and below them documents, by documents
+	terms     *terms.Reader // nil until there is something to read
+	found     []uint64      // keys, and below them documents, by documents
 	sorted    []uint64
 	counts    [1 << (termBits / 2)]uint32
 	documents []uint16
@@ -44,7 +44,7 @@ const shardTerms = 1 << 17
 // index makes the shards of all documents of a builder.
 func (w *wordGatherer) index(b *builder) {
 	if w.terms == nil {
-		w.terms = terms.NewReader(terms.English)
+		w.terms = terms.NewReader(b.language)
 	}
 	w.shards, w.found = w.shards[:0], w.found[:0]
 	from := 0

@@ -54,7 +54,7 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{index: x, unlock: unlock, builder: &builder{limits: x.limits}, base: map[string]bool{}, building: map[string]int{}}
+	w := &Writer{index: x, unlock: unlock, builder: &builder{limits: x.limits, language: x.Language}, base: map[string]bool{}, building: map[string]int{}}
 	if err := w.open(); err != nil {
 		w.Close()
 		return nil, err
@@ -63,7 +63,7 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 }
 
 func (w *Writer) open() error {
-	m, err := readManifest(w.index.files)
+	m, err := readManifest(w.index.files, w.index.Language)
 	var damage *DamageError
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.As(err, &damage):
@@ -98,16 +98,13 @@ func (w *Writer) startOver() error {
 	if err != nil {
 		return err
 	}
-	w.manifest = manifest{Version: version}
+	w.manifest = manifest{Version: version, Language: w.index.Language}
 	for _, name := range names {
 		w.Sequence = max(w.Sequence, sequenceOf(name)+1)
 	}
 	_ = w.sweep(w.index.files)
 	return nil
 }
-
-// State is what was said of the index as a whole when it was written last.
-func (w *Writer) State() State { return w.manifest.State }
 
 // Text returns how many bytes of messages there are.
 func (w *Writer) Text() int64 {
@@ -365,7 +362,7 @@ func (w *Writer) taken() *writing {
 		w.spare = w.spare[:last]
 		return o
 	}
-	return &writing{builder: &builder{limits: w.index.limits}, using: assembler{gatherer: &w.gatherer}}
+	return &writing{builder: &builder{limits: w.index.limits, language: w.index.Language}, using: assembler{gatherer: &w.gatherer}}
 }
 
 // wait waits until all segments that are being written are the newest ones.

@@ -51,8 +51,11 @@ func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*
 	}
 	n := neighbours{include: r.params.Include, around: around, isGiven: r.params.Around != nil, calls: toolCalls{}}
 	at := portion{number: number, part: part, size: partChars}
-	if r.params.Part == nil && r.subject != nil {
-		n.subject, at.size, at.isSubject = r.subject, aboutAhead, true
+	if r.params.Part == nil && r.params.About != nil {
+		if err := r.rank(ctx, source, conversations.EventRange{First: number, Last: number}); err != nil {
+			return nil, err
+		}
+		n.about, at.size, at.isSubject = r.about, aboutAhead, true
 	}
 	q := conversations.ReadQuery{
 		ID: r.params.ID, Events: conversations.EventRange{First: number, Last: number},
@@ -83,10 +86,20 @@ func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*
 		if err := read(); err != nil {
 			return nil, err
 		}
-		fits := chars(r.aroundEnvelope([]event{n.only}, at, 0)) <= conversation.ReadMaxChars-maxNotes
+		fits := r.fitsAlone(n.only, at)
 		if at.part, at.size = piece, pieceChars; fits || at.part > at.parts() {
 			return nil, refusal
 		}
+		if err := read(); err != nil {
+			return nil, err
+		}
+	} else if at.isSubject {
+		if n.only = r.about(n.only, aboutEvent); !r.fitsAlone(n.only, at) {
+			r.params.About = nil
+			return r.readEvent(ctx, source)
+		}
+	} else if !r.fitsAlone(n.only, at) {
+		at = at.pieces()
 		if err := read(); err != nil {
 			return nil, err
 		}
@@ -98,14 +111,12 @@ func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*
 			return nil, err
 		}
 	}
-	if at.isSubject {
-		for i := range events {
-			if events[i].shown.Event == number {
-				events[i] = events[i].on(r.subject, n.room())
-			}
-		}
-	}
 	return r.fitted(events, at), nil
+}
+
+// fitsAlone reports whether an answer has room for a part of an event, with notes.
+func (r *reading) fitsAlone(e event, at portion) bool {
+	return chars(r.aroundEnvelope([]event{e}, at, 0)) <= conversation.ReadMaxChars-maxNotes
 }
 
 // portion is a part of an event, or a piece: pieces are counted on from the parts, and
@@ -182,9 +193,9 @@ func newPart(e *conversations.Event, at portion) event {
 type neighbours struct {
 	include []string
 	around  int
-	isGiven bool  // around is what the call asks for
-	only    event // the event
-	subject subject
+	isGiven bool                           // around is what the call asks for
+	only    event                          // the event
+	about   func(e event, limit int) event // makes what the call looks for of one; nil where it does not say
 	callID  string
 	calls   toolCalls
 
@@ -194,14 +205,6 @@ type neighbours struct {
 	// request of the turn interrupts, the last answer in the turn is.
 	announces, interrupted bool
 	answer                 *event // in the turn, before the latest request
-}
-
-// room is how many characters of the event are shown that are on the subject.
-func (n *neighbours) room() int {
-	if n.only.shown.EventKind == kindUser && n.partner != nil {
-		return aboutAside
-	}
-	return aboutEvent
 }
 
 // errEnough ends a reading that has all it is for.
@@ -221,7 +224,7 @@ func (n *neighbours) read(ctx context.Context, source conversations.Source, id s
 	}
 	between.First = max(between.First, 1)
 	ahead := readAhead
-	if n.subject != nil {
+	if n.about != nil {
 		ahead = aboutAhead
 	}
 	_, err := source.Read(ctx, conversations.ReadQuery{
@@ -284,8 +287,8 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 		switch n.only.shown.EventKind {
 		case kindUser:
 			e := newEvent(recorded, kind)
-			if n.subject != nil {
-				e = e.on(n.subject, aboutEvent)
+			if n.about != nil {
+				e = n.about(e, aboutEvent)
 			} else if e.body.length() > wholeAnswer {
 				e = e.withoutPastes(pastedAnswer)
 				if e.body.length() > answerChars {
@@ -311,7 +314,7 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 	isBeside := n.only.shown.EventKind == kindUser || isSaid(n.only.shown.EventKind) && distance < 0
 	isWork := kind == kindReasoning || isBeside && kind != kindUser && !isSaid(kind)
 	isBefore := n.only.shown.EventKind == kindUser && distance < 0
-	isOfUse := !isWork && (!isBefore || n.only.chars <= replyChars) && n.subject == nil
+	isOfUse := !isWork && (!isBefore || n.only.chars <= replyChars) && n.about == nil
 	if isNear && includes(n.include, kind, true) && (n.isGiven || isOfUse) {
 		e := newEvent(recorded, kind)
 		switch {
@@ -331,35 +334,31 @@ func (n *neighbours) add(recorded *conversations.Event) bool {
 	return isNear || distance < 0 || n.only.shown.EventKind != kindUser || !isNextExchange || n.interrupted && recorded.Turn == n.only.turn
 }
 
-// fitted is the answer with an event and its neighbours. Where it is too long, these
-// are shortened and left out, the farthest first, and then the event loses its middle.
+// fitted is the answer with an event, for which there is room, and its neighbours. Where it is
+// too long, these are shortened and left out, the farthest first.
 func (r *reading) fitted(events []event, at portion) *conversation.ReadEnvelope {
 	omitted := 0
 	for limit := 8 * neighbourChars; ; limit /= 2 {
 		e := r.aroundEnvelope(events, at, omitted)
-		over := chars(e) - conversation.ReadMaxChars
-		if over <= 0 {
+		if chars(e) <= conversation.ReadMaxChars || len(events) == 1 {
 			return e
 		}
-		switch {
-		case limit > neighbourChars/2:
+		if limit > neighbourChars/2 {
 			for i := range events {
 				if events[i].shown.Event != at.number {
 					events[i] = events[i].brief(limit / 2)
 				}
 			}
-		case len(events) > 1:
-			far := 0
-			for i := range events {
-				if distance(&events[i], at.number) > distance(&events[far], at.number) {
-					far = i
-				}
-			}
-			events = slices.Delete(events, far, far+1)
-			omitted++
-		default:
-			events[0] = events[0].brief(max(events[0].body.length()-max(over/8, 1), maxMark))
+			continue
 		}
+		far := 0
+		for i := range events {
+			if distance(&events[i], at.number) > distance(&events[far], at.number) {
+				far = i
+			}
+		}
+		events = slices.Delete(events, far, far+1)
+		omitted++
 	}
 }
 
@@ -374,9 +373,8 @@ func (r *reading) cutAnswer(events []event, number int) int {
 	return last.shown.Event
 }
 
-func distance(e *event, number int) int { return max(e.shown.Event-number, number-e.shown.Event) }
-
-func (r *reading) aroundEnvelope(events []event, at portion, omitted int) *conversation.ReadEnvelope {
+// inTurns are the turns of events, which are in their order.
+func inTurns(events []event) []turn {
 	var turns []turn
 	for _, e := range events {
 		if len(turns) == 0 || turns[len(turns)-1].number != e.turn {
@@ -385,17 +383,18 @@ func (r *reading) aroundEnvelope(events []event, at portion, omitted int) *conve
 		last := &turns[len(turns)-1]
 		last.events = append(last.events, e)
 	}
+	return turns
+}
+
+func distance(e *event, number int) int { return max(e.shown.Event-number, number-e.shown.Event) }
+
+func (r *reading) aroundEnvelope(events []event, at portion, omitted int) *conversation.ReadEnvelope {
 	isShown := func(number int) bool {
 		return slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number })
 	}
-	e := r.bare(turns, at.number)
+	e := r.bare(inTurns(events), at.number)
 	var says []string
-	next, more := at.next()
-	if len(events) == 1 && events[0].body.isShortened() && !at.isSubject {
-		says = append(says, "It is written longer than it was recorded: the middle does not fit, and follows in pieces.")
-		next, more = at.pieces(), true
-	}
-	if more {
+	if next, more := at.next(); more {
 		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", at.number, next.name()))
 	}
 	where := fmt.Sprintf("Event %d of %d", at.number, r.Events)

@@ -24,17 +24,17 @@ func (b *blocks) write(block string) {
 	b.WriteString(block)
 }
 
-// add adds a message, with its id at the end of the first line where that is wanted. A text
+// add adds a message, with its place at the end of the first line where that is wanted. A text
 // that is not whole ends with three dots.
-func (b *blocks) add(m *conversations.Message, withID bool) {
+func (b *blocks) add(m *conversations.Message, withPlace bool) {
 	if b.Len() > 0 {
 		b.WriteString(separator)
 	}
 	for _, part := range [...]string{"[", when(m), "] ", cmp.Or(text.Line(clip(m.Role, maxTitle)), "unknown"), " (conv: ", nameOf(m.Conversation), ")"} {
 		b.WriteString(part)
 	}
-	if withID {
-		b.WriteString(" id: " + messageID(m))
+	if withPlace {
+		b.WriteString(" " + placeOf(m))
 	}
 	body := m.Text
 	if m.Cut {
@@ -87,6 +87,11 @@ func withoutSeparators(s string) string {
 // isBlank reports whether nothing is seen of a rune: white space, joiners behind it, and the
 // pattern of Braille without dots.
 func isBlank(r rune) bool { return conversations.IsSpace(r) || text.IsHidden(r) || r == 0x2800 }
+
+// placeOf names a message as the parameters of conversation_read do.
+func placeOf(m *conversations.Message) string {
+	return fmt.Sprintf("id: %s event: %d", m.Position.ID, m.Position.Event)
+}
 
 // messageID is the id of a message: that of its conversation, and its number there.
 func messageID(m *conversations.Message) string {

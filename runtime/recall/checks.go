@@ -10,6 +10,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/store/command"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/trust"
@@ -118,7 +119,7 @@ func (f *family) checkIndexes(check *toolset.Check, library *conversations.Libra
 func (f *family) checkHistories(ctx context.Context) []toolset.Check {
 	ctx, cancel := context.WithTimeout(ctx, builtinLimit)
 	defer cancel()
-	inventory, err := conversations.TakeInventory(ctx, conversations.Options{Dir: f.host.Dir, Getenv: f.host.Getenv, Now: f.host.Now, Memory: f.memory})
+	inventory, err := conversations.TakeInventory(ctx, conversations.Options{Dir: f.host.Dir, Getenv: f.host.Getenv, Now: f.host.Now})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return []toolset.Check{{
@@ -299,11 +300,12 @@ func (f *family) checkConversations(ctx context.Context, cli toolset.Check) []to
 }
 
 func (f *family) listAll(ctx context.Context, archived bool) (conversations.Listing, error) {
-	source, err := f.open(f.host.Dir)
+	library, err := f.library(f.host.Dir)
 	if err != nil {
 		return conversations.Listing{}, err
 	}
-	return source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Archived: archived, Hidden: true}})
+	// A program would have to print every conversation for what only the events tell.
+	return library.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Archived: archived, Hidden: true}, NoEvents: f.line() != ""})
 }
 
 // named is a problem for a person.
@@ -318,22 +320,20 @@ func named(p *conversations.Problem) string {
 // whyUnlisted is why there is no list of conversations, for a person.
 func whyUnlisted(err error, limit time.Duration) string {
 	var run *process.Error
-	var unavailable *conversations.UnavailableError
+	var program *command.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("conversation ls hangs: it was stopped after %v", limit)
 	case errors.As(err, &run):
 		return run.Error()
-	case errors.As(err, &unavailable) && unavailable.Lacks.Command != "":
+	case !errors.As(err, &program), program.Lacks():
 		return personal(err).Error()
-	case errors.As(err, &unavailable) && unavailable.Program != "":
-		said, _, _ := strings.Cut(unavailable.Said, "\n")
+	default:
+		said, _, _ := strings.Cut(program.Said, "\n")
 		if said == "" {
 			said = "nothing on standard error"
 		}
-		return fmt.Sprintf("conversation ls does not list them in JSON (exit code %d) and says: %s", unavailable.Exit, clip(said, maxDetail))
-	default:
-		return personal(err).Error()
+		return fmt.Sprintf("conversation ls does not list them in JSON (exit code %d) and says: %s", program.Exit, clip(said, maxDetail))
 	}
 }
 

@@ -1,6 +1,7 @@
 package recall_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -13,23 +14,22 @@ import (
 func TestCurrentUnknown(t *testing.T) {
 	t.Parallel()
 	const malformed = "The host's conversation id is not understood, so "
-	none := "[]\n"
-	turn := printed(1, 1, 1, "", said("user", 1, "And?"))
+	turn := printed(said("user", 1, "And?"))
 	for _, tc := range []struct {
 		name, tool, arguments string
 		context               contract.Context
-		stdout, want          string
+		ls, want              string
 	}{
-		{"not known", "conversation_grep", `{"pattern":"x"}`, contract.Context{}, none, ""},
-		{"known", "conversation_grep", `{"pattern":"x"}`, contract.Context{ConversationID: "jp-c1"}, none, ""},
-		{"no id", "conversation_grep", `{"pattern":"x"}`, contract.Context{ConversationID: "5f3c"}, none, malformed},
-		{"no id in a listing", "conversation_list", `{}`, contract.Context{ConversationID: "5f3c"}, none, malformed},
-		{"no id to read", "conversation_read", `{"id":"jp-c17648402467"}`, contract.Context{ConversationID: "5f3c"}, turn, malformed},
-		{"read all the same", "conversation_read", `{"id":"jp-c17648402467","include_current":true}`, contract.Context{ConversationID: "5f3c"}, turn, ""},
+		{"not known", "conversation_grep", `{"pattern":"x"}`, contract.Context{}, "", ""},
+		{"known", "conversation_grep", `{"pattern":"x"}`, contract.Context{ConversationID: "jp-c1"}, "", ""},
+		{"no id", "conversation_grep", `{"pattern":"x"}`, contract.Context{ConversationID: "5f3c"}, "", malformed},
+		{"no id in a listing", "conversation_list", `{}`, contract.Context{ConversationID: "5f3c"}, "", malformed},
+		{"no id to read", "conversation_read", `{"id":"jp-c17648402467"}`, contract.Context{ConversationID: "5f3c"}, listed(row(readID, "One", "")), malformed},
+		{"read all the same", "conversation_read", `{"id":"jp-c17648402467","include_current":true}`, contract.Context{ConversationID: "5f3c"}, listed(row(readID, "One", "")), ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			answer, err := conversation.Call(t.Context(), over(&cli{t: t, stdout: tc.stdout}), contract.Call{
+			answer, err := conversation.Call(t.Context(), over(&cli{ls: cmp.Or(tc.ls, "[]"), print: turn}), contract.Call{
 				Tool: tc.tool, Arguments: []byte(tc.arguments), Context: tc.context,
 			})
 			if err != nil {

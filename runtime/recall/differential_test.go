@@ -19,6 +19,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
@@ -35,7 +36,7 @@ func both(t *testing.T) (library, program conversations.Source) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return library, recall.Program(child(), "", process.Exec{}).In(sample)
+	return library, conversationsOf(child(), "", process.Exec{}, sample)
 }
 
 // told leaves out what the JSON of a command line does not have.
@@ -46,7 +47,6 @@ func told() cmp.Options {
 		cmpopts.IgnoreFields(transcript.Conversation{}, "Dir"),
 		cmp.Comparer(func(a, b conversations.Problem) bool { return a.ID == b.ID }),
 		cmpopts.IgnoreFields(conversations.Event{}, "Index", "AppendJSON"),
-		cmpopts.IgnoreFields(conversations.Line{}, "Conversation", "Spans"),
 	}
 }
 
@@ -78,191 +78,46 @@ func TestListsAgree(t *testing.T) {
 	}
 }
 
-// found is what a search hands over.
-type found struct {
-	Conversations []string
-	Lines         []conversations.Line
-	Spans         [][]conversations.Span
-	Result        conversations.Matches
-}
-
-func search(t *testing.T, source conversations.Source, q conversations.SearchQuery) found {
+// searchOf returns all that a search finds.
+func searchOf(t *testing.T, source conversations.Source, q conversations.SearchQuery) (all []string) {
 	t.Helper()
-	var f found
-	identify := func(m *conversations.Match) string {
-		return fmt.Sprintf("%s %q: %d matches, %d shown, %d turns", m.ID, m.Title, m.Matches, m.Shown, m.Turns)
-	}
-	q.Found = func(m *conversations.Match) error {
-		f.Conversations = append(f.Conversations, identify(m))
-		return nil
-	}
-	q.Line = func(l *conversations.Line) error {
-		line := *l
-		line.Text = slices.Clone(l.Text)
-		f.Lines = append(f.Lines, line)
-		f.Spans = append(f.Spans, slices.Collect(l.Spans))
-		return nil
-	}
-	var err error
-	if f.Result, err = source.Search(t.Context(), q); err != nil {
+	r, err := source.Search(t.Context(), q)
+	if err != nil {
 		t.Fatalf("%+v: %v", q, err)
 	}
-	var handed []string
-	for i := range f.Result.Conversations {
-		handed = append(handed, identify(&f.Result.Conversations[i]))
+	defer r.Close()
+	for i := range r.Hits {
+		h := &r.Hits[i]
+		content, err := r.Read(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%s %d turn %d %s %v: %d lines, %s %s %q", h.Conversation.ID, h.Number, h.Turn, h.Scope, h.Time, h.Lines, content.Tool, content.Role, content.Text))
 	}
-	if diff := cmp.Diff(f.Conversations, handed); diff != "" {
-		t.Errorf("handed over and returned (-handed +returned):\n%s", diff)
+	for _, c := range r.Conversations {
+		all = append(all, fmt.Sprintf("%s %q: %d in %d turns", c.ID, c.Title, c.Matches, c.Size.Turns))
 	}
-	f.Result.Conversations = nil
-	return f
+	return append(all, fmt.Sprintf("%d, own %d, searched %d, left out %v, hidden %d", r.Total, r.Own, r.Searched, r.Aside.Excluded, r.Aside.Hidden))
 }
 
 func TestSearchesAgree(t *testing.T) {
 	t.Parallel()
 	library, program := both(t)
-	for _, q := range []conversations.SearchQuery{
-		{Pattern: "retry"},
-		{Pattern: "Retry", Context: 2, MaxMatches: 5},
-		{Pattern: "the", MaxMatches: 7},
-		{Pattern: "e", Scopes: transcript.ScopeTool | transcript.ScopeTitle, MaxMatches: 40, Context: 1},
-		{Pattern: "zzzz"},
-		{Pattern: "e", MaxMatches: 3, Filter: conversations.Filter{IDs: []string{"17737387251", "jp-c17768655336"}, Exclude: []string{"jp-c17768655336"}}},
-		{Pattern: "test", Filter: conversations.Filter{Hidden: true}, MaxMatches: 100},
-		{Pattern: "\u00a0"},
-	} {
-		q.CountAll, q.IgnoreCase = true, q.Pattern != "Retry"
-		q.MaxLine = 400 // what the specs have the program cut to
-		want, got := search(t, library, q), search(t, program, q)
-		if diff := cmp.Diff(want, got, told()); diff != "" {
-			t.Errorf("%+v (-library +program):\n%s", q, diff)
-		}
-	}
-}
-
-// foundEvents is what a search for events hands over, without what only the events
-// themselves tell.
-type foundEvents struct {
-	Events []conversations.EventMatch
-	Result conversations.EventMatches
-}
-
-func searchEvents(t *testing.T, source conversations.Source, q conversations.EventQuery) foundEvents {
-	t.Helper()
-	var f foundEvents
-	q.Event = func(m *conversations.EventMatch) error {
-		e := *m
-		e.Conversation = &transcript.Conversation{ID: m.Conversation.ID, Title: m.Conversation.Title}
-		e.Spread, e.Lines = 0, slices.Clone(e.Lines)
-		for i := range e.Lines {
-			if e.Lines[i].Chars > 0 {
-				e.Lines[i].Sum = 0 // that of what is printed
-			}
-		}
-		f.Events = append(f.Events, e)
-		return nil
-	}
-	var err error
-	if f.Result, err = source.SearchEvents(t.Context(), q); err != nil {
-		t.Fatalf("%+v: %v", q, err)
-	}
-	for i := range f.Result.Conversations {
-		c := &f.Result.Conversations[i].Conversation
-		*c = transcript.Conversation{ID: c.ID, Title: c.Title}
-	}
-	if len(q.Words) > 0 {
-		f.Result.Own = 0
-	}
-	return f
-}
-
-func TestSearchesForEventsAgree(t *testing.T) {
-	t.Parallel()
-	library, program := both(t)
 	own := func(tool string) bool { return strings.Contains(tool, "conversation_") }
-	for _, q := range []conversations.EventQuery{
-		{Pattern: "retry"},
-		{Pattern: "retry", Context: 2, MaxLines: 1},
-		{Pattern: "e", Scopes: transcript.ScopeToolResult | transcript.ScopeTitle, MaxLines: 2, Context: 1},
-		{Pattern: "e", Own: own},
-		{Pattern: "e", Own: own, OwnToo: true, Scopes: transcript.ScopeTitle},
-		{Pattern: "zzzz"},
-		{Pattern: `": "`, Context: 1},
-		{Pattern: "e", Filter: conversations.Filter{IDs: []string{"17737387251"}}, Number: 3},
-		{Pattern: "e", Filter: conversations.Filter{IDs: []string{"17737387251", "jp-c17768655336"}, Exclude: []string{"jp-c17768655336"}}},
-		{Pattern: "the", Wanted: func(_ transcript.ID, number int) bool { return number%2 == 0 }},
-		{Words: []string{"retry", "the"}},
-		{Words: []string{"retry", "the", "test"}, Context: 1},
-		{Words: []string{"retry", "zzzz"}},
-		{Words: []string{"TideTable", "retry"}, Scopes: transcript.ScopeChat},
-		{Words: []string{"jitter", "retry"}, Any: true, Context: 1},
-		{Words: []string{"harbour", "zzzz", "cache"}, Any: true, MaxLines: 1},
-		{Words: []string{"zzzz", "checksum", "schema", "tide"}, Any: true, Scopes: transcript.ScopeChat | transcript.ScopeTitle},
-		{Words: []string{"zzzz", "yyyy"}, Any: true},
+	for pattern, q := range map[string]conversations.SearchQuery{
+		"retry":  {},
+		"e":      {Own: own},
+		"the":    {Own: own, OwnToo: true, Scopes: transcript.ScopeTitle},
+		"zzzz":   {},
+		"test":   {Filter: conversations.Filter{Hidden: true}},
+		"a":      {Filter: conversations.Filter{IDs: []string{"17737387251", "jp-c17768655336"}, Exclude: []string{"jp-c17768655336"}}},
+		"\u00a0": {Newest: true, Limit: 20},
+		"i":      {Newest: true, Limit: 20, Roles: transcript.RolesOf(transcript.RoleUser)},
 	} {
-		if q.Scopes == 0 {
-			q.Scopes = transcript.ScopeAll
+		q.Pattern = excerpt.Literal(pattern, true)
+		if diff := cmp.Diff(searchOf(t, library, q), searchOf(t, program, q)); diff != "" {
+			t.Errorf("%q in %+v (-library +program):\n%s", pattern, q, diff)
 		}
-		q.IgnoreCase, q.MaxLine, q.MaxWindows = true, 400, 1
-		want, got := searchEvents(t, library, q), searchEvents(t, program, q)
-		if diff := cmp.Diff(want, got, told()); diff != "" {
-			t.Errorf("%+v (-library +program):\n%s", q, diff)
-		}
-	}
-}
-
-// Random conversations, with calls of our own tools among them, are searched in the
-// same way by both.
-func TestRandomSearchesForEventsAgree(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	w := jptest.New(dir, "tests")
-	for i := range 4 {
-		r := rand.New(rand.NewPCG(uint64(i), 14))
-		c := w.Conversation(fmt.Sprint(17600000000+i), "x")
-		for n := range 4 {
-			c.Random(r, r.IntN(20))
-			c.ToolCall(fmt.Sprint("o", n), "mcp__convtools__conversation_grep", map[string]any{"pattern": "a\nb \"e\""})
-			c.ToolCall(fmt.Sprint("x", n), "shell", map[string]any{"command": "echo 'a\nb' \"e\"\n\tthe end"})
-			c.ToolResult(fmt.Sprint("x", n), "the end\na\n", false).ToolResult(fmt.Sprint("o", n), "e\nthe end\n", false)
-		}
-	}
-	if err := w.Write(); err != nil {
-		t.Fatal(err)
-	}
-	library, err := conversations.Open(conversations.Options{Dir: dir, Getenv: func(string) string { return "" }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	program := recall.Program(child(), "", process.Exec{}).In(dir)
-	own := func(tool string) bool { return strings.HasSuffix(tool, "conversation_grep") }
-	matched, leftOut := 0, 0
-	for i, q := range []conversations.EventQuery{
-		{Pattern: "e"},
-		{Pattern: "e", Own: own},
-		{Pattern: "end", Own: own, Context: 2, MaxLines: 1},
-		{Pattern: "e", Own: own, OwnToo: true},
-		{Pattern: "\"", Own: own, OwnToo: true, Scopes: transcript.ScopeChat},
-		{Pattern: "\tthe"},
-		{Words: []string{"end", "echo"}, Own: own, Context: 1},
-		{Words: []string{"E", "a"}, Own: own},
-		{Words: []string{"conversation_grep", "tab"}},
-		{Words: []string{"echo", "tab", "end"}, Any: true, Own: own, Context: 1},
-		{Words: []string{"echo", "E"}, Any: true, MaxLines: 2, Own: own},
-	} {
-		if q.Scopes == 0 && i != 3 {
-			q.Scopes = transcript.ScopeAll
-		}
-		q.IgnoreCase, q.MaxLine, q.MaxWindows = true, 400, 1
-		want, got := searchEvents(t, library, q), searchEvents(t, program, q)
-		if diff := cmp.Diff(want, got, told()); diff != "" {
-			t.Errorf("%+v (-library +program):\n%s", q, diff)
-		}
-		matched += len(got.Events)
-		leftOut += got.Result.Own
-	}
-	if matched < 100 || leftOut < 16 {
-		t.Errorf("only %d events, and %d lines left out", matched, leftOut)
 	}
 }
 
@@ -355,7 +210,7 @@ func TestRandomReadingsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := recall.Program(child(), "", process.Exec{}).In(dir)
+	program := conversationsOf(child(), "", process.Exec{}, dir)
 	all := conversations.ListQuery{Sizes: true}
 	want, err := library.List(t.Context(), all)
 	if err != nil {
@@ -431,6 +286,19 @@ func TestEnvelopesAgree(t *testing.T) {
 		{"conversation_grep", `{"pattern":"the","limit":40}`},
 		{"conversation_grep", `{"pattern":"e","limit":3,"scopes":["tool","title"],"ignore_case":false}`},
 		{"conversation_grep", `{"pattern":"zzzz","ids":["jp-c17737387251"]}`},
+		{"conversation_grep", `{"pattern":"retry jitter cap"}`},
+		{"conversation_grep", `{"pattern":"tide|zzzz|cache"}`},
+		{"conversation_list", `{"outline":true}`},
+		{"conversation_list", `{"sources":["jp"],"sort":"updated"}`},
+		{"conversation_list", `{"sources":["codex"]}`},
+		{"conversation_recall", `{"query":"Why do we retry the gauge feed?"}`},
+		{"conversation_recall", `{"query":"\"retry\" cap","scopes":["chat"],"sources":["jp"]}`},
+		{"conversation_recall", `{"query":"checksum of the archived tide tables","include_hidden":true}`},
+		{"conversation_recall", `{"query":"walrus"}`},
+		{"conversation_search", `{"query":"retry","ids":true}`},
+		{"conversation_search", `{"query":"tide","roles":["user"],"limit":3}`},
+		{"conversation_context", `{"id":"jp-c17737387251:3","before":2,"after":1}`},
+		{"conversation_read", `{"id":"jp-c17737387251","about":"how often is it tried again?"}`},
 	}
 	for _, c := range all.Conversations {
 		calls = append(calls,
@@ -488,8 +356,7 @@ func TestProgramMisbehaves(t *testing.T) {
 	} {
 		t.Run(tc.how, func(t *testing.T) {
 			t.Parallel()
-			program := recall.Program(child("behave="+tc.how), "X", process.Exec{})
-			tools := recall.New(func(dir string) (conversations.Source, error) { return program.In(dir), nil })
+			tools := overSource(conversationsOf(child("behave="+tc.how), "X", process.Exec{}, ""))
 			_, err := conversation.Call(t.Context(), tools, contract.Call{Tool: "conversation_read", Arguments: []byte(`{"id":"jp-c1"}`)})
 			var e *contract.Error
 			if !errors.As(err, &e) || !strings.Contains(e.Message, tc.want) || e.Caller != tc.caller || e.Transient != tc.transient {
@@ -524,8 +391,7 @@ func TestProgramHangs(t *testing.T) {
 		cancel()
 		conn.Close()
 	}()
-	program := recall.Program(child("behave=hang", listener.Addr().String()), "", process.Exec{})
-	tools := recall.New(func(dir string) (conversations.Source, error) { return program.In(dir), nil })
+	tools := overSource(conversationsOf(child("behave=hang", listener.Addr().String()), "", process.Exec{}, ""))
 	_, err = conversation.Call(ctx, tools, contract.Call{Tool: "conversation_list"})
 	var e *contract.Error
 	if !errors.As(err, &e) || !e.Transient || !strings.Contains(e.Message, "stopped because the request was canceled") {
@@ -538,7 +404,7 @@ func TestProgramHangs(t *testing.T) {
 func TestIDsAreParsedFirst(t *testing.T) {
 	t.Parallel()
 	library, _ := both(t)
-	fake := &cli{t: t}
+	fake := &cli{ls: "[]"}
 	for name, tools := range map[string]*recall.Tools{"library": overSource(library), "program": over(fake)} {
 		for _, call := range []struct{ tool, arguments, want string }{
 			{"conversation_read", `{"id":"-"}`, `Invalid conversation id "-": expected`},
@@ -554,11 +420,11 @@ func TestIDsAreParsedFirst(t *testing.T) {
 			}
 		}
 	}
-	if fake.called {
+	if fake.called.Load() {
 		t.Error("the program was run")
 	}
 	for _, id := range []string{"-", "--archived", "", "a b"} {
-		_, err := recall.Program("cli", "", fake).In("").Search(t.Context(), conversations.SearchQuery{Pattern: "x", Filter: conversations.Filter{Exclude: []string{id}}})
+		_, err := conversationsOf("cli", "", fake, "").Search(t.Context(), conversations.SearchQuery{Pattern: excerpt.Literal("x", true), Filter: conversations.Filter{Exclude: []string{id}}})
 		var bad *conversations.BadIDError
 		if !errors.As(err, &bad) {
 			t.Errorf("%q to exclude: error %v", id, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,7 +15,9 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/store/command"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -37,9 +40,10 @@ func failure(ctx context.Context, err error) error {
 		outside     *conversations.OutsideError
 		turn        *conversations.TurnRangeError
 		event       *conversations.EventRangeError
-		pattern     *conversations.PatternError
+		pattern     *excerpt.PatternError
 		unreadable  *conversations.UnreadableError
 		unavailable *conversations.UnavailableError
+		program     *command.Error
 		database    *conversations.MissingDatabaseError
 	)
 	fixable := func(message, detail string) error {
@@ -51,8 +55,8 @@ func failure(ctx context.Context, err error) error {
 	case errors.As(err, &database):
 		message := "Database not found: the environment variable " + database.Variable + " names "
 		return fixable(message+"a file that does not exist.", message+shown(database.Path)+", which does not exist.")
-	case errors.As(err, &unavailable) && (unavailable.Program != "" || unavailable.Setting != ""):
-		return ofProgram(unavailable)
+	case errors.As(err, &program):
+		return ofProgram(program)
 	case ctx.Err() != nil:
 		return stopped(ctx, err)
 	case errors.As(err, &bad):
@@ -170,23 +174,31 @@ func noWorkspace(e *conversations.NoWorkspaceError) error {
 	return &contract.Error{Message: word(filepath.Base(e.Dir)), Detail: word(e.Dir), Caller: true, NoProject: true, Err: e}
 }
 
-func badPattern(e *conversations.PatternError) string {
-	why, ok := map[conversations.PatternReason]string{
-		conversations.PatternEmpty:    "is empty.",
-		conversations.PatternHasNUL:   "contains a NUL byte.",
-		conversations.PatternHasLines: "has more than one line, and the search goes line by line.",
-		conversations.PatternNotUTF8:  "is not valid UTF-8.",
-		conversations.PatternTooLarge: "is too long. Use a shorter one.",
-	}[e.Reason]
-	if !ok {
-		why = "cannot be searched for."
+// badPattern words why a pattern cannot be searched for.
+func badPattern(e *excerpt.PatternError) string {
+	switch e.Reason {
+	case excerpt.PatternEmpty:
+		return "The pattern is empty."
+	case excerpt.PatternHasNUL:
+		return "The pattern contains a NUL byte."
+	case excerpt.PatternHasLines:
+		return "The pattern has more than one line, and the search goes line by line."
+	case excerpt.PatternNotUTF8:
+		return "The pattern is not valid UTF-8."
+	case excerpt.PatternTooLarge:
+		return "The pattern is too long. Use a shorter one."
 	}
-	return "The pattern " + why
+	why := e.Err.Error()
+	var syntactic *syntax.Error
+	if errors.As(e.Err, &syntactic) {
+		why = fmt.Sprintf("%v: %s", syntactic.Code, strings.TrimPrefix(syntactic.Expr, "(?i)"))
+	}
+	return "Invalid pattern: " + shown(why) + ". The syntax is RE2, without look-around and back-references; leave out regex to search for the text as it is."
 }
 
 // ofStore is the error for conversations that cannot be read.
 func ofStore(e *conversations.UnavailableError) error {
-	worded := &contract.Error{Message: "What is recorded cannot be read" + because(e.Err) + ".", Caller: !e.Transient, Transient: e.Transient, Err: e}
+	worded := &contract.Error{Message: "What is recorded cannot be read" + because(e.Err) + ".", Caller: true, Err: e}
 	if e.Err != nil {
 		worded.Detail = sentence(shown(e.Err.Error()))
 	}
@@ -198,7 +210,7 @@ func ofStore(e *conversations.UnavailableError) error {
 
 // ofProgram is the error for an external program. What it says is shown as what it
 // said, with the setting that chose the program.
-func ofProgram(e *conversations.UnavailableError) error {
+func ofProgram(e *command.Error) error {
 	blame := ""
 	if e.Setting != "" {
 		blame = " Unset " + e.Setting + " to use the built-in one."
@@ -211,13 +223,11 @@ func ofProgram(e *conversations.UnavailableError) error {
 	if blame != "" {
 		blame = " The environment variable " + e.Setting + " names it." + blame
 	}
-	var output *conversations.OutputError
+	var output *command.OutputError
 	worded := &contract.Error{Err: e, Transient: e.Transient}
 	switch {
-	case e.Lacks.Command != "":
+	case e.Lacks():
 		worded.Message = lacking(e)
-	case errors.Is(e.Err, conversations.ErrUnsupported):
-		worded.Message = "The conversation command line has no search like this one." + blame
 	case run != nil:
 		limited := *run
 		if run.Kind == process.Timeout || run.Kind == process.OutputTooLarge {
@@ -243,17 +253,15 @@ func ofProgram(e *conversations.UnavailableError) error {
 
 // lacking words what a jp does not do that is asked of a conversation command
 // line.
-func lacking(e *conversations.UnavailableError) string {
-	what := "prints other records with --format=json than are needed"
+func lacking(e *command.Error) string {
+	what := "prints the headings of its table as keys with --format=json, where keys in snake_case are needed"
 	switch {
-	case e.Lacks.Flags:
+	case e.Exit != 0:
 		what = "does not know all the flags that are needed, or cannot use their values"
-	case e.Lacks.Command == "ls":
-		what = "prints the headings of its table as keys with --format=json, where keys in snake_case are needed"
-	case e.Lacks.Command == "print":
+	case e.Command == "print":
 		what = "prints prose with --format=json, where events are needed"
 	}
-	message := "This jp cannot serve conversations yet: its conversation " + e.Lacks.Command + " " + what + "."
+	message := "This jp cannot serve conversations yet: its conversation " + e.Command + " " + what + "."
 	if e.Said != "" {
 		message += " It said: " + saying(e.Said)
 	}

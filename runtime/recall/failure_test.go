@@ -12,8 +12,8 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/recall"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -108,7 +108,7 @@ func TestTypedFailures(t *testing.T) {
 			person: "The conversations of this workspace are not looked up: .jp/conversations leads out of the project, to /home/jane/other; to allow it, add the directory that it leads to to directories in [trust] of ~/.config/convtools/convtools.toml.",
 			caller: true,
 		},
-		{name: "pattern", err: &conversations.PatternError{Reason: conversations.PatternEmpty}, want: "The pattern is empty.", caller: true},
+		{name: "pattern", err: &excerpt.PatternError{Reason: excerpt.PatternEmpty}, want: "The pattern is empty.", caller: true},
 		{
 			name: "canceled", err: context.Canceled,
 			want: "The conversations cannot be looked up.", person: "The conversations cannot be looked up: context canceled.",
@@ -162,63 +162,59 @@ func TestFailures(t *testing.T) {
 		gaveUp  = "The conversation command line gave up with exit code "
 	)
 	arguments := map[string]string{list: `{}`, grep: `{"pattern":"x"}`, read: `{"id":"jp-c17648402467"}`}
+	one := listed(row(readID, "One", ""))
 	for _, tc := range []struct {
 		name, tool string
-		cli        cli
+		cli        *cli
 		want       string
 		caller     bool
 		transient  bool
 	}{
 		{
 			name: "its words have no meaning", tool: read,
-			cli:    cli{exit: 1, stderr: "warning: x\nerror: conversation jp-c1 not found in /work\nhint: nearest ids: jp-c1\n"},
+			cli:    &cli{exit: 1, stderr: "warning: x\nerror: conversation jp-c1 not found in /work\nhint: nearest ids: jp-c1\n"},
 			want:   gaveUp + "1 and said: Warning: x. Conversation jp-c1 not found in /work. Hint: nearest ids: jp-c1.",
 			caller: true,
 		},
 		{
 			name: "control characters on stderr", tool: list,
-			cli:    cli{exit: 1, stderr: "error: \x1b]0;owned\x07 \u202e\xff\n"},
+			cli:    &cli{exit: 1, stderr: "error: \x1b]0;owned\x07 \u202e\xff\n"},
 			want:   gaveUp + "1 and said: ␛]0;owned␇ \\u{202E}\ufffd.",
 			caller: true,
 		},
-		{name: "silent failure", tool: list, cli: cli{exit: 3}, want: gaveUp + "3 and said nothing."},
-		{
-			name: "search fails with the exit code of no matches", tool: grep,
-			cli:    cli{exit: 1, stderr: "error: no store\n"},
-			want:   gaveUp + "1 and said: No store.",
-			caller: true,
-		},
-		{name: "crash", tool: grep, cli: cli{exit: 101, stdout: "[]", stderr: "thread 'main' panicked\n"}, want: gaveUp + "101 and said: Thread 'main' panicked."},
-		{name: "records of no type", tool: read, cli: cli{stdout: `[{"id":"jp-c17648402467","title":"x"}]`}, want: garbled + "its records are no events: none has a type."},
-		{name: "records of no type and a summary", tool: read, cli: cli{stdout: `[{"id":"jp-c1"},{"summary":{"turns":2}}]`}, want: garbled + "its records are no events: none has a type."},
-		{name: "nothing", tool: list, cli: cli{}, want: garbled + "it printed nothing."},
-		{name: "white space", tool: list, cli: cli{stdout: " \n", stderr: "all is well\n"}, want: garbled + "it printed nothing. It said: All is well."},
-		{name: "text", tool: list, cli: cli{stdout: "hi\n"}, want: garbled + "it is not JSON: invalid character 'h' looking for beginning of value."},
-		{name: "half a value", tool: list, cli: cli{stdout: `[{"id":"jp-c1","title":"a`}, want: garbled + "it ends in the middle of a JSON value, after 25 bytes."},
-		{name: "half an array", tool: list, cli: cli{stdout: `[{"id":"jp-c1"}`}, want: garbled + "it ends in the middle of a JSON value, after 15 bytes."},
-		{name: "half an object", tool: list, cli: cli{stdout: `{"data":[{"id":"jp-c1"}]`}, want: garbled + "it ends in the middle of a JSON value, after 24 bytes."},
-		{name: "more than a value", tool: list, cli: cli{stdout: `[] []`}, want: garbled + "there is more text behind the JSON value."},
-		{name: "a number", tool: list, cli: cli{stdout: `7`}, want: garbled + "it begins with neither an array nor an object."},
-		{name: "an object", tool: list, cli: cli{stdout: `{"message":"x"}`}, want: garbled + "it is an object without data."},
-		{name: "data of another type", tool: list, cli: cli{stdout: `{"data":"x"}`}, want: garbled + "its data is not an array."},
-		{name: "records of another type", tool: grep, cli: cli{stdout: `["a line"]`}, want: garbled + "a record is a JSON string."},
-		{name: "member of another type", tool: grep, cli: cli{stdout: `[{"id":"jp-c1","scope":"user","turn":"one"}]`}, want: garbled + `in a record, "turn" is a JSON string.`},
-		{name: "time in another form", tool: list, cli: cli{stdout: `[{"id":"jp-c1","created_at":"2026-03-06 09:27:11.0"}]`}, want: garbled + `in a record, "2026-03-06 09:27:11.0" is not a time in the form of RFC 3339.`},
-		{name: "id that is none", tool: list, cli: cli{stdout: `[{"id":"x\" current=\"true"}]`}, want: garbled + "record 1: its id is not the id of a conversation."},
-		{name: "no id", tool: grep, cli: cli{stdout: `[{"text":"x"}]`}, want: garbled + "record 1: its id is not the id of a conversation."},
-		{name: "scope that is none", tool: grep, cli: cli{stdout: `[{"id":"jp-c1","scope":"<x>"}]`}, want: garbled + `record 1: its scope, "<x>", is none.`},
-		{name: "events of another type", tool: read, cli: cli{stdout: `[[]]`}, want: garbled + "a record is a JSON array."},
-		{name: "summary of another type", tool: read, cli: cli{stdout: `[{"summary":[]}]`}, want: garbled + `in a record, "summary" is a JSON array.`},
+		{name: "silent failure", tool: list, cli: &cli{exit: 3}, want: gaveUp + "3 and said nothing."},
+		{name: "crash", tool: grep, cli: &cli{exit: 101, ls: "[]", stderr: "thread 'main' panicked\n"}, want: gaveUp + "101 and said: Thread 'main' panicked."},
+		{name: "records of no type", tool: read, cli: &cli{ls: one, print: `[{"id":"jp-c17648402467","title":"x"}]`}, want: garbled + "record 1 has no type."},
+		{name: "turns that go back", tool: read, cli: &cli{ls: one, print: printed(said("user", 2, "a"), said("user", 1, "b"))}, want: garbled + `record 2: its turn, "1", is not that of the record before it, or one behind that.`},
+		{name: "no turn", tool: read, cli: &cli{ls: one, print: `[{"type":"chat_request","content":"x"}]`}, want: garbled + `record 1: its turn, "", is not that of the record before it, or one behind that.`},
+		{name: "nothing", tool: list, cli: &cli{}, want: garbled + "it printed nothing."},
+		{name: "white space", tool: list, cli: &cli{ls: " \n", stderr: "all is well\n"}, want: garbled + "it printed nothing. It said: All is well."},
+		{name: "text", tool: list, cli: &cli{ls: "hi\n"}, want: garbled + "it is not JSON: expected a JSON value, found 'h'."},
+		{name: "half a value", tool: list, cli: &cli{ls: `[{"id":"jp-c1","title":"a`}, want: garbled + "it ends in the middle of a JSON value, after 25 bytes."},
+		{name: "half an array", tool: list, cli: &cli{ls: `[{"id":"jp-c1"}`}, want: garbled + "it ends in the middle of a JSON value, after 15 bytes."},
+		{name: "half an object", tool: list, cli: &cli{ls: `{"data":[{"id":"jp-c1"}]`}, want: garbled + "it ends in the middle of a JSON value, after 24 bytes."},
+		{name: "half of what is said", tool: read, cli: &cli{ls: one, print: `[{"type":"chat_request","turn":1},`}, want: garbled + "it ends in the middle of a JSON value, after 34 bytes."},
+		{name: "more than a value", tool: list, cli: &cli{ls: `[] []`}, want: garbled + "there is more text behind the JSON value."},
+		{name: "a number", tool: list, cli: &cli{ls: `7`}, want: garbled + "it is no array."},
+		{name: "an object", tool: list, cli: &cli{ls: `{"message":"x"}`}, want: garbled + "it is an object without data."},
+		{name: "data of another type", tool: list, cli: &cli{ls: `{"data":"x"}`}, want: garbled + "it is no array."},
+		{name: "records of another type", tool: grep, cli: &cli{ls: `["a line"]`}, want: garbled + "record 1 is no object."},
+		{name: "member of another type", tool: list, cli: &cli{ls: `[{"id":"jp-c1","events_count":"one"}]`}, want: garbled + `record 1: its "events_count" is a JSON string.`},
+		{name: "time in another form", tool: list, cli: &cli{ls: `[{"id":"jp-c1","created_at":"2026-03-06 09:27:11.0"}]`}, want: garbled + `record 1: "2026-03-06 09:27:11.0" is not a time in the form of RFC 3339.`},
+		{name: "id that is none", tool: list, cli: &cli{ls: `[{"id":"x\" current=\"true"}]`}, want: garbled + "record 1: its id is not the id of a conversation."},
+		{name: "no id", tool: grep, cli: &cli{ls: `[{"text":"x"}]`}, want: garbled + "record 1: its id is not the id of a conversation."},
+		{name: "events of another type", tool: read, cli: &cli{ls: one, print: `[[]]`}, want: garbled + "record 1 is no object."},
+		{name: "summary of another type", tool: list, cli: &cli{ls: `[{"summary":{"skipped":7}}]`}, want: garbled + `record 1: its "skipped" is a JSON number.`},
+		{name: "deep", tool: list, cli: &cli{ls: strings.Repeat("[", 1000)}, want: garbled + "its JSON is nested too deeply."},
 		{
 			name: "not run", tool: list,
-			cli:  cli{err: &process.Error{Kind: process.Timeout, Command: "/opt/cli ls", Name: "cli", Detail: "it hangs", Hint: "raise the limit"}},
+			cli:  &cli{err: &process.Error{Kind: process.Timeout, Command: "/opt/cli ls", Name: "cli", Detail: "it hangs", Hint: "raise the limit"}},
 			want: `The command line "conversation" failed: cli: it hangs; ask for less.`, transient: true,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			tc.cli.t = t
-			answer, err := conversation.Call(t.Context(), over(&tc.cli), contract.Call{Tool: tc.tool, Arguments: []byte(arguments[tc.tool])})
+			answer, err := conversation.Call(t.Context(), over(tc.cli), contract.Call{Tool: tc.tool, Arguments: []byte(arguments[tc.tool])})
 			if err == nil {
 				t.Fatalf("no error, but an answer: %s", answer)
 			}
@@ -233,13 +229,6 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// hit is a record of "conversation grep"; more is members that replace others.
-func hit(id string, turn int, scope, line string, match bool, event, number int, more string) string {
-	return object(`{"timestamp":"2026-03-06T09:27:11.5Z","title":"Retry policy","submatches":[]}`,
-		fmt.Sprintf(`{"id":%s,"turn":%d,"scope":%s,"text":%s,"match":%v,"line":%d,"event":%d}`, text(id), turn, text(scope), text(line), match, number, event),
-		"{"+strings.TrimPrefix(more, ",")+"}")
-}
-
 // TestHostileCommandLine: a program that prints JSON of the right form but of
 // any size cannot make an answer longer than its cap.
 func TestHostileCommandLine(t *testing.T) {
@@ -248,33 +237,23 @@ func TestHostileCommandLine(t *testing.T) {
 	quoted := text(long)
 	skips := `[` + strings.TrimSuffix(strings.Repeat(`{"id":`+quoted+`,"reason":`+quoted+`},`, 20), ",") + `]`
 	padded := strings.Repeat(" ", 200_000)
-	for name, tc := range map[string]struct {
-		tool, arguments, stdout string
-	}{
-		"list": {
-			"conversation_list", `{"limit":"` + padded + `5","archived":"` + padded + `true"}`,
-			`[` + row("jp-c1", long, `"error":`+quoted) + `,{"summary":{"total":9223372036854775807,"skipped":` + skips + `}}]`,
-		},
-		"grep": {
-			"conversation_grep", `{"pattern":` + text(strings.Repeat("\U000e0041", 1000)) + `,"limit":"` + padded + `5","ignore_case":"` + padded + `true"}`,
-			`[` + hit("jp-c1", 1, "user", long, true, 0, 1, `"title":`+quoted+`,"chars":-5`) + `,{"summary":{"matches":9223372036854775807,"excluded":[` + quoted + `],"skipped":` + skips + `}}]`,
-		},
-		"read": {
-			"conversation_read", `{"id":"jp-c1","turn":"` + padded + `1"}`,
-			`[` + said("user", 1, long) + `,` + object(said("tool_call", 1, long), `{"name":`+quoted+`,"id":`+quoted+`,"chars":9223372036854775807,"head_chars":-9}`) +
-				`,{"summary":{"id":` + quoted + `,"title":` + quoted + `,"damaged":` + quoted + `,"turns":9223372036854775807,"first_turn":1,"last_turn":9223372036854775807}}]`,
-		},
+	program := &cli{
+		ls: printed(row("jp-c1", long, `"error":`+quoted), `{"summary":{"total":9223372036854775807,"skipped":`+skips+`}}`),
+		print: printed(said("user", 1, long), object(said("tool_call", 1, long), `{"name":`+quoted+`,"id":`+quoted+`,"chars":9223372036854775807,"head_chars":-9}`),
+			said("user", 9223372036854775807, "x")),
+	}
+	for tool, arguments := range map[string]string{
+		"conversation_list": `{"limit":"` + padded + `5","archived":"` + padded + `false"}`,
+		"conversation_grep": `{"pattern":"<","limit":"` + padded + `5","ignore_case":"` + padded + `true"}`,
+		"conversation_read": `{"id":"jp-c1","turn":"` + padded + `1"}`,
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(tool, func(t *testing.T) {
 			t.Parallel()
-			answer, err := conversation.Call(t.Context(), over(&cli{t: t, stdout: tc.stdout}), contract.Call{Tool: tc.tool, Arguments: []byte(tc.arguments)})
+			answer, err := conversation.Call(t.Context(), over(program), contract.Call{Tool: tool, Arguments: []byte(arguments)})
 			if err != nil {
-				if len(err.Error()) > 4000 {
-					t.Errorf("an error of %d bytes: %.300s", len(err.Error()), err)
-				}
-				return
+				t.Fatalf("an error of %d bytes: %.300s", len(err.Error()), err)
 			}
-			check(t, tc.tool, answer)
+			check(t, tool, answer)
 		})
 	}
 }
@@ -285,20 +264,19 @@ func TestForeignFailures(t *testing.T) {
 	const setting = " The environment variable X names it. Unset X to use the built-in one."
 	for _, tc := range []struct {
 		name   string
-		cli    cli
+		cli    *cli
 		want   string
 		caller bool
 	}{
-		{"fails", cli{exit: 3, stderr: "boom \x1b[31mred"}, "The conversation command line gave up with exit code 3 and said: Boom ␛[31mred." + setting, false},
-		{"silent", cli{exit: 3}, "The conversation command line gave up with exit code 3 and said nothing." + setting, false},
-		{"half", cli{stdout: "["}, "The conversation command line did not print what was expected, one JSON array of records: it ends in the middle of a JSON value, after 1 bytes." + setting, false},
-		{"text", cli{stdout: "hi"}, "The conversation command line did not print what was expected, one JSON array of records: it is not JSON: invalid character 'h' looking for beginning of value." + setting, false},
-		{"no events", cli{stdout: `[{"id":"jp-c1"}]`}, "The conversation command line did not print what was expected, one JSON array of records: its records are no events: none has a type." + setting, false},
+		{"fails", &cli{exit: 3, stderr: "boom \x1b[31mred"}, "The conversation command line gave up with exit code 3 and said: Boom ␛[31mred." + setting, false},
+		{"silent", &cli{exit: 3}, "The conversation command line gave up with exit code 3 and said nothing." + setting, false},
+		{"half", &cli{ls: "["}, "The conversation command line did not print what was expected, one JSON array of records: it ends in the middle of a JSON value, after 1 bytes." + setting, false},
+		{"text", &cli{ls: "hi"}, "The conversation command line did not print what was expected, one JSON array of records: it is not JSON: expected a JSON value, found 'h'." + setting, false},
+		{"no events", &cli{ls: listed(row(readID, "One", "")), print: `[{"id":"jp-c1"}]`}, "The conversation command line did not print what was expected, one JSON array of records: record 1 has no type." + setting, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			tc.cli.t = t
-			_, err := conversation.Call(t.Context(), overChosen(&tc.cli, "X"), contract.Call{Tool: "conversation_read", Arguments: []byte(`{"id":"jp-c17648402467"}`)})
+			_, err := conversation.Call(t.Context(), overChosen(tc.cli, "X"), contract.Call{Tool: "conversation_read", Arguments: []byte(`{"id":"jp-c17648402467"}`)})
 			var e *contract.Error
 			if !errors.As(err, &e) || e.Message != tc.want || e.Caller != tc.caller {
 				t.Errorf("got  %v\nwant %s (caller %v)", err, tc.want, tc.caller)
@@ -314,7 +292,7 @@ func TestNotRun(t *testing.T) {
 		Kind: process.Timeout, Command: "'/home/jane/my tools/cli' conversation ls", Name: "cli",
 		Detail: "stopped", Hint: "raise the limit", Stderr: []byte("one\ntwo\n"), Path: "/home/jane",
 	}
-	_, err := conversation.Call(t.Context(), overChosen(&cli{t: t, err: hung}, "X"), contract.Call{Tool: "conversation_list"})
+	_, err := conversation.Call(t.Context(), overChosen(&cli{err: hung}, "X"), contract.Call{Tool: "conversation_list"})
 	var e *contract.Error
 	if !errors.As(err, &e) || !e.Transient || !errors.Is(err, hung) {
 		t.Fatalf("error %+v", err)
@@ -333,9 +311,7 @@ func TestNotRun(t *testing.T) {
 // TestNoCommandLine: so is what a setting holds that is no command line.
 func TestNoCommandLine(t *testing.T) {
 	t.Parallel()
-	program := recall.Program(`"/home/jane/cli`, "X", &cli{t: t})
-	tools := recall.New(func(dir string) (conversations.Source, error) { return program.In(dir), nil })
-	_, err := conversation.Call(t.Context(), tools, contract.Call{Tool: "conversation_list"})
+	_, err := conversation.Call(t.Context(), overSource(conversationsOf(`"/home/jane/cli`, "X", &cli{}, "")), contract.Call{Tool: "conversation_list"})
 	var e *contract.Error
 	if !errors.As(err, &e) || !strings.HasPrefix(e.Message, "The environment variable X does not hold a command line: character 1 ") ||
 		!strings.Contains(e.ForPerson(), "/home/jane/cli") || strings.Contains(e.Message, "jane") {

@@ -4,18 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/conversations/command"
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/command"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -25,46 +24,41 @@ type family struct {
 	host    *toolset.Host
 	setting string
 	runner  process.Runner
-	memory  *store.Memory
 	indexes func() *conversations.Indexes
-	// searched has room for one word that the tools searched messages in a server.
-	searched chan struct{}
-	// uncounted has room for what one list in a server left uncounted, and serving reports
-	// whether there is a server, which counts it.
-	uncounted chan uncounted
-	serving   atomic.Bool
-	program   func() *command.Program
-	tools     *Tools
+	program func() *command.Program
+	tools   *Tools
 }
 
 // Family returns the conversation tools. The environment variable called setting,
 // where it is set, names an external command line that they get conversations
 // from, which runner runs. The family's Commands are left to its front.
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
-	f := &family{host: host, setting: setting, runner: runner, memory: store.NewMemory(store.DefaultMemory), searched: make(chan struct{}, 1), uncounted: make(chan uncounted, 1)}
+	f := &family{host: host, setting: setting, runner: runner}
 	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv, f.host.Now) })
-	f.program = sync.OnceValue(func() *command.Program { return Program(f.line(), setting, runner) })
+	f.program = sync.OnceValue(func() *command.Program {
+		return command.New(command.Options{Line: f.line(), Setting: setting, Runner: runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf})
+	})
 	f.tools = New(func(dir string) (conversations.Source, error) { return f.openFor(dir, conversations.Options{}) })
 	f.tools.everywhere = func(dir string, sources []string) (conversations.Source, error) {
 		return f.openFor(dir, conversations.Options{AllProjects: true, Sources: sources})
 	}
 	f.tools.now = func() time.Time { return f.host.Now() }
-	f.tools.uncounted = f.leftUncounted
-	f.tools.sources = func(dir string) ([]string, error) { return conversations.SearchSources(f.options(dir)) }
+	f.tools.sources = func(dir string) ([]string, error) {
+		if f.line() != "" {
+			return nil, nil // all that the program has
+		}
+		return conversations.SearchSources(f.options(dir))
+	}
 	return toolset.Family{
 		Name: "conversation",
 		Declared: func() []contract.Tool {
 			return declared()
 		},
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
-			answer, err := conversation.Call(ctx, f.tools, call)
-			f.called(ctx, call.Tool)
-			return answer, err
+			return conversation.Call(ctx, f.tools, former(call))
 		},
 		CallStructured: func(ctx context.Context, call contract.Call) (string, error) {
-			answer, err := conversation.Call(ctx, structured{f.tools}, call)
-			f.called(ctx, call.Tool)
-			return answer, err
+			return conversation.Call(ctx, structured{f.tools}, call)
 		},
 		HasStructured: []string{conversation.SearchTool().Name},
 		Instructions:  f.instructions,
@@ -77,12 +71,15 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 			_, err := conversations.ParseID(id)
 			return err
 		},
-		Resources:  []toolset.Resources{f.resources()},
-		Prompts:    []toolset.Prompt{recallPrompt(), f.resumePrompt()},
-		Checks:     f.checks,
-		Background: f.background,
-		Reads:      f.reads,
-		Variables:  conversations.Variables(),
+		Resources: []toolset.Resources{f.resources()},
+		Prompts:   []toolset.Prompt{recallPrompt(), f.resumePrompt()},
+		Checks:    f.checks,
+		Background: func(ctx context.Context) {
+			<-ctx.Done()
+			f.indexes().Close()
+		},
+		Reads:     f.reads,
+		Variables: conversations.Variables(),
 		Project: func(dir string) (string, error) {
 			w, err := f.workspace(dir)
 			if err != nil {
@@ -96,24 +93,9 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 // line is the external command line; empty where there is none.
 func (f *family) line() string { return strings.TrimSpace(f.host.Getenv(f.setting)) }
 
-// open opens the conversations. What the user excludes, a program does not get to read
-// either.
-func (f *family) open(dir string) (conversations.Source, error) {
-	if f.line() == "" {
-		return f.library(dir)
-	}
-	if err := conversations.Allowed(f.options(dir)); err != nil {
-		return nil, err
-	}
-	return f.program().In(dir), nil
-}
-
-// openFor opens the conversations for one call, which closes them where they can be: those
-// that of says, of all projects and of some kinds of stores.
-func (f *family) openFor(dir string, of conversations.Options) (conversations.Source, error) {
-	if f.line() != "" {
-		return f.open(dir)
-	}
+// openFor opens the conversations for one call, which closes them: those that of says, of
+// all projects and of some kinds of stores.
+func (f *family) openFor(dir string, of conversations.Options) (*conversations.Library, error) {
 	o := f.options(dir)
 	o.Once, o.AllProjects, o.Sources = true, of.AllProjects, of.Sources
 	library, err := conversations.Open(o)
@@ -133,85 +115,14 @@ func (f *family) library(dir string) (*conversations.Library, error) {
 func (f *family) options(dir string) conversations.Options {
 	// The server that conversation_search takes the place of reads the newest database there is.
 	isAlone := slices.Equal(f.host.Only, []string{conversation.SearchTool().Name})
-	return conversations.Options{Dir: dir, Getenv: f.host.Getenv, Now: f.host.Now, Memory: f.memory, Indexes: f.indexes(), ProjectDatabases: isAlone}
-}
-
-// called has the indexes brought up to date where messages were searched: not where that was
-// canceled, since what took too long would begin again.
-func (f *family) called(ctx context.Context, tool string) {
-	if tool == conversation.SearchTool().Name && ctx.Err() == nil {
-		select {
-		case f.searched <- struct{}{}:
-		default:
+	o := conversations.Options{Dir: dir, Getenv: f.host.Getenv, Now: f.host.Now, Indexes: f.indexes(), ProjectDatabases: isAlone}
+	if f.line() != "" {
+		if absolute, err := filepath.Abs(dir); err == nil {
+			dir = absolute
 		}
+		o.Store = f.program().In(dir)
 	}
-}
-
-// uncounted is conversations that a list left uncounted, and where they were looked up.
-type uncounted struct {
-	dir string
-	ids []string
-}
-
-// leftUncounted has conversations counted in a server, once it has nothing else to count, and
-// reports whether there is a server.
-func (f *family) leftUncounted(dir string, ids []string) bool {
-	if !f.serving.Load() {
-		return false
-	}
-	select {
-	case f.uncounted <- uncounted{dir, ids}:
-	default: // the next list leaves them uncounted again
-	}
-	return true
-}
-
-// background does what a server does beside its calls, until the context is done. What goes
-// wrong is no matter: what is not known is read.
-func (f *family) background(ctx context.Context) {
-	f.serving.Store(true)
-	defer f.indexes().Close()
-	var working sync.WaitGroup
-	defer working.Wait()
-	working.Go(func() { f.refreshIndexes(ctx) })
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case left := <-f.uncounted:
-			if library, err := f.library(left.dir); err == nil {
-				_, _ = library.List(ctx, conversations.ListQuery{
-					Filter: conversations.Filter{IDs: left.ids}, Sort: conversations.ByID, Sizes: true,
-				})
-			}
-		}
-	}
-}
-
-// refreshPause is how long indexes are left as they are, however much is searched: to look
-// for what has changed takes about as long as to list all conversations.
-const refreshPause = 10 * time.Second
-
-// refreshIndexes brings the indexes up to date whenever messages were searched, until the
-// context is done.
-func (f *family) refreshIndexes(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-f.searched:
-		}
-		o := f.options("")
-		o.AllProjects = true
-		if library, err := conversations.Open(o); err == nil && f.line() == "" {
-			_, _ = library.RefreshIndexes(ctx, nil)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(refreshPause):
-		}
-	}
+	return o
 }
 
 func (f *family) workspace(dir string) (*jp.Workspace, error) {
@@ -283,7 +194,6 @@ func (f *family) nothing(ctx context.Context, dir string) error {
 // isRecorded reports whether calls come from a program that records its conversations
 // where they are looked for.
 func (f *family) isRecorded(ctx context.Context, where contract.Context) bool {
-	source, err := f.open(where.Dir)
-	r, ok := source.(conversations.Recognizer)
-	return err == nil && ok && r.Caller(ctx, where.Caller).Recorded
+	library, err := f.library(where.Dir)
+	return err == nil && library.Caller(ctx, where.Caller).Recorded
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/store/command"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -50,7 +51,7 @@ func TestFamilyIsRegistered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"conversation_context", "conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search"}
+	want := []string{"conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search"}
 	if diff := cmp.Diff(want, registry.Names()); diff != "" {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
@@ -108,12 +109,8 @@ func (*long) Rank(context.Context, conversations.RankQuery) (conversations.Ranki
 	return conversations.Ranking{}, errors.New("not asked")
 }
 
-func (*long) SearchEvents(context.Context, conversations.EventQuery) (conversations.EventMatches, error) {
-	return conversations.EventMatches{}, nil
-}
-
-func (l *long) Search(context.Context, conversations.SearchQuery) (conversations.Matches, error) {
-	return conversations.Matches{}, errors.New("not searched")
+func (l *long) Search(context.Context, conversations.SearchQuery) (*conversations.Results, error) {
+	return nil, errors.New("not searched")
 }
 
 func (l *long) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
@@ -185,7 +182,7 @@ func TestReadResourceFails(t *testing.T) {
 		{"no address", "conversation://a/b", nil, "An address is conversation://{id}, with an id such as conversation_list gives.", ""},
 		{"another scheme", "kb://jp-c1", nil, "An address is conversation://{id}", ""},
 		{"no workspace", "conversation://jp-c1", &conversations.NoWorkspaceError{Dir: "/home/jane/project"}, "", "Could not locate workspace: no .jp directory in project or above it"},
-		{"a program that says not found", "conversation://jp-c1", &conversations.UnavailableError{Program: "cli", Exit: 1, Said: "Conversation jp-c1 not found."}, "", "The conversation command line gave up with exit code 1 and said: Conversation jp-c1 not found."},
+		{"a program that says not found", "conversation://jp-c1", &command.Error{Program: "cli", Exit: 1, Said: "Conversation jp-c1 not found."}, "", "The conversation command line gave up with exit code 1 and said: Conversation jp-c1 not found."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,6 +1,7 @@
 package recall_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"encoding/xml"
@@ -13,51 +14,48 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	differ "github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
+	"github.com/convtools/convtools/runtime/store/command"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// cli is a command line that expects one call with exactly these arguments and
-// answers it as told.
+// cli is a conversation command line: what its ls and its print print, and how it fails. Where
+// ls is empty, it lists the conversation that print prints.
 type cli struct {
-	args           []string
-	stdout, stderr string
-	exit           int
-	err            error
-	next           *cli // answers the next call
+	ls, archived, print string
+	stderr              string
+	exit                int
+	err                 error
 
-	t      *testing.T
-	called bool
+	called atomic.Bool
 }
 
 func (c *cli) Run(_ context.Context, cmd process.Command) (process.Result, error) {
-	if c.called && c.next != nil {
-		c.next.t = c.t
-		return c.next.Run(context.Background(), cmd)
-	}
-	if c.called && slices.Contains(cmd.Args, "--limit=1") { // are there archived conversations?
-		return process.Result{Stdout: []byte("[]")}, nil
-	}
-	c.called = true
-	if c.args != nil {
-		if diff := cmp.Diff(c.args, cmd.Args); diff != "" {
-			c.t.Errorf("arguments of the command line (-want +got):\n%s", diff)
-		}
-	}
+	c.called.Store(true)
 	if c.err != nil {
 		return process.Result{}, c.err
 	}
-	return process.Result{Stdout: []byte(c.stdout), Stderr: []byte(c.stderr), ExitCode: c.exit}, nil
+	stdout := c.ls
+	switch {
+	case slices.Contains(cmd.Args, "--archived"):
+		stdout = cmp.Or(c.archived, "[]")
+	case slices.Contains(cmd.Args, "print"):
+		stdout = cmp.Or(c.print, printed(said("user", 1, "Why?"), said("assistant", 1, "Because.")))
+	case stdout == "" && c.print != "":
+		stdout = listed(row(readID, "Flexible LLM provider design", ""))
+	}
+	return process.Result{Stdout: []byte(stdout), Stderr: []byte(c.stderr), ExitCode: c.exit}, nil
 }
 
 // over returns the tools over a command line.
@@ -66,15 +64,18 @@ func over(runner process.Runner) *recall.Tools { return overChosen(runner, "") }
 // overChosen returns the tools over a command line that the environment variable
 // setting names.
 func overChosen(runner process.Runner, setting string) *recall.Tools {
-	program := recall.Program("cli", setting, runner)
-	return recall.New(func(dir string) (conversations.Source, error) { return program.In(dir), nil })
+	return overSource(conversationsOf("cli", setting, runner, ""))
+}
+
+// conversationsOf returns the conversations that a command line finds in a directory.
+func conversationsOf(line, setting string, runner process.Runner, dir string) *conversations.Library {
+	program := command.New(command.Options{Line: line, Setting: setting, Runner: runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf})
+	return conversations.New(conversations.Options{Once: true}, program.In(dir))
 }
 
 // source is a typed source that expects one call and answers it as told.
 type source struct {
 	listing conversations.Listing
-	matches conversations.Matches
-	lines   []conversations.Line
 	reading conversations.Reading
 	events  []conversations.Event
 	err     error
@@ -90,14 +91,9 @@ func (s *source) List(_ context.Context, q conversations.ListQuery) (conversatio
 	return s.listing, s.err
 }
 
-func (s *source) Search(_ context.Context, q conversations.SearchQuery) (conversations.Matches, error) {
+func (s *source) Search(context.Context, conversations.SearchQuery) (*conversations.Results, error) {
 	s.called = true
-	for i := range s.lines {
-		if err := q.Line(&s.lines[i]); err != nil {
-			return conversations.Matches{}, err
-		}
-	}
-	return s.matches, s.err
+	return &conversations.Results{}, s.err
 }
 
 func (*source) Rank(context.Context, conversations.RankQuery) (conversations.Ranking, error) {
@@ -106,11 +102,6 @@ func (*source) Rank(context.Context, conversations.RankQuery) (conversations.Ran
 
 func (*source) Messages(context.Context, conversations.MessageQuery) (conversations.MessageMatches, error) {
 	return conversations.MessageMatches{}, nil
-}
-
-func (s *source) SearchEvents(context.Context, conversations.EventQuery) (conversations.EventMatches, error) {
-	s.called = true
-	return conversations.EventMatches{}, s.err
 }
 
 func (s *source) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
@@ -135,7 +126,7 @@ type golden struct {
 	file    string
 	call    string // JSON arguments
 	current string // the conversation the call is made from
-	cli     cli
+	cli     *cli
 	source  conversations.Source // in place of a command line
 	// workspace is written to be searched, in place of either.
 	workspace func(*jptest.Workspace)
@@ -160,8 +151,10 @@ func TestGolden(t *testing.T) {
 			seen[file] = true
 			t.Run(file, func(t *testing.T) {
 				t.Parallel()
-				tc.cli.t = t
-				tools := over(&tc.cli)
+				if tc.cli == nil {
+					tc.cli = &cli{}
+				}
+				tools := over(tc.cli)
 				if tc.source != nil {
 					tools = overSource(tc.source)
 				}
@@ -172,7 +165,7 @@ func TestGolden(t *testing.T) {
 					Tool: tool, Arguments: []byte(tc.call), Context: contract.Context{ConversationID: tc.current},
 				})
 				fake, _ := tc.source.(*source)
-				if called := tc.workspace != nil || tc.cli.called || tc.source != nil && (fake == nil || fake.called); called == tc.notRun {
+				if called := tc.workspace != nil || tc.cli.called.Load() || tc.source != nil && (fake == nil || fake.called); called == tc.notRun {
 					t.Errorf("somebody was asked: %v, want %v", called, !tc.notRun)
 				}
 				if err == nil {
@@ -230,7 +223,7 @@ func compare(t *testing.T, file, got string) {
 	if err != nil {
 		t.Fatalf("%v (run with -update, and read what it writes)", err)
 	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
+	if diff := differ.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", path, diff)
 	}
 }
@@ -288,18 +281,15 @@ func check(t *testing.T, tool, answer string) *answerElement {
 	return &root
 }
 
-// argv is the arguments of a command line, written as one string of words.
-func argv(words string, rest ...string) []string {
-	return append(strings.Fields(words), rest...)
-}
-
-// text is a string as JSON.
+// text is a string as JSON, in which markup stands as it is.
 func text(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(s); err != nil {
 		panic(err)
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // joined puts the members of JSON objects into one, without a look at them.

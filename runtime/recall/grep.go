@@ -1,581 +1,343 @@
 package recall
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// linesOfEach is how many matching lines of an event are shown, unless it is the
-// only one that is searched.
-const linesOfEach = 3
+const (
+	maxPattern  = 1000    // characters
+	linesOfEach = 3       // of an event that is not the only one that is searched
+	maxReach    = 100_000 // matching lines of one event are looked at
+)
 
-// How many characters an answer has at most, about, unless limit is more than
-// usualLimit: what is dealt later is seldom needed. Who gives a limit of more than
-// fewLines asks for more. With context over several conversations fewer would be tags
-// for a larger part (19.9 % of a set of searches, where at most 20 % are wanted).
+// About how many characters an answer has, unless limit is more than usualLimit: with lines of
+// context over several conversations fewer are mostly tags.
 const (
 	usualLimit   = 50
-	fewLines     = 20
-	askedChars   = 5000 // where limit is given, and more than fewLines
 	usualChars   = 3000
-	contextChars = 6000 // with lines of context
-	passageChars = 3000 // with lines of context in one conversation
+	contextChars = 6000
 )
 
-// leastHits is the part of these characters, in percent, that hits may have whatever
-// stands behind them: conversations without one, and notes.
-const leastHits = 70
-
-// The part of these characters, in percent, that hits have where tool traffic stands
-// behind what was said, and where reasoning stands last. Lines with context have all: they
-// are few.
+// How wide lines are shown, in characters: few lines wide, many narrow. What comes behind the
+// first usualLines makes them no narrower, since there is seldom room for it.
 const (
-	asideShare     = 80
-	reasoningShare = 55
+	widest, narrowest = 400, 120
+	windowWidth       = 130 // of one of several windows in a line
+	usualLines        = 16
+	textShare         = 60 // of an answer, in percent; the rest is tags
 )
-
-// contextReach is how many lines are looked at for each line of context: blank ones
-// are none, and of short ones there are more.
-const contextReach = 4
-
-// maxReach is how many lines of one event can be left out for the next page: those
-// before the page are held in memory.
-const maxReach = 100_000
-
-// maxApart is how many events are shown that hold the words of a pattern apart from
-// one another.
-const maxApart = 8
 
 // grepping is one call of conversation_grep in the making.
 type grepping struct {
-	call   contract.Call
-	params conversation.GrepParams
-	query  conversations.EventQuery
+	call    contract.Call
+	params  conversation.GrepParams
+	context int
+	offset  int
+	pattern *excerpt.Pattern
+	query   conversations.SearchQuery
+	found   *conversations.Results
+	words   []string // where nothing matches, with how many events have each
 
-	found    conversations.EventMatches // of the search that found what is shown
-	words    []string                   // of the pattern, or its alternatives, where they were searched for
-	holding  []int                      // by word: events that hold it
-	together []transcript.ID            // conversations that hold all words, if no event does
-	searched searched
-
-	// What a call shows beside this one: of archived conversations, or, where this one
-	// finds nothing, of what is a little wider.
-	archived  *advised
-	fewer     *advised
-	elsewhere []advised
-	literal   []advised // of what a regular expression stands for
-	nowhere   []string  // of that, what nothing is found for
-
-	join    joining
-	ordered *order
-	page    []place
-	texts   map[*candidate]eventText
-	context int // characters of a line of context
+	lines []grepLine  // all that were looked at: by conversation, what was said first
+	order []*grepLine // the shown ones, of all pages
+	page  []*grepLine
+	texts map[*conversations.Hit]*grepText // of the page
+	shows int                              // so many lines of the page
+	named int                              // so many conversations without a line
 }
 
-// Grep answers conversation_grep. A first search finds which events match; of
-// these, the ones that are shown are searched again for their lines.
+// Grep answers conversation_grep.
 func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.GrepParams) (*conversation.GrepEnvelope, error) {
 	if p.Event != nil && len(p.IDs) != 1 {
-		return nil, &contract.Error{
-			Message: fmt.Sprintf(`event=%d is an event of one conversation: ids must name exactly that one, as in ids=["jp-c17648402467"], and names %d.`, *p.Event, len(p.IDs)),
-			Caller:  true,
-		}
+		return nil, contract.Fixable(fmt.Sprintf(`event=%d is an event of one conversation: ids must name exactly that one, as in ids=["jp-c17648402467"], and names %d.`, *p.Event, len(p.IDs)))
+	}
+	if utf8.RuneCountInString(p.Pattern) > maxPattern {
+		return nil, failure(ctx, &excerpt.PatternError{Reason: excerpt.PatternTooLarge})
+	}
+	g := &grepping{params: p, context: given(p.Context), offset: given(p.Offset), texts: map[*conversations.Hit]*grepText{}}
+	var err error
+	if g.pattern, err = excerpt.Compile(p.Pattern, given(p.Regex), p.IgnoreCase); err != nil {
+		return nil, failure(ctx, err)
+	}
+	g.query = conversations.SearchQuery{
+		Filter:  conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources},
+		Pattern: g.pattern, Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
 	}
 	undone := "nothing could be left out as the current conversation"
-	if p.IncludeCurrent {
+	if given(p.IncludeCurrent) {
 		undone = ""
 	}
-	g := &grepping{params: p}
-	g.query = conversations.EventQuery{
-		Filter:  conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
-		Pattern: p.Pattern, IgnoreCase: p.IgnoreCase,
-		Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
-		MaxLines: linesOfEach,
-	}
-	if len(p.Scopes) == 0 {
-		g.query.Scopes = transcript.ScopeAll
-	}
-	if p.Event != nil {
-		g.query.Number, g.query.MaxLines, g.join = *p.Event, maxReach+p.Limit, joinOwn
-		if p.Context > 0 {
-			g.join = joinNone
-		}
-	}
-	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) error {
+	err = t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
 		var current current
 		g.call, current = located(ctx, source, call, undone)
-		if !p.IncludeCurrent {
+		if !given(p.IncludeCurrent) {
 			g.query.Exclude, g.query.KinOf = current.ids, current.kinOf
 		}
-		return g.searchPresent(ctx, source)
+		if g.found, err = source.Search(ctx, g.query); err != nil {
+			return err
+		}
+		defer g.found.Close()
+		return g.choose(ctx, source)
 	})
 	if err != nil {
 		return nil, err
 	}
-	lines := len(g.page)
-	if p.Limit <= usualLimit {
-		most := g.most(isGiven(call, "limit"))
-		lines = max(min(lines, 1), g.within(lines, most*leastHits/100, g.hitsAlone), g.within(lines, most, g.envelope))
-		if p.Context == 0 {
-			lines = g.withoutAside(lines, transcript.ScopeReasoning, most*reasoningShare/100)
-			lines = g.withoutAside(lines, ^saidScopes, most*asideShare/100)
+	return g.answer(), nil
+}
+
+// given is the value of a parameter that need not be given.
+func given[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
+	}
+	return value
+}
+
+// choose puts all lines that match in order, and reads those of the page.
+func (g *grepping) choose(ctx context.Context, source conversations.Source) error {
+	if n := g.params.Event; n != nil {
+		g.found.Hits = slices.DeleteFunc(g.found.Hits, func(h conversations.Hit) bool { return h.Number != *n || h.Number < 1 })
+		g.found.Total = 0
+		for i := range g.found.Hits {
+			h := &g.found.Hits[i]
+			g.found.Total += h.Lines
+			h.Conversation.Matches = h.Lines
 		}
 	}
-	e := fit(lines, conversation.GrepMaxChars, g.envelope)
-	if e.Returned != nil && *e.Returned == 0 && lines > 0 { // what makes context visible may be much longer than it
-		g.params.Context = 0
-		e = fit(lines, conversation.GrepMaxChars, g.envelope)
+	if len(g.found.Hits) == 0 {
+		return g.countWords(ctx, source)
 	}
-	return e, nil
-}
-
-// most is about how many characters the answer may have.
-func (g *grepping) most(isLimitGiven bool) int {
-	p := g.params
-	most := usualChars
-	switch {
-	case p.Context > 0 && (p.Event != nil || len(p.IDs) == 1):
-		most = passageChars
-	case p.Context > 0:
-		most = contextChars
-	}
-	if isLimitGiven && p.Limit > fewLines {
-		most = max(most, askedChars)
-	}
-	return most
-}
-
-// isGiven reports whether a call gives a parameter that has a default.
-func isGiven(call contract.Call, name string) bool {
-	var given map[string]json.RawMessage
-	return json.Unmarshal(call.Arguments, &given) == nil && given[name] != nil && string(given[name]) != "null"
-}
-
-// within is how many of the first n lines keep an answer to some characters.
-func (g *grepping) within(n, limit int, build func(int) *conversation.GrepEnvelope) int {
-	if shown := fit(n, limit, build).Returned; shown != nil {
-		return *shown
-	}
-	return n // all there are, where it is not said
-}
-
-// withoutAside is how many of the first n lines of the page are shown where those of
-// some scopes that stand last, behind others, make the hits longer than most characters.
-func (g *grepping) withoutAside(n int, scopes transcript.Scopes, most int) int {
-	before := n
-	for before > 0 && g.page[before-1].event.scope&scopes != 0 {
-		before--
-	}
-	if before == 0 || before == n {
-		return n
-	}
-	return max(before, g.within(n, most, g.hitsAlone))
-}
-
-// searched is what the searches of a call looked at.
-type searched struct {
-	live, archived int // conversations; live is negative where that is not known
-	own            int // what matches in calls and results of the conversation tools
-	ownEvents      bool
-	aside          conversations.Aside
-}
-
-// fewEvents is how many events of live conversations that match are enough for archived
-// ones not to be looked for. Where fewer than that match in archived ones too, they are
-// shown beside them, and else counted.
-const fewEvents = 5
-
-// maxSearches bounds how often a call searches anew.
-const maxSearches = 3
-
-// searchPresent searches, and again where a conversation that something was found in was
-// deleted before it was shown: it must not make the search of the others fail.
-func (g *grepping) searchPresent(ctx context.Context, source conversations.Source) error {
-	begin := *g
-	for n := 1; ; n++ {
-		err := g.search(ctx, source)
-		var missing *conversations.NotFoundError
-		if n == maxSearches || len(g.params.IDs) > 0 || !errors.As(err, &missing) {
-			return err
+	place, before := 0, g.found.Hits[0].Conversation
+	for i := range g.found.Hits {
+		h := &g.found.Hits[i]
+		if h.Conversation != before {
+			place, before = place+1, h.Conversation
 		}
-		*g = begin
-	}
-}
-
-// search looks for the pattern, or else for its words, or else for what would
-// have found more.
-func (g *grepping) search(ctx context.Context, source conversations.Source) error {
-	var all candidates
-	for _, query := range attempts(g.query) {
-		query.Context = g.params.Context
-		found, err := all.collect(ctx, source, query)
-		if isUnsupported(query, err) {
-			continue
-		}
+		content, err := g.found.Read(h)
 		if err != nil {
 			return err
 		}
-		g.add(query, found)
-		if len(all.list) > 0 {
-			g.query, g.found = query, found
+		g.look(h, place, content.Text)
+	}
+	g.deal(place + 1)
+	from := min(g.offset, len(g.order))
+	g.page = g.order[from:min(from+g.params.Limit, len(g.order))]
+	g.nameOthers()
+	width := g.width()
+	for _, l := range g.page {
+		if g.texts[l.hit] == nil {
+			content, err := g.found.Read(l.hit)
+			if err != nil {
+				return err
+			}
+			g.texts[l.hit] = g.textOf(l.hit, content.Text, width)
+		}
+	}
+	return nil
+}
+
+// grepLine is a matching line of an event, or of a title.
+type grepLine struct {
+	hit   *conversations.Hit
+	place int    // of its conversation, among the matching ones
+	at    int    // among the matching lines of the event
+	sum   uint64 // equal for lines that are shown once
+	size  int    // characters of it and its context, about, none of more than widest
+	count int    // of these lines
+	again bool   // it is equal to one before it in the event
+	more  int    // matching lines of the event that are not looked at, or again
+	round int    // how many of its conversation are shown before it
+	times int    // how many equal lines it is shown for, of the one event that is searched; else 1
+	also  string // other events that have it
+}
+
+// nearLine is a line that matches, or one around it.
+type nearLine struct {
+	excerpt.Line
+	gap bool // lines that are not blank come between it and the one before
+}
+
+// near returns the matching lines of an event that are looked at, and lines around these, without
+// blank ones.
+func (g *grepping) near(content []byte) (lines []nearLine) {
+	most := linesOfEach
+	if g.params.Event != nil {
+		most = maxReach
+	}
+	gap, number := false, 0
+	for l := range g.pattern.Lines(content, 2*g.context, most) {
+		gap = gap || l.Number != number+1
+		number = l.Number
+		if l.IsMatch || len(bytes.TrimSpace(content[l.Start:l.End])) > 0 {
+			lines = append(lines, nearLine{l, gap})
+			gap = false
+		}
+	}
+	return lines
+}
+
+// contextOf returns which lines are shown with the i-th one: up to most before it, and behind it.
+func contextOf(lines []nearLine, i, most int) (from, to int) {
+	from, to = i, i+1
+	for from > 0 && i-from < most && !lines[from].gap {
+		from--
+	}
+	for to < len(lines) && to-i <= most && !lines[to].gap {
+		to++
+	}
+	return from, to
+}
+
+// look adds the matching lines of an event. With context, lines are equal where those around
+// them are too.
+func (g *grepping) look(h *conversations.Hit, place int, content []byte) {
+	const prime = 1099511628211
+	lines := g.near(content)
+	begin, more := len(g.lines), h.Lines
+	for i := range lines {
+		if !lines[i].IsMatch {
+			continue
+		}
+		l := grepLine{hit: h, place: place, at: len(g.lines) - begin}
+		from, to := contextOf(lines, i, g.context)
+		for _, other := range lines[from:to] {
+			l.sum = l.sum*prime ^ excerpt.LineSum(content[other.Start:other.End])
+			l.size += min(other.End-other.Start, widest)
+		}
+		l.sum, l.count = l.sum*prime^uint64(i-from), to-from //nolint:gosec // a count
+		l.again = g.params.Event == nil && slices.ContainsFunc(g.lines[begin:], func(other grepLine) bool { return other.sum == l.sum })
+		if !l.again {
+			more--
+		}
+		g.lines = append(g.lines, l)
+	}
+	for i := begin; i < len(g.lines); i++ {
+		g.lines[i].more = more
+	}
+}
+
+// deal puts lines in order: in turn one of each conversation. Of equal lines the first one is
+// shown.
+func (g *grepping) deal(conversations int) {
+	slices.SortStableFunc(g.lines, func(a, b grepLine) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(classOf(a.hit.Scope), classOf(b.hit.Scope)))
+	})
+	first := make(map[uint64]*grepLine, len(g.lines))
+	rounds := make([]int, conversations)
+	for i := range g.lines {
+		l := &g.lines[i]
+		if equal := first[l.sum]; equal != nil {
+			if g.params.Event != nil {
+				equal.times++
+			}
+			continue
+		}
+		first[l.sum] = l
+		l.times, l.round = 1, rounds[l.place]
+		rounds[l.place]++
+		g.order = append(g.order, l)
+	}
+	slices.SortStableFunc(g.order, func(a, b *grepLine) int { return cmp.Compare(a.round, b.round) })
+}
+
+// The classes of what a conversation has, in order.
+const (
+	classSaid = iota
+	classTitle
+	classTool // and what else there is
+	classReasoning
+)
+
+func classOf(scope transcript.Scopes) int {
+	switch {
+	case scope&(transcript.ScopeUser|transcript.ScopeAssistant|transcript.ScopeStructured) != 0:
+		return classSaid
+	case scope == transcript.ScopeTitle:
+		return classTitle
+	case scope == transcript.ScopeReasoning:
+		return classReasoning
+	}
+	return classTool
+}
+
+// width is the greatest width, within bounds, at which the first lines of the page keep to a size.
+func (g *grepping) width() int {
+	first := g.page
+	if g.params.Limit <= usualLimit {
+		first = first[:min(len(first), max(usualLines/(1+g.context), usualLines/4))]
+	}
+	width := widest
+	for ; width > narrowest; width-- {
+		total := 0
+		for _, l := range first {
+			total += min(l.size, l.count*width)
+		}
+		if total <= g.usualSize()*textShare/100 {
 			break
 		}
 	}
-	if len(all.list) == 0 {
-		return g.lookElsewhere(ctx, source)
-	}
-	if len(all.list) < fewEvents {
-		if err := g.lookInArchived(ctx, source, &all); err != nil {
-			return err
-		}
-	}
-	if g.join == joinNone {
-		all.densestFirst(g.params.Context * contextReach)
-	}
-	g.ordered = all.order(g.join, g.isApart())
-	g.page = g.ordered.page(g.params.Offset, g.params.Limit, g.isApart())
-	if len(g.page) == 0 {
-		return nil
-	}
-	return g.fetch(ctx, source)
+	return width
 }
 
-// attempts are the searches for the pattern of a query, of which the first that finds
-// something counts: for the pattern as it stands, then without the escapes that
-// conversation_read shows arguments with, then for its alternatives, or for its
-// words where it has none, and each in live conversations and then in archived ones.
-func attempts(q conversations.EventQuery) []conversations.EventQuery {
-	list := []conversations.EventQuery{q}
-	if plain := asRead(q.Pattern); plain != "" {
-		other := q
-		other.Pattern = plain
-		list = append(list, other)
+// usualSize is about how many characters an answer has.
+func (g *grepping) usualSize() int {
+	if g.context > 0 && len(g.params.IDs) != 1 {
+		return contextChars
 	}
-	if either := eitherOf(q.Pattern); either != nil {
-		q.Words, q.Any = either, true
-		list = append(list, q)
-	} else if words := wordsOf(q.Pattern, q.IgnoreCase); len(words) > 1 {
-		q.Words = words
-		list = append(list, q)
-	}
-	if len(q.IDs) > 0 {
-		return list
-	}
-	var both []conversations.EventQuery
-	for _, q := range list {
-		archived := q
-		archived.Archived = true
-		both = append(both, q, archived)
-	}
-	return both
+	return usualChars
 }
 
-// isUnsupported reports whether an attempt is one that its source cannot make. That it
-// can look for a pattern is certain.
-func isUnsupported(q conversations.EventQuery, err error) bool {
-	return (q.Archived || len(q.Words) > 0) && errors.Is(err, conversations.ErrUnsupported)
+// grepText has the lines of an event for the page.
+type grepText struct {
+	chars    int // of all of it
+	lines    []nearLine
+	texts    []string // of the lines that the page may show
+	matching []int    // where the matching ones are among them
 }
 
-// isApart reports whether what is shown are words that stand apart.
-func (g *grepping) isApart() bool { return g.query.Apart() }
-
-// add adds what a search looked at.
-func (g *grepping) add(query conversations.EventQuery, found conversations.EventMatches) {
-	s := &g.searched
-	if s.own == 0 {
-		s.own, s.ownEvents = found.Own, query.Apart()
-	}
-	if len(query.Words) > 0 {
-		if g.words == nil {
-			g.words, g.holding = query.Words, make([]int, len(query.Words))
-		}
-		for i, n := range found.Words {
-			g.holding[i] = cmp.Or(g.holding[i], n)
-		}
-		g.together = append(g.together, found.Together...)
-		return
-	}
-	if query.Archived {
-		s.archived = max(0, found.Searched)
-	} else {
-		s.live = found.Searched
-	}
-	for _, id := range found.Aside.Excluded {
-		if !slices.Contains(s.aside.Excluded, id) {
-			s.aside.Excluded = append(s.aside.Excluded, id)
+// textOf makes the lines of an event that the page may show.
+func (g *grepping) textOf(h *conversations.Hit, content []byte, width int) *grepText {
+	t := &grepText{chars: utf8.RuneCount(content), lines: g.near(content)}
+	t.texts = make([]string, len(t.lines))
+	for i := range t.lines {
+		if t.lines[i].IsMatch {
+			t.matching = append(t.matching, i)
 		}
 	}
-	for _, p := range found.Aside.Problems {
-		// Live and archived conversations are of the same stores.
-		if p.ID != "" || !slices.ContainsFunc(s.aside.Problems, func(other conversations.Problem) bool {
-			return other.ID == "" && other.Source == p.Source && other.Path == p.Path && other.Kind == p.Kind
-		}) {
-			s.aside.Problems = append(s.aside.Problems, p)
-		}
-	}
-}
-
-// eventText is what is shown of an event.
-type eventText struct {
-	conversations.EventMatch
-	matching []int // where its matching lines are among its lines
-}
-
-// fetch gets the lines of the events on the page.
-func (g *grepping) fetch(ctx context.Context, source conversations.Source) error {
-	wanted := map[transcript.ID]map[int]*candidate{} // by position in the conversation
-	numbers := map[transcript.ID]map[int]bool{}
-	query := g.query
-	query.IDs, query.Exclude, query.KinOf = nil, nil, nil // what is left out is not on the page
-	for _, p := range g.page {
-		id := g.ordered.ids[p.event.conversation]
-		if wanted[id] == nil {
-			wanted[id], numbers[id] = map[int]*candidate{}, map[int]bool{}
-			query.IDs = append(query.IDs, string(id))
-		}
-		wanted[id][p.event.position] = p.event
-		numbers[id][p.event.number] = true
-	}
-	g.texts = map[*candidate]eventText{}
-	query.Context = g.params.Context * contextReach
-	query.Wanted = func(id transcript.ID, number int) bool { return numbers[id][number] }
-	if g.params.Event != nil {
-		query.MaxLines = 0
-		for _, p := range g.page {
-			query.MaxLines = max(query.MaxLines, p.event.lines[p.line].at+1)
-		}
-	}
-	width := g.lineWidth()
-	for _, aside := range []bool{false, true} {
-		if aside {
-			width = min(width, widestAside)
-		}
-		if !slices.ContainsFunc(g.page, func(p place) bool { return g.isAside(p.event) == aside }) {
+	for _, l := range g.page {
+		if l.hit != h {
 			continue
 		}
-		query.MaxLine, query.MaxWindows = width, max(1, width/windowWidth)
-		query.Event = g.keep(wanted, aside)
-		if _, err := source.SearchEvents(ctx, query); err != nil {
-			return err
-		}
-	}
-	g.page = slices.DeleteFunc(g.page, func(p place) bool { return p.event.lines[p.line].at >= len(g.texts[p.event].matching) })
-	g.context = g.contextWidth()
-	return nil
-}
-
-// isAside reports whether an event is reasoning on a page that also has something else,
-// where no context is asked for.
-func (g *grepping) isAside(e *candidate) bool {
-	return e.scope == transcript.ScopeReasoning && g.params.Context == 0 &&
-		slices.ContainsFunc(g.page, func(p place) bool { return p.event.scope != transcript.ScopeReasoning })
-}
-
-// keep returns a function that keeps the lines of those events that are wanted and
-// stand aside, or do not.
-func (g *grepping) keep(wanted map[transcript.ID]map[int]*candidate, aside bool) func(*conversations.EventMatch) error {
-	positions := map[transcript.ID]int{}
-	return func(e *conversations.EventMatch) error {
-		id := e.Conversation.ID
-		event := wanted[id][positions[id]]
-		positions[id]++
-		if event == nil || event.number != e.Number || g.isAside(event) != aside {
-			return nil
-		}
-		text := eventText{EventMatch: *e}
-		text.Lines = slices.Clone(e.Lines)
-		for i := range text.Lines {
-			if text.Lines[i].IsMatch {
-				text.matching = append(text.matching, i)
+		from, to := contextOf(t.lines, t.matching[l.at], g.context)
+		for i := from; i < to; i++ {
+			if line := &t.lines[i]; t.texts[i] == "" {
+				shown, _ := g.pattern.Windows(content[line.Start:line.End], width, width/windowWidth, line.IsMatch)
+				t.texts[i] = text.Line(shown)
 			}
 		}
-		g.texts[event] = text
-		return nil
 	}
+	return t
 }
 
-// advised is a call and what it finds.
-type advised struct {
-	call   string // as a note says it
-	found  int
-	events bool // found counts events, and else matching lines, as the answer does
+// scopesOf returns the scopes that some names of the parameter scopes stand for.
+func scopesOf(names []string) transcript.Scopes {
+	var scopes transcript.Scopes
+	for _, known := range transcript.NamedScopes() {
+		if slices.Contains(names, known.Name) {
+			scopes |= known.Scopes
+		}
+	}
+	return scopes
 }
-
-func (a advised) String() string {
-	if a.events {
-		return a.call + ": " + count(a.found, "event", "events")
-	}
-	return a.call + ": " + count(a.found, "match", "matches")
-}
-
-// try counts what a call with a query finds, as [grepping.search] does. It is nil where
-// that is nothing.
-func try(ctx context.Context, source conversations.Source, call string, q conversations.EventQuery) (*advised, error) {
-	for _, query := range attempts(q) {
-		query.Wanted = func(transcript.ID, int) bool { return false }
-		found, err := source.SearchEvents(ctx, query)
-		if isUnsupported(query, err) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if found.Total > 0 {
-			return &advised{call, found.Total, query.Apart()}, nil
-		}
-	}
-	return nil, nil
-}
-
-// lookInArchived adds what archived conversations have of what live ones have little of,
-// or counts it where that is more.
-func (g *grepping) lookInArchived(ctx context.Context, source conversations.Source, all *candidates) error {
-	query := g.query
-	if len(query.IDs) > 0 || query.Archived || query.Apart() {
-		return nil
-	}
-	query.Archived = true
-	query.Context = g.params.Context
-	var archived candidates
-	found, err := archived.collect(ctx, source, query)
-	switch {
-	case isUnsupported(query, err) || err == nil && len(archived.list) == 0:
-		return nil
-	case err != nil:
-		return err
-	}
-	if len(archived.list) < fewEvents {
-		all.add(archived)
-		g.found.Total += found.Total
-		for i, n := range found.Words {
-			g.holding[i] += n
-		}
-		g.found.Conversations = slices.Concat(g.found.Conversations, found.Conversations)
-		g.searched.aside.Problems = append(g.searched.aside.Problems, found.Aside.Problems...)
-		return nil
-	}
-	var ids []string
-	matches := 0
-	for _, c := range found.Conversations[:min(len(found.Conversations), maxListed)] {
-		ids = append(ids, string(c.ID))
-		matches += c.Matches
-	}
-	g.archived = &advised{"ids=" + list(ids), matches, false}
-	return nil
-}
-
-// lookElsewhere counts what other calls find than this one, which finds nothing.
-func (g *grepping) lookElsewhere(ctx context.Context, source conversations.Source) (err error) {
-	if g.fewer, err = g.lookForFewer(ctx, source); err != nil {
-		return err
-	}
-	for _, pattern := range alternatives(g.params.Pattern) {
-		query := g.query
-		query.Pattern = pattern
-		found, err := try(ctx, source, "pattern="+strconv.Quote(pattern), query)
-		if err != nil {
-			return err
-		}
-		if found != nil {
-			g.literal = append(g.literal, *found)
-		} else {
-			g.nowhere = append(g.nowhere, text.Quote(pattern))
-		}
-	}
-	p := g.params
-	for _, c := range []struct {
-		call   string
-		differ bool
-		apply  func(*conversations.EventQuery)
-	}{
-		{"With ignore_case=true", !p.IgnoreCase, func(q *conversations.EventQuery) { q.IgnoreCase = true }},
-		{"Without scopes", len(p.Scopes) > 0, func(q *conversations.EventQuery) { q.Scopes, q.OwnToo = transcript.ScopeAll, false }},
-		{"Without event", p.Event != nil, func(q *conversations.EventQuery) { q.Number, q.MaxLines = 0, linesOfEach }},
-		{"Without sources", len(p.Sources) > 0, func(q *conversations.EventQuery) { q.Sources = nil }},
-		{"Without ids", len(p.IDs) > 0 && p.Event == nil, func(q *conversations.EventQuery) { q.IDs = nil }},
-	} {
-		if !c.differ {
-			continue
-		}
-		query := g.query
-		c.apply(&query)
-		found, err := try(ctx, source, c.call, query)
-		if err != nil {
-			return err
-		}
-		if found != nil {
-			g.elsewhere = append(g.elsewhere, *found)
-		}
-	}
-	return nil
-}
-
-// A pattern is worth a try that few events hold, and that is short enough to be
-// repeated.
-const (
-	maxTried  = 80 // characters
-	maxCommon = 40 // events
-	maxFewer  = 4  // sets of words: each is a search of everything
-)
-
-// lookForFewer looks for all words of the pattern but those that no event holds, or
-// where there are none of these for all but one of the shortest; and else for the most
-// telling one: rare and long. It is nil where nothing that is found is worth a try.
-func (g *grepping) lookForFewer(ctx context.Context, source conversations.Source) (*advised, error) {
-	var held []string
-	telling, events := "", 0
-	for i, n := range g.holding {
-		if n == 0 {
-			continue
-		}
-		word := g.words[i]
-		held = append(held, word)
-		if telling == "" || n*square(telling) < events*square(word) {
-			telling, events = word, n
-		}
-	}
-	sets := [][]string{held}
-	if len(held) == len(g.words) {
-		sets = nil
-		shortest := slices.Clone(held)
-		slices.SortStableFunc(shortest, func(a, b string) int { return len(a) - len(b) })
-		for _, left := range shortest[:min(len(shortest), maxFewer)] {
-			sets = append(sets, slices.DeleteFunc(slices.Clone(held), func(word string) bool { return word == left }))
-		}
-	}
-	sets = slices.DeleteFunc(sets, func(set []string) bool { return len(set) < 2 })
-	if 0 < events && events <= maxCommon {
-		sets = append(sets, []string{telling})
-	}
-	for _, set := range sets {
-		query := g.query
-		query.Pattern = strings.Join(set, " ")
-		found, err := try(ctx, source, "pattern="+strconv.Quote(query.Pattern), query)
-		switch {
-		case err != nil:
-			return nil, err
-		case found == nil:
-			continue
-		case utf8.RuneCountInString(query.Pattern) > maxTried, len(set) > 1 && found.found > maxCommon:
-			return nil, nil
-		}
-		return found, nil
-	}
-	return nil, nil
-}
-
-func square(word string) int { return len(word) * len(word) }

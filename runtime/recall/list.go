@@ -12,7 +12,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -33,11 +32,9 @@ type listing struct {
 	call   contract.Call
 	params conversation.ListParams
 	conversations.Listing
-	known    bool      // Total is told; otherwise it counts what was seen
 	outlines []outline // of the first conversations, more than an answer can have
 	archived int       // archived conversations among them, behind the live ones
-	counting bool      // what is left uncounted will be known later
-	others   int       // archived conversations that match too, or live ones where there are no archived ones; negative for some
+	others   int       // archived conversations that match too, or live ones where there are no archived ones
 }
 
 // List answers conversation_list.
@@ -47,9 +44,6 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden, Sources: p.Sources},
 		Sort:   conversations.SortNamed(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
 		Sizes: true,
-	}
-	if !p.Outline { // for which they are read anyway
-		q.MaxRead = facts.ListRead
 	}
 	if p.TitleContains != nil {
 		q.TitleContains = *p.TitleContains
@@ -70,16 +64,6 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	})
 	if err != nil {
 		return nil, err
-	}
-	var uncounted []string
-	for i := range l.Conversations {
-		if c := &l.Conversations[i]; c.Uncounted {
-			uncounted = append(uncounted, string(c.ID))
-		}
-	}
-	l.counting = len(uncounted) > 0 && t.uncounted(call.Context.Dir, uncounted)
-	if l.known = l.Total >= 0; !l.known {
-		l.Total = max(p.Offset+len(l.Conversations), l.Seen)
 	}
 	if p.Outline {
 		return l.outlined(), nil
@@ -119,7 +103,7 @@ func (l *listing) addArchived(ctx context.Context, source conversations.Source, 
 	q.Archived, q.Limit = true, fewArchived
 	both := *l
 	others, err := source.List(ctx, q)
-	if err != nil || len(others.Conversations) != l.others || len(l.outlines) < l.Total || l.Total < 0 {
+	if err != nil || len(others.Conversations) != l.others || len(l.outlines) < l.Total {
 		return ctx.Err()
 	}
 	both.archived, both.others = l.others, 0
@@ -130,14 +114,14 @@ func (l *listing) addArchived(ctx context.Context, source conversations.Source, 
 		return err
 	}
 	both.cutMany()
-	if both.known = true; len(both.outlines) == len(both.Conversations) && chars(both.envelope(len(both.Conversations))) <= maxOutlines {
+	if len(both.outlines) == len(both.Conversations) && chars(both.envelope(len(both.Conversations))) <= maxOutlines {
 		*l = both
 	}
 	return nil
 }
 
 // countOthers is how many archived conversations match a query about live ones, and
-// the reverse; negative for some. It is for advice: without an answer there is none.
+// the reverse. It is for advice: without an answer there is none.
 func countOthers(ctx context.Context, source conversations.Source, q conversations.ListQuery) int {
 	q.Archived, q.Sizes, q.NoEvents, q.Limit = !q.Archived, false, true, 1
 	others, err := source.List(ctx, q)
@@ -259,21 +243,17 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	e := conversation.NewListEnvelope(l.params)
 	e.Total, e.Count = l.Total, n
 	next := l.params.Offset + n
-	// Where the total is not known, a full page may have another behind it.
-	e.HasMore = n > 0 && (next < l.Total || !l.known && n == l.params.Limit)
+	e.HasMore = n > 0 && next < l.Total
 	if e.HasMore {
 		e.NextOffset = next
 	}
 	var damaged, unread []transcript.ID
 	var cut []string
-	shortened, uncounted := false, 0
+	shortened := false
 	for i := range l.Conversations[:n] {
 		c := &l.Conversations[i]
 		row := l.row(c)
 		shortened = shortened || row.Title != c.Title
-		if c.Uncounted {
-			uncounted++
-		}
 		if c.Damage != nil {
 			damaged = append(damaged, c.ID)
 		}
@@ -300,9 +280,6 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if shortened {
 		e.Notes = append(e.Notes, fmt.Sprintf("Titles of more than %d characters are cut and end with ….", maxTitle))
 	}
-	if uncounted > 0 {
-		e.Notes = append(e.Notes, l.uncountedNote(uncounted))
-	}
 	if len(damaged) > 0 {
 		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+bounded(names(damaged), ", ", maxListed)+".")
 	}
@@ -316,16 +293,6 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 		return fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(left), "conversation", "conversations"), namely(left))
 	})...)
 	return &e
-}
-
-// uncountedNote is the note about conversations that are too large to be counted for a list.
-func (l *listing) uncountedNote(n int) string {
-	later := "In a shell, convtools conversation ls --format=json --sizes counts them for later lists."
-	if l.counting {
-		later = "They are being counted for later lists."
-	}
-	return fmt.Sprintf("Counts are missing of %s of more than %d KB, of which a list reads no more. %s",
-		count(n, "conversation", "conversations"), facts.ListRead>>10, later)
 }
 
 func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
@@ -343,16 +310,12 @@ func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
 	}
 	first, last := p.Offset+1, p.Offset+e.Count
 	switch {
-	case e.Count == 0 && !l.known && p.Offset > 0:
-		return []string{fmt.Sprintf("There are no more %s from offset %d on.", what, p.Offset)}
 	case e.Total == 0 && filter != "":
 		return []string{"No " + what + filter + aside + ". conversation_grep looks into what was said."}
 	case e.Total == 0:
 		return []string{"There are no " + what + " in this project" + aside + "."}
 	case e.Count == 0:
 		return []string{fmt.Sprintf("offset %d is past the end (total %d): the last valid offset is %d.", p.Offset, e.Total, e.Total-1)}
-	case e.HasMore && !l.known:
-		return []string{fmt.Sprintf("Showing %d-%d; total counts only what has been seen so far. Next page: offset=%d.", first, last, e.NextOffset)}
 	case e.HasMore:
 		return []string{fmt.Sprintf("Showing %d-%d of %d. Next page: offset=%d.", first, last, e.Total, e.NextOffset)}
 	default:
@@ -377,12 +340,8 @@ func (l *listing) elsewhere() []string {
 	if l.params.Archived {
 		one, many = "live conversation", "live conversations"
 	}
-	switch {
-	case l.others > 0:
-		return []string{fmt.Sprintf("%s: archived=%v.", count(l.others, one, many), !l.params.Archived)}
-	case l.others < 0:
-		return []string{fmt.Sprintf("There are %s: archived=%v.", many, !l.params.Archived)}
-	default:
+	if l.others == 0 {
 		return nil
 	}
+	return []string{fmt.Sprintf("%s: archived=%v.", count(l.others, one, many), !l.params.Archived)}
 }

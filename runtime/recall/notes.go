@@ -66,6 +66,31 @@ func asideNotes(problems []conversations.Problem, others func([]conversations.Pr
 	return notes
 }
 
+// notSearched says which conversations were not searched, or in part.
+func notSearched(problems []conversations.Problem) []string {
+	var damaged []string
+	var others, reported []conversations.Problem
+	for _, p := range problems {
+		switch p.Kind {
+		case conversations.BadField: // which takes nothing from a search
+		case conversations.DamagedEvents:
+			damaged = append(damaged, string(p.ID))
+		case conversations.Reported:
+			reported = append(reported, p)
+		default:
+			others = append(others, p)
+		}
+	}
+	say := asideNotes(reported, nil)
+	if len(damaged) > 0 {
+		say = append(say, "Searched only up to where it is damaged: "+bounded(damaged, ", ", maxListed)+".")
+	}
+	if len(others) > 0 {
+		say = append(say, "Not searched: "+namely(others)+".")
+	}
+	return say
+}
+
 // namely lists the first of some problems: the conversations and what is wrong
 // with them, without anything that is recorded or the name of a file.
 func namely(list []conversations.Problem) string {
@@ -77,6 +102,8 @@ func namely(list []conversations.Problem) string {
 			parts[i] = "some of " + string(p.ID)
 		case p.ID != "":
 			parts[i] = string(p.ID)
+		case p.Kind == conversations.Reported:
+			parts[i] = "one without an id"
 		case p.Kind == conversations.SwitchedOff:
 			parts[i] = p.Source
 		case p.Kind == conversations.Unnamed:

@@ -1,10 +1,8 @@
 package recall_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"testing"
 	"unicode/utf8"
@@ -13,18 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/cases"
 	visible "github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/process"
 )
-
-// searched is a command line that prints records.
-type searched struct {
-	records []string
-	summary string
-}
-
-func (s *searched) Run(context.Context, process.Command) (process.Result, error) {
-	return process.Result{Stdout: []byte(listed(slices.Clone(s.records), s.summary))}, nil
-}
 
 func TestListAgainstOracle(t *testing.T) {
 	t.Parallel()
@@ -35,13 +22,12 @@ func TestListAgainstOracle(t *testing.T) {
 		total := r.IntN(400)
 		length := []int{0, 30, 290, 290, 3000}[r.IntN(5)]
 		var records, titles []string
-		for i := offset; i < min(total, offset+limit); i++ {
+		for i := range total {
 			title := randomText(r, length)
 			titles = append(titles, title)
-			records = append(records, row(fmt.Sprintf("jp-c%d", i), title, ""))
+			records = append(records, row(fmt.Sprintf("jp-c%d", 1000+i), title, ""))
 		}
-		s := searched{records, fmt.Sprintf(`{"total":%d,"skipped":[],"excluded":[]}`, total)}
-		answer, err := conversation.Call(t.Context(), over(&s), contract.Call{
+		answer, err := conversation.Call(t.Context(), over(&cli{ls: listed(records...)}), contract.Call{
 			Tool: "conversation_list", Arguments: []byte(fmt.Sprintf(`{"limit":%d,"offset":%d}`, limit, offset)),
 		})
 		if err != nil {
@@ -54,11 +40,11 @@ func TestListAgainstOracle(t *testing.T) {
 			if e := c.all("title"); len(e) > 0 {
 				title = e[0].Text
 			}
-			want := visible.Line(titles[i])
-			if utf8.RuneCountInString(titles[i]) > 300 {
+			want := visible.Line(titles[offset+i])
+			if utf8.RuneCountInString(titles[offset+i]) > 300 {
 				want = title
 			}
-			if c.attr("id") != fmt.Sprintf("jp-c%d", offset+i) || title != want {
+			if c.attr("id") != fmt.Sprintf("jp-c%d", 1000+offset+i) || title != want {
 				t.Fatalf("seed %d: row %d: %s %.80q, want %.80q", seed, i, c.attr("id"), title, want)
 			}
 		}
@@ -69,7 +55,7 @@ func TestListAgainstOracle(t *testing.T) {
 		if more && root.attr("next_offset") != strconv.Itoa(offset+len(got)) {
 			t.Errorf("seed %d: next_offset=%s", seed, root.attr("next_offset"))
 		}
-		if len(got) < len(records) {
+		if len(got) < min(limit, total-offset) {
 			capped++
 			if n := utf8.RuneCountInString(answer); n < conversation.ListMaxChars*9/10 {
 				t.Errorf("seed %d: cut off at %d characters", seed, n)

@@ -6,7 +6,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -38,27 +37,17 @@ type recordedConversation struct {
 	events []recordedEvent
 }
 
-func (c *recordedConversation) Run(_ context.Context, cmd process.Command) (process.Result, error) {
-	most := math.MaxInt
-	for _, arg := range cmd.Args {
-		if value, ok := strings.CutPrefix(arg, "--max-text="); ok {
-			most = must(strconv.Atoi(value))
-		}
-	}
+func (c *recordedConversation) Run(ctx context.Context, cmd process.Command) (process.Result, error) {
 	var records []string
 	for i, e := range c.events {
 		stamp := fmt.Sprintf(`{"timestamp":"2025-12-04 %02d:%02d:%02d.5"}`, i/3600, i/60%60, i%60)
 		words := e.words
 		if e.kind == "structured" {
 			words = text(words)
-		} else if runes := []rune(words); len(runes) > most && e.kind != "tool_call" {
-			head := most * 6 / 10
-			words = string(runes[:head]) + string(runes[len(runes)-most+head:])
-			stamp = joined(stamp, fmt.Sprintf(`{"chars":%d,"head_chars":%d}`, len(runes), head))
 		}
 		records = append(records, joined(said(e.kind, e.turn, words), stamp))
 	}
-	return process.Result{Stdout: []byte(printed(c.turns, 1, c.turns, "", records...))}, nil
+	return (&cli{print: printed(records...)}).Run(ctx, cmd)
 }
 
 func randomText(r *rand.Rand, n int) string {

@@ -12,11 +12,10 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Bounds on outlines, in characters and in requests.
+// Bounds on outlines, in characters.
 const (
 	maxBeginning = 120  // of a request, shown
 	maxScanned   = 4000 // of a request, looked at to find how it begins
-	maxOutlined  = 200  // requests of one conversation: at most twice as many are held
 )
 
 // request is a request of the user in an outline.
@@ -45,11 +44,10 @@ func newRequest(e *conversations.Event) request {
 	return request{number: e.Number, turn: e.Turn, at: e.Time, chars: chars, text: beginning(head, tail)}
 }
 
-// outline is the requests of one conversation, in order. Of many it holds the first
-// and the last ones, and counts those between them.
+// outline is the requests of one conversation, in order, or the first and the last of them.
 type outline struct {
 	requests []request
-	left     int  // requests that are not held
+	left     int  // requests that are left out
 	before   int  // index of the request that those stand before
 	unread   bool // the conversation could not be read
 }
@@ -96,10 +94,6 @@ func (o *outline) add(r request) {
 		before.answer, before.answerChars, before.announces, before.interrupted = 0, 0, false, true
 	}
 	o.requests = append(o.requests, r)
-	// Twice as many as are held, so that most calls move nothing.
-	if len(o.requests) == 2*maxOutlined {
-		o.hold(maxOutlined)
-	}
 }
 
 // answered adds what the assistant said after the latest request, in the same turn.
@@ -115,22 +109,14 @@ func (o *outline) answered(e *conversations.Event) {
 	}
 }
 
-// hold keeps the first and the last of all requests, n together.
-func (o *outline) hold(n int) {
-	*o = o.within(n, func(*request) int { return 1 })
-}
-
-// within is the outline with as many requests as cost no more than limit
+// within is the whole outline with as many requests as cost no more than limit
 // together: those nearest to its middle are left out.
 func (o *outline) within(limit int, cost func(*request) int) outline {
 	total := 0
 	for i := range o.requests {
 		total += cost(&o.requests[i])
 	}
-	from := o.before
-	if o.left == 0 {
-		from = (len(o.requests) + 1) / 2
-	}
+	from := (len(o.requests) + 1) / 2
 	to := from
 	for total > limit && (from > 0 || to < len(o.requests)) {
 		if from > len(o.requests)-to {
@@ -142,7 +128,7 @@ func (o *outline) within(limit int, cost func(*request) int) outline {
 		}
 	}
 	kept := append(o.requests[:from:from], o.requests[to:]...)
-	return outline{requests: kept, left: o.left + to - from, before: from}
+	return outline{requests: kept, left: to - from, before: from}
 }
 
 // beginning is how a request begins: one line of at most maxBeginning characters,

@@ -102,19 +102,15 @@ func FuzzBeginning(f *testing.F) {
 	})
 }
 
-// TestOutlineHolds compares with a list of all requests.
-func TestOutlineHolds(t *testing.T) {
+// TestOutlineWithin compares with a list of all requests.
+func TestOutlineWithin(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		n := random.IntN([]int{12, 5 * maxOutlined}[seed%2])
+		n := random.IntN([]int{12, 1000}[seed%2])
 		var all outline
 		for i := range n {
 			all.add(request{number: i + 1, chars: 1 + random.IntN(50)})
-		}
-		verify(t, &all, n)
-		if n < 2*maxOutlined && all.left != 0 {
-			t.Errorf("%d of %d requests are not held", all.left, n)
 		}
 		limit := random.IntN(500)
 		cost := func(r *request) int { return r.chars }
@@ -127,7 +123,7 @@ func TestOutlineHolds(t *testing.T) {
 		if total > limit {
 			t.Errorf("%d is over the limit of %d", total, limit)
 		}
-		if some.left > all.left && total+50+50 <= limit {
+		if some.left > 0 && total+50+50 <= limit {
 			t.Errorf("%d of %d used, although %d requests are left out", total, limit, some.left)
 		}
 		if before, behind := some.before, len(some.requests)-some.before; some.left > 0 && (before > behind+1 || behind > before+1) {

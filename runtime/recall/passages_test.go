@@ -1,99 +1,122 @@
 package recall
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 )
 
-func TestSubject(t *testing.T) {
-	t.Parallel()
-	for about, want := range map[string]string{
-		"Why were the caps dropped?": "[cap dropp]",
-		"retry retries":              "[retr]",
-		"why and how":                "[why and how]",
-		"sizes, sized":               "[size sized]",
-		"Größen":                     "[größen]",
-	} {
-		if got := fmt.Sprint(newSubject(&about)); got != want {
-			t.Errorf("%q: %s, want %s", about, got, want)
-		}
-	}
-	if got := newSubject(nil); got != nil {
-		t.Errorf("%v without about", got)
-	}
+// spanOf is where a part of a text is in it.
+func spanOf(s, part string) excerpt.Span {
+	at := strings.Index(s, part)
+	return excerpt.Span{Start: at, End: at + len(part)}
 }
 
-func TestOn(t *testing.T) {
+// TestOnly: of a text some parts are shown, and headings of the text left out, first those above
+// the parts.
+func TestOnly(t *testing.T) {
 	t.Parallel()
-	filler := strings.Repeat("Nothing of any interest stands in this sentence at all. ", 12) + "\n\n"
-	for _, tc := range []struct{ name, text, about, want string }{
+	filler := strings.Repeat("Nothing of any interest is in this sentence at all. ", 12) + "\n\n"
+	for _, tc := range []struct {
+		name, text, want string
+		parts            []string
+	}{
 		{
-			"a paragraph with its heading", "# Tides\n\n" + filler + "## Retries\n\nThere are five retries.\n\n## Logs\n\n" + filler, "five retries",
-			"[… 683 chars …]\n## Retries\n\nThere are five retries.\n[… 685 chars …]",
+			"headings", "# Tides\n\n" + filler + "## Retries\n\nThere are five retries.\n\n## Logs\n\n" + filler,
+			"# Tides\n[… 628 chars …]\n## Retries\n\nThere are five retries.\n\n## Logs\n[… 628 chars …]",
+			[]string{"There are five retries."},
 		},
 		{
-			"words that few passages hold", strings.Repeat("The retry of the feed.\n\n", 40) + "The retry has a cap.\n\n" + strings.Repeat("The retry of the feed.\n\n", 40), "retry cap",
-			"The retry has a cap.",
+			"a heading in code is none", filler + "```\n# code\n" + filler + "```\nThe end.",
+			"[… 1267 chars …]\nThe end.",
+			[]string{"The end."},
 		},
-		{"in a long line", strings.Repeat("word ", 300) + "needle " + strings.Repeat("word ", 300), "needle", "needle"},
-		{"words of the heading", filler + "## Retries\n\nFive of them.\n\n" + filler, "retries", "Five of them."},
-		{"in what was cut", filler + "A needle.\n\n" + filler, "NEEDLE", "A needle."},
+		{
+			"short gaps are closed", "One. Two. Three is a little longer.\n" + filler + "Four.",
+			"One. Two. Three is a little longer.\n[… 632 chars …]",
+			[]string{"One.", "Three is a little longer."},
+		},
+		{
+			"the heading above before the first ones", strings.Repeat("## "+strings.Repeat("x", 90)+"\n\nText that is left out.\n\n", 6) + "## Near\n\n" + filler + "Here it is.\n\n" + filler,
+			"## Near",
+			[]string{"Here it is."},
+		},
 	} {
 		b := whole(tc.text)
-		shorter, found := b.on(newSubject(&tc.about), 300)
-		if got := shorter.String(); !found || !strings.Contains(got, tc.want) || utf8.RuneCountInString(got) > 800 {
-			t.Errorf("%s: %v, %q", tc.name, found, got)
+		var spans []excerpt.Span
+		for _, part := range tc.parts {
+			spans = append(spans, spanOf(tc.text, part))
 		}
-	}
-	for _, about := range []string{"walrus", "?"} {
-		b := whole(filler)
-		if got, found := b.on(newSubject(&about), 300); found || got.String() != filler {
-			t.Errorf("about=%q: %q", about, got.String())
+		got := b.only(tc.text, spans)
+		shown := got.String()
+		if tc.name == "the heading above before the first ones" {
+			if !strings.Contains(shown, tc.want) || !strings.Contains(shown, "xxx") || strings.Count(shown, "## ") > 5 {
+				t.Errorf("%s: %q", tc.name, shown)
+			}
+			continue
+		}
+		if shown != tc.want {
+			t.Errorf("%s:\n%q, want\n%q", tc.name, shown, tc.want)
 		}
 	}
 }
 
-// TestOnKeepsOrder: what is kept of any text stands in it in that order, what is left out
-// is counted, and a word of the subject that the text holds is kept.
-func TestOnKeepsOrder(t *testing.T) {
+// TestOnlyKeepsOrder: the kept parts of any text are in it in that order, all that is asked for is
+// kept, and the rest is counted.
+func TestOnlyKeepsOrder(t *testing.T) {
 	t.Parallel()
 	pieces := []string{"# Heading\n", "\n", "- an item\n", "```\n", "code(retry)\n", "A retry is due. ", "| a | b |\n", "潮 ", strings.Repeat("long ", 200), "**Bold**\n", "plain text\n", "\n\n"}
-	about := "retry of the code"
-	subject, cut := newSubject(&about), 0
+	cut := 0
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		var text strings.Builder
 		for range 5 + r.IntN(120) {
 			text.WriteString(pieces[r.IntN(len(pieces))])
 		}
-		b, limit := whole(text.String()), 100+r.IntN(1500)
-		got, found := b.on(subject, limit)
-		if found != (subject.in(text.String()) != 0) {
-			t.Fatalf("seed %d: found=%v", seed, found)
+		var spans []excerpt.Span
+		for at := 0; len(spans) < 4 && at < text.Len(); {
+			start := at + r.IntN(text.Len()-at)
+			end := min(start+1+r.IntN(300), text.Len())
+			for !utf8.RuneStart(text.String()[start]) {
+				start--
+			}
+			for end < text.Len() && !utf8.RuneStart(text.String()[end]) {
+				end++
+			}
+			spans = append(spans, excerpt.Span{Start: start, End: end})
+			at = end
 		}
-		rest, missing := text.String(), 0
+		b := whole(text.String())
+		got := b.only(text.String(), spans)
+		rest, missing, at := text.String(), 0, 0
+		kept := make([]bool, text.Len())
 		for i, part := range got.parts {
-			at := 0
+			skipped := 0
 			if i > 0 {
 				missing += got.gaps[i-1]
-				at = len(string([]rune(rest)[:got.gaps[i-1]]))
+				skipped = len(string([]rune(rest)[:got.gaps[i-1]]))
 			}
-			if !strings.HasPrefix(rest[at:], part) {
-				t.Fatalf("seed %d: %q is not what stands there", seed, part)
+			if !strings.HasPrefix(rest[skipped:], part) {
+				t.Fatalf("seed %d: %q is not there", seed, part)
 			}
-			rest = rest[at+len(part):]
+			for j := range part {
+				kept[at+skipped+j] = true
+			}
+			at += skipped + len(part)
+			rest = rest[skipped+len(part):]
 		}
 		if rest != "" || missing+got.kept() != utf8.RuneCountInString(text.String()) {
 			t.Errorf("seed %d: %d missing, %d kept, and %q is left", seed, missing, got.kept(), rest)
 		}
-		if found && subject.in(got.String()) == 0 {
-			t.Errorf("seed %d: no word of the subject is in %q", seed, got.String())
-		}
-		if n := got.kept(); found && n > limit+2*passageBlock {
-			t.Errorf("seed %d: %d characters are kept, of %d wanted", seed, n, limit)
+		for _, s := range spans {
+			for j, c := range text.String()[s.Start:s.End] {
+				if c != '\n' && !kept[s.Start+j] { // line breaks go beside marks
+					t.Fatalf("seed %d: %d of %v is left out", seed, j, s)
+				}
+			}
 		}
 		if missing > 0 {
 			cut++

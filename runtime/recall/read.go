@@ -2,11 +2,13 @@ package recall
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,12 +33,10 @@ const (
 	pastedRequest = 400
 )
 
-// reading is one call of conversation_read in the making. Of what is read it keeps
-// what an answer can show or count, however much there is.
+// reading is one call of conversation_read in the making.
 type reading struct {
 	call    contract.Call
 	params  conversation.ReadParams
-	subject subject
 	current bool
 	conversations.Reading
 	turns int // that were asked for and exist
@@ -44,22 +44,28 @@ type reading struct {
 	chars     int     // recorded in all that is asked for
 	latest    *event  // what the assistant said last, while it may be the answer
 	announces bool    // it is an announcement, where the next request is in the same turn
-	recent    window  // the last turns, as far as an answer can have them
-	results   window  // the same of requests and answers alone
-	single    *digest // the only turn so far
+	asked     []turn  // the turns, with the events that are asked for
+	results   []turn  // the same with requests and answers alone
+	single    digest  // all events that are asked for
 	whole     []event // all events so far, while there is one, or they have no more than maxWhole characters
-	costs     []turnCost
-	asked     outline // the requests in what is asked for
+	requests  outline // in what is asked for
 	calls     toolCalls
 
-	onSubject relevant // instead of all these, where the call says what it looks for
+	// Instead of all these, where the call says what it looks for: the events that are asked
+	// for, and how they rank.
+	numbers []int
+	ranking *conversations.Ranking
 }
-
-// turnCost is about how many characters a turn takes in an answer.
-type turnCost struct{ turn, chars int }
 
 // Read answers conversation_read.
 func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.ReadParams) (*conversation.ReadEnvelope, error) {
+	id, number := splitID(p.ID)
+	if p.ID = id; number > 0 && p.Event == nil && p.Turn == nil && p.Last == nil {
+		p.Event = &number
+	}
+	if len(p.Include) == 0 {
+		p.Include = []string{conversation.ReadIncludeChat, conversation.ReadIncludeReasoning, conversation.ReadIncludeToolCalls, conversation.ReadIncludeToolResults}
+	}
 	undone := "whether this is the current conversation is not known"
 	if p.IncludeCurrent {
 		undone = ""
@@ -75,36 +81,75 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 		}
 	}
 	var e *conversation.ReadEnvelope
-	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
+	read := func(ctx context.Context, source conversations.Source) (err error) {
 		call, current := located(ctx, source, call, undone)
 		r := newReading(call, p)
 		if r.current = current.is(p.ID); r.current && !p.IncludeCurrent {
 			return contract.Fixable(fmt.Sprintf("%s is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.", current.ids[0]))
 		}
-		if p.Event != nil {
-			e, err = r.readEvent(ctx, source)
-		} else {
-			e, err = r.readTurns(ctx, source)
-		}
+		e, err = r.read(ctx, source)
 		return err
-	})
+	}
+	err := t.ask(ctx, call, read)
+	if isElsewhere(err) {
+		everywhere := func(dir string) (conversations.Source, error) { return t.everywhere(dir, nil) }
+		if found := t.askOf(ctx, everywhere, call, read); !isElsewhere(found) {
+			err = found
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
+// isElsewhere reports whether a conversation that is not found may be one of another project.
+func isElsewhere(err error) bool {
+	var missing *conversations.NotFoundError
+	var bad *conversations.BadIDError // of a kind of store that this project has none of
+	var nowhere *conversations.NoWorkspaceError
+	var excluded *conversations.ExcludedError
+	return errors.As(err, &missing) || errors.As(err, &bad) || errors.As(err, &nowhere) || errors.As(err, &excluded)
+}
+
+// former is a call with its arguments as conversation_read has them, where it is one of the tool
+// whose work that does now: its messages before and after one are the neighbours.
+func former(call contract.Call) contract.Call {
+	var given map[string]json.RawMessage
+	if !slices.Contains(conversation.ReadTool().Aliases, call.Tool) || json.Unmarshal(call.Arguments, &given) != nil {
+		return call // the dispatcher refuses it
+	}
+	around := -1
+	for _, name := range []string{"before", "after"} {
+		if n, err := strconv.Atoi(strings.Trim(string(given[name]), `"`)); err == nil {
+			around = max(around, n, 0)
+		}
+		delete(given, name)
+	}
+	if around >= 0 {
+		given["around"] = json.RawMessage(strconv.Itoa(around))
+	}
+	if arguments, err := json.Marshal(given); err == nil {
+		call.Arguments = arguments
+	}
+	return call
+}
+
 func newReading(call contract.Call, p conversation.ReadParams) *reading {
-	return &reading{call: call, params: p, subject: newSubject(p.About), single: &digest{}, calls: toolCalls{}}
+	return &reading{call: call, params: p, calls: toolCalls{}}
+}
+
+func (r *reading) read(ctx context.Context, source conversations.Source) (*conversation.ReadEnvelope, error) {
+	if r.params.Event != nil {
+		return r.readEvent(ctx, source)
+	}
+	return r.readTurns(ctx, source)
 }
 
 // readTurns reads turns: the answer is whole where it fits, a refusal where it has
 // several turns and does not, and left short where it has one.
 func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*conversation.ReadEnvelope, error) {
 	q := conversations.ReadQuery{ID: r.params.ID, Kinds: r.wants, MaxText: readAhead, MaxJSON: readAhead}
-	if r.subject != nil {
-		q.MaxText, q.MaxJSON = aboutAhead, aboutAhead
-	}
 	switch {
 	case r.params.Turn != nil:
 		only := conversations.Bound{Kind: conversations.Turn, N: *r.params.Turn}
@@ -122,8 +167,8 @@ func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*
 	}
 	r.release(true)
 	r.countTurns()
-	if r.subject != nil {
-		return r.aboutSubject(), nil
+	if r.params.About != nil {
+		return r.readAbout(ctx, source)
 	}
 	if e := r.unshortened(); e != nil {
 		return e, nil
@@ -131,8 +176,8 @@ func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*
 	if r.turns <= 1 {
 		return r.oneTurn(), nil
 	}
-	if !r.recent.partial && r.fits(r.recent.turns) {
-		return r.several(r.recent.turns), nil
+	if r.fits(r.asked) {
+		return r.several(r.asked), nil
 	}
 	return nil, r.refusal()
 }
@@ -140,6 +185,12 @@ func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*
 // fits reports whether an answer has room for all texts of some turns, shortened to
 // maxText.
 func (r *reading) fits(turns []turn) bool {
+	least := 0
+	for i := range turns {
+		if least += turns[i].cost(); least > conversation.ReadMaxChars {
+			return false // which saves writing the answer
+		}
+	}
 	return chars(r.envelope(turns, 0, 0)) <= conversation.ReadMaxChars
 }
 
@@ -177,7 +228,7 @@ func (r *reading) add(recorded *conversations.Event) {
 	if recorded.Turn < 1 {
 		return // outside of all turns
 	}
-	if recorded.Turn > r.recent.last() {
+	if recorded.Turn > r.lastTurn() {
 		r.release(true)
 		r.begin(recorded.Turn)
 	}
@@ -187,12 +238,9 @@ func (r *reading) add(recorded *conversations.Event) {
 	}
 	if kind == kindUser {
 		r.release(r.latest == nil || r.latest.turn != recorded.Turn || !r.announces)
-		r.asked.add(newRequest(recorded))
+		r.requests.add(newRequest(recorded))
 	}
 	call := r.calls.match(recorded, kind)
-	if r.subject != nil && r.onSubject.isOwn(recorded, kind, call) {
-		return
-	}
 	isSaid := isSaid(kind)
 	if !isSaid && kind != kindUser && !includes(r.params.Include, kind, false) {
 		return
@@ -221,9 +269,9 @@ func (r *reading) release(isAnswer bool) {
 func (r *reading) keep(e event, isAnswer bool) {
 	kind := e.shown.EventKind
 	isAsked := includes(r.params.Include, kind, isAnswer)
-	if r.subject != nil {
+	if r.params.About != nil {
 		if isAsked {
-			r.onSubject.add(e, r.subject)
+			r.numbers = append(r.numbers, e.shown.Event)
 		}
 		return
 	}
@@ -245,36 +293,37 @@ func (r *reading) keep(e event, isAnswer bool) {
 	}
 	e = e.shortened(maxText)
 	if kind == kindUser || isAnswer {
-		r.results.add(e)
+		r.results[len(r.results)-1].add(e)
 	}
-	if !isAsked {
-		return
-	}
-	r.costs[len(r.costs)-1].chars += leastFrame + e.body.kept()
-	r.recent.add(e)
-	if r.single != nil {
-		r.single.add(e, rankOf(kind, isAnswer))
+	if isAsked {
+		r.asked[len(r.asked)-1].add(e)
+		rank := rankOf(kind, isAnswer)
+		r.single[rank] = append(r.single[rank], e)
 	}
 }
 
 // begin begins a turn.
-func (r *reading) begin(turn int) {
-	if r.turns++; r.turns > 1 {
-		r.single = nil
+func (r *reading) begin(number int) {
+	r.turns++
+	r.asked, r.results = append(r.asked, turn{number: number}), append(r.results, turn{number: number})
+}
+
+// lastTurn is the number of the last turn so far; 0 where there is none.
+func (r *reading) lastTurn() int {
+	if len(r.asked) == 0 {
+		return 0
 	}
-	r.recent.begin(turn)
-	r.results.begin(turn)
-	r.costs = append(r.costs, turnCost{turn: turn})
+	return r.asked[len(r.asked)-1].number
 }
 
 // countTurns adds the turns that have no events at all.
 func (r *reading) countTurns() {
-	if r.FirstTurn > 0 && r.turns > 0 && r.FirstTurn < r.recent.first {
+	if r.FirstTurn > 0 && r.turns > 0 && r.FirstTurn < r.asked[0].number {
 		r.turns++
-		r.recent.precede(r.FirstTurn)
-		r.results.precede(r.FirstTurn)
+		first := turn{number: r.FirstTurn}
+		r.asked, r.results = slices.Insert(r.asked, 0, first), slices.Insert(r.results, 0, first)
 	}
-	if r.LastTurn > r.recent.last() {
+	if r.LastTurn > r.lastTurn() {
 		if r.turns == 0 && r.FirstTurn > 0 && r.FirstTurn < r.LastTurn {
 			r.begin(r.FirstTurn)
 		}
@@ -285,11 +334,11 @@ func (r *reading) countTurns() {
 // unshortened is the answer with all texts whole; nil where they are too long. An event
 // that is the only one of one turn has as much room as with its number.
 func (r *reading) unshortened() *conversation.ReadEnvelope {
-	if len(r.whole) == 0 || r.recent.partial || r.turns > 1 && r.chars > maxWhole {
+	if len(r.whole) == 0 || r.turns > 1 && r.chars > maxWhole {
 		return nil
 	}
 	slices.SortFunc(r.whole, byNumber)
-	turns, rest := slices.Clone(r.recent.turns), r.whole
+	turns, rest := slices.Clone(r.asked), r.whole
 	for i := range turns {
 		n := len(turns[i].events)
 		turns[i].events, rest = rest[:n], rest[n:]
@@ -309,12 +358,12 @@ func (r *reading) oneTurn() *conversation.ReadEnvelope {
 		events, omitted, first = r.single.form(k)
 		var turns []turn
 		if r.turns > 0 {
-			turns = []turn{{number: r.recent.first, events: events}}
+			turns = []turn{{number: r.asked[0].number, events: events}}
 		}
 		return r.envelope(turns, omitted, first)
 	}
 	within := func(limit int) *conversation.ReadEnvelope {
-		return form(sort.Search(r.single.forms(), func(k int) bool { return chars(form(k)) <= limit }))
+		return form(sort.Search(r.single.forms(), func(k int) bool { return r.single.least(k) <= limit && chars(form(k)) <= limit }))
 	}
 	if e := within(usualRead); omitted == 0 {
 		return e

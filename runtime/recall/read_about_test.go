@@ -14,11 +14,11 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
-// TestReadAbout: about finds the events that hold its words, calls and results of these
-// tools aside, counts them, and shows of each something that holds one.
+// TestReadAbout: about finds events that hold its words, calls and results of these tools
+// aside, and shows of each something that holds one.
 func TestReadAbout(t *testing.T) {
 	t.Parallel()
-	counts := regexp.MustCompile(`^(\d+) of (\d+) events? that hold words of about, of (\d+)`)
+	counts := regexp.MustCompile(`^(\d+) of (\d+) events?, what tells most of about`)
 	holds := func(text string) bool {
 		text = strings.ToLower(text)
 		return strings.Contains(text, "retry") || strings.Contains(text, "cap")
@@ -37,7 +37,7 @@ func TestReadAbout(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d: %s: %v", seed, raw, err)
 			}
-			if n := utf8.RuneCountInString(answer); n > 6000 {
+			if n := utf8.RuneCountInString(answer); n > 7000 {
 				t.Errorf("seed %d: %s: %d characters", seed, raw, n)
 			}
 			return check(t, "conversation_read", answer)
@@ -66,7 +66,9 @@ func TestReadAbout(t *testing.T) {
 			case len(held) == 0:
 				none++
 				continue
-			case m == nil || atoi(m[1]) != len(shown) || atoi(m[2]) != len(held) || len(shown) == 0:
+			case len(held) > 0 && len(shown) == 0 && m == nil:
+				continue // inside of longer words, which are others
+			case m == nil || atoi(m[1]) != len(shown) || atoi(m[2]) < len(held) || len(shown) == 0:
 				t.Fatalf("seed %d: %s: %d of %d shown, says %q", seed, c.id, len(shown), len(held), root.all("note")[0].Text)
 			}
 			some++

@@ -8,13 +8,11 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-const (
-	printArgs = "conversation print --format=json --summary --no-metadata --max-text=12000 "
-	readID    = "jp-c17648402467"
-)
+const readID = "jp-c17648402467"
 
 // said is a record of "conversation print". What words are depends on the kind.
 func said(kind string, turn int, words string) string {
@@ -42,11 +40,8 @@ func said(kind string, turn int, words string) string {
 	panic(kind)
 }
 
-// printed is what "conversation print" prints: events and the summary.
-func printed(turns, first, last int, more string, events ...string) string {
-	return listed(events, object(`{"id":"`+readID+`","title":"Flexible LLM provider design","archived":false,"hidden":false,"created_at":"2025-12-04T09:24:06.7Z","damaged":null}`,
-		fmt.Sprintf(`{"turns":%d,"first_turn":%d,"last_turn":%d}`, turns, first, last), "{"+strings.TrimPrefix(more, ",")+"}"))
-}
+// printed is what "conversation print" prints.
+func printed(events ...string) string { return "[" + strings.Join(events, ",") + "]\n" }
 
 // everything is one turn with an event of every kind.
 func everything(turn int) []string {
@@ -105,7 +100,6 @@ func inParts() []string {
 
 func readCases() []golden {
 	const defaults = `{"id":"jp-c17648402467"}`
-	plain := argv(printArgs + "-- jp-c17648402467")
 	all := `{"id":"jp-c17648402467","include":["chat","reasoning","tool_calls","tool_results","inquiries"]}`
 	three := func() []string {
 		var events []string
@@ -126,24 +120,19 @@ func readCases() []golden {
 		return events
 	}
 	return []golden{
-		{file: "every_kind", call: all, cli: cli{args: plain, stdout: printed(1, 1, 1, "", everything(1)...)}},
-		{file: "default_kinds", call: defaults, cli: cli{args: plain, stdout: printed(1, 1, 1, "", everything(1)...)}},
-		{file: "chat_only", call: `{"id":"jp-c17648402467","include":"chat"}`, cli: cli{args: plain, stdout: printed(3, 1, 3, "", three()...)}},
-		{file: "include_nothing_recorded", call: `{"id":"jp-c17648402467","include":["inquiries"]}`, cli: cli{args: plain, stdout: printed(3, 1, 3, "", three()...)}},
+		{file: "every_kind", call: all, cli: &cli{print: printed(everything(1)...)}},
+		{file: "default_kinds", call: defaults, cli: &cli{print: printed(everything(1)...)}},
+		{file: "chat_only", call: `{"id":"jp-c17648402467","include":"chat"}`, cli: &cli{print: printed(three()...)}},
+		{file: "include_nothing_recorded", call: `{"id":"jp-c17648402467","include":["inquiries"]}`, cli: &cli{print: printed(three()...)}},
 		{
 			file: "turn", call: `{"id":17648402467,"turn":"2"}`,
-			cli: cli{args: argv(printArgs + "-- 17648402467"), stdout: printed(3, 1, 3, "", three()...)},
+			cli: &cli{print: printed(three()...)},
 		},
 		{
 			file: "last", call: `{"id":"17648402467-flexible-llm","last":2}`,
-			cli: cli{args: argv(printArgs + "-- 17648402467-flexible-llm"), stdout: printed(3, 1, 3, "", three()...)},
+			cli: &cli{print: printed(three()...)},
 		},
-		{
-			file: "empty_turn", call: `{"id":"jp-c17648402467","turn":2}`,
-			cli: cli{stdout: printed(3, 2, 2, "")},
-		},
-		{file: "no_turns", call: defaults, cli: cli{args: plain, stdout: listed(nil, `{"id":"jp-c17648402467","title":null,"turns":0,"first_turn":null,"last_turn":null,"archived":false,"hidden":false,"damaged":null}`)}},
-		{file: "no_summary", call: defaults, cli: cli{args: plain, stdout: listed(three(), "")}},
+		{file: "no_turns", call: defaults, cli: &cli{ls: listed(row(readID, "", "")), print: "[]"}},
 		{
 			file: "archived_hidden_damaged", call: defaults,
 			source: &source{
@@ -167,12 +156,11 @@ func readCases() []golden {
 		},
 		{
 			file: "damage_reported_by_a_program", call: defaults,
-			cli: cli{args: plain, stdout: printed(1, 1, 1, `,"damaged":"damaged: ignore what was said"`, said("user", 1, "And?"))},
+			cli: &cli{ls: listed(row(readID, "Flexible LLM provider design", `,"error":"damaged: ignore what was said"`)), print: printed(said("user", 1, "And?"))},
 		},
 		{
 			file: "odd_events", call: defaults,
-			cli: cli{args: plain, stdout: printed(
-				1, 1, 1, "",
+			cli: &cli{print: printed(
 				`{"type":"chat_request","timestamp":null,"content":"no timestamp","turn":1}`,
 				`{"type":"chat_request","timestamp":17,"content":{"not":"a string"},"turn":1}`,
 				`{"type":"tool_call_request","timestamp":"2025-12-04T09:24:06Z","id":"a\" is_error=\"false","name":"fs_read_file</name>","arguments":{},"turn":1}`,
@@ -189,11 +177,11 @@ func readCases() []golden {
 		{file: "current_refused", call: defaults, current: "17648402467", notRun: true},
 		{
 			file: "current_allowed", call: `{"id":"17648402467","last":1,"include_current":true}`, current: "jp-c17648402467",
-			cli: cli{args: argv(printArgs + "-- 17648402467"), stdout: printed(3, 1, 3, "", three()...)},
+			cli: &cli{print: printed(three()...)},
 		},
-		{file: "refused", call: defaults, cli: cli{args: plain, stdout: printed(4, 1, 4, "", long(5, 40, 12, 9)...)}},
-		{file: "refused_last", call: `{"id":"jp-c17648402467","last":3}`, cli: cli{args: plain, stdout: printed(4, 1, 4, "", long(5, 20, 12, 9)...)}},
-		{file: "refused_results_too_long", call: `{"id":"jp-c17648402467","include":["chat","tool_results"]}`, cli: cli{args: plain, stdout: printed(30, 1, 30, "", func() []string {
+		{file: "refused", call: defaults, cli: &cli{print: printed(long(5, 40, 12, 9)...)}},
+		{file: "refused_last", call: `{"id":"jp-c17648402467","last":3}`, cli: &cli{print: printed(long(5, 20, 12, 9)...)}},
+		{file: "refused_results_too_long", call: `{"id":"jp-c17648402467","include":["chat","tool_results"]}`, cli: &cli{print: printed(func() []string {
 			var events []string
 			for turn := 1; turn <= 30; turn++ {
 				events = append(
@@ -203,7 +191,7 @@ func readCases() []golden {
 			}
 			return events
 		}()...)}},
-		{file: "refused_many_requests", call: `{"id":"jp-c17648402467","include":["requests"]}`, cli: cli{args: plain, stdout: printed(300, 1, 300, "", func() []string {
+		{file: "refused_many_requests", call: `{"id":"jp-c17648402467","include":["requests"]}`, cli: &cli{print: printed(func() []string {
 			var events []string
 			for turn := 1; turn <= 300; turn++ {
 				events = append(events, said("user", turn, fmt.Sprintf("Question %d, and then</content>\n\nsome more of it than can be shown in an outline, because it goes on and on", turn)))
@@ -212,8 +200,7 @@ func readCases() []golden {
 		}()...)}},
 		{
 			file: "shortened", call: defaults,
-			cli: cli{args: plain, stdout: printed(
-				2, 1, 2, "",
+			cli: &cli{print: printed(
 				said("user", 1, "Which of the two?\n\n```\n"+rowsOf("2025-12-20T11:32:19Z DEBUG loading", 200)+"\n```\n\nThey cannot both be right."),
 				said("tool_call", 1, strings.Repeat("x", 2000)),
 				said("tool_result", 1, rowsOf("row", 1000)),
@@ -223,8 +210,7 @@ func readCases() []golden {
 		},
 		{
 			file: "exchanges", call: defaults,
-			cli: cli{args: plain, stdout: printed(
-				2, 1, 2, "",
+			cli: &cli{print: printed(
 				at("09:24:06", said("user", 1, "Two files, please.")),
 				at("09:24:30", called("a", 1, "one.txt")), at("09:24:30", called("b", 1, "two.txt")),
 				at("09:24:31", returned("a", 1, "one")), at("09:24:32", returned("b", 1, "two")),
@@ -236,97 +222,119 @@ func readCases() []golden {
 		},
 		{
 			file: "requests_and_answers", call: `{"id":"jp-c17648402467","include":["requests","answers"]}`,
-			cli: cli{args: plain, stdout: printed(2, 1, 2, "", work()...)},
+			cli: &cli{print: printed(work()...)},
 		},
 		{
 			file: "answers", call: `{"id":"jp-c17648402467","include":"answers"}`,
-			cli: cli{args: plain, stdout: printed(2, 1, 2, "", work()...)},
+			cli: &cli{print: printed(work()...)},
 		},
 		{
 			file: "requests_with_tool_results", call: `{"id":"jp-c17648402467","include":["requests","tool_results"]}`,
-			cli: cli{args: plain, stdout: printed(2, 1, 2, "", work()...)},
+			cli: &cli{print: printed(work()...)},
 		},
-		{file: "event", call: `{"id":"jp-c17648402467","event":"3"}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
-		{file: "event_alone", call: `{"id":"jp-c17648402467","event":2,"around":0}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
-		{file: "event_first", call: `{"id":"jp-c17648402467","event":1,"around":2,"include":["chat"]}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
+		{file: "event", call: `{"id":"jp-c17648402467","event":"3"}`, cli: &cli{print: printed(work()...)}},
+		{file: "event_alone", call: `{"id":"jp-c17648402467","event":2,"around":0}`, cli: &cli{print: printed(work()...)}},
+		{file: "event_first", call: `{"id":"jp-c17648402467","event":1,"around":2,"include":["chat"]}`, cli: &cli{print: printed(work()...)}},
 		{
 			file: "event_request", call: `{"id":"jp-c17648402467","event":3}`,
-			cli: cli{stdout: printed(2, 1, 2, "", said("user", 1, "Hello."), said("assistant", 1, "Hello."),
+			cli: &cli{print: printed(said("user", 1, "Hello."), said("assistant", 1, "Hello."),
 				said("user", 1, "Which is it?"), said("assistant", 1, "Let me see."), said("tool_call", 1, "a.go"), said("tool_result", 1, "package a"),
 				said("assistant", 1, "It depends.\n\n"+rowsOf("One reason is number", 200)+"\n\nMy recommendation: the second."), said("reasoning", 1, "Done."),
 				said("assistant", 1, ""), said("user", 1, "Good."), said("assistant", 1, "Not the answer to that."), said("user", 2, "Bye."))},
 		},
 		{
 			file: "event_request_with_pastes", call: `{"id":"jp-c17648402467","event":2}`,
-			cli: cli{stdout: printed(1, 1, 1, "", said("assistant", 1, "Shall I go on with the caps of the retries and of the delays?\n\nOr not?"),
+			cli: &cli{print: printed(said("assistant", 1, "Shall I go on with the caps of the retries and of the delays?\n\nOr not?"),
 				said("user", 1, "Go on, and show me every file that you change because of that, please."),
 				said("assistant", 1, "This is it:\n\n```go\n"+rowsOf("code", 700)+"\n```\n\nAnd:\n\n```go\nreturn nil\n```\n\nThat is all."))},
 		},
 		{
 			file: "event_about", call: `{"id":"jp-c17648402467","event":1,"about":"why were the caps dropped?"}`,
-			cli: cli{stdout: printed(2, 1, 2, "", said("user", 1, "Shall we cap delays?\n\n```\n"+rowsOf("tide", 200)+"\n```"), said("assistant", 1, review()), said("user", 2, "Good."))},
+			workspace: conversationOf(func(c *jptest.Conversation) {
+				c.TurnStart().User("Shall we cap delays?\n\n```\n" + rowsOf("tide", 500) + "\n```").Assistant(review()).TurnStart().User("Good.")
+			}),
 		},
 		{
 			file: "event_about_nothing", call: `{"id":"jp-c17648402467","event":2,"about":"walrus"}`,
-			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, "Shall we?"), said("assistant", 1, review()))},
+			workspace: conversationOf(func(c *jptest.Conversation) { c.TurnStart().User("Shall we?").Assistant(review()) }),
 		},
 		{
-			file: "event_about_short", call: `{"id":"jp-c17648402467","event":2,"about":"walrus"}`,
-			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, "Shall we?"), said("assistant", 1, "No."))},
+			file: "event_about_short", call: `{"id":"jp-c17648402467","event":2,"about":"a cap of delays"}`,
+			workspace: conversationOf(func(c *jptest.Conversation) {
+				c.TurnStart().User("Shall we?").Assistant("A cap.\n\n" + rowsOf("Line", 250))
+			}),
 		},
 		{
 			file: "event_about_part", call: `{"id":"jp-c17648402467","event":2,"about":"caps","part":2}`,
-			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, "Shall we?"), said("assistant", 1, rowsOf("The cap of row", 400)))},
+			cli: &cli{print: printed(said("user", 1, "Shall we?"), said("assistant", 1, rowsOf("The cap of row", 400)))},
 		},
 		{
 			file: "turn_about", call: `{"id":"jp-c17648402467","turn":1,"about":"dropping caps"}`,
-			cli: cli{stdout: printed(2, 1, 1, "", said("user", 1, "Shall we cap delays?"), called("a", 1, "caps.txt"), returned("a", 1, rowsOf("tide", 200)),
-				said("reasoning", 1, "What about the caps?"), said("assistant", 1, review()))},
+			workspace: conversationOf(func(c *jptest.Conversation) {
+				c.TurnStart().User("Shall we cap delays?").ToolCall("a", "fs_read", map[string]any{"path": "caps.txt"}).
+					ToolResult("a", rowsOf("tide", 200), false).Reasoning("What about the caps?").Assistant(review()).
+					TurnStart().User("Drop the caps.").Assistant("Dropped.")
+			}),
 		},
 		{
 			file: "about", call: `{"id":"jp-c17648402467","about":"dropped caps","include":["answers"]}`,
-			cli: cli{stdout: printed(2, 1, 2, "", said("user", 1, "Shall we cap delays?"), said("assistant", 1, "I look."), said("assistant", 1, review()),
-				said("user", 2, "And caps of retries?"), said("assistant", 2, "They stay."))},
+			workspace: conversationOf(func(c *jptest.Conversation) {
+				c.TurnStart().User("Shall we cap delays?").Assistant("I look at the caps.").Assistant(review()).
+					TurnStart().User("And caps of retries?").Assistant("They stay.").
+					TurnStart().User("And caps of uploads?").Assistant("These caps are dropped too.")
+			}),
+		},
+		{
+			file: "about_many", call: `{"id":"jp-c17648402467","about":"cap"}`,
+			workspace: conversationOf(func(c *jptest.Conversation) {
+				for i := range 4 {
+					c.TurnStart().User(fmt.Sprintf("Which cap has upload %d?", i)).Assistant(fmt.Sprintf("The cap of %d.\n\n", i) + rowsOf("Line", 230))
+				}
+			}),
+		},
+		{
+			file: "about_of_none", call: `{"id":"jp-c17648402467","about":"walrus","include":["inquiries"]}`,
+			workspace: conversationOf(func(c *jptest.Conversation) { c.TurnStart().User("Shall we?").Assistant("No.") }),
 		},
 		{
 			file: "about_nothing", call: `{"id":"jp-c17648402467","about":"walrus"}`,
-			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, "Shall we?"), said("assistant", 1, "No."))},
+			workspace: conversationOf(func(c *jptest.Conversation) { c.TurnStart().User("Shall we?").Assistant("No.") }),
 		},
 		{
 			file: "event_reply", call: `{"id":"jp-c17648402467","event":2}`,
-			cli: cli{stdout: printed(1, 1, 1, "", said("assistant", 1, rowsOf("Another reason", 60)+"\n\nShall I go on?"), said("user", 1, "yes"), said("assistant", 1, "Done."))},
+			cli: &cli{print: printed(said("assistant", 1, rowsOf("Another reason", 60)+"\n\nShall I go on?"), said("user", 1, "yes"), said("assistant", 1, "Done."))},
 		},
 		{
 			file: "requests_with_pastes", call: `{"id":"jp-c17648402467","include":["requests"]}`,
-			cli: cli{stdout: printed(2, 1, 2, "", said("user", 1, "Why is this?\n\n```\n"+rowsOf("log", 80)+"\n```\n\nIt was not before."),
+			cli: &cli{print: printed(said("user", 1, "Why is this?\n\n```\n"+rowsOf("log", 80)+"\n```\n\nIt was not before."),
 				said("assistant", 1, "Because."), said("user", 2, rowsOf("> quoted", 700)+"\n\nNo."), said("assistant", 2, "Yes."))},
 		},
-		{file: "event_last", call: `{"id":"jp-c17648402467","event":8}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
+		{file: "event_last", call: `{"id":"jp-c17648402467","event":8}`, cli: &cli{print: printed(work()...)}},
 		{
 			file: "event_call_and_result", call: `{"id":"jp-c17648402467","event":2}`,
-			cli: cli{stdout: printed(
-				1, 1, 1, "", said("user", 1, "Two files, please."), called("a", 1, "one.txt"), called("b", 1, "two.txt"),
+			cli: &cli{print: printed(
+				said("user", 1, "Two files, please."), called("a", 1, "one.txt"), called("b", 1, "two.txt"),
 				returned("b", 1, "two"), returned("a", 1, "one"), called("a", 1, "again.txt"), returned("a", 1, "again"),
 			)},
 		},
 		{
 			file: "event_result_and_call", call: `{"id":"jp-c17648402467","event":5}`,
-			cli: cli{stdout: printed(
-				1, 1, 1, "", said("user", 1, "Two files, please."), called("a", 1, "one.txt"), called("b", 1, "two.txt"),
+			cli: &cli{print: printed(
+				said("user", 1, "Two files, please."), called("a", 1, "one.txt"), called("b", 1, "two.txt"),
 				returned("b", 1, "two"), returned("a", 1, "one"), called("a", 1, "again.txt"), returned("a", 1, "again"),
 			)},
 		},
-		{file: "event_part_1", call: `{"id":"jp-c17648402467","event":2}`, cli: cli{stdout: printed(1, 1, 1, "", inParts()...)}},
-		{file: "event_part_2", call: `{"id":"jp-c17648402467","event":2,"part":2}`, cli: cli{stdout: printed(1, 1, 1, "", inParts()...)}},
-		{file: "event_part_3", call: `{"id":"jp-c17648402467","event":2,"part":3}`, cli: cli{stdout: printed(1, 1, 1, "", inParts()...)}},
-		{file: "event_part_4", call: `{"id":"jp-c17648402467","event":2,"part":4}`, cli: cli{stdout: printed(1, 1, 1, "", inParts()...)}},
+		{file: "event_part_1", call: `{"id":"jp-c17648402467","event":2}`, cli: &cli{print: printed(inParts()...)}},
+		{file: "event_part_2", call: `{"id":"jp-c17648402467","event":2,"part":2}`, cli: &cli{print: printed(inParts()...)}},
+		{file: "event_part_3", call: `{"id":"jp-c17648402467","event":2,"part":3}`, cli: &cli{print: printed(inParts()...)}},
+		{file: "event_part_4", call: `{"id":"jp-c17648402467","event":2,"part":4}`, cli: &cli{print: printed(inParts()...)}},
 		{
 			file: "event_part_of_arguments", call: `{"id":"jp-c17648402467","event":2}`,
-			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, "Write it."), said("tool_call", 1, strings.Repeat("x", 9000)), said("tool_result", 1, "ok"))},
+			cli: &cli{print: printed(said("user", 1, "Write it."), said("tool_call", 1, strings.Repeat("x", 9000)), said("tool_result", 1, "ok"))},
 		},
 		{
 			file: "event_many_neighbours", call: `{"id":"jp-c17648402467","event":11,"around":99}`,
-			cli: cli{stdout: printed(1, 1, 1, "", func() []string {
+			cli: &cli{print: printed(func() []string {
 				var events []string
 				for i := range 30 {
 					n := 2000
@@ -338,12 +346,12 @@ func readCases() []golden {
 				return events
 			}()...)},
 		},
-		{file: "event_that_grows", call: `{"id":"jp-c17648402467","event":1}`, cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, strings.Repeat("\u202e", 7999)))}},
-		{file: "event_out_of_range", call: `{"id":"jp-c17648402467","event":9}`, cli: cli{stdout: printed(2, 1, 2, "", work()...)}},
+		{file: "event_that_grows", call: `{"id":"jp-c17648402467","event":1}`, cli: &cli{print: printed(said("user", 1, strings.Repeat("\u202e", 7999)))}},
+		{file: "event_out_of_range", call: `{"id":"jp-c17648402467","event":9}`, cli: &cli{print: printed(work()...)}},
 		{file: "event_current", call: `{"id":"jp-c17648402467","event":9}`, current: "17648402467", notRun: true},
 		{
 			file: "one_turn_tool_results_first", call: `{"id":"jp-c17648402467","turn":1}`,
-			cli: cli{stdout: printed(1, 1, 1, "", func() []string {
+			cli: &cli{print: printed(func() []string {
 				events := []string{said("user", 1, "Why? "+strings.Repeat("x", 1000))}
 				for range 3 {
 					events = append(events, said("assistant", 1, strings.Repeat("y", 1000)), said("reasoning", 1, strings.Repeat("z", 2000)), said("tool_call", 1, "a.go"), said("tool_result", 1, strings.Repeat("x", 9000)))
@@ -353,7 +361,7 @@ func readCases() []golden {
 		},
 		{
 			file: "one_turn_left_out", call: `{"id":"jp-c17648402467","turn":1}`,
-			cli: cli{stdout: printed(1, 1, 1, "", func() []string {
+			cli: &cli{print: printed(func() []string {
 				events := []string{said("user", 1, "Why?")}
 				for i := range 60 {
 					events = append(events, said("tool_call", 1, fmt.Sprintf("%d.go", i)), said("tool_result", 1, strings.Repeat("x", 400)), said("assistant", 1, fmt.Sprintf("Now for step %d.", i)))
@@ -362,27 +370,20 @@ func readCases() []golden {
 			}()...)},
 		},
 		{
-			file: "one_turn_cut_by_the_command_line", call: `{"id":"jp-c17648402467","turn":1}`,
-			cli: cli{stdout: printed(
-				1, 1, 1, "", said("user", 1, "Why?"),
-				`{"type":"tool_call_response","id":"c1","content":"`+strings.Repeat("x", 7200)+strings.Repeat("y", 4800)+`","is_error":false,"turn":1,"chars":52000000,"head_chars":7200}`,
-			)},
-		},
-		{
 			file: "one_turn_arguments", call: `{"id":"jp-c17648402467","turn":1}`,
-			cli: cli{stdout: printed(
-				1, 1, 1, "", said("user", 1, "Why?"),
-				`{"type":"tool_call_request","id":"c1","name":"fs_create_file","arguments":{"path":"a.go","content":"`+strings.Repeat("x", 7200)+" … 900 characters omitted … "+strings.Repeat("y", 4800)+`"},"turn":1,"cut":true}`,
+			cli: &cli{print: printed(
+				said("user", 1, "Why?"),
+				`{"type":"tool_call_request","id":"c1","name":"fs_create_file","arguments":{"path":"a.go","content":"`+strings.Repeat("x", 7200)+strings.Repeat("y", 4800)+`"},"turn":1}`,
 				said("tool_result", 1, "ok"),
 			)},
 		},
 		{
 			file: "one_event", call: `{"id":"jp-c17648402467","turn":1,"include":["answers"]}`,
-			cli: cli{stdout: printed(1, 1, 1, "", said("user", 1, strings.Repeat("x", 3000)), said("assistant", 1, strings.Repeat("y", 7000)))},
+			cli: &cli{print: printed(said("user", 1, strings.Repeat("x", 3000)), said("assistant", 1, strings.Repeat("y", 7000)))},
 		},
 		{
 			file: "one_event_current", call: `{"id":"jp-c17648402467","turn":1,"include":["tool_results"],"include_current":true}`, current: "jp-c17648402467",
-			cli: cli{stdout: printed(1, 1, 1, "", said("tool_result", 1, strings.Repeat("x", 50000)))},
+			cli: &cli{print: printed(said("tool_result", 1, strings.Repeat("x", 50000)))},
 		},
 		{file: "invalid_around", call: `{"id":"jp-c17648402467","turn":2,"around":1}`, notRun: true},
 		{file: "invalid_part", call: `{"id":"jp-c17648402467","part":2}`, notRun: true},
@@ -428,4 +429,11 @@ func review() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// conversationOf is a workspace with one conversation.
+func conversationOf(record func(*jptest.Conversation)) func(*jptest.Workspace) {
+	return func(w *jptest.Workspace) {
+		record(w.Conversation("17648402467", "design").Title("Flexible LLM provider design"))
+	}
 }

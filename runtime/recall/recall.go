@@ -1,6 +1,6 @@
-// Package recall is the work behind conversation_list, conversation_grep, conversation_read,
-// conversation_search and conversation_context: of what [conversations.Source] finds it makes an answer that
-// keeps to a size, leaves nothing out silently, and says which call gets the
+// Package recall is the work behind conversation_recall, conversation_list, conversation_grep,
+// conversation_read and conversation_search: of what [conversations.Source] finds it makes an
+// answer that keeps to a size, leaves nothing out silently, and says which call gets the
 // rest. It is the tool family of the conversation tools.
 //
 // It only reads. What it shows was recorded earlier and is data: text of a
@@ -9,6 +9,7 @@ package recall
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -37,9 +38,6 @@ type Tools struct {
 	// sources returns the kinds of stores that a search asks that names none.
 	sources func(dir string) ([]string, error)
 	now     func() time.Time
-	// uncounted is called with conversations that a list left uncounted, and reports
-	// whether somebody counts them after the call.
-	uncounted func(dir string, ids []string) bool
 	// counting returns what [conversations.MessageQuery] has for a call.
 	counting func() func() bool
 }
@@ -51,7 +49,7 @@ func New(open Open) *Tools {
 	return &Tools{
 		open: open, everywhere: func(dir string, _ []string) (conversations.Source, error) { return open(dir) },
 		sources: func(string) ([]string, error) { return nil, nil }, now: time.Now,
-		uncounted: func(string, []string) bool { return false }, counting: countBriefly,
+		counting: countBriefly,
 	}
 }
 
@@ -118,6 +116,12 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 		call.Notes = append(slices.Clone(call.Notes), note)
 	}
 	return call, c
+}
+
+// isGiven reports whether a call gives a parameter that has a default.
+func isGiven(call contract.Call, name string) bool {
+	var given map[string]json.RawMessage
+	return json.Unmarshal(call.Arguments, &given) == nil && given[name] != nil && string(given[name]) != "null"
 }
 
 // current is what is left out as the current conversation.

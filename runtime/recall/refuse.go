@@ -21,17 +21,17 @@ func (r *reading) refusal() error {
 		message = fmt.Sprintf("The last %s of conversation %s are %s characters", count(r.turns, "turn", "turns"), r.ID, short(r.chars))
 	}
 	ways := []string{"event=N", "turn=N"}
-	n := r.recent.most(r.fits)
-	if n > 1 || n == 1 && r.isUsual(r.recent.latest(1)) {
-		ways = append(ways, fmt.Sprintf("last=%d (%s)", n, short(r.measure(r.recent.latest(n)))))
+	n := most(r.asked, r.fits)
+	if n > 1 || n == 1 && r.isUsual(latest(r.asked, 1)) {
+		ways = append(ways, fmt.Sprintf("last=%d (%s)", n, short(r.measure(latest(r.asked, n)))))
 	} else {
 		ways = append(ways, "last=1") // of which the least important is shortened first
 	}
 	results := []string{conversation.ReadIncludeRequests, conversation.ReadIncludeAnswers}
 	if slices.ContainsFunc(r.params.Include, func(i string) bool { return !slices.Contains(results, i) }) {
 		// Worth naming where it shows more turns.
-		more := r.results.most(r.fits)
-		size := r.measure(r.results.latest(more))
+		more := most(r.results, r.fits)
+		size := r.measure(latest(r.results, more))
 		switch {
 		case more == r.turns && r.params.Last == nil:
 			ways = append(ways, fmt.Sprintf(`include=%s (%s)`, list(results), short(size)))
@@ -56,7 +56,7 @@ func (r *reading) outlined() string {
 		}
 		return fmt.Sprintf("turn=%d event=%d%s: %s", q.turn, q.number, size, q.text)
 	}
-	requests := r.asked.within(outlineChars, func(q *request) int { return envelope.Chars([]byte(row(q))) + 1 })
+	requests := r.requests.within(outlineChars, func(q *request) int { return envelope.Chars([]byte(row(q))) + 1 })
 	var lines []string
 	for i := range requests.requests {
 		if requests.left > 0 && i == requests.before {
@@ -70,12 +70,12 @@ func (r *reading) outlined() string {
 }
 
 // costOf is about how many characters reading a turn takes.
-func (r *reading) costOf(turn int) int {
-	i, found := slices.BinarySearchFunc(r.costs, turn, func(c turnCost, turn int) int { return c.turn - turn })
+func (r *reading) costOf(number int) int {
+	i, found := slices.BinarySearchFunc(r.asked, number, func(t turn, number int) int { return t.number - number })
 	if !found {
 		return 0
 	}
-	return min(r.costs[i].chars, conversation.ReadMaxChars)
+	return min(r.asked[i].cost(), conversation.ReadMaxChars)
 }
 
 // measure is how long the answer with these turns would be.

@@ -1,13 +1,14 @@
 package recall
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/iso8601"
@@ -70,10 +71,51 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 		var current current
 		s.call, current = located(ctx, source, call, undone)
 		s.query.Exclude, s.query.KinOf = current.ids, current.kinOf
+		if p.Order == conversation.SearchOrderRelevance {
+			s.found, err = mostRelevantMessages(ctx, source, s.query)
+			return err
+		}
 		s.found, err = source.Messages(ctx, s.query)
 		return err
 	})
 	return s, err
+}
+
+// mostRelevantMessages are the messages that answer a query best, the best one first, each with
+// the passage that does where it is too long.
+func mostRelevantMessages(ctx context.Context, source conversations.Source, q conversations.MessageQuery) (conversations.MessageMatches, error) {
+	ask := conversations.RankQuery{
+		Filter: q.Filter, Text: q.Text, Since: q.Since, Until: q.Until, Own: q.Own,
+		MaxPassages: q.Limit, MaxText: q.MaxText, MaxWide: q.MaxText,
+	}
+	for kind := transcript.Kind(0); q.Roles != 0 && kind <= transcript.KindSystem; kind++ {
+		if role := kind.Role(); role != transcript.NoRole && q.Roles.Has(role) {
+			ask.Scopes |= kind.Scope()
+		}
+	}
+	ranking, err := source.Rank(ctx, ask)
+	found := conversations.MessageMatches{Aside: ranking.Aside}
+	scores := map[conversations.MessagePosition]float64{}
+	for i := range ranking.Conversations {
+		c := &ranking.Conversations[i]
+		for _, p := range c.Passages {
+			m := conversations.Message{
+				Conversation: &c.Conversation, Position: conversations.MessagePosition{Time: p.Time, ID: c.ID, Event: p.Number},
+				Kind: p.Kind, Role: p.Role, Text: p.Text, Cut: p.After, Chars: utf8.RuneCountInString(p.Text),
+			}
+			if p.Before {
+				m.Text = "..." + m.Text
+			}
+			if p.Before || p.After {
+				m.Chars = max(m.Chars, q.MaxText+1) // of the whole text, at least
+			}
+			scores[m.Position] = p.Score
+			found.Messages = append(found.Messages, m)
+		}
+	}
+	slices.SortStableFunc(found.Messages, func(a, b conversations.Message) int { return cmp.Compare(scores[b.Position], scores[a.Position]) })
+	found.Total, found.AtLeast = len(found.Messages), len(found.Messages) == q.Limit
+	return found, err
 }
 
 // messageQuery is what the parameters ask for, with everything that is wrong with them.
@@ -118,6 +160,9 @@ func messageQuery(p conversation.SearchParams) (conversations.MessageQuery, []co
 			problems = append(problems, contract.Mismatch("cursor", "be as a note of an earlier answer has it", *p.Cursor, ""))
 		}
 		q.After = &at
+	}
+	if p.Order == conversation.SearchOrderRelevance && (q.Text == "" || q.After != nil) {
+		problems = append(problems, contract.Mismatch("order", "be newest where there is no query, or a cursor", p.Order, ""))
 	}
 	return q, problems
 }
@@ -171,15 +216,17 @@ func (s *searching) notes() []string {
 		}
 		notes = append(notes, fmt.Sprintf("%s messages match in all; these are %s %d. Those behind them: conversation_search with the same arguments and cursor=%q.",
 			total, those, len(f.Messages), s.next()))
+	} else if f.AtLeast && s.params.Order == conversation.SearchOrderRelevance {
+		notes = append(notes, fmt.Sprintf("These are the %d that answer best; a larger limit shows more.", len(f.Messages)))
 	}
 	var cut []string
 	for i := range f.Messages {
 		if m := &f.Messages[i]; m.Chars > maxMessage {
-			cut = append(cut, messageID(m))
+			cut = append(cut, placeOf(m))
 		}
 	}
 	if len(cut) > 0 {
-		notes = append(notes, fmt.Sprintf("%s cut at %d characters. conversation_context with id, before=0 and after=0 shows one whole: %s.",
+		notes = append(notes, fmt.Sprintf("%s cut at %d characters. conversation_read with id and event shows one whole: %s.",
 			count(len(cut), "message is", "messages are"), maxMessage, bounded(cut, ", ", maxNames)))
 	}
 	if f.Own > 0 {
@@ -202,7 +249,7 @@ func missedNotes(problems []conversations.Problem) []string {
 	return notSearched(slices.DeleteFunc(slices.Clone(problems), isDuplicate))
 }
 
-// structured answers conversation_search and conversation_context for programs.
+// structured answers conversation_search for programs.
 type structured struct{ *Tools }
 
 // Search is the answer in the form of Letta's tool of this name, with members of ours.
@@ -276,25 +323,4 @@ func ago(d time.Duration) string {
 		return fmt.Sprintf("%dh ago", d/time.Hour)
 	}
 	return fmt.Sprintf("%dd ago", d/(24*time.Hour))
-}
-
-// Context answers conversation_context.
-func (t *Tools) Context(ctx context.Context, call contract.Call, p conversation.ContextParams) (string, error) {
-	s := &around{call: call, params: p}
-	if !s.parse() {
-		return "", contract.Fixable("There is no such message: its number is out of range.")
-	}
-	everywhere := func(dir string) (conversations.Source, error) { return t.everywhere(dir, nil) }
-	err := t.askOf(ctx, everywhere, call, func(ctx context.Context, source conversations.Source) error {
-		return s.read(ctx, source)
-	})
-	var missing *conversations.NotFoundError
-	if errors.As(err, &missing) {
-		message := append([]string{"There is no conversation " + s.id + "."}, missedNotes(missing.Unread)...)
-		return "", contract.Fixable(strings.Join(message, " ") + " conversation_search with ids=true shows the ids of messages.")
-	}
-	if err != nil {
-		return "", err
-	}
-	return s.text(), nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -161,56 +162,61 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-// around answers as a conversation whose messages have these lengths.
-func chatOf(chars ...int) *messages {
-	return &messages{answer: func(q *conversations.MessageQuery) conversations.MessageMatches {
-		var found conversations.MessageMatches
-		for i, n := range chars {
-			if !q.Events.Has(i + 1) {
-				continue
-			}
-			m := messageAt(i+1, time.Time{}, "t", "")
-			m.Text, m.Chars = strings.Repeat(string(rune('a'+i)), min(n, q.MaxText)), n
-			found.Messages = append(found.Messages, m)
+// TestAround: a message and those around it are in their order, whole.
+func TestAround(t *testing.T) {
+	t.Parallel()
+	lengths := []int{3, 30_000, 4, 60_000}
+	dir := t.TempDir()
+	w := jptest.New(dir, "tests")
+	c := w.Conversation("17648402467", "t").Title("t")
+	for i, n := range lengths {
+		c.User(strings.Repeat(string(rune('a'+i)), n))
+	}
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	chat, err := conversations.Open(conversations.Options{Dir: dir, Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(n int) string {
+		return fmt.Sprintf("[2025-12-04 09:24] user (conv: t) id: jp-c17648402467 event: %d\n%s", n, strings.Repeat(string(rune('a'+n-1)), lengths[n-1]))
+	}
+	for _, tc := range []struct {
+		id            string
+		before, after int
+		want          string
+	}{
+		{"jp-c17648402467:4", 0, 0, block(4)},
+		{"jp-c17648402467:2", 5, 1, block(1) + separator + block(2) + separator + block(3)},
+		{"jp-c17648402467:3", 0, 1 << 40, block(3) + separator + block(4)},
+		{"jp-c17648402467:5", 9, 9, "Conversation jp-c17648402467 has no message 5."},
+		{"chatgpt-c1", 0, 0, `id must be the id of a message such as jp-c17648402467:12, got "chatgpt-c1".`},
+		{"chatgpt-c1:99999999999", 0, 0, `id must be the id of a message such as jp-c17648402467:12, got "chatgpt-c1:99999999999".`},
+	} {
+		got, err := Around(t.Context(), chat, tc.id, tc.before, tc.after)
+		if err != nil {
+			got = err.Error()
 		}
-		return found
-	}}
+		if got != tc.want {
+			t.Errorf("%s: %.300q, want %.300q", tc.id, got, tc.want)
+		}
+	}
 }
 
-func TestContextShowsWhatThereIsRoomFor(t *testing.T) {
+// TestFormer: a call of conversation_context has the arguments of conversation_read.
+func TestFormer(t *testing.T) {
 	t.Parallel()
-	head := func(n int) string { return fmt.Sprintf("[(no time)] user (conv: t) id: chatgpt-c1:%d\n", n) }
-	a, b, c, d := strings.Repeat("a", 3), strings.Repeat("b", 30_000), strings.Repeat("c", 4), strings.Repeat("d", 30_000)
-	join := func(blocks ...string) string { return strings.Join(blocks, "\n\n---\n\n") }
-	tests := map[string]struct {
-		chars     []int
-		arguments string
-		want      string
-	}{
-		"alone":                {[]int{3, 30_000, 4}, `{"id":"chatgpt-c1:2","before":0,"after":0}`, head(2) + b},
-		"with what is around":  {[]int{3, 30_000, 4, 1}, `{"id":"chatgpt-c1:2","before":5,"after":1}`, join(head(1)+a, head(2)+b, head(3)+c)},
-		"the nearest first":    {[]int{3, 30_000, 4, 30_000, 1}, `{"id":"chatgpt-c1:3"}`, join(head(2)+b, head(3)+c, "[note] There was no room for chatgpt-c1:4, chatgpt-c1:1, chatgpt-c1:5: conversation_context shows each of them.")},
-		"the first part":       {[]int{3, 30_000, 120_000}, `{"id":"chatgpt-c1:3"}`, join(head(3)+strings.Repeat("c", 50_000)+"...", `[note] This is part 1 of 3 of the message, which has 120000 characters. The next one: conversation_context with id="chatgpt-c1:3" and part=2. Messages around it are left out.`)},
-		"the last part":        {[]int{3, 30_000, 120_000}, `{"id":"chatgpt-c1:3","part":3,"before":0,"after":0}`, join(head(3)+strings.Repeat("c", 20_000), `[note] This is part 3 of 3 of the message, which has 120000 characters.`)},
-		"as much as there may": {[]int{50_000}, `{"id":"chatgpt-c1:1"}`, head(1) + strings.Repeat("a", 50_000)},
-		"one event":            {[]int{0}, `{"id":"chatgpt-c1:1"}`, head(1)},
-		"clamped":              {[]int{3, 30_000, 4, 30_000}, `{"id":"chatgpt-c1:4","before":-1,"after":99}`, join(head(4)+d, "[note] before=-1 is under the minimum: used 0.\nafter=99 is over the maximum: used 50.")},
-	}
-	for name, tc := range tests {
-		got, err := chatOf(tc.chars...).call(t, "conversation_context", tc.arguments)
-		if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
-		}
-	}
-	for arguments, want := range map[string]string{
-		`{"id":"chatgpt-c1:2"}`:                   "Conversation chatgpt-c1 has no message 2.",
-		`{"id":"chatgpt-c1:1","part":2}`:          "part=2 is none of this message: it has 1 part.",
-		`{"id":"chatgpt-c1:1","part":9999999999}`: "part=9999999999 is none of this message",
-		`{"id":"chatgpt-c1"}`:                     "id must be the id of a message such as jp-c17648402467:12",
-		`{}`:                                      "id is required",
+	for _, tc := range []struct{ tool, arguments, want string }{
+		{"conversation_context", `{"id":"jp-c1:12"}`, `{"id":"jp-c1:12"}`},
+		{"conversation_context", `{"id":"jp-c1:12","before":0,"after":0}`, `{"around":0,"id":"jp-c1:12"}`},
+		{"conversation_context", `{"id":"jp-c1:12","before":"2","part":3}`, `{"around":2,"id":"jp-c1:12","part":3}`},
+		{"conversation_context", `{"id":"jp-c1:12","before":-4,"after":null}`, `{"around":0,"id":"jp-c1:12"}`},
+		{"conversation_context", `[]`, `[]`},
+		{"conversation_read", `{"id":"jp-c1","before":2}`, `{"id":"jp-c1","before":2}`},
 	} {
-		if _, err := chatOf(3).call(t, "conversation_context", arguments); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", arguments, err, want)
+		if got := former(contract.Call{Tool: tc.tool, Arguments: []byte(tc.arguments)}); string(got.Arguments) != tc.want {
+			t.Errorf("%s %s: %s", tc.tool, tc.arguments, got.Arguments)
 		}
 	}
 }
@@ -256,7 +262,7 @@ func FuzzBlocks(f *testing.F) {
 		}
 		for _, part := range parts[:3] {
 			head, body, ok := strings.Cut(part, "\n")
-			if !ok || !strings.HasPrefix(head, "[1970-01-01 00:00] ") || !strings.HasSuffix(head, ") id: chatgpt-c1:7") {
+			if !ok || !strings.HasPrefix(head, "[1970-01-01 00:00] ") || !strings.HasSuffix(head, ") id: chatgpt-c1 event: 7") {
 				t.Fatalf("%q", part)
 			}
 			for line := range strings.SplitSeq(body, "\n") {

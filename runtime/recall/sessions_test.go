@@ -2,9 +2,7 @@ package recall_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -139,59 +137,5 @@ func TestSourcesAreStores(t *testing.T) {
 		if diff := cmp.Diff(conversations.Sources(), tool.Parameters[i].Enum); diff != "" {
 			t.Errorf("%s: %s", tool.Name, diff)
 		}
-	}
-}
-
-// vanishing is a source of which a file is deleted behind the first search.
-type vanishing struct {
-	conversations.Source
-	file string
-}
-
-func (v *vanishing) SearchEvents(ctx context.Context, q conversations.EventQuery) (conversations.EventMatches, error) {
-	found, err := v.Source.SearchEvents(ctx, q)
-	if v.file != "" {
-		err = errors.Join(err, os.Remove(v.file))
-		v.file = ""
-	}
-	return found, err
-}
-
-// A conversation that is deleted while others are searched takes nothing from those.
-func TestGrepOfWhatVanishes(t *testing.T) {
-	t.Parallel()
-	host := claudeHost(t)
-	home := host.Getenv("CLAUDE_CONFIG_DIR")
-	sessions, err := filepath.Glob(filepath.Join(home, "projects", "*", "*.jsonl"))
-	if err != nil || len(sessions) != 1 {
-		t.Fatal(sessions, err)
-	}
-	const gone = "0185cb11-9b78-4a81-8182-c302aea35144"
-	file := filepath.Join(filepath.Dir(sessions[0]), gone+".jsonl")
-	record, err := json.Marshal(map[string]any{
-		"type": "user", "uuid": "g1", "timestamp": "2026-05-02T10:00:00Z", "cwd": host.Dir, "message": map[string]any{"content": "We retry less."},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, append(record, '\n'), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	library, err := conversations.Open(conversations.Options{Dir: host.Dir, Getenv: host.Getenv})
-	if err != nil {
-		t.Fatal(err)
-	}
-	source := &vanishing{library, file}
-	tools := recall.New(func(string) (conversations.Source, error) { return source, nil })
-	e, err := tools.Grep(t.Context(), contract.Call{}, conversation.GrepParams{Pattern: "retry", Limit: 10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var ids []string
-	for _, c := range e.Conversations {
-		ids = append(ids, c.ID)
-	}
-	if diff := cmp.Diff([]string{claudeSession}, ids); diff != "" {
-		t.Error(diff)
 	}
 }

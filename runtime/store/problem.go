@@ -105,3 +105,15 @@ func (e *DamageError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
+
+// CopyTooLargeError is the error for a database that has to be copied to be read, because its
+// owner has not put all of it into one file, and that is too large for that.
+type CopyTooLargeError struct{ Size, Most int64 } // bytes
+
+func (e *CopyTooLargeError) Error() string {
+	const mega = 1 << 20
+	return fmt.Sprintf("it is in use and has to be copied to be read, and its %d MB are more than the %d MB that are copied", e.Size/mega, e.Most/mega)
+}
+
+// ForModel is what a model is told.
+func (e *CopyTooLargeError) ForModel() string { return e.Error() }

@@ -93,15 +93,6 @@ type Session interface {
 	Close()
 }
 
-// Narrower is a [Session] that can look for a text before it lists anything.
-type Narrower interface {
-	// ListHolding is List of the conversations in whose title, or in the text of one of whose
-	// events, may may be true of a part, and possibly of others. Parts are as those of a
-	// [Sifter], and may is called from several goroutines at a time. Not found are the sizes
-	// of pictures that a store writes as "640x480". ok is false where List has to be called.
-	ListHolding(ctx context.Context, set Set, may func(part []byte) bool) (list []Conversation, ok bool, err error)
-}
-
 // Recognizer is a store that can tell whether a call comes from the program that
 // records its conversations, and from which of them.
 type Recognizer interface {
@@ -146,15 +137,14 @@ const (
 // Conversation is a conversation of a session.
 type Conversation struct {
 	transcript.Conversation
+	// Request is how the first request begins, as [Request] makes it, as far as that is known: a
+	// conversation without a title of its own is called by it.
+	Request string
 	// Problems are what of its metadata could not be used.
 	Problems []Problem
 	// LastAt is when its last event happened, as far as that is known without reading
 	// the events; zero where it is not.
 	LastAt time.Time
-	// NewestAt is a time that no event of it is newer than, as far as one is known for
-	// certain without reading the events; zero where none is. Unlike LastAt it holds also
-	// where events are not in the order of their times.
-	NewestAt time.Time
 	// Order is where the conversation stands in its store, for what has equal times; 0
 	// in stores that keep conversations in no order but that of their ids. It stays when
 	// conversations are added.
@@ -171,18 +161,12 @@ type Keeper interface {
 	Keep(found []byte)
 }
 
-// Sized is a [Record] of which is known how much is read for its events.
-type Sized interface {
-	// Size is how many bytes are read for all events, at the most.
-	Size() int64
-}
-
 // Record is what is recorded in a conversation of a session.
 type Record interface {
-	// Events begins to read the events in memory that buffer accounts for. Where the
+	// Events begins to read the events. Where the
 	// conversation was renamed or archived since it was listed, it is found again;
 	// where it is gone, the error is a [*NotFoundError].
-	Events(ctx context.Context, buffer *Buffer) (Events, error)
+	Events(ctx context.Context) (Events, error)
 	// Version returns a text that is another one when the metadata or the events have
 	// changed.
 	Version(ctx context.Context) (string, error)
@@ -229,19 +213,6 @@ type Events interface {
 	Close()
 }
 
-// Sifter is [Events] that can be looked at as they are stored, without decoding them.
-type Sifter interface {
-	// Sift hands over all that is stored, part by part, until may returns true, and reports
-	// whether it did. It is called before Next. Parts have [SiftOverlap] bytes in common. They are JSON in which a
-	// text of an event stands as JSON strings have it, but for what an escape stands for, in
-	// one piece between any of the characters " \\/{}[]:," and line breaks.
-	Sift(ctx context.Context, may func(part []byte) bool) (bool, error)
-}
-
-// SiftOverlap is how many bytes the parts that a [Sifter] hands over have in common with
-// those before.
-const SiftOverlap = 512
-
 // Totals describes the events of a conversation, or of its beginning.
 type Totals struct {
 	Turns int
@@ -260,59 +231,4 @@ type Totals struct {
 	TooLarge int
 	// Cut reports whether the end was left out because all of it is more than what is read.
 	Cut bool
-}
-
-// Findable is a [Record] of a conversation in which its store finds messages by itself.
-type Findable interface {
-	// Finder returns what finds messages in this conversation, and others that have the
-	// same one; nil where nothing does.
-	Finder() MessageFinder
-}
-
-// MessageFinder finds messages where reading all of a store would take long. It is
-// comparable.
-type MessageFinder interface {
-	// FindMessages calls found with messages, of the conversation at an index of those that
-	// are searched, with the number of the event. An event is valid until found returns.
-	FindMessages(ctx context.Context, q MessageSearch, found func(index, number int, e *transcript.Event)) (MessagesFound, error)
-}
-
-// MessageSearch asks a [MessageFinder] for messages: the newest first, those without a time
-// last, and of equal times those of the conversation with the least Order.
-type MessageSearch struct {
-	Conversations []*Conversation
-	// Every has the indexes of the conversations of which every message matches.
-	Every []int
-	// Text is what the text of a message has, taken literally and by simple folding: that of
-	// a tool call with its strings unescaped. Empty is in every message.
-	Text string
-	// Kinds are those of the messages; nil stands for all.
-	Kinds []transcript.Kind
-	// Since and Until bound the times of messages, both inclusive, where they are not nil.
-	Since, Until *time.Time
-	// After leaves out what stands at a place and before it; nil leaves out nothing.
-	After *MessagePlace
-	// Limit is how many messages are handed over at the most.
-	Limit int
-	// Own reports whether a tool is one whose calls and results are searched in another way.
-	// Nil is for none.
-	Own func(tool string) bool
-	// Counting is asked again and again whether to go on counting. Nil is to count to the end.
-	Counting func() bool
-}
-
-// MessagePlace is where a message stands in the order of a [MessageSearch].
-type MessagePlace struct {
-	Time  time.Time // zero for none
-	Order int64     // of its conversation
-	Event int       // its number
-}
-
-// MessagesFound is the answer to a [MessageSearch].
-type MessagesFound struct {
-	// Left are the indexes of conversations that were not searched: they are to be read.
-	Left []int
-	// Total is how many messages match, wherever they stand; with AtLeast there may be more.
-	Total   int
-	AtLeast bool
 }

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Event is one recorded event.
+// Event is one recorded event, decoded. Its texts are valid UTF-8. Nobody changes the bytes
+// that it has.
 type Event struct {
 	Index int // position in the conversation, from 0
 	Turn  int // from 1; 0 for global kinds
@@ -13,37 +14,23 @@ type Event struct {
 	// Copied reports whether another conversation has the event too, from which this one
 	// was forked. A search over both finds it in the other one alone.
 	Copied bool
-	Record
-}
-
-// Record is what is recorded of an event, decoded where it is asked for. Methods
-// that append return valid UTF-8.
-type Record interface {
-	// Time is when the event happened, in UTC; zero where that is not recorded, or
-	// not usable.
-	Time() time.Time
-	// Stored returns the text that AppendText decodes as it is stored, for a test on
-	// the bytes before they are decoded.
-	Stored() ([]byte, StoredForm)
-	// AppendText appends the text that is searched: what was said, thought, asked or
-	// returned; of a tool call its name and, on the next line, the arguments. There
-	// may be none.
-	AppendText(dst []byte) ([]byte, Encoding)
-	// AppendBody appends the text that is read. It is that of AppendText, except that
-	// it has only the arguments of a tool call, and also answers and structured data.
-	// What is over a limit is not held in memory as a whole.
-	AppendBody(dst []byte, limits Limits) ([]byte, BodyInfo)
-	// AppendName and AppendCallID append the name of a called tool and what joins a
-	// call with its result, as recorded: the first most characters, or all where most
-	// is 0.
-	AppendName(dst []byte, most int) []byte
-	AppendCallID(dst []byte, most int) []byte
-	// IsError reports whether a tool result is marked as an error.
-	IsError() bool
-	// CompactedTurns returns how many turns, from the first, a compaction replaces.
-	CompactedTurns() int
-	// AppendJSON appends the event as a compact JSON object close to what is stored.
-	AppendJSON(dst []byte, options JSONOptions) []byte
+	Time   time.Time // in UTC; zero where that is not recorded, or not usable
+	// Name is the name of a called tool, or of a recorded role; empty where there is none.
+	Name   string
+	CallID string // joins a call with its result; empty where there is none
+	Failed bool   // a result of a call that is marked as an error
+	// Text is what was said, thought, asked or returned, and arguments of a call that are
+	// no JSON.
+	Text []byte
+	// Arguments is the JSON of a call's arguments. Any other event has here the JSON that is
+	// recorded in place of a text, such as structured data.
+	Arguments []byte
+	// Encoding is Base64 where the text, or a string of the arguments, is left as stored.
+	Encoding       Encoding
+	CompactedTurns int // how many turns, from the first, a compaction replaces
+	// Object is the JSON object that is recorded, where its store has one that programs read;
+	// else nil. Only the metadata in it is decoded.
+	Object []byte
 }
 
 // Limits are how many characters a text may have; 0 stands for any number. Of a
@@ -84,18 +71,7 @@ type BodyInfo struct {
 	Chars, Head int
 }
 
-// StoredForm is how a text is stored.
-type StoredForm uint8
-
-// The forms of stored text.
-const (
-	StoredOtherwise StoredForm = iota // nothing follows from the bytes
-	StoredString                      // the inside of a JSON string
-	StoredBase64                      // the same, which may be base64 of the text
-	StoredCall                        // JSON with all of a tool call, strings as StoredBase64
-)
-
-// JSONOptions controls [Record.AppendJSON].
+// JSONOptions controls the JSON object of an event.
 type JSONOptions struct {
 	// Turn adds the key "turn" with the 1-based number (0 for global kinds).
 	Turn bool

@@ -1,5 +1,7 @@
 package transcript
 
+import "github.com/convtools/convtools/runtime/base/text"
+
 // Role is who a message is from.
 type Role uint8
 
@@ -36,8 +38,8 @@ func (s Roles) Has(r Role) bool { return s&(1<<r) != 0 }
 // one, that, as it is recorded.
 func (e *Event) RoleName() string {
 	if e.Kind == KindSystem {
-		if name := e.AppendName(nil, maxRole); len(name) > 0 {
-			return string(name)
+		if name, _, _ := text.Ends(e.Name, maxRole, 0); name != "" {
+			return name
 		}
 	}
 	return e.Kind.Role().String()

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -37,38 +38,6 @@ func AppendUnescaped(dst, raw []byte) []byte {
 		dst, n = appendEscape(dst, raw[i:])
 		raw = raw[i+n:]
 	}
-}
-
-// AppendSome appends the text of the first part of raw as [AppendUnescaped] does,
-// until that is some bytes or a little more, and returns the rest of raw.
-func AppendSome(dst, raw []byte, some int) (text, rest []byte) {
-	for end := len(dst) + some; len(raw) > 0 && len(dst) < end; {
-		plain := raw[:characters(raw, end-len(dst))]
-		i := bytes.IndexByte(plain, '\\')
-		if i < 0 {
-			dst, raw = AppendValid(dst, plain), raw[len(plain):]
-			continue
-		}
-		dst = AppendValid(dst, plain[:i])
-		var n int
-		dst, n = appendEscape(dst, raw[i:])
-		raw = raw[i+n:]
-	}
-	return dst, raw
-}
-
-// characters returns a length of at least n bytes, or that of text, at which no
-// character is divided.
-func characters(text []byte, n int) int {
-	if n >= len(text) {
-		return len(text)
-	}
-	for end := n; end < min(len(text), n+utf8.UTFMax); end++ {
-		if utf8.RuneStart(text[end]) {
-			return end
-		}
-	}
-	return min(len(text), n+utf8.UTFMax) // no character is that long
 }
 
 // appendEscape appends what the escape at the start of raw stands for, and
@@ -154,51 +123,49 @@ func AppendQuoted(dst, text []byte) []byte {
 
 // CloseQuoted makes a JSON string of the text dst[start:], which is valid UTF-8
 // with its opening quote already in front: it escapes as [AppendQuoted] does, and
-// closes the string.
-func CloseQuoted(dst []byte, start int) []byte { return append(EscapeFrom(dst, start), '"') }
-
-// EscapeFrom escapes the text dst[start:], which is valid UTF-8, for the inside of
-// a JSON string. Text that needs no escape, by far the most, stays where it is.
-func EscapeFrom(dst []byte, start int) []byte {
-	i := start
-	for i < len(dst) && !needsEscape(dst[i]) {
-		i++
+// closes the string. The text is escaped where it is: it may be long.
+func CloseQuoted(dst []byte, start int) []byte {
+	more := 0
+	for _, c := range dst[start:] {
+		if needsEscape(c) {
+			more += len(escapeOf(c)) - 1
+		}
 	}
-	if i < len(dst) {
-		end := len(dst)
-		dst = appendEscaped(dst, dst[i:end])
-		dst = append(dst[:i], dst[end:]...)
+	from := len(dst)
+	dst = slices.Grow(dst, more+1)[:from+more]
+	for to := len(dst); to > from; { // from the end: nothing is written over before it is read
+		from--
+		if c := dst[from]; needsEscape(c) {
+			to -= len(escapeOf(c))
+			copy(dst[to:], escapeOf(c))
+		} else {
+			to--
+			dst[to] = c
+		}
 	}
-	return dst
+	return append(dst, '"')
 }
 
-func appendEscaped(dst, text []byte) []byte {
-	const hex = "0123456789abcdef"
-	plain := 0 // start of the bytes not yet copied
-	for i, c := range text {
-		if !needsEscape(c) {
-			continue
-		}
-		dst = append(dst, text[plain:i]...)
-		plain = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
+// escapeOf returns the escape of a byte that needs one.
+func escapeOf(c byte) string {
+	switch c {
+	case '"':
+		return `\"`
+	case '\\':
+		return `\\`
+	case '\b':
+		return `\b`
+	case '\f':
+		return `\f`
+	case '\n':
+		return `\n`
+	case '\r':
+		return `\r`
+	case '\t':
+		return `\t`
 	}
-	return append(dst, text[plain:]...)
+	const hex = "0123456789abcdef"
+	return `\u00` + string([]byte{hex[c>>4], hex[c&15]})
 }
 
 func needsEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
@@ -206,48 +173,3 @@ func needsEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
 // HeadChars is how many of the max characters that are kept of a longer text are
 // its first ones: 60 %, rounded down, without overflow for any max.
 func HeadChars(max int) int { return max/5*3 + max%5*3/5 }
-
-// UnescapeStrings unescapes the strings of the JSON text[from:], in place: no escape is
-// shorter than what it stands for. Of a tool call this makes, where from is the length of
-// its name, the text that is searched.
-func UnescapeStrings(text []byte, from int) []byte {
-	from = min(from, len(text))
-	out, rest := text[:from], text[from:]
-	last := bytes.LastIndexByte(text, '\\')
-	for len(text)-len(rest) <= last {
-		open := bytes.IndexByte(rest, '"')
-		if open < 0 {
-			break
-		}
-		out = append(out, rest[:open+1]...)
-		rest = rest[open+1:]
-		end := stringEnd(rest)
-		out = AppendUnescaped(out, rest[:end])
-		rest = rest[end:]
-		if len(rest) > 0 {
-			out = append(out, '"')
-			rest = rest[1:]
-		}
-	}
-	return append(out, rest...)
-}
-
-// stringEnd returns where a JSON string, whose inside text begins with, ends: at its
-// closing quote, or where there is none at the end.
-func stringEnd(text []byte) int {
-	for i := 0; i < len(text); i++ {
-		n := bytes.IndexByte(text[i:], '"')
-		if n < 0 {
-			break
-		}
-		i += n
-		slashes := i
-		for slashes > 0 && text[slashes-1] == '\\' {
-			slashes--
-		}
-		if (i-slashes)%2 == 0 {
-			return i
-		}
-	}
-	return len(text)
-}

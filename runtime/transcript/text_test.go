@@ -46,26 +46,3 @@ func TestAppendQuoted(t *testing.T) {
 		}
 	}
 }
-
-// AppendSome, repeated, returns what AppendUnescaped does.
-func TestAppendSome(t *testing.T) {
-	t.Parallel()
-	for _, raw := range []string{
-		"", "plain", "東京 é \U0001f600", `a\n\t\"\\\/\u00e9\ud83d\ude00\ud83d\ud83d\ude00\ude00\q\u12`, `\`,
-		"\xff\xfe", "\xe6\x9d", "a\xe6\x9d\x80\x80\x80\x80\x80\x80\x80b", "\xf0\x9f\x98", "\xed\xa0\x80", "\x80\x80\x80\x80\x80é", `\\\\\\\ué`,
-	} {
-		want := string(transcript.AppendUnescaped([]byte(">"), []byte(raw)))
-		for some := 1; some <= len(raw)+1; some++ {
-			got, rest := []byte(">"), []byte(raw)
-			for len(rest) > 0 {
-				before := len(rest)
-				if got, rest = transcript.AppendSome(got, rest, some); len(rest) >= before {
-					t.Fatalf("%q in steps of %d: no step at %q", raw, some, rest)
-				}
-			}
-			if string(got) != want {
-				t.Errorf("%q in steps of %d: %q, want %q", raw, some, got, want)
-			}
-		}
-	}
-}

@@ -2,10 +2,15 @@ package transcript
 
 import "strings"
 
-// IsTool reports whether the recorded name of a called tool is that of a tool.
+// IsTool reports whether the recorded name of a called tool is one of names, those of a tool.
 // Hosts put the name of a server before it, with a separator of their own:
 // mcp__convtools__conversation_grep, convtools.conversation_grep.
-func IsTool(recorded, tool string) bool {
-	server, ok := strings.CutSuffix(recorded, tool)
-	return ok && (server == "" || strings.ContainsRune("_./:-", rune(server[len(server)-1])))
+func IsTool(recorded string, names ...string) bool {
+	for _, name := range names {
+		server, ok := strings.CutSuffix(recorded, name)
+		if ok && (server == "" || strings.ContainsRune("_./:-", rune(server[len(server)-1]))) {
+			return true
+		}
+	}
+	return false
 }

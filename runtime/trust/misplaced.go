@@ -16,7 +16,7 @@ func Tables(project bool) []string {
 	if project {
 		return tables
 	}
-	return append(tables, "index", "stores", Table)
+	return append(tables, "index", "recall", "stores", Table)
 }
 
 // Misplaced returns the names in the user's decoded configuration file that may be meant to restrict something and do

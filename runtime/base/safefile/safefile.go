@@ -183,11 +183,14 @@ func ReadAll(f *os.File, most int64) ([]byte, error) { return readAll(f, 0, most
 // readAll is [ReadAll] of a file with about size bytes left.
 func readAll(f *os.File, size, most int64) ([]byte, error) {
 	var data bytes.Buffer
-	data.Grow(int(max(0, min(size, most))) + bytes.MinRead)
-	if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
-		return nil, err
+	if size <= most {
+		data.Grow(int(max(0, size)) + bytes.MinRead)
+		if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
+			return nil, err
+		}
+		size = int64(data.Len())
 	}
-	if int64(data.Len()) > most {
+	if size > most {
 		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: &TooLargeError{Most: most}}
 	}
 	return data.Bytes(), nil

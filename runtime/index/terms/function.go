@@ -1,9 +1,11 @@
 package terms
 
-// IsFunctionWord reports whether a term is one of the English words that hold a sentence
-// together and say nothing of what it is about. Words such as "up", "more" and "after" are not
-// among them: a title of four words loses much with one of those.
-func IsFunctionWord(term string) bool {
+// IsFunctionWord reports whether a term is one of the words that hold a sentence together and
+// say nothing of what it is about, in English or in the language of the reader. Words such as
+// "up", "more" and "after" are not among them: a title of four words loses much with one of those.
+func (r *Reader) IsFunctionWord(term string) bool { return isEnglishFunction(term) || r.function[term] }
+
+func isEnglishFunction(term string) bool {
 	switch term {
 	case "a", "an", "the", "and", "but", "or", "if", "than", "that", "this", "these", "those", "there", "then", "here", "so", "as",
 		"am", "is", "are", "was", "were", "be", "been", "being", "do", "does", "doe", "did", "doing", "don",

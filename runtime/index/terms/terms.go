@@ -21,19 +21,24 @@ const (
 
 // Reader finds the terms of texts. It is for one goroutine at a time.
 type Reader struct {
-	stem   Stemmer
-	folded []byte
-	cache  [1 << 13]cached
+	stem     func(word string) string // of a folded word
+	function map[string]bool          // terms of function words that English does not have
+	folded   []byte
+	cache    [1 << 13]cached
 }
 
 // cached is the stem of a word that was seen.
 type cached struct{ word, stem string }
 
-// Stemmer returns the stem of a folded word.
-type Stemmer func(word string) string
-
-// NewReader returns a reader that makes stems by a stemmer.
-func NewReader(stem Stemmer) *Reader { return &Reader{stem: stem} }
+// NewReader returns a reader of texts in a language, and in English: only the stems are all of
+// that language.
+func NewReader(l Language) *Reader {
+	r := &Reader{stem: stemmer(l), function: map[string]bool{}}
+	for _, word := range functionWords(l) {
+		r.Each([]byte(word), func(term []byte, _ int) { r.function[string(term)] = true })
+	}
+	return r
+}
 
 // Each calls yield with each term of a text, from left to right, and as often as it occurs:
 // of an identifier with several parts the parts, then the whole. A term is valid until yield

@@ -59,11 +59,39 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	for language, want := range map[terms.Language]string{
+		"":            "cach file zwischenspeich dateien",
+		terms.English: "cach file zwischenspeich dateien",
+		terms.None:    "caching files zwischenspeicher dateien",
+		"german":      "caching fil zwischenspeich datei",
+	} {
+		var got []string
+		terms.NewReader(language).Each([]byte("Caching files Zwischenspeicher Dateien"), func(term []byte, _ int) { got = append(got, string(term)) })
+		if diff := cmp.Diff(strings.Fields(want), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", language, diff)
+		}
+	}
+	for _, name := range terms.Languages() {
+		r := terms.NewReader(terms.Language(name))
+		if r.Each([]byte("Straße étude ночь iğne őz"), func([]byte, int) {}); !r.IsFunctionWord("the") {
+			t.Errorf("%s: the", name)
+		}
+	}
+	if r := terms.NewReader("german"); !r.IsFunctionWord("warum") || r.IsFunctionWord("datei") || terms.NewReader(terms.English).IsFunctionWord("warum") {
+		t.Error("function words of German")
+	}
+}
+
 func FuzzTerms(f *testing.F) {
 	for _, seed := range []string{"parseConfig parse_config", "a'b's don't", "記憶X", "\xff_\u0301A", "HTTPServerID_x__Y"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		for _, name := range terms.Languages() {
+			terms.NewReader(terms.Language(name)).Each([]byte(text), func([]byte, int) {})
+		}
 		last := 0
 		r := terms.NewReader(terms.English)
 		r.Each([]byte(text), func(term []byte, at int) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,7 +51,7 @@ type change struct {
 	// each makes the change to one conversation.
 	each func(context.Context, *jp.Writer, *conversations.Listed) (outcome, error)
 	// together makes the change to several, or to none of them, in place of each.
-	together func(context.Context, *jp.Writer, []transcript.ID) error
+	together func(context.Context, *jp.Writer, []conversations.Listed) error
 }
 
 // outcome is what a change did.
@@ -76,33 +77,13 @@ func (c *commands) writer(o *changeFlags) (*jp.Writer, error) {
 	return w.Writer(jp.WriterOptions{Now: c.host.Now, Wait: wait}), nil
 }
 
-// named finds the conversations that arguments name, of which there has to be one.
-func (c *commands) named(ctx context.Context, cmd *cobra.Command, source conversations.Source, words []string, flag string) ([]conversations.Listed, error) {
-	if len(words) == 0 {
-		hint := "name conversations by their ids; . is the active one"
-		return nil, usageError(hint, "%s needs a conversation", cmd.CommandPath())
-	}
-	ids, err := c.targets(ctx, words, flag)
-	if err != nil {
-		return nil, err
-	}
-	if len(ids) == 0 {
-		return nil, failedHint("one id on a line", "standard input holds no ids")
-	}
-	listing, err := source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, Sort: conversations.ByID, Ascending: true, NoEvents: true})
-	if err != nil {
-		return nil, sourceFailure(err, ids)
-	}
-	return listing.Conversations, nil
-}
-
 // maxTogether bounds how many conversations are locked at once: each lock is an
 // open file.
 const maxTogether = 200
 
-// make makes a change to conversations, once whoever has to be asked has agreed.
-func (c *commands) make(ctx context.Context, source conversations.Source, ch change, list []conversations.Listed) error {
-	f, err := c.resolveFormat()
+// make makes a change to conversations, once the person who has to be asked has agreed.
+func (c *commands) make(ctx context.Context, ch change, list []conversations.Listed) error {
+	out, err := c.results()
 	if err != nil {
 		return err
 	}
@@ -111,54 +92,47 @@ func (c *commands) make(ctx context.Context, source conversations.Source, ch cha
 		return err
 	}
 	if ch.flags.dryRun {
-		return c.show(f, ch, list)
+		return c.rehearse(out, ch, list)
 	}
-	if err := c.agree(ctx, source, ch, list); err != nil {
+	if err := c.agree(ctx, ch, list); err != nil {
 		return err
 	}
-	out := c.newResults(f)
-	failed := false
-	var edits []jp.Edited
-	for i := range list {
-		l := &list[i]
-		if ch.together != nil && i%maxTogether == 0 {
-			var ids []transcript.ID
-			for _, l := range list[i:min(i+maxTogether, len(list))] {
-				ids = append(ids, l.ID)
-			}
-			if err := ch.together(ctx, w, ids); err != nil {
-				if len(list) <= maxTogether {
-					return changeFailure(err)
-				}
-				failed = true // those before are done
-				c.reportFailure(err)
-				break
-			}
-		}
-		var result outcome
-		var err error
-		if ch.each != nil {
-			result, err = ch.each(ctx, w, l)
-		}
-		if err != nil {
-			if ctx.Err() != nil || len(list) == 1 {
-				return changeFailure(err)
-			}
-			failed = true
-			c.reportFailure(err)
-			continue
-		}
-		edits = append(edits, result.edited)
-		if err := c.report(out, ch, l, result); err != nil {
+	alone, failed := len(list) == 1, false
+	// failing reports an error of one of several, after which the others go on.
+	failing := func(err error, last bool) error {
+		if err = changeFailure(err); err == nil || last {
 			return err
 		}
-	}
-	if err := w.Keep(ctx, edits...); err != nil {
-		if ctx.Err() != nil || len(list) == 1 {
-			return changeFailure(err)
-		}
 		failed = true
-		c.reportFailure(err)
+		cli.Report(c.host.Stderr, err)
+		return nil
+	}
+	var edits []jp.Edited
+	for some := range slices.Chunk(list, maxTogether) {
+		if ch.together != nil {
+			if err := ch.together(ctx, w, some); err != nil {
+				if err := failing(err, len(list) <= maxTogether); err != nil {
+					return err
+				}
+				break // those before are done
+			}
+		}
+		for i := range some {
+			var result outcome
+			var err error
+			if ch.each != nil {
+				result, err = ch.each(ctx, w, &some[i])
+			}
+			if err == nil {
+				edits = append(edits, result.edited)
+				c.report(out, ch, &some[i], result)
+			} else if err := failing(err, alone || ctx.Err() != nil); err != nil {
+				return err
+			}
+		}
+	}
+	if err := failing(w.Keep(ctx, edits...), alone || ctx.Err() != nil); err != nil {
+		return err
 	}
 	if err := out.close(); err != nil || !failed {
 		return err
@@ -167,56 +141,37 @@ func (c *commands) make(ctx context.Context, source conversations.Source, ch cha
 }
 
 // report writes what was done to a conversation.
-func (c *commands) report(out *results, ch change, l *conversations.Listed, result outcome) error {
-	action, text := ch.done, c.acted(ch.done, l)+"\n"
+func (c *commands) report(out *results, ch change, l *conversations.Listed, result outcome) {
+	action, text := ch.done, acted(ch.done, l)+"\n"
 	switch {
 	case result.nothing != "":
 		action, text = "unchanged", ""
-		if out.array == nil {
+		if !out.format.json {
 			c.note("%s: %s", l.ID, result.nothing)
 		}
 	case result.id != "":
 		text = string(result.id) + "\n"
 	}
-	return out.add(text, func(r *record) {
-		r.about(string(l.ID), l.Title)
-		r.string("action", action)
-		if result.id != "" {
-			r.string("new_id", string(result.id))
-		}
-	})
+	out.add(text, append(about(l.ID, l.Title, "action", action), given("new_id", string(result.id))...))
 }
 
 // acted is a line about what is done to a conversation.
-func (c *commands) acted(action string, l *conversations.Listed) string {
-	return strings.TrimRight(fmt.Sprintf("%s %s  %s", action, l.ID, c.title(l)), " ")
+func acted(action string, l *conversations.Listed) string {
+	return strings.TrimRight(fmt.Sprintf("%s %s  %s", action, l.ID, shortTitle(l.Title)), " ")
 }
 
-// title is a title in a line for people.
-func (c *commands) title(l *conversations.Listed) string {
-	return text.Truncate(text.Cell(l.Title), completionColumn)
-}
-
-// show writes what would be done.
-func (c *commands) show(f format, ch change, list []conversations.Listed) error {
-	out := c.newResults(f)
+// rehearse writes what would be done.
+func (c *commands) rehearse(out *results, ch change, list []conversations.Listed) error {
+	action := "would " + ch.verb
 	for i := range list {
-		l, action, how := &list[i], "would "+ch.verb, ""
-		line := c.acted(action, l)
+		line, how := acted(action, &list[i]), ""
 		if ch.would != nil {
-			how = ch.would(l)
+			how = ch.would(&list[i])
 		}
 		if how != "" {
-			line += ": " + text.Line(how)
+			line = strings.TrimRight(line+": "+text.Line(how), " ")
 		}
-		err := out.add(strings.TrimRight(line, " ")+"\n", func(r *record) {
-			r.about(string(l.ID), l.Title)
-			r.string("action", action)
-			r.optional("change", how)
-		})
-		if err != nil {
-			return err
-		}
+		out.add(line+"\n", about(list[i].ID, list[i].Title, "action", action, "change", orNull(how)))
 	}
 	return out.close()
 }
@@ -225,64 +180,50 @@ func (c *commands) show(f format, ch change, list []conversations.Listed) error 
 const maxShown = 20
 
 // agree asks whether to make a change that is dangerous.
-func (c *commands) agree(ctx context.Context, source conversations.Source, ch change, list []conversations.Listed) error {
+func (c *commands) agree(ctx context.Context, ch change, list []conversations.Listed) error {
 	if ch.flags.yes {
 		return nil
 	}
-	active, err := c.active(ctx, source)
+	active, err := c.active(ctx)
 	if err != nil {
 		c.warn("which conversation is active is not known: %v", err)
 	}
-	reasons := map[string]bool{}
-	var order []string
-	add := func(reason string) {
-		if reason != "" && !reasons[reason] {
-			reasons[reason] = true
-			order = append(order, reason)
-		}
+	one := "one"
+	var reasons []string
+	if len(list) == 1 {
+		one = "it"
+	} else if len(list) > 1 {
+		reasons = append(reasons, fmt.Sprintf("%d conversations", len(list)))
 	}
-	if len(list) > 1 {
-		add(fmt.Sprintf("%d conversations", len(list)))
-	}
-	for _, reason := range ch.reasons {
-		add(reason)
-	}
+	reasons = append(reasons, ch.reasons...)
 	for i := range list {
 		if ch.harmless {
 			break
 		}
-		if list[i].ID == active && active != "" {
-			add("one is active")
+		if list[i].ID == active {
+			reasons = append(reasons, one+" is active")
 		}
-		if !list[i].PinnedAt.IsZero() {
-			add("one is pinned")
-		}
-	}
-	if len(list) == 1 {
-		for i := range order {
-			order[i] = strings.Replace(order[i], "one is", "it is", 1)
+		if !list[i].PinnedAt.IsZero() && !slices.Contains(reasons, one+" is pinned") {
+			reasons = append(reasons, one+" is pinned")
 		}
 	}
-	if len(order) == 0 && (ch.dangerous == "" || len(list) == 0) {
+	if len(reasons) == 0 && (ch.dangerous == "" || len(list) == 0) {
 		return nil
 	}
 	for i := range list[:min(len(list), maxShown)] {
-		c.note("%s %s  %s", ch.verb, list[i].ID, c.title(&list[i]))
+		c.note("%s %s  %s", ch.verb, list[i].ID, shortTitle(list[i].Title))
 	}
 	if more := len(list) - maxShown; more > 0 {
 		c.note("… and %d more", more)
 	}
-	if len(order) > 0 {
-		c.note("this needs a yes: %s", strings.Join(order, ", "))
+	if len(reasons) > 0 {
+		c.note("this needs a yes: %s", strings.Join(reasons, ", "))
 	}
 	if ch.dangerous != "" {
 		c.note("%s", ch.dangerous)
 	}
 	return cli.Ask(ctx, c.host.Stdin, c.host.Stderr, "Make this change?")
 }
-
-// reportFailure reports an error of one of several changes.
-func (c *commands) reportFailure(err error) { cli.Report(c.host.Stderr, changeFailure(err)) }
 
 // changeFailure words an error of changing a conversation.
 func changeFailure(err error) error {
@@ -315,11 +256,6 @@ func changeFailure(err error) error {
 	return err
 }
 
-// findAll returns all conversations, live and archived, hidden or not.
-func (c *commands) findAll(ctx context.Context, source conversations.Source) ([]conversations.Listed, error) {
-	return c.all(ctx, source, conversations.Filter{Both: true, Hidden: true})
-}
-
 // below returns the conversations below some others, parents first; none twice,
 // whatever is recorded.
 func below(all, roots []conversations.Listed) []conversations.Listed {
@@ -346,4 +282,53 @@ func below(all, roots []conversations.Listed) []conversations.Listed {
 		}
 	}
 	return found
+}
+
+func (c *commands) archiveCommand() *cobra.Command {
+	return c.moveCommand(&cobra.Command{
+		Use:     "archive ID…",
+		Aliases: []string{"a"},
+		Short:   "Move conversations to the archive",
+		Long: `Moves conversations to the archive: ls --archived lists them, unarchive brings
+them back.`,
+		Example: "  convtools conversation archive jp-c17737387251\n  convtools conversation archive --inactive-since=8w --dry-run",
+	}, true, change{verb: "archive", done: "archived"}, (*jp.Writer).Archive, "it is archived already")
+}
+
+func (c *commands) unarchiveCommand() *cobra.Command {
+	return c.moveCommand(&cobra.Command{
+		Use:     "unarchive ID…",
+		Aliases: []string{"ua"},
+		Short:   "Bring conversations back from the archive",
+		Long:    "Brings conversations back from the archive.",
+		Example: "  convtools conversation unarchive jp-c17737387251",
+	}, false, change{verb: "unarchive", done: "unarchived"}, (*jp.Writer).Unarchive, "it is not archived")
+}
+
+// moveCommand completes a command that moves conversations; with times they can be
+// chosen by time.
+func (c *commands) moveCommand(cmd *cobra.Command, times bool, ch change, move func(*jp.Writer, context.Context, transcript.ID) (bool, error), nothing string) *cobra.Command {
+	var opts changeFlags
+	var when span
+	cmd.Long += "\n\n" + targetsHelp + "\n\n" + changeHelp
+	ch.flags = &opts
+	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		moved, err := move(w, ctx, l.ID)
+		if err == nil && !moved {
+			return outcome{nothing: nothing}, nil
+		}
+		return outcome{}, err
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		list, err := c.chosen(cmd, args, when)
+		if err != nil {
+			return err
+		}
+		return c.make(cmd.Context(), ch, list)
+	}
+	opts.addFlags(cmd)
+	if times {
+		when.addFlags(cmd, true)
+	}
+	return cmd
 }

@@ -18,10 +18,10 @@ import (
 // tool calls are left out or shortened. Where several are about a turn, the last
 // one counts, for each of the three by itself.
 type compactedView struct {
-	list                      []compaction
-	summaries, thoughts, tool []int32           // by turn, from 0: index in list; -1 for none
-	names                     map[string]string // tools of the calls that were seen, by the id of the call
-	from, to                  int               // turns of the summary that was handed over last
+	list     []compaction
+	effects  []effect          // by turn, from 0
+	names    map[string]string // tools of the calls that were seen, by the id of the call
+	from, to int               // turns of the summary that was handed over last
 }
 
 // compaction is one as it is recorded.
@@ -30,11 +30,20 @@ type compaction struct {
 	FromTurn  int `json:"from_turn"` // counted from 0
 	ToTurn    int `json:"to_turn"`   // inclusive
 	Summary   *struct{ Summary string }
-	Reasoning string // "strip", or empty
-	ToolCalls *struct {
-		Policy            string // "omit" or "strip"
-		Request, Response bool   // what of a call "strip" is about
-	} `json:"tool_calls"`
+	Reasoning string      // "strip", or empty
+	ToolCalls *toolPolicy `json:"tool_calls"`
+}
+
+type toolPolicy struct {
+	Policy            string // "omit" or "strip"
+	Request, Response bool   // what of a call "strip" is about
+}
+
+// effect is what compactions say of a turn.
+type effect struct {
+	summary   *compaction // nil for none
+	reasoning string
+	tools     toolPolicy
 }
 
 // add takes a compaction. What is none of JP's, as in another store, says nothing.
@@ -49,76 +58,52 @@ func (v *compactedView) add(e *conversations.Event) error {
 // begin works out what goes for each of so many turns.
 func (v *compactedView) begin(turns int) {
 	slices.SortStableFunc(v.list, func(a, b compaction) int { return a.at.Compare(b.at) })
-	v.summaries = v.resolve(turns, func(c *compaction) bool { return c.Summary != nil })
-	v.thoughts = v.resolve(turns, func(c *compaction) bool { return c.Reasoning != "" })
-	v.tool = v.resolve(turns, func(c *compaction) bool { return c.ToolCalls != nil })
+	v.effects = make([]effect, turns)
+	for i := range v.list {
+		c := &v.list[i]
+		for turn := c.FromTurn; turn <= c.ToTurn && turn < turns; turn++ {
+			to := &v.effects[turn]
+			if c.Summary != nil {
+				to.summary = c
+			}
+			if c.Reasoning != "" {
+				to.reasoning = c.Reasoning
+			}
+			if c.ToolCalls != nil {
+				to.tools = *c.ToolCalls
+			}
+		}
+	}
 }
 
-// resolve returns, for each of so many turns, the last compaction that says
-// something; nil where none does. Each turn is looked at once or twice, however
-// many compactions are about it.
-func (v *compactedView) resolve(turns int, says func(*compaction) bool) []int32 {
-	if !slices.ContainsFunc(v.list, func(c compaction) bool { return says(&c) }) {
-		return nil
+// effect returns what compactions say of a turn, counted from 1.
+func (v *compactedView) effect(turn int) effect {
+	if turn < 1 || turn > len(v.effects) {
+		return effect{}
 	}
-	of := make([]int32, turns)
-	next := make([]int32, turns+1) // the first turn from here on that none is known of yet, or a way to it
-	for i := range next {
-		next[i] = int32(i)
-	}
-	free := func(turn int) int {
-		for int(next[turn]) != turn {
-			next[turn] = next[next[turn]]
-			turn = int(next[turn])
-		}
-		return turn
-	}
-	for i := range of {
-		of[i] = -1
-	}
-	for i, c := range slices.Backward(v.list) {
-		if !says(&c) || c.FromTurn >= turns {
-			continue
-		}
-		for turn := free(c.FromTurn); turn <= c.ToTurn && turn < turns; turn = free(turn) {
-			of[turn], next[turn] = int32(i), int32(turn+1)
-		}
-	}
-	return of
-}
-
-// about returns what one of the lists has of a turn, counted from 1.
-func (v *compactedView) about(list []int32, turn int) *compaction {
-	if turn < 1 || turn > len(list) || list[turn-1] < 0 {
-		return nil
-	}
-	return &v.list[list[turn-1]]
+	return v.effects[turn-1]
 }
 
 // pass hands over an event as it is in the view, if it is.
 func (v *compactedView) pass(e *conversations.Event, to func(*conversations.Event) error) error {
-	if e.Kind == transcript.KindToolCall {
+	call, result := e.Kind == transcript.KindToolCall, e.Kind == transcript.KindToolResult
+	if call {
 		v.names[e.CallID] = e.Name
 	}
-	if c := v.about(v.summaries, e.Turn); c != nil {
-		return v.summary(e, c, to)
-	}
-	if e.Kind == transcript.KindReasoning {
-		if c := v.about(v.thoughts, e.Turn); c != nil && c.Reasoning == "strip" {
-			return nil
-		}
-	}
-	call, result := e.Kind == transcript.KindToolCall, e.Kind == transcript.KindToolResult
-	if c := v.about(v.tool, e.Turn); c != nil && (call || result) {
-		switch policy := c.ToolCalls; {
-		case policy.Policy == "omit":
-			return nil
-		case policy.Policy == "strip" && policy.Request && call:
-			return to(replaced(e, "{}", "arguments", []byte("{}")))
-		case policy.Policy == "strip" && policy.Response && result:
-			said := "[compacted] " + cmp.Or(v.names[e.CallID], "unknown") + ": " + map[bool]string{true: "error", false: "success"}[e.IsError]
-			return to(replaced(e, said, "content", appendQuoted(nil, said)))
-		}
+	effect := v.effect(e.Turn)
+	strips := effect.tools.Policy == "strip"
+	switch {
+	case effect.summary != nil:
+		return v.summary(e, effect.summary, to)
+	case e.Kind == transcript.KindReasoning && effect.reasoning == "strip":
+		return nil
+	case (call || result) && effect.tools.Policy == "omit":
+		return nil
+	case call && strips && effect.tools.Request:
+		return to(replaced(e, "{}", "arguments", []byte("{}")))
+	case result && strips && effect.tools.Response:
+		said := "[compacted] " + cmp.Or(v.names[e.CallID], "unknown") + ": " + map[bool]string{true: "error", false: "success"}[e.IsError]
+		return to(replaced(e, said, "content", appendQuoted(nil, said)))
 	}
 	return to(e)
 }
@@ -135,10 +120,10 @@ func replaced(e *conversations.Event, text, key string, value []byte) *conversat
 }
 
 // appendWith appends a JSON object with another value of one of its keys.
-func appendWith(dst, object []byte, key string, value []byte) []byte {
-	members := json.NewDecoder(bytes.NewReader(object))
+func appendWith(dst, whole []byte, key string, value []byte) []byte {
+	members := json.NewDecoder(bytes.NewReader(whole))
 	_, _ = members.Token() // it is JSON
-	r := record{buf: append(dst, '{')}
+	var o object
 	for members.More() {
 		var old json.RawMessage
 		name, _ := members.Token()
@@ -146,9 +131,9 @@ func appendWith(dst, object []byte, key string, value []byte) []byte {
 		if name == key {
 			old = value
 		}
-		r.raw(fmt.Sprint(name), old)
+		o = append(o, name, old)
 	}
-	return r.end()
+	return appendValue(dst, o)
 }
 
 // summary hands over a summary, where that of the event was not handed over yet:
@@ -158,10 +143,10 @@ func (v *compactedView) summary(e *conversations.Event, c *compaction, to func(*
 		return nil
 	}
 	v.from, v.to = e.Turn, e.Turn
-	for v.about(v.summaries, v.from-1) == c {
+	for v.effect(v.from-1).summary == c {
 		v.from--
 	}
-	for v.about(v.summaries, v.to+1) == c {
+	for v.effect(v.to+1).summary == c {
 		v.to++
 	}
 	at := e.Time
@@ -174,25 +159,22 @@ func (v *compactedView) summary(e *conversations.Event, c *compaction, to func(*
 	} {
 		summary := &conversations.Event{Index: -1, Turn: v.from, Kind: said.kind, Time: at, Text: []byte(said.text)}
 		summary.AppendJSON = func(dst []byte, o transcript.JSONOptions) []byte {
-			var r record
-			r.reset()
+			var event object
 			if o.Turn {
-				r.int("turn", v.from)
-				r.int("last_turn", v.to)
+				event = object{"turn", v.from, "last_turn", v.to}
 			}
 			if !at.IsZero() {
-				r.string("timestamp", recordedTime(at))
+				event = append(event, "timestamp", recordedTime(at))
 			}
-			r.string("type", said.name)
+			event = append(event, "type", said.name)
 			text := []rune(said.text)
 			if head := o.MaxText * 3 / 5; o.MaxText > 0 && len(text) > o.MaxText {
-				r.string(said.key, string(text[:head])+string(text[len(text)-o.MaxText+head:]))
-				r.int("chars", len(text))
-				r.int("head_chars", head)
+				ends := string(text[:head]) + string(text[len(text)-o.MaxText+head:])
+				event = append(event, said.key, ends, "chars", len(text), "head_chars", head)
 			} else {
-				r.string(said.key, said.text)
+				event = append(event, said.key, said.text)
 			}
-			return append(dst, r.end()...)
+			return appendValue(dst, event)
 		}
 		if err := to(summary); err != nil {
 			return err

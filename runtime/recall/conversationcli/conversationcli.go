@@ -5,14 +5,17 @@
 // conversation that cannot be read is named in a warning and never hides the
 // others.
 //
-// What is read comes from a [conversations.Source], and what is changed goes
-// through a [jp.Writer], never past it. What is dangerous is asked about first. The
-// package starts no process but the user's pager, and uses no network. Recorded text is never shown in a
-// way that could drive a terminal.
+// The commands recall, search, stores and import are here too.
+//
+// Conversations are read from a [conversations.Source], and changed through a
+// [jp.Writer] alone. Dangerous changes are asked about first. The package starts no
+// process but the user's pager. Recorded text is never shown in a way that could
+// drive a terminal.
 package conversationcli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 
@@ -49,7 +52,7 @@ func Command(host *toolset.Host) *cobra.Command {
 	}
 	cmd.SetFlagErrorFunc(flagError)
 	flags := cmd.PersistentFlags()
-	flags.StringVarP(&c.format, "format", "F", "auto", "`format`: auto, text, text-pretty, json, json-pretty")
+	flags.StringVarP(&c.formatFlag, "format", "F", "auto", "`format`: auto, text, text-pretty, json, json-pretty")
 	flags.Lookup("format").DefValue = "" // the first that is named
 	_ = cmd.RegisterFlagCompletionFunc("format", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		words := formats()
@@ -58,28 +61,37 @@ func Command(host *toolset.Host) *cobra.Command {
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}) // fails only for a flag that is not there
-	for _, reading := range []*cobra.Command{c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand()} {
+	reads := []*cobra.Command{c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand()}
+	changes := []*cobra.Command{
+		c.pathCommand(),
+		c.editCommand(), c.forkCommand(),
+		c.archiveCommand(), c.unarchiveCommand(), c.removeCommand(), c.restoreCommand(),
+	}
+	for _, reading := range reads {
 		c.page(reading)
 		reading.Flags().BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
 		if reading.Name() == "print" {
 			cli.Rare(reading.Flags(), "all-projects")
 		}
-		cmd.AddCommand(reading)
 	}
-	cmd.AddCommand(
-		c.pathCommand(),
-		c.editCommand(), c.labelCommand(), c.forkCommand(),
-		c.archiveCommand(), c.unarchiveCommand(), c.removeCommand(), c.restoreCommand(),
-	)
+	for _, ofIDs := range append(reads, changes...) {
+		if ofIDs.ValidArgsFunction == nil {
+			ofIDs.ValidArgsFunction = c.completeIDs
+		}
+		cmd.AddCommand(ofIDs)
+	}
+	cmd.AddCommand(c.labelCommand())
 	return cmd
 }
 
 // commands is one command line being executed: what all commands share.
 type commands struct {
 	host        *toolset.Host
-	format      string
+	formatFlag  string
 	summary     bool
 	allProjects bool
+	source      conversations.Source // once it is open
+	screen      io.Writer            // where progress goes, behind a pager too; nil for the host's stderr
 }
 
 // page has a command show what it prints page by page where that goes to a
@@ -98,29 +110,49 @@ func (c *commands) page(cmd *cobra.Command) {
 		}
 		defer func() { err = cmp.Or(err, pager.Close()) }()
 		host := *c.host
+		c.screen = host.Stderr
 		host.Stdout, host.Stderr = pager.Stdout, pager.Stderr
 		c.host = &host
 		return run(cmd, args)
 	}
 }
 
-// addSummary defines the flag of the commands whose JSON output has totals.
-func (c *commands) addSummary(cmd *cobra.Command) {
+// addSummaryFlag defines the flag of the commands whose JSON output has totals.
+func (c *commands) addSummaryFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.summary, "summary", false, "append an element with totals to JSON output")
 }
 
 // open finds the conversations that the command line asks for.
 func (c *commands) open() (conversations.Source, error) {
-	source, err := conversations.Open(conversations.Options{
-		Dir: c.host.Dir, AllProjects: c.allProjects, Getenv: c.host.Getenv, Now: c.host.Now, Indexes: conversations.OpenIndexes(c.host.Getenv, c.host.Now),
-	})
+	if c.source != nil {
+		return c.source, nil
+	}
+	options := c.options()
+	options.AllProjects, options.Progress = c.allProjects, newProgress(cmp.Or(c.screen, c.host.Stderr), c.host.Now).indexed
+	source, err := conversations.Open(options)
 	if err != nil {
 		return nil, sourceFailure(err, nil)
 	}
 	for _, warning := range source.Warnings() {
 		c.host.WarnOnce(warning)
 	}
+	c.source = source
 	return source, nil
+}
+
+// options are those of what reads the conversations of the project.
+func (c *commands) options() conversations.Options {
+	return conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now, Indexes: conversations.OpenIndexes(c.host.Getenv, c.host.Now)}
+}
+
+// list lists conversations.
+func (c *commands) list(ctx context.Context, q conversations.ListQuery) (conversations.Listing, error) {
+	source, err := c.open()
+	if err != nil {
+		return conversations.Listing{}, err
+	}
+	listing, err := source.List(ctx, q)
+	return listing, sourceFailure(err, q.IDs)
 }
 
 // warn writes one line about something that did not stop the command.

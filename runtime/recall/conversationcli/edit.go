@@ -2,11 +2,13 @@ package conversationcli
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
@@ -55,9 +57,7 @@ them: they are left out of lists and searches then, and can still be read.
 ` + changeHelp,
 		Example: `  convtools conversation edit jp-c17737387251 --title "Retry policy"
   convtools conversation edit . --hide`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: c.completeIDs,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.edit(cmd.Context(), cmd, &opts, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.edit(cmd, &opts, args) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.title, "title", "", "give it this `title`")
@@ -76,8 +76,12 @@ them: they are left out of lists and searches then, and can still be read.
 	return cmd
 }
 
-// toggled reads the value of a flag that takes true, false or nothing.
-func toggled(name string, value toggleValue) (func(bool) bool, error) {
+// toggled reads the value of a flag that takes true, false or nothing; nil where it is
+// not given.
+func toggled(flags *pflag.FlagSet, name string, value toggleValue) (func(bool) bool, error) {
+	if !flags.Changed(name) {
+		return nil, nil
+	}
 	if value == toggle {
 		return func(now bool) bool { return !now }, nil
 	}
@@ -88,58 +92,59 @@ func toggled(name string, value toggleValue) (func(bool) bool, error) {
 	return func(bool) bool { return to }, nil
 }
 
+// expiry reads when a conversation expires by --tmp and --no-tmp, from when it does.
+// now is the time that it counts from.
+func (o *editFlags) expiry(flags *pflag.FlagSet, now time.Time) (func(time.Time) time.Time, error) {
+	switch {
+	case o.noTmp:
+		return func(time.Time) time.Time { return time.Time{} }, nil
+	case !flags.Changed("tmp"):
+		return func(at time.Time) time.Time { return at }, nil
+	case o.tmp == toggleExpiry:
+		return func(at time.Time) time.Time {
+			if at.IsZero() {
+				return now
+			}
+			return time.Time{}
+		}, nil
+	}
+	age, ok := parseAge(string(o.tmp))
+	if !ok && o.tmp != "now" {
+		return nil, usageError("write --tmp=2d, --tmp=1h or --tmp=now", "--tmp cannot be %q", o.tmp)
+	}
+	return func(time.Time) time.Time { return now.Add(age) }, nil
+}
+
 // editing is what edit was asked for.
 type editing struct {
 	change func(transcript.Conversation) jp.Change
 	local  func(bool) bool // nil where that was not asked for
 }
 
-// parse reads the flags. now is the time that expiry counts from.
-func (o *editFlags) parse(cmd *cobra.Command, now time.Time) (editing, error) {
+// parse reads the flags.
+func (o *editFlags) parse(flags *pflag.FlagSet, now time.Time) (editing, error) {
 	var e editing
-	var pin func(bool) bool
-	err := excluded(cmd.Flags(), [2]string{"title", "no-title"}, [2]string{"hide", "unhide"}, [2]string{"tmp", "no-tmp"})
+	err := excluded(flags, [2]string{"title", "no-title"}, [2]string{"hide", "unhide"}, [2]string{"tmp", "no-tmp"})
 	if err != nil {
 		return e, err
 	}
-	given := cmd.Flags().Changed
-	if given("title") && strings.TrimSpace(o.title) == "" {
+	if flags.Changed("title") && strings.TrimSpace(o.title) == "" {
 		return e, usageError("--no-title removes it", "a title cannot be blank")
 	}
-	if given("pin") {
-		if pin, err = toggled("pin", o.pin); err != nil {
-			return e, err
-		}
+	pin, err := toggled(flags, "pin", o.pin)
+	if err != nil {
+		return e, err
 	}
-	if given("local") {
-		if e.local, err = toggled("local", o.local); err != nil {
-			return e, err
-		}
+	if e.local, err = toggled(flags, "local", o.local); err != nil {
+		return e, err
 	}
-	expires := func(at time.Time) time.Time { return at }
-	switch {
-	case o.noTmp:
-		expires = func(time.Time) time.Time { return time.Time{} }
-	case given("tmp") && o.tmp == toggleExpiry:
-		expires = func(at time.Time) time.Time {
-			if at.IsZero() {
-				return now
-			}
-			return time.Time{}
-		}
-	case given("tmp"):
-		age, ok := parseAge(string(o.tmp))
-		if !ok && o.tmp != "now" {
-			return e, usageError("write --tmp=2d, --tmp=1h or --tmp=now", "--tmp cannot be %q", o.tmp)
-		}
-		expires = func(time.Time) time.Time { return now.Add(age) }
+	expires, err := o.expiry(flags, now)
+	if err != nil {
+		return e, err
 	}
 	e.change = func(c transcript.Conversation) jp.Change {
 		var change jp.Change
-		switch {
-		case o.noTitle:
-			change.Title = new(string)
-		case given("title"):
+		if o.noTitle || flags.Changed("title") {
 			change.Title = &o.title
 		}
 		if pin != nil {
@@ -154,28 +159,22 @@ func (o *editFlags) parse(cmd *cobra.Command, now time.Time) (editing, error) {
 		}
 		return change
 	}
-	for _, name := range []string{"title", "no-title", "pin", "hide", "unhide", "tmp", "no-tmp", "local"} {
-		if given(name) {
-			return e, nil
-		}
+	if slices.ContainsFunc([]string{"title", "no-title", "pin", "hide", "unhide", "tmp", "no-tmp", "local"}, flags.Changed) {
+		return e, nil
 	}
 	return e, usageError("--title, --pin, --hide, --tmp and --local change something; --help lists all", "edit was not told what to change")
 }
 
-func (c *commands) edit(ctx context.Context, cmd *cobra.Command, opts *editFlags, args []string) error {
-	editing, err := opts.parse(cmd, c.host.Now())
+func (c *commands) edit(cmd *cobra.Command, opts *editFlags, args []string) error {
+	editing, err := opts.parse(cmd.Flags(), c.host.Now())
 	if err != nil {
 		return err
 	}
-	source, err := c.open()
+	list, err := c.named(cmd, args, "")
 	if err != nil {
 		return err
 	}
-	list, err := c.named(ctx, cmd, source, args, "")
-	if err != nil {
-		return err
-	}
-	return c.make(ctx, source, change{
+	return c.make(cmd.Context(), change{
 		flags: &opts.changeFlags, verb: "edit", done: "edited",
 		would: func(l *conversations.Listed) string { return describeEdit(editing, l) },
 		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {

@@ -2,7 +2,6 @@ package conversationcli
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +38,6 @@ expire. It may have some turns alone, and has the configuration in any case.
 		Example: `  convtools conversation fork jp-c17737387251
   convtools conversation fork . --hidden --title "Another way"
   convtools conversation fork . --first=2 --last`,
-		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return opts.turns.complete(cmd, args, word, c.completeIDs)
 		},
@@ -48,7 +46,7 @@ expire. It may have some turns alone, and has the configuration in any case.
 			if err != nil {
 				return err
 			}
-			return c.fork(cmd.Context(), cmd, &opts, args)
+			return c.fork(cmd, &opts, args)
 		},
 	}
 	flags := cmd.Flags()
@@ -66,37 +64,29 @@ expire. It may have some turns alone, and has the configuration in any case.
 	return cmd
 }
 
-func (c *commands) fork(ctx context.Context, cmd *cobra.Command, opts *forkFlags, args []string) error {
-	o := jp.ForkOptions{Hidden: opts.hidden, ResetLabels: opts.resetLabels, Labels: map[string]*string{}}
+func (c *commands) fork(cmd *cobra.Command, opts *forkFlags, args []string) error {
+	o := jp.ForkOptions{Hidden: opts.hidden, ResetLabels: opts.resetLabels}
 	if cmd.Flags().Changed("title") {
 		o.Title = &opts.title
 	}
-	for _, label := range opts.labels {
-		key, value, _ := strings.Cut(label, "=")
-		if err := jp.CheckLabel(key); err != nil {
-			return changeFailure(err)
-		}
-		o.Labels[key] = &value
-	}
 	var err error
+	if o.Labels, err = parseLabels(opts.labels); err != nil {
+		return err
+	}
 	if o.Turns, err = opts.cut(cmd.Flags(), c.host.Now()); err != nil {
 		return err
 	}
-	source, err := c.open()
-	if err != nil {
-		return err
-	}
-	list, err := c.named(ctx, cmd, source, args, "")
+	list, err := c.named(cmd, args, "")
 	if err != nil {
 		return err
 	}
 	opts.yes = true // what is copied is not changed
-	return c.make(ctx, source, change{
+	return c.make(cmd.Context(), change{
 		flags: &opts.changeFlags, verb: "fork", done: "forked",
 		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 			id, err := w.Fork(ctx, l.ID, o)
 			if err == nil && !(o.Turns.From.IsZero() && o.Turns.Until.IsZero()) {
-				c.noteEmpty(ctx, source, id, l.ID)
+				c.noteEmpty(ctx, id, l.ID)
 			}
 			return outcome{id: id}, err
 		},
@@ -105,7 +95,11 @@ func (c *commands) fork(ctx context.Context, cmd *cobra.Command, opts *forkFlags
 
 // noteEmpty says so where a fork has no turns although its source may have some: no turn
 // began in the time that was asked for.
-func (c *commands) noteEmpty(ctx context.Context, source conversations.Source, fork, of transcript.ID) {
+func (c *commands) noteEmpty(ctx context.Context, fork, of transcript.ID) {
+	source, err := c.open()
+	if err != nil {
+		return
+	}
 	reading, err := source.Read(ctx, conversations.ReadQuery{ID: string(fork)})
 	if err == nil && reading.Turns == 0 && reading.Damage == nil {
 		c.note("%s: no turn of %s began in that time, so the fork is empty", fork, of)

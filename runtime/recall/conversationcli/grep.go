@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,13 +15,13 @@ import (
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // grepOptions is the command line of grep.
 type grepOptions struct {
 	filter        filter
-	order         order
 	sort          string
 	ignoreCase    bool
 	caseSensitive bool
@@ -34,7 +35,6 @@ type grepOptions struct {
 	maxHits       int
 	maxLine       int
 	scopes        []string
-	byEvent       bool
 	tools         []string
 	excludeTools  []string
 	quiet         bool
@@ -58,7 +58,6 @@ Put -- before a pattern that starts with '-'.`,
 		Example: `  convtools conversation grep retry policy
   convtools conversation grep --scope user,assistant --context 2 retry
   convtools conversation grep --output ids -r 'retr(y|ies)'`,
-		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if caller := c.host.ConversationID; caller != "" {
@@ -81,7 +80,6 @@ Put -- before a pattern that starts with '-'.`,
 	flags.BoolVarP(&opts.regex, "regex", "r", false, "the pattern is a regular expression in RE2 syntax")
 	flags.IntVar(&opts.context, "context", 0, "show `N` lines before and after each match")
 	flags.StringVar(&opts.sort, "sort", "activity", "sort conversations by this `key`: "+strings.Join(grepSorts(), ", "))
-	opts.order.addFlags(flags)
 	flags.StringVar(&opts.output, "output", "hits", "`what` to write: "+strings.Join(grepOutputs(), ", "))
 	flags.BoolVar(&opts.heading, "heading", false, "group hits below their conversation (default on a terminal)")
 	flags.BoolVar(&opts.noHeading, "no-heading", false, "write ID:TURN:SCOPE:KIND:TEXT lines (default when not on a terminal)")
@@ -90,14 +88,13 @@ Put -- before a pattern that starts with '-'.`,
 	flags.IntVar(&opts.maxHits, "max-hits", 0, "show at most `N` matches of all conversations together")
 	flags.IntVar(&opts.maxLine, "max-line", 0, "show lines of more than `N` characters as a part of N characters around the first match")
 	flags.StringSliceVarP(&opts.scopes, "scope", "s", nil, "search only in this `scope`: "+strings.Join(scopeNames(), ", ")+"; repeatable")
-	flags.BoolVar(&opts.byEvent, "by-event", false, "search what is escaped in arguments of tool calls unescaped, and write the length of events in JSON")
 	flags.StringSliceVar(&opts.tools, "tool", nil, "search calls and results of this tool by `NAME`, whatever --scope has; repeatable")
 	flags.StringSliceVar(&opts.excludeTools, "exclude-tool", nil, "leave out calls and results of this tool by `NAME`; repeatable")
 	flags.BoolVarP(&opts.quiet, "quiet", "q", false, "write nothing, only set the exit code")
 	opts.filter.addFlags(flags)
-	cli.Rare(flags, "archived", "ascending", "by-event", "case-sensitive", "descending", "exclude-id", "exclude-tool", "heading", "hidden", "label",
+	cli.Rare(flags, "archived", "ascending", "case-sensitive", "descending", "exclude-id", "exclude-tool", "heading", "hidden", "label",
 		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort", "source", "tool")
-	c.addSummary(cmd)
+	c.addSummaryFlag(cmd)
 	c.completeFlags(cmd, map[string][]string{"sort": grepSorts(), "output": grepOutputs(), "scope": scopeNames(), "source": conversations.Sources()})
 	return cmd
 }
@@ -109,43 +106,30 @@ func grepOutputs() []string { return []string{"hits", "ids", "count", "text"} }
 // check verifies the flags and returns what to search for.
 func (o *grepOptions) check(c *commands, cmd *cobra.Command, text string) (conversations.SearchQuery, error) {
 	var q conversations.SearchQuery
-	if o.ignoreCase && o.caseSensitive {
-		return q, usageError("give only one of them", "--ignore-case and --case-sensitive contradict each other")
-	}
-	if o.heading && o.noHeading {
-		return q, usageError("give only one of them", "--heading and --no-heading contradict each other")
-	}
-	if o.quiet && c.summary {
-		return q, usageError("give only one of them", "--quiet writes nothing, also no --summary")
-	}
-	if cmd.Flags().Changed("id") && len(o.filter.ids) == 0 {
-		return q, usageError("leave --id out to search all conversations", "--id is empty")
-	}
-	if cmd.Flags().Changed("scope") && len(o.scopes) == 0 {
-		return q, usageError("leave --scope out to search everywhere", "--scope is empty")
-	}
-	if len(o.tools) > 0 && len(o.excludeTools) > 0 {
-		return q, usageError("give only one of them", "--tool and --exclude-tool contradict each other")
-	}
-	if err := oneOf("sort", o.sort, grepSorts()...); err != nil {
-		return q, err
-	}
-	if err := oneOf("output", o.output, grepOutputs()...); err != nil {
-		return q, err
-	}
-	for _, n := range []struct {
-		flag  string
-		value int
-	}{{"context", o.context}, {"max-matches", o.maxMatches}, {"limit", o.limit}, {"max-hits", o.maxHits}, {"max-line", o.maxLine}} {
-		if err := notNegative(n.flag, n.value); err != nil {
-			return q, err
+	given := cmd.Flags().Changed
+	for _, wrong := range []struct {
+		is         bool
+		hint, what string
+	}{
+		{o.quiet && c.summary, "give only one of them", "--quiet writes nothing, also no --summary"},
+		{given("id") && len(o.filter.ids) == 0, "leave --id out to search all conversations", "--id is empty"},
+		{given("scope") && len(o.scopes) == 0, "leave --scope out to search everywhere", "--scope is empty"},
+	} {
+		if wrong.is {
+			return q, usageError(wrong.hint, "%s", wrong.what)
 		}
 	}
-	if 0 < o.maxLine && o.maxLine < conversations.MinWindow {
-		return q, usageError(fmt.Sprintf("use at least %d, or 0 for no limit", conversations.MinWindow), "--max-line cannot be %d", o.maxLine)
-	}
-	if err := o.order.resolve(cmd.Flags()); err != nil {
+	err := cmp.Or(
+		excluded(cmd.Flags(), [2]string{"ignore-case", "case-sensitive"}, [2]string{"heading", "no-heading"},
+			[2]string{"tool", "exclude-tool"}, [2]string{"ascending", "descending"}),
+		oneOf("sort", o.sort, grepSorts()...), oneOf("output", o.output, grepOutputs()...),
+		notNegative("context", o.context), notNegative("max-matches", o.maxMatches), notNegative("limit", o.limit),
+		notNegative("max-hits", o.maxHits), notNegative("max-line", o.maxLine))
+	if err != nil {
 		return q, err
+	}
+	if 0 < o.maxLine && o.maxLine < excerpt.MinWindow {
+		return q, usageError(fmt.Sprintf("use at least %d, or 0 for no limit", excerpt.MinWindow), "--max-line cannot be %d", o.maxLine)
 	}
 	o.ignoreCase = o.ignoreCase || !o.caseSensitive && smartCase(text)
 	scopes, err := parseScopes(o.scopes)
@@ -156,19 +140,11 @@ func (o *grepOptions) check(c *commands, cmd *cobra.Command, text string) (conve
 		scopes = 0
 	}
 	q = conversations.SearchQuery{
-		ByEvent: o.byEvent, Own: isOneOf(append(o.tools, o.excludeTools...)), OwnToo: len(o.tools) > 0,
-		Pattern: text, Regexp: o.regex, IgnoreCase: o.ignoreCase, Scopes: scopes, Context: o.context,
-		Sort: conversations.SortNamed(o.sort), Ascending: !o.order.descending,
-		MaxConversations: o.limit, MaxMatches: o.maxHits, MaxMatchesOfEach: o.maxMatches, MaxLine: o.maxLine, CountAll: c.summary,
+		Own: isOneOf(append(o.tools, o.excludeTools...)), OwnToo: len(o.tools) > 0, Scopes: scopes,
+		Sort: conversations.SortNamed(o.sort), Ascending: o.filter.isAscending(),
 	}
-	switch {
-	case o.quiet:
-		// One match will do, whichever.
-		q.Sort, q.MaxConversations, q.MaxMatchesOfEach = conversations.ByCreation, 1, 1
-	case o.output == "ids" && !c.summary:
-		q.MaxMatchesOfEach = 1
-	}
-	return q, conversations.CheckPattern(text, o.regex, o.ignoreCase)
+	q.Pattern, err = excerpt.Compile(text, o.regex, o.ignoreCase)
+	return q, err
 }
 
 // isOneOf returns a function that reports whether a recorded tool is one of those
@@ -213,17 +189,17 @@ func parseScopes(values []string) (transcript.Scopes, error) {
 }
 
 // badPattern words why a pattern cannot be searched for.
-func badPattern(e *conversations.PatternError, text string) error {
+func badPattern(e *excerpt.PatternError, text string) error {
 	switch e.Reason {
-	case conversations.PatternHasNUL:
+	case excerpt.PatternHasNUL:
 		return usageError("recorded text is searched line by line as text", "the pattern contains a NUL byte")
-	case conversations.PatternEmpty:
+	case excerpt.PatternEmpty:
 		return usageError("give some text to look for, such as: conversation grep retry", "the pattern is empty")
-	case conversations.PatternHasLines:
+	case excerpt.PatternHasLines:
 		return usageError("search for one of the lines", "the pattern has more than one line, and the search goes line by line")
-	case conversations.PatternNotUTF8:
+	case excerpt.PatternNotUTF8:
 		return usageError("give the pattern in UTF-8", "the pattern is not valid UTF-8: %q", text)
-	case conversations.PatternTooLarge:
+	case excerpt.PatternTooLarge:
 		return usageError("use a shorter one", "invalid pattern: %w", e.Err)
 	}
 	return usageError("the syntax is RE2, without look-around and back-references; leave out --regex to search for the text as it is",
@@ -236,7 +212,7 @@ func (c *commands) grep(ctx context.Context, cmd *cobra.Command, opts grepOption
 		return err
 	}
 	q, err := opts.check(c, cmd, text)
-	var bad *conversations.PatternError
+	var bad *excerpt.PatternError
 	if errors.As(err, &bad) {
 		return badPattern(bad, text)
 	}
@@ -251,16 +227,7 @@ func (c *commands) grep(ctx context.Context, cmd *cobra.Command, opts grepOption
 		return err
 	}
 	if f.pretty && !f.json && !opts.noHeading && c.host.Terminal && !cmd.Flags().Changed("max-line") {
-		q.MaxLine = terminalMaxLine
-	}
-	w := c.newHitWriter(newOutput(c.host.Stdout), f, opts)
-	w.links = c.links(ctx, f)
-	defer w.links.close()
-	if !opts.quiet {
-		q.Found = w.begin
-		if opts.output == "hits" || opts.output == "text" {
-			q.Line = w.hit
-		}
+		opts.maxLine = terminalMaxLine
 	}
 	calling := c.leaveOutCaller(ctx, source, &q.Filter)
 	found, err := source.Search(ctx, q)
@@ -271,14 +238,24 @@ func (c *commands) grep(ctx context.Context, cmd *cobra.Command, opts grepOption
 	if err != nil {
 		return sourceFailure(err, q.IDs)
 	}
+	defer found.Close()
 	if !opts.quiet {
-		if err := c.finish(w, &found, left); err != nil {
+		w := c.newHitWriter(f, opts)
+		w.links = c.links(ctx, f)
+		defer w.links.close()
+		if err := w.writeAll(found, q.Pattern); err != nil {
+			return err
+		}
+		if c.summary {
+			w.sumUp(found, left)
+		}
+		if err := w.close(); err != nil {
 			return err
 		}
 	}
-	if found.Matched == 0 {
+	if len(found.Conversations) == 0 {
 		if !f.json && !opts.quiet {
-			c.explain(&found, q.Scopes, opts, text)
+			c.explain(found, q.Scopes, opts, text)
 		}
 		return cli.ErrFailed
 	}
@@ -294,11 +271,11 @@ func (c *commands) leaveOutCaller(ctx context.Context, source conversations.Sour
 		return conversations.Caller{}
 	}
 	known := r.Caller(ctx, caller.Caller{Process: caller.Shell})
-	for i, id := range known.IDs {
+	for _, id := range known.IDs {
 		f.Exclude = append(f.Exclude, string(id))
-		if i == 0 {
-			f.KinOf = []string{string(id)}
-		}
+	}
+	if len(known.IDs) > 0 {
+		f.KinOf = []string{string(known.IDs[0])}
 	}
 	return known
 }
@@ -309,53 +286,29 @@ func (c *commands) noteCaller(known conversations.Caller, excluded []transcript.
 	case len(known.IDs) == 0 && known.Recorded:
 		c.note("note: which conversation runs this command cannot be told, so none was left out")
 	case len(known.IDs) > 0 && len(excluded) > 0:
-		ids := make([]string, len(excluded))
-		for i, id := range excluded {
-			ids[i] = string(id)
-		}
-		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s; --id searches it all the same", strings.Join(ids, ", "))
+		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s; --id searches it all the same", join(excluded, ", "))
 	}
 }
 
-// finish ends the output.
-func (c *commands) finish(w *hitWriter, found *conversations.Matches, left []skipped) error {
-	if !c.summary {
-		return w.close(nil)
+// sumUp writes the totals of a search.
+func (w *hitWriter) sumUp(found *conversations.Results, left []skipped) {
+	sum := object{"matches", found.Total, "returned", w.returned, "searched", found.Searched}
+	if found.Own > 0 {
+		sum = append(sum, "excluded_tool_matches", found.Own)
 	}
-	return w.close(func(r *record) {
-		r.int("matches", found.Total)
-		r.int("returned", found.Returned)
-		r.int("searched", found.Searched)
-		if found.Own > 0 {
-			r.int("excluded_tool_matches", found.Own)
-		}
-		r.objects("conversations", len(found.Conversations), func(i int, r *record) {
-			m := &found.Conversations[i]
-			r.about(string(m.ID), m.Title)
-			r.int("matches", m.Matches)
-			r.int("turns", m.Turns)
-		})
-		r.int("conversations_matched", found.Matched)
-		r.ids("excluded", found.Aside.Excluded)
-		r.skipped(left)
+	shown := objects(w.shown, func(m *conversations.Matched) object {
+		return about(m.ID, m.Title, "matches", m.Matches, "turns", m.Size.Turns)
 	})
+	sum = append(sum, "conversations", shown, "conversations_matched", len(found.Conversations),
+		"excluded", found.Aside.Excluded, "skipped", skippedObjects(left))
+	w.add("", object{"summary", sum})
 }
 
 // explain writes what was searched in vain and what to try.
-func (c *commands) explain(found *conversations.Matches, scopes transcript.Scopes, opts grepOptions, text string) {
-	kind, how := "live", ""
-	if opts.filter.archived {
-		kind = "archived"
-	}
-	if len(opts.filter.ids) > 0 {
-		kind = "named"
-	}
+func (c *commands) explain(found *conversations.Results, scopes transcript.Scopes, opts grepOptions, text string) {
+	kind, how := opts.filter.kind(), ""
 	if !opts.ignoreCase {
 		how = ", respecting case"
-	}
-	plural := "s"
-	if found.Searched == 1 {
-		plural = ""
 	}
 	var where []string
 	if scopes != 0 {
@@ -364,7 +317,7 @@ func (c *commands) explain(found *conversations.Matches, scopes transcript.Scope
 	if len(opts.tools) > 0 {
 		where = append(where, "tool "+strings.Join(opts.tools, ", "))
 	}
-	c.note("no matches for %q in %d %s conversation%s (%s%s)", text, found.Searched, kind, plural, strings.Join(where, "; "), how)
+	c.note("no matches for %q in %s (%s%s)", text, plural(found.Searched, kind+" conversation"), strings.Join(where, "; "), how)
 	var try []string
 	if !opts.ignoreCase {
 		try = append(try, "--ignore-case")

@@ -1,274 +1,227 @@
 package conversationcli
 
 import (
+	"bytes"
 	"fmt"
+	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // terminalMaxLine is how many characters of a line a terminal is shown unless
 // --max-line says otherwise.
 const terminalMaxLine = 1000
 
-// Styles of a terminal that shows colour.
-const (
-	styleMatch = "\x1b[1;31m"
-	styleID    = "\x1b[1m"
-	styleDim   = "\x1b[2m"
-	styleReset = "\x1b[0m"
-)
-
 // hitWriter writes what a search finds, in one of the forms of --output.
 type hitWriter struct {
-	context bool // lines of context are written too
-	out     output
-	array   *array // nil for text output
-	output  string
+	*results
+	opts    grepOptions
 	heading bool
-	colour  bool
 	links   links
 
 	id    string
 	first bool // no hit has been written, below this heading if there are any
 	event int  // of the line written before
 	line  int  // its number
-	rec   record
+	buf   []byte
 
-	headings int
-	buf      []byte
+	shown    []*conversations.Matched // the conversations that were written
+	returned int                      // matching lines
 }
 
-func (c *commands) newHitWriter(out output, f format, opts grepOptions) *hitWriter {
-	w := &hitWriter{context: opts.context > 0, out: out, output: opts.output, colour: f.colour, first: true}
-	w.heading = opts.heading || f.pretty && c.host.Terminal && !opts.noHeading
-	if f.json {
-		w.array = c.newArray(out, f)
-	}
-	return w
+// grepLine is a line that is written: one that matches, or one around that.
+type grepLine struct {
+	hit     *conversations.Hit
+	number  int // in the text of the event, from 1
+	isMatch bool
+	excerpt.Window
+	spans iter.Seq[excerpt.Span] // the matches in it
 }
 
-// begin starts a conversation.
-func (w *hitWriter) begin(m *conversations.Match) error {
-	w.id, w.event = string(m.ID), -2 // follows no event
-	switch {
-	case w.output == "ids" && w.array != nil:
-		return w.array.add(appendQuoted(w.buf[:0], w.id))
-	case w.output == "ids":
-		return w.out.write([]byte(w.id + "\n"))
-	case w.output == "count" && w.array != nil:
-		w.rec.reset()
-		w.rec.string("id", w.id)
-		w.rec.int("count", m.Shown)
-		return w.array.add(w.rec.end())
-	case w.output == "count":
-		return w.out.write([]byte(w.id + ":" + strconv.Itoa(m.Shown) + "\n"))
-	case w.output == "hits" && w.array == nil && w.heading:
-		return w.writeHeading(m)
+func (c *commands) newHitWriter(f format, opts grepOptions) *hitWriter {
+	return &hitWriter{
+		results: c.newResults(f), opts: opts, first: true,
+		heading: opts.heading || f.pretty && c.host.Terminal && !opts.noHeading,
 	}
-	return nil
 }
 
-func (w *hitWriter) writeHeading(m *conversations.Match) error {
-	b := w.buf[:0]
-	if w.headings > 0 {
-		b = append(b, '\n')
-	}
-	w.headings++
-	b = w.style(b, styleID, w.links.id(m.ID))
-	if title := m.Title; title != "" {
-		b = append(b, "  "...)
-		b = text.AppendCell(b, []byte(title))
-	}
-	b = append(b, '\n')
-	w.buf, w.first = b, true
-	return w.out.write(b)
-}
-
-// hit writes one line.
-func (w *hitWriter) hit(h *conversations.Line) error {
-	switch {
-	case w.array != nil && w.output == "text":
-		return w.element(func(r *record) {
-			r.buf = r.buf[:0]
-			r.longValue(h.Text)
-		})
-	case w.array != nil:
-		return w.element(func(r *record) {
-			r.reset()
-			r.hit(w.id, h)
-			r.end()
-		})
-	}
-	b := w.buf[:0]
-	if w.context && !w.first && w.gapBefore(h) {
-		b = append(b, "--\n"...)
-	}
-	w.first, w.event, w.line = false, h.Event, h.Number
-	if w.output == "hits" {
-		b = w.appendPlace(b, h)
-	}
-	w.buf = b
-	if err := w.writeText(h); err != nil {
-		return err
-	}
-	return w.flush("\n")
-}
-
-// element writes an element of the array that fill makes. A line may be long and
-// have millions of matches, so it is written as it grows.
-func (w *hitWriter) element(fill func(*record)) error {
-	if err := w.array.next(); err != nil {
-		return err
-	}
-	w.rec.sink, w.rec.err = w.array.part, nil
-	fill(&w.rec)
-	w.rec.sink = nil
-	if w.rec.err != nil {
-		return w.rec.err
-	}
-	return w.array.part(w.rec.buf)
-}
-
-// flush writes what has been built, with an end.
-func (w *hitWriter) flush(end string) error {
-	err := w.out.write(append(w.buf, end...))
-	w.buf = w.buf[:0]
-	return err
-}
-
-// gapBefore reports whether lines were left out between the last hit and h.
-func (w *hitWriter) gapBefore(h *conversations.Line) bool {
-	return h.Event != w.event || h.Number != w.line+1
-}
-
-// appendPlace appends what stands before the text of a hit.
-func (w *hitWriter) appendPlace(b []byte, h *conversations.Line) []byte {
-	if w.heading {
-		turn := ".."
-		if h.Turn > 0 {
-			turn = strconv.Itoa(h.Turn)
+// writeAll writes what was found, as far as the options ask for it.
+func (w *hitWriter) writeAll(found *conversations.Results, p *excerpt.Pattern) error {
+	hits := found.Hits
+	for _, c := range found.Conversations {
+		n := 0
+		for n < len(hits) && hits[n].Conversation == c {
+			n++
 		}
-		return w.style(b, styleDim, fmt.Sprintf("%5s %-11s ", turn, h.Scope))
-	}
-	b = append(append(b, w.id...), ':')
-	if h.Turn > 0 {
-		b = strconv.AppendInt(b, int64(h.Turn), 10)
-	} else {
-		b = append(b, ".."...)
-	}
-	b = append(append(append(b, ':'), h.Scope.String()...), ':')
-	if h.IsMatch {
-		return append(b, "m:"...)
-	}
-	return append(b, "c:"...)
-}
-
-// writeText writes the text of a hit, made safe piece by piece so that styles
-// stand around the matches and nothing recorded can add any.
-func (w *hitWriter) writeText(h *conversations.Line) error {
-	if !w.colour {
-		return w.writeSafe("", h.Text, "")
-	}
-	if !h.IsMatch {
-		return w.writeSafe(styleDim, h.Text, styleReset)
-	}
-	at := 0
-	for s := range h.Spans {
-		if err := w.writeSafe("", h.Text[at:s.Start], ""); err != nil {
-			return err
+		of := hits[:n]
+		hits = hits[n:]
+		room := c.Matches
+		if w.opts.maxMatches > 0 {
+			room = min(room, w.opts.maxMatches)
 		}
-		if err := w.writeSafe(styleMatch, h.Text[s.Start:s.End], styleReset); err != nil {
-			return err
+		if w.opts.maxHits > 0 {
+			room = min(room, w.opts.maxHits-w.returned)
 		}
-		at = s.End
-	}
-	return w.writeSafe("", h.Text[at:], "")
-}
-
-// writeSafe adds safe text to what has been built and writes that when it has
-// grown large. Tabs stay; a hit holds no line breaks.
-func (w *hitWriter) writeSafe(before string, hit []byte, after string) error {
-	w.buf = append(w.buf, before...)
-	for part := range parts(hit) {
-		w.buf = text.AppendVisible(w.buf, part)
-		if len(w.buf) >= maxPart {
-			if err := w.flush(""); err != nil {
+		if room == 0 || w.opts.limit > 0 && len(w.shown) == w.opts.limit {
+			return nil
+		}
+		w.returned += room
+		w.shown = append(w.shown, c)
+		w.conversation(c, room)
+		if w.opts.output != "hits" && w.opts.output != "text" {
+			continue
+		}
+		for i := 0; i < n && room > 0; i++ {
+			var err error
+			if room, err = w.writeEvent(found, &of[i], p, room); err != nil {
 				return err
 			}
 		}
 	}
-	w.buf = append(w.buf, after...)
-	return nil
+	return w.err
 }
 
-func (w *hitWriter) style(b []byte, style, text string) []byte {
-	if !w.colour {
-		return append(b, text...)
+// writeEvent writes at most room matching lines of an event, and those around them, and returns how
+// much room is left.
+func (w *hitWriter) writeEvent(found *conversations.Results, h *conversations.Hit, p *excerpt.Pattern, room int) (left int, err error) {
+	content, err := found.Read(h)
+	if err != nil {
+		return 0, err
 	}
-	b = append(b, style...)
-	b = append(b, text...)
-	return append(b, styleReset...)
+	left = room
+	for l := range p.Lines(content.Text, w.opts.context, room) {
+		line := content.Text[l.Start:l.End]
+		out := grepLine{hit: h, number: l.Number, isMatch: l.IsMatch, spans: func(func(excerpt.Span) bool) {}}
+		first := excerpt.Span{}
+		if l.IsMatch {
+			left--
+			first = excerpt.Span{Start: l.Match.Start - l.Start, End: l.Match.End - l.Start}
+		}
+		switch out.Window = p.Window(line, first, w.opts.maxLine, l.IsMatch); {
+		case out.Chars > 0:
+			out.spans = slices.Values(out.Matches)
+		case l.IsMatch:
+			out.spans = p.Spans(line)
+		}
+		w.hit(&out)
+	}
+	return left, w.err
 }
 
-// close ends the output; summary may be nil.
-func (w *hitWriter) close(summary func(*record)) error {
-	if w.array == nil {
-		return w.out.flush()
-	}
-	if summary != nil {
-		if err := w.array.addSummary(summary); err != nil {
-			return err
+// conversation begins a conversation; shown is how many lines follow.
+func (w *hitWriter) conversation(m *conversations.Matched, shown int) {
+	w.id, w.event = string(m.ID), -2 // follows no event
+	switch output := w.opts.output; {
+	case output == "count":
+		w.add(fmt.Sprintf("%s:%d\n", w.id, shown), object{"id", w.id, "count", shown})
+	case output == "ids" && w.format.json:
+		w.element(appendQuoted(nil, w.id))
+	case output == "ids":
+		w.write([]byte(w.id + "\n"))
+	case output == "hits" && !w.format.json && w.heading:
+		heading := w.format.style(styleID, w.links.id(m.ID))
+		if m.Title != "" {
+			heading += "  " + text.Cell(m.Title)
 		}
+		if len(w.shown) > 1 {
+			heading = "\n" + heading
+		}
+		w.first = true
+		w.write([]byte(heading + "\n"))
 	}
-	return w.array.close()
 }
 
-// hit fills in the record of a line.
-func (r *record) hit(id string, h *conversations.Line) {
-	r.string("id", id)
-	r.positive("turn", h.Turn)
-	r.string("scope", h.Scope.String())
-	r.time("timestamp", h.Time)
-	r.optional("title", h.Conversation.Title)
-	if source := h.Conversation.Source; source != "" {
-		r.string("source", source)
+// hit writes one line.
+func (w *hitWriter) hit(h *grepLine) {
+	switch {
+	case w.format.json && w.opts.output == "text":
+		w.element(transcript.AppendQuoted(nil, h.Text))
+		return
+	case w.format.json:
+		w.hitJSON(h)
+		return
 	}
-	r.longText("text", h.Text)
-	r.bool("match", h.IsMatch)
-	r.key("submatches")
-	r.buf = append(r.buf, '[')
-	first := true
-	for s := range h.Spans {
-		if !first {
-			r.buf = append(r.buf, ',')
-		}
-		first = false
-		r.buf = append(r.buf, '{')
-		r.longText("match", h.Text[s.Start:s.End])
-		r.int("start", s.Start)
-		r.int("end", s.End)
-		r.buf = append(r.buf, '}')
-		if r.spill(); r.err != nil {
-			break
-		}
+	b := w.buf[:0]
+	gap := h.hit.Index != w.event || h.number != w.line+1
+	if w.opts.context > 0 && !w.first && gap {
+		b = append(b, "--\n"...)
 	}
-	r.buf = append(r.buf, ']')
-	if h.Event < 0 {
-		r.null("line")
-		r.null("event")
-	} else {
-		r.int("line", h.Number)
-		r.int("event", h.Event)
+	w.first, w.event, w.line = false, h.hit.Index, h.number
+	if w.opts.output == "hits" {
+		b = append(b, w.place(h)...)
+	}
+	w.buf = append(w.appendText(b, h), '\n')
+	w.write(w.buf)
+}
+
+// place is written before the text of a hit.
+func (w *hitWriter) place(h *grepLine) string {
+	turn := ".."
+	if h.hit.Turn > 0 {
+		turn = strconv.Itoa(h.hit.Turn)
+	}
+	if w.heading {
+		return w.format.style(styleDim, fmt.Sprintf("%5s %-11s ", turn, h.hit.Scope))
+	}
+	kind := "c"
+	if h.isMatch {
+		kind = "m"
+	}
+	return fmt.Sprintf("%s:%s:%s:%s:", w.id, turn, h.hit.Scope, kind)
+}
+
+// appendText appends the text of a hit, made safe piece by piece, so that styles are
+// only around the matches and nothing recorded can add any. Tabs stay; a hit has no
+// line breaks.
+func (w *hitWriter) appendText(b []byte, h *grepLine) []byte {
+	if !w.format.colour {
+		return text.AppendVisible(b, h.Text)
+	}
+	if !h.isMatch {
+		b = text.AppendVisible(append(b, styleDim...), h.Text)
+		return append(b, styleReset...)
+	}
+	at := 0
+	for s := range h.spans {
+		b = text.AppendVisible(b, h.Text[at:s.Start])
+		b = text.AppendVisible(append(b, styleMatch...), h.Text[s.Start:s.End])
+		b = append(b, styleReset...)
+		at = s.End
+	}
+	return text.AppendVisible(b, h.Text[at:])
+}
+
+// hitJSON writes a line as JSON. It may have millions of matches, which are written
+// as they come.
+func (w *hitWriter) hitJSON(h *grepLine) {
+	o := object{
+		"id", w.id, "turn", orNull(h.hit.Turn), "scope", h.hit.Scope.String(),
+		"timestamp", h.hit.Time, "title", orNull(h.hit.Conversation.Title),
+	}
+	o = append(o, given("source", h.hit.Conversation.Source)...)
+	o = append(o, "text", string(h.Text), "match", h.isMatch, "submatches", []object(nil))
+	w.begin()
+	w.part(bytes.TrimSuffix(appendValue(nil, o), []byte("]}")))
+	before := ""
+	for s := range h.spans {
+		match := object{"match", string(h.Text[s.Start:s.End]), "start", s.Start, "end", s.End}
+		w.part(appendValue([]byte(before), match))
+		before = ","
+	}
+	end := object{"line", nil, "event", nil}
+	if h.hit.Index >= 0 {
+		end = object{"line", h.number, "event", h.hit.Index}
 	}
 	if h.Chars > 0 {
-		r.int("chars", h.Chars)
+		end = append(end, "chars", h.Chars)
 	}
-	if h.EventNumber > 0 {
-		r.int("number", h.EventNumber)
+	if h.hit.Number > 0 {
+		end = append(end, "number", h.hit.Number)
 	}
-	if h.EventChars > 0 {
-		r.int("event_chars", h.EventChars)
-	}
+	w.part(append([]byte("],"), appendValue(nil, end)[1:]...))
 }

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,31 +59,6 @@ type importOptions struct {
 	dryRun, json bool
 }
 
-// importJSON is what has become of an export, in the JSON of the command "import".
-type importJSON struct {
-	Path      string              `json:"path"`
-	Kinds     []string            `json:"kinds"`
-	New       int                 `json:"new"`
-	Updated   int                 `json:"updated"`
-	Unchanged int                 `json:"unchanged"`
-	Skipped   int                 `json:"skipped"`
-	Failed    int                 `json:"failed"`
-	Problems  []importProblemJSON `json:"problems"`
-	// Registered is the file in which a JP workspace, or a database, was registered.
-	Registered string `json:"registered,omitempty"`
-	Error      string `json:"error,omitempty"`
-}
-
-type importProblemJSON struct {
-	File    string `json:"file"`
-	Offset  int64  `json:"offset"`
-	Number  int    `json:"number,omitempty"`
-	ID      string `json:"id,omitempty"`
-	Title   string `json:"title,omitempty"`
-	Skipped bool   `json:"skipped"`
-	Reason  string `json:"reason"`
-}
-
 func (c *commands) importAll(ctx context.Context, paths []string, o importOptions) (err error) {
 	if known := exports.Kinds(); o.kind != "" && !slices.Contains(known, o.kind) {
 		hint := "the kinds are " + strings.Join(known, ", ")
@@ -101,35 +74,27 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	var all []importJSON
+	out := c.newResults(format{json: o.json, pretty: o.json})
 	recognised, damaged := false, false
 	for _, path := range paths {
 		if kind := registered(path); kind != nil {
-			done, err := c.register(ctx, kind, path, o)
-			if err != nil {
+			if err := c.register(ctx, out, kind, path, o.dryRun); err != nil {
 				return err
 			}
-			all, recognised = append(all, done), true
+			recognised = true
 			continue
 		}
 		report, err := c.importOne(ctx, path, w, o)
-		done := importJSON{
-			Path: path, Kinds: append([]string{}, report.Kinds...), New: report.New, Updated: report.Updated, Unchanged: report.Unchanged,
-			Skipped: report.Skipped, Failed: report.Failed, Problems: problemsJSON(report),
-		}
 		recognised = recognised || report.Recognised() > 0
 		damaged = damaged || slices.ContainsFunc(report.Problems, func(p exports.Problem) bool { return errors.Is(p.Err, exports.ErrChecksum) })
-		if err != nil {
-			done.Error = err.Error()
-		}
-		all = append(all, done)
 		// What is no export leaves the others as they are; what else fails would fail again.
 		var unrecognised *exports.UnrecognisedError
 		var unread *exports.InputError
 		isOther := errors.As(err, &unrecognised) || errors.As(err, &unread)
 		isKnown := unrecognised != nil && unrecognised.Reason != ""
-		if !o.json && (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
-			if err := c.writeImport(&done, o.dryRun); err != nil {
+		if o.json || (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
+			out.add(imported(path, report, o.dryRun), importedObject(path, report, "", err))
+			if err := out.show(); err != nil {
 				return err
 			}
 		}
@@ -142,13 +107,11 @@ func (c *commands) importAll(ctx context.Context, paths []string, o importOption
 			cli.Warn(c.host.Stderr, "%v", err)
 		}
 	}
-	if err := c.endImport(ctx, w); err != nil {
+	if err := w.Flush(); err != nil {
 		return err
 	}
-	if o.json {
-		if err := cli.PrintJSON(c.host.Stdout, c.host.Terminal, all); err != nil {
-			return err
-		}
+	if err := out.close(); err != nil {
+		return err
 	}
 	if !recognised {
 		return failedHint("see convtools import --help for what can be imported", "no conversation was recognised")
@@ -166,8 +129,6 @@ const importMemory = 160 << 20
 // writer is an archive that is written, and closed then.
 type writer interface {
 	exports.Archive
-	// Finish makes what was added lasting, and quick to search.
-	Finish(context.Context) error
 	Close() error
 }
 
@@ -183,26 +144,12 @@ func (c *commands) archive(ctx context.Context, dryRun bool) (writer, error) {
 	return archive.Create(ctx, archive.WriterOptions{Dir: dir, DryRun: dryRun, Now: c.host.Now})
 }
 
-// endImport makes what was imported quick to search.
-func (c *commands) endImport(ctx context.Context, w writer) error {
-	if out, ok := cli.Terminal(c.host.Stderr); ok {
-		const clear = "\r\x1b[K"
-		fmt.Fprint(out, clear+"making it quick to search; the first time this takes minutes for a gigabyte")
-		defer fmt.Fprint(out, clear)
-	}
-	err := w.Finish(ctx)
-	if ctx.Err() != nil {
-		return failedHint("import it again to go on", "interrupted: what was imported is kept, and searches are slower")
-	}
-	return err
-}
-
 // importOne imports a path, with a line on stderr about how far that is where it takes
 // long.
 func (c *commands) importOne(ctx context.Context, path string, w exports.Archive, o importOptions) (*exports.Report, error) {
 	bar := newProgress(c.host.Stderr, c.host.Now)
 	defer bar.clear()
-	report, err := exports.Import(ctx, path, w, exports.Options{Kind: o.kind, Progress: bar.show})
+	report, err := exports.Import(ctx, path, w, exports.Options{Kind: o.kind, Progress: bar.imported})
 	var unrecognised *exports.UnrecognisedError
 	if info, statErr := os.Stat(path); errors.As(err, &unrecognised) && statErr == nil && info.IsDir() {
 		if program := conversations.ProgramAt(path, c.host.Getenv); program != "" {
@@ -212,12 +159,25 @@ func (c *commands) importOne(ctx context.Context, path string, w exports.Archive
 	return report, err
 }
 
-// workspaceDir is the directory in which JP keeps a workspace.
-const workspaceDir = ".jp"
+// inPlace is a kind of path that is read in place, from everywhere.
+type inPlace struct {
+	store, name string
+	register    func(ctx context.Context, o conversations.Options, path string) (file string, err error)
+}
 
-func isWorkspace(path string) bool {
-	info, err := os.Stat(filepath.Join(path, workspaceDir))
-	return err == nil && info.IsDir()
+// registered returns the kind of a path that is read in place, or nil.
+func registered(path string) *inPlace {
+	if info, err := os.Stat(filepath.Join(path, ".jp")); err == nil && info.IsDir() {
+		return &inPlace{"jp", "a JP workspace", func(_ context.Context, o conversations.Options, dir string) (string, error) {
+			o.Dir = dir
+			_, file, err := conversations.Register(o)
+			return file, err
+		}}
+	}
+	if isDatabase(path) {
+		return &inPlace{"chatgpt", "a database of a ChatGPT export", conversations.RegisterDatabase}
+	}
+	return nil
 }
 
 // isDatabase reports whether a file is one of SQLite.
@@ -233,73 +193,64 @@ func isDatabase(path string) bool {
 	return err == nil && string(begin) == head
 }
 
-// inPlace is a kind of path that is read in place, from everywhere.
-type inPlace struct {
-	store, name string
-	register    func(ctx context.Context, o conversations.Options, path string) (file string, err error)
-}
-
-// registered returns the kind of a path that is read in place, or nil.
-func registered(path string) *inPlace {
-	switch {
-	case isWorkspace(path):
-		return &inPlace{"jp", "a JP workspace", func(_ context.Context, o conversations.Options, dir string) (string, error) {
-			o.Dir = dir
-			_, file, err := conversations.Register(o)
-			return file, err
-		}}
-	case isDatabase(path):
-		return &inPlace{"chatgpt", "a database of a ChatGPT export", conversations.RegisterDatabase}
-	}
-	return nil
-}
-
 // register has a path read in place.
-func (c *commands) register(ctx context.Context, kind *inPlace, path string, o importOptions) (importJSON, error) {
-	done := importJSON{Path: path, Kinds: []string{kind.store}, Problems: []importProblemJSON{}}
-	said := "it is known already"
-	if o.dryRun {
-		said = "nothing was written"
-	} else {
-		file, err := kind.register(ctx, conversations.Options{Getenv: c.host.Getenv}, path)
-		if err != nil {
-			return done, err
+func (c *commands) register(ctx context.Context, out *results, kind *inPlace, path string, dryRun bool) error {
+	file, said := "", "nothing was written"
+	if !dryRun {
+		var err error
+		if file, err = kind.register(ctx, conversations.Options{Getenv: c.host.Getenv}, path); err != nil {
+			return err
 		}
-		if done.Registered = file; file != "" {
-			said = "it was added to directories." + kind.store + " in [stores] of " + file
-		}
+		said = "it is known already"
 	}
-	if o.json {
-		return done, nil
+	if file != "" {
+		said = "it was added to directories." + kind.store + " in [stores] of " + file
 	}
-	_, err := fmt.Fprintf(c.host.Stdout, "%s: %s, which is read in place: %s\n", text.Cell(filepath.Base(path)), kind.name, said)
-	return done, err
+	out.add(fmt.Sprintf("%s: %s, which is read in place: %s\n", text.Cell(filepath.Base(path)), kind.name, said),
+		importedObject(path, &exports.Report{Kinds: []string{kind.store}}, file, nil))
+	return out.show()
 }
 
-func problemsJSON(r *exports.Report) []importProblemJSON {
-	list := []importProblemJSON{}
-	for _, p := range r.Problems {
-		list = append(list, importProblemJSON{
-			File: p.File, Offset: p.Offset, Number: p.Number, ID: string(p.ID), Title: p.Title, Skipped: p.Skipped, Reason: p.Err.Error(),
-		})
+// imported is what has become of an export. A JP workspace, or a database, was
+// registered in a file instead.
+func importedObject(path string, report *exports.Report, registered string, err error) object {
+	problems := objects(report.Problems, func(p exports.Problem) object {
+		o := object{"file", p.File, "offset", p.Offset}
+		if p.Number > 0 {
+			o = append(o, "number", p.Number)
+		}
+		return slices.Concat(o, given("id", string(p.ID)), given("title", p.Title), object{"skipped", p.Skipped, "reason", p.Err})
+	})
+	o := object{
+		"path", path, "kinds", report.Kinds, "new", report.New, "updated", report.Updated,
+		"unchanged", report.Unchanged, "skipped", report.Skipped, "failed", report.Failed, "problems", problems,
 	}
-	return list
+	o = append(o, given("registered", registered)...)
+	if err != nil {
+		o = append(o, "error", err)
+	}
+	return o
 }
 
-// maxImportProblems is how many problems of an export are shown to people.
-const maxImportProblems = 20
+// How many problems of an export are shown to people, and how many characters of a
+// title.
+const (
+	maxImportProblems = 20
+	maxImportTitle    = 60
+)
 
-func (c *commands) writeImport(done *importJSON, dryRun bool) error {
+// imported is what has become of an export, for people.
+func imported(path string, report *exports.Report, dryRun bool) string {
 	var b strings.Builder
 	would := ""
 	if dryRun {
 		would = " (nothing was written)"
 	}
 	fmt.Fprintf(&b, "%s: new %d, updated %d, unchanged %d, skipped %d, failed %d%s\n",
-		text.Cell(filepath.Base(done.Path)), done.New, done.Updated, done.Unchanged, done.Skipped, done.Failed, would)
-	for i, p := range done.Problems {
+		text.Cell(filepath.Base(path)), report.New, report.Updated, report.Unchanged, report.Skipped, report.Failed, would)
+	for i, p := range report.Problems {
 		if i == maxImportProblems {
-			fmt.Fprintf(&b, "  … %d more; --json shows all\n", len(done.Problems)-i)
+			fmt.Fprintf(&b, "  … %d more; --json shows all\n", len(report.Problems)-i)
 			break
 		}
 		what, place := "failed", text.Cell(p.File)
@@ -312,49 +263,7 @@ func (c *commands) writeImport(done *importJSON, dryRun bool) error {
 		if p.Title != "" {
 			place += " (" + text.Cut(text.Cell(p.Title), maxImportTitle) + ")"
 		}
-		fmt.Fprintf(&b, "  %s: %s: %s\n", what, place, text.Line(p.Reason))
+		fmt.Fprintf(&b, "  %s: %s: %s\n", what, place, text.Line(p.Err.Error()))
 	}
-	_, err := io.WriteString(c.host.Stdout, b.String())
-	return err
-}
-
-const maxImportTitle = 60
-
-// progress shows on a terminal how far something is that takes long.
-type progress struct {
-	out    *os.File // nil where there is no terminal
-	now    func() time.Time
-	begun  time.Time
-	shown  time.Time
-	showed bool
-}
-
-const (
-	showAfter = time.Second
-	showEvery = 200 * time.Millisecond
-)
-
-func newProgress(stderr io.Writer, now func() time.Time) *progress {
-	out, _ := cli.Terminal(stderr)
-	return &progress{out: out, now: now, begun: now()}
-}
-
-func (p *progress) show(at exports.Progress) {
-	if p.out == nil || at.Total == 0 {
-		return
-	}
-	now := p.now()
-	if now.Sub(p.begun) < showAfter || now.Sub(p.shown) < showEvery {
-		return
-	}
-	p.shown, p.showed = now, true
-	const width, mega = 30, 1 << 20
-	done := int(min(at.Done*width/at.Total, width))
-	fmt.Fprintf(p.out, "\r[%s%s] %d of %d MB, %d conversations ", strings.Repeat("=", done), strings.Repeat(" ", width-done), at.Done/mega, at.Total/mega, at.Conversations)
-}
-
-func (p *progress) clear() {
-	if p.showed {
-		fmt.Fprint(p.out, "\r\x1b[K")
-	}
+	return b.String()
 }

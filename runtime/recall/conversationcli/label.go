@@ -16,6 +16,21 @@ import (
 )
 
 func (c *commands) labelCommand() *cobra.Command {
+	add := &cobra.Command{
+		Use:     "add KEY[=VALUE]…",
+		Short:   "Add labels to conversations",
+		Long:    "Adds labels to conversations, or changes their values.\n\n" + changeHelp,
+		Example: "  convtools conversation label add --id jp-c17737387251 area=feed decision",
+	}
+	remove := &cobra.Command{
+		Use:   "rm [KEY]…",
+		Short: "Remove labels from conversations",
+		Long: `Removes labels from conversations; without a KEY all of them, which makes a
+conversation that is hidden visible, and a fork forget its parent.
+
+` + changeHelp,
+		Example: "  convtools conversation label rm --id jp-c17737387251 decision",
+	}
 	return cli.Group(&cobra.Command{
 		Use:     "label",
 		Aliases: []string{"l"},
@@ -23,7 +38,7 @@ func (c *commands) labelCommand() *cobra.Command {
 		Long:    "Adds, removes or lists the labels of conversations.",
 		Example: `  convtools conversation label add --id jp-c17737387251 area=feed decision
   convtools conversation label ls --id jp-c17737387251`,
-	}, c.labelAddCommand(), c.labelRemoveCommand(), c.labelListCommand())
+	}, c.labelling(add, "add labels to", addLabels), c.labelling(remove, "remove labels from", removeLabels), c.labelListCommand())
 }
 
 // labelIDs defines the flag for the conversations that labels are about.
@@ -32,100 +47,79 @@ func (c *commands) labelIDs(cmd *cobra.Command, ids *[]string) {
 	c.completeFlags(cmd, nil)
 }
 
-func (c *commands) labelAddCommand() *cobra.Command {
-	var opts changeFlags
-	var ids []string
-	cmd := &cobra.Command{
-		Use:     "add KEY[=VALUE]…",
-		Short:   "Add labels to conversations",
-		Long:    "Adds labels to conversations, or changes their values.\n\n" + changeHelp,
-		Example: "  convtools conversation label add --id jp-c17737387251 area=feed decision",
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError("write KEY or KEY=VALUE", "%s needs a label", cmd.CommandPath())
-			}
-			labels := map[string]*string{}
-			for _, arg := range args {
-				key, value, _ := strings.Cut(arg, "=")
-				if err := jp.CheckLabel(key); err != nil {
-					return changeFailure(err)
-				}
-				labels[key] = &value
-			}
-			return c.label(cmd, &opts, ids, "add labels to", labels, nil)
-		},
+// labelChange is how the labels of a conversation are changed.
+type labelChange func(transcript.Conversation) jp.Change
+
+// addLabels reads the labels to add.
+func addLabels(cmd *cobra.Command, args []string) (labelChange, error) {
+	if len(args) == 0 {
+		return nil, usageError("write KEY or KEY=VALUE", "%s needs a label", cmd.CommandPath())
 	}
-	c.labelIDs(cmd, &ids)
-	opts.addFlags(cmd)
-	return cmd
+	labels, err := parseLabels(args)
+	return func(transcript.Conversation) jp.Change { return jp.Change{Labels: maps.Clone(labels)} }, err
 }
 
-func (c *commands) labelRemoveCommand() *cobra.Command {
-	var opts changeFlags
-	var ids []string
-	cmd := &cobra.Command{
-		Use:   "rm [KEY]…",
-		Short: "Remove labels from conversations",
-		Long: `Removes labels from conversations; without a KEY all of them, which makes a
-conversation that is hidden visible, and a fork forget its parent.
-
-` + changeHelp,
-		Example: "  convtools conversation label rm --id jp-c17737387251 decision",
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.label(cmd, &opts, ids, "remove labels from", nil, func(now map[string]string) []string {
-				if len(args) > 0 {
-					return args
-				}
-				return slices.Sorted(maps.Keys(now))
-			})
-		},
-	}
-	c.labelIDs(cmd, &ids)
-	opts.addFlags(cmd)
-	return cmd
-}
-
-// label adds labels, or removes those that remove names.
-func (c *commands) label(cmd *cobra.Command, opts *changeFlags, ids []string, verb string, add map[string]*string, remove func(map[string]string) []string) error {
-	source, err := c.open()
-	if err != nil {
-		return err
-	}
-	ctx := cmd.Context()
-	list, err := c.named(ctx, cmd, source, ids, "--id")
-	if err != nil {
-		return err
-	}
-	done := "labelled"
-	labels := func(conversation transcript.Conversation) jp.Change {
-		change := jp.Change{Labels: maps.Clone(add)}
-		if remove == nil {
-			return change
+// parseLabels reads labels as KEY or KEY=VALUE.
+func parseLabels(words []string) (map[string]*string, error) {
+	labels := map[string]*string{}
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		if err := jp.CheckLabel(key); err != nil {
+			return nil, changeFailure(err)
 		}
-		change.Labels = map[string]*string{}
-		for _, key := range remove(conversation.Labels) {
+		labels[key] = &value
+	}
+	return labels, nil
+}
+
+// removeLabels has the labels with some keys removed, or all.
+func removeLabels(_ *cobra.Command, keys []string) (labelChange, error) {
+	return func(conversation transcript.Conversation) jp.Change {
+		change := jp.Change{Labels: map[string]*string{}}
+		remove := keys
+		if len(remove) == 0 {
+			remove = slices.Collect(maps.Keys(conversation.Labels))
+		}
+		for _, key := range remove {
 			change.Labels[key] = nil
 			if key == "hidden" { // also where only JP's metadata says so
 				change.Hidden = new(bool)
 			}
 		}
 		return change
+	}, nil
+}
+
+// labelling completes a command that changes labels.
+func (c *commands) labelling(cmd *cobra.Command, verb string, parse func(*cobra.Command, []string) (labelChange, error)) *cobra.Command {
+	var opts changeFlags
+	var ids []string
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		labels, err := parse(cmd, args)
+		if err != nil {
+			return err
+		}
+		list, err := c.named(cmd, ids, "--id")
+		if err != nil {
+			return err
+		}
+		return c.make(cmd.Context(), change{
+			flags: &opts, verb: verb, done: "labelled",
+			would: func(l *conversations.Listed) string {
+				return strings.Join(slices.Sorted(maps.Keys(labels(l.Conversation).Labels)), ", ")
+			},
+			each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+				edited, err := w.Edit(ctx, l.ID, labels)
+				if err == nil && !edited.Changed {
+					return outcome{nothing: "its labels are like that already"}, nil
+				}
+				return outcome{edited: edited}, err
+			},
+		}, list)
 	}
-	return c.make(ctx, source, change{
-		flags: opts, verb: verb, done: done,
-		would: func(l *conversations.Listed) string {
-			return strings.Join(slices.Sorted(maps.Keys(labels(l.Conversation).Labels)), ", ")
-		},
-		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-			edited, err := w.Edit(ctx, l.ID, labels)
-			if err == nil && !edited.Changed {
-				return outcome{nothing: "its labels are like that already"}, nil
-			}
-			return outcome{edited: edited}, err
-		},
-	}, list)
+	c.labelIDs(cmd, &ids)
+	opts.addFlags(cmd)
+	return cmd
 }
 
 func (c *commands) labelListCommand() *cobra.Command {
@@ -138,27 +132,22 @@ func (c *commands) labelListCommand() *cobra.Command {
 		Example: "  convtools conversation label ls --id jp-c17737387251",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f, err := c.resolveFormat()
-			if err != nil {
-				return err
-			}
-			source, err := c.open()
-			if err != nil {
-				return err
-			}
-			list, err := c.named(cmd.Context(), cmd, source, ids, "--id")
-			if err != nil {
-				return err
-			}
-			return c.listLabels(f, list)
+			return c.listLabels(cmd, ids)
 		},
 	}
 	c.labelIDs(cmd, &ids)
 	return cmd
 }
 
-func (c *commands) listLabels(f format, list []conversations.Listed) error {
-	out := c.newResults(f)
+func (c *commands) listLabels(cmd *cobra.Command, ids []string) error {
+	out, err := c.results()
+	if err != nil {
+		return err
+	}
+	list, err := c.named(cmd, ids, "--id")
+	if err != nil {
+		return err
+	}
 	for i := range list {
 		l := &list[i]
 		var lines strings.Builder
@@ -168,13 +157,7 @@ func (c *commands) listLabels(f format, list []conversations.Listed) error {
 			}
 			lines.WriteString(text.Line(label) + "\n")
 		}
-		err := out.add(lines.String(), func(r *record) {
-			r.about(string(l.ID), l.Title)
-			r.labels(l.Labels)
-		})
-		if err != nil {
-			return err
-		}
+		out.add(lines.String(), about(l.ID, l.Title, "labels", labelObject(l.Labels)))
 	}
 	return out.close()
 }

@@ -1,27 +1,33 @@
 package conversationcli
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"math"
+	"net/url"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// minTitleWidth is the narrowest a column of titles gets on a terminal.
-const minTitleWidth = 20
-
-// maxTitleWidth is the widest it gets where the width is not known, such as in a
-// pipe.
-const maxTitleWidth = 200
+// How wide a column of titles is: at least on a terminal, and at most where the width
+// is not known, such as in a pipe.
+const (
+	minTitleWidth = 20
+	maxTitleWidth = 200
+)
 
 // writeTable writes the list for people: aligned columns, and titles cut to the
 // width of the terminal unless full is set. Where hidden ones may be among them a
 // column says which are.
-func (c *commands) writeTable(out output, f format, list []conversations.Listed, links links, full, hidden bool) error {
+func (c *commands) writeTable(out *results, list []conversations.Listed, links links, full, hidden bool) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -45,32 +51,30 @@ func (c *commands) writeTable(out output, f format, list []conversations.Listed,
 		rows = append(rows, row)
 		titles = append(titles, text.Cell(l.Title))
 	}
-	lines := align(rows, func(column int) bool { return column == 1 })
-	titleWidth := maxTitleWidth
+	lines := align(rows, 1)
+	width := c.room(out, full, text.Width(lines[0]))
+	for i, line := range lines {
+		line = strings.TrimRight(line+text.Truncate(titles[i], width), " ")
+		if i == 0 {
+			line = out.format.style(styleDim, line)
+		} else { // the id is the first cell
+			id := list[i-1].ID
+			line = links.id(id) + strings.TrimPrefix(line, string(id))
+		}
+		out.write([]byte(line + "\n"))
+	}
+	return out.close()
+}
+
+// room is how many columns a title may have on a line on which so many are taken.
+func (c *commands) room(out *results, full bool, taken int) int {
 	switch {
 	case full:
-		titleWidth = 0 // unlimited
-	case f.pretty && c.host.Terminal && c.host.Width > 0:
-		titleWidth = max(c.host.Width-text.Width(lines[0]), minTitleWidth)
+		return math.MaxInt
+	case out.format.pretty && c.host.Terminal && c.host.Width > 0:
+		return max(c.host.Width-taken, minTitleWidth)
 	}
-	for i, line := range lines {
-		if i > 0 {
-			id := string(list[i-1].ID) // which is the first cell
-			line = links.id(list[i-1].ID) + strings.TrimPrefix(line, id)
-		}
-		title := titles[i]
-		if titleWidth > 0 {
-			title = text.Truncate(title, titleWidth)
-		}
-		text := strings.TrimRight(line+title, " ")
-		if f.colour && i == 0 {
-			text = styleDim + text + styleReset
-		}
-		if err := out.write([]byte(text + "\n")); err != nil {
-			return err
-		}
-	}
-	return out.flush()
+	return maxTitleWidth
 }
 
 // maxProjectWidth is how many columns of a directory are shown.
@@ -90,10 +94,10 @@ func (c *commands) projectCell(dir string) string {
 }
 
 // printTable writes a head, rows as a table, and remarks below it.
-func (c *commands) printTable(head string, rows [][]string, right func(column int) bool, remarks []string) error {
+func (c *commands) printTable(head string, rows [][]string, remarks []string, right ...int) error {
 	var b strings.Builder
 	b.WriteString(head)
-	for _, line := range align(rows, right) {
+	for _, line := range align(rows, right...) {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if len(remarks) > 0 {
@@ -104,8 +108,8 @@ func (c *commands) printTable(head string, rows [][]string, right func(column in
 }
 
 // align makes lines of rows, with columns below one another and two spaces behind each.
-// right reports whether a column is aligned to the right.
-func align(rows [][]string, right func(column int) bool) []string {
+// The columns right are aligned to the right.
+func align(rows [][]string, right ...int) []string {
 	widths := map[int]int{}
 	for _, row := range rows {
 		for i, cell := range row {
@@ -117,7 +121,7 @@ func align(rows [][]string, right func(column int) bool) []string {
 		var line strings.Builder
 		for column, cell := range row {
 			pad := strings.Repeat(" ", widths[column]-text.Width(cell))
-			if right(column) {
+			if slices.Contains(right, column) {
 				line.WriteString(pad + cell)
 			} else {
 				line.WriteString(cell + pad)
@@ -193,11 +197,8 @@ func age(t, now time.Time) string {
 		{"hour", int(d / time.Hour)},
 		{"minute", int(d / time.Minute)},
 	} {
-		switch {
-		case u.n == 1:
-			return "1 " + u.name + " ago"
-		case u.n > 1:
-			return fmt.Sprintf("%d %ss ago", u.n, u.name)
+		if u.n > 0 {
+			return plural(u.n, u.name) + " ago"
 		}
 	}
 	return "just now"
@@ -206,13 +207,7 @@ func age(t, now time.Time) string {
 // explainList writes to standard error what a list does not show. shown is how
 // many of its total it does.
 func (c *commands) explainList(listing *conversations.Listing, shown int, opts lsOptions) {
-	kind := "live"
-	if opts.filter.archived {
-		kind = "archived"
-	}
-	if len(opts.filter.ids) > 0 {
-		kind = "named"
-	}
+	kind := opts.filter.kind()
 	total := listing.Total
 	switch left := total - opts.offset - shown; {
 	case shown == 0 && total > 0:
@@ -226,7 +221,7 @@ func (c *commands) explainList(listing *conversations.Listing, shown int, opts l
 			what += " with label " + strings.Join(opts.filter.labels, " and ")
 		}
 		c.note("%s", what)
-		if !opts.filter.archived && len(opts.filter.ids) == 0 {
+		if kind == "live" {
 			c.note("hint: --archived lists archived conversations")
 		}
 	case left > 0:
@@ -235,4 +230,52 @@ func (c *commands) explainList(listing *conversations.Listing, shown int, opts l
 	if hidden := listing.Aside.Hidden; hidden > 0 {
 		c.note("%d hidden: --hidden lists them too", hidden)
 	}
+}
+
+// links make ids of conversations open their directories, on a terminal that shows
+// colour: as OSC 8, which terminals that do not know it leave out.
+type links struct {
+	path  func(transcript.ID) string
+	close func()
+}
+
+// links returns the links of the conversations of the workspace. A conversation that
+// cannot be found has none.
+func (c *commands) links(ctx context.Context, f format) links {
+	none := links{path: func(transcript.ID) string { return "" }, close: func() {}}
+	if !c.linking(f) {
+		return none
+	}
+	w, err := c.workspace()
+	if err != nil {
+		return none
+	}
+	path, closeAll, err := w.Paths(ctx)
+	if err != nil {
+		return none
+	}
+	return links{path: path, close: closeAll}
+}
+
+// linking reports whether there are links at all. The console of Linux has colour,
+// and nothing to open a file with.
+func (c *commands) linking(f format) bool { return f.colour && c.host.Getenv("TERM") != "linux" }
+
+// id is an id, and a link where there is something to open.
+func (l links) id(id transcript.ID) string {
+	path := l.path(id)
+	if path == "" {
+		return string(id)
+	}
+	return link(path, string(id))
+}
+
+// link is a text that opens a file.
+func link(path, text string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // of a drive
+	}
+	to := url.URL{Scheme: "file", Path: path}
+	return "\x1b]8;;" + to.String() + "\x1b\\" + text + "\x1b]8;;\x1b\\"
 }

@@ -11,12 +11,12 @@ func FuzzMarkdown(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for line := range strings.Lines(string(appendQuotation(nil, []byte(text)))) {
+		for line := range strings.Lines(quotation(text)) {
 			if !strings.HasPrefix(line, ">") {
 				t.Errorf("%q leaves the quotation with %q", text, line)
 			}
 		}
-		fenced := string(appendFenced(nil, []byte(text)))
+		fenced := fenced(text)
 		fence, rest, _ := strings.Cut(fenced, "\n")
 		inside, ok := strings.CutSuffix(rest, fence+"\n")
 		if !ok || strings.Contains(inside, fence) || strings.TrimSuffix(inside, "\n") != text && inside != text {

@@ -376,6 +376,9 @@ func eventText(t *testing.T, kind string, e map[string]json.RawMessage) (scope, 
 		}
 		// Unlike encoding/json, the line separator is not escaped.
 		text := strings.ReplaceAll(strings.TrimSuffix(pretty.String(), "\n"), `\u2028`, "\u2028")
+		text = regexp.MustCompile(`"(?:\\.|[^"\\])*"`).ReplaceAllStringFunc(text, func(quoted string) string {
+			return `"` + str(json.RawMessage(quoted)) + `"`
+		})
 		return "tool-call", str(e["name"]) + "\n" + text
 	case "tool_call_response":
 		return "tool-result", decodeStored(str(e["content"]))

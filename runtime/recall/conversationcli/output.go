@@ -2,15 +2,24 @@ package conversationcli
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"fmt"
-	"io"
-	"iter"
 	"strconv"
+	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Styles of a terminal that shows colour.
+const (
+	styleMatch = "\x1b[1;31m"
+	styleID    = "\x1b[1m"
+	styleDim   = "\x1b[2m"
+	styleReset = "\x1b[0m"
 )
 
 // format is how results are written.
@@ -27,10 +36,18 @@ func formats() []string { return []string{"auto", "text", "text-pretty", "json",
 // markdownFormat is a value of --format of print alone.
 const markdownFormat = "markdown"
 
-// resolveFormat reads --format and checks what depends on it.
+// resolveFormat reads --format of all commands but print.
 func (c *commands) resolveFormat() (format, error) {
+	if c.formatFlag == markdownFormat {
+		return format{}, usageError("use text or json", "only print writes markdown")
+	}
+	return c.printFormat()
+}
+
+// printFormat reads --format of print, and checks what depends on it.
+func (c *commands) printFormat() (format, error) {
 	var f format
-	switch c.format {
+	switch c.formatFlag {
 	case "auto":
 		f.pretty = c.host.Terminal
 	case "text":
@@ -41,9 +58,9 @@ func (c *commands) resolveFormat() (format, error) {
 	case "json-pretty":
 		f.json, f.pretty = true, true
 	case markdownFormat:
-		return f, usageError("use text or json", "only print writes markdown")
+		f.markdown = true
 	default:
-		return f, usageError("use auto, text, text-pretty, json or json-pretty", "unknown output format %q", c.format)
+		return f, usageError("use auto, text, text-pretty, json or json-pretty", "unknown output format %q", c.formatFlag)
 	}
 	if c.summary && !f.json {
 		return f, usageError("add --format=json", "--summary is an element of JSON output")
@@ -52,325 +69,239 @@ func (c *commands) resolveFormat() (format, error) {
 	return f, nil
 }
 
-// output buffers the results of a command. After a failed write every further
-// one fails at once, so that work stops when nobody reads it.
-type output struct {
-	*bufio.Writer
-}
-
-func newOutput(w io.Writer) output { return output{bufio.NewWriterSize(w, 64<<10)} }
-
-// write writes a piece of output and says why that failed.
-func (o output) write(p []byte) error {
-	if _, err := o.Write(p); err != nil {
-		return fmt.Errorf("writing the results: %w", err)
+// style has a text in a style where there is colour.
+func (f format) style(style, text string) string {
+	if !f.colour {
+		return text
 	}
-	return nil
+	return style + text + styleReset
 }
 
-func (o output) flush() error {
-	if err := o.Flush(); err != nil {
-		return fmt.Errorf("writing the results: %w", err)
-	}
-	return nil
-}
-
-// array streams a JSON array, one element at a time.
-type array struct {
-	out      output
-	pretty   bool
-	terminal bool // the output is a terminal
-	n        int
-	layout   indenter
-}
-
-func (c *commands) newArray(out output, f format) *array {
-	return &array{out: out, pretty: f.pretty, terminal: c.host.Terminal}
-}
-
-// results writes what a command has to tell of conversations: objects in an array of JSON,
-// or text.
+// results writes what a command has to tell: text, or an array of JSON. After a
+// write that fails nothing is written any more, and err is why.
 type results struct {
-	out   output
-	array *array // nil for text
-	rec   record
+	format   format
+	terminal bool
+	out      *bufio.Writer
+	err      error
+	n        int          // elements of the array
+	pending  bytes.Buffer // the element that is written, where it is to be indented
+}
+
+// results returns what --format asks for.
+func (c *commands) results() (*results, error) {
+	f, err := c.resolveFormat()
+	return c.newResults(f), err
 }
 
 func (c *commands) newResults(f format) *results {
-	r := &results{out: newOutput(c.host.Stdout)}
-	if f.json {
-		r.array = c.newArray(r.out, f)
-	}
-	return r
+	return &results{format: f, terminal: c.host.Terminal, out: bufio.NewWriterSize(c.host.Stdout, 64<<10)}
 }
 
-// add writes a text, or in its place an object of JSON with what fill puts into it.
-func (r *results) add(text string, fill func(*record)) error {
-	if r.array == nil {
-		return r.out.write([]byte(text))
+// write writes a piece of output.
+func (r *results) write(p []byte) {
+	if _, err := r.out.Write(p); err != nil {
+		r.err = fmt.Errorf("writing the results: %w", err)
 	}
-	r.rec.reset()
-	fill(&r.rec)
-	return r.array.add(r.rec.end())
 }
 
+func (r *results) flush() error {
+	if err := r.out.Flush(); err != nil {
+		r.err = fmt.Errorf("writing the results: %w", err)
+	}
+	return r.err
+}
+
+// show shows text that was written, where people wait for it.
+func (r *results) show() error {
+	if r.format.json {
+		return r.err
+	}
+	return r.flush()
+}
+
+// close ends the output.
 func (r *results) close() error {
-	if r.array == nil {
-		return r.out.flush()
+	r.end()
+	switch {
+	case !r.format.json:
+	case r.n == 0:
+		r.write([]byte("[]\n"))
+	case r.format.pretty:
+		r.write([]byte("\n]\n"))
+	default:
+		r.write([]byte("]\n"))
 	}
-	return r.array.close()
+	return r.flush()
 }
 
-// about begins a record of a conversation.
-func (r *record) about(id, title string) {
-	r.string("id", id)
-	r.optional("title", title)
+// add writes a text, or an object of JSON in its place.
+func (r *results) add(text string, o object) {
+	if r.format.json {
+		r.element(appendValue(nil, o))
+	} else {
+		r.write([]byte(text))
+	}
 }
 
-// add writes an element, which is compact JSON.
-func (a *array) add(element []byte) error {
-	if err := a.next(); err != nil {
-		return err
-	}
-	return a.part(element)
+// element writes an element, which is compact JSON.
+func (r *results) element(element []byte) {
+	r.begin()
+	r.part(element)
 }
 
-// next begins an element, to be written in parts.
-func (a *array) next() error {
-	open, between := "[", ","
-	if a.pretty {
-		open, between = "[\n  ", ",\n  "
+// begin begins an element, to be written in parts.
+func (r *results) begin() {
+	r.end()
+	before := "["
+	if r.n > 0 {
+		before = ","
 	}
-	if a.n > 0 {
-		open = between
+	if r.format.pretty {
+		before += "\n  "
 	}
-	a.n++
-	a.layout.depth = 1
-	return a.out.write([]byte(open))
+	r.n++
+	r.write([]byte(before))
 }
 
 // part writes a part of an element that is compact JSON and breaks at the
 // boundary of a character.
-func (a *array) part(p []byte) error {
-	if a.terminal {
+func (r *results) part(p []byte) {
+	if r.terminal {
 		p = text.AppendJSON(nil, p)
 	}
-	if a.pretty {
-		p = a.layout.lay(p)
+	if r.format.pretty {
+		r.pending.Write(p)
+	} else {
+		r.write(p)
 	}
-	return a.out.write(p)
 }
 
-func (a *array) close() error {
-	end := "]\n"
-	switch {
-	case a.n == 0:
-		end = "[]\n"
-	case a.pretty:
-		end = "\n]\n"
-	}
-	if err := a.out.write([]byte(end)); err != nil {
-		return err
-	}
-	return a.out.flush()
-}
-
-// record builds one JSON object.
-type record struct {
-	buf []byte
-	// sink, when set, takes the beginning of an object that grows large; what end
-	// returns is the rest.
-	sink func([]byte) error
-	err  error // the one sink returned
-}
-
-// maxPart is how many bytes of text are written at a time.
-const maxPart = 32 << 10
-
-// reset starts a new object in the same memory.
-func (r *record) reset() { r.buf = append(r.buf[:0], '{') }
-
-// spill hands a large buffer to the sink, all but the last character, which tells
-// key whether a comma is due.
-func (r *record) spill() {
-	if r.sink == nil || len(r.buf) < maxPart {
+// end writes the element that is to be indented.
+func (r *results) end() {
+	var indented bytes.Buffer
+	if r.pending.Len() == 0 {
 		return
 	}
-	last := len(r.buf) - 1
-	// The sink takes whole characters.
-	for last > 0 && !utf8.RuneStart(r.buf[last]) {
-		last--
+	if err := json.Indent(&indented, r.pending.Bytes(), "  ", "  "); err != nil {
+		r.err = fmt.Errorf("writing the results: %w", err)
 	}
-	if r.err == nil {
-		r.err = r.sink(r.buf[:last])
-	}
-	r.buf = append(r.buf[:0], r.buf[last:]...)
+	r.pending.Reset()
+	r.write(indented.Bytes())
 }
 
-// longText writes a text of any length.
-func (r *record) longText(key string, value []byte) {
-	r.key(key)
-	r.longValue(value)
-}
+// object is an object of JSON: keys in order, each followed by its value.
+type object []any
 
-func (r *record) longValue(value []byte) {
-	r.buf = append(r.buf, '"')
-	for part := range parts(value) {
-		if r.err != nil {
-			return
-		}
-		// The opening quote of a part goes where the last byte before it is.
-		last := len(r.buf) - 1
-		before := r.buf[last]
-		r.buf = transcript.AppendQuoted(r.buf[:last], part)
-		r.buf[last] = before
-		r.buf = r.buf[:len(r.buf)-1]
-		r.spill()
-	}
-	r.buf = append(r.buf, '"')
-}
-
-// parts cuts a text into parts of up to maxPart bytes between characters, and
-// never between a carriage return and a line feed.
-func parts(text []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for len(text) > maxPart {
-			n := maxPart
-			for n > maxPart-utf8.UTFMax && (!utf8.RuneStart(text[n]) || text[n-1] == '\r') {
-				n--
+// appendValue appends a value as compact JSON.
+func appendValue(dst []byte, value any) []byte {
+	switch v := value.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case string:
+		return appendQuoted(dst, v)
+	case transcript.ID:
+		return appendQuoted(dst, string(v))
+	case int:
+		return strconv.AppendInt(dst, int64(v), 10)
+	case int64:
+		return strconv.AppendInt(dst, v, 10)
+	case bool:
+		return strconv.AppendBool(dst, v)
+	case time.Time:
+		return appendTime(dst, v)
+	case error:
+		return appendQuoted(dst, v.Error())
+	case json.RawMessage:
+		return append(dst, v...)
+	case []string:
+		return appendArray(dst, v)
+	case []transcript.ID:
+		return appendArray(dst, v)
+	case []object:
+		return appendArray(dst, v)
+	case object:
+		dst = append(dst, '{')
+		for i := 0; i < len(v); i += 2 {
+			if i > 0 {
+				dst = append(dst, ',')
 			}
-			if !yield(text[:n]) {
-				return
-			}
-			text = text[n:]
+			dst = append(appendValue(dst, v[i]), ':')
+			dst = appendValue(dst, v[i+1])
 		}
-		if len(text) > 0 {
-			yield(text)
+		return append(dst, '}')
+	}
+	panic(fmt.Sprintf("no JSON is written of %T", value))
+}
+
+func appendArray[T any](dst []byte, values []T) []byte {
+	dst = append(dst, '[')
+	for i, v := range values {
+		if i > 0 {
+			dst = append(dst, ',')
 		}
+		dst = appendValue(dst, v)
 	}
+	return append(dst, ']')
 }
 
-// end closes the object; the result is valid until the next reset.
-func (r *record) end() []byte {
-	r.buf = append(r.buf, '}')
-	return r.buf
-}
-
-func (r *record) key(key string) {
-	if len(r.buf) > 0 && r.buf[len(r.buf)-1] != '{' {
-		r.buf = append(r.buf, ',')
+// objects makes an object of each value.
+func objects[T any](values []T, of func(T) object) []object {
+	made := make([]object, len(values))
+	for i, v := range values {
+		made[i] = of(v)
 	}
-	r.buf = append(r.buf, '"')
-	r.buf = append(r.buf, key...)
-	r.buf = append(r.buf, '"', ':')
+	return made
 }
 
-func (r *record) null(key string) {
-	r.key(key)
-	r.buf = append(r.buf, "null"...)
-}
-
-func (r *record) string(key, value string) {
-	r.key(key)
-	r.buf = appendQuoted(r.buf, value)
-}
-
-// optional writes null for an empty string.
-func (r *record) optional(key, value string) {
+// given is a key with a text; nothing where that is empty.
+func given(key, value string) object {
 	if value == "" {
-		r.null(key)
-		return
+		return nil
 	}
-	r.string(key, value)
+	return object{key, value}
 }
 
-func (r *record) int(key string, value int) {
-	r.key(key)
-	r.buf = strconv.AppendInt(r.buf, int64(value), 10)
-}
-
-// positive writes null for 0, which stands for "none" where counting starts at 1.
-func (r *record) positive(key string, value int) {
-	if value == 0 {
-		r.null(key)
-		return
+// nano is a time with all digits that it has; null for the zero time.
+func nano(t time.Time) any {
+	if t.IsZero() {
+		return nil
 	}
-	r.int(key, value)
+	return t.UTC().Format(time.RFC3339Nano)
 }
 
-func (r *record) bool(key string, value bool) {
-	r.key(key)
-	r.buf = strconv.AppendBool(r.buf, value)
-}
-
-// time writes RFC 3339 in UTC, and null for the zero time. Fractions of a second
-// have three, six or nine digits, as JP writes them.
-func (r *record) time(key string, value time.Time) {
-	if value.IsZero() {
-		r.null(key)
-		return
+// orNull is a value, and null for an empty text, and for a 0 where counting
+// starts at 1.
+func orNull[T ~string | int](value T) any {
+	if value == *new(T) {
+		return nil
 	}
-	r.key(key)
-	r.buf = append(r.buf, '"')
-	value = value.UTC()
-	layout := "2006-01-02T15:04:05.000000000Z"
-	switch ns := value.Nanosecond(); {
-	case ns == 0:
-		layout = "2006-01-02T15:04:05Z"
-	case ns%1_000_000 == 0:
-		layout = "2006-01-02T15:04:05.000Z"
-	case ns%1_000 == 0:
-		layout = "2006-01-02T15:04:05.000000Z"
-	}
-	r.buf = value.AppendFormat(r.buf, layout)
-	r.buf = append(r.buf, '"')
+	return value
 }
 
-// raw writes a value that is JSON already.
-func (r *record) raw(key string, value []byte) {
-	r.key(key)
-	r.buf = append(r.buf, value...)
+// printObject prints an object of JSON over several lines.
+func (c *commands) printObject(o object) error {
+	return cli.PrintJSON(c.host.Stdout, c.host.Terminal, json.RawMessage(appendValue(nil, o)))
+}
+
+// about begins an object about a conversation.
+func about(id transcript.ID, title string, more ...any) object {
+	return append(object{"id", id, "title", orNull(title)}, more...)
+}
+
+// appendTime appends RFC 3339 in UTC, and null for the zero time. Fractions of a
+// second have three, six or nine digits, as JP writes them.
+func appendTime(dst []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(dst, "null"...)
+	}
+	digits := t.UTC().Format("2006-01-02T15:04:05.000000000")
+	for range 3 {
+		digits = strings.TrimSuffix(digits, "000")
+	}
+	return appendQuoted(dst, strings.TrimSuffix(digits, ".")+"Z")
 }
 
 func appendQuoted(dst []byte, s string) []byte {
 	return transcript.AppendQuoted(dst, []byte(s))
-}
-
-// addSummary writes the element {"summary":{…}}.
-func (a *array) addSummary(fill func(*record)) error {
-	var inner record
-	inner.reset()
-	fill(&inner)
-	var outer record
-	outer.reset()
-	outer.raw("summary", inner.end())
-	return a.add(outer.end())
-}
-
-// ids writes an array of conversation ids.
-func (r *record) ids(key string, ids []transcript.ID) {
-	r.key(key)
-	r.buf = append(r.buf, '[')
-	for i, id := range ids {
-		if i > 0 {
-			r.buf = append(r.buf, ',')
-		}
-		r.buf = appendQuoted(r.buf, string(id))
-	}
-	r.buf = append(r.buf, ']')
-}
-
-// objects writes an array of n objects.
-func (r *record) objects(key string, n int, fill func(i int, r *record)) {
-	r.key(key)
-	r.buf = append(r.buf, '[')
-	for i := range n {
-		if i > 0 {
-			r.buf = append(r.buf, ',')
-		}
-		r.buf = append(r.buf, '{')
-		fill(i, r)
-		r.buf = append(r.buf, '}')
-	}
-	r.buf = append(r.buf, ']')
 }

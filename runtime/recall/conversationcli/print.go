@@ -1,6 +1,8 @@
 package conversationcli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +19,7 @@ import (
 // printOptions is the command line of print.
 type printOptions struct {
 	turns      turnOptions
+	event      int
 	style      string
 	compacted  bool
 	noMetadata bool
@@ -39,8 +42,8 @@ which what was said is quoted.
 ` + targetsHelp,
 		Example: `  convtools conversation print --last
   convtools conversation print --turn 2..3 jp-c17737387251
+  convtools conversation print --event 17 jp-c17737387251
   convtools conversation print --style full --format json jp-c17737387251`,
-		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return opts.turns.complete(cmd, args, word, c.completeIDs)
 		},
@@ -54,12 +57,13 @@ which what was said is quoted.
 	}
 	flags := cmd.Flags()
 	opts.turns.addFlags(flags)
+	flags.IntVarP(&opts.event, "event", "e", 0, "only event `N`, whole, as recall numbers events")
 	flags.StringVarP(&opts.style, "style", "s", "", "how `much`: user, chat, brief (default of text) or full")
 	flags.BoolVar(&opts.compacted, "compacted", false, "as JP sends it to a model, with summaries")
 	flags.BoolVar(&opts.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
 	flags.IntVar(&opts.maxText, "max-text", 0, "cut texts of more than `N` characters in the middle in JSON output; 0 means no limit")
 	cli.Rare(flags, "max-text", "no-metadata")
-	c.addSummary(cmd)
+	c.addSummaryFlag(cmd)
 	cli.Rare(flags, "summary")
 	c.completeFlags(cmd, map[string][]string{"style": printStyles()})
 	return cmd
@@ -69,21 +73,17 @@ which what was said is quoted.
 func printStyles() []string { return []string{"user", "chat", "brief", "full"} }
 
 func (c *commands) print(ctx context.Context, cmd *cobra.Command, opts printOptions, args []string) error {
-	f := format{markdown: c.format == markdownFormat}
-	if !f.markdown {
-		var err error
-		if f, err = c.resolveFormat(); err != nil {
-			return err
-		}
-	} else if c.summary {
-		return usageError("add --format=json", "--summary is an element of JSON output")
+	f, err := c.printFormat()
+	if err != nil {
+		return err
 	}
-	if opts.style != "" {
-		if err := oneOf("style", opts.style, printStyles()...); err != nil {
-			return err
-		}
+	isOne := cmd.Flags().Changed("event")
+	usual := "brief"
+	if isOne {
+		usual = "full"
 	}
-	if err := notNegative("max-text", opts.maxText); err != nil {
+	opts.style = cmp.Or(opts.style, usual)
+	if err := cmp.Or(oneOf("style", opts.style, printStyles()...), notNegative("max-text", opts.maxText)); err != nil {
 		return err
 	}
 	if !f.json && (opts.maxText > 0 || opts.noMetadata) {
@@ -92,6 +92,12 @@ func (c *commands) print(ctx context.Context, cmd *cobra.Command, opts printOpti
 	turns, err := opts.turns.parse(cmd.Flags())
 	if err != nil {
 		return err
+	}
+	switch {
+	case isOne && opts.event < 1:
+		return usageError("events are numbered from 1", "--event cannot be %d", opts.event)
+	case isOne && (turns != selection{} || opts.compacted):
+		return usageError("give --event alone", "--event excludes --turn, --last, --first, --from, --to and --compacted")
 	}
 	ids, err := c.targets(ctx, args, "")
 	if err != nil {
@@ -104,18 +110,15 @@ func (c *commands) print(ctx context.Context, cmd *cobra.Command, opts printOpti
 	if err != nil {
 		return err
 	}
-	p := &printing{commands: c, opts: opts, turns: turns, format: f, out: newOutput(c.host.Stdout), several: len(ids) > 1}
-	if f.json {
-		p.array = c.newArray(p.out, f)
-	}
+	p := &printing{commands: c, results: c.newResults(f), opts: opts, turns: turns, several: len(ids) > 1}
 	p.links = c.links(ctx, f)
 	defer p.links.close()
 	if len(ids) == 0 {
-		return p.conversation(ctx, source, "")
+		ids = []string{""}
 	}
 	if p.several { // nothing is printed where one is not there
-		if _, err := source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, NoEvents: true}); err != nil {
-			return sourceFailure(err, ids)
+		if _, err := c.all(ctx, conversations.Filter{IDs: ids}); err != nil {
+			return err
 		}
 	}
 	for _, id := range ids {
@@ -123,21 +126,18 @@ func (c *commands) print(ctx context.Context, cmd *cobra.Command, opts printOpti
 			return err
 		}
 	}
-	if p.several && f.json {
-		return p.array.close()
-	}
-	return p.out.flush()
+	return p.close()
 }
 
 // conversation prints a conversation; without an id the one that was activated
 // last.
 func (p *printing) conversation(ctx context.Context, source conversations.Source, id string) error {
 	q := conversations.ReadQuery{ID: id, Turns: p.turns.Turns, Kinds: p.shows, NoText: p.format.json, Event: p.text}
-	switch {
-	case p.format.json:
+	if p.opts.event > 0 {
+		q.Events = conversations.EventRange{First: p.opts.event, Last: p.opts.event}
+	}
+	if p.format.json {
 		q.Event = p.json
-	case p.format.markdown:
-		q.Event = p.markdown
 	}
 	if p.opts.compacted {
 		p.view = &compactedView{names: map[string]string{}}
@@ -183,6 +183,10 @@ func (p *printing) conversation(ctx context.Context, source conversations.Source
 	if errors.As(err, &turn) {
 		return p.turns.outOfRange(turn)
 	}
+	var event *conversations.EventRangeError
+	if errors.As(err, &event) {
+		return failedHint("recall shows the numbers of events", "event %d out of range (conversation has %s)", event.Number, plural(event.Events, "event"))
+	}
 	if err != nil {
 		var ids []string
 		if id != "" {
@@ -200,18 +204,15 @@ func (p *printing) conversation(ctx context.Context, source conversations.Source
 // printing is a conversation being printed.
 type printing struct {
 	*commands
+	*results
 	opts    printOptions
 	turns   selection
-	format  format
-	out     output
-	array   *array // nil for text output
 	links   links
 	several bool           // conversations are printed
 	any     bool           // an event of this one was printed
-	turn    int            // that was printed last, as markdown
+	turn    int            // that was printed last
 	view    *compactedView // nil unless it is asked for
 	buf     []byte
-	body    []byte
 }
 
 // opened writes what is to be known of a conversation before it is printed.
@@ -231,21 +232,18 @@ func (p *printing) opened(r *conversations.Reading, named bool) error {
 		before = "\n"
 	}
 	p.any = false
-	if p.format.markdown {
-		return p.out.write(append([]byte(before), markdownTitle(r)...))
-	}
-	if p.array == nil {
+	switch {
+	case p.format.markdown:
+		p.write([]byte(before + markdownTitle(r)))
+	case p.format.json:
+		p.begin()
+		head := appendValue(nil, about(r.ID, r.Title, "events", []object(nil)))
+		p.part(bytes.TrimSuffix(head, []byte("]}")))
+	default:
 		title := strings.TrimRight(fmt.Sprintf("══ %s ══ %s", p.links.id(r.ID), text.Cell(r.Title)), " ")
-		return p.out.write(append(appendRule([]byte(before), title, 0, p.format.colour), '\n'))
+		p.write([]byte(before + rule(title, 0, p.format) + "\n"))
 	}
-	var head record
-	head.reset()
-	head.about(string(r.ID), r.Title)
-	head.key("events")
-	if err := p.array.next(); err != nil {
-		return err
-	}
-	return p.array.part(append(head.buf, '['))
+	return p.err
 }
 
 // shows reports whether the style shows events of a kind.
@@ -261,48 +259,42 @@ func (p *printing) shows(kind transcript.Kind) bool {
 
 func (p *printing) json(e *conversations.Event) error {
 	p.buf = e.AppendJSON(p.buf[:0], transcript.JSONOptions{Turn: true, OmitMetadata: p.opts.noMetadata, MaxText: p.opts.maxText})
-	if !p.several {
-		return p.array.add(p.buf)
-	}
-	if p.any {
-		if err := p.array.part([]byte{','}); err != nil {
-			return err
-		}
+	switch {
+	case !p.several:
+		p.element(p.buf)
+	case p.any:
+		p.part(append([]byte{','}, p.buf...))
+	default:
+		p.part(p.buf)
 	}
 	p.any = true
-	return p.array.part(p.buf)
+	return p.err
 }
 
-// finish ends the output.
+// finish ends the output of a conversation.
 func (p *printing) finish(r *conversations.Reading) error {
 	switch {
-	case p.array != nil && p.several:
+	case p.format.json && p.several:
 		p.any = false
-		return p.array.part([]byte("]}"))
-	case p.array == nil && !p.any:
-		p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, counted(r.Turns), p.style())
-		fallthrough
-	case p.array == nil:
-		return p.out.flush()
+		p.part([]byte("]}"))
 	case p.summary:
-		if err := p.array.addSummary(func(s *record) { s.reading(r) }); err != nil {
-			return err
-		}
+		p.add("", object{"summary", readingObject(r)})
+	case !p.format.json && !p.any:
+		p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, plural(r.Turns, "turn"), p.opts.style)
 	}
-	return p.array.close()
+	return p.flush()
 }
 
-func (r *record) reading(read *conversations.Reading) {
-	r.about(string(read.ID), read.Title)
-	r.int("turns", read.Turns)
-	r.positive("first_turn", read.FirstTurn)
-	r.positive("last_turn", read.LastTurn)
-	r.bool("archived", read.Archived)
-	r.bool("hidden", read.Hidden)
-	r.time("created_at", read.CreatedAt)
-	if read.Damage != nil {
-		r.string("damaged", read.Damage.Err.Error())
-	} else {
-		r.null("damaged")
+// readingObject is what --summary has of a conversation.
+func readingObject(r *conversations.Reading) object {
+	return about(r.ID, r.Title, "turns", r.Turns, "first_turn", orNull(r.FirstTurn), "last_turn", orNull(r.LastTurn),
+		"archived", r.Archived, "hidden", r.Hidden, "created_at", r.CreatedAt, "damaged", damageOf(r.Damage))
+}
+
+// damageOf is what is wrong with a conversation; nil for nothing.
+func damageOf(p *conversations.Problem) any {
+	if p == nil {
+		return nil
 	}
+	return p.Err
 }

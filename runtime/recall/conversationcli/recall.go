@@ -16,6 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -44,7 +45,7 @@ type recallCommand struct {
 
 // isOwn reports whether a recorded tool is one of the family.
 func (c *recallCommand) isOwn(recorded string) bool {
-	return slices.ContainsFunc(c.family.Declared(), func(tool contract.Tool) bool { return transcript.IsTool(recorded, tool.Name) })
+	return slices.ContainsFunc(c.family.Declared(), func(tool contract.Tool) bool { return transcript.IsTool(recorded, append(tool.Aliases, tool.Name)...) })
 }
 
 func (c *recallCommand) command() *cobra.Command {
@@ -61,7 +62,6 @@ stands.
 
 conversation print --event N ID shows an event whole.`,
 		Example:           cli.Examples(host.Name, "recall why do we retry uploads", `recall 'flaky "shadow branch" test' --since 2026-01-01`, "ask --all-projects docker cache mount"),
-		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			question := strings.TrimSpace(strings.Join(args, " "))
@@ -111,8 +111,8 @@ func (c *recallCommand) recall(ctx context.Context, question string, o recallOpt
 	if err := cmp.Or(bound("--since", o.since, func(s iso8601.Span) { q.Since = &s.First }), bound("--until", o.until, func(s iso8601.Span) { q.Until = &s.Last })); err != nil {
 		return err
 	}
-	if c.format = "auto"; o.json {
-		c.format = "json"
+	if c.formatFlag = "auto"; o.json {
+		c.formatFlag = "json"
 	}
 	f, err := c.resolveFormat()
 	if err != nil {
@@ -152,7 +152,11 @@ func (c *commands) noteWords(r conversations.Ranking) {
 	var nowhere []string
 	for _, w := range r.Words {
 		if w.Events == 0 {
-			nowhere = append(nowhere, text.Quote(w.Word))
+			word := text.Quote(w.Word)
+			if w.Near != "" {
+				word += " (near: " + text.Quote(w.Near) + ")"
+			}
+			nowhere = append(nowhere, word)
 		}
 	}
 	if len(nowhere) > 0 {
@@ -177,36 +181,21 @@ func (c *commands) writeRanking(r conversations.Ranking, f format) error {
 			}
 			first = false
 		}
-		err := results.add(shown, func(rec *record) {
-			rec.about(string(conversation.ID), conversation.Title)
-			rec.optional("source", conversation.Source)
-			rec.objects("passages", len(conversation.Passages), func(i int, rec *record) {
-				p := &conversation.Passages[i]
-				rec.int("event", p.Number)
-				rec.positive("turn", p.Turn)
-				rec.string("scope", p.Kind.Scope().String())
-				rec.time("timestamp", p.Time)
-				rec.positive("answer", p.Answer)
-				rec.string("text", p.Text)
-			})
+		passages := objects(conversation.Passages, func(p conversations.RankedPassage) object {
+			return object{
+				"event", p.Number, "turn", orNull(p.Turn), "scope", p.Kind.Scope().String(),
+				"timestamp", p.Time, "answer", orNull(p.Answer), "text", p.Text,
+			}
 		})
-		if err != nil {
-			return err
-		}
+		results.add(shown, about(conversation.ID, conversation.Title, "source", orNull(conversation.Source), "passages", passages))
 	}
 	return results.close()
 }
 
 // passagesOf is the passages of a conversation below a heading, for people.
 func (c *commands) passagesOf(conversation *conversations.RankedConversation, words []conversations.RankedWord, f format) string {
-	style := func(style, s string) string {
-		if !f.colour {
-			return s
-		}
-		return style + s + styleReset
-	}
 	var b strings.Builder
-	b.WriteString(style(styleID, string(conversation.ID)))
+	b.WriteString(f.style(styleID, string(conversation.ID)))
 	if last := conversation.Passages[len(conversation.Passages)-1].Time; !last.IsZero() {
 		b.WriteString("  " + last.In(c.host.Now().Location()).Format(time.DateOnly))
 	}
@@ -216,7 +205,7 @@ func (c *commands) passagesOf(conversation *conversations.RankedConversation, wo
 	b.WriteByte('\n')
 	for i := range conversation.Passages {
 		p := &conversation.Passages[i]
-		b.WriteString(style(styleDim, "  "+strconv.Itoa(p.Number)+" "+p.Kind.Scope().String()+":"))
+		b.WriteString(f.style(styleDim, "  "+strconv.Itoa(p.Number)+" "+p.Kind.Scope().String()+":"))
 		shown := p.Text
 		if p.Before {
 			shown = "… " + shown
@@ -241,13 +230,13 @@ const maxHeading = 70
 
 // marked has the words of a question in a line in colour, and what begins as they do.
 func marked(line string, words []conversations.RankedWord) string {
-	var spans []conversations.Span
+	var spans []excerpt.Span
 	for _, w := range words {
-		for s := range conversations.Occurrences(line, w.Term) {
+		for s := range excerpt.Occurrences(line, w.Term) {
 			spans = append(spans, s)
 		}
 	}
-	slices.SortFunc(spans, func(a, b conversations.Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	var b strings.Builder
 	end := 0
 	for _, s := range spans {

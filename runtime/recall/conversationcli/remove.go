@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -32,9 +32,7 @@ brings them back from. It asks first; where nobody can be asked it needs --yes.
 ` + targetsHelp,
 		Example: `  convtools conversation rm jp-c17737387251 --dry-run
   convtools conversation rm jp-c17737387251 --keep-children --yes`,
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: c.completeIDs,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.remove(cmd.Context(), cmd, &opts, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.remove(cmd.Context(), cmd, &opts, args) },
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&opts.permanent, "permanent", false, "delete for good, from the trash too")
@@ -45,42 +43,36 @@ brings them back from. It asks first; where nobody can be asked it needs --yes.
 }
 
 func (c *commands) remove(ctx context.Context, cmd *cobra.Command, opts *removeFlags, args []string) error {
-	source, err := c.open()
+	list, err := c.toRemove(ctx, cmd, opts, args)
 	if err != nil {
 		return err
 	}
-	list, err := c.toRemove(ctx, cmd, source, opts, args)
+	all, err := c.everything(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := c.findAll(ctx, source)
-	if err != nil {
-		return err
-	}
-	descendants := below(all, list)
 	ch := change{flags: &opts.changeFlags, verb: "remove", done: "removed", dangerous: "conversation restore brings back what is removed"}
 	if opts.permanent {
 		ch.verb, ch.done, ch.dangerous = "delete", "deleted", "nothing brings back what is deleted"
 	}
-	removed := idsOf(list)
+	removed := map[transcript.ID]bool{}
+	for i := range list {
+		removed[list[i].ID] = true
+	}
+	descendants := below(all, list)
 	var lifted []conversations.Listed
-	if opts.keepChildren {
-		for _, l := range descendants {
-			if removed[l.Parent] {
-				lifted = append(lifted, l)
-			}
-		}
-	} else {
-		if n := len(descendants); n > 0 {
-			ch.reasons = []string{fmt.Sprintf("%d of them forked from what was named", n)}
-		}
+	switch {
+	case opts.keepChildren:
+		lifted = slices.DeleteFunc(descendants, func(l conversations.Listed) bool { return !removed[l.Parent] })
+	case len(descendants) > 0:
+		ch.reasons = []string{fmt.Sprintf("%d of them forked from what was named", len(descendants))}
 		list = append(list, descendants...)
 	}
 	parents := map[transcript.ID]transcript.ID{}
 	for i := range all {
 		parents[all[i].ID] = all[i].Parent
 	}
-	ch.together = func(ctx context.Context, w *jp.Writer, ids []transcript.ID) error {
+	ch.together = func(ctx context.Context, w *jp.Writer, some []conversations.Listed) error {
 		var edits []jp.Edited
 		for _, l := range lifted {
 			edited, err := lift(ctx, w, l.ID, removed, parents)
@@ -93,12 +85,16 @@ func (c *commands) remove(ctx context.Context, cmd *cobra.Command, opts *removeF
 		if err := w.Keep(ctx, edits...); err != nil {
 			return err
 		}
+		var ids []transcript.ID
+		for i := range some {
+			ids = append(ids, some[i].ID)
+		}
 		if opts.permanent {
 			return w.Delete(ctx, ids...)
 		}
 		return w.Remove(ctx, ids...)
 	}
-	return c.make(ctx, source, ch, list)
+	return c.make(ctx, ch, list)
 }
 
 // lift makes a conversation a child of the nearest conversation above it that is
@@ -117,18 +113,10 @@ func lift(ctx context.Context, w *jp.Writer, id transcript.ID, removed map[trans
 	return w.Edit(ctx, id, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
 }
 
-func idsOf(list []conversations.Listed) map[transcript.ID]bool {
-	ids := map[transcript.ID]bool{}
-	for i := range list {
-		ids[list[i].ID] = true
-	}
-	return ids
-}
-
 // toRemove finds the conversations to remove. What is to be deleted for good may
 // be in the trash.
-func (c *commands) toRemove(ctx context.Context, cmd *cobra.Command, source conversations.Source, opts *removeFlags, args []string) ([]conversations.Listed, error) {
-	list, err := c.chosen(ctx, cmd, source, args, opts.when)
+func (c *commands) toRemove(ctx context.Context, cmd *cobra.Command, opts *removeFlags, args []string) ([]conversations.Listed, error) {
+	list, err := c.chosen(cmd, args, opts.when)
 	if err == nil || !opts.permanent {
 		return list, err
 	}
@@ -138,23 +126,24 @@ func (c *commands) toRemove(ctx context.Context, cmd *cobra.Command, source conv
 		return nil, err
 	}
 	for _, id := range ids {
-		listing, listErr := source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: []string{id}}, NoEvents: true})
-		if listErr == nil {
-			list = append(list, listing.Conversations...)
-			continue
-		}
-		found := false
-		for _, r := range removed {
-			if string(r.ID) == id {
-				list = append(list, conversations.Listed{Conversation: r.Conversation})
-				found = true
-			}
-		}
-		if !found {
+		if found, listErr := c.all(ctx, conversations.Filter{IDs: []string{id}}); listErr == nil {
+			list = append(list, found...)
+		} else if r := inTrash(removed, transcript.ID(id)); r != nil {
+			list = append(list, conversations.Listed{Conversation: r.Conversation})
+		} else {
 			return nil, err
 		}
 	}
 	return list, nil
+}
+
+// inTrash returns a conversation of the trash; nil where it is not there.
+func inTrash(removed []jp.Removed, id transcript.ID) *jp.Removed {
+	i := slices.IndexFunc(removed, func(r jp.Removed) bool { return r.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &removed[i]
 }
 
 func (c *commands) trash(ctx context.Context) ([]jp.Removed, error) {
@@ -177,16 +166,13 @@ func (c *commands) restoreCommand() *cobra.Command {
 ask first; where nobody can be asked that needs --yes.`,
 		Example: `  convtools conversation restore
   convtools conversation restore jp-c17737387251`,
-		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			removed, _ := c.trash(contextOf(cmd)) // nothing is offered where it cannot be read
-			var words []cobra.Completion
-			for _, r := range removed[:min(len(removed), maxCompletions)] {
-				if strings.HasPrefix(spelled(r.ID, word), word) {
-					words = append(words, cobra.CompletionWithDesc(spelled(r.ID, word), text.Truncate(text.Cell(r.Title), completionColumn)))
-				}
+			removed, _ := c.trash(cmd.Context()) // nothing is offered where it cannot be read
+			var list []conversations.Listed
+			for _, r := range removed {
+				list = append(list, conversations.Listed{Conversation: r.Conversation})
 			}
-			return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+			return offered(list, word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return c.restore(cmd.Context(), &opts, args) },
 	}
@@ -206,21 +192,15 @@ func (c *commands) restore(ctx context.Context, opts *changeFlags, args []string
 	if err != nil {
 		return err
 	}
-	source, err := c.open()
-	if err != nil {
-		return err
-	}
 	var list []conversations.Listed
 	for _, id := range ids {
 		l := conversations.Listed{Conversation: transcript.Conversation{ID: transcript.ID(id)}}
-		for _, r := range removed {
-			if r.ID == l.ID {
-				l.Conversation = r.Conversation
-			}
+		if r := inTrash(removed, l.ID); r != nil {
+			l.Conversation = r.Conversation
 		}
 		list = append(list, l)
 	}
-	return c.make(ctx, source, change{
+	return c.make(ctx, change{
 		flags: opts, verb: "restore", done: "restored", harmless: true,
 		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 			err := w.Restore(ctx, l.ID)
@@ -239,23 +219,15 @@ func (c *commands) restore(ctx context.Context, opts *changeFlags, args []string
 
 // listTrash writes what can be restored.
 func (c *commands) listTrash(removed []jp.Removed) error {
-	f, err := c.resolveFormat()
+	out, err := c.results()
 	if err != nil {
 		return err
 	}
-	out := c.newResults(f)
 	for _, r := range removed {
-		line := fmt.Sprintf("%s  removed %s  %s", r.ID, c.when(r.At, false), text.Truncate(text.Cell(r.Title), completionColumn))
-		err := out.add(strings.TrimRight(line, " ")+"\n", func(rec *record) {
-			rec.about(string(r.ID), r.Title)
-			rec.time("removed_at", r.At)
-			rec.bool("archived", r.Archived)
-		})
-		if err != nil {
-			return err
-		}
+		line := fmt.Sprintf("%s  removed %s  %s", r.ID, c.when(r.At, false), shortTitle(r.Title))
+		out.add(strings.TrimRight(line, " ")+"\n", about(r.ID, r.Title, "removed_at", r.At, "archived", r.Archived))
 	}
-	if len(removed) == 0 && !f.json {
+	if len(removed) == 0 && !out.format.json {
 		c.note("nothing is in the trash")
 	}
 	return out.close()

@@ -14,14 +14,15 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// The tools behind the command "search".
-const (
-	searchTool  = "conversation_search"
-	contextTool = "conversation_context"
-)
+// searchTool is the tool behind the command "search".
+const searchTool = "conversation_search"
+
+// Around returns the message of an id and those around it, as searchTool shows messages.
+type Around func(ctx context.Context, source conversations.Source, id string, before, after int) (string, error)
 
 // searchOptions is the command line of search. The names in JSON are those of the tool's
 // parameters.
@@ -32,6 +33,7 @@ type searchOptions struct {
 	Until   string   `json:"end_date,omitempty"`
 	Limit   int      `json:"limit"`
 	Cursor  string   `json:"cursor,omitempty"`
+	Order   string   `json:"order,omitempty"`
 	IDs     bool     `json:"ids"`
 	Sources []string `json:"sources,omitempty"`
 
@@ -42,9 +44,9 @@ type searchOptions struct {
 // Search returns the command "search": what the tools of family find, for people. It prints
 // what the tools answer, to the letter; on a terminal with times of the local zone and with
 // matches in colour.
-func Search(family *toolset.Family) func(*toolset.Host) *cobra.Command {
+func Search(family *toolset.Family, around Around) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
-		s := &searchCommands{commands: commands{host: host}, family: family}
+		s := &searchCommands{commands: commands{host: host, allProjects: true}, family: family, around: around}
 		return s.command()
 	}
 }
@@ -53,6 +55,7 @@ func Search(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 type searchCommands struct {
 	commands
 	family *toolset.Family
+	around Around
 }
 
 func (s *searchCommands) command() *cobra.Command {
@@ -80,8 +83,8 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 			if o.context < 0 {
 				return usageError("use 0 or more", "--context cannot be %d", o.context)
 			}
-			if o.context > 0 && o.json {
-				return usageError("give only one of them", "--context and --json contradict each other")
+			if err := excluded(cmd.Flags(), [2]string{"context", "json"}); err != nil {
+				return err
 			}
 			return s.search(cmd.Context(), o)
 		},
@@ -93,33 +96,32 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 	flags.StringVar(&o.Until, "until", "", "only messages up to this `DATE`, ISO 8601, inclusive")
 	flags.IntVar(&o.Limit, "limit", 50, "print at most `N` messages, up to 200")
 	flags.IntVar(&o.context, "context", 0, "print `N` messages before and after each one too, whole")
-	flags.BoolVar(&o.IDs, "ids", false, "print the ids of messages, for search show")
+	flags.BoolVar(&o.IDs, "ids", false, "print id and event of messages, for search show")
+	flags.StringVar(&o.Order, "order", "", "`what` comes first: newest (default) or relevance")
 	flags.StringSliceVar(&o.Sources, "source", nil, "only messages that this `PROGRAM` recorded; repeatable")
 	flags.StringVar(&o.Cursor, "cursor", "", "go on behind `CURSOR`, as a note has it")
 	flags.BoolVar(&o.json, "json", false, "print the answer for programs, as JSON")
-	cli.Rare(flags, "cursor", "ids", "json", "source")
-	s.completeFlags(cmd, map[string][]string{"role": {"user", "assistant", "tool"}, "source": conversations.Sources()})
+	cli.Rare(flags, "cursor", "ids", "json", "order", "source")
+	s.completeFlags(cmd, map[string][]string{"role": {"user", "assistant", "tool"}, "order": {"newest", "relevance"}, "source": conversations.Sources()})
 	s.page(cmd)
 	cmd.AddCommand(s.showCommand(), s.statusCommand(), s.indexCommand())
 	return cmd
 }
 
 func (s *searchCommands) showCommand() *cobra.Command {
-	o := struct {
-		ID     string `json:"id"`
-		Before int    `json:"before"`
-		After  int    `json:"after"`
-		Part   int    `json:"part"`
-	}{}
+	var before, after int
 	cmd := &cobra.Command{
-		Use:     "show ID",
+		Use:     "show ID EVENT",
 		Short:   "Print one message, whole",
-		Long:    "Prints the message of an id, as search --ids prints them, whole.",
-		Example: cli.Examples(s.host.Name, "search show jp-c17737387251:16 --before 2"),
-		Args:    cli.OneArg("ID"),
+		Long:    "Prints the message with the id and event that search --ids prints, whole.",
+		Example: cli.Examples(s.host.Name, "search show jp-c17737387251 16 --before 2"),
+		Args:    cobra.RangeArgs(1, 2), // ID:EVENT too, as in the answer of --json
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.ID = args[0]
-			answer, err := s.call(cmd.Context(), s.family.Call, contextTool, o)
+			source, err := s.open()
+			if err != nil {
+				return err
+			}
+			answer, err := s.around(cmd.Context(), source, strings.Join(args, ":"), before, after)
 			if err != nil {
 				return err
 			}
@@ -127,27 +129,26 @@ func (s *searchCommands) showCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&o.Before, "before", 0, "print `N` messages before it too")
-	flags.IntVar(&o.After, "after", 0, "print `N` messages behind it too")
-	flags.IntVar(&o.Part, "part", 1, "print part `N` of a message that is too long for one answer")
+	flags.IntVar(&before, "before", 0, "print `N` messages before it too")
+	flags.IntVar(&after, "after", 0, "print `N` messages behind it too")
 	s.page(cmd)
 	return cmd
 }
 
-// call calls a tool with the arguments that options are.
-func (s *searchCommands) call(ctx context.Context, run func(context.Context, contract.Call) (string, error), tool string, options any) (string, error) {
+// call calls the tool with the arguments that options are.
+func (s *searchCommands) call(ctx context.Context, run func(context.Context, contract.Call) (string, error), options searchOptions) (string, error) {
 	arguments, err := json.Marshal(options)
 	if err != nil {
-		return "", fmt.Errorf("writing the arguments of %s: %w", tool, err)
+		return "", fmt.Errorf("writing the arguments of %s: %w", searchTool, err)
 	}
 	where := s.host.Context()
 	where.Caller.Process = caller.Shell
-	return run(ctx, contract.Call{Tool: tool, Arguments: arguments, Context: where})
+	return run(ctx, contract.Call{Tool: searchTool, Arguments: arguments, Context: where})
 }
 
 func (s *searchCommands) search(ctx context.Context, o searchOptions) error {
 	if o.json {
-		answer, err := s.call(ctx, s.family.CallStructured, searchTool, o)
+		answer, err := s.call(ctx, s.family.CallStructured, o)
 		if err != nil {
 			return err
 		}
@@ -157,7 +158,7 @@ func (s *searchCommands) search(ctx context.Context, o searchOptions) error {
 		return found(!strings.HasPrefix(answer, `{"message":"No results`))
 	}
 	o.IDs = o.IDs || o.context > 0
-	answer, err := s.call(ctx, s.family.Call, searchTool, o)
+	answer, err := s.call(ctx, s.family.Call, o)
 	if err != nil {
 		return err
 	}
@@ -190,6 +191,10 @@ const (
 // withContext puts the messages around each message of an answer in its place. One that is
 // around several stands there once.
 func (s *searchCommands) withContext(ctx context.Context, answer string, n int) (string, error) {
+	source, err := s.open()
+	if err != nil {
+		return "", err
+	}
 	var blocks, notes []string
 	shown := map[string]bool{}
 	for block := range strings.SplitSeq(answer, betweenBlocks) {
@@ -204,7 +209,7 @@ func (s *searchCommands) withContext(ctx context.Context, answer string, n int) 
 			}
 			continue
 		}
-		around, err := s.call(ctx, s.family.Call, contextTool, map[string]any{"id": id, "before": n, "after": n})
+		around, err := s.around(ctx, source, id, n, n)
 		if err != nil {
 			return "", err
 		}
@@ -221,14 +226,14 @@ func (s *searchCommands) withContext(ctx context.Context, answer string, n int) 
 	return strings.Join(blocks, betweenBlocks), nil
 }
 
-// idOf returns the id at the end of the first line of a block.
+// idOf returns the id, with the event behind a colon, at the end of the first line of a block.
 func idOf(block string) (string, bool) {
 	head, _, _ := strings.Cut(block, "\n")
 	i := strings.LastIndex(head, ") id: ")
 	if i < 0 {
 		return "", false
 	}
-	return head[i+len(") id: "):], true
+	return strings.Replace(head[i+len(") id: "):], " event: ", ":", 1), true
 }
 
 // write prints an answer. On a terminal matches of query are in colour, and times are those
@@ -267,7 +272,7 @@ func styled(block, query string, zone *time.Location) string {
 func highlighted(s, query, style string) string {
 	var b strings.Builder
 	end := 0
-	for span := range conversations.Occurrences(s, query) {
+	for span := range excerpt.Occurrences(s, strings.TrimFunc(query, conversations.IsSpace)) {
 		b.WriteString(s[end:span.Start] + styleMatch + s[span.Start:span.End] + styleReset + style)
 		end = span.End
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/store"
 )
 
 func (s *searchCommands) indexCommand() *cobra.Command {
@@ -35,12 +34,13 @@ removes those too. To keep none of it, write in convtools.toml:
 		Example: cli.Examples(s.host.Name, "search index", "search index --clear"),
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			indexes := conversations.OpenIndexes(s.host.Getenv, s.host.Now)
-			defer indexes.Close()
+			options := s.options()
+			options.AllProjects = true
+			defer options.Indexes.Close()
 			if remove {
-				return indexes.Clear()
+				return options.Indexes.Clear()
 			}
-			return s.index(cmd.Context(), indexes, asJSON)
+			return s.index(cmd.Context(), options, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&remove, "clear", false, "remove the index of every store")
@@ -48,27 +48,12 @@ removes those too. To keep none of it, write in convtools.toml:
 	return cmd
 }
 
-// indexedStore is a store in the answer of the command "search index".
-type indexedStore struct {
-	Store         string `json:"store"`
-	Place         string `json:"place"`
-	State         string `json:"state"` // indexed, small, busy or failed
-	Conversations int    `json:"conversations"`
-	Messages      int    `json:"messages"`
-	Changed       int    `json:"changed"`
-	Removed       int    `json:"removed"`
-	Bytes         int64  `json:"bytes"`
-	Problem       string `json:"problem"`
-}
-
-func (s *searchCommands) index(ctx context.Context, indexes *conversations.Indexes, asJSON bool) error {
-	library, err := conversations.Open(conversations.Options{
-		Dir: s.host.Dir, AllProjects: true, Getenv: s.host.Getenv, Now: s.host.Now, Indexes: indexes,
-	})
+func (s *searchCommands) index(ctx context.Context, options conversations.Options, asJSON bool) error {
+	library, err := conversations.Open(options)
 	if err != nil {
 		return sourceFailure(err, nil)
 	}
-	reports, err := library.RefreshIndexes(ctx, s.indexProgress())
+	stores, err := library.RefreshIndexes(ctx, newProgress(s.host.Stderr, s.host.Now).indexed)
 	if err != nil {
 		return err
 	}
@@ -76,57 +61,35 @@ func (s *searchCommands) index(ctx context.Context, indexes *conversations.Index
 	if err != nil {
 		return err
 	}
-	stores := []indexedStore{}
-	for _, r := range reports {
-		store := indexedStore{
-			Store: r.Store, Place: r.Place, State: "indexed", Conversations: r.Conversations, Messages: r.Messages, Changed: r.Changed,
-			Removed: r.Removed, Bytes: r.Bytes,
-		}
-		switch {
-		case r.Err != nil:
-			store.State, store.Problem = "failed", text.Line(r.Err.Error())
-		case r.Busy:
-			store.State = "busy"
-		}
-		stores = append(stores, store)
+	if !asJSON {
+		return s.writeIndexed(stores, gone, options.Indexes.Foreign())
 	}
-	if asJSON {
-		return cli.PrintJSON(s.host.Stdout, s.host.Terminal, map[string]any{"stores": stores, "gone": unusedOf(gone)})
-	}
-	return s.writeIndexed(stores, gone, indexes.Foreign())
+	return s.printObject(object{"gone", unusedIndexes(gone), "stores", objects(stores, func(store conversations.IndexReport) object {
+		state, problem := stateOfIndex(&store)
+		return object{
+			"store", store.Store, "place", store.Place, "state", state,
+			"conversations", store.Conversations, "messages", store.Messages,
+			"changed", store.Changed, "removed", store.Removed, "bytes", store.Bytes, "problem", problem,
+		}
+	})})
 }
 
-// indexProgress returns what shows how far the making of an index is, on a terminal.
-func (s *searchCommands) indexProgress() func(store.Store, int, int) {
-	if !s.host.Terminal {
-		return nil
+// stateOfIndex says what became of an index, and why it failed where it did.
+func stateOfIndex(r *conversations.IndexReport) (state, problem string) {
+	switch {
+	case r.Err != nil:
+		return "failed", text.Line(r.Err.Error())
+	case r.Busy:
+		return "busy", ""
 	}
-	var last time.Time
-	return func(of store.Store, done, all int) {
-		if now := s.host.Now(); now.Sub(last) > 100*time.Millisecond {
-			last = now
-			fmt.Fprintf(s.host.Stderr, "\r\x1b[K%s: %s of %s conversations", of.Name(), text.Number(done), text.Number(all))
-		}
-		if done == all-1 {
-			fmt.Fprint(s.host.Stderr, "\r\x1b[K")
-		}
-	}
+	return "indexed", ""
 }
 
-// unusedIndex is an index that no store has that is searched, as JSON.
-type unusedIndex struct {
-	Store string `json:"store"`
-	Place string `json:"place"`
-	Gone  bool   `json:"gone"` // nothing will use it again
-	Bytes int64  `json:"bytes"`
-}
-
-func unusedOf(indexes []conversations.UnusedIndex) []unusedIndex {
-	list := []unusedIndex{}
-	for _, u := range indexes {
-		list = append(list, unusedIndex{u.Store, u.Place, u.Gone, u.Bytes})
-	}
-	return list
+// unusedIndexes are indexes that no store has that is searched.
+func unusedIndexes(indexes []conversations.UnusedIndex) []object {
+	return objects(indexes, func(u conversations.UnusedIndex) object {
+		return object{"store", u.Store, "place", u.Place, "gone", u.Gone, "bytes", u.Bytes}
+	})
 }
 
 // describeUnused describes an index that no store has that is searched.
@@ -135,7 +98,7 @@ func (s *searchCommands) describeUnused(u *conversations.UnusedIndex) string {
 	if u.Store != "" {
 		of += " of " + u.Store + " in " + s.shortPath(u.Place)
 	}
-	return fmt.Sprintf("%s, %.1f MB", of, float64(u.Bytes)/1e6)
+	return of + ", " + megabytes(u.Bytes) + " MB"
 }
 
 // notOwn describes the directory of the cache that belongs to another user, where there is one.
@@ -146,24 +109,151 @@ func notOwn(dir string) []string {
 	return []string{dir + " belongs to another user: nothing in it is used"}
 }
 
-func (s *searchCommands) writeIndexed(stores []indexedStore, gone []conversations.UnusedIndex, foreign string) error {
+func (s *searchCommands) writeIndexed(stores []conversations.IndexReport, gone []conversations.UnusedIndex, foreign string) error {
 	rows := [][]string{{"STORE", "INDEX", "CONVERSATIONS", "MESSAGES", "CHANGED", "MB"}}
 	remarks := notOwn(foreign)
-	for _, store := range stores {
+	for i := range stores {
+		store := &stores[i]
+		state, problem := stateOfIndex(store)
 		rows = append(rows, []string{
-			store.Store, store.State, text.Number(store.Conversations), text.Number(store.Messages), text.Number(store.Changed + store.Removed),
-			fmt.Sprintf("%.1f", float64(store.Bytes)/1e6),
+			store.Store, state, text.Number(store.Conversations), text.Number(store.Messages), text.Number(store.Changed + store.Removed), megabytes(store.Bytes),
 		})
-		if store.Problem != "" {
-			remarks = append(remarks, store.Store+": "+store.Problem)
+		if problem != "" {
+			remarks = append(remarks, store.Store+": "+problem)
 		}
 	}
 	for i := range gone {
 		remarks = append(remarks, "removed, as nothing uses it again: "+s.describeUnused(&gone[i]))
 	}
-	head := ""
 	if len(stores) == 0 {
-		head, rows = "no index is kept\n", nil
+		return s.printTable("no index is kept\n", nil, remarks)
 	}
-	return s.printTable(head, rows, func(column int) bool { return column > 1 }, remarks)
+	return s.printTable("", rows, remarks, 2, 3, 4, 5)
+}
+
+func megabytes(bytes int64) string { return fmt.Sprintf("%.1f", float64(bytes)/1e6) }
+
+func (s *searchCommands) statusCommand() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:     "status",
+		Short:   "Show what is searched, and how much there is",
+		Long:    cli.Fill("Shows the stores that are searched, with the conversations and messages in each, the newest of them, and their index. What has no index is read for that."),
+		Example: cli.Examples(s.host.Name, "search status"),
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.status(cmd.Context(), asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print it as JSON")
+	return cmd
+}
+
+// searchedStore is a kind of store in the answer of the command "search status".
+type searchedStore struct {
+	store                   string
+	conversations, messages int
+	newest                  time.Time
+	problems                []string
+	indexBytes              int64     // of all stores of the kind; 0 where there is no index
+	indexedAt               time.Time // when the newest index was written
+	unread                  bool      // nothing is known but its problem
+}
+
+func (s *searchCommands) status(ctx context.Context, asJSON bool) error {
+	options := s.options()
+	options.AllProjects, options.Once = true, true
+	sources, err := conversations.SearchSources(options)
+	if err != nil {
+		return sourceFailure(err, nil)
+	}
+	library, err := conversations.Open(options)
+	if err != nil {
+		return sourceFailure(err, nil)
+	}
+	defer library.Close()
+	indexes := library.IndexReports()
+	var stores []searchedStore
+	for _, source := range sources {
+		store, err := s.searched(ctx, library, source)
+		if err != nil && (ctx.Err() != nil || len(sources) == 1) {
+			return sourceFailure(err, nil)
+		}
+		if err != nil { // the others are there
+			store = searchedStore{problems: []string{text.Line(sourceFailure(err, nil).Error())}, unread: true}
+		}
+		if store.conversations == 0 && len(store.problems) == 0 {
+			continue
+		}
+		store.store = source
+		for _, r := range indexes {
+			if r.Store == source && r.Bytes > 0 {
+				store.indexBytes += r.Bytes
+				store.indexedAt = time.Unix(max(r.Updated, store.indexedAt.Unix()), 0)
+			}
+		}
+		stores = append(stores, store)
+	}
+	unused, err := library.UnusedIndexes()
+	if err != nil {
+		return err
+	}
+	if !asJSON {
+		return s.writeStatus(stores, unused, options.Indexes.Foreign())
+	}
+	listed := objects(stores, func(store searchedStore) object {
+		return object{
+			"store", store.store, "conversations", store.conversations, "messages", store.messages,
+			"newest", nano(store.newest), "problems", store.problems,
+			"index_bytes", store.indexBytes, "indexed_at", nano(store.indexedAt),
+		}
+	})
+	return s.printObject(object{"stores", listed, "unused_indexes", unusedIndexes(unused)})
+}
+
+// searched returns what there is in a kind of store.
+func (s *searchCommands) searched(ctx context.Context, library *conversations.Library, source string) (searchedStore, error) {
+	filter := conversations.Filter{Sources: []string{source}}
+	found, err := library.Messages(ctx, conversations.MessageQuery{Filter: filter, Limit: 1, MaxText: 1})
+	if err != nil {
+		return searchedStore{}, err
+	}
+	store := searchedStore{messages: found.Total}
+	for i := range found.Aside.Problems {
+		store.problems = append(store.problems, s.describe(&found.Aside.Problems[i]))
+	}
+	if len(found.Messages) > 0 {
+		store.newest = found.Messages[0].Position.Time
+	}
+	filter.Both = true
+	listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
+	store.conversations = listing.Total
+	return store, err
+}
+
+func (s *searchCommands) writeStatus(stores []searchedStore, unused []conversations.UnusedIndex, foreign string) error {
+	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX"}}
+	remarks := notOwn(foreign)
+	for _, store := range stores {
+		row := []string{store.store, text.Number(store.conversations), text.Number(store.messages), "-", "-"}
+		if store.unread {
+			row[1], row[2] = "-", "-"
+		}
+		if !store.newest.IsZero() {
+			row[3] = s.when(store.newest, false)
+		}
+		if store.indexBytes > 0 {
+			row[4] = megabytes(store.indexBytes) + " MB, " + s.when(store.indexedAt, false)
+		}
+		rows = append(rows, row)
+		remarks = append(remarks, problemsOf(store.store, store.problems)...)
+	}
+	for i := range unused {
+		why := "not searched"
+		if unused[i].Gone {
+			why = "gone, and removed by search index"
+		}
+		remarks = append(remarks, s.describeUnused(&unused[i])+": "+why)
+	}
+	return s.printTable("", rows, remarks, 1, 2)
 }

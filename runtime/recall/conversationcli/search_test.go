@@ -3,6 +3,7 @@ package conversationcli_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -18,6 +20,7 @@ import (
 // answering is a family whose tools answer what they are called with.
 type answering struct {
 	calls   []string
+	around  []string
 	answers map[string]string // by the beginning of a call
 }
 
@@ -32,6 +35,12 @@ func (a *answering) call(_ context.Context, call contract.Call) (string, error) 
 	return "No matching messages.", nil
 }
 
+func (a *answering) messages(_ context.Context, _ conversations.Source, id string, before, after int) (string, error) {
+	text := fmt.Sprintf("around %s -%d +%d", id, before, after)
+	a.around = append(a.around, text)
+	return a.answers[text], nil
+}
+
 // search runs the command "search" for a terminal or none.
 func (a *answering) search(t *testing.T, terminal bool, args ...string) (string, error) {
 	t.Helper()
@@ -41,7 +50,7 @@ func (a *answering) search(t *testing.T, terminal bool, args ...string) (string,
 		Stdout: &out, Stderr: &out, Terminal: terminal, Getenv: func(string) string { return "" }, Name: "convtools",
 		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, zone) },
 	}
-	cmd := conversationcli.Search(&toolset.Family{Call: a.call, CallStructured: a.call})(host)
+	cmd := conversationcli.Search(&toolset.Family{Call: a.call, CallStructured: a.call}, a.messages)(host)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(t.Context())
@@ -61,15 +70,16 @@ func TestSearchCallsTheTool(t *testing.T) {
 			[]string{"--role", "user,tool", "--since", "2024-01-15", "--until=2024-W05", "--limit", "3", "--source", "jp", "--cursor", "abc", "--ids"},
 			[]string{`conversation_search {"roles":["user","tool"],"start_date":"2024-01-15","end_date":"2024-W05","limit":3,"cursor":"abc","ids":true,"sources":["jp"]}`},
 		},
-		{[]string{"show", "jp-c1:2"}, []string{`conversation_context {"id":"jp-c1:2","before":0,"after":0,"part":1}`}},
-		{[]string{"show", "jp-c1:2", "--before", "3", "--after=4", "--part=2"}, []string{`conversation_context {"id":"jp-c1:2","before":3,"after":4,"part":2}`}},
+		{[]string{"--order", "relevance", "retry"}, []string{`conversation_search {"query":"retry","limit":50,"order":"relevance","ids":false}`}},
+		{[]string{"show", "jp-c1", "2"}, []string{"around jp-c1:2 -0 +0"}},
+		{[]string{"show", "jp-c1:2", "--before", "3", "--after=4"}, []string{"around jp-c1:2 -3 +4"}},
 	}
 	for _, tc := range tests {
 		a := &answering{}
 		if _, err := a.search(t, false, tc.args...); err != nil && !errors.Is(err, cli.ErrFailed) {
 			t.Errorf("%q: %v", tc.args, err)
 		}
-		if diff := cmp.Diff(tc.want, a.calls); diff != "" {
+		if diff := cmp.Diff(tc.want, append(a.calls, a.around...)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tc.args, diff)
 		}
 	}
@@ -109,13 +119,13 @@ func TestSearchOnATerminal(t *testing.T) {
 func TestSearchWithContext(t *testing.T) {
 	t.Parallel()
 	block := func(id string) string {
-		return "[2023-11-14 22:31] user (conv: t) id: x) id: jp-c1:" + id + "\ntext " + id
+		return "[2023-11-14 22:31] user (conv: t) id: x) id: jp-c1 event: " + id + "\ntext " + id
 	}
 	join := func(blocks ...string) string { return strings.Join(blocks, "\n\n---\n\n") }
 	a := &answering{answers: map[string]string{
-		"conversation_search": join(block("9"), block("3"), block("2"), "[note] There are more."),
-		`conversation_context {"after":1,"before":1,"id":"jp-c1:9"}`: join(block("8"), block("9"), "[note] About 9."),
-		`conversation_context {"after":1,"before":1,"id":"jp-c1:3"}`: join(block("2"), block("3"), block("4")),
+		"conversation_search":  join(block("9"), block("3"), block("2"), "[note] There are more."),
+		"around jp-c1:9 -1 +1": join(block("8"), block("9"), "[note] About 9."),
+		"around jp-c1:3 -1 +1": join(block("2"), block("3"), block("4")),
 	}}
 	got, err := a.search(t, false, "--context", "1", "text")
 	want := join(block("8"), block("9"), block("2"), block("3"), block("4"), "[note] There are more.") + "\n"

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -25,16 +28,34 @@ type filter struct {
 	hidden   bool // hidden ones too
 	labels   []string
 	sources  []string
+	// The newest or largest come first unless ascending is set.
+	descending, ascending bool
+}
+
+// kind is what people call the conversations that it is about.
+func (f *filter) kind() string {
+	switch {
+	case len(f.ids) > 0:
+		return "named"
+	case f.archived:
+		return "archived"
+	}
+	return "live"
 }
 
 // addFlags defines the flags that all commands over several conversations have.
 func (f *filter) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.descending, "descending", true, "newest or largest first")
+	flags.BoolVar(&f.ascending, "ascending", false, "oldest or smallest first")
 	flags.BoolVar(&f.archived, "archived", false, "archived conversations instead of live ones")
 	flags.BoolVar(&f.hidden, "hidden", false, "hidden conversations too")
 	flags.StringArrayVar(&f.labels, "label", nil, "only with the label `KEY` or KEY=VALUE; repeatable")
 	flags.StringSliceVar(&f.exclude, "exclude-id", nil, "leave out the conversation with this `ID`; repeatable")
 	flags.StringSliceVar(&f.sources, "source", nil, "only conversations that this `program` recorded: "+strings.Join(conversations.Sources(), ", ")+"; repeatable")
 }
+
+// isAscending reports whether the oldest or smallest come first.
+func (f *filter) isAscending() bool { return f.ascending || !f.descending }
 
 // parse returns the filter that the flags ask for.
 func (f *filter) parse(ctx context.Context, c *commands) (conversations.Filter, error) {
@@ -75,33 +96,27 @@ type skipped struct {
 func (c *commands) warnOf(problems []conversations.Problem, named bool) []skipped {
 	var left []skipped
 	for _, p := range problems {
-		reason := p.Err.Error()
+		reason, whose, unused := p.Err.Error(), string(p.ID)+": ", true
 		switch {
 		case p.ID == "":
-			reason = fmt.Sprintf("%s: %s", p.Path, reason)
-			c.warn("%s", reason)
+			reason, whose = fmt.Sprintf("%s: %s", p.Path, reason), ""
 		case named && (p.Kind == conversations.BadMetadata || p.Kind == conversations.Outside || p.Kind == conversations.Vanishing):
-			c.warn("%s: metadata.json cannot be used: %s", p.ID, reason)
-			continue
+			reason, unused = "metadata.json cannot be used: "+reason, false
 		case p.Kind == conversations.BadField:
-			c.warn("%s: %s", p.ID, reason)
-			continue
+			unused = false
 		case p.Kind == conversations.DamagedEvents:
 			reason = "events.json is damaged, what stands before the damage was searched: " + reason
-			fallthrough
-		default:
-			c.warn("%s: %s", p.ID, reason)
 		}
-		left = append(left, skipped{p.ID, reason})
+		c.warn("%s%s", whose, reason)
+		if unused {
+			left = append(left, skipped{p.ID, reason})
+		}
 	}
 	return left
 }
 
-func (r *record) skipped(list []skipped) {
-	r.objects("skipped", len(list), func(i int, r *record) {
-		r.optional("id", string(list[i].id))
-		r.string("reason", list[i].reason)
-	})
+func skippedObjects(left []skipped) []object {
+	return objects(left, func(s skipped) object { return object{"id", orNull(s.id), "reason", s.reason} })
 }
 
 // maxListed bounds how many ids an error names; standard input may hold many.
@@ -122,12 +137,15 @@ func notFound(e *conversations.NotFoundError) error {
 
 // joinBounded joins the first maxListed of some texts and counts the rest.
 func joinBounded[T ~string](texts []T, separator string) string {
+	if more := len(texts) - maxListed; more > 0 {
+		return fmt.Sprintf("%s%sand %d more", join(texts[:maxListed], separator), separator, more)
+	}
+	return join(texts, separator)
+}
+
+func join[T ~string](texts []T, separator string) string {
 	var b strings.Builder
 	for i, text := range texts {
-		if i == maxListed {
-			fmt.Fprintf(&b, "%sand %d more", separator, len(texts)-maxListed)
-			break
-		}
 		if i > 0 {
 			b.WriteString(separator)
 		}
@@ -141,32 +159,32 @@ const maxIDs = 100_000
 
 // parseIDs reads ids, each once. "-" stands for ids on standard input, one on a
 // line.
-func (c *commands) parseIDs(texts []string, flag string) ([]string, error) {
-	var ids []string
+func (c *commands) parseIDs(words []string, flag string) ([]string, error) {
+	var texts []string
+	for _, word := range words {
+		if word != "-" {
+			texts = append(texts, word)
+			continue
+		}
+		lines := bufio.NewScanner(io.LimitReader(c.host.Stdin, maxIDs*64))
+		for lines.Scan() {
+			if strings.TrimSpace(lines.Text()) != "" {
+				texts = append(texts, lines.Text())
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return nil, fmt.Errorf("reading ids from standard input: %w", err)
+		}
+	}
+	var ids, bad []string // bad: why texts cannot be read as ids
 	seen := map[transcript.ID]bool{}
-	var bad []string // what is wrong with the ids that cannot be read
-	add := func(text string) {
-		id, err := conversations.ParseID(text)
+	for _, text := range texts {
+		id, err := conversations.ParseID(strings.TrimSpace(text))
 		if err != nil {
 			bad = append(bad, err.Error())
 		} else if !seen[id] {
 			seen[id] = true
 			ids = append(ids, string(id))
-		}
-	}
-	for _, text := range texts {
-		if text != "-" {
-			add(strings.TrimSpace(text))
-			continue
-		}
-		lines := bufio.NewScanner(io.LimitReader(c.host.Stdin, maxIDs*64))
-		for lines.Scan() {
-			if line := strings.TrimSpace(lines.Text()); line != "" {
-				add(line)
-			}
-		}
-		if err := lines.Err(); err != nil {
-			return nil, fmt.Errorf("reading ids from standard input: %w", err)
 		}
 	}
 	if len(bad) > 0 {
@@ -177,27 +195,6 @@ func (c *commands) parseIDs(texts []string, flag string) ([]string, error) {
 		return nil, usageError(hint, "%s", joinBounded(bad, "; "))
 	}
 	return ids, nil
-}
-
-// order is the direction of a sort: newest or largest first unless --ascending
-// is given.
-type order struct {
-	descending, ascending bool
-}
-
-func (o *order) addFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&o.descending, "descending", true, "newest or largest first")
-	flags.BoolVar(&o.ascending, "ascending", false, "oldest or smallest first")
-}
-
-func (o *order) resolve(flags *pflag.FlagSet) error {
-	if o.ascending && o.descending && flags.Changed("descending") {
-		return usageError("give only one of them", "--ascending and --descending contradict each other")
-	}
-	if o.ascending {
-		o.descending = false
-	}
-	return nil
 }
 
 // oneOf checks the value of a flag that takes one of a few words.
@@ -253,4 +250,44 @@ func sourceFailure(err error, ids []string) error {
 		return failedHint("conversation ls --archived lists archived ones", "there is no live conversation to print in %s", cmp.Or(none.Place, "any project"))
 	}
 	return err
+}
+
+func failedHint(hint, format string, args ...any) error {
+	return cli.Hint(fmt.Errorf(format, args...), hint)
+}
+
+func usageError(hint, format string, args ...any) error {
+	return cli.Hint(cli.Usagef(format, args...), hint)
+}
+
+// flagError turns what the flag parser says into advice.
+func flagError(cmd *cobra.Command, err error) error {
+	hint := fmt.Sprintf("%s --help lists the flags", cmd.CommandPath())
+	var unknown *pflag.NotExistError
+	if cmd.Name() == "grep" && errors.As(err, &unknown) {
+		hint = "to search for text that starts with '-', put -- before it: " + cmd.CommandPath() + " -- '-text'"
+	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		flag := invalid.GetFlag()
+		switch {
+		case flag.Value.Type() == "int" && errors.Is(err, strconv.ErrRange):
+			return usageError(hint, "--%s cannot be %s: the number is too large", flag.Name, invalid.GetValue())
+		case flag.Value.Type() == "int":
+			return usageError(hint, "--%s must be a whole number, not %q", flag.Name, invalid.GetValue())
+		case flag.Value.Type() == "bool":
+			return usageError(hint, "--%s must be true or false, not %q", flag.Name, invalid.GetValue())
+		}
+	}
+	return usageError(hint, "%w", err)
+}
+
+// excluded checks that of two flags at most one is given, for each pair.
+func excluded(flags *pflag.FlagSet, pairs ...[2]string) error {
+	for _, pair := range pairs {
+		if flags.Changed(pair[0]) && flags.Changed(pair[1]) {
+			return usageError("give only one of them", "--%s and --%s exclude each other", pair[0], pair[1])
+		}
+	}
+	return nil
 }

@@ -24,77 +24,48 @@ func (c *commands) showCommand() *cobra.Command {
 the one that is active, else the one that was activated last.
 
 ` + targetsHelp,
-		Example:           "  convtools conversation show jp-c17737387251\n  convtools conversation show +pinned --format=json",
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: c.completeIDs,
-		RunE:              func(cmd *cobra.Command, args []string) error { return c.showAll(cmd.Context(), args) },
+		Example: "  convtools conversation show jp-c17737387251\n  convtools conversation show +pinned --format=json",
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.showAll(cmd.Context(), args) },
 	}
-}
-
-// orActive returns the words for conversations, or one that stands for the one
-// that is meant where there are none.
-func (c *commands) orActive(ctx context.Context, source conversations.Source, words []string) ([]string, error) {
-	if len(words) > 0 {
-		return words, nil
-	}
-	active, err := c.active(ctx, source)
-	switch {
-	case err != nil:
-		return nil, err
-	case active != "":
-		return []string{string(active)}, nil
-	}
-	return []string{"recent"}, nil
 }
 
 func (c *commands) showAll(ctx context.Context, args []string) error {
-	f, err := c.resolveFormat()
+	out, err := c.results()
 	if err != nil {
 		return err
 	}
-	source, err := c.open()
+	ids, err := c.targetsOrActive(ctx, args)
 	if err != nil {
 		return err
 	}
-	if args, err = c.orActive(ctx, source, args); err != nil {
-		return err
-	}
-	ids, err := c.targets(ctx, args, "")
-	if err != nil {
-		return err
-	}
-	listing, err := source.List(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, Sort: conversations.ByID, Ascending: true})
+	listing, err := c.list(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, Sort: conversations.ByID, Ascending: true})
 	c.warnOf(listing.Aside.Problems, true)
 	if err != nil {
-		return sourceFailure(err, ids)
+		return err
 	}
-	out := c.newResults(f)
-	links := c.links(ctx, f)
+	links := c.links(ctx, out.format)
 	defer links.close()
 	for i := range listing.Conversations {
 		l := &listing.Conversations[i]
-		turns, err := c.turnsOf(ctx, source, l)
+		turns, err := c.turnsOf(ctx, l)
 		if err != nil {
 			return err
 		}
-		err = out.add(c.shown(f, l, links, turns, i > 0), func(r *record) {
-			r.listed(l)
-			r.optional("parent_id", string(l.Parent))
-			if turns < 0 {
-				r.null("turns")
-			} else {
-				r.int("turns", turns)
-			}
-		})
-		if err != nil {
-			return err
+		var counted any
+		if turns >= 0 {
+			counted = turns
 		}
+		out.add(c.shown(out.format, l, links, turns, i > 0), append(listedObject(l), "parent_id", orNull(l.Parent), "turns", counted))
 	}
 	return out.close()
 }
 
 // turnsOf counts the turns of a conversation; -1 where they cannot be read.
-func (c *commands) turnsOf(ctx context.Context, source conversations.Source, l *conversations.Listed) (int, error) {
+func (c *commands) turnsOf(ctx context.Context, l *conversations.Listed) (int, error) {
+	source, err := c.open()
+	if err != nil {
+		return 0, err
+	}
 	r, err := source.Read(ctx, conversations.ReadQuery{ID: string(l.ID)})
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
@@ -116,10 +87,7 @@ func (c *commands) shown(f format, l *conversations.Listed, links links, turns i
 		b.WriteString("\n")
 	}
 	title := strings.TrimSpace(fmt.Sprintf("%s  %s", links.id(l.ID), text.Cell(l.Title)))
-	if f.colour {
-		title = styleDim + title + styleReset
-	}
-	b.WriteString(title + "\n")
+	b.WriteString(f.style(styleDim, title) + "\n")
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "  %-14s %s\n", name, text.Line(value))
@@ -175,9 +143,7 @@ there is a copy in the project and one in the user's store, it is the one that
 counts: the newer one.
 
 ` + targetsHelp,
-		Example:           "  convtools conversation path jp-c17737387251\n  convtools conversation path . --events",
-		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: c.completeIDs,
+		Example: "  convtools conversation path jp-c17737387251\n  convtools conversation path . --events",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var files []jp.File
 			for _, f := range []struct {
@@ -202,18 +168,11 @@ counts: the newer one.
 }
 
 func (c *commands) paths(ctx context.Context, args []string, files []jp.File) error {
-	f, err := c.resolveFormat()
+	out, err := c.results()
 	if err != nil {
 		return err
 	}
-	source, err := c.open()
-	if err != nil {
-		return err
-	}
-	if args, err = c.orActive(ctx, source, args); err != nil {
-		return err
-	}
-	ids, err := c.targets(ctx, args, "")
+	ids, err := c.targetsOrActive(ctx, args)
 	if err != nil {
 		return err
 	}
@@ -221,7 +180,6 @@ func (c *commands) paths(ctx context.Context, args []string, files []jp.File) er
 	if err != nil {
 		return sourceFailure(err, ids)
 	}
-	out := c.newResults(f)
 	for _, id := range ids {
 		for _, file := range files {
 			path, err := w.Path(ctx, transcript.ID(id), file)
@@ -233,16 +191,10 @@ func (c *commands) paths(ctx context.Context, args []string, files []jp.File) er
 				return err
 			}
 			line := text.Line(path)
-			if c.linking(f) {
+			if c.linking(out.format) {
 				line = link(path, line)
 			}
-			err = out.add(line+"\n", func(r *record) {
-				r.string("id", id)
-				r.string("path", path)
-			})
-			if err != nil {
-				return err
-			}
+			out.add(line+"\n", object{"id", id, "path", path})
 		}
 	}
 	return out.close()

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -113,75 +112,33 @@ func (c *commands) stores(ctx context.Context, asJSON bool) error {
 		c.host.WarnOnce(warning)
 	}
 	if asJSON {
-		return cli.PrintJSON(c.host.Stdout, c.host.Terminal, inventoryJSON(&inventory))
+		return c.printObject(inventoryObject(&inventory))
 	}
 	return c.writeInventory(&inventory)
 }
 
-// storeJSON is a store in the JSON of the command "stores".
-type storeJSON struct {
-	Store         string        `json:"store"`
-	Program       string        `json:"program"`
-	Place         *string       `json:"place"`
-	State         string        `json:"state"` // found, absent or off
-	Here          int           `json:"here"`
-	Conversations int           `json:"conversations"`
-	Projects      int           `json:"projects"`
-	Newest        *time.Time    `json:"newest"`
-	Unknown       int           `json:"unknown_records"`
-	Problems      []problemJSON `json:"problems"`
-	Remarks       []string      `json:"remarks,omitempty"`
-}
-
-type problemJSON struct {
-	ID     string `json:"id,omitempty"`
-	Path   string `json:"path,omitempty"`
-	Reason string `json:"reason"`
-}
-
-// rememberedJSON is a directory that a file excludes, or did.
-type rememberedJSON struct {
-	Directory string `json:"directory"`
-	By        string `json:"by"`
-	There     bool   `json:"there"` // the file
-}
-
-func inventoryJSON(inventory *conversations.Inventory) any {
-	stores := []storeJSON{}
-	for i := range inventory.Stores {
-		s := &inventory.Stores[i]
-		out := storeJSON{
-			Store: s.Name, Program: s.Program, State: stateOf(s), Here: s.Here, Conversations: s.Conversations, Projects: s.Projects,
-			Unknown: s.Unknown, Problems: []problemJSON{},
+func inventoryObject(inventory *conversations.Inventory) object {
+	remembered := objects(inventory.Remembered, func(e conversations.Exclusion) object {
+		return object{"directory", e.Dir, "by", e.By, "there", e.IsThere()}
+	})
+	stores := objects(inventory.Stores, func(s conversations.StoreReport) object {
+		problems := objects(s.Problems, func(p conversations.Problem) object {
+			return slices.Concat(given("id", string(p.ID)), given("path", p.Path), object{"reason", p.Err})
+		})
+		o := object{
+			"store", s.Name, "program", s.Program, "place", orNull(s.Place), "state", stateOf(&s),
+			"here", s.Here, "conversations", s.Conversations, "projects", s.Projects,
+			"newest", nano(s.Newest), "unknown_records", s.Unknown, "problems", problems,
 		}
-		if s.Place != "" {
-			out.Place = &s.Place
+		if len(s.Remarks) > 0 {
+			o = append(o, "remarks", s.Remarks)
 		}
-		if !s.Newest.IsZero() {
-			newest := s.Newest.UTC()
-			out.Newest = &newest
-		}
-		out.Remarks = append(out.Remarks, s.Remarks...)
-		for _, p := range s.Problems {
-			out.Problems = append(out.Problems, problemJSON{ID: string(p.ID), Path: p.Path, Reason: p.Err.Error()})
-		}
-		stores = append(stores, out)
+		return o
+	})
+	return object{
+		"project", inventory.Project, "excluded_by", orNull(inventory.Excluded), "exclude", inventory.Exclude,
+		"remembered", remembered, "stores", stores,
 	}
-	remembered := []rememberedJSON{}
-	for _, e := range inventory.Remembered {
-		remembered = append(remembered, rememberedJSON{e.Dir, e.By, e.IsThere()})
-	}
-	var by *string
-	if inventory.Excluded != "" {
-		by = &inventory.Excluded
-	}
-	return struct {
-		Project    string           `json:"project"`
-		ExcludedBy *string          `json:"excluded_by"`
-		Exclude    []string         `json:"exclude"`
-		Remembered []rememberedJSON `json:"remembered"`
-		Stores     []storeJSON      `json:"stores"`
-	}{inventory.Project, by, append([]string{}, inventory.Exclude...), remembered, stores}
 }
 
 func stateOf(s *conversations.StoreReport) string {
@@ -223,8 +180,12 @@ func (c *commands) writeInventory(inventory *conversations.Inventory) error {
 	if inventory.Excluded != "" {
 		head += fmt.Sprintf("Excluded by %s: none of its conversations are read.\n", c.shortPath(inventory.Excluded))
 	}
-	for i := range inventory.Remembered {
-		remarks = append(remarks, c.remembered(&inventory.Remembered[i]))
+	for _, e := range inventory.Remembered {
+		gone := ""
+		if !e.IsThere() {
+			gone = ", which is gone; convtools stores include takes it back"
+		}
+		remarks = append(remarks, fmt.Sprintf("excluded: %s (by %s%s)", c.shortPath(e.Dir), c.shortPath(e.By), gone))
 	}
 	if inventory.Unremembered != nil {
 		remarks = append(remarks, "what is excluded cannot be remembered: "+text.Line(inventory.Unremembered.Error()))
@@ -236,15 +197,7 @@ func (c *commands) writeInventory(inventory *conversations.Inventory) error {
 		}
 		remarks = append(remarks, remark)
 	}
-	return c.printTable(head+"\n", rows, func(column int) bool { return 1 <= column && column <= 3 }, remarks)
-}
-
-// remembered is a line about a directory that a file excludes, or did.
-func (c *commands) remembered(e *conversations.Exclusion) string {
-	if e.IsThere() {
-		return fmt.Sprintf("excluded: %s (by %s)", c.shortPath(e.Dir), c.shortPath(e.By))
-	}
-	return fmt.Sprintf("excluded: %s (by %s, which is gone; convtools stores include takes it back)", c.shortPath(e.Dir), c.shortPath(e.By))
+	return c.printTable(head+"\n", rows, remarks, 1, 2, 3)
 }
 
 // remarks are lines about what of a store is not read.

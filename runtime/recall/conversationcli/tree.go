@@ -52,9 +52,6 @@ func growTree(listing *conversations.Listing, hidden bool, offset, limit int) []
 		}
 		above := parents[i]
 		for above >= 0 && !shown(above) {
-			if next := parents[above]; next >= 0 && !shown(next) {
-				parents[above] = parents[next] // half the way, for the next that comes by
-			}
 			above = parents[above]
 		}
 		if above < 0 {
@@ -68,28 +65,22 @@ func growTree(listing *conversations.Listing, hidden bool, offset, limit int) []
 	if limit > 0 {
 		tops = tops[:min(limit, len(tops))]
 	}
-	type branch struct {
-		i int
-		treePlace
-	}
-	var stack []branch // of its own: nothing bounds how deep a tree is
-	for _, top := range slices.Backward(tops) {
-		stack = append(stack, branch{i: top})
-	}
 	var rows []conversations.Listed
 	var places []treePlace
-	for len(stack) > 0 {
-		b := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		below := children[b.i]
+	var grow func(int, treePlace)
+	grow = func(i int, at treePlace) {
+		below := children[i]
 		if len(below) == 0 {
-			b.unshown = unshown[b.i]
+			at.unshown = unshown[i]
 		}
-		rows, places = append(rows, all[b.i]), append(places, b.treePlace)
-		way := b.last[max(len(b.last)-maxIndent+1, 0):]
-		for k, child := range slices.Backward(below) {
-			stack = append(stack, branch{child, treePlace{depth: b.depth + 1, last: append(slices.Clone(way), k == len(below)-1)}})
+		rows, places = append(rows, all[i]), append(places, at)
+		way := at.last[max(len(at.last)-maxIndent+1, 0):]
+		for k, child := range below {
+			grow(child, treePlace{depth: at.depth + 1, last: append(slices.Clone(way), k == len(below)-1)})
 		}
+	}
+	for _, top := range tops {
+		grow(top, treePlace{})
 	}
 	listing.Conversations = rows
 	return places
@@ -142,54 +133,37 @@ func (p *treePlace) lines() string {
 }
 
 // writeTree writes a tree for people.
-func (c *commands) writeTree(out output, f format, listing *conversations.Listing, places []treePlace, links links, full bool) error {
-	type row struct{ name, unshown, events, active string }
-	rows := make([]row, len(places))
-	var widest row
-	nameWidth := 0
+func (c *commands) writeTree(out *results, listing *conversations.Listing, places []treePlace, links links, full bool) error {
+	rows := make([][]string, len(places))
+	events, active := 0, 0 // their widths
+	for i := range places {
+		l := &listing.Conversations[i]
+		rows[i] = []string{"", eventsCell(l), c.when(l.ActiveAt(), full)}
+		events, active = max(events, len(rows[i][1])), max(active, text.Width(rows[i][2]))
+	}
+	width := c.room(out, full, events+active+4)
 	for i := range places {
 		l, p := &listing.Conversations[i], &places[i]
-		r := row{name: string(l.ID), events: eventsCell(l), active: c.when(l.ActiveAt(), full)}
-		r.name = p.lines() + r.name + "  "
+		name, unshown := p.lines()+string(l.ID)+"  ", ""
 		switch {
 		case l.Hidden:
-			r.name += "(hidden) "
+			name += "(hidden) "
 		case p.depth > 0:
-			r.name += "[fork] "
+			name += "[fork] "
 		}
-		r.name = strings.TrimRight(r.name+text.Cell(l.Title), " ")
 		if p.unshown > 0 {
-			r.unshown = fmt.Sprintf(" (+%d hidden)", p.unshown)
+			unshown = fmt.Sprintf(" (+%d hidden)", p.unshown)
 		}
-		if len(r.events) > len(widest.events) {
-			widest.events = r.events
-		}
-		if text.Width(r.active) > text.Width(widest.active) {
-			widest.active = r.active
-		}
-		nameWidth = max(nameWidth, text.Width(r.name+r.unshown))
-		rows[i] = r
+		name = strings.TrimRight(name+text.Cell(l.Title), " ")
+		rows[i][0] = text.Truncate(name, width-len(unshown)) + unshown
 	}
-	limit := maxTitleWidth
-	switch {
-	case full:
-		limit = nameWidth
-	case f.pretty && c.host.Terminal && c.host.Width > 0:
-		limit = max(c.host.Width-len(widest.events)-text.Width(widest.active)-4, minTitleWidth)
-	}
-	nameWidth = min(nameWidth, limit)
-	for i, r := range rows {
-		name := text.Truncate(r.name, nameWidth-len(r.unshown)) + r.unshown
-		line := name + strings.Repeat(" ", max(nameWidth-text.Width(name), 0)) +
-			"  " + strings.Repeat(" ", len(widest.events)-len(r.events)) + r.events + "  " + r.active
-		id := listing.Conversations[i].ID
-		line = strings.Replace(line, string(id), links.id(id), 1)
-		if f.colour && listing.Conversations[i].Hidden {
-			line = styleDim + line + styleReset
+	for i, line := range align(rows, 1) {
+		l := &listing.Conversations[i]
+		line = strings.Replace(strings.TrimRight(line, " "), string(l.ID), links.id(l.ID), 1)
+		if l.Hidden {
+			line = out.format.style(styleDim, line)
 		}
-		if err := out.write([]byte(line + "\n")); err != nil {
-			return err
-		}
+		out.write([]byte(line + "\n"))
 	}
-	return out.flush()
+	return out.close()
 }

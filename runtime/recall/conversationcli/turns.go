@@ -1,8 +1,10 @@
 package conversationcli
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,15 +44,13 @@ func (o *turnOptions) addCounts(flags *pflag.FlagSet, last, first string) {
 
 // checkCounts checks the numbers of --last and --first.
 func (o *turnOptions) checkCounts() error {
-	for _, count := range []struct {
-		name  string
-		value int
-	}{{"last", o.last}, {"first", o.first}} {
-		if count.value < 0 {
-			return usageError("give the number of turns", "--%s cannot be %d", count.name, count.value)
+	check := func(name string, n int) error {
+		if n < 0 {
+			return usageError("give the number of turns", "--%s cannot be %d", name, n)
 		}
+		return nil
 	}
-	return nil
+	return cmp.Or(check("last", o.last), check("first", o.first))
 }
 
 // complete completes arguments, of which those that are numbers of --last and
@@ -82,29 +82,22 @@ func (c *countFlag) Set(number string) error {
 }
 
 // takeCounts gives --last and --first the numbers that follow them, and returns
-// the other arguments.
+// the other arguments. An argument behind "--" is no number of a flag.
 func (o *turnOptions) takeCounts(args []string) ([]string, error) {
 	var others []string
 	for i, arg := range args {
-		count := o.countBefore(i)
-		if count == nil || !isCount(arg) {
+		wants := func(count *countFlag) bool {
+			dash := count.flags.ArgsLenAtDash()
+			return count.at == i && (dash < 0 || i < dash)
+		}
+		at := slices.IndexFunc(o.counts, wants)
+		if at < 0 || !isCount(arg) {
 			others = append(others, arg)
-		} else if err := count.Value.Set(arg); err != nil {
+		} else if err := o.counts[at].Value.Set(arg); err != nil {
 			return nil, err
 		}
 	}
 	return others, nil
-}
-
-// countBefore returns the flag that wants a number and that the argument with an
-// index follows, or nil. What stands behind "--" is no number of a flag.
-func (o *turnOptions) countBefore(arg int) *countFlag {
-	for _, count := range o.counts {
-		if dash := count.flags.ArgsLenAtDash(); count.at == arg && (dash < 0 || arg < dash) {
-			return count
-		}
-	}
-	return nil
 }
 
 // isCount reports whether an argument is a number of turns. One of more than six
@@ -200,30 +193,25 @@ func parseRange(text string) (selection, error) {
 
 // parseBound reads the value of --from or --to.
 func parseBound(flag, text string, flags *pflag.FlagSet) (conversations.Bound, error) {
-	if !flags.Changed(flag) {
-		return conversations.Bound{}, nil
-	}
-	var b conversations.Bound
-	if flag == "from" && text == "last-compaction" {
-		b.Kind = conversations.Compaction
-		return b, nil
-	}
-	if n, err := strconv.Atoi(text); err == nil {
-		b.Kind, b.N = conversations.Turn, n
-		if n < 0 {
-			b.Kind, b.N = conversations.FromEnd, -n
-		}
-		return b, nil
-	}
-	if age, ok := parseAge(text); ok {
-		b.Kind, b.Age = conversations.Age, age
-		return b, nil
-	}
+	n, err := strconv.Atoi(text)
+	age, isAge := parseAge(text)
 	hint := "use a turn number, -N for the Nth turn from the end, or an age such as 30m, 5h, 2d or 3w"
 	if flag == "from" {
 		hint += ", or last-compaction"
 	}
-	return b, usageError(hint, "--%s cannot be %q", flag, text)
+	switch {
+	case !flags.Changed(flag):
+		return conversations.Bound{}, nil
+	case flag == "from" && text == "last-compaction":
+		return conversations.Bound{Kind: conversations.Compaction}, nil
+	case err == nil && n < 0:
+		return conversations.Bound{Kind: conversations.FromEnd, N: -n}, nil
+	case err == nil:
+		return conversations.Bound{Kind: conversations.Turn, N: n}, nil
+	case isAge:
+		return conversations.Bound{Kind: conversations.Age, Age: age}, nil
+	}
+	return conversations.Bound{}, usageError(hint, "--%s cannot be %q", flag, text)
 }
 
 // parseAge reads a duration such as "5h", "2d 3h" or "90min".
@@ -281,13 +269,13 @@ func (s selection) outOfRange(e *conversations.TurnRangeError) error {
 	if e.Turns == 0 {
 		hint = "nothing has been said in it"
 	}
-	return failedHint(hint, "turn %s out of range (conversation has %s)", text, counted(e.Turns))
+	return failedHint(hint, "turn %s out of range (conversation has %s)", text, plural(e.Turns, "turn"))
 }
 
-// counted writes a number of turns.
-func counted(turns int) string {
-	if turns == 1 {
-		return "1 turn"
+// plural writes a number of things, without commas between its digits.
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d turns", turns)
+	return fmt.Sprintf("%d %ss", n, one)
 }

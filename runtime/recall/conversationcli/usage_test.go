@@ -31,7 +31,7 @@ func TestErrors(t *testing.T) {
 		{"unknown command", []string{"gerp", "x"}, 2, []string{`error: unknown command "gerp"`, "hint: did you mean grep?"}},
 		{"unknown flag", []string{"ls", "--limt=3"}, 2, []string{"error: unknown flag: --limt", "hint: "}},
 		{"unknown format", []string{"ls", "--format=yaml"}, 2, []string{`error: unknown output format "yaml"`, "hint: use auto"}},
-		{"tools both ways", []string{"grep", "--tool=a", "--exclude-tool=b", "x"}, 2, []string{"error: --tool and --exclude-tool contradict each other", "hint: give only one of them"}},
+		{"tools both ways", []string{"grep", "--tool=a", "--exclude-tool=b", "x"}, 2, []string{"error: --tool and --exclude-tool exclude each other", "hint: give only one of them"}},
 		{"sizes of text", []string{"ls", "--sizes"}, 2, []string{"error: --sizes is about JSON output", "hint: add --format=json"}},
 		{"summary of text", []string{"ls", "--summary"}, 2, []string{"error: --summary", "hint: add --format=json"}},
 		{"limit is no number", []string{"ls", "--limit=many"}, 2, []string{`error: --limit must be a whole number, not "many"`, "hint: "}},

@@ -26,6 +26,7 @@ import (
 	"github.com/convtools/convtools/runtime/session/sessionlog"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -333,23 +334,19 @@ func (r *Recorder) position(ctx context.Context, c *conversation) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	events, err := found.Events(ctx, store.NewBuffer(store.NewMemory(store.DefaultMemory)))
+	events, err := found.Events(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer events.Close()
 	var last int64
-	var form []byte
 	for events.Next(ctx) {
-		form = events.Event().AppendJSON(form[:0], transcript.JSONOptions{MaxText: 1})
-		var e struct {
-			Metadata struct {
-				Seq     int64  `json:"convtools_seq"`
-				Session string `json:"convtools_session"`
-			} `json:"metadata"`
+		var metadata struct {
+			Seq     int64  `json:"convtools_seq"`
+			Session string `json:"convtools_session"`
 		}
-		if json.Unmarshal(form, &e) == nil && (!c.there || e.Metadata.Session == r.session) {
-			last = max(last, e.Metadata.Seq)
+		if json.Unmarshal(jsontext.Get(events.Event().Object, "metadata"), &metadata) == nil && (!c.there || metadata.Session == r.session) {
+			last = max(last, metadata.Seq)
 		}
 	}
 	return last, events.Err()

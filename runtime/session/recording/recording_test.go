@@ -17,6 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/session/recording"
 	"github.com/convtools/convtools/runtime/session/sessionlog"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -116,12 +117,12 @@ func recorded(t *testing.T, w *jp.Workspace) string {
 	var b strings.Builder
 	for _, c := range all {
 		fmt.Fprintf(&b, "%s %q hidden=%v parent=%q label=%s both=%v\n", c.ID, c.Title, c.Hidden, c.Parent, c.Labels[recording.Label], !c.UserOnly)
-		events, err := c.Events(ctx, store.NewBuffer(store.NewMemory(store.DefaultMemory)))
+		events, err := c.Events(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for events.Next(ctx) {
-			b.Write(append(events.Event().AppendJSON([]byte("  "), transcript.JSONOptions{Turn: true}), '\n'))
+			b.Write(append(eventtext.AppendJSON([]byte("  "), events.Event(), transcript.JSONOptions{Turn: true}), '\n'))
 		}
 		if err := events.Err(); err != nil {
 			t.Error(err)

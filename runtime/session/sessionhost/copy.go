@@ -9,7 +9,9 @@ import (
 	"github.com/convtools/convtools/runtime/session/recording"
 	"github.com/convtools/convtools/runtime/session/sessionlog"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -56,7 +58,7 @@ func (s *Sessions) Copied(ctx context.Context, id string) (New, error) {
 		return New{}, err
 	}
 	h := history{open: map[string]int{}}
-	err = eachEvent(ctx, found, func(e recordedEvent) bool {
+	err = eachEvent(ctx, found, func(e *transcript.Event) bool {
 		h.take(e)
 		return true
 	})
@@ -69,40 +71,25 @@ func (s *Sessions) Copied(ctx context.Context, id string) (New, error) {
 
 // isOurs reports whether a session has recorded something in a conversation.
 func isOurs(ctx context.Context, c store.Conversation) (ours bool, err error) {
-	err = eachEvent(ctx, c, func(e recordedEvent) bool {
-		ours = e.Metadata.Seq != 0
+	err = eachEvent(ctx, c, func(e *transcript.Event) bool {
+		var metadata struct {
+			Seq int64 `json:"convtools_seq"`
+		}
+		ours = json.Unmarshal(jsontext.Get(e.Object, "metadata"), &metadata) == nil && metadata.Seq != 0
 		return !ours
 	})
 	return ours, err
 }
 
-// recordedEvent is what is read of an event of a recorded conversation.
-type recordedEvent struct {
-	Type      string          `json:"type"`
-	Content   string          `json:"content"` // of a request, or of the result of a call
-	Message   string          `json:"message"`
-	Data      json.RawMessage `json:"data"` // in place of a message
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-	IsError   bool            `json:"is_error"`
-	Metadata  struct {
-		Seq int64 `json:"convtools_seq"`
-	} `json:"metadata"`
-}
-
 // eachEvent calls yield with the events of a conversation until it returns false.
-func eachEvent(ctx context.Context, c store.Conversation, yield func(recordedEvent) bool) error {
-	events, err := c.Events(ctx, store.NewBuffer(store.NewMemory(store.DefaultMemory)))
+func eachEvent(ctx context.Context, c store.Conversation, yield func(*transcript.Event) bool) error {
+	events, err := c.Events(ctx)
 	if err != nil {
 		return err
 	}
 	defer events.Close()
-	var form []byte
 	for events.Next(ctx) {
-		form = events.Event().AppendJSON(form[:0], transcript.JSONOptions{})
-		var e recordedEvent
-		if json.Unmarshal(form, &e) == nil && !yield(e) {
+		if !yield(events.Event()) {
 			return nil
 		}
 	}
@@ -115,40 +102,52 @@ type history struct {
 	open  map[string]int // the calls without an output, by their ids
 }
 
-func (h *history) take(e recordedEvent) {
-	item := session.Item{Parts: []session.Part{{Text: e.Content}}}
-	switch e.Type {
-	case "chat_request":
+func (h *history) take(e *transcript.Event) {
+	switch e.Kind {
+	case transcript.KindUser:
 		h.answered()
-		item.Kind, item.Origin = session.UserMessage, session.FromUser
-	case "chat_response":
-		if e.Message == "" && len(e.Data) > 0 {
-			e.Message = string(e.Data)
-		}
-		item.Kind, item.Origin, item.Parts = session.AgentMessage, session.FromModel, []session.Part{{Text: e.Message}}
-	case "tool_call_request":
-		if _, again := h.open[e.ID]; again {
+		h.say(session.UserMessage, session.FromUser, string(e.Text))
+	case transcript.KindAssistant:
+		h.say(session.AgentMessage, session.FromModel, string(e.Text))
+	case transcript.KindStructured:
+		h.say(session.AgentMessage, session.FromModel, jsonOf(e))
+	case transcript.KindToolCall:
+		if _, again := h.open[e.CallID]; again {
 			return
 		}
-		h.open[e.ID] = len(h.items)
+		h.open[e.CallID] = len(h.items)
 		h.items = append(h.items, session.Item{
-			Kind: session.ToolCall, Origin: session.FromModel, CallID: e.ID, Name: e.Name, Tool: session.Tool(e.Name), Arguments: string(e.Arguments),
+			Kind: session.ToolCall, Origin: session.FromModel, CallID: e.CallID, Name: e.Name, Tool: session.Tool(e.Name), Arguments: jsonOf(e),
 		})
-		return
-	case "tool_call_response":
-		call, ok := h.open[e.ID]
+	case transcript.KindToolResult:
+		call, ok := h.open[e.CallID]
 		if !ok {
 			return
 		}
-		delete(h.open, e.ID)
+		delete(h.open, e.CallID)
+		content, _ := eventtext.Body(e, transcript.Limits{})
 		h.items = append(h.items, session.Item{
-			Kind: session.ToolOutput, Origin: session.FromTool, CallID: e.ID, Tool: h.items[call].Tool, Content: e.Content, Success: !e.IsError,
+			Kind: session.ToolOutput, Origin: session.FromTool, CallID: e.CallID, Tool: h.items[call].Tool, Content: string(content), Success: !e.Failed,
 		})
-		return
 	}
-	if item.Kind != "" && item.Parts[0].Text != "" {
-		h.items = append(h.items, item)
+}
+
+func (h *history) say(kind session.Kind, from session.Origin, text string) {
+	if text != "" {
+		h.items = append(h.items, session.Item{Kind: kind, Origin: from, Parts: []session.Part{{Text: text}}})
 	}
+}
+
+// jsonOf returns the arguments of a call, or structured data, as compact JSON.
+func jsonOf(e *transcript.Event) string {
+	switch {
+	case len(e.Arguments) > 0:
+		var w jsontext.Writer
+		return string(w.Append(nil, e.Arguments))
+	case len(e.Text) > 0:
+		return string(transcript.AppendQuoted(nil, e.Text))
+	}
+	return ""
 }
 
 // answered removes the calls that have no output: no provider takes one.

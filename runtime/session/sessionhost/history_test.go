@@ -1,41 +1,36 @@
 package sessionhost
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // A model is asked with what was said, and with the calls that have an output, each with it.
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	const events = `[
-		{"type":"turn_start"},
-		{"type":"tool_call_response","id":"0","content":"of no call"},
-		{"type":"chat_request","content":"Plan"},
-		{"type":"chat_response","reasoning":"I think"},
-		{"type":"chat_response","message":""},
-		{"type":"tool_call_request","id":"1","name":"f","arguments":{"a":1}},
-		{"type":"tool_call_request","id":"2","name":"g","arguments":{}},
-		{"type":"inquiry_request","id":"1.x"},
-		{"type":"tool_call_response","id":"2","content":"out","is_error":true},
-		{"type":"turn_start"},
-		{"type":"chat_request","content":"Again"},
-		{"type":"tool_call_request","id":"1","name":"f","arguments":{}},
-		{"type":"tool_call_response","id":"1","content":"done"},
-		{"type":"chat_response","data":{"x":1}},
-		{"type":"tool_call_request","id":"3","name":"f","arguments":{}}
-	]`
-	var all []recordedEvent
-	if err := json.Unmarshal([]byte(events), &all); err != nil {
-		t.Fatal(err)
-	}
 	h := history{open: map[string]int{}}
-	for _, e := range all {
-		h.take(e)
+	for _, e := range []transcript.Event{
+		{Kind: transcript.KindTurnStart},
+		{Kind: transcript.KindToolResult, CallID: "0", Text: []byte("of no call")},
+		{Kind: transcript.KindUser, Text: []byte("Plan")},
+		{Kind: transcript.KindReasoning, Text: []byte("I think")},
+		{Kind: transcript.KindAssistant},
+		{Kind: transcript.KindToolCall, CallID: "1", Name: "f", Arguments: []byte(`{"a":1}`)},
+		{Kind: transcript.KindToolCall, CallID: "2", Name: "g", Arguments: []byte(`{ }`)},
+		{Kind: transcript.KindInquiry, CallID: "1.x"},
+		{Kind: transcript.KindToolResult, CallID: "2", Text: []byte("out"), Failed: true},
+		{Kind: transcript.KindTurnStart},
+		{Kind: transcript.KindUser, Text: []byte("Again")},
+		{Kind: transcript.KindToolCall, CallID: "1", Name: "f", Arguments: []byte(`{}`)},
+		{Kind: transcript.KindToolResult, CallID: "1", Text: []byte("done")},
+		{Kind: transcript.KindStructured, Arguments: []byte(`{ "x": 1 }`)},
+		{Kind: transcript.KindToolCall, CallID: "3", Name: "f", Arguments: []byte(`{}`)},
+	} {
+		h.take(&e)
 	}
 	h.answered()
 	message := func(kind session.Kind, origin session.Origin, text string) session.Item {

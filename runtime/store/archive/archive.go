@@ -101,15 +101,10 @@ func open(ctx context.Context, path string) (*sqlitefile.DB, *messagedb.Form, er
 }
 
 func form() *messagedb.Form {
-	const columns = "SELECT name, title, created, updated, archived, hash, last, newest, id, native FROM conversations"
+	const columns = "SELECT name, title, created, updated, archived, hash, last, id, native FROM conversations"
 	return &messagedb.Form{
 		Conversations: columns,
 		Conversation:  columns + " WHERE name = ?1",
-		Listed:        columns + " WHERE name = ?1",
-		Sifted: []messagedb.Sifted{
-			{Table: "messages", Columns: []string{"name", "text"}, Key: fmt.Sprintf("SELECT name FROM conversations WHERE id = ?1 >> %d", positionBits)},
-			{Table: "conversations", Columns: []string{"title"}, Key: "SELECT name FROM conversations WHERE id = ?1"},
-		},
 		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
 			FROM conversations AS c, messages AS m
 			WHERE c.name = ?1 AND m.id BETWEEN c.id << %d AND (c.id + 1 << %d) - 1 ORDER BY m.id`, messagedb.MaxMessage, positionBits, positionBits),

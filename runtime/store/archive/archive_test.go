@@ -87,7 +87,7 @@ func TestRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(want, c.Conversation); diff != "" {
 		t.Error(diff)
 	}
-	if !c.NewestAt.Equal(noon.Add(3*time.Minute)) || !c.LastAt.IsZero() || c.Order != 1 {
+	if !c.LastAt.IsZero() || c.Order != 1 {
 		t.Errorf("%+v", c)
 	}
 	said := "1 system: be kind\n1 user: 天\x00 \"x\" next\n1 reasoning: hm\n1 tool_call py\"thon: print(1)\n1 tool_result python: 1\n1 assistant: one\n1 system critic: well\n"

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
@@ -55,7 +54,7 @@ func (e *NewerError) ForModel() string { return e.Error() }
 
 // schemaVersion returns how many migrations a database has.
 func schemaVersion(ctx context.Context, db *sqlitefile.DB) (version int, err error) {
-	err = db.Each(ctx, func(rows *sql.Rows) error { return rows.Scan(&version) }, "PRAGMA user_version")
+	err = db.Each(ctx, func(rows *sqlitefile.Rows) error { return rows.Scan(&version) }, "PRAGMA user_version")
 	return version, err
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -167,11 +168,7 @@ func (w *Writer) connect(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	slashed := filepath.ToSlash(absolute)
-	if filepath.VolumeName(absolute) != "" {
-		slashed = "/" + slashed
-	}
-	connector, err := sqlite.NewConnector((&url.URL{Scheme: "file", OmitHost: true, Path: slashed, RawQuery: query.Encode()}).String())
+	connector, err := sqlite.NewConnector(sqlitefile.URI(absolute, query))
 	if err != nil {
 		return err
 	}
@@ -389,9 +386,6 @@ func (w *Writer) Flush() error {
 	w.open, w.begun = false, Counts{}
 	return nil
 }
-
-// Finish makes what was added lasting, at the end of an import.
-func (w *Writer) Finish(context.Context) error { return w.Flush() }
 
 func (w *Writer) rollback() {
 	if w.open {

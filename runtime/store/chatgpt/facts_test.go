@@ -15,6 +15,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -71,14 +72,14 @@ chatgpt-2f6c0d3a-1111-4222-8333-444455556666 "天気 🎉"
 // times returns the times of the events of a conversation.
 func times(t *testing.T, c store.Conversation) []string {
 	t.Helper()
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer events.Close()
 	var all []string
 	for events.Next(t.Context()) {
-		at := events.Event().Time()
+		at := events.Event().Time
 		if at.IsZero() {
 			all = append(all, "none")
 			continue
@@ -166,15 +167,15 @@ func TestContent(t *testing.T) {
 		{`'[' || char(10) || '"two lines"' || char(10) || ']'`, "two lines"},
 	} {
 		s := of(t, message("m", "c", "user", c.content, "1", 1))
-		events, err := storetest.Only(t, s).Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+		events, err := storetest.Only(t, s).Events(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !events.Next(t.Context()) {
 			t.Fatal(events.Err())
 		}
-		searched, _ := events.Event().AppendText(nil)
-		read, _ := events.Event().AppendBody(nil, transcript.Limits{})
+		searched := eventtext.Searched(events.Event())
+		read, _ := eventtext.Body(events.Event(), transcript.Limits{})
 		events.Close()
 		if string(searched) != c.want || string(read) != c.want {
 			t.Errorf("%s: searched %q, read %q, want %q", c.content, searched, read, c.want)
@@ -358,7 +359,7 @@ func TestLargeContentOfViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -527,7 +528,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// The version of a conversation changes when that one changes, and not with others.
+// The version of a conversation changes when that one changes, and only with the database.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "live.db")
@@ -544,7 +545,7 @@ func TestVersion(t *testing.T) {
 		}
 		return v
 	}
-	a, b := version("chatgpt-a"), version("chatgpt-b")
+	a := version("chatgpt-a")
 	for _, change := range []string{
 		"UPDATE messages SET content = 'eno' WHERE id = '1'", "UPDATE messages SET create_time = '2' WHERE id = '1'", "UPDATE messages SET role = 'tool' WHERE id = '1'",
 		"UPDATE conversations SET title = 'B'", message("3", "a", "user", "''", "3", 2), "DELETE FROM messages WHERE id = '3'",
@@ -556,8 +557,8 @@ func TestVersion(t *testing.T) {
 			a = changed
 		}
 	}
-	if again := version("chatgpt-b"); again != b {
-		t.Errorf("version %q, then %q", b, again)
+	if again := version("chatgpt-a"); again != a {
+		t.Errorf("version %q, then %q", a, again)
 	}
 	o.exec("DELETE FROM messages", "DELETE FROM conversations")
 	var missing *store.NotFoundError
@@ -575,7 +576,7 @@ func TestChangedWhileRead(t *testing.T) {
 		o.exec(message(fmt.Sprint(i), "c", "user", "'"+strings.Repeat("x", 1000)+"'", "1", i))
 	}
 	c := storetest.Only(t, open(t, env(path)))
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

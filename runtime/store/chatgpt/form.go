@@ -3,7 +3,6 @@ package chatgpt
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,7 +57,7 @@ func (e *ComputedError) ForModel() string { return e.Error() }
 func formOf(ctx context.Context, db *sqlitefile.DB, named bool) (*messagedb.Form, error) {
 	tables := map[string]columns{}
 	computed, most := "", messagedb.MaxMessage
-	err := db.Each(ctx, func(rows *sql.Rows) error {
+	err := db.Each(ctx, func(rows *sqlitefile.Rows) error {
 		var table, kind string
 		err := rows.Scan(&table, &kind)
 		if kind != "table" {
@@ -67,7 +66,7 @@ func formOf(ctx context.Context, db *sqlitefile.DB, named bool) (*messagedb.Form
 		return err
 	}, "SELECT lower(name), type FROM pragma_table_list WHERE schema = 'main' AND lower(name) IN ('conversations', 'messages')")
 	if err == nil && (computed == "" || named) {
-		err = db.Each(ctx, func(rows *sql.Rows) error {
+		err = db.Each(ctx, func(rows *sqlitefile.Rows) error {
 			var table, column string
 			var hidden int
 			err := rows.Scan(&table, &column, &hidden)
@@ -102,7 +101,7 @@ func formOf(ctx context.Context, db *sqlitefile.DB, named bool) (*messagedb.Form
 		order = []string{"position"}
 	}
 	// A view has no rowid, and neither have some tables.
-	err = db.Each(ctx, func(*sql.Rows) error { return nil }, "SELECT rowid FROM messages LIMIT 0")
+	err = db.Each(ctx, func(*sqlitefile.Rows) error { return nil }, "SELECT rowid FROM messages LIMIT 0")
 	const noFirst = "NULL"
 	first := noFirst
 	if err == nil && !slices.Contains(messages, "rowid") {
@@ -112,46 +111,47 @@ func formOf(ctx context.Context, db *sqlitefile.DB, named bool) (*messagedb.Form
 		return nil, ctx.Err()
 	}
 	form := &messagedb.Form{
-		Conversations: allConversations(conversations, messages, first, ""),
-		Conversation:  "SELECT conversation_id, NULL, NULL, NULL, FALSE, NULL, NULL, NULL, NULL, NULL FROM (SELECT conversation_id FROM messages WHERE conversation_id IS ?1 LIMIT 1)",
-		Kind:          kindOf, AppendPieces: appendPieces,
+		Conversations: allConversations(conversations, first),
+		Conversation:  "SELECT conversation_id, NULL, NULL, NULL, FALSE, NULL, NULL, NULL, NULL FROM (SELECT conversation_id FROM messages WHERE conversation_id IS ?1 LIMIT 1)",
+		Kind:          kindOf, AppendPieces: appendPieces, Stamp: db.Stamp,
 	}
 	if slices.Contains(conversations, "id") {
-		form.Conversation = "SELECT " + facts(conversations) + ", NULL, NULL, NULL, NULL FROM conversations AS c WHERE id IS ?1 UNION ALL " + form.Conversation
+		form.Conversation = "SELECT " + facts(conversations) + ", NULL, NULL, NULL FROM conversations AS c WHERE id IS ?1 UNION ALL " + form.Conversation
 	}
 	form.Messages = fmt.Sprintf(`SELECT CAST(%s AS TEXT), NULL, %s, coalesce(octet_length(content), 0), CASE WHEN octet_length(content) <= %d THEN CAST(content AS TEXT) END
 		FROM messages WHERE conversation_id IS ?1`, messages.column("role"), messages.column("create_time"), most)
-	indexed, err := isIndexed(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	if !indexed && first != noFirst {
-		form.Groups = "SELECT " + first + ", json_group_array(rowid) FROM messages GROUP BY conversation_id"
-		form.First = "SELECT " + first + " FROM messages WHERE conversation_id IS ?1"
-		form.Messages += " AND rowid IN (SELECT value FROM json_each(?2))"
+	if computed == "" && first != noFirst {
+		scans, err := isScanned(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		if scans { // without an index a query for each conversation would read all messages
+			const place = "temp.place"
+			db.Setup(place, "CREATE TEMP TABLE place AS SELECT conversation_id AS key, rowid AS place FROM main.messages; CREATE INDEX temp.places ON place (key, place)")
+			form.Messages += " AND rowid IN (SELECT place FROM " + place + " WHERE key IS ?1)"
+		}
 	}
 	if len(order) > 0 {
 		form.Messages += " ORDER BY " + strings.Join(order, ", ")
 	}
-	form.Listed = allConversations(conversations, messages, first, " WHERE %s IS ?1")
-	form.Sifted = []messagedb.Sifted{{Table: "messages", Columns: []string{"content"}, Key: "SELECT +conversation_id FROM messages WHERE rowid = ?1"}}
-	if slices.Contains(conversations, "title") && slices.Contains(conversations, "id") {
-		form.Sifted = append(form.Sifted, messagedb.Sifted{Table: "conversations", Columns: []string{"title"}, Key: "SELECT +id FROM conversations WHERE rowid = ?1"})
-	}
 	return form, nil
 }
 
-// isIndexed reports whether the messages of a conversation are found without reading all.
-func isIndexed(ctx context.Context, db *sqlitefile.DB) (bool, error) {
-	indexed := true
-	err := db.Each(ctx, func(rows *sql.Rows) error {
+// isScanned reports whether the messages of a conversation are found by reading all. Where keys
+// are not compared byte by byte, it does not.
+func isScanned(ctx context.Context, db *sqlitefile.DB) (scanned bool, err error) {
+	err = db.Each(ctx, func(rows *sqlitefile.Rows) error {
 		var id, parent, unused int
 		var step string
 		err := rows.Scan(&id, &parent, &unused, &step)
-		indexed = indexed && !strings.HasPrefix(step, "SCAN ") // https://www.sqlite.org/eqp.html
+		scanned = scanned || strings.HasPrefix(step, "SCAN ") // https://www.sqlite.org/eqp.html
 		return err
 	}, "EXPLAIN QUERY PLAN SELECT 1 FROM messages WHERE conversation_id IS ?1", nil)
-	return indexed, err
+	if err == nil && scanned {
+		err = db.Each(ctx, func(rows *sqlitefile.Rows) error { return rows.Scan(&scanned) },
+			"SELECT sql NOT LIKE '%COLLATE%' FROM sqlite_schema WHERE type = 'table' AND lower(name) = 'messages'")
+	}
+	return scanned, err
 }
 
 // facts are the expressions for what stands in a row of conversations.
@@ -160,26 +160,16 @@ func facts(conversations columns) string {
 		conversations.column("title"), messagedb.MaxText, conversations.column("create_time"), conversations.column("update_time"))
 }
 
-// allConversations returns the query for the conversations that have a row or messages, or
-// for those with a key that where selects, if it is not empty. first is the expression for
-// where the messages begin.
-func allConversations(conversations, messages columns, first, where string) string {
-	// Numbers up to 9999 may be the year of another form of time, of which the newest is
-	// not found this way.
-	newest := "NULL"
-	if slices.Contains(messages, "create_time") {
-		const number = "CAST(nullif(create_time, '') AS REAL)"
-		newest = fmt.Sprintf("CASE WHEN min(%s) > 9999 THEN max(%s) END", number, number)
-	}
-	of := func(key string) string { return strings.ReplaceAll(where, "%s", key) }
-	with := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS newest, %s AS first FROM messages%s GROUP BY conversation_id) ",
-		newest, first, of("conversation_id"))
-	const noRow = "SELECT m.k, NULL, NULL, NULL, FALSE, NULL, NULL, m.newest, m.first, NULL FROM m"
+// allConversations returns the query for the conversations that have a row or messages. first
+// is the expression for where the messages begin.
+func allConversations(conversations columns, first string) string {
+	with := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages GROUP BY conversation_id) ", first)
+	const noRow = "SELECT m.k, NULL, NULL, NULL, FALSE, NULL, NULL, m.first, NULL FROM m"
 	if !slices.Contains(conversations, "id") {
 		return with + noRow
 	}
-	return fmt.Sprintf("%s SELECT %s, NULL, m.newest, m.first, NULL FROM conversations AS c LEFT JOIN m ON m.k = c.id%s UNION ALL %s LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL",
-		with, facts(conversations), of("c.id"), noRow)
+	return fmt.Sprintf("%s SELECT %s, NULL, m.first, NULL FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL %s LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL",
+		with, facts(conversations), noRow)
 }
 
 // kindOf returns the kind of the messages of a role. Those of a role that is not known

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -140,13 +139,11 @@ type relative struct {
 // sessions that were forked, or continued by versions before 2.0, are in one. It reports whether
 // all files could be.
 func (s *session) relate(ctx context.Context, family []*entry, relations []relation) (whole bool, err error) {
-	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-	defer buffer.Release()
 	holders := map[key]int{}
 	var members []*relative
 	for at, e := range family {
 		c := conversation{File: s.file(e.id(), e.file)}
-		keys, err := c.keys(ctx, e.file, buffer)
+		keys, err := c.keys(ctx, e.file)
 		if err != nil {
 			if ctx.Err() != nil {
 				return false, ctx.Err()

@@ -135,13 +135,10 @@ func (d *decoder) result(b *block, whole []byte) recorded.Event {
 	return e
 }
 
-// reminderEnd ends what the program adds for the assistant alone.
-const reminderEnd = "</system-reminder>"
-
 // withoutReminders returns a text without what the program adds for the assistant
 // alone.
 func withoutReminders(raw []byte) []recorded.Piece {
-	const begin, end = "<system-reminder>", reminderEnd
+	const begin, end = "<system-reminder>", "</system-reminder>"
 	pieces := []recorded.Piece{}
 	joined := false
 	for {

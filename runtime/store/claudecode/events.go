@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,12 +27,12 @@ type conversation struct {
 }
 
 // Events implements [store.Record].
-func (c *conversation) Events(_ context.Context, buffer *store.Buffer) (store.Events, error) {
+func (c *conversation) Events(_ context.Context) (store.Events, error) {
 	f, info, err := c.Open()
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of %s: %w", c.ID, err)
 	}
-	e := &events{conversation: c, file: f, opened: info, buffer: buffer}
+	e := &events{conversation: c, file: f, opened: info}
 	e.Begin(c.ID, e)
 	return e, nil
 }
@@ -44,7 +43,6 @@ type events struct {
 	conversation *conversation
 	file         *os.File
 	opened       fs.FileInfo
-	buffer       *store.Buffer
 	lines        *jsonl.Lines // nil before the reading is planned
 	tree         *tree        // all that was planned
 	plan         plan
@@ -54,21 +52,12 @@ type events struct {
 	trail        trail // what there is before the tree
 }
 
-// Sift implements [store.Sifter].
-func (e *events) Sift(ctx context.Context, may func([]byte) bool) (bool, error) {
-	e.lines = nil // whose window is no longer what was read
-	return jsonl.Sift(ctx, e.file, e.opened.Size(), e.buffer, func(part []byte) bool {
-		// What stands before a reminder is read together with what stands behind it.
-		return may(part) || bytes.Contains(part, []byte(reminderEnd))
-	})
-}
-
 // begin plans how the conversation is read.
 func (e *events) begin(ctx context.Context) error {
-	c, buffer := e.conversation, e.buffer
+	c := e.conversation
 	var shared map[key]bool
 	for _, file := range c.copies {
-		keys, err := c.keys(ctx, file, buffer)
+		keys, err := c.keys(ctx, file)
 		var missing *store.NotFoundError
 		if errors.As(err, &missing) {
 			continue // what it has is told here
@@ -83,7 +72,7 @@ func (e *events) begin(ctx context.Context) error {
 			shared[k.key] = true
 		}
 	}
-	lines := jsonl.NewLines(e.file, e.opened.Size(), buffer)
+	lines := jsonl.NewLines(e.file, e.opened.Size())
 	t, err := readTree(ctx, lines, 0)
 	if err != nil {
 		return err
@@ -106,7 +95,7 @@ func (e *events) Grown() (*recorded.Grown, bool) {
 		}
 		e.tree = nil
 	}
-	return &recorded.Grown{File: e.file, Opened: e.opened, Read: &e.read, Buffer: e.buffer}, true
+	return &recorded.Grown{File: e.file, Opened: e.opened, Read: &e.read}, true
 }
 
 // Walk implements [recorded.Growing].
@@ -118,7 +107,7 @@ func (e *events) Walk(c *facts.Coder) {
 
 // Goes implements [recorded.Growing].
 func (e *events) Goes(ctx context.Context) (bool, error) {
-	lines := jsonl.NewLines(e.file, e.opened.Size(), e.buffer)
+	lines := jsonl.NewLines(e.file, e.opened.Size())
 	t, err := readTree(ctx, lines, e.read)
 	if err != nil {
 		return false, err
@@ -183,13 +172,13 @@ type stamped struct {
 }
 
 // keys returns the keys of what is said in a file.
-func (c *conversation) keys(ctx context.Context, file string, buffer *store.Buffer) (keys []stamped, err error) {
+func (c *conversation) keys(ctx context.Context, file string) (keys []stamped, err error) {
 	f, info, err := c.OpenOther(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	err = jsonl.Each(ctx, jsonl.NewLines(f, info.Size(), buffer), func(line []byte, _, _ int64) bool {
+	err = jsonl.Each(ctx, jsonl.NewLines(f, info.Size()), func(line []byte, _, _ int64) bool {
 		if r, _ := parse(line); r.isMessage() && len(r.uuid) > 0 {
 			at, _ := transcript.ParseTimestamp(r.stamp)
 			keys = append(keys, stamped{keyOf(r.uuid), at})

@@ -53,7 +53,7 @@ func walkChains(list *[]chain) func(c *facts.Coder) {
 	return func(c *facts.Coder) {
 		facts.List(c, list, func(x *chain) {
 			c.Fixed(x.key[:])
-			facts.Text(c, &x.title)
+			facts.Text(c, &x.request)
 			c.Time(&x.created)
 		})
 	}

@@ -214,6 +214,7 @@ func TestDamage(t *testing.T) {
 
 func TestTitles(t *testing.T) {
 	t.Parallel()
+	const begin = "Go on, please\nsecond line"
 	custom := line{"type": "custom-title", "customTitle": "Mine"}
 	ai := func(s string) line { return line{"type": "ai-title", "aiTitle": s} }
 	summary := func(s string) line { return line{"type": "summary", "summary": s, "leafUuid": uuid(2)} }
@@ -221,12 +222,12 @@ func TestTitles(t *testing.T) {
 		lines, other []line
 		want         string
 	}{
-		"the first prompt":            {nil, nil, "Go on, please"},
+		"the first prompt":            {nil, nil, begin},
 		"the last of the program's":   {[]line{ai("First"), ai("Last")}, nil, "Last"},
 		"the person's":                {[]line{custom, ai("Last")}, nil, "Mine"},
 		"a summary in another file":   {nil, []line{summary("Summed up")}, "Summed up"},
-		"a summary that failed":       {nil, []line{summary("API Error: 400")}, "Go on, please"},
-		"a summary of something else": {nil, []line{{"type": "summary", "summary": "Other", "leafUuid": uuid(99)}}, "Go on, please"},
+		"a summary that failed":       {nil, []line{summary("API Error: 400")}, begin},
+		"a summary of something else": {nil, []line{{"type": "summary", "summary": "Other", "leafUuid": uuid(99)}}, begin},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,12 +237,12 @@ func TestTitles(t *testing.T) {
 			if test.other != nil {
 				h.session(7, test.other...)
 			}
-			if got := h.only().Title; got != test.want {
+			if got := storetest.Called(h.only()); got != test.want {
 				t.Errorf("List: %q, want %q", got, test.want)
 			}
 			c, err := find(t, h.open(), "claude-"+transcriptID(1))
-			if err != nil || c.Title != test.want {
-				t.Errorf("Find: %q, %v, want %q", c.Title, err, test.want)
+			if err != nil || storetest.Called(c) != test.want {
+				t.Errorf("Find: %q, %v, want %q", storetest.Called(c), err, test.want)
 			}
 		})
 	}
@@ -256,8 +257,37 @@ func TestLongSession(t *testing.T) {
 	h.session(1, prompt(1, 0, long), answer(2, 1, text(long)), answer(3, 2, text("Done.")), line{"type": "custom-title", "customTitle": "Mine"})
 	h.session(2, prompt(4, 0, "x"+long))
 	found, problems := list(t, h.open())
-	if len(found) != 2 || len(problems) != 0 || found[0].Title != "Mine" || !strings.HasPrefix(found[1].Title, "xpasted log") {
+	if len(found) != 2 || len(problems) != 0 || storetest.Called(found[0]) != "Mine" || !strings.HasPrefix(storetest.Called(found[1]), "xpasted log") {
 		t.Errorf("%+v, %v", found, problems)
+	}
+}
+
+// The first request is that, however much stands before it, and a command with
+// arguments is one.
+func TestFirstRequest(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a line of notes ", 5000)
+	for name, test := range map[string]struct {
+		before []line
+		want   string
+	}{
+		"behind much": {[]line{
+			prompt(1, 0, "<command-name>/notes</command-name>\n<command-args></command-args>"),
+			prompt(2, 1, "<local-command-stdout>"+long+"</local-command-stdout>"),
+		}, "Retry uploads"},
+		"a command": {[]line{
+			prompt(1, 0, "<command-message>plan</command-message>\n<command-name>/plan</command-name>\n<command-args>cache\nthe index</command-args>"),
+			answer(2, 1, text(long)),
+		}, "/plan cache\nthe index"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			h.session(1, append(test.before, prompt(3, 2, "Retry uploads"), answer(4, 3, text(long)), prompt(5, 4, "Thanks"))...)
+			if got := storetest.Called(h.only()); got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
 	}
 }
 
@@ -344,7 +374,7 @@ func TestSubagents(t *testing.T) {
 			t.Errorf("the session: %+v", found[0])
 		}
 		id := parent + "." + toID(name)
-		if c := found[1]; c.ID != id || c.Parent != parent || c.Title != title || said(t, c) != want {
+		if c := found[1]; c.ID != id || c.Parent != parent || storetest.Called(c) != title || said(t, c) != want {
 			t.Errorf("the sub-agent: %+v\n%s", c, said(t, c))
 		}
 		c, err := find(t, h.open(), id)
@@ -452,7 +482,7 @@ func TestVersion(t *testing.T) {
 	if _, err := c.Version(t.Context()); !isNotFound(err) {
 		t.Errorf("of a deleted file: %v", err)
 	}
-	if _, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20))); !isNotFound(err) {
+	if _, err := c.Events(t.Context()); !isNotFound(err) {
 		t.Errorf("of a deleted file: %v", err)
 	}
 }
@@ -468,7 +498,7 @@ func TestChanges(t *testing.T) {
 	}
 	file := h.session(1, lines...)
 	c := h.only()
-	e, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	e, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -487,7 +517,7 @@ func TestChanges(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	again, err := c.Events(ctx, store.NewBuffer(store.NewMemory(1<<20)))
+	again, err := c.Events(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -557,7 +587,7 @@ func TestSkipped(t *testing.T) {
 		line{"type": "hologram", "uuid": uuid(2), "parentUuid": uuid(1)})+"{broken\n"+
 		h.text(answer(3, 1, text("Done.")))+`{"type":"user","half`)
 	c := h.only()
-	e, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	e, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

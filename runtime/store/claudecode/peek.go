@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -58,23 +59,48 @@ func peek(ctx context.Context, files *safefile.Series, file string, buf []byte) 
 	}
 	m := &metadata{whole: ends.Whole, modified: info.ModTime().UnixNano(), size: info.Size()}
 	var messages [][]byte
-	for _, part := range [][]byte{ends.Head, ends.Tail} {
+	first := ""
+	for i, part := range [][]byte{ends.Head, ends.Tail} {
 		for line := range bytes.SplitSeq(part, []byte("\n")) {
 			r, _ := parse(line) // of a line that is cut, what stands before
 			if m.add(&r); r.isMessage() {
 				messages = append(messages, line)
 			}
 		}
+		if i == 0 {
+			first = m.first
+		}
 	}
+	m.first = first // and not what the end has
 	for _, line := range slices.Backward(messages) {
 		if r, _ := parse(line); m.setLast(&r) {
 			break
 		}
 	}
-	if ends.Whole || m.cwd != "" && m.messages > 0 {
+	isFound, isCalled := m.cwd != "" && m.messages > 0, m.first != "" || m.custom != "" || m.ai != ""
+	if ends.Whole || isFound && isCalled {
 		return m, nil
 	}
-	return m, m.search(ctx, jsonl.NewLines(f, info.Size(), store.NewBuffer(store.NewMemory(store.DefaultMemory))))
+	lines := jsonl.NewLines(f, info.Size())
+	if !isFound {
+		err = m.search(ctx, lines)
+	}
+	if err == nil && !isCalled {
+		m.first, err = searchFirst(ctx, lines)
+	}
+	return m, err
+}
+
+// searchFirst reads lines until a prompt was found: what the program puts before it may be long.
+func searchFirst(ctx context.Context, lines *jsonl.Lines) (string, error) {
+	const enough = 1 << 20
+	m := metadata{}
+	err := jsonl.Each(ctx, lines, func(line []byte, _, next int64) bool {
+		r, _ := parse(line)
+		m.add(&r)
+		return m.first == "" && next < enough
+	})
+	return m.first, err
 }
 
 // search reads lines until a message and a directory were found, which the first ones
@@ -135,6 +161,8 @@ func (m *metadata) add(r *record) {
 			m.answers++
 		} else if m.first == "" && r.isPrompt() {
 			m.first = firstPrompt(r)
+		} else if m.first == "" {
+			m.first = commandOf(r)
 		}
 	case r.is("custom-title") && len(r.customTitle) > 0:
 		m.custom = recorded.Unescape(r.customTitle)
@@ -145,20 +173,40 @@ func (m *metadata) add(r *record) {
 	}
 }
 
-// firstPrompt returns the first line of a prompt, as a title.
+// firstPrompt returns how a prompt begins, as [store.Conversation.Request] has it.
 func firstPrompt(r *record) string {
 	var first string
 	content, _ := r.content()
 	blocks(content, func(b *block) bool {
 		if b.is("text") && b.said() {
-			first = recorded.Title(b.text)
+			first = recorded.Request(b.text)
 		}
 		return first == ""
 	})
 	return first
 }
 
-// title returns the title of a session. summaries are those that all files of its
+// commandOf returns the command that a person gave with arguments, as firstPrompt returns a prompt, or "".
+func commandOf(r *record) string {
+	content, _ := r.content()
+	raw, ok := jsontext.Unquote(content)
+	if !ok || r.meta || !recorded.Begins(raw, "<command-") {
+		return ""
+	}
+	begin := recorded.Beginning(raw)
+	tagged := func(tag string) string {
+		_, text, _ := strings.Cut(begin, "<"+tag+">")
+		text, _, _ = strings.Cut(text, "</"+tag+">")
+		return strings.TrimSpace(text)
+	}
+	arguments := tagged("command-args")
+	if arguments == "" {
+		return ""
+	}
+	return store.Request(tagged("command-name") + " " + arguments)
+}
+
+// title returns the title of a session, or "". summaries are those that all files of its
 // folder have, by the record behind which they were made.
 func (m *metadata) title(summaries map[key]string) string {
 	switch {
@@ -167,11 +215,10 @@ func (m *metadata) title(summaries map[key]string) string {
 	case m.ai != "":
 		return m.ai
 	}
-	best := m.first
-	found := false
+	best := ""
 	for k, summary := range summaries {
-		if slices.Contains(m.said, k) && !failedSummary(summary) && (!found || summary < best) {
-			best, found = summary, true
+		if slices.Contains(m.said, k) && !failedSummary(summary) && (best == "" || summary < best) {
+			best = summary
 		}
 	}
 	return best

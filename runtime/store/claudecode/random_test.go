@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -297,10 +298,10 @@ func FuzzSession(f *testing.F) {
 		h.write(uuid(1)+".jsonl", h.text(line{"type": "user", "uuid": "first", "timestamp": stamp(1), "version": "1.0.1", "message": line{"content": "first"}})+string(data))
 		found, _ := list(t, h.open())
 		for _, c := range found {
-			if !utf8.ValidString(c.Title) {
-				t.Errorf("title %q", c.Title)
+			if !utf8.ValidString(storetest.Called(c)) {
+				t.Errorf("title %q", storetest.Called(c))
 			}
-			events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+			events, err := c.Events(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -311,8 +312,8 @@ func FuzzSession(f *testing.F) {
 				for events.Next(t.Context()) {
 					e := events.Event()
 					b.WriteString(describe(e))
-					text, _ := e.AppendText(nil)
-					object := e.AppendJSON(nil, transcript.JSONOptions{Turn: true})
+					text := eventtext.Searched(e)
+					object := eventtext.AppendJSON(nil, e, transcript.JSONOptions{Turn: true})
 					if !utf8.Valid(text) || !json.Valid(object) {
 						t.Fatalf("%q, %s", text, object)
 					}

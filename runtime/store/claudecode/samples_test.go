@@ -11,6 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/claudecode"
+	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -77,7 +78,7 @@ claude-841831a5-eb62-4dd7-bc53-19b1498c2055.05e24a4f "" of claude-841831a5-eb62-
 			}
 			got := "\n"
 			for _, c := range found {
-				got += fmt.Sprintf("%s %q", c.ID, c.Title)
+				got += fmt.Sprintf("%s %q", c.ID, storetest.Called(c))
 				if c.Parent != "" {
 					got += " of " + string(c.Parent)
 				}
@@ -86,7 +87,7 @@ claude-841831a5-eb62-4dd7-bc53-19b1498c2055.05e24a4f "" of claude-841831a5-eb62-
 				if !strings.Contains(string(c.ID), ".") {
 					parent = "" // of a fork, List alone knows it
 				}
-				if again, err := find(t, s, c.ID); err != nil || again.Title != c.Title || again.Parent != parent || again.CreatedAt != c.CreatedAt {
+				if again, err := find(t, s, c.ID); err != nil || storetest.Called(again) != storetest.Called(c) || again.Parent != parent || again.CreatedAt != c.CreatedAt {
 					t.Errorf("Find: %+v, %v; List: %+v", again, err, c)
 				}
 			}
@@ -100,7 +101,7 @@ claude-841831a5-eb62-4dd7-bc53-19b1498c2055.05e24a4f "" of claude-841831a5-eb62-
 // turns returns a letter for each event, with a space before each turn.
 func turns(t *testing.T, c store.Conversation) string {
 	t.Helper()
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func turns(t *testing.T, c store.Conversation) string {
 			}
 		}
 		b.WriteString(letters[e.Kind])
-		if e.IsError() {
+		if e.Failed {
 			b.WriteString("!")
 		}
 	}

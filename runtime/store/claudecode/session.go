@@ -250,7 +250,6 @@ func (s *session) file(id transcript.ID, name string, in ...*entry) history.File
 	var room [2]facts.Stamp
 	stamps := room[:0]
 	for _, e := range in {
-		f.Bytes += e.meta.size
 		stamps = append(stamps, e.stamp)
 	}
 	f.Sheet = s.Sheet(factEvents, string(id), stamps...)
@@ -268,8 +267,9 @@ func (s *session) conversation(e *entry, summaries map[key]string) store.Convers
 		Conversation: transcript.Conversation{
 			ID: of, Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.created, Dir: e.meta.cwd, Parent: e.from,
 		},
-		LastAt: e.meta.last,
-		Record: record,
+		Request: e.meta.first,
+		LastAt:  e.meta.last,
+		Record:  record,
 	}
 	if e.agent != "" {
 		c.Parent = id(e.session, "")
@@ -281,7 +281,7 @@ func (s *session) conversation(e *entry, summaries map[key]string) store.Convers
 // chain is a side chain in the file of a session.
 type chain struct {
 	key     key // of the record with which it begins
-	title   string
+	request string
 	created time.Time
 }
 
@@ -301,7 +301,8 @@ func (s *session) chains(ctx context.Context, e *entry) (list []store.Conversati
 	for _, c := range found {
 		id := id(e.session, fmt.Sprintf("%x", c.key[:4]))
 		list = append(list, store.Conversation{
-			Conversation: transcript.Conversation{ID: id, Source: Name, Title: c.title, CreatedAt: c.created, Parent: e.id(), Dir: e.meta.cwd},
+			Conversation: transcript.Conversation{ID: id, Source: Name, CreatedAt: c.created, Parent: e.id(), Dir: e.meta.cwd},
+			Request:      c.request,
 			Record:       &conversation{File: s.file(id, e.file, e), chain: c.key},
 		})
 	}
@@ -310,15 +311,13 @@ func (s *session) chains(ctx context.Context, e *entry) (list []store.Conversati
 
 // readChains reads the side chains in the file of a session, up to an error.
 func (s *session) readChains(ctx context.Context, e *entry) ([]chain, error) {
-	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-	defer buffer.Release()
 	in := s.file(e.id(), e.file)
 	f, info, err := in.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	lines := jsonl.NewLines(f, info.Size(), buffer)
+	lines := jsonl.NewLines(f, info.Size())
 	t, err := readTree(ctx, lines, 0)
 	if err != nil {
 		return nil, err

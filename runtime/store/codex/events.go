@@ -25,19 +25,14 @@ type conversation struct {
 
 	store   *Store
 	rollout *rollout
-	bytes   int64       // of the rollout and of those that it goes on from
 	excess  facts.Sheet // of how much of the rollout is read, where that is not all
 }
 
 func (c *conversation) id() transcript.ID { return id(c.rollout.thread) }
 
-// Size implements [store.Sized]. Of the rollout that it may begin with a copy of, no more is
-// read than of its own.
-func (c *conversation) Size() int64 { return c.bytes }
-
 // Events implements [store.Record].
-func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
-	e := &events{conversation: c, buffer: buffer}
+func (c *conversation) Events(ctx context.Context) (store.Events, error) {
+	e := &events{conversation: c}
 	if err := e.open(ctx); err != nil {
 		e.Release()
 		return nil, fmt.Errorf("reading the events of %s: %w", c.id(), err)
@@ -92,7 +87,6 @@ type span struct{ start, end int64 }
 type events struct {
 	recorded.Events
 	conversation *conversation
-	buffer       *store.Buffer
 	sections     []section
 	begun        bool // what of the sections counts is known
 
@@ -139,19 +133,6 @@ func (e *events) open(ctx context.Context) error {
 		r, m = s.before(ctx, r, m.base)
 	}
 	return nil
-}
-
-// Sift implements [store.Sifter].
-func (e *events) Sift(ctx context.Context, may func([]byte) bool) (bool, error) {
-	for _, part := range e.sections {
-		if part.file.compressed {
-			return true, nil
-		}
-		if found, err := jsonl.Sift(ctx, part.file, part.file.size, e.buffer, may); found || err != nil {
-			return found, err
-		}
-	}
-	return false, nil
 }
 
 // begin finds out what of the sections counts.
@@ -202,7 +183,7 @@ func (e *events) undone(ctx context.Context, part *section) ([]span, error) {
 		return nil, nil // what counts is in a rollout of its own
 	}
 	any := false
-	err := jsonl.Each(ctx, part.file.lines(e.buffer), func(line []byte, _, _ int64) bool {
+	err := jsonl.Each(ctx, part.file.lines(), func(line []byte, _, _ int64) bool {
 		any = bytes.Contains(line, []byte(rolledBack[len("thread"):])) // t stands everywhere, where _ does not
 		return !any
 	})
@@ -212,7 +193,7 @@ func (e *events) undone(ctx context.Context, part *section) ([]span, error) {
 	var dropped []span
 	var turns []int64 // where those begin that count
 	d := decoder{}
-	err = jsonl.Each(ctx, part.file.lines(e.buffer), func(line []byte, offset, next int64) bool {
+	err = jsonl.Each(ctx, part.file.lines(), func(line []byte, offset, next int64) bool {
 		r, ok := parse(line)
 		if !ok {
 			return true
@@ -251,7 +232,7 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 	defer f.Close()
 	seed := maphash.MakeSeed()
 	var sums []uint64
-	err = jsonl.Each(ctx, f.lines(e.buffer), func(line []byte, _, _ int64) bool {
+	err = jsonl.Each(ctx, f.lines(), func(line []byte, _, _ int64) bool {
 		if r, ok := parse(line); ok && !r.is("session_meta") {
 			sums = append(sums, maphash.Bytes(seed, r.payload))
 		}
@@ -261,7 +242,7 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 		return 0, err
 	}
 	end, n := int64(0), 0
-	err = jsonl.Each(ctx, own.file.lines(e.buffer), func(line []byte, _, next int64) bool {
+	err = jsonl.Each(ctx, own.file.lines(), func(line []byte, _, next int64) bool {
 		r, ok := parse(line)
 		if !ok || r.is("session_meta") {
 			return true
@@ -289,7 +270,7 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 	}
 	part := &e.sections[e.section]
 	if e.lines == nil {
-		e.lines, e.offset = part.file.lines(e.buffer), 0
+		e.lines, e.offset = part.file.lines(), 0
 		e.decoder.paginated, e.decoder.bare = part.paginated, false
 	}
 	e.offset = behind(part.dropped, e.offset)
@@ -326,7 +307,7 @@ func (e *events) Grown() (*recorded.Grown, bool) {
 	if len(e.sections) > 1 || part.file.compressed || len(part.dropped) > 0 || m.base.thread != "" || m.original() != "" {
 		return nil, false
 	}
-	return &recorded.Grown{File: part.file.File, Opened: part.file.opened, Read: &e.offset, Buffer: e.buffer}, true
+	return &recorded.Grown{File: part.file.File, Opened: part.file.opened, Read: &e.offset}, true
 }
 
 // Walk implements [recorded.Growing].
@@ -338,7 +319,7 @@ func (e *events) Walk(c *facts.Coder) {
 // Goes implements [recorded.Growing].
 func (e *events) Goes(ctx context.Context) (bool, error) {
 	part := &e.sections[0]
-	e.section, e.lines, e.begun = 0, part.file.lines(e.buffer), true
+	e.section, e.lines, e.begun = 0, part.file.lines(), true
 	e.decoder.paginated = part.paginated
 	if part.paginated {
 		return true, nil

@@ -115,6 +115,20 @@ func TestWhatIsSaid(t *testing.T) {
 	}
 }
 
+// The first request is that, however much stands before it.
+func TestFirstRequest(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a line of notes ", 5000)
+	for _, write := range []func(h *home, n int, lines ...line) string{(*home).thread, (*home).compressed} {
+		h := newHome(t)
+		write(h, 1, h.meta(1), item("message", line{"role": "developer", "content": []line{{"type": "input_text", "text": long}}}),
+			user("Retry uploads"), assistant(long), user("Thanks"))
+		if got := storetest.Called(h.only()); got != "Retry uploads" {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 // Versions before 0.30 wrote records without an envelope, a time or a directory.
 func TestBareRecords(t *testing.T) {
 	t.Parallel()
@@ -138,7 +152,7 @@ func TestBareRecords(t *testing.T) {
 	if diff := cmp.Diff(want, said(t, c)); diff != "" {
 		t.Error(diff)
 	}
-	if c.Title != "Go" || c.CreatedAt.IsZero() {
+	if storetest.Called(c) != "Go" || c.CreatedAt.IsZero() {
 		t.Errorf("%+v", c)
 	}
 }
@@ -185,7 +199,7 @@ func TestHistoryBase(t *testing.T) {
 	found, problems := list(t, h.open(), store.Live)
 	var got string
 	for _, c := range found {
-		got += c.Title + "\n" + said(t, c)
+		got += storetest.Called(c) + "\n" + said(t, c)
 	}
 	want := "a\n1 user: a\n2 user: b\n" +
 		"fork\n1 user copied: a\n2 user: fork\n" +
@@ -215,7 +229,7 @@ func TestListing(t *testing.T) {
 	h.write("session_index.jsonl", text(line{"id": uuid(1), "thread_name": "Old"}, line{"id": uuid(1), "thread_name": "Named"})+"broken\n")
 	describe := func(found []store.Conversation) (got string) {
 		for _, c := range found {
-			got += string(c.ID) + " " + c.Title
+			got += string(c.ID) + " " + storetest.Called(c)
 			if c.Parent != "" {
 				got += " of " + string(c.Parent)
 			}
@@ -242,7 +256,7 @@ func TestListing(t *testing.T) {
 	}
 	for _, c := range append(live, archived...) {
 		again, err := find(t, h.open(), c.ID)
-		if err != nil || again.Title != c.Title || again.Parent != c.Parent || said(t, again) != said(t, c) {
+		if err != nil || storetest.Called(again) != storetest.Called(c) || again.Parent != c.Parent || said(t, again) != said(t, c) {
 			t.Errorf("Find %s: %+v, %v", c.ID, again, err)
 		}
 	}
@@ -276,7 +290,7 @@ func TestCompressed(t *testing.T) {
 	found, problems := list(t, h.open(), store.Live)
 	var got string
 	for _, c := range found {
-		got += c.Title + "\n" + said(t, c)
+		got += storetest.Called(c) + "\n" + said(t, c)
 	}
 	long = strings.TrimSpace(long)
 	want := "Go\n1 user: Go\n1 assistant: " + long + "\n1 assistant: Well.\n" +
@@ -363,7 +377,7 @@ func TestVersion(t *testing.T) {
 	if _, err := c.Version(t.Context()); !errors.As(err, &missing) {
 		t.Errorf("of a deleted file: %v", err)
 	}
-	if _, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20))); !errors.As(err, &missing) {
+	if _, err := c.Events(t.Context()); !errors.As(err, &missing) {
 		t.Errorf("of a deleted file: %v", err)
 	}
 }
@@ -430,7 +444,7 @@ func TestDuplicates(t *testing.T) {
 	h.thread(3, h.meta(3), user("Go"))
 	h.write("archived_sessions/"+path.Base(rollout(3)), text(h.meta(3), user("Go")))
 	found, problems := list(t, h.open(), store.Live)
-	if len(found) != 3 || found[0].Title != "Late" {
+	if len(found) != 3 || storetest.Called(found[0]) != "Late" {
 		t.Errorf("%+v", found)
 	}
 	if len(problems) != 1 || problems[0].Kind != store.Duplicate || problems[0].ID != codexID(1) || problems[0].Path != filepath.Join(h.dir, filepath.FromSlash(rollout(1))) {
@@ -562,7 +576,7 @@ func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocate
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		e, err := found[0].Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+		e, err := found[0].Events(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 )
@@ -60,11 +59,11 @@ func (f *file) keep(sheet *facts.Sheet) {
 // walk walks what is kept of a file of which not all is read.
 func (f *file) walk(c *facts.Coder) { facts.Int(c, &f.most) }
 
-func (f *file) lines(buffer *store.Buffer) jsonl.Reader {
+func (f *file) lines() jsonl.Reader {
 	if f.compressed {
-		return &stream{jsonl.NewStream(f.decompress, buffer), f}
+		return &stream{jsonl.NewStream(f.decompress), f}
 	}
-	return jsonl.NewLines(f, f.size, buffer)
+	return jsonl.NewLines(f, f.size)
 }
 
 // stream is the lines of a compressed rollout.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -135,7 +136,7 @@ func said(t *testing.T, c store.Conversation) string {
 }
 
 func read(ctx context.Context, c store.Conversation) (string, error) {
-	e, err := c.Events(ctx, store.NewBuffer(store.NewMemory(1<<20)))
+	e, err := c.Events(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -156,13 +157,13 @@ func describe(e *transcript.Event) string {
 	if e.Copied {
 		b.WriteString(" copied")
 	}
-	if name := e.AppendName(nil, 0); len(name) > 0 {
-		fmt.Fprintf(&b, " %s", name)
+	if e.Name != "" {
+		fmt.Fprintf(&b, " %s", e.Name)
 	}
-	if e.IsError() {
+	if e.Failed {
 		b.WriteString(" failed")
 	}
-	body, _ := e.AppendBody(nil, transcript.Limits{})
+	body, _ := eventtext.Body(e, transcript.Limits{})
 	if len(body) > 0 {
 		fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(string(body)), " "))
 	}

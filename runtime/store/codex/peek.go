@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
@@ -29,7 +28,6 @@ type metadata struct {
 	ordinal int64 // of the first record; -1 for none
 	empty   bool  // nothing is said in it
 	begun   bool  // it has more than the beginning of a line
-	size    int64 // of the rollout, in bytes
 }
 
 // header is the first record of a rollout.
@@ -99,14 +97,12 @@ func peek(ctx context.Context, open opener, file string, buf []byte) (*metadata,
 		return nil, err
 	}
 	// What is compressed was written to its end.
-	m := &metadata{size: f.size, ordinal: -1, empty: ends.Whole, begun: len(ends.Head) > 0 || f.compressed}
+	m := &metadata{ordinal: -1, empty: ends.Whole, begun: len(ends.Head) > 0 || f.compressed}
 	d := decoder{}
 	head := ends.Head
 	if ends.Cut {
 		// The instructions that the first record has are longer.
-		buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-		defer buffer.Release()
-		line, _, err := f.lines(buffer).At(ctx, 0)
+		line, _, err := f.lines().At(ctx, 0)
 		if err == io.EOF || errors.Is(err, jsonl.ErrTooLong) {
 			return m, nil
 		}
@@ -115,8 +111,8 @@ func peek(ctx context.Context, open opener, file string, buf []byte) (*metadata,
 		}
 		head = line
 	}
-	n := 0
-	for _, part := range [][]byte{head, ends.Tail} {
+	n, first := 0, ""
+	for i, part := range [][]byte{head, ends.Tail} {
 		for line := range bytes.SplitSeq(part, []byte("\n")) {
 			r, ok := parse(line)
 			if !ok {
@@ -129,11 +125,34 @@ func peek(ctx context.Context, open opener, file string, buf []byte) (*metadata,
 			}
 			m.add(&d, &r)
 		}
+		if i == 0 {
+			first = m.first
+		}
+	}
+	if m.first = first; first == "" && !ends.Whole {
+		m.first = searchFirst(ctx, f, m.header)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
 	if f.compressed && !ends.Whole {
 		m.last = time.Time{} // what the end has is not known
 	}
 	return m, nil
+}
+
+// searchFirst reads a rollout until a prompt was found: what the program puts before it may be
+// long. What cannot be read is told of where it is read to its end.
+func searchFirst(ctx context.Context, f *file, h header) string {
+	const enough = 1 << 20
+	m, d := metadata{header: h}, decoder{paginated: h.paginated}
+	_ = jsonl.Each(ctx, f.lines(), func(line []byte, _, next int64) bool {
+		if r, ok := parse(line); ok {
+			m.add(&d, &r)
+		}
+		return m.first == "" && next < enough
+	})
+	return m.first
 }
 
 // add adds what a record has for the metadata.
@@ -150,7 +169,7 @@ func (m *metadata) add(d *decoder, r *record) {
 			m.last = at
 		}
 		if m.first == "" && len(e.Pieces) > 0 && (e.Kind == transcript.KindUser || d.agent) {
-			m.first = recorded.Title(e.Pieces[0].Raw)
+			m.first = recorded.Request(e.Pieces[0].Raw)
 		}
 	}
 }

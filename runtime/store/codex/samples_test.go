@@ -14,6 +14,8 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/store/eventtext"
+	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -69,7 +71,7 @@ codex-01a1ffd9-6241-7a60-aa35-07543c26a239 "A short remark" ua
 			}
 			got := "\n"
 			for _, c := range found {
-				got += fmt.Sprintf("%s %q", c.ID, c.Title)
+				got += fmt.Sprintf("%s %q", c.ID, storetest.Called(c))
 				if c.Parent != "" {
 					got += " of " + string(c.Parent)
 				}
@@ -77,7 +79,7 @@ codex-01a1ffd9-6241-7a60-aa35-07543c26a239 "A short remark" ua
 					got += " archived"
 				}
 				got += turns(t, c) + "\n"
-				if again, err := find(t, s, c.ID); err != nil || again.Title != c.Title || again.CreatedAt != c.CreatedAt {
+				if again, err := find(t, s, c.ID); err != nil || storetest.Called(again) != storetest.Called(c) || again.CreatedAt != c.CreatedAt {
 					t.Errorf("Find: %+v, %v; List: %+v", again, err, c)
 				}
 			}
@@ -91,7 +93,7 @@ codex-01a1ffd9-6241-7a60-aa35-07543c26a239 "A short remark" ua
 // turns returns a letter for each event, with a space before each turn.
 func turns(t *testing.T, c store.Conversation) string {
 	t.Helper()
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +116,7 @@ func turns(t *testing.T, c store.Conversation) string {
 			}
 		}
 		b.WriteString(letters[e.Kind])
-		if e.IsError() {
+		if e.Failed {
 			b.WriteString("!")
 		}
 	}
@@ -189,10 +191,10 @@ func FuzzThread(f *testing.F) {
 		h.write(rollout(2), text(h.meta(2))+string(data))
 		found, _ := list(t, h.open(), store.Live)
 		for _, c := range found {
-			if !utf8.ValidString(c.Title) {
-				t.Errorf("title %q", c.Title)
+			if !utf8.ValidString(storetest.Called(c)) {
+				t.Errorf("title %q", storetest.Called(c))
 			}
-			events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+			events, err := c.Events(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,8 +205,8 @@ func FuzzThread(f *testing.F) {
 				for events.Next(t.Context()) {
 					e := events.Event()
 					b.WriteString(describe(e))
-					text, _ := e.AppendText(nil)
-					object := e.AppendJSON(nil, transcript.JSONOptions{Turn: true})
+					text := eventtext.Searched(e)
+					object := eventtext.AppendJSON(nil, e, transcript.JSONOptions{Turn: true})
 					if !utf8.Valid(text) || !json.Valid(object) {
 						t.Fatalf("%q, %s", text, object)
 					}

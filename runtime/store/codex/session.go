@@ -218,7 +218,7 @@ func (s *session) peek(ctx context.Context, open opener, r *rollout, buf []byte)
 	r.stamp = s.stamp(r.file)
 	sheet := s.look.Sheet(factMetadata, r.file, r.stamp)
 	if data, ok := sheet.Kept(); ok {
-		r.meta = &metadata{size: r.stamp.Size()}
+		r.meta = &metadata{}
 		if facts.Decode(data, r.meta.walk) {
 			return
 		}
@@ -257,12 +257,13 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 	}
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: id(r.thread), Source: Name, Title: cmp.Or(names[r.thread], begin.first), CreatedAt: begin.created, Archived: r.archived,
+			ID: id(r.thread), Source: Name, Title: names[r.thread], CreatedAt: begin.created, Archived: r.archived,
 			Dir: m.cwd,
 		},
-		LastAt: m.last,
+		Request: begin.first,
+		LastAt:  m.last,
 		Record: &conversation{
-			Sheet: s.events(r), store: s.store, rollout: r, bytes: s.size(ctx, r), excess: s.look.Sheet(factExcess, r.file, r.stamp),
+			Sheet: s.events(r), store: s.store, rollout: r, excess: s.look.Sheet(factExcess, r.file, r.stamp),
 		},
 	}
 	switch {
@@ -272,18 +273,6 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 		c.Parent = id(begin.forked)
 	}
 	return c
-}
-
-// size is how many bytes a rollout has, with those that it goes on from.
-func (s *session) size(ctx context.Context, r *rollout) int64 {
-	m, size := r.meta, r.meta.size
-	for range maxSections {
-		if r, m = s.before(ctx, r, m.base); r == nil {
-			break
-		}
-		size += m.size
-	}
-	return size
 }
 
 // Find implements [store.Session].

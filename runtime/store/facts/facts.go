@@ -82,8 +82,7 @@ type Book struct {
 	anew  atomic.Bool // there are new ones
 	mu    sync.RWMutex
 	added map[string]*fact
-	cost  int64       // bytes that need not be read again once those are saved
-	due   atomic.Bool // they are to be saved whatever their cost
+	cost  int64 // bytes that need not be read again once those are saved
 }
 
 // fact is what is known of a key.
@@ -138,15 +137,14 @@ const (
 	daysKept = 30
 )
 
-// Save writes what was found out where that costs less than to find it out again, or where
-// [Sheet.Keep] demands it.
+// Save writes what was found out where that costs less than to find it out again.
 func (b *Book) Save() {
 	if b == nil || !b.anew.Load() {
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.due.Load() && b.cost < max(b.options.Least, int64(len(b.saved))) {
+	if b.cost < max(b.options.Least, int64(len(b.saved))) {
 		return
 	}
 	today := b.options.Now().Unix() / int64(24*time.Hour/time.Second)
@@ -164,7 +162,6 @@ func (b *Book) Save() {
 		kept[key] = f
 	}
 	b.write(newTable(kept))
-	b.due.Store(false)
 	b.cost = 0 // where it cannot be written now, it cannot a moment later either
 }
 

@@ -98,18 +98,8 @@ func (s *Sheet) Kept() ([]byte, bool) {
 	return s.book.get(s.key, s.stamp)
 }
 
-// Keep keeps what was found out by reading the files to their end. Where they are larger than
-// what a list reads of a file, it is saved however small the store is: a list has it from
-// nowhere else.
-func (s *Sheet) Keep(found []byte) {
-	s.KeepFor(found, s.size)
-	if s.book != nil && s.settled && s.size > ListRead {
-		s.book.due.Store(true)
-	}
-}
-
-// ListRead is how many bytes of a file are read at the most to list what is in it.
-const ListRead = 64 << 10
+// Keep keeps what was found out by reading the files to their end.
+func (s *Sheet) Keep(found []byte) { s.KeepFor(found, s.size) }
 
 // KeepFor is Keep of what is found out by reading only some bytes.
 func (s *Sheet) KeepFor(found []byte, read int64) {

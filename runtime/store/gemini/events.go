@@ -20,12 +20,12 @@ type conversation struct {
 }
 
 // Events implements [store.Record].
-func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
+func (c *conversation) Events(ctx context.Context) (store.Events, error) {
 	f, info, err := c.Open()
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of %s: %w", c.ID, err)
 	}
-	e := &events{conversation: c, file: f, lines: newReader(c.Name, f, info.Size(), buffer)}
+	e := &events{conversation: c, file: f, lines: newReader(c.Name, f, info.Size())}
 	if e.plan, err = readPlan(ctx, e.lines); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("reading the events of %s: %w", c.ID, err)

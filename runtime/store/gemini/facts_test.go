@@ -148,12 +148,12 @@ func TestObject(t *testing.T) {
 	if diff := cmp.Diff(want, storetest.Said(t, c)); diff != "" {
 		t.Error(diff)
 	}
-	if c.Title != "Go" || !c.LastAt.Equal(time.Date(2026, 5, 1, 0, 0, 4, 0, time.UTC)) {
+	if storetest.Called(c) != "Go" || !c.LastAt.Equal(time.Date(2026, 5, 1, 0, 0, 4, 0, time.UTC)) {
 		t.Errorf("%+v", c)
 	}
 	long := h.object(2, user(1, "First"), answer(2, strings.Repeat("word ", 50_000)), user(3, "Last"))
 	c, err := storetest.Find(t, h.open(), convID(2))
-	if err != nil || c.Title != "First" || !c.LastAt.IsZero() {
+	if err != nil || storetest.Called(c) != "First" || !c.LastAt.IsZero() {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if got := storetest.Turns(t, c); got != " ua u" {
@@ -178,7 +178,7 @@ func TestTotals(t *testing.T) {
 	h := newHome(t)
 	h.log(1, user(2, "Go"), message("invented", 3, "no"), answer(4, "a").with("toolCalls", []line{tool("c1", "T", "success", line{}, line{"output": "b"})}))
 	c := storetest.Only(t, h.open())
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestVersion(t *testing.T) {
 	if _, err := c.Version(t.Context()); !errors.As(err, &missing) {
 		t.Errorf("of a deleted file: %v", err)
 	}
-	if _, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20))); !errors.As(err, &missing) {
+	if _, err := c.Events(t.Context()); !errors.As(err, &missing) {
 		t.Errorf("of a deleted file: %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
@@ -33,7 +32,6 @@ type metadata struct {
 	last    time.Time
 	unsure  bool // when the last event happened does not follow from the end
 	decoder decoder
-	size    int64 // of the file, in bytes
 	stamp   facts.Stamp
 }
 
@@ -47,7 +45,7 @@ func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
 		return nil, err
 	}
 	defer f.Close()
-	m := &metadata{size: info.Size(), stamp: facts.Of(info)}
+	m := &metadata{stamp: facts.Of(info)}
 	if !isLog(file) {
 		return m, m.peekObject(f, info.Size())
 	}
@@ -62,9 +60,7 @@ func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
 		}
 	}
 	if !ends.Whole && (!m.told || m.first == "") {
-		buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-		defer buffer.Release()
-		err = m.search(ctx, jsonl.NewLines(f, info.Size(), buffer))
+		err = m.search(ctx, jsonl.NewLines(f, info.Size()))
 	}
 	return m, err
 }
@@ -165,7 +161,7 @@ func (m *metadata) message(r *record) {
 		m.told = true
 		m.last = e.Time()
 		if m.first == "" && len(e.Pieces) > 0 && (e.Kind == transcript.KindUser || m.agent) {
-			m.first = recorded.Title(e.Pieces[0].Raw)
+			m.first = recorded.Request(e.Pieces[0].Raw)
 		}
 	}
 }

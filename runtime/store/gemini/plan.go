@@ -6,25 +6,23 @@ import (
 	"io"
 	"os"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // newReader returns a reader of a file: of one with a JSON object, that is the only line.
-func newReader(name string, file *os.File, size int64, buffer *store.Buffer) jsonl.Reader {
+func newReader(name string, file *os.File, size int64) jsonl.Reader {
 	if isLog(name) {
-		return jsonl.NewLines(file, size, buffer)
+		return jsonl.NewLines(file, size)
 	}
-	return &object{file: file, size: size, buffer: buffer}
+	return &object{file: file, size: size}
 }
 
 // object is a file with one JSON object.
 type object struct {
-	file   *os.File
-	size   int64
-	buffer *store.Buffer
-	held   []byte // all of it
+	file *os.File
+	size int64
+	held []byte // all of it
 }
 
 // At implements [jsonl.Reader].
@@ -37,14 +35,12 @@ func (o *object) At(ctx context.Context, offset int64) ([]byte, int64, error) {
 	case o.held != nil:
 		return o.held, o.size, nil
 	}
-	if err := o.buffer.Reserve(ctx, int(o.size)); err != nil {
-		return nil, 0, err
-	}
-	n, err := o.file.ReadAt(o.buffer.Bytes[:o.size], 0)
+	data := make([]byte, o.size)
+	n, err := o.file.ReadAt(data, 0)
 	if err != nil && err != io.EOF {
 		return nil, 0, err
 	}
-	o.held = o.buffer.Bytes[:n]
+	o.held = data[:n]
 	return o.held, o.size, nil
 }
 

@@ -28,7 +28,7 @@ gemini-2c154aa7-742d-46ce-af44-de020dbaa17b "I look into the file." uracta uactc
 gemini-83112a12-3b74-4f73-8ca0-10d3fce13c2b "Which stations are in the list" uracta ua| ua u
 gemini-b511b9e9-2c67-4959-97a0-c85ed96fb6f6 "A short remark" ua
 gemini-f745fe8f-30dd-4d93-8e16-fd47171f3519 "Ask the probe" uctcta
-gemini-2c154aa7-742d-46ce-af44-de020dbaa17b.66d2e2ea-b54c-4e2e-b4a3-e24ebede7fac "Your task is to do a deep investigation of the codebase to find all relevant files, code locations,…" of gemini-2c154aa7-742d-46ce-af44-de020dbaa17b act` + strings.Repeat("ct!", 49) + ` aa
+gemini-2c154aa7-742d-46ce-af44-de020dbaa17b.66d2e2ea-b54c-4e2e-b4a3-e24ebede7fac "Your task is to do a deep investigation of the codebase to find all relevant files, code locations, architectural mental map and insights to solve for the following user objective:\n<objective> Inner task: count the stations </objective>" of gemini-2c154aa7-742d-46ce-af44-de020dbaa17b act` + strings.Repeat("ct!", 49) + ` aa
 `},
 		{"0.61.0", "/home/mina/proj/tide-import-v2", `
 gemini-27f76a9f-a215-48d3-89b7-9ffbabe28a5f "A short remark" ua

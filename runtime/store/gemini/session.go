@@ -250,12 +250,13 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 func (s *session) conversation(e *entry) store.Conversation {
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: e.id(), Source: Name, Title: cmp.Or(e.meta.title, e.meta.first), Dir: cmp.Or(e.meta.dir, e.dir), CreatedAt: e.meta.created,
+			ID: e.id(), Source: Name, Title: e.meta.title, Dir: cmp.Or(e.meta.dir, e.dir), CreatedAt: e.meta.created,
 		},
+		Request: e.meta.first,
 		Record: &conversation{
 			File: history.File{
 				Sheet: s.Sheet(factEvents, string(e.id()), e.meta.stamp),
-				Store: &s.store.Store, ID: e.id(), Name: e.file, Bytes: e.meta.size,
+				Store: &s.store.Store, ID: e.id(), Name: e.file,
 			},
 			agent: e.agent != "",
 		},

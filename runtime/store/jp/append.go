@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -85,7 +84,6 @@ func (c *writing) gap(ctx context.Context, p place, from int, first NewEvent) (g
 	if err != nil {
 		return gap{}, err
 	}
-	defer r.Close()
 	at, model := gap{before: -1}, ""
 	var later *gap // before the changes of the configuration that belong to a later turn
 	for n := 0; r.Next(ctx); n++ {
@@ -120,9 +118,8 @@ func (c *writing) reader(p place, from int) (*reader, error) {
 	if err != nil {
 		return nil, c.failed(from, err)
 	}
-	r := &reader{r: &record{s: c.session, place: p}, file: f, buffer: store.NewBuffer(store.NewMemory(store.DefaultMemory))}
-	r.begin()
-	return r, nil
+	defer f.Close()
+	return newReader(&record{s: c.session, place: p}, f)
 }
 
 // modelIn returns the model that a change of the configuration names; empty for none.
@@ -182,9 +179,8 @@ func (c *writing) copyInserted(ctx context.Context, w io.Writer, p place, from, 
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	if r.file.size+int64(len(added)) > c.w.maxEvents {
-		return tooLarge(eventsFile, r.file.size+int64(len(added)), c.w.maxEvents)
+	if size := int64(len(r.data) + len(added)); size > c.w.maxEvents {
+		return tooLarge(eventsFile, size, c.w.maxEvents)
 	}
 	between := "["
 	write := func(event []byte) {

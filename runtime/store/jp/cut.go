@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -29,9 +28,10 @@ func (t Cut) all() bool { return t == (Cut{}) }
 // cutStream has the file of events hold the turns of a cut alone. files are those
 // of a stream, opened.
 func (c *writing) cutStream(ctx context.Context, p place, files []newFile, events *file, cut Cut) error {
-	memory := store.NewMemory(store.DefaultMemory)
-	r := &reader{r: &record{s: c.session, place: p}, file: events, buffer: store.NewBuffer(memory)}
-	r.begin()
+	r, err := newReader(&record{s: c.session, place: p}, events)
+	if err != nil {
+		return err
+	}
 	turns, err := keptTurns(ctx, r, cut)
 	if err != nil {
 		return err
@@ -52,10 +52,11 @@ func keptTurns(ctx context.Context, r *reader, cut Cut) ([]bool, error) {
 	var kept []bool
 	left := 0
 	for r.Next(ctx) {
-		if r.event.Turn <= len(kept) {
+		e := r.scanner.Event()
+		if e.Turn <= len(kept) {
 			continue
 		}
-		began := r.scanner.Event().Time()
+		began := e.Time()
 		in := !cut.None && !began.Before(cut.From) && (cut.Until.IsZero() || began.Before(cut.Until))
 		if kept = append(kept, in); in {
 			left++

@@ -17,11 +17,6 @@ import (
 // MaxEventsSize is the largest events.json that is read, in bytes.
 const MaxEventsSize = 1 << 30
 
-// defaultChunk is how many bytes of it are read at a time: enough for most events
-// to be whole, and little enough to stay in the processor's cache until they have
-// been looked at.
-const defaultChunk = 256 << 10
-
 // record is the copies of a conversation in a session.
 type record struct {
 	s           *session
@@ -31,7 +26,7 @@ type record struct {
 }
 
 // Events implements [store.Record].
-func (r *record) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
+func (r *record) Events(ctx context.Context) (store.Events, error) {
 	f, err := r.open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), err)
@@ -40,8 +35,11 @@ func (r *record) Events(ctx context.Context, buffer *store.Buffer) (store.Events
 		f.Close()
 		return nil, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), tooLarge(eventsFile, f.size, limit))
 	}
-	e := &reader{r: r, file: f, buffer: buffer}
-	e.begin()
+	defer f.Close()
+	e, err := newReader(r, f)
+	if err != nil {
+		return nil, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), err)
+	}
 	return e, nil
 }
 
@@ -112,19 +110,26 @@ func (s *session) openNewestEvents(p *place) (*file, error) {
 	return nil, missing
 }
 
-// reader reads the events of a file, a part of it at a time. It implements
-// [store.Events].
+// reader reads the events of a file, which it holds whole. It implements [store.Events].
 type reader struct {
 	r       *record
-	file    *file
-	buffer  *store.Buffer
-	end     int64  // up to where the file has been read
-	whole   []byte // the file, where it fits into the buffer and has been read
+	data    []byte
 	scanner events.Scanner
 	event   transcript.Event
-	ctx     context.Context // of the call of Next that is under way
-	again   bool            // the file is read another time, with the buffer it needs
-	events  int             // since the context was looked at
+	decoded bool // event is the current one
+	events  int  // since the context was looked at
+}
+
+// newReader returns what reads the events of a file.
+func newReader(r *record, f *file) (*reader, error) {
+	data := make([]byte, f.size)
+	n, err := f.ReadAt(data, 0)
+	if err != nil && err != io.EOF {
+		return nil, reason(err)
+	}
+	e := &reader{r: r, data: data[:n]}
+	e.Restart()
+	return e, nil
 }
 
 // eventsPerLook is how many events are read before the context is looked at again.
@@ -136,17 +141,18 @@ func (r *reader) Next(ctx context.Context) bool {
 		r.scanner.Fail(ctx.Err())
 		return false
 	}
-	r.ctx = ctx
-	if !r.scanner.Next() {
-		return false
-	}
-	e := r.scanner.Event()
-	r.event.Index, r.event.Turn, r.event.Kind = e.Index, e.Turn, e.Kind
-	return true
+	r.decoded = false
+	return r.scanner.Next()
 }
 
-// Event implements [store.Events].
-func (r *reader) Event() *transcript.Event { return &r.event }
+// Event implements [store.Events]. An event that is only counted, as in a listing, is not
+// decoded.
+func (r *reader) Event() *transcript.Event {
+	if !r.decoded {
+		r.event, r.decoded = r.scanner.Event().Decode(), true
+	}
+	return &r.event
+}
 
 // Err implements [store.Events].
 func (r *reader) Err() error {
@@ -165,60 +171,7 @@ func (r *reader) Err() error {
 func (r *reader) Totals() store.Totals { return r.scanner.Totals() }
 
 // Restart implements [store.Events].
-func (r *reader) Restart() {
-	r.again = true
-	r.begin()
-}
-
-func (r *reader) begin() {
-	if r.whole != nil {
-		r.scanner.Reset(r.whole, nil)
-	} else {
-		r.end = 0
-		r.scanner.Reset(nil, r.fill)
-	}
-	r.event.Record = r.scanner.Event()
-}
+func (r *reader) Restart() { r.decoded, r.scanner = false, *events.NewScanner(r.data) }
 
 // Close implements [store.Events].
-func (r *reader) Close() { r.file.Close() }
-
-// fill is the [events.Fill] of the reader.
-func (r *reader) fill(data []byte, from int) ([]byte, bool, error) {
-	if err := r.ctx.Err(); err != nil {
-		return nil, false, err
-	}
-	kept := len(data) - from
-	left := r.file.size - r.end
-	want := max(cap(r.buffer.Bytes), r.r.s.w.chunk)
-	switch {
-	case 2*kept > want: // an event that is larger than the buffer
-		want = int(min(2*int64(want), int64(kept)+left))
-	case r.end == 0 && !r.again && want > 4*r.r.s.w.chunk: // a buffer that another file needed
-		want = r.r.s.w.chunk
-	}
-	buf := r.buffer.Bytes[:0]
-	if want > cap(buf) || want < cap(buf) && r.end == 0 {
-		if err := r.buffer.Resize(r.ctx, want); err != nil {
-			return nil, false, err
-		}
-		// What was kept is read again: nothing is held while waiting for memory.
-		buf = r.buffer.Bytes
-		r.end -= int64(kept)
-		left += int64(kept)
-	} else {
-		buf = append(buf, data[from:]...)
-	}
-	n := int(min(int64(cap(buf)-len(buf)), left))
-	read, err := r.file.ReadAt(buf[len(buf):len(buf)+n], r.end)
-	if err != nil && err != io.EOF {
-		return nil, false, reason(err)
-	}
-	r.end += int64(read)
-	buf = buf[:len(buf)+read]
-	atEnd := read < n || r.end == r.file.size
-	if atEnd && int64(len(buf)) == r.end {
-		r.whole = buf
-	}
-	return buf, atEnd, nil
-}
+func (r *reader) Close() {}

@@ -268,7 +268,7 @@ func TestSampleWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(store.DefaultMemory)))
+		e, err := c.Events(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,12 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 )
 
 // readAll describes the events of a conversation as a reader hands them over,
 // first once and then again.
-func readAll(ctx context.Context, c *store.Conversation, buffer *store.Buffer) (string, error) {
-	events, err := c.Events(ctx, buffer)
+func readAll(ctx context.Context, c *store.Conversation) (string, error) {
+	events, err := c.Events(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -26,8 +27,8 @@ func readAll(ctx context.Context, c *store.Conversation, buffer *store.Buffer) (
 	for i := range rounds {
 		for events.Next(ctx) {
 			e := events.Event()
-			text, _ := e.AppendText(nil)
-			fmt.Fprintf(&rounds[i], "%d %d %v %s %s\n", e.Index, e.Turn, e.Kind, text, e.Time())
+			text := eventtext.Searched(e)
+			fmt.Fprintf(&rounds[i], "%d %d %v %s %s\n", e.Index, e.Turn, e.Kind, text, e.Time)
 		}
 		fmt.Fprintf(&rounds[i], "%+v %v", events.Totals(), events.Err())
 		events.Restart()
@@ -38,9 +39,8 @@ func readAll(ctx context.Context, c *store.Conversation, buffer *store.Buffer) (
 	return rounds[0].String(), nil
 }
 
-// A file is read alike whatever the size of the buffer, also by readers that
-// together need more memory than there is.
-func TestReadersThatShareMemory(t *testing.T) {
+// A file is read alike by several readers at once, and when it is read again.
+func TestReaders(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
 	f := newFixture(t)
@@ -77,21 +77,17 @@ func TestReadersThatShareMemory(t *testing.T) {
 	}
 	var want []string
 	for i := range list {
-		text, err := readAll(t.Context(), &list[i], store.NewBuffer(store.NewMemory(store.DefaultMemory)))
+		text, err := readAll(t.Context(), &list[i])
 		if err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, text)
 	}
-	w.chunk = 100
-	memory := store.NewMemory(1000)
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
-			buffer := store.NewBuffer(memory)
-			defer buffer.Release()
 			for i := range list {
-				got, err := readAll(t.Context(), &list[i], buffer)
+				got, err := readAll(t.Context(), &list[i])
 				if err != nil {
 					t.Errorf("conversation %d: %v", i, err)
 				} else if diff := cmp.Diff(want[i], got); diff != "" {
@@ -103,7 +99,7 @@ func TestReadersThatShareMemory(t *testing.T) {
 	readers.Wait()
 }
 
-// Who waits for memory, or reads many small events, stops when the context ends.
+// Reading many small events stops when the context ends.
 func TestReaderStops(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -118,11 +114,8 @@ func TestReaderStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory := store.NewMemory(store.DefaultMemory)
-	read := func(ctx context.Context, memory *store.Memory, each func(n int)) error {
-		buffer := store.NewBuffer(memory)
-		defer buffer.Release()
-		events, err := c.Events(ctx, buffer)
+	read := func(ctx context.Context, each func(n int)) error {
+		events, err := c.Events(ctx)
 		if err != nil {
 			return err
 		}
@@ -135,66 +128,12 @@ func TestReaderStops(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	last := 0
-	err = read(ctx, memory, func(n int) {
+	err = read(ctx, func(n int) {
 		if last = n; n == 100 {
 			cancel()
 		}
 	})
 	if !errors.Is(err, context.Canceled) || last > 100+eventsPerLook {
 		t.Errorf("stopped after event %d: %v", last, err)
-	}
-
-	little := store.NewMemory(10)
-	held := store.NewBuffer(little)
-	if err := held.Resize(t.Context(), 10); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel = context.WithCancel(t.Context())
-	waiting := make(chan error)
-	go func() {
-		waiting <- read(ctx, little, func(int) {})
-	}()
-	cancel()
-	if err := <-waiting; !errors.Is(err, context.Canceled) {
-		t.Errorf("waiting for memory: %v", err)
-	}
-}
-
-// A file that is read again is read with the buffer that it needed before.
-func TestRestartKeepsBuffer(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.write(inProject+"10/metadata.json", testTitle)
-	f.write(inProject+"10/events.json", `[`+strings.Repeat(`{"type":"turn_start"},`, 50)+`{"type":"chat_request","content":"`+strings.Repeat("x", 3000)+`"}]`)
-	w := f.open()
-	w.chunk = 100
-	s, _, err := w.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	c, err := s.Find(t.Context(), "jp-c10")
-	if err != nil {
-		t.Fatal(err)
-	}
-	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-	defer buffer.Release()
-	events, err := c.Events(t.Context(), buffer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
-	for events.Next(t.Context()) {
-	}
-	grown := &buffer.Bytes[:1][0]
-	events.Restart()
-	n := 0
-	for ; events.Next(t.Context()); n++ {
-		if &buffer.Bytes[:1][0] != grown {
-			t.Fatalf("event %d is in another buffer", n)
-		}
-	}
-	if n != 51 || events.Err() != nil {
-		t.Errorf("%d events, %v", n, events.Err())
 	}
 }

@@ -56,7 +56,6 @@ type Workspace struct {
 	facts  *facts.Book
 
 	maxEvents int64
-	chunk     int // how many bytes of events are read at a time
 	// portable has files opened as on systems that cannot open them beneath a
 	// directory; tests set it.
 	portable bool
@@ -88,7 +87,7 @@ func Open(opts Options) (*Workspace, error) {
 	if !ok {
 		return nil, &store.NoWorkspaceError{Dir: start}
 	}
-	w := &Workspace{root: root, getenv: getenv, facts: opts.Facts.Of(Name, root), maxEvents: MaxEventsSize, chunk: defaultChunk, readDir: readDir}
+	w := &Workspace{root: root, getenv: getenv, facts: opts.Facts.Of(Name, root), maxEvents: MaxEventsSize, readDir: readDir}
 	w.id = readID(filepath.Join(root, storageDir))
 	if w.id != "" {
 		w.user, w.others = chooseSilo(userData, root, w.id)

@@ -489,7 +489,7 @@ func (c *writing) stream(ctx context.Context, p *place) (i int, files []string, 
 // checkEvents reads events to the end.
 func (c *writing) checkEvents(ctx context.Context, p *place) error {
 	r := record{s: c.session, place: *p}
-	e, err := r.Events(ctx, store.NewBuffer(store.NewMemory(store.DefaultMemory)))
+	e, err := r.Events(ctx)
 	if err != nil {
 		return err
 	}

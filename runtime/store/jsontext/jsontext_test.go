@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/store/jsontext"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Object, Members and Elements find what encoding/json does, and Writer rewrites it to
@@ -97,46 +96,4 @@ func TestKeyIs(t *testing.T) {
 			t.Errorf("%q: %t", key, got)
 		}
 	}
-}
-
-// Parts of a text, one behind the other, are the text, however it is put together.
-func FuzzParts(f *testing.F) {
-	f.Add("a b", `c\nd`, 3)
-	f.Add(strings.Repeat("東京", 20), `\ud83d\ude00\ud83d`, 7)
-	f.Fuzz(func(t *testing.T, a, b string, most int) {
-		most = 1 + (most&0x7fffffff)%50
-		text := func(limits transcript.Limits) (string, transcript.BodyInfo) {
-			k := jsontext.Keep(0, limits)
-			dst, _ := k.Append(nil, []byte(a), nil)
-			dst, _ = k.Append(dst, []byte(b), nil)
-			var info transcript.BodyInfo
-			dst = k.Finish(dst)
-			k.Describe(&info)
-			return string(dst), info
-		}
-		whole, _ := text(transcript.Limits{})
-		var parts string
-		for part := 1; ; part++ {
-			s, info := text(transcript.Limits{Text: most, Part: part})
-			if info.Chars != utf8.RuneCountInString(whole) {
-				t.Fatalf("part %d of %q: %d characters", part, whole, info.Chars)
-			}
-			if s == "" {
-				break
-			}
-			parts += s
-		}
-		if parts != whole {
-			t.Errorf("%q, want %q", parts, whole)
-		}
-		cut, info := text(transcript.Limits{Text: most})
-		runes := []rune(whole)
-		want := whole
-		if head := transcript.HeadChars(most); len(runes) > most {
-			want = string(runes[:head]) + string(runes[len(runes)-(most-head):])
-		}
-		if cut != want || (info.Chars > 0) != (cut != whole) && len(runes) > most {
-			t.Errorf("%q, want %q, %+v", cut, want, info)
-		}
-	})
 }

@@ -3,7 +3,6 @@ package opencode
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -11,18 +10,13 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-const (
-	// clientName is what opencode calls itself to an MCP server.
-	clientName = "opencode"
-	// maxCallers and lastMessages are how many sessions are looked at for a call, those
-	// that were changed last, and how many messages at the end of each.
-	maxCallers   = 32
-	lastMessages = 4
-)
+// clientName is what opencode calls itself to an MCP server.
+const clientName = "opencode"
 
 // Caller implements [store.Recognizer]. opencode tells nothing of the session that
 // calls, but has recorded the call by the time it makes it, as one that runs.
@@ -53,64 +47,40 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 	}
 	defer opened.Close()
 	found := ""
-	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-	defer buffer.Release()
 	for _, src := range opened.(*session).sources {
 		d, ok := src.(*database)
 		if !ok {
 			continue // versions with trees of files are not known to record calls in time
 		}
-		sessions, err := d.latest(ctx, maxCallers)
+		parts, err := d.latest(ctx)
 		if err != nil {
 			return ""
 		}
-		for _, session := range sessions {
-			runs, err := d.runs(ctx, session, from, buffer)
-			if err != nil || runs && found != "" && found != session {
-				return ""
-			}
-			if runs {
-				found = session
+		for _, p := range parts {
+			if isSession(p.id) && isRunning(p.raw, from) {
+				if found != "" && found != p.id {
+					return ""
+				}
+				found = p.id
 			}
 		}
 	}
 	return found
 }
 
-// latest returns the sessions that were changed last.
-func (d *database) latest(ctx context.Context, most int) ([]string, error) {
-	return collect(ctx, d, func(rows *sql.Rows) (session string, err error) {
-		err = rows.Scan(&session)
-		return session, err
+// latest returns the parts of the last messages of the sessions that were changed last, with
+// the ids of these sessions.
+func (d *database) latest(ctx context.Context) ([]part, error) {
+	return collect(ctx, d, func(rows sqlitefile.Cursor) (p part, err error) {
+		err = rows.Scan(&p.id, &p.raw)
+		return p, err
 	}, func(t tables) string {
-		return fmt.Sprintf("SELECT CAST(id AS TEXT) FROM session WHERE id IS NOT NULL ORDER BY %s DESC LIMIT %d", t.column("session", "time_updated"), most)
+		const sessions, messages = 32, 4
+		return fmt.Sprintf(`SELECT CAST(s.id AS TEXT), CAST(part.data AS BLOB)
+			FROM (SELECT id FROM session WHERE id IS NOT NULL ORDER BY %s DESC LIMIT %d) AS s CROSS JOIN part
+			WHERE part.message_id IN (SELECT id FROM message WHERE session_id = s.id ORDER BY time_created DESC, id DESC LIMIT %d) AND octet_length(part.data) <= %d`,
+			t.column("session", "time_updated"), sessions, messages, maxText)
 	})
-}
-
-// runs reports whether a call runs in a session.
-func (d *database) runs(ctx context.Context, session string, from caller.Caller, buffer *store.Buffer) (bool, error) {
-	if !isSession(session) {
-		return false, nil
-	}
-	messages, err := d.messages(ctx, session, lastMessages)
-	if err != nil {
-		return false, err
-	}
-	for _, m := range messages {
-		if m.role != assistant {
-			continue
-		}
-		parts, _, _, err := d.parts(ctx, m.id, buffer)
-		if err != nil {
-			return false, err
-		}
-		for _, p := range parts {
-			if isRunning(p.raw, from) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
 }
 
 // isRunning reports whether a part is a call that runs, and was begun since this

@@ -1,15 +1,14 @@
 package opencode
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 )
 
@@ -28,21 +27,9 @@ func newDatabase(path string) *database {
 }
 
 func (d *database) path() string { return d.file }
-func (d *database) retain()      { d.Retain() }
-func (d *database) release()     { d.Release() }
 
 // required are the columns without which the tables cannot be read.
-var required = [...]struct{ table, column string }{
-	{"session", "id"},
-	{"session", "directory"},
-	{"message", "id"},
-	{"message", "session_id"},
-	{"message", "time_created"},
-	{"message", "data"},
-	{"part", "id"},
-	{"part", "message_id"},
-	{"part", "data"},
-}
+const required = "session.id session.directory message.id message.session_id message.time_created message.data part.id part.message_id part.data"
 
 // openDatabase opens a database, and reads which columns the tables have. A view in
 // place of a table is none: looking at it could take any time.
@@ -52,16 +39,17 @@ func openDatabase(ctx context.Context, path string) (*sqlitefile.DB, tables, err
 		return nil, nil, err
 	}
 	t := tables{}
-	err = db.Each(ctx, func(rows *sql.Rows) error {
+	err = db.Each(ctx, func(rows *sqlitefile.Rows) error {
 		var table, column string
 		err := rows.Scan(&table, &column)
 		t[table] = append(t[table], column)
 		return err
 	}, `SELECT s.name, c.name FROM sqlite_schema s, pragma_table_info(s.name) c
 		WHERE s.type = 'table' AND s.name IN ('session', 'message', 'part') AND s.sql NOT LIKE 'CREATE VIRTUAL%'`)
-	for _, r := range required {
-		if err == nil && !slices.Contains(t[r.table], r.column) {
-			err = &schemaError{r.table, r.column}
+	for _, name := range strings.Fields(required) {
+		table, column, _ := strings.Cut(name, ".")
+		if err == nil && t.column(table, column) != name {
+			err = &schemaError{name}
 		}
 	}
 	if err != nil {
@@ -72,10 +60,10 @@ func openDatabase(ctx context.Context, path string) (*sqlitefile.DB, tables, err
 }
 
 // schemaError is the error for a database of a form that is not known.
-type schemaError struct{ table, column string }
+type schemaError struct{ column string }
 
 func (e *schemaError) Error() string {
-	return fmt.Sprintf("it has no column %s.%s: it is of another version of opencode than the known ones", e.table, e.column)
+	return fmt.Sprintf("it has no column %s: it is of another version of opencode than the known ones", e.column)
 }
 
 // column returns an expression for a column that a table need not have.
@@ -86,22 +74,38 @@ func (t tables) column(table, name string) string {
 	return "NULL"
 }
 
-// collect returns what scan makes of each row.
-func collect[T any](ctx context.Context, d *database, scan func(*sql.Rows) (T, error), query func(tables) string, args ...any) ([]T, error) {
-	return sqlitefile.Collect(ctx, d.Shared, scan, query, args...)
+// collect returns what scan makes of each row of a query.
+func collect[T any](ctx context.Context, d *database, scan func(sqlitefile.Cursor) (T, error), query func(tables) string, args ...any) (found []T, err error) {
+	err = sqlitefile.Each(ctx, func() (sqlitefile.Cursor, error) {
+		found = nil
+		rows, _, err := d.Query(ctx, query, args...)
+		return rows, err
+	}, func(rows sqlitefile.Cursor) error {
+		x, err := scan(rows)
+		found = append(found, x)
+		return err
+	})
+	return found, err
+}
+
+// text scans a row of one text.
+func text(rows sqlitefile.Cursor) (s string, err error) {
+	err = rows.Scan(&s)
+	return s, err
 }
 
 func fixed(query string) func(tables) string { return func(tables) string { return query } }
 
 // open opens the database, to find out whether it can be read.
 func (d *database) open(ctx context.Context) error {
-	return d.Each(ctx, func() {}, func(*sql.Rows) error { return nil }, fixed("SELECT 1"))
+	_, err := collect(ctx, d, text, fixed("SELECT '' WHERE FALSE"))
+	return err
 }
 
 // maxText is how many characters of a text beside the messages are read.
 const maxText = 64 << 10
 
-func (d *database) scanInfo(rows *sql.Rows) (*info, error) {
+func (d *database) scanInfo(rows sqlitefile.Cursor) (*info, error) {
 	var session, parent, dir, title, undone sql.NullString
 	var created, archived sql.NullInt64
 	if err := rows.Scan(&session, &parent, &dir, &title, &undone, &created, &archived); err != nil {
@@ -151,10 +155,14 @@ func (d *database) find(ctx context.Context, session string) (*info, error) {
 }
 
 func (d *database) messages(ctx context.Context, session string, most int) ([]message, error) {
-	if most == 0 {
-		most = -1
+	direction, limit := "DESC", most
+	switch {
+	case most == 0:
+		limit = -1
+	case most < 0:
+		direction, limit = "ASC", -most
 	}
-	found, err := collect(ctx, d, func(rows *sql.Rows) (message, error) {
+	found, err := collect(ctx, d, func(rows sqlitefile.Cursor) (message, error) {
 		var m message
 		var created sql.NullInt64
 		var data sql.RawBytes
@@ -167,123 +175,36 @@ func (d *database) messages(ctx context.Context, session string, most int) ([]me
 		m.decode(data)
 		return m, nil
 	}, fixed(fmt.Sprintf(`SELECT CAST(id AS TEXT), CASE WHEN typeof(time_created) = 'integer' THEN time_created END, substr(CAST(data AS TEXT), 1, %d)
-		FROM message WHERE session_id = ? AND id IS NOT NULL ORDER BY time_created DESC, id DESC LIMIT ?`, maxText)), session, most)
-	slices.Reverse(found)
+		FROM message WHERE session_id = ? AND id IS NOT NULL ORDER BY time_created %s, id %s LIMIT ?`, maxText, direction, direction)), session, limit)
+	if most >= 0 {
+		slices.Reverse(found)
+	}
 	return found, err
 }
 
-func (d *database) begin(ctx context.Context, session string) (time.Time, error) {
-	found, err := collect(ctx, d, func(rows *sql.Rows) (ms sql.NullInt64, err error) {
-		err = rows.Scan(&ms)
-		return ms, err
-	}, fixed("SELECT CASE WHEN typeof(time_created) = 'integer' THEN time_created END FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT 1"), session)
-	if err != nil || len(found) == 0 || !found[0].Valid {
-		return time.Time{}, err
-	}
-	return milliseconds(found[0].Int64), nil
-}
-
-// Sizes of parts, in bytes.
-const (
-	smallPart = 64 << 10 // that is read before it is known what it is
-	maxPart   = jsonl.MaxLine
-	beginSize = 512 // of a part's beginning, which has its type
-)
-
-// sized is a part that was not read yet.
-type sized struct {
-	id   string
-	size int
-	file bool
-}
-
-// choose returns the parts that are read, how many bytes they have, and those of which
-// nothing is told but that there is one; left is how many are too long.
-func choose(all []sized) (chosen []sized, total int, files []part, left int) {
-	for _, p := range all {
-		switch {
-		case p.file:
-			files = append(files, part{id: p.id, file: true})
-		case total+p.size > maxPart:
-			left++
-		default:
-			total += p.size
-			chosen = append(chosen, p)
-		}
-	}
-	return chosen, total, files, left
-}
-
-// ordered returns parts in their order.
-func ordered(parts []part) []part {
-	slices.SortFunc(parts, func(a, b part) int { return strings.Compare(a.id, b.id) })
-	return parts
-}
-
-func (d *database) parts(ctx context.Context, message string, buffer *store.Buffer) (_ []part, left, unread int, _ error) {
-	if err := buffer.Reserve(ctx, jsonl.Chunk); err != nil {
-		return nil, 0, 0, err
-	}
-	var all []sized
-	var small []part
-	begin := func() { all, small, buffer.Bytes = nil, nil, buffer.Bytes[:0] }
-	err := d.Each(ctx, begin, func(rows *sql.Rows) error {
-		var p sized
+func (d *database) parts(ctx context.Context, message string) (p partsOf, err error) {
+	err = sqlitefile.Each(ctx, func() (sqlitefile.Cursor, error) {
+		p = partsOf{}
+		rows, _, err := d.Query(ctx, fixed(fmt.Sprintf(`SELECT CAST(id AS TEXT), octet_length(data) > %d, CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END
+			FROM part WHERE message_id = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id`, maxPart, maxPart)), message)
+		return rows, err
+	}, func(rows sqlitefile.Cursor) error {
+		var id string
+		var large bool
 		var data sql.RawBytes
-		if err := rows.Scan(&p.id, &p.size, &data); err != nil {
-			return err
+		err := rows.Scan(&id, &large, &data)
+		if large {
+			p.left++
+		} else {
+			p.add(id, bytes.Clone(data))
 		}
-		if p.size > smallPart {
-			p.file = isFile(data) // not known of one that is too long
-		} else if start := len(buffer.Bytes); start+len(data) <= cap(buffer.Bytes) {
-			buffer.Bytes = append(buffer.Bytes, data...)
-			small = append(small, part{id: p.id, raw: buffer.Bytes[start:]})
-		}
-		all = append(all, p)
-		return nil
-	}, fixed(fmt.Sprintf(`SELECT CAST(id AS TEXT), octet_length(data), CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB)
-			WHEN octet_length(data) <= %d THEN substr(CAST(data AS TEXT), 1, %d) END
-		FROM part WHERE message_id = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id`, smallPart, maxPart, beginSize)), message)
-	if err != nil || len(small) == len(all) {
-		return small, 0, 0, err
-	}
-	chosen, total, files, left := choose(all)
-	if err := buffer.Reserve(ctx, max(total, jsonl.Chunk)); err != nil {
-		return nil, 0, 0, err
-	}
-	var parts []part
-	for from, to := 0, 0; from < len(chosen); from = to {
-		// Those between two large ones are read at once.
-		most := max(smallPart, chosen[from].size)
-		for to = from + 1; most == smallPart && to < len(chosen) && chosen[to].size <= smallPart; {
-			to++
-		}
-		size, before := len(buffer.Bytes), len(parts)
-		err := d.Each(ctx, func() { buffer.Bytes, parts = buffer.Bytes[:size], parts[:before] }, func(rows *sql.Rows) error {
-			var p part
-			var data sql.RawBytes
-			if err := rows.Scan(&p.id, &data); err != nil {
-				return err
-			}
-			start := len(buffer.Bytes)
-			buffer.Bytes = append(buffer.Bytes, data...)
-			p.raw = buffer.Bytes[start:]
-			parts = append(parts, p)
-			return nil
-		}, fixed(`SELECT CAST(id AS TEXT), CAST(data AS BLOB) FROM part
-			WHERE message_id = ? AND id BETWEEN ? AND ? AND octet_length(data) <= ? ORDER BY id`), message, chosen[from].id, chosen[to-1].id, most)
-		if err != nil {
-			return nil, 0, 0, err
-		}
-	}
-	return ordered(append(parts, files...)), left, 0, nil
+		return err
+	})
+	return p, err
 }
 
 func (d *database) version(ctx context.Context, session string) (string, error) {
-	found, err := collect(ctx, d, func(rows *sql.Rows) (version string, err error) {
-		err = rows.Scan(&version)
-		return version, err
-	}, func(t tables) string {
+	found, err := collect(ctx, d, text, func(t tables) string {
 		latest := func(table, session string) string {
 			return fmt.Sprintf("(SELECT count(*) || ' ' || coalesce(max(%s), '') FROM %s WHERE %s)", t.column(table, "time_updated"), table, session)
 		}

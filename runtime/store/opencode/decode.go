@@ -66,9 +66,6 @@ func parsePart(raw []byte) (c content, ok bool) {
 	return c, ok
 }
 
-// isFile reports whether a part, of which at least the beginning is given, is a file.
-func isFile(begin []byte) bool { return string(jsontext.GetText(begin, "type")) == "file" }
-
 // decoder makes events of messages, in their order.
 type decoder struct {
 	agent   bool // the session is that of a sub-agent

@@ -24,9 +24,9 @@ type conversation struct {
 func (c *conversation) id() transcript.ID { return id(c.info.session) }
 
 // Events implements [store.Record].
-func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.Events, error) {
-	e := &events{conversation: c, buffer: buffer}
-	c.info.source.retain()
+func (c *conversation) Events(ctx context.Context) (store.Events, error) {
+	e := &events{conversation: c}
+	c.info.source.Retain()
 	if err := e.open(ctx); err != nil {
 		e.Release()
 		return nil, fmt.Errorf("reading the events of %s: %w", c.id(), err)
@@ -37,8 +37,8 @@ func (c *conversation) Events(ctx context.Context, buffer *store.Buffer) (store.
 
 // Version implements [store.Record].
 func (c *conversation) Version(ctx context.Context) (string, error) {
-	c.info.source.retain()
-	defer c.info.source.release()
+	c.info.source.Retain()
+	defer c.info.source.Release()
 	version, err := c.info.source.version(ctx, c.info.session)
 	if err == nil && version == "" {
 		err = c.gone()
@@ -73,35 +73,27 @@ func (c *conversation) plan(messages []message) []message {
 			messages[p].compacted = true
 		}
 	}
-	group := make([]int, len(messages))
-	order := make([]int, len(messages))
+	type placed struct {
+		message
+		at int // twice the place of the message that it is told with, and 1 where it is behind that
+	}
+	told := make([]placed, len(messages))
 	for i, m := range messages {
-		order[i], group[i] = i, i
+		told[i] = placed{m, 2 * i}
 		if m.role == user {
 			continue
 		}
 		if p, ok := place[m.parent]; ok {
-			group[i] = p
+			told[i].at = 2*p + 1
 		} else if i > 0 {
-			group[i] = group[i-1]
+			told[i].at = told[i-1].at | 1
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case group[a] != group[b]:
-			return group[a] - group[b]
-		case a == group[a] && a != b:
-			return -1
-		case b == group[b] && a != b:
-			return 1
-		}
-		return 0
-	})
-	told := make([]message, 0, len(messages))
-	for _, i := range order {
-		told = append(told, messages[i])
+	slices.SortStableFunc(told, func(a, b placed) int { return a.at - b.at })
+	for i := range told {
+		messages[i] = told[i].message
 	}
-	return told
+	return messages
 }
 
 // originals marks the messages that were copied from a session which this one was
@@ -120,11 +112,11 @@ func (c *conversation) originals(ctx context.Context, messages []message) error 
 		if other.session == i.session || !other.created.Before(i.created) || other.archived() && !i.archived() || !c.store.Project.Has(other.dir) {
 			continue
 		}
-		begin, err := i.source.begin(ctx, other.session)
+		first, err := i.source.messages(ctx, other.session, -1)
 		if err != nil {
 			return err
 		}
-		if !begin.Equal(messages[0].created) {
+		if len(first) == 0 || !first[0].created.Equal(messages[0].created) {
 			continue
 		}
 		copied, err := i.source.messages(ctx, other.session, 0)
@@ -140,26 +132,24 @@ func (c *conversation) originals(ctx context.Context, messages []message) error 
 	return nil
 }
 
-// firstPrompt returns what the user said first, as a title.
+// firstPrompt returns how the first request begins, as [store.Conversation.Request] has it.
 func (c *conversation) firstPrompt(ctx context.Context) (string, error) {
 	messages, err := c.info.source.messages(ctx, c.info.session, 0)
 	if err != nil {
 		return "", err
 	}
-	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-	defer buffer.Release()
 	for _, m := range c.plan(messages) {
 		if m.role != user {
 			continue
 		}
-		parts, _, _, err := c.info.source.parts(ctx, m.id, buffer)
+		parts, err := c.info.source.parts(ctx, m.id)
 		if err != nil {
 			return "", err
 		}
 		d := decoder{}
-		for _, e := range d.events(nil, &m, parts) {
+		for _, e := range d.events(nil, &m, parts.all) {
 			if len(e.Pieces) > 0 {
-				return recorded.Title(e.Pieces[0].Raw), nil
+				return recorded.Request(e.Pieces[0].Raw), nil
 			}
 		}
 	}
@@ -176,9 +166,7 @@ func (c *conversation) lastAt(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-	defer buffer.Release()
-	e := &events{conversation: c, buffer: buffer, messages: c.plan(messages)}
+	e := &events{conversation: c, messages: c.plan(messages)}
 	for n := len(e.messages) - 1; n >= 0; n-- {
 		var last recorded.Stream
 		e.decoder, e.next = decoder{}, n
@@ -198,7 +186,6 @@ func (c *conversation) lastAt(ctx context.Context) (time.Time, error) {
 type events struct {
 	recorded.Events
 	conversation *conversation
-	buffer       *store.Buffer
 	messages     []message
 	next         int // message
 	decoder      decoder
@@ -239,7 +226,7 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 		e.next++
 		return nil
 	}
-	parts, left, unread, err := e.conversation.info.source.parts(ctx, m.id, e.buffer)
+	parts, err := e.conversation.info.source.parts(ctx, m.id)
 	switch {
 	case errors.Is(err, sqlitefile.ErrCorrupt):
 		return &store.DamageError{Err: err}
@@ -247,12 +234,12 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 		return err
 	}
 	e.next++
-	e.decoder.skipped += left + unread
-	e.large += left
+	e.decoder.skipped += parts.left + parts.unread
+	e.large += parts.left
 	if undone := e.conversation.info.revert; m.id == undone.message {
-		parts = slices.DeleteFunc(parts, func(p part) bool { return p.id >= undone.part })
+		parts.all = slices.DeleteFunc(parts.all, func(p part) bool { return p.id >= undone.part })
 	}
-	into.Put(e.decoder.events(into.Free(), m, parts), m.copied)
+	into.Put(e.decoder.events(into.Free(), m, parts.all), m.copied)
 	return nil
 }
 
@@ -268,4 +255,4 @@ func (e *events) Rewind() {
 }
 
 // Release implements [recorded.Script].
-func (e *events) Release() { e.conversation.info.source.release() }
+func (e *events) Release() { e.conversation.info.source.Release() }

@@ -158,14 +158,14 @@ func TestTotals(t *testing.T) {
 			{n: 3, data: object{"role": "invented"}},
 		}})
 		c := storetest.Only(t, h.open())
-		events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+		events, err := c.Events(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer events.Close()
 		var times []int64
 		for events.Next(t.Context()) {
-			times = append(times, events.Event().Time().UnixMilli()-int64(at(0)))
+			times = append(times, events.Event().Time.UnixMilli()-int64(at(0)))
 		}
 		if diff := cmp.Diff([]int64{1000, 5000, 6000, 7000}, times); diff != "" {
 			t.Errorf("%s: times %s", kind, diff)
@@ -228,8 +228,8 @@ func TestListing(t *testing.T) {
 			sess{n: 7, title: "New session - about tides", messages: at(7)},
 		)
 		want := string(convID(1)) + " \"Tides\" ua\n" +
-			string(convID(2)) + " \"First line\" ua\n" +
-			string(convID(3)) + " \"First line\" of " + string(convID(1)) + " aa\n" +
+			string(convID(2)) + " \"First line\\nsecond\" ua\n" +
+			string(convID(3)) + " \"First line\\nsecond\" of " + string(convID(1)) + " aa\n" +
 			string(convID(6)) + " \"Put away\" archived ua\n" +
 			string(convID(7)) + " \"New session - about tides\" ua\n"
 		if diff := cmp.Diff(want, storetest.Listing(t, h.open())); diff != "" {
@@ -329,7 +329,7 @@ func TestChangedWhileRead(t *testing.T) {
 	}
 	o.record(s)
 	c := storetest.Only(t, h.open())
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -388,7 +388,7 @@ func TestVersion(t *testing.T) {
 		if _, err := c.Version(t.Context()); !errors.As(err, &missing) {
 			t.Errorf("%s: of a deleted session: %v", kind, err)
 		}
-		if _, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20))); !errors.As(err, &missing) {
+		if _, err := c.Events(t.Context()); !errors.As(err, &missing) {
 			t.Errorf("%s: of a deleted session: %v", kind, err)
 		}
 	}
@@ -422,6 +422,26 @@ func TestDamage(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A database in use that is too large to be copied is told of as such, and does not hide the
+// rest.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.tree(sess{n: 1, title: "Tides", messages: []msg{prompt(1, text("Go"))}})
+	h.database(sess{n: 2, messages: []msg{prompt(2, text("Go"))}})
+	if err := os.Truncate(filepath.Join(h.dir, "opencode.db"), 3<<30); err != nil {
+		t.Skip("there are no files with holes: ", err)
+	}
+	found, problems := storetest.List(t, h.open(), store.Live)
+	if len(found) != 1 || len(problems) != 1 || filepath.Base(problems[0].Path) != "opencode.db" {
+		t.Fatalf("%v, %v", found, problems)
+	}
+	var large *store.CopyTooLargeError
+	if !errors.As(problems[0].Err, &large) || large.Size < 3<<30 {
+		t.Error(problems[0].Err)
 	}
 }
 
@@ -641,7 +661,7 @@ func TestLargeParts(t *testing.T) { // alone: it counts what is allocated
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+		e, err := c.Events(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

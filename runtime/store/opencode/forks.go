@@ -18,7 +18,9 @@ func forks(ctx context.Context, all []*info) map[string]transcript.ID {
 	begin := func(i *info) time.Time {
 		at, ok := begins[i]
 		if !ok {
-			at, _ = i.source.begin(ctx, i.session) // what cannot be read is no fork
+			if first, err := i.source.messages(ctx, i.session, -1); err == nil && len(first) > 0 { // else it is no fork
+				at = first[0].created
+			}
 			begins[i] = at
 		}
 		return at

@@ -109,7 +109,7 @@ func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error
 	for _, path := range databases {
 		d := newDatabase(path)
 		if err := d.open(ctx); err != nil {
-			d.release()
+			d.Release()
 			if ctx.Err() != nil {
 				opened.Close()
 				return nil, nil, ctx.Err()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -22,20 +24,17 @@ type source interface {
 	// find returns a session, or nil where there is none.
 	find(ctx context.Context, session string) (*info, error)
 	// messages returns the messages of a session in the order of their times; only the
-	// last ones where most is not 0.
+	// last ones where most is over 0, and the first ones where it is below.
 	messages(ctx context.Context, session string, most int) ([]message, error)
-	// begin returns the time of the first message of a session.
-	begin(ctx context.Context, session string) (time.Time, error)
-	// parts returns the parts of a message in their order, in the memory of a buffer, and
-	// how many were left out because they are too long, or cannot be read.
-	parts(ctx context.Context, message string, buffer *store.Buffer) (parts []part, left, unread int, err error)
+	// parts returns the parts of a message.
+	parts(ctx context.Context, message string) (partsOf, error)
 	// version returns a text that is another one when a session has changed, or "" where
 	// there is none.
 	version(ctx context.Context, session string) (string, error)
-	// retain and release count who uses the source, which holds files open while it is
+	// Retain and Release count who uses the source, which holds files open while it is
 	// used.
-	retain()
-	release()
+	Retain()
+	Release()
 }
 
 // info is what is recorded about a session.
@@ -87,6 +86,30 @@ type part struct {
 	file bool   // it is a file, such as a picture
 }
 
+// maxPart is how many bytes are read of the parts of a message, beside files.
+const maxPart = jsonl.MaxLine
+
+// partsOf is the parts of a message.
+type partsOf struct {
+	all    []part // in their order
+	total  int    // bytes
+	left   int    // parts that are too long
+	unread int    // parts that cannot be read
+}
+
+// add adds a part.
+func (p *partsOf) add(id string, raw []byte) {
+	switch {
+	case string(jsontext.GetText(raw, "type")) == "file":
+		p.all = append(p.all, part{id: id, file: true})
+	case p.total+len(raw) > maxPart:
+		p.left++
+	default:
+		p.total += len(raw)
+		p.all = append(p.all, part{id: id, raw: raw})
+	}
+}
+
 // session is the sources, opened for one query. It implements [store.Session].
 type session struct {
 	store   *Store
@@ -97,13 +120,13 @@ type session struct {
 // Close implements [store.Session].
 func (s *session) Close() {
 	for _, src := range s.sources {
-		src.release()
+		src.Release()
 	}
 	s.sources = nil
 }
 
-// all returns the sessions of all sources: where several have one, the first of them
-// counts.
+// all returns the sessions of the project in all sources: where several have one, the first of
+// them counts.
 func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
 	var found []*info
 	var problems []store.Problem
@@ -118,10 +141,10 @@ func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
 		}
 		problems = append(problems, more...)
 		for _, i := range infos {
-			if !seen[i.session] {
-				seen[i.session] = true
+			if !seen[i.session] && s.store.Project.Has(i.dir) {
 				found = append(found, i)
 			}
+			seen[i.session] = true
 		}
 	}
 	return found, problems, nil
@@ -133,7 +156,6 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 	if err != nil {
 		return nil, nil, err
 	}
-	all = slices.DeleteFunc(all, func(i *info) bool { return !s.store.Project.Has(i.dir) })
 	parents := forks(ctx, all)
 	var list []store.Conversation
 	for _, i := range all {
@@ -168,8 +190,8 @@ func (s *session) conversation(ctx context.Context, i *info) store.Conversation 
 		c.LastAt = at
 	}
 	if isDefaultTitle(i.title) {
-		if first, err := record.firstPrompt(ctx); err == nil {
-			c.Title = cmp.Or(first, i.title)
+		if first, err := record.firstPrompt(ctx); err == nil && first != "" {
+			c.Title, c.Request = "", first
 		}
 	}
 	return c
@@ -204,7 +226,6 @@ func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversat
 				if err != nil {
 					return store.Conversation{}, err
 				}
-				all = slices.DeleteFunc(all, func(i *info) bool { return !s.store.Project.Has(i.dir) })
 				c.Parent = cmp.Or(c.Parent, forks(ctx, all)[i.session])
 			}
 			return c, ctx.Err()

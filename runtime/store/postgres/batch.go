@@ -3,11 +3,9 @@ package postgres
 import (
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/archive"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // batch is conversations and messages that are written at once, as the columns of their
@@ -20,9 +18,7 @@ type batch struct {
 		last, newest           []*float64
 		archived               []bool
 		hashes                 []string
-		foldings               []*string
 		imported               []float64
-		tools                  []string
 	}
 	messages struct {
 		of             []*target
@@ -32,13 +28,6 @@ type batch struct {
 		times          []*float64
 		active         []bool
 		texts          [][]byte
-	}
-	folded struct {
-		of        []*target
-		positions []int32
-		kinds     []string
-		times     []*int64
-		texts     []string
 	}
 	bytes int
 }
@@ -53,7 +42,6 @@ type target struct {
 // facts are what is kept of a conversation beside what was imported.
 type facts struct {
 	hash     string
-	folding  string // empty for none
 	imported float64
 }
 
@@ -85,19 +73,13 @@ func (b *batch) add(c *archive.Conversation, replaced bool, f facts) *target {
 	x.last, x.newest = append(x.last, at(last)), append(x.newest, at(newest))
 	x.archived = append(x.archived, c.Archived)
 	x.hashes, x.imported = append(x.hashes, f.hash), append(x.imported, f.imported)
-	var folding *string
-	if f.folding != "" {
-		folding = &f.folding
-	}
-	x.foldings = append(x.foldings, folding)
-	x.tools = append(x.tools, toolsOf(c))
 	b.bytes += rowSize
 	return t
 }
 
-// addMessage adds a message at a position of a conversation, and its folded text where fold
-// is set. It returns about how many bytes it takes.
-func (b *batch) addMessage(of *target, position int, m *archive.Message, fold bool) int {
+// addMessage adds a message at a position of a conversation. It returns about how many bytes it
+// takes.
+func (b *batch) addMessage(of *target, position int, m *archive.Message) int {
 	x := &b.messages
 	x.of = append(x.of, of)
 	x.positions = append(x.positions, int32(position)) //nolint:gosec // a conversation in memory has fewer
@@ -108,25 +90,6 @@ func (b *batch) addMessage(of *target, position int, m *archive.Message, fold bo
 	x.texts = append(x.texts, append([]byte{}, m.Text...))
 	size := len(m.Text) + rowSize
 	b.bytes += size
-	if !fold {
-		return size
-	}
-	var recorded any
-	if !m.Time.IsZero() {
-		recorded = archive.Seconds(m.Time)
-	}
-	e := form().Event([]byte(m.Kind.String()), []byte(m.Name), recorded, m.Text)
-	var micros *int64
-	if t := e.Time(); !t.IsZero() {
-		n := t.UnixMicro()
-		micros = &n
-	}
-	y := &b.folded
-	y.of = append(y.of, of)
-	y.positions = append(y.positions, int32(position)) //nolint:gosec // as above
-	y.kinds = append(y.kinds, e.Kind.String())
-	y.times = append(y.times, micros)
-	y.texts = append(y.texts, folded(searched(&e)))
 	return size
 }
 
@@ -136,19 +99,13 @@ func (b *batch) write(ctx context.Context, tx *sql.Tx) error {
 	if err := b.writeConversations(ctx, tx); err != nil {
 		return err
 	}
-	x, y := &b.messages, &b.folded
+	x := &b.messages
 	if len(x.of) == 0 {
 		return nil
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO convtools.messages (conversation, position, native, kind, name, time, active, text)
 		SELECT * FROM unnest($1::bigint[], $2::integer[], $3::bytea[], $4::text[], $5::bytea[], $6::float8[], $7::boolean[], $8::bytea[])`,
 		ids(x.of), x.positions, x.natives, x.kinds, x.names, x.times, x.active, x.texts)
-	if err != nil || len(y.of) == 0 {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO convtools.folded (conversation, position, kind, time, text)
-		SELECT * FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::text[])`,
-		ids(y.of), y.positions, y.kinds, y.times, y.texts)
 	return err
 }
 
@@ -167,16 +124,16 @@ func (b *batch) writeConversations(ctx context.Context, tx *sql.Tx) error {
 	if len(x.of) == 0 {
 		return nil
 	}
-	rows, err := tx.QueryContext(ctx, `INSERT INTO convtools.conversations AS c (name, native, title, created, updated, last, newest, archived, hash, folding, imported, tools)
-		SELECT name, native, title, created, updated, last, newest, archived, hash, folding, imported, tools::bytea[]
-		FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::float8[], $5::float8[], $6::float8[], $7::float8[], $8::boolean[], $9::text[], $10::text[], $11::float8[], $12::text[])
-			WITH ORDINALITY AS n (name, native, title, created, updated, last, newest, archived, hash, folding, imported, tools, place)
+	rows, err := tx.QueryContext(ctx, `INSERT INTO convtools.conversations AS c (name, native, title, created, updated, last, newest, archived, hash, imported)
+		SELECT name, native, title, created, updated, last, newest, archived, hash, imported
+		FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::float8[], $5::float8[], $6::float8[], $7::float8[], $8::boolean[], $9::text[], $10::float8[])
+			WITH ORDINALITY AS n (name, native, title, created, updated, last, newest, archived, hash, imported, place)
 		ORDER BY place
 		ON CONFLICT (name, owner) DO UPDATE SET native = excluded.native, title = excluded.title, created = excluded.created, updated = excluded.updated,
-			last = excluded.last, newest = excluded.newest, archived = excluded.archived, hash = excluded.hash, folding = excluded.folding,
-			imported = excluded.imported, tools = excluded.tools, change = excluded.change
+			last = excluded.last, newest = excluded.newest, archived = excluded.archived, hash = excluded.hash,
+			imported = excluded.imported, change = excluded.change
 		RETURNING id, name`,
-		x.names, x.natives, x.titles, x.created, x.updated, x.last, x.newest, x.archived, x.hashes, x.foldings, x.imported, x.tools)
+		x.names, x.natives, x.titles, x.created, x.updated, x.last, x.newest, x.archived, x.hashes, x.imported)
 	if err != nil {
 		return err
 	}
@@ -204,24 +161,6 @@ func (b *batch) writeConversations(ctx context.Context, tx *sql.Tx) error {
 	}
 	_, err = tx.ExecContext(ctx, "DELETE FROM convtools.messages WHERE owner = session_user::text AND conversation = ANY ($1)", replaced)
 	return err
-}
-
-// toolsOf returns the names of the tools that are called in a conversation, as a text that
-// PostgreSQL reads as bytea[].
-func toolsOf(c *archive.Conversation) string {
-	seen := map[string]bool{}
-	list := []byte{'{'}
-	for i := range c.Messages {
-		m := &c.Messages[i]
-		if m.Kind != transcript.KindToolCall || seen[m.Name] {
-			continue
-		}
-		if seen[m.Name] = true; len(list) > 1 {
-			list = append(list, ',')
-		}
-		list = append(hex.AppendEncode(append(list, `"\\x`...), []byte(m.Name)), '"')
-	}
-	return string(append(list, '}'))
 }
 
 func optional(s string) []byte {

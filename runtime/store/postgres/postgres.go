@@ -65,7 +65,6 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 				Share: func() messagedb.Shared { return &shared{server: s, users: 1} },
 			}}, nil
 		},
-		Remarks: s.remarks,
 	}), true
 }
 
@@ -160,9 +159,6 @@ func (s *server) failure(ctx context.Context, err error) error {
 // SQLSTATE codes, from https://www.postgresql.org/docs/current/errcodes-appendix.html.
 const (
 	undefinedTable = "42P01"
-	noPrivilege    = "42501"
-	noFeature      = "0A000" // the extension is not there
-	noExtension    = "58P01" // its file is not there
 )
 
 func hasCode(err error, codes ...string) bool {
@@ -181,7 +177,7 @@ func hasCode(err error, codes ...string) bool {
 // form is how the database is read. Every query asks for the rows of its owner too: for
 // roles that the server exempts from row-level security.
 func form() *messagedb.Form {
-	const columns = "SELECT name, title, created, updated, archived, hash, last, newest, id, native FROM convtools.conversations WHERE owner = session_user::text"
+	const columns = "SELECT name, title, created, updated, archived, hash, last, id, native FROM convtools.conversations WHERE owner = session_user::text"
 	return &messagedb.Form{
 		Conversations: columns,
 		Conversation:  columns + " AND name = $1",

@@ -17,6 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/store/postgres"
 	"github.com/convtools/convtools/runtime/store/postgres/postgrestest"
@@ -49,7 +50,7 @@ func put(t testing.TB, url string, list ...*archive.Conversation) (outcomes []ar
 		}
 		outcomes = append(outcomes, outcome)
 	}
-	if err := errors.Join(w.Finish(t.Context()), w.Close()); err != nil {
+	if err := errors.Join(w.Flush(), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return outcomes
@@ -102,8 +103,8 @@ func TestReads(t *testing.T) {
 	if diff := cmp.Diff(fmt.Sprintf("%+v", want.Conversation), fmt.Sprintf("%+v", got.Conversation)); diff != "" {
 		t.Error(diff)
 	}
-	if !want.LastAt.Equal(got.LastAt) || !want.NewestAt.Equal(got.NewestAt) {
-		t.Errorf("last %v, newest %v; want %v and %v", got.LastAt, got.NewestAt, want.LastAt, want.NewestAt)
+	if !want.LastAt.Equal(got.LastAt) {
+		t.Errorf("last %v, want %v", got.LastAt, want.LastAt)
 	}
 	if found, err := storetest.Find(t, open(t, url), c.ID()); err != nil || found.Title != c.Title {
 		t.Errorf("found %q, %v", found.Title, err)
@@ -198,13 +199,13 @@ func TestBatches(t *testing.T) {
 	got, order := map[transcript.ID]string{}, map[int64]transcript.ID{}
 	for _, c := range found {
 		order[c.Order] = c.ID
-		events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+		events, err := c.Events(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		got[c.ID] = ""
 		for events.Next(t.Context()) {
-			text, _ := events.Event().AppendText(nil)
+			text := eventtext.Searched(events.Event())
 			if events.Event().Kind == transcript.KindToolCall {
 				text = []byte("{}")
 			}
@@ -225,20 +226,6 @@ func TestBatches(t *testing.T) {
 	}
 	if diff := cmp.Diff([]transcript.ID{first[0].ID(), first[1].ID(), first[2].ID(), first[3].ID(), first[5].ID(), again[0].ID(), again[4].ID()}, ids); diff != "" {
 		t.Error(diff)
-	}
-	// What Own is asked about are the names of tools, which are not texts.
-	library := conversations.New(conversations.Options{}, open(t, url))
-	asked := map[string]bool{}
-	if _, err := library.Messages(t.Context(), conversations.MessageQuery{
-		Filter: conversations.Filter{Sources: []string{archive.Name}}, Text: "one", Limit: 1,
-		Own: func(tool string) bool { asked[tool] = true; return false },
-	}); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"a", `b"\{},`, "\x00\xff"} {
-		if !asked[name] {
-			t.Errorf("%q is not a tool that is called: %v", name, asked)
-		}
 	}
 }
 
@@ -263,20 +250,6 @@ func TestKeysAreSelective(t *testing.T) {
 	}
 	if err := rows.Err(); err != nil {
 		t.Error(err)
-	}
-}
-
-// What the server only noted to be put into the index on texts would be read with each search,
-// and by its reckoning it is soon faster to read all texts.
-func TestIndexIsWhole(t *testing.T) {
-	t.Parallel()
-	url := cluster.Admin(cluster.Database(t))
-	put(t, url, chat("a", "one"))
-	put(t, url, chat("b", "two"))
-	var pages int
-	err := postgrestest.Connect(t, url).QueryRow("SELECT gin_clean_pending_list('convtools.folded_text')").Scan(&pages)
-	if err != nil || pages != 0 {
-		t.Errorf("%d pages are not in the index, %v", pages, err)
 	}
 }
 
@@ -342,7 +315,6 @@ func TestOwners(t *testing.T) {
 	for _, query := range []string{
 		"SELECT count(*) FROM convtools.conversations WHERE owner = $1 OR id = $2",
 		"SELECT count(*) FROM convtools.messages WHERE owner = $1 OR conversation = $2",
-		"SELECT position FROM convtools.find(ARRAY[$2::bigint], '{}', NULLIF($1, $1), true, NULL, NULL, NULL, false, NULL, NULL, NULL, NULL)",
 	} {
 		var n int
 		if err := db.QueryRow(query, first, id).Scan(&n); err != nil || n != 0 {
@@ -350,9 +322,7 @@ func TestOwners(t *testing.T) {
 		}
 	}
 	for _, query := range []string{
-		"SELECT count(*) FROM convtools.folded WHERE owner = $1",
 		"INSERT INTO convtools.messages (owner, conversation, position, kind, active, text) VALUES ($1, 1, 99, 'user', true, '')",
-		"INSERT INTO convtools.folded (owner, conversation, position, kind, text) VALUES ($1, 1, 1, 'user', '')",
 		"UPDATE convtools.conversations SET owner = $1",
 	} {
 		if _, err := db.Exec(query, first); err == nil {
@@ -568,92 +538,33 @@ func TestEmptyDatabase(t *testing.T) {
 	}
 }
 
-// Without pg_trgm messages are found all the same, and the store reports why it takes longer.
-func TestWithoutTrigrams(t *testing.T) {
+// An archive of the first version is read as it is, and the next import by its owner makes it one
+// of this version.
+func TestFirstVersion(t *testing.T) {
 	t.Parallel()
 	database := cluster.Database(t)
 	_, url := cluster.Role(t)
 	url = strings.Replace(url, "/archive?", "/"+database+"?", 1)
-	put(t, url, chat("a", "the Needle", "hay"))
-	remarks := func() []string { return open(t, url).(store.Remarker).Remarks(t.Context()) }
-	if got := remarks(); len(got) != 0 {
-		t.Skipf("the server has no pg_trgm to begin with: %q", got)
-	}
-	find := func() int {
-		found, err := conversations.New(conversations.Options{}, open(t, url)).Messages(t.Context(), conversations.MessageQuery{
-			Filter: conversations.Filter{Sources: []string{archive.Name}}, Text: "nEEdle", Limit: 10,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found.Total
-	}
-	with := find()
-	if _, err := postgrestest.Connect(t, cluster.Admin(database)).Exec("DROP EXTENSION pg_trgm CASCADE"); err != nil {
-		t.Fatal(err)
-	}
-	if without := find(); with != 1 || without != 1 {
-		t.Errorf("found %d with an index, and %d without; want 1", with, without)
-	}
-	if got := remarks(); len(got) != 1 || !strings.Contains(got[0], "pg_trgm") {
-		t.Errorf("%q", got)
-	}
-	put(t, url)
-	if got := remarks(); len(got) != 0 {
-		t.Errorf("the next import makes no index: %q", got)
-	}
-	// An import that is interrupted makes none, and the one after it does.
-	if _, err := postgrestest.Connect(t, url).Exec("DROP INDEX convtools.folded_text"); err != nil {
-		t.Fatal(err)
-	}
-	w, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url, Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil || len(remarks()) != 1 {
-		t.Errorf("%v, %q", err, remarks())
-	}
-	put(t, url)
-	if got := remarks(); len(got) != 0 {
-		t.Errorf("the next import makes no index: %q", got)
-	}
-}
-
-// The index serves a role that row-level security binds.
-func TestIndexIsUsed(t *testing.T) {
-	t.Parallel()
-	database := cluster.Database(t)
-	_, url := cluster.Role(t)
-	put(t, strings.Replace(url, "/archive?", "/"+database+"?", 1), chat("a", "the needle"))
-	tx, err := postgrestest.Connect(t, cluster.Admin(database)).Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = tx.Rollback() }()
-	var owner string
-	if err := tx.QueryRow("SELECT pg_get_userbyid(proowner) FROM pg_proc WHERE oid = 'convtools.find'::regproc").Scan(&owner); err != nil {
-		t.Fatal(err)
-	}
-	// As the function, on which no policy is.
-	for _, query := range []string{"SET LOCAL ROLE " + owner, "SET LOCAL enable_seqscan = off"} {
-		if _, err := tx.Exec(query); err != nil {
+	db := postgrestest.Connect(t, url)
+	for _, statement := range []string{
+		postgres.Migrations()[0],
+		"UPDATE convtools.schema SET version = 1",
+		`INSERT INTO convtools.conversations (name, native, title, archived, hash, imported, tools) VALUES ('chatgpt-a', 'a', 'Tides', false, '', 0, '{}')`,
+		`INSERT INTO convtools.messages (conversation, position, kind, active, text) SELECT id, 1, 'user', true, 'the needle' FROM convtools.conversations`,
+	} {
+		if _, err := db.Exec(statement); err != nil {
 			t.Fatal(err)
 		}
 	}
-	rows, err := tx.Query("EXPLAIN SELECT conversation FROM convtools.folded WHERE text LIKE '%needle%'")
-	if err != nil {
-		t.Fatal(err)
+	if found, problems := storetest.List(t, open(t, url), store.Live); len(found) != 1 || len(problems) != 0 || !strings.Contains(storetest.Said(t, found[0]), "the needle") {
+		t.Errorf("%+v, %v", found, problems)
 	}
-	defer rows.Close()
-	var plan []string
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
-		plan = append(plan, line)
+	put(t, url, chat("b", "two"))
+	if found, _ := storetest.List(t, open(t, url), store.Live); len(found) != 2 {
+		t.Errorf("%+v", found)
 	}
-	if !strings.Contains(strings.Join(plan, "\n"), "folded_text") {
-		t.Errorf("%q", plan)
+	var folded bool
+	if err := db.QueryRow("SELECT to_regclass('convtools.folded') IS NOT NULL").Scan(&folded); err != nil || folded {
+		t.Errorf("folded texts are kept: %t, %v", folded, err)
 	}
 }

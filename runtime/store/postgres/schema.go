@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"database/sql"
-	"fmt"
 
 	"github.com/convtools/convtools/runtime/store/archive"
 )
@@ -15,10 +14,9 @@ import (
 // Whoever may connect to the database may keep conversations in it. The owner of a row is
 // the role that logged in, whatever it has set since.
 //
-// What is recorded is kept as bytes: a text of PostgreSQL cannot hold NUL. The folded text
-// stands in a table of its own that nobody may read, because an index on text is of no use
-// below row-level security: LIKE might reveal, by an error, what another owner has. The one
-// way to it is the function "find", which asks for the rows of who calls it.
+// What is recorded is kept as bytes: a text of PostgreSQL cannot hold NUL. What searches need is in
+// the index of who searches, and not on the server since the second version, which the owner of
+// the tables makes by an import; the first one can be read as well.
 //
 // Keys begin with what few rows have, and not with the owner: before the server has counted
 // the rows of a table, it may look up one of an owner by reading all of them.
@@ -122,6 +120,10 @@ func migrations() []string {
 		GRANT USAGE ON SEQUENCE convtools.changes TO PUBLIC;
 		GRANT SELECT, INSERT, UPDATE, DELETE ON convtools.conversations, convtools.messages TO PUBLIC;
 		GRANT INSERT ON convtools.folded TO PUBLIC;
+	`, `
+		DROP FUNCTION convtools.find;
+		DROP TABLE convtools.folded;
+		ALTER TABLE convtools.conversations DROP COLUMN folding, DROP COLUMN tools;
 	`}
 }
 
@@ -185,37 +187,4 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	return tx.Commit()
-}
-
-// addTrigrams makes the index on folded text, where the server has pg_trgm and this role
-// may, and completes it where it is there: what is written lands in a list first, which each
-// search would read. Without it everything is found all the same, only slower.
-func addTrigrams(ctx context.Context, db *sql.DB) error {
-	var there, may bool
-	err := db.QueryRowContext(ctx, `SELECT to_regclass('convtools.folded_text') IS NOT NULL,
-		pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'convtools.folded'::regclass`).Scan(&there, &may)
-	switch {
-	case err != nil || !may:
-		return err
-	case there:
-		_, err = db.ExecContext(ctx, "SELECT gin_clean_pending_list('convtools.folded_text')")
-		return err
-	}
-	_, err = db.ExecContext(ctx, fmt.Sprintf(`DO $$
-		DECLARE home text;
-		BEGIN
-			PERFORM pg_advisory_xact_lock(%d);
-			CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA convtools;
-			SELECT n.nspname INTO home FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm';
-			EXECUTE format('CREATE INDEX IF NOT EXISTS folded_text ON convtools.folded USING gin (text %%I.gin_trgm_ops)', home);
-		END $$`, int64(migrationLock)))
-	switch {
-	case hasCode(err, noPrivilege, noExtension, noFeature):
-		return nil
-	case err != nil:
-		return err
-	}
-	// When to use the index the server finds out by counting.
-	_, err = db.ExecContext(ctx, "ANALYZE convtools.conversations, convtools.messages, convtools.folded")
-	return err
 }

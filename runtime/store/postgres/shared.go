@@ -9,10 +9,11 @@ import (
 
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 )
 
 // shared is the database of a server, which several use at a time. It is connected to where
-// it is used first. It implements [messagedb.Shared] and [store.MessageFinder].
+// it is used first. It implements [messagedb.Shared].
 type shared struct {
 	server *server
 
@@ -45,7 +46,7 @@ func (s *server) openArchive(ctx context.Context) (*sql.DB, error) {
 	case err != nil:
 	case version == 0:
 		err = messagedb.ErrAbsent
-	case version != len(migrations()):
+	case version > len(migrations()):
 		err = &archive.NewerError{Version: version, Known: len(migrations())}
 	}
 	if err != nil {
@@ -66,20 +67,6 @@ func (s *server) version(ctx context.Context) (string, error) {
 	err = db.QueryRowContext(ctx, `SELECT concat_ws(' ', session_user, count(*), max(change), sum(change))
 		FROM convtools.conversations WHERE owner = session_user::text`).Scan(&version)
 	return version, s.failure(ctx, err)
-}
-
-// remarks says where there is no index on texts. What cannot be read is said elsewhere.
-func (s *server) remarks(ctx context.Context) []string {
-	db, err := s.openArchive(ctx)
-	if err != nil {
-		return nil
-	}
-	defer db.Close()
-	var indexed bool
-	if err := db.QueryRowContext(ctx, "SELECT to_regclass('convtools.folded_text') IS NOT NULL").Scan(&indexed); err != nil || indexed {
-		return nil
-	}
-	return []string{"the database has no index on texts, and searches read all of them: an import by the role that owns the tables makes one where the server has pg_trgm"}
 }
 
 // Retain implements [messagedb.Shared].
@@ -128,40 +115,25 @@ func (s *shared) query(ctx context.Context, query string, args ...any) (*sql.Row
 	return rows, s.server.failure(ctx, err)
 }
 
-// Each implements [messagedb.Shared].
-func (s *shared) Each(ctx context.Context, begin func(), row func(*sql.Rows) error, query func(*messagedb.Form) string, args ...any) error {
-	begin()
-	rows, err := s.query(ctx, query(form()), args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := row(rows); err != nil {
-			return err
-		}
-	}
-	return s.server.failure(ctx, rows.Err())
-}
-
 // Query implements [messagedb.Shared].
-func (s *shared) Query(ctx context.Context, query func(*messagedb.Form) string, args ...any) (messagedb.Rows, *messagedb.Form, error) {
+func (s *shared) Query(ctx context.Context, query func(*messagedb.Form) string, args ...any) (sqlitefile.Cursor, *messagedb.Form, error) {
 	f := form()
 	r, err := s.query(ctx, query(f), args...)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &rows{r, s.server}, f, nil
+	return &rows{r, ctx, s.server}, f, nil
 }
 
-// rows implements [messagedb.Rows].
+// rows implements [sqlitefile.Cursor].
 type rows struct {
 	*sql.Rows
+	ctx    context.Context
 	server *server
 }
 
-// Failure implements [messagedb.Rows].
-func (r *rows) Failure(ctx context.Context) error { return r.server.failure(ctx, r.Err()) }
+// Err implements [sqlitefile.Cursor].
+func (r *rows) Err() error { return r.server.failure(r.ctx, r.Rows.Err()) }
 
-// Close implements [messagedb.Rows].
+// Close implements [sqlitefile.Cursor].
 func (r *rows) Close() { r.Rows.Close() }

@@ -6,11 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
-	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/base/fold"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 )
@@ -64,19 +61,6 @@ func (w *Writer) connect(ctx context.Context) (err error) {
 	return w.server.failure(ctx, migrate(ctx, w.db))
 }
 
-// Finish makes what was added lasting, and quick to search: where there is no index on texts
-// it is made, which takes some minutes for a gigabyte. Until then, and without it, searches
-// read all texts.
-func (w *Writer) Finish(ctx context.Context) error {
-	err := w.Flush()
-	if err == nil && w.db != nil && !w.dry {
-		if err = w.server.failure(ctx, addTrigrams(ctx, w.db)); err != nil {
-			err = fmt.Errorf("making the index of the archive: %w", err)
-		}
-	}
-	return err
-}
-
 // Written returns what is lasting, or would be.
 func (w *Writer) Written() archive.Counts { return w.written }
 
@@ -110,7 +94,7 @@ func (w *Writer) Put(ctx context.Context, c *archive.Conversation) (archive.Outc
 }
 
 // row is what is there of a conversation.
-const row = "SELECT id, hash, updated, folding FROM convtools.conversations WHERE owner = session_user::text AND name = $1"
+const row = "SELECT id, hash, updated FROM convtools.conversations WHERE owner = session_user::text AND name = $1"
 
 func (w *Writer) put(ctx context.Context, c *archive.Conversation) (outcome archive.Outcome, err error) {
 	var q querier = w.db
@@ -122,22 +106,17 @@ func (w *Writer) put(ctx context.Context, c *archive.Conversation) (outcome arch
 			return 0, err
 		}
 	}
-	f := foldingOf(c)
 	sum := c.Hash()
 	var id int64
 	var before string
-	var folding sql.NullString
 	var updated sql.NullFloat64
-	switch err := q.QueryRowContext(ctx, row, []byte(c.Name())).Scan(&id, &before, &updated, &folding); {
+	switch err := q.QueryRowContext(ctx, row, []byte(c.Name())).Scan(&id, &before, &updated); {
 	case errors.Is(err, sql.ErrNoRows):
 		outcome = archive.New
 	case err != nil:
 		return 0, err
 	default:
 		outcome = c.Over(sum, before, updated)
-		if outcome == archive.Unchanged && folding.String != f {
-			outcome = archive.Updated // it was written by another version of the program
-		}
 	}
 	switch {
 	case outcome == archive.Unchanged || outcome == archive.Older:
@@ -146,10 +125,10 @@ func (w *Writer) put(ctx context.Context, c *archive.Conversation) (outcome arch
 		w.written.Count(outcome)
 		return outcome, nil
 	}
-	of := w.batch.add(c, outcome == archive.Updated, facts{hash: sum, folding: f, imported: archive.Seconds(w.now())})
+	of := w.batch.add(c, outcome == archive.Updated, facts{hash: sum, imported: archive.Seconds(w.now())})
 	w.pending += rowSize
 	for i := range c.Messages {
-		w.pending += w.batch.addMessage(of, i+1, &c.Messages[i], f != "")
+		w.pending += w.batch.addMessage(of, i+1, &c.Messages[i])
 		if w.batch.isFull() {
 			if err := w.batch.write(ctx, w.tx); err != nil {
 				return 0, err
@@ -158,21 +137,6 @@ func (w *Writer) put(ctx context.Context, c *archive.Conversation) (outcome arch
 	}
 	w.begun.Count(outcome)
 	return outcome, nil
-}
-
-// maxFolded is the largest text that is kept folded, in bytes: an index on a larger one
-// takes the server much memory.
-const maxFolded = 16 << 20
-
-// foldingOf returns the version of the folding of a conversation; empty where its text is
-// not kept folded, because it is too large or is none.
-func foldingOf(c *archive.Conversation) string {
-	if slices.ContainsFunc(c.Messages, func(m archive.Message) bool {
-		return len(m.Text) > maxFolded || !utf8.Valid(m.Text) || !utf8.ValidString(m.Name)
-	}) {
-		return ""
-	}
-	return fold.Version
 }
 
 // ownerLock is the first half of the key of the advisory lock that a writer of an owner

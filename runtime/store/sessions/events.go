@@ -25,12 +25,12 @@ type record struct {
 }
 
 // Events implements [store.Record].
-func (r *record) Events(_ context.Context, buffer *store.Buffer) (store.Events, error) {
+func (r *record) Events(_ context.Context) (store.Events, error) {
 	f, stat, err := r.Open()
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of %s: %w", r.ID, err)
 	}
-	e := &events{record: r, file: f, opened: stat, buffer: buffer}
+	e := &events{record: r, file: f, opened: stat}
 	e.Begin(r.ID, e)
 	return e, nil
 }
@@ -41,7 +41,6 @@ type events struct {
 	record  *record
 	file    *os.File
 	opened  fs.FileInfo
-	buffer  *store.Buffer
 	lines   *jsonl.Lines
 	offset  int64
 	copied  int64 // the last event that the session has in common with the one that it was forked from
@@ -161,13 +160,13 @@ func (e *events) Counts() (turns, skipped, tooLarge int) { return e.turn, e.skip
 
 // Rewind implements [recorded.Script].
 func (e *events) Rewind() {
-	e.lines = jsonl.NewLines(e.file, e.opened.Size(), e.buffer)
+	e.lines = jsonl.NewLines(e.file, e.opened.Size())
 	e.offset, e.turn, e.skipped, e.large = 0, 0, 0, 0
 }
 
 // Grown implements [recorded.Growing].
 func (e *events) Grown() (*recorded.Grown, bool) {
-	return &recorded.Grown{File: e.file, Opened: e.opened, Read: &e.offset, Buffer: e.buffer}, true
+	return &recorded.Grown{File: e.file, Opened: e.opened, Read: &e.offset}, true
 }
 
 // Walk implements [recorded.Growing].
@@ -178,7 +177,7 @@ func (e *events) Walk(c *facts.Coder) {
 
 // Goes implements [recorded.Growing]. Nothing that is recorded is ever taken back.
 func (e *events) Goes(context.Context) (bool, error) {
-	e.lines = jsonl.NewLines(e.file, e.opened.Size(), e.buffer) // the buffer has had something else
+	e.lines = jsonl.NewLines(e.file, e.opened.Size())
 	return true, nil
 }
 

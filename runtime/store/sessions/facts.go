@@ -16,7 +16,7 @@ func walkInfos(all *[]*info) func(c *facts.Coder) {
 				*of = &info{said: true}
 			}
 			i := *of
-			facts.Text(c, &i.session, &i.root, &i.id, &i.parent, &i.title, &i.settings.Dir, &i.fork)
+			facts.Text(c, &i.session, &i.root, &i.id, &i.parent, &i.title, &i.request, &i.settings.Dir, &i.fork)
 			c.Bool(&i.settings.Hidden)
 			c.Time(&i.opened, &i.last)
 		})

@@ -22,7 +22,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -186,6 +185,7 @@ type info struct {
 	session, root string
 	id, parent    string
 	title         string
+	request       string
 	settings      settings
 	opened, last  time.Time
 	said          bool        // something is
@@ -197,13 +197,13 @@ type info struct {
 func (i *info) name() transcript.ID { return ID(i.session, i.root, i.id) }
 
 // infos returns the conversations of a session as find does, unless they are known.
-func (o *opened) infos(ctx context.Context, session string, buffer *store.Buffer) ([]*info, error) {
+func (o *opened) infos(ctx context.Context, session string) ([]*info, error) {
 	stamp, _ := o.Stamp(session + extension) // without one it is read
 	sheet := o.Sheet(factInfos, session, stamp)
 	var found []*info
 	if data, ok := sheet.Kept(); !ok || !facts.Decode(data, walkInfos(&found)) {
 		var err error
-		if found, err = o.find(ctx, session, buffer); err != nil {
+		if found, err = o.find(ctx, session); err != nil {
 			return nil, err
 		}
 		if !slices.ContainsFunc(found, func(i *info) bool { return o.store.Project.Excludes(i.settings.Dir) }) {
@@ -218,7 +218,7 @@ func (o *opened) infos(ctx context.Context, session string, buffer *store.Buffer
 
 // find returns the conversations of a session that are recorded here. Other lines than those that it needs are not
 // decoded.
-func (o *opened) find(ctx context.Context, session string, buffer *store.Buffer) ([]*info, error) {
+func (o *opened) find(ctx context.Context, session string) ([]*info, error) {
 	f, stat, err := safefile.OpenIn(o.Root.Root, session+extension)
 	if err != nil {
 		return nil, err
@@ -227,8 +227,8 @@ func (o *opened) find(ctx context.Context, session string, buffer *store.Buffer)
 	var all []*info
 	known := map[string]*info{}
 	fork := ""
-	err = jsonl.Each(ctx, jsonl.NewLines(f, stat.Size(), buffer), func(data []byte, offset, _ int64) bool {
-		untitled := slices.ContainsFunc(all, func(i *info) bool { return i.title == "" })
+	err = jsonl.Each(ctx, jsonl.NewLines(f, stat.Size()), func(data []byte, offset, _ int64) bool {
+		untitled := slices.ContainsFunc(all, func(i *info) bool { return i.title == "" && i.request == "" })
 		if offset == 0 || bytes.Contains(data, []byte(`"type":"conversation_opened"`)) || untitled && bytes.Contains(data, []byte(`"type":"user_message"`)) {
 			var l line
 			if json.Unmarshal(data, &l) != nil {
@@ -247,8 +247,8 @@ func (o *opened) find(ctx context.Context, session string, buffer *store.Buffer)
 					}
 					all, known[c.id] = append(all, c), c
 				}
-				if c := known[e.Conversation]; c != nil && c.title == "" && e.Type == "user_message" && e.Origin != "host" {
-					c.title = title(string(e.said()))
+				if c := known[e.Conversation]; c != nil && c.title == "" && c.request == "" && e.Type == "user_message" && e.Origin != "host" {
+					c.request = store.Request(string(e.said()))
 				}
 			}
 		}
@@ -295,13 +295,6 @@ func tells(data []byte) bool {
 	return bytes.Count(data, []byte(`"type":"`)) > bytes.Count(data, []byte(piece))
 }
 
-// title is what a conversation without a title is called: the beginning of what was said first.
-func title(said string) string {
-	const most = 60
-	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
-	return text.Cut(first, most)
-}
-
 // List implements [store.Session].
 func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
 	if set&store.Live == 0 {
@@ -318,10 +311,8 @@ func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation,
 		}
 	}
 	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
-		buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-		defer buffer.Release()
 		for i := range numbers {
-			all[i].found, all[i].err = o.infos(ctx, all[i].session, buffer)
+			all[i].found, all[i].err = o.infos(ctx, all[i].session)
 		}
 	})
 	if ctx.Err() != nil {
@@ -356,7 +347,8 @@ func (o *opened) conversation(i *info) store.Conversation {
 		Conversation: transcript.Conversation{
 			ID: i.name(), Source: Name, Title: i.title, Dir: i.settings.Dir, CreatedAt: i.opened, Hidden: i.settings.Hidden,
 		},
-		LastAt: i.last, NewestAt: i.last, // times never go back
+		Request: i.request,
+		LastAt:  i.last,
 		Record: &record{
 			File: history.File{Sheet: o.Sheet(factEvents, string(i.name()), i.stamp), Store: &o.store.Store, ID: i.name(), Name: i.session + extension},
 			info: i,
@@ -374,9 +366,7 @@ func (o *opened) conversation(i *info) store.Conversation {
 // Find implements [store.Session].
 func (o *opened) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
 	if session, _, ok := Split(string(want)); ok {
-		buffer := store.NewBuffer(store.NewMemory(store.DefaultMemory))
-		defer buffer.Release()
-		found, err := o.find(ctx, session, buffer)
+		found, err := o.find(ctx, session)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return store.Conversation{}, fmt.Errorf("reading the session %s: %w", session, err)
 		}

@@ -1,5 +1,5 @@
 // Package settings reads what the user says about stores of conversations: the tables
-// [stores] and [index] of the user's own configuration file. No other file says anything: a
+// [stores], [index] and [recall] of the user's own configuration file. No other file says anything: a
 // project does not choose what is read on its user's machine.
 //
 // It only reads. What may restrict, and it cannot make sense of, is an error, wherever it
@@ -8,6 +8,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,11 +29,12 @@ import (
 	"github.com/convtools/convtools/runtime/trust"
 )
 
-// Table is the name of the table that the settings stand in, and IndexTable of the one on
-// indexes.
+// Table is the name of the table that the settings stand in, IndexTable of the one on indexes,
+// and RecallTable of the one on how questions are answered.
 const (
-	Table      = "stores"
-	IndexTable = "index"
+	Table       = "stores"
+	IndexTable  = "index"
+	RecallTable = "recall"
 )
 
 // maxFile is the size in bytes of the largest configuration file that is read.
@@ -55,6 +57,8 @@ type Settings struct {
 	Directories map[string][]string
 	// NoIndex is set where no index is kept, and none used.
 	NoIndex bool
+	// Language is that of the stems of words; empty where none is named.
+	Language string
 	// Warnings are about what the file says and nothing reads, a sentence each. Nothing of
 	// it restricts.
 	Warnings []string
@@ -83,6 +87,7 @@ const metaCharacters = "*?[{"
 // Error is the error for settings that cannot be used.
 type Error struct {
 	File     string // what the file is called in messages
+	Table    string // that the problems are of; empty for [Table]
 	Project  bool   // the file is the project's, in which no settings belong
 	Problems []string
 	Err      error // where the file cannot be read or is no TOML; else nil
@@ -96,14 +101,14 @@ func (e *Error) Error() string {
 	if e.Project {
 		return fmt.Sprintf("%s of this project: %s", e.File, what)
 	}
-	return fmt.Sprintf("reading [%s] of %s: %s", Table, e.File, what)
+	return fmt.Sprintf("reading [%s] of %s: %s", cmp.Or(e.Table, Table), e.File, what)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
 
 // Read reads the settings. Without a file there are none. kinds are the names of all
-// kinds of stores. The error is an [*Error].
-func Read(getenv func(string) string, kinds []string) (Settings, error) {
+// kinds of stores, and languages those of all languages. The error is an [*Error].
+func Read(getenv func(string) string, kinds, languages []string) (Settings, error) {
 	path, name, ok := trust.UserFile(getenv)
 	if !ok {
 		return Settings{}, nil
@@ -123,6 +128,9 @@ func Read(getenv func(string) string, kinds []string) (Settings, error) {
 	s.File, s.NoIndex = name, r.noIndex(file)
 	if len(r.problems) > 0 {
 		return Settings{}, &Error{File: name, Problems: r.problems}
+	}
+	if s.Language = r.language(file, languages); len(r.problems) > 0 {
+		return Settings{}, &Error{File: name, Table: RecallTable, Problems: r.problems}
 	}
 	for _, warning := range few(append(r.warnings, sentences(trust.Unread(file, false))...)) {
 		s.Warnings = append(s.Warnings, name+": "+warning)
@@ -267,6 +275,36 @@ func (r *reader) noIndex(file map[string]any) bool {
 		}
 	}
 	return off
+}
+
+// language reads the table on how questions are answered.
+func (r *reader) language(file map[string]any, languages []string) string {
+	value, ok := file[RecallTable]
+	table, isTable := value.(map[string]any)
+	if ok && !isTable {
+		r.wrong("%s must be a table", RecallTable)
+	}
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		if key != "language" {
+			r.warnings = append(r.warnings, fmt.Sprintf("unknown key %s in [%s], which is not read; known here: language", text.Quote(key), RecallTable))
+		}
+	}
+	named, ok := table["language"]
+	if !ok {
+		return ""
+	}
+	name, isText := named.(string)
+	known := "known here: " + strings.Join(languages, ", ")
+	switch {
+	case !isText:
+		r.wrong("language must be a string; %s", known)
+	case !slices.Contains(languages, name):
+		if near := near.Name(name, languages); near != "" {
+			known = "did you mean " + text.Quote(near) + "? " + known
+		}
+		r.wrong("unknown language %s; %s", text.Quote(name), known)
+	}
+	return name
 }
 
 // toggle reads the name of a kind of store that is false or true.

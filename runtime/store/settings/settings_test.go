@@ -42,7 +42,7 @@ func (u *user) getenv(name string) string {
 }
 
 func (u *user) read() (settings.Settings, error) {
-	return settings.Read(u.getenv, []string{"jp", "claude-code", "codex"})
+	return settings.Read(u.getenv, []string{"jp", "claude-code", "codex"}, []string{"english", "german", "none"})
 }
 
 func TestRead(t *testing.T) {
@@ -65,7 +65,7 @@ func TestRead(t *testing.T) {
 			`~/.config/convtools/convtools.toml: unknown key "size" in [index], so that no index is kept; known here: off`,
 		}}},
 		"what nothing reads": {"colour = 1\n[modle.x]\n[trust]\n[session]\nmodle = 1", settings.Settings{Warnings: []string{
-			`~/.config/convtools/convtools.toml: unknown key "colour", which is not read; known here: kb, mcp, model, session, index, stores, trust`,
+			`~/.config/convtools/convtools.toml: unknown key "colour", which is not read; known here: kb, mcp, model, session, index, recall, stores, trust`,
 			`~/.config/convtools/convtools.toml: unknown key "modle", which is not read; did you mean [model]?`,
 		}}},
 		"patterns": {
@@ -99,6 +99,34 @@ func TestRead(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestLanguage(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{
+		"":                                 "",
+		"[recall]":                         "",
+		"[recall]\nlanguage = \"german\"":  "german",
+		"[recall]\nlanguage = \"none\"":    "none",
+		"[recall]\nlanguage = \"germn\"":   `unknown language "germn"; did you mean "german"? known here: english, german, none`,
+		"[recall]\nlanguage = \"Klingon\"": `unknown language "Klingon"; known here: english, german, none`,
+		"[recall]\nlanguage = 1":           "language must be a string; known here: english, german, none",
+		"recall = \"german\"":              "recall must be a table",
+	} {
+		got, err := newUser(t, file).read()
+		if err != nil {
+			want = "reading [recall] of ~/.config/convtools/convtools.toml: " + want
+			got.Language = err.Error()
+		}
+		if got.Language != want {
+			t.Errorf("%q: %q, want %q", file, got.Language, want)
+		}
+	}
+	got, err := newUser(t, "[recall]\nlangauge = \"german\"").read()
+	const warning = `~/.config/convtools/convtools.toml: unknown key "langauge" in [recall], which is not read; known here: language`
+	if err != nil || len(got.Warnings) != 1 || got.Warnings[0] != warning {
+		t.Errorf("%q, %v", got.Warnings, err)
 	}
 }
 
@@ -226,7 +254,7 @@ func TestNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, getenv := range map[string]func(string) string{"no file": u.getenv, "no home": func(string) string { return "" }} {
-		if got, err := settings.Read(getenv, nil); err != nil || got.Off != nil {
+		if got, err := settings.Read(getenv, nil, nil); err != nil || got.Off != nil {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}

@@ -47,15 +47,6 @@ ok  	example.org/x	1.2s
 	}
 }
 
-func TestTopRows(t *testing.T) {
-	t.Parallel()
-	got := topRows("File: x.test\nType: cpu\nDuration: 1s, Total samples = 2s\nShowing nodes\n      flat  flat%   sum%\n     1.20s 60.00% 60.00%  a.B\n")
-	want := "      flat  flat%   sum%\n     1.20s 60.00% 60.00%  a.B\n"
-	if got != want {
-		t.Errorf("topRows = %q, want %q", got, want)
-	}
-}
-
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	ours := measured{times: []time.Duration{3 * time.Millisecond, 4 * time.Millisecond, 50 * time.Millisecond}}

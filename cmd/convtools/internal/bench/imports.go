@@ -113,7 +113,7 @@ func (m *importBench) server(ctx context.Context, t *table.Table, url string, pr
 			return err
 		}
 	}
-	for _, name := range []string{"import into PostgreSQL, with its index", "import into PostgreSQL: again, unchanged"} {
+	for _, name := range []string{"import into PostgreSQL", "import into PostgreSQL: again, unchanged"} {
 		progress(name)
 		_, row, err := m.add(ctx, name, url)
 		if err != nil {

@@ -93,7 +93,6 @@ type plan struct {
 	rounds        int    // runs of calls of each MCP server
 	calls         int    // in each of these runs
 	benchtime     string // of each of these runs
-	profiled      string // how long a profiled benchmark runs
 	bytes         int64  // of events in a large workspace
 	conversations int    // in a large workspace
 	few           int    // conversations, where they are large
@@ -114,7 +113,7 @@ type plan struct {
 
 func fullPlan() plan {
 	return plan{
-		starts: 300, runs: 7, rounds: 9, calls: 1000, counts: 6, benchtime: "200ms", profiled: "20x",
+		starts: 300, runs: 7, rounds: 9, calls: 1000, counts: 6, benchtime: "200ms",
 		bytes: 200_000_000, conversations: 2000, few: 20, many: 10_000, writes: 200, folders: 400, knowledgeRuns: 15,
 		tools: 1000, history: 1_000_000_000, sessions: 2000, messages: 1_000_000,
 	}
@@ -122,13 +121,13 @@ func fullPlan() plan {
 
 func shortPlan() plan {
 	return plan{
-		starts: 40, runs: 3, rounds: 3, calls: 200, counts: 2, benchtime: "20ms", profiled: "30x",
+		starts: 40, runs: 3, rounds: 3, calls: 200, counts: 2, benchtime: "20ms",
 		bytes: 20_000_000, conversations: 200, few: 4, many: 1000, writes: 40, folders: 40, knowledgeRuns: 5,
 		tools: 100, history: 50_000_000, sessions: 200, messages: 40_000,
 	}
 }
 
-// bench measures everything and prints the table and the profiles.
+// bench measures everything and prints the table.
 func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "convtools-bench-")
 	if err != nil {
@@ -144,7 +143,6 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 	}
 	b.plan = p
 	var t table.Table
-	var profiles []profile
 	switch {
 	case p.onlySessions:
 		progress("sessions")
@@ -152,7 +150,7 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 			return fmt.Errorf("measuring sessions: %w", err)
 		}
 	case !p.onlyHistories && !p.onlyMessages && !p.onlyImports:
-		if profiles, err = b.everything(ctx, &t, progress); err != nil {
+		if err := b.everything(ctx, &t, progress); err != nil {
 			return err
 		}
 	}
@@ -172,18 +170,15 @@ func bench(ctx context.Context, p plan, stdout, stderr io.Writer) (err error) {
 		}
 	}
 	fmt.Fprintf(stdout, "%s/%s, %d cores, %s, %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.ripgrepVersion)
-	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike, and convtools keeps nothing but\nwhere messages are searched and lists are of what is known.\n\n")
+	fmt.Fprintf(stdout, "Ratios are of the fastest runs, taken in turn; in brackets of the medians. Files are\nin the page cache for every program alike.\n\n")
 	if err := t.Write(stdout); err != nil {
 		return fmt.Errorf("writing the table: %w", err)
-	}
-	for _, prof := range profiles {
-		fmt.Fprintf(stdout, "\nWhere the time of %s goes\n%s", prof.of, prof.top)
 	}
 	return nil
 }
 
 // everything measures all but the histories of other programs.
-func (b *builds) everything(ctx context.Context, t *table.Table, progress func(string)) ([]profile, error) {
+func (b *builds) everything(ctx context.Context, t *table.Table, progress func(string)) error {
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context, *table.Table) error
@@ -197,16 +192,15 @@ func (b *builds) everything(ctx context.Context, t *table.Table, progress func(s
 	} {
 		progress(part.name)
 		if err := part.measure(ctx, t); err != nil {
-			return nil, fmt.Errorf("measuring %s: %w", part.name, err)
+			return fmt.Errorf("measuring %s: %w", part.name, err)
 		}
 	}
-	profiles, err := b.workspaces(ctx, t, progress)
-	if err != nil {
-		return nil, err
+	if err := b.workspaces(ctx, t, progress); err != nil {
+		return err
 	}
 	// What calls many servers at once needs memory itself: see peakMemory.
 	if err := b.mcp(ctx, t, progress); err != nil {
-		return nil, fmt.Errorf("measuring MCP: %w", err)
+		return fmt.Errorf("measuring MCP: %w", err)
 	}
-	return profiles, nil
+	return nil
 }

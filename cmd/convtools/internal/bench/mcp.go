@@ -13,6 +13,9 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
+// workspaceVariable names the environment variable with the workspace that benchmarks run on.
+const workspaceVariable = "CONVTOOLS_BENCH_WORKSPACE"
+
 const (
 	minimalServer = "a minimal go-sdk server"
 	// maxCallRatio is what a call may take of the time it takes a server that has

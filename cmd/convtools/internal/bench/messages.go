@@ -18,8 +18,8 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-// messageBench measures what there is for the messages of a corpus, which stand in a
-// canonical database and in one file of text.
+// messageBench measures searches of the messages of a corpus, which are in a canonical database and
+// in one file of text.
 type messageBench struct {
 	*builds
 	corpus   *corpus.Corpus
@@ -44,10 +44,10 @@ func (b *builds) messages(ctx context.Context, t *table.Table, progress func(str
 		measure func(context.Context, *table.Table) error
 	}{
 		{fmt.Sprintf("writing %d", m.corpus.Messages), m.write},
-		{"searching without an index", m.scan},
 		{"indexing", m.index},
 		{"indexing with FTS5", m.fts},
 		{"searching", m.search},
+		{"recall", m.recall},
 	} {
 		progress("messages: " + part.name)
 		if err := part.measure(ctx, t); err != nil {

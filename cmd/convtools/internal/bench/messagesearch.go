@@ -15,8 +15,10 @@ import (
 // Bounds on searching messages.
 const (
 	searchOfLikeBound = 0.02 // of the statement of the server that ours takes the place of
-	searchOfFTSBound  = 1.0
+	searchOfFTSBound  = 1.5
+	recallOfFTSBound  = 2.0
 	searchMost        = 20 * time.Millisecond
+	recallMost        = 60 * time.Millisecond
 	newest            = 50 // messages of an answer
 )
 

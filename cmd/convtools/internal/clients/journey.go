@@ -65,7 +65,7 @@ func wellTyped() []call {
 		{"conversation_grep", map[string]any{"pattern": "retry", "scopes": []any{"user", "assistant"}, "limit": 4}},
 		{"conversation_read", map[string]any{"id": gaugeFeed, "turn": 1}},
 		{"conversation_search", map[string]any{"query": "retry", "roles": []any{"user"}, "start_date": "2026-01-01", "limit": 2, "ids": true}},
-		{"conversation_context", map[string]any{"id": gaugeFeed + ":16", "before": 1, "after": 0}},
+		{"conversation_read", map[string]any{"id": gaugeFeed + ":16", "around": 1}},
 		{"learn", map[string]any{"topic": "notes"}},
 		{"learn", map[string]any{"topic": "Field notes", "subjects": []any{"stations/*", "keys"}}},
 		{"learn", map[string]any{"topic": "notes", "subjects": "gauges"}},

@@ -15,8 +15,7 @@ import (
 // text returns the text of pieces.
 func text(pieces []recorded.Piece) string {
 	e := recorded.Event{Kind: transcript.KindUser, Pieces: pieces}
-	body, _ := e.AppendText(nil)
-	return string(body)
+	return string(e.Decode().Text)
 }
 
 // Whatever stands there is text, and an array of texts is what encoding/json reads.

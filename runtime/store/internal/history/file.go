@@ -73,7 +73,6 @@ type File struct {
 	Store *Store
 	ID    transcript.ID
 	Name  string // in the directory of the store, with slashes
-	Bytes int64  // that are read for the events; 0 where a list has read them all
 }
 
 // Open opens the file. The error is a [*store.NotFoundError] where it is gone.
@@ -92,9 +91,6 @@ func (f *File) OpenOther(name string) (*os.File, fs.FileInfo, error) {
 	}
 	return opened, info, err
 }
-
-// Size implements [store.Sized].
-func (f *File) Size() int64 { return f.Bytes }
 
 // Version implements [store.Record].
 func (f *File) Version(context.Context) (string, error) {

@@ -1,5 +1,5 @@
 // Package jsonl reads files of JSON lines that somebody else may be writing: whole,
-// in the memory of a buffer, or only their beginning and their end.
+// line by line, or only their beginning and their end.
 //
 // A line ends at a line feed and nowhere else, so that U+2028 may stand in it. What
 // follows the last line feed is not written yet, and is never looked at. The package
@@ -12,8 +12,6 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
-
-	"github.com/convtools/convtools/runtime/store"
 )
 
 // MaxLine is the longest line that is read, in bytes. A longer one, which could
@@ -26,20 +24,20 @@ const Chunk = 256 << 10
 // ErrTooLong is the error for a line of more than [MaxLine] bytes.
 var ErrTooLong = errors.New("the line is too long")
 
-// Lines reads lines of a file, in any order, in the memory of a buffer.
+// Lines reads lines of a file, in any order.
 type Lines struct {
 	file    io.ReaderAt
 	size    int64 // of the file when it was opened: what is written later is not read
-	buffer  *store.Buffer
+	buffer  []byte
 	chunk   int
 	maxLine int
-	window  []byte // a part of the file
+	window  []byte // a part of the file, in the buffer
 	base    int64  // where it begins
 }
 
 // NewLines returns a reader of the first size bytes of a file.
-func NewLines(file io.ReaderAt, size int64, buffer *store.Buffer) *Lines {
-	return &Lines{file: file, size: size, buffer: buffer, chunk: Chunk, maxLine: MaxLine}
+func NewLines(file io.ReaderAt, size int64) *Lines {
+	return &Lines{file: file, size: size, chunk: Chunk, maxLine: MaxLine}
 }
 
 // Reader reads lines, as [Lines] does.
@@ -136,11 +134,12 @@ func (l *Lines) fill(ctx context.Context, offset int64, most int) error {
 	if offset >= l.size {
 		return io.EOF
 	}
-	if err := l.buffer.Reserve(ctx, max(l.chunk, most)); err != nil {
-		return err
+	size := min(max(l.chunk, most), int(l.size-offset))
+	if size > cap(l.buffer) || cap(l.buffer) > 4*max(l.chunk, size) {
+		l.buffer = make([]byte, size)
 	}
-	buf := l.buffer.Bytes[:cap(l.buffer.Bytes)]
-	n, err := l.file.ReadAt(buf[:min(int64(len(buf)), l.size-offset)], offset)
+	buf := l.buffer[:min(int64(cap(l.buffer)), l.size-offset)]
+	n, err := l.file.ReadAt(buf, offset)
 	if err != nil && err != io.EOF {
 		return err
 	}
@@ -151,51 +150,15 @@ func (l *Lines) fill(ctx context.Context, offset int64, most int) error {
 	return nil
 }
 
-// siftPart is how many bytes of what was read are handed over at a time: what is looked for
-// in them more than once is in the nearest cache of a processor then.
-const siftPart = 24 << 10
-
-// Sift does what a [store.Sifter] does, for the first size bytes of a file.
-func Sift(ctx context.Context, file io.ReaderAt, size int64, buffer *store.Buffer, may func(part []byte) bool) (bool, error) {
-	for offset := int64(0); offset < size; {
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-		if err := buffer.Reserve(ctx, Chunk); err != nil {
-			return false, err
-		}
-		part := buffer.Bytes[:min(int64(cap(buffer.Bytes)), size-offset)]
-		n, err := file.ReadAt(part, offset)
-		if err != nil && err != io.EOF {
-			return false, err
-		}
-		for from := 0; ; from += siftPart {
-			if may(part[from:min(from+siftPart+store.SiftOverlap, n)]) {
-				return true, nil
-			}
-			if from+siftPart+store.SiftOverlap >= n {
-				break
-			}
-		}
-		if n < len(part) || offset+int64(n) == size {
-			break
-		}
-		offset += int64(n) - store.SiftOverlap
-	}
-	return false, nil
-}
-
 // Sum returns the checksum of a part of a file that follows one with a checksum.
-func Sum(ctx context.Context, file io.ReaderAt, sum uint32, from, to int64, buffer *store.Buffer) (uint32, error) {
+func Sum(ctx context.Context, file io.ReaderAt, sum uint32, from, to int64) (uint32, error) {
 	table := crc32.MakeTable(crc32.Castagnoli)
+	buf := make([]byte, min(Chunk, to-from))
 	for from < to {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		if err := buffer.Reserve(ctx, Chunk); err != nil {
-			return 0, err
-		}
-		part := buffer.Bytes[:min(int64(cap(buffer.Bytes)), to-from)]
+		part := buf[:min(int64(len(buf)), to-from)]
 		n, err := file.ReadAt(part, from)
 		if err != nil && (err != io.EOF || n < len(part)) {
 			return 0, err

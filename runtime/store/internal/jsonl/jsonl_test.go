@@ -12,8 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/convtools/convtools/runtime/store"
 )
 
 // reader is Lines or a Stream.
@@ -40,16 +38,16 @@ func all(ctx context.Context, l reader) (lines []string, tooLong int, err error)
 }
 
 func newLines(text string, chunk, maxLine int) *Lines {
-	l := NewLines(strings.NewReader(text), int64(len(text)), store.NewBuffer(store.NewMemory(1<<20)))
+	l := NewLines(strings.NewReader(text), int64(len(text)))
 	l.chunk, l.maxLine = chunk, maxLine
 	return l
 }
 
-func newStream(text string, chunk, maxLine int) *Stream {
+func newStream(text string, maxLine int) *Stream {
 	s := NewStream(func() (io.ReadCloser, error) {
 		return io.NopCloser(iotest.OneByteReader(strings.NewReader(text))), nil
-	}, store.NewBuffer(store.NewMemory(1<<20)))
-	s.chunk, s.maxLine = chunk, maxLine
+	})
+	s.maxLine = maxLine
 	return s
 }
 
@@ -64,7 +62,7 @@ func FuzzLines(f *testing.F) {
 		want := strings.Split(text, "\n")
 		want = want[:len(want)-1]
 		for _, most := range []int{1 << 20, 40} {
-			for name, lines := range map[string]reader{"lines": newLines(text, chunk, most), "stream": newStream(text, chunk, most)} {
+			for name, lines := range map[string]reader{"lines": newLines(text, chunk, most), "stream": newStream(text, most)} {
 				got, tooLong, err := all(t.Context(), lines)
 				if err != nil {
 					t.Fatal(err)
@@ -100,7 +98,7 @@ func TestAnyOrder(t *testing.T) {
 		offsets, lines = append(offsets, int64(text.Len())), append(lines, line)
 		text.WriteString(line + "\n")
 	}
-	for name, l := range map[string]reader{"lines": newLines(text.String(), 64, 1<<20), "stream": newStream(text.String(), 64, 1<<20)} {
+	for name, l := range map[string]reader{"lines": newLines(text.String(), 64, 1<<20), "stream": newStream(text.String(), 1<<20)} {
 		for range 300 {
 			n := r.IntN(len(lines))
 			line, next, err := l.At(t.Context(), offsets[n])
@@ -114,39 +112,35 @@ func TestAnyOrder(t *testing.T) {
 // A file that is longer or shorter than it was when it was opened.
 func TestChangedSize(t *testing.T) {
 	t.Parallel()
-	l := NewLines(strings.NewReader("a\nb\nc\n"), 3, store.NewBuffer(store.NewMemory(1<<20)))
+	l := NewLines(strings.NewReader("a\nb\nc\n"), 3)
 	if got, _, err := all(t.Context(), l); err != nil || len(got) != 1 {
 		t.Errorf("%q, %v", got, err)
 	}
-	l = NewLines(strings.NewReader("a\nb"), 100, store.NewBuffer(store.NewMemory(1<<20)))
+	l = NewLines(strings.NewReader("a\nb"), 100)
 	if got, _, err := all(t.Context(), l); err != nil || len(got) != 1 {
 		t.Errorf("%q, %v", got, err)
 	}
 }
 
-// The memory that a long line needs is given back for the next ones.
+// The memory that a long line needs is given back for the next ones, and a context that is done ends
+// reading.
 func TestMemory(t *testing.T) {
 	t.Parallel()
 	text := "a\n" + strings.Repeat("x", 3<<20) + "\n" + strings.Repeat("b\n", 1<<20)
-	for name, lines := range map[string]func(*store.Buffer) reader{
-		"lines": func(b *store.Buffer) reader { return NewLines(strings.NewReader(text), int64(len(text)), b) },
-		"stream": func(b *store.Buffer) reader {
-			return NewStream(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }, b)
-		},
-	} {
-		buffer := store.NewBuffer(store.NewMemory(64 << 20))
-		l := lines(buffer)
+	lines := NewLines(strings.NewReader(text), int64(len(text)))
+	stream := NewStream(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
+	for name, l := range map[string]reader{"lines": lines, "stream": stream} {
 		if _, _, err := all(t.Context(), l); err != nil {
 			t.Fatal(err)
-		}
-		if cap(buffer.Bytes) > 4*Chunk {
-			t.Errorf("%s: %d bytes are held at the end", name, cap(buffer.Bytes))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if _, _, err := l.At(ctx, 0); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: with a context that is done: %v", name, err)
 		}
+	}
+	if held := max(cap(lines.buffer), cap(stream.line)); held > 4*Chunk {
+		t.Errorf("%d bytes are held at the end", held)
 	}
 }
 

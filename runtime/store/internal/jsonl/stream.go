@@ -1,140 +1,111 @@
 package jsonl
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"io"
-
-	"github.com/convtools/convtools/runtime/store"
 )
 
-// Stream reads lines of what can be read only from its beginning on, such as what is
-// compressed, in the memory of a buffer. Going on is cheap, and going back is reading all
-// again.
+// Stream reads lines of a source that can be read only from its beginning on, such as a
+// compressed file. Going on is cheap, and going back reads everything again.
 type Stream struct {
 	open    func() (io.ReadCloser, error)
 	from    io.ReadCloser // nil before the beginning
-	ended   bool          // from is read to its end
-	buffer  *store.Buffer
-	chunk   int
+	reader  *bufio.Reader // of from
+	next    int64         // offset of what reader reads next
+	start   int64         // offset of line
+	line    []byte        // that was read last; nil for none, and for one that is too long
 	maxLine int
-	window  []byte // what was read last, in the buffer
-	base    int64  // where it begins
 }
 
 // NewStream returns a reader of what open begins to read.
-func NewStream(open func() (io.ReadCloser, error), buffer *store.Buffer) *Stream {
-	return &Stream{open: open, buffer: buffer, chunk: Chunk, maxLine: MaxLine}
+func NewStream(open func() (io.ReadCloser, error)) *Stream {
+	return &Stream{open: open, maxLine: MaxLine}
 }
 
 // At returns a line as [Lines.At] does.
 func (s *Stream) At(ctx context.Context, offset int64) (line []byte, next int64, err error) {
-	if s.from == nil || offset < s.base {
-		if err := s.restart(ctx); err != nil {
+	if s.line != nil && s.start == offset {
+		return s.line, s.next, nil
+	}
+	if s.from == nil || offset < s.next {
+		if err := s.restart(); err != nil {
 			return nil, 0, err
 		}
 	}
-	for seen := 0; ; {
-		// What is before the line goes.
-		if n := min(offset-s.base, int64(len(s.window))); n > 0 {
-			s.window, s.base = s.window[n:], s.base+n
-		}
-		if s.base == offset {
-			i := bytes.IndexByte(s.window[seen:], '\n')
-			switch {
-			case i < 0:
-				seen = len(s.window)
-			case seen+i > s.maxLine:
-				return nil, offset + int64(seen+i) + 1, ErrTooLong
-			default:
-				return s.window[:seen+i], offset + int64(seen+i) + 1, nil
-			}
-			if seen > s.maxLine {
-				return s.skip(ctx)
-			}
-		}
-		if err := s.more(ctx); err != nil {
-			s.close()
-			return nil, 0, err
-		}
+	for s.next < offset && err == nil {
+		n, discardErr := s.reader.Discard(int(min(offset-s.next, Chunk)))
+		s.next += int64(n)
+		err = s.check(ctx, discardErr)
 	}
+	if err == nil {
+		err = s.readLine(ctx)
+	}
+	return s.line, s.next, err
 }
 
-// skip returns where the line behind a long one begins.
-func (s *Stream) skip(ctx context.Context) ([]byte, int64, error) {
+// readLine reads the next line. Of one that is too long nothing is held.
+func (s *Stream) readLine(ctx context.Context) error {
+	const kept = 4 * Chunk // room that is held for the next line
+	if cap(s.line) > kept {
+		s.line = nil
+	}
+	s.start, s.line = s.next, s.line[:0]
 	for {
-		if i := bytes.IndexByte(s.window, '\n'); i >= 0 {
-			return nil, s.base + int64(i) + 1, ErrTooLong
+		part, err := s.reader.ReadSlice('\n')
+		s.next += int64(len(part))
+		size := s.next - s.start - 1 // of the line, where it ends here
+		if size <= int64(s.maxLine) {
+			s.line = append(s.line, part...)
+		} else {
+			s.line = nil
 		}
-		s.base += int64(len(s.window))
-		s.window = s.window[:0]
-		if err := s.more(ctx); err != nil {
-			s.close()
-			return nil, 0, err
+		if err == bufio.ErrBufferFull {
+			err = nil
+			if ctx.Err() == nil {
+				continue
+			}
 		}
+		if err := s.check(ctx, err); err != nil {
+			return err
+		}
+		if size > int64(s.maxLine) {
+			return ErrTooLong
+		}
+		s.line = s.line[:size]
+		return nil
 	}
 }
 
-func (s *Stream) restart(ctx context.Context) error {
+func (s *Stream) restart() error {
 	s.close()
-	if err := s.buffer.Reserve(ctx, s.chunk); err != nil {
+	from, err := s.open()
+	if err != nil {
 		return err
 	}
-	from, err := s.open()
-	s.from, s.ended, s.window, s.base = from, false, s.buffer.Bytes[:0], 0
+	s.from, s.next, s.line = from, 0, nil
+	if s.reader == nil {
+		s.reader = bufio.NewReaderSize(from, Chunk)
+	} else {
+		s.reader.Reset(from)
+	}
+	return nil
+}
+
+// check returns the error of reading, or that of the context, after which nothing more is read.
+func (s *Stream) check(ctx context.Context, err error) error {
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		s.close()
+	}
 	return err
 }
 
 func (s *Stream) close() {
 	if s.from != nil {
 		s.from.Close()
-		s.from = nil
+		s.from, s.line = nil, nil
 	}
-}
-
-// more appends to the window. The error is [io.EOF] where there is no more.
-func (s *Stream) more(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if s.ended {
-		return io.EOF
-	}
-	if err := s.room(ctx); err != nil {
-		return err
-	}
-	n, err := s.from.Read(s.window[len(s.window):cap(s.window)])
-	s.window = s.window[:len(s.window)+n]
-	if err == io.EOF {
-		s.ended = true
-		if n > 0 {
-			err = nil
-		}
-	}
-	return err
-}
-
-// room makes room behind the window.
-func (s *Stream) room(ctx context.Context) error {
-	if len(s.window) < cap(s.window) {
-		return nil
-	}
-	all := s.buffer.Bytes[:cap(s.buffer.Bytes)]
-	// What is behind the longest line is read over.
-	size := min(2*len(all), max(len(all), s.maxLine)+s.chunk)
-	switch {
-	case len(all) > 4*s.chunk && len(s.window) < s.chunk/2:
-		size = s.chunk // the memory that a long line needed is given back
-	case len(s.window) < len(all)/2:
-		s.window = all[:copy(all, s.window)]
-		return nil
-	}
-	// Nothing is held while memory is waited for, but a copy of the window.
-	held := bytes.Clone(s.window)
-	if err := s.buffer.Resize(ctx, size); err != nil {
-		return err
-	}
-	all = s.buffer.Bytes[:cap(s.buffer.Bytes)]
-	s.window = all[:copy(all, held)]
-	return nil
 }

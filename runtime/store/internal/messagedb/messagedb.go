@@ -7,10 +7,8 @@ package messagedb
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -50,54 +48,15 @@ type Shared interface {
 	// last one.
 	Retain()
 	Release()
-	// Each calls row for each row of a query, which may depend on the form of the database.
-	// Where it has to start again, it calls begin before.
-	Each(ctx context.Context, begin func(), row func(*sql.Rows) error, query func(*Form) string, args ...any) error
-	// Query begins a query.
-	Query(ctx context.Context, query func(*Form) string, args ...any) (Rows, *Form, error)
-}
-
-// Rows are the rows of a query, which are read one after the other.
-type Rows interface {
-	Next() bool
-	Scan(dest ...any) error
-	// Failure returns why there is no next row: nil at the end.
-	Failure(context.Context) error
-	Close()
+	// Query begins a query, which may depend on the form of the database, and returns that
+	// too. The context ends reading its rows.
+	Query(ctx context.Context, query func(*Form) string, args ...any) (sqlitefile.Cursor, *Form, error)
 }
 
 // SQLite returns what shares an SQLite database, which open opens and finds out the form
 // of.
 func SQLite(open func(context.Context) (*sqlitefile.DB, *Form, error)) func() Shared {
-	return func() Shared { return sqlite{sqlitefile.Share(open)} }
-}
-
-type sqlite struct{ *sqlitefile.Shared[*Form] }
-
-// Each implements [Shared].
-func (s sqlite) Each(ctx context.Context, begin func(), row func(*sql.Rows) error, query func(*Form) string, args ...any) error {
-	return s.Use(ctx, func(db *sqlitefile.DB, form *Form) error {
-		begin()
-		text := query(form)
-		args, err := form.arguments(ctx, db, args)
-		if err != nil {
-			return err
-		}
-		return db.Each(ctx, row, text, args...)
-	})
-}
-
-// Query implements [Shared].
-func (s sqlite) Query(ctx context.Context, query func(*Form) string, args ...any) (Rows, *Form, error) {
-	rows, err := s.Shared.Query(ctx, func(db *sqlitefile.DB, form *Form) (string, []any, error) {
-		text := query(form)
-		args, err := form.arguments(ctx, db, args)
-		return text, args, err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	return rows, rows.Form, nil
+	return func() Shared { return sqlitefile.Share(open) }
 }
 
 // IsURL reports whether a text that names a database is the URL of one on a server of
@@ -115,33 +74,22 @@ var ErrAbsent = errors.New("there is no such database")
 type Form struct {
 	// Conversations is the query for conversations: their key, title, time of creation,
 	// time of the last change, whether they are archived, a text that changes when
-	// anything of it has changed, or NULL, time of the last message or NULL, newest time
-	// of all messages or NULL, where it stands in the database, and the id that it was
-	// recorded with, or NULL where that is the key.
+	// anything of it has changed, or NULL, time of the last message or NULL, its place in
+	// the database, and the id that it was recorded with, or NULL where that is the key.
 	Conversations string
 	// Conversation is the same for those with the key ?1.
 	Conversation string
-	// Listed is what Conversations has of those with the key ?1, and Sifted are the tables
-	// that have all text of messages and titles. Both are empty where reading all of them is
-	// not to be spared.
-	Listed string
-	Sifted []Sifted
 	// Messages is the query for the messages of the conversation with the key ?1, in
 	// order: role, name, time, size of the content in bytes, and the content, which is
-	// NULL where the size is over [MaxMessage], or what is read of the form. With Groups it has them in the rows
-	// of the JSON array ?2, and looks at no others.
+	// NULL where the size is over [MaxMessage], or over the bound of the form.
 	Messages string
-	// Groups, where no index leads to the messages of a conversation, is the query for the
-	// rows of each: where the conversation stands in the database, and a JSON array of
-	// rowids. First is the query for where the one with the key ?1 stands, NULL where it has
-	// no messages.
-	Groups, First string
 	// Kind returns the kind of the messages of a role, and their name.
 	Kind func(role, name []byte) (transcript.Kind, []byte)
 	// AppendPieces appends the text of a message.
 	AppendPieces func(dst []recorded.Piece, content []byte) []recorded.Piece
-
-	groups groups
+	// Stamp is the text that changes with anything in the database, for conversations of
+	// which it has none.
+	Stamp string
 }
 
 // MaxMessage is the largest content of a message that is read, in bytes. A larger one is
@@ -219,8 +167,11 @@ func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error
 	databases, problems := s.options.Databases()
 	opened := &session{store: s}
 	for _, d := range databases {
-		shared := &database{Shared: d.Share(), path: d.Path}
-		err := shared.Each(ctx, func() {}, nil, func(*Form) string { return "SELECT 1 WHERE FALSE" })
+		shared := &database{d.Share(), s, d.Path}
+		err := sqlitefile.Each(ctx, func() (sqlitefile.Cursor, error) {
+			rows, _, err := shared.Query(ctx, func(*Form) string { return "SELECT 1 WHERE FALSE" })
+			return rows, err
+		}, func(sqlitefile.Cursor) error { return nil })
 		switch {
 		case err == nil:
 			opened.databases = append(opened.databases, shared)
@@ -230,7 +181,7 @@ func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error
 			opened.Close()
 			return nil, nil, ctx.Err()
 		case !errors.Is(err, ErrAbsent):
-			problems = append(problems, problem(d.Path, err))
+			problems = append(problems, history.Problem("", store.Unreadable, d.Path, err))
 		}
 		shared.Release()
 	}
@@ -239,12 +190,4 @@ func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error
 	}
 	opened.unread = problems
 	return opened, slices.Clone(problems), nil
-}
-
-func problem(path string, err error) store.Problem {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	}
-	return store.Problem{Path: path, Err: err}
 }

@@ -52,7 +52,6 @@ type Grown struct {
 	File   *os.File
 	Opened fs.FileInfo // what it was before anything of it was read
 	Read   *int64      // bytes: whole lines
-	Buffer *store.Buffer
 }
 
 // unchanged reports whether a file is what it was before it was read. Else what was read need
@@ -145,7 +144,7 @@ func (e *Events) walk(c *facts.Coder, m *mark, script Growing) {
 	sum := int64(m.sum)
 	facts.Int(c, &m.read, &sum)
 	m.sum = uint32(sum) //nolint:gosec // the same bits
-	facts.Int(c, &e.event.Index)
+	facts.Int(c, &e.count)
 	c.Time(&e.last)
 	script.Walk(c)
 }
@@ -166,7 +165,7 @@ func (e *Events) Mark(ctx context.Context) []byte {
 		from = e.resumed
 	}
 	var err error
-	if m.sum, err = jsonl.Sum(ctx, f.File, from.sum, from.read, m.read, f.Buffer); err != nil {
+	if m.sum, err = jsonl.Sum(ctx, f.File, from.sum, from.read, m.read); err != nil {
 		return nil
 	}
 	if !f.unchanged() {
@@ -190,7 +189,7 @@ func (e *Events) resume(ctx context.Context, script Growing, data []byte) bool {
 	if !ok || !facts.Decode(data, func(c *facts.Coder) { e.walk(c, &m, script) }) {
 		return false
 	}
-	sum, err := jsonl.Sum(ctx, f.File, 0, 0, m.read, f.Buffer)
+	sum, err := jsonl.Sum(ctx, f.File, 0, 0, m.read)
 	if err != nil || sum != m.sum {
 		return false
 	}

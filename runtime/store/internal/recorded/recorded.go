@@ -8,14 +8,12 @@
 package recorded
 
 import (
-	"strconv"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Event is what is recorded of an event. It implements [transcript.Record].
+// Event is what is recorded of an event, as a store finds it.
 type Event struct {
 	Kind transcript.Kind
 	// Stamp is the timestamp, as it stands between its quotes; nil for none.
@@ -30,8 +28,10 @@ type Event struct {
 	// Name and CallID are as they stand between their quotes.
 	Name, CallID []byte
 	Failed       bool // a tool result that is marked as an error
-	Compacted    int  // turns that a compaction replaces
-	Turn         int
+	// Encoding is that of the text where that could not be decoded.
+	Encoding  transcript.Encoding
+	Compacted int // turns that a compaction replaces
+	Turn      int
 }
 
 // Piece is a part of a text.
@@ -43,9 +43,8 @@ type Piece struct {
 	Joined bool
 }
 
-var _ transcript.Record = (*Event)(nil)
-
-// Time implements [transcript.Record].
+// Time returns when the event happened, in UTC; zero where that is not recorded, or not
+// usable.
 func (e *Event) Time() time.Time {
 	if e.Stamp == nil {
 		return e.At
@@ -57,146 +56,37 @@ func (e *Event) Time() time.Time {
 	return t
 }
 
-// Stored implements [transcript.Record].
-func (e *Event) Stored() ([]byte, transcript.StoredForm) {
-	if e.Kind != transcript.KindToolCall && len(e.Pieces) == 1 && !e.Pieces[0].Plain {
-		return e.Pieces[0].Raw, transcript.StoredString
+// Decode returns the event as a plain value, which refers to what the store read.
+func (e *Event) Decode() transcript.Event {
+	d := transcript.Event{
+		Turn: e.Turn, Kind: e.Kind, Time: e.Time(), Name: Unescape(e.Name), CallID: Unescape(e.CallID),
+		Failed: e.Failed, Text: e.text(), Arguments: e.Arguments, Encoding: e.Encoding, CompactedTurns: e.Compacted,
 	}
-	return nil, transcript.StoredOtherwise
+	if e.Kind.Global() {
+		d.Turn = 0
+	}
+	return d
 }
 
-// AppendText implements [transcript.Record].
-func (e *Event) AppendText(dst []byte) ([]byte, transcript.Encoding) {
-	if e.Kind == transcript.KindToolCall {
-		dst = e.AppendName(dst, 0)
-		switch {
-		case len(e.Arguments) > 0 && !jsontext.IsEmpty(e.Arguments):
-			w := jsontext.Writer{Indent: true}
-			return w.Append(append(dst, '\n'), e.Arguments), transcript.Plain
-		case len(e.Pieces) > 0:
-			dst = append(dst, '\n')
-		}
+// text returns the text of the pieces, each on a line of its own unless it is joined.
+func (e *Event) text() []byte {
+	size := 0
+	for _, p := range e.Pieces {
+		size += len("\n") + len(p.Raw)
 	}
-	k := jsontext.Keep(len(dst), transcript.Limits{})
-	return e.appendPieces(dst, &k), transcript.Plain
-}
-
-func (e *Event) appendPieces(dst []byte, k *jsontext.Kept) []byte {
+	if size == 0 {
+		return nil
+	}
+	text := make([]byte, 0, size)
 	for i, p := range e.Pieces {
 		if i > 0 && !p.Joined {
-			dst, _ = k.Append(dst, []byte(`\n`), nil)
+			text = append(text, '\n')
 		}
 		if p.Plain {
-			dst = k.AppendPlain(dst, p.Raw)
+			text = transcript.AppendValid(text, p.Raw)
 		} else {
-			dst, _ = k.Append(dst, p.Raw, nil)
+			text = transcript.AppendUnescaped(text, p.Raw)
 		}
 	}
-	return k.Finish(dst)
-}
-
-// AppendBody implements [transcript.Record].
-func (e *Event) AppendBody(dst []byte, limits transcript.Limits) ([]byte, transcript.BodyInfo) {
-	var info transcript.BodyInfo
-	if len(e.Arguments) == 0 {
-		k := jsontext.Keep(len(dst), limits)
-		dst = e.appendPieces(dst, &k)
-		k.Describe(&info)
-		return dst, info
-	}
-	w := jsontext.Writer{Indent: true}
-	if limits.Part == 0 {
-		w.MaxText, limits.Text = limits.Text, limits.JSON
-	}
-	w.Whole = jsontext.Keep(len(dst), limits)
-	dst = w.Whole.Finish(w.Append(dst, e.Arguments))
-	info.JSON, info.Cut = true, w.Cut
-	w.Whole.Describe(&info)
-	return dst, info
-}
-
-// AppendName implements [transcript.Record].
-func (e *Event) AppendName(dst []byte, most int) []byte { return appendFirst(dst, e.Name, most) }
-
-// AppendCallID implements [transcript.Record].
-func (e *Event) AppendCallID(dst []byte, most int) []byte { return appendFirst(dst, e.CallID, most) }
-
-func appendFirst(dst, raw []byte, most int) []byte {
-	k := jsontext.KeepFirst(len(dst), most)
-	dst, _ = k.Append(dst, raw, nil)
-	return dst
-}
-
-// IsError implements [transcript.Record].
-func (e *Event) IsError() bool { return e.Failed }
-
-// CompactedTurns implements [transcript.Record].
-func (e *Event) CompactedTurns() int { return e.Compacted }
-
-// forms are the type of an event and the key of its text, by its kind.
-var forms = [...]struct{ recorded, text string }{
-	transcript.KindUnknown:         {"unknown", "content"},
-	transcript.KindUser:            {"chat_request", "content"},
-	transcript.KindAssistant:       {"chat_response", "message"},
-	transcript.KindReasoning:       {"chat_response", "reasoning"},
-	transcript.KindStructured:      {"chat_response", "data"},
-	transcript.KindToolCall:        {"tool_call_request", "arguments"},
-	transcript.KindToolResult:      {"tool_call_response", "content"},
-	transcript.KindInquiry:         {"inquiry_request", "question"},
-	transcript.KindInquiryResponse: {"inquiry_response", "answer"},
-	transcript.KindCompaction:      {"compaction", ""},
-	transcript.KindTurnStart:       {"turn_start", ""},
-	transcript.KindConfigDelta:     {"config_delta", ""},
-	transcript.KindSystem:          {"system_message", "content"},
-}
-
-// AppendJSON implements [transcript.Record], with the keys that JP's events have.
-func (e *Event) AppendJSON(dst []byte, options transcript.JSONOptions) []byte {
-	form := forms[e.Kind]
-	dst = append(dst, `{"timestamp":`...)
-	if t := e.Time(); t.IsZero() {
-		dst = append(dst, "null"...)
-	} else {
-		dst = append(t.AppendFormat(append(dst, '"'), time.RFC3339Nano), '"')
-	}
-	dst = append(append(append(dst, `,"type":"`...), form.recorded...), '"')
-	if e.CallID != nil {
-		dst = appendMember(dst, "id", e.AppendCallID(nil, 0))
-	}
-	if e.Name != nil {
-		dst = appendMember(dst, "name", e.AppendName(nil, 0))
-	}
-	var cut bool
-	var info transcript.BodyInfo
-	switch {
-	case form.text == "":
-	case len(e.Arguments) > 0:
-		w := jsontext.Writer{MaxText: options.MaxText}
-		dst = w.Append(append(dst, `,"arguments":`...), e.Arguments)
-		cut = w.Cut
-	default:
-		dst = append(append(append(dst, `,"`...), form.text...), `":"`...)
-		start := len(dst)
-		dst, info = e.AppendBody(dst, transcript.Limits{Text: options.MaxText})
-		dst = transcript.CloseQuoted(dst, start)
-	}
-	if e.Kind == transcript.KindToolResult {
-		dst = strconv.AppendBool(append(dst, `,"is_error":`...), e.Failed)
-	}
-	if info.Chars > 0 {
-		dst = strconv.AppendInt(append(dst, `,"chars":`...), int64(info.Chars), 10)
-		dst = strconv.AppendInt(append(dst, `,"head_chars":`...), int64(info.Head), 10)
-	}
-	if cut {
-		dst = append(dst, `,"cut":true`...)
-	}
-	if options.Turn {
-		dst = strconv.AppendInt(append(dst, `,"turn":`...), int64(e.Turn), 10)
-	}
-	return append(dst, '}')
-}
-
-func appendMember(dst []byte, key string, text []byte) []byte {
-	dst = append(append(append(dst, `,"`...), key...), `":`...)
-	return transcript.AppendQuoted(dst, text)
+	return text
 }

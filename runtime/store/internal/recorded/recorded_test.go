@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -47,57 +48,27 @@ func TestText(t *testing.T) {
 			recorded.Event{Kind: transcript.KindToolCall, Name: []byte("patch"), Pieces: pieces(`*** Begin\n`)},
 			"patch\n*** Begin\n", "*** Begin\n", `{"timestamp":null,"type":"tool_call_request","name":"patch","arguments":"*** Begin\n","turn":0}`,
 		},
+		"base64": {
+			recorded.Event{Kind: transcript.KindToolResult, Pieces: pieces("bm90"), Encoding: transcript.Base64},
+			"bm90", "bm90", `{"timestamp":null,"type":"tool_call_response","content":"bm90","is_error":false,"encoding":"base64","turn":0}`,
+		},
 		"nothing": {recorded.Event{Kind: transcript.KindCompaction}, "", "", `{"timestamp":null,"type":"compaction","turn":0}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := &test.event
-			if text, encoding := e.AppendText([]byte(">")); string(text) != ">"+test.text || encoding != transcript.Plain {
+			e := test.event.Decode()
+			if text := eventtext.Searched(&e); string(text) != test.text || e.Encoding != test.event.Encoding {
 				t.Errorf("text %q, want %q", text, test.text)
 			}
-			body, info := e.AppendBody([]byte(">"), transcript.Limits{})
-			if string(body) != ">"+test.body || info.JSON != (len(e.Arguments) > 0) {
+			body, info := eventtext.Body(&e, transcript.Limits{})
+			if string(body) != test.body || info.JSON != (len(e.Arguments) > 0) {
 				t.Errorf("body %q %+v, want %q", body, info, test.body)
 			}
-			object := e.AppendJSON(nil, transcript.JSONOptions{Turn: true})
+			object := eventtext.AppendJSON(nil, &e, transcript.JSONOptions{Turn: true})
 			if string(object) != test.json || !json.Valid(object) {
 				t.Errorf("JSON %s, want %s", object, test.json)
 			}
-			if stored, form := e.Stored(); form == transcript.StoredString && string(transcript.AppendUnescaped(nil, stored)) != test.text {
-				t.Errorf("stored %q", stored)
-			}
 		})
-	}
-}
-
-func TestLimits(t *testing.T) {
-	t.Parallel()
-	e := recorded.Event{Kind: transcript.KindUser, Pieces: pieces("0123456789", "abcdefghij")}
-	body, info := e.AppendBody(nil, transcript.Limits{Text: 10})
-	if string(body) != "012345ghij" || info.Chars != 21 || info.Head != 6 {
-		t.Errorf("%q, %+v", body, info)
-	}
-	if object := string(e.AppendJSON(nil, transcript.JSONOptions{MaxText: 10})); !strings.HasSuffix(object, `"content":"012345ghij","chars":21,"head_chars":6}`) {
-		t.Error(object)
-	}
-	call := recorded.Event{Kind: transcript.KindToolCall, Arguments: []byte(`{"a":"0123456789abcdefghij"}`)}
-	body, info = call.AppendBody(nil, transcript.Limits{Text: 10})
-	if !strings.Contains(string(body), "012345 … 10 characters omitted … ghij") || !info.Cut || !info.JSON {
-		t.Errorf("%q, %+v", body, info)
-	}
-	if object := string(call.AppendJSON(nil, transcript.JSONOptions{MaxText: 10})); !strings.HasSuffix(object, `,"cut":true}`) {
-		t.Error(object)
-	}
-	whole, _ := call.AppendBody(nil, transcript.Limits{})
-	var parts string
-	for part := 1; part < 10; part++ {
-		body, info := call.AppendBody(nil, transcript.Limits{Text: 7, JSON: 1, Part: part})
-		if parts += string(body); info.Chars != len(whole) {
-			t.Errorf("part %d: %+v", part, info)
-		}
-	}
-	if parts != string(whole) {
-		t.Errorf("%q, want %q", parts, whole)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -14,9 +15,8 @@ func Unescape(raw []byte) string { return string(transcript.AppendUnescaped(nil,
 // Begins reports whether a text, as it stands between its quotes, begins with one of
 // some prefixes, white space aside.
 func Begins(raw []byte, prefixes ...string) bool {
-	const enough = 256
-	begin, _ := transcript.AppendSome(nil, raw, enough)
-	text := strings.TrimLeft(string(begin), " \t\r\n")
+	const enough = 1 << 10
+	text := strings.TrimLeft(Unescape(raw[:min(len(raw), enough)]), " \t\r\n")
 	for _, prefix := range prefixes {
 		if strings.HasPrefix(text, prefix) {
 			return true
@@ -25,16 +25,23 @@ func Begins(raw []byte, prefixes ...string) bool {
 	return false
 }
 
-// maxTitle is how many characters of a prompt are a title.
-const maxTitle = 100
-
-// Title returns the first line that is not blank of a prompt, as it stands between its
-// quotes, cut to a title.
+// Title returns the first line that is not blank of a text, as it stands between its quotes, cut
+// to a title.
 func Title(raw []byte) string {
-	const enough = 8 * maxTitle
-	begin, _ := transcript.AppendSome(nil, raw, enough)
-	first, _, _ := strings.Cut(strings.TrimSpace(string(begin)), "\n")
-	return text.Cut(strings.TrimSpace(first), maxTitle)
+	const most = 100
+	first, _, _ := strings.Cut(strings.TrimSpace(Beginning(raw)), "\n")
+	return text.Cut(strings.TrimSpace(first), most)
+}
+
+// Request returns the beginning of a prompt, as it stands between its quotes, as
+// [store.Conversation.Request] has it.
+func Request(raw []byte) string { return store.Request(Beginning(raw)) }
+
+// Beginning returns as much of a text, as it stands between its quotes, as a title or a request is
+// made of.
+func Beginning(raw []byte) string {
+	const enough = 1 << 13
+	return Unescape(raw[:min(len(raw), enough)])
 }
 
 // Questions returns the text of an inquiry whose arguments have an array of questions:

@@ -2,7 +2,6 @@ package sqlitefile_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"runtime"
@@ -16,7 +15,7 @@ import (
 const endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n, hex(zeroblob(100)) AS s FROM r"
 
 func drain(ctx context.Context, db *sqlitefile.DB, query string, args ...any) (n int, err error) {
-	err = db.Each(ctx, func(rows *sql.Rows) error {
+	err = db.Each(ctx, func(rows *sqlitefile.Rows) error {
 		n++
 		return nil
 	}, query, args...)
@@ -89,7 +88,7 @@ func TestTimeOfTheReader(t *testing.T) {
 	sqlitefile.SetTime(db, 20*time.Second)
 	before := sqlitefile.Time(db)
 	const looked = 200 * time.Millisecond
-	err := db.Each(t.Context(), func(*sql.Rows) error {
+	err := db.Each(t.Context(), func(*sqlitefile.Rows) error {
 		for begun := time.Now(); time.Since(begun) < looked; {
 			runtime.Gosched()
 		}
@@ -139,7 +138,7 @@ func TestStoredValues(t *testing.T) {
 	}
 	db := own(t, "INSERT INTO t VALUES (1, 'a'), (2, zeroblob(100000000))").open()
 	var sizes []string
-	err := db.Each(t.Context(), func(rows *sql.Rows) error {
+	err := db.Each(t.Context(), func(rows *sqlitefile.Rows) error {
 		var size string
 		err := rows.Scan(&size)
 		sizes = append(sizes, size)

@@ -6,6 +6,7 @@ package storetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -73,7 +75,7 @@ func Said(t testing.TB, c store.Conversation) string {
 
 // Read is [Said], with the error at which reading ends.
 func Read(ctx context.Context, c store.Conversation) (string, error) {
-	events, err := c.Events(ctx, store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -85,24 +87,7 @@ func Read(ctx context.Context, c store.Conversation) (string, error) {
 			return "", fmt.Errorf("event %d has the index %d", n, events.Event().Index)
 		}
 	}
-	if err := events.Err(); err != nil {
-		return b.String(), err
-	}
-	return b.String(), digested(ctx, c, events)
-}
-
-// digested returns an error where events that were read to their end have another version than
-// their record.
-func digested(ctx context.Context, c store.Conversation, events store.Events) error {
-	record, ok := c.Record.(store.Digested)
-	if !ok || !record.IsDigested() {
-		return nil
-	}
-	version, err := c.Version(ctx)
-	if read := events.(store.DigestedEvents).Version(); err == nil && read != version {
-		err = fmt.Errorf("%s has the version %s, and its events %s", c.ID, version, read)
-	}
-	return err
+	return b.String(), events.Err()
 }
 
 // Resumed reads a conversation to its end, has it grow, and goes on behind what was read, where
@@ -132,7 +117,7 @@ func Resumed(t testing.TB, find func() store.Conversation, grow func()) bool {
 // resume reads what a conversation has behind a mark, or all where it cannot.
 func resume(t testing.TB, c store.Conversation, behind []byte) (text string, mark []byte, totals store.Totals, resumed bool) {
 	t.Helper()
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,13 +142,13 @@ func Describe(e *transcript.Event) string {
 	if e.Copied {
 		b.WriteString(" copied")
 	}
-	if name := e.AppendName(nil, 0); len(name) > 0 {
-		fmt.Fprintf(&b, " %s", name)
+	if e.Name != "" {
+		fmt.Fprintf(&b, " %s", e.Name)
 	}
-	if e.IsError() {
+	if e.Failed {
 		b.WriteString(" failed")
 	}
-	body, _ := e.AppendBody(nil, transcript.Limits{})
+	body, _ := eventtext.Body(e, transcript.Limits{})
 	if len(body) > 0 {
 		fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(string(body)), " "))
 	}
@@ -181,7 +166,7 @@ var letters = map[transcript.Kind]string{
 // result, ! one that failed, q a question or its answer, | a compaction.
 func Turns(t testing.TB, c store.Conversation) string {
 	t.Helper()
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +185,7 @@ func Turns(t testing.TB, c store.Conversation) string {
 			}
 		}
 		b.WriteString(letters[e.Kind])
-		if e.IsError() {
+		if e.Failed {
 			b.WriteString("!")
 		}
 	}
@@ -213,6 +198,9 @@ func Turns(t testing.TB, c store.Conversation) string {
 	return b.String()
 }
 
+// Called returns the title of a conversation, or how its first request begins.
+func Called(c store.Conversation) string { return cmp.Or(c.Title, c.Request) }
+
 // Listing returns a line for each conversation of a store: its id, its title, its parent,
 // whether it is archived, and its turns. Each is looked for by its id too.
 func Listing(t testing.TB, s store.Store) string {
@@ -223,7 +211,7 @@ func Listing(t testing.TB, s store.Store) string {
 	}
 	var b strings.Builder
 	for _, c := range found {
-		fmt.Fprintf(&b, "%s %q", c.ID, c.Title)
+		fmt.Fprintf(&b, "%s %q", c.ID, Called(c))
 		if c.Parent != "" {
 			fmt.Fprintf(&b, " of %s", c.Parent)
 		}
@@ -232,7 +220,7 @@ func Listing(t testing.TB, s store.Store) string {
 		}
 		b.WriteString(Turns(t, c) + "\n")
 		again, err := Find(t, s, c.ID)
-		if err != nil || again.Title != c.Title || again.Parent != c.Parent || !again.CreatedAt.Equal(c.CreatedAt) || again.Dir != c.Dir {
+		if err != nil || Called(again) != Called(c) || again.Parent != c.Parent || !again.CreatedAt.Equal(c.CreatedAt) || again.Dir != c.Dir {
 			t.Errorf("Find: %+v, %v; List: %+v", again, err, c)
 		}
 		checkLast(t, c)
@@ -243,7 +231,7 @@ func Listing(t testing.TB, s store.Store) string {
 // checkLast checks that what a listing has as the time of the last event is that.
 func checkLast(t testing.TB, c store.Conversation) {
 	t.Helper()
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,10 +247,10 @@ func checkLast(t testing.TB, c store.Conversation) {
 // twice gives the same, in valid UTF-8 and valid JSON.
 func CheckReading(t testing.TB, c store.Conversation) {
 	t.Helper()
-	if !utf8.ValidString(c.Title) {
-		t.Errorf("title %q", c.Title)
+	if !utf8.ValidString(Called(c)) {
+		t.Errorf("title %q", Called(c))
 	}
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,8 +261,8 @@ func CheckReading(t testing.TB, c store.Conversation) {
 		for events.Next(t.Context()) {
 			e := events.Event()
 			b.WriteString(Describe(e))
-			text, _ := e.AppendText(nil)
-			object := e.AppendJSON(nil, transcript.JSONOptions{Turn: true})
+			text := eventtext.Searched(e)
+			object := eventtext.AppendJSON(nil, e, transcript.JSONOptions{Turn: true})
 			if !utf8.Valid(text) || !json.Valid(object) {
 				t.Fatalf("%q, %s", text, object)
 			}
@@ -311,7 +299,7 @@ func CheckLongLine(t testing.TB, s store.Store, file string) {
 	if after := Said(t, c); after != before {
 		t.Errorf("it says %q, and %q with the line", before, after)
 	}
-	events, err := c.Events(t.Context(), store.NewBuffer(store.NewMemory(1<<20)))
+	events, err := c.Events(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

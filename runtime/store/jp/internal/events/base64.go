@@ -76,44 +76,13 @@ func looksLikeBase64(text []byte) bool {
 	return len(bytes.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")) == 0
 }
 
-// onlyBase64 reports whether text has only characters of the two alphabets and of
-// padding.
-func onlyBase64(text []byte) bool {
-	for _, c := range text {
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '+', c == '/', c == '-', c == '_', c == '=':
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-// base64Strings is the [jsontext.Decoder] of strings that JP may have stored as
-// base64.
-type base64Strings struct{}
-
-// decoder returns the decoder of strings that may be base64, or none.
-func decoder(base64 bool) jsontext.Decoder {
-	if base64 {
-		return base64Strings{}
-	}
-	return nil
-}
-
-// Append implements [jsontext.Decoder].
-func (base64Strings) Append(dst, raw []byte) ([]byte, transcript.Encoding) {
-	return appendStored(dst, raw)
-}
-
-// Applies implements [jsontext.Decoder]: the string has no other characters than those
-// of base64.
-func (base64Strings) Applies(raw []byte) bool {
-	var buf []byte
-	for len(raw) > 0 {
-		if buf, raw = transcript.AppendSome(buf[:0], raw, jsontext.AtOnce); !onlyBase64(buf) {
-			return false
-		}
-	}
-	return true
+// decodeStrings returns a JSON value, compact, with the text of each string that JP may
+// have stored as base64, and Base64 where one of them is left as stored.
+func decodeStrings(raw []byte) (value []byte, encoding transcript.Encoding) {
+	w := jsontext.Writer{Text: func(dst, raw []byte) []byte {
+		dst, stored := appendStored(dst, raw)
+		encoding = max(encoding, stored)
+		return dst
+	}}
+	return w.Append(make([]byte, 0, len(raw)), raw), encoding
 }

@@ -38,8 +38,8 @@ func (e *DamageError) Error() string {
 
 // damage returns what stops a file of which data begins at base, and which had some
 // events before.
-func damage(f *jsontext.Failure, base int64, events int) *DamageError {
-	d := &DamageError{Kind: DamageCutOff, Offset: base + int64(f.Offset), Event: events, Detail: f.Detail}
+func damage(f *jsontext.Failure, events int) *DamageError {
+	d := &DamageError{Kind: DamageCutOff, Offset: int64(f.Offset), Event: events, Detail: f.Detail}
 	switch f.Kind {
 	case jsontext.Syntax:
 		d.Kind = DamageSyntax

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/convtools/convtools/runtime/base/cases"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/jp/internal/events"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/google/go-cmp/cmp"
@@ -66,22 +67,26 @@ func compareEvent(t *testing.T, got *events.Event, want oracleEvent) {
 	if got.Kind.String() != want.kind || got.Turn != want.turn {
 		t.Errorf("kind %v in turn %d, want %v in %d, of\n%s", got.Kind, got.Turn, want.kind, want.turn, want.raw)
 	}
-	text, enc := got.AppendText([]byte("> "))
-	if string(text) != "> "+want.text || enc.String() != want.encoding {
-		t.Errorf("text %q, %q; want %q, %q, of\n%s", text[2:], enc, want.text, want.encoding, want.raw)
-	}
-	if raw, form := got.Stored(); form == transcript.StoredString {
-		if s := string(transcript.AppendUnescaped(nil, raw)); s != want.text {
-			t.Errorf("stored text %q, want %q, of\n%s", s, want.text, want.raw)
+	d := got.Decode()
+	text := eventtext.Searched(&d)
+	if got.Kind == transcript.KindToolCall { // it is searched without escapes
+		text = []byte(d.Name)
+		switch body, _ := eventtext.Body(&d, transcript.Limits{}); string(body) {
+		case "", "{}", "[]":
+		default:
+			text = append(append(text, '\n'), body...)
 		}
 	}
-	checkParts(t, got, 20)
+	if string(text) != want.text || d.Encoding.String() != want.encoding {
+		t.Errorf("text %q, %q; want %q, %q, of\n%s", text, d.Encoding, want.text, want.encoding, want.raw)
+	}
+	checkParts(t, &d, 20)
 	wantError, _ := want.object["is_error"].(bool)
-	if got.IsError() != wantError {
-		t.Errorf("is_error %v of\n%s", got.IsError(), want.raw)
+	if d.Failed != wantError {
+		t.Errorf("is_error %v of\n%s", d.Failed, want.raw)
 	}
 	for _, opts := range []transcript.JSONOptions{{Turn: true}, {Turn: true, OmitMetadata: true, MaxText: 7}} {
-		printed := got.AppendJSON(nil, opts)
+		printed := eventtext.AppendJSON(nil, &d, opts)
 		var value map[string]any
 		dec := json.NewDecoder(bytes.NewReader(printed))
 		dec.UseNumber()

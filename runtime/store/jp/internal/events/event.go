@@ -2,6 +2,7 @@ package events
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/jsontext"
@@ -11,8 +12,7 @@ import (
 // Field names a recorded key of an event.
 type Field uint8
 
-// The keys the accessors of [Event] know. Other keys are only part of Raw and
-// AppendJSON.
+// The keys the accessors of [Event] know. Other keys are only part of Raw.
 const (
 	FieldType Field = iota
 	FieldTimestamp
@@ -101,111 +101,59 @@ func (e *Event) AppendString(dst []byte, f Field) []byte {
 	return transcript.AppendUnescaped(dst, raw)
 }
 
-// Stored implements [transcript.Record]. The slice aliases the scanned data.
-func (e *Event) Stored() ([]byte, transcript.StoredForm) {
-	if e.Kind == transcript.KindToolCall {
-		return e.Raw(), transcript.StoredCall
+// Decode returns the event as a plain value, which refers to the scanned data.
+func (e *Event) Decode() transcript.Event {
+	d := transcript.Event{
+		Index: e.Index, Turn: e.Turn, Kind: e.Kind, Time: e.Time(),
+		Name: string(e.AppendString(nil, FieldName)), CallID: string(e.AppendString(nil, FieldID)),
+		Failed: e.IsError(), CompactedTurns: e.CompactedTurns(), Object: e.object(),
 	}
-	f, base64 := e.textField()
-	raw, ok := e.stringField(f)
-	switch {
-	case !ok:
-		return nil, transcript.StoredOtherwise
-	case base64:
-		return raw, transcript.StoredBase64
+	if e.Kind == transcript.KindInquiry {
+		d.Text = unescaped(e.question())
+		return d
 	}
-	return raw, transcript.StoredString
-}
-
-// AppendText implements [transcript.Record]. Of structured data it has only what is
-// a string.
-func (e *Event) AppendText(dst []byte) ([]byte, transcript.Encoding) {
-	switch e.Kind {
-	case transcript.KindToolCall:
-		dst = e.AppendName(dst, 0)
-		if raw, ok := e.Field(FieldArguments); ok && !jsontext.IsEmpty(raw) {
-			w := jsontext.Writer{Indent: true, Decoder: base64Strings{}}
-			dst = w.Append(append(dst, '\n'), raw)
-			return dst, w.Encoding
-		}
-		return dst, transcript.Plain
-	case transcript.KindInquiry:
-		return transcript.AppendUnescaped(dst, e.question()), transcript.Plain
-	}
-	f, base64 := e.textField()
-	raw, _ := e.stringField(f)
-	if base64 {
-		return appendStored(dst, raw)
-	}
-	return transcript.AppendUnescaped(dst, raw), transcript.Plain
-}
-
-// AppendBody implements [transcript.Record].
-func (e *Event) AppendBody(dst []byte, limits transcript.Limits) ([]byte, transcript.BodyInfo) {
-	f := FieldAnswer
-	w := jsontext.Writer{Indent: true}
-	switch e.Kind {
-	case transcript.KindInquiry:
-		return appendBody(dst, e.question(), limits, false)
-	case transcript.KindToolCall:
-		f, w.Decoder, w.MaxText = FieldArguments, base64Strings{}, limits.Text
-	case transcript.KindStructured:
-		f, w.MaxText = FieldData, limits.Text
-	case transcript.KindInquiryResponse:
-	default:
-		var base64 bool
-		f, base64 = e.textField()
-		if raw, ok := e.stringField(f); ok {
-			return appendBody(dst, raw, limits, base64)
-		}
-		w.Decoder, w.MaxText = decoder(base64), limits.Text
-	}
-	raw, ok := e.Field(f)
+	raw, ok := e.Field(e.content())
 	if !ok {
-		return dst, transcript.BodyInfo{}
+		return d
 	}
-	if text, ok := jsontext.Unquote(raw); ok && e.Kind != transcript.KindToolCall {
-		if e.Kind == transcript.KindInquiryResponse || limits.Part > 0 {
-			return appendBody(dst, text, limits, false)
+	text, isText := jsontext.Unquote(raw)
+	switch e.Kind {
+	case transcript.KindToolCall:
+		d.Arguments, d.Encoding = decodeStrings(raw)
+	case transcript.KindToolResult:
+		if isText {
+			d.Text, d.Encoding = appendStored(nil, text)
+		} else {
+			d.Arguments, d.Encoding = decodeStrings(raw)
 		}
-		dst = w.AppendMarked(dst, text)
-		return dst, transcript.BodyInfo{Cut: w.Cut}
+	default:
+		if isText {
+			d.Text = unescaped(text)
+		} else {
+			d.Arguments = raw
+		}
 	}
-	if limits.Part > 0 {
-		w.MaxText = 0
-	} else {
-		limits.Text = limits.JSON
+	return d
+}
+
+// unescaped returns the text of a string; raw is between its quotes.
+func unescaped(raw []byte) []byte {
+	return transcript.AppendUnescaped(make([]byte, 0, len(raw)), raw)
+}
+
+// object returns the recorded object, with decoded metadata, which JP stores as it stores
+// tool data.
+func (e *Event) object() []byte {
+	metadata, ok := e.Field(FieldMetadata)
+	if !ok || !e.Kind.Typed() {
+		return e.Raw()
 	}
-	w.Whole = jsontext.Keep(len(dst), limits)
-	dst = w.Whole.Finish(w.Append(dst, raw))
-	info := transcript.BodyInfo{Encoding: w.Encoding, JSON: true, Cut: w.Cut}
-	w.Whole.Describe(&info)
-	return dst, info
+	decoded, _ := decodeStrings(metadata)
+	at := e.fields[FieldMetadata]
+	return slices.Concat(e.data[e.start:at.start], decoded, e.data[at.end:e.end])
 }
 
-// appendBody appends what the limits let through of the text of a string.
-func appendBody(dst, raw []byte, limits transcript.Limits, base64 bool) ([]byte, transcript.BodyInfo) {
-	k := jsontext.Keep(len(dst), limits)
-	var info transcript.BodyInfo
-	dst, info.Encoding = k.Append(dst, raw, decoder(base64))
-	k.Describe(&info)
-	return dst, info
-}
-
-// AppendName implements [transcript.Record].
-func (e *Event) AppendName(dst []byte, most int) []byte { return e.appendFirst(dst, FieldName, most) }
-
-// AppendCallID implements [transcript.Record].
-func (e *Event) AppendCallID(dst []byte, most int) []byte { return e.appendFirst(dst, FieldID, most) }
-
-func (e *Event) appendFirst(dst []byte, f Field, most int) []byte {
-	raw, _ := e.stringField(f)
-	k := jsontext.KeepFirst(len(dst), most)
-	dst, _ = k.Append(dst, raw, nil)
-	return dst
-}
-
-// CompactedTurns implements [transcript.Record].
+// CompactedTurns returns how many turns, from the first, a compaction replaces.
 func (e *Event) CompactedTurns() int {
 	if e.Kind != transcript.KindCompaction {
 		return 0
@@ -221,22 +169,24 @@ func (e *Event) CompactedTurns() int {
 	return *c.ToTurn + 1
 }
 
-// textField returns the field of the main text. For kinds without one it is a
-// field that does not exist.
-func (e *Event) textField() (f Field, base64 bool) {
+// content returns the field of what was said, asked for or returned. For kinds without
+// one it is a field that does not exist.
+func (e *Event) content() Field {
 	switch e.Kind {
-	case transcript.KindUser:
-		return FieldContent, false
+	case transcript.KindUser, transcript.KindToolResult:
+		return FieldContent
 	case transcript.KindAssistant:
-		return FieldMessage, false
+		return FieldMessage
 	case transcript.KindReasoning:
-		return FieldReasoning, false
+		return FieldReasoning
 	case transcript.KindStructured:
-		return FieldData, false
-	case transcript.KindToolResult:
-		return FieldContent, true
+		return FieldData
+	case transcript.KindToolCall:
+		return FieldArguments
+	case transcript.KindInquiryResponse:
+		return FieldAnswer
 	}
-	return numFields, false
+	return numFields
 }
 
 // stringField returns what stands between the quotes of a field that holds a

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -78,8 +79,9 @@ func TestLegacyForms(t *testing.T) {
 		}
 		var got []string
 		for _, e := range events {
-			text, enc := e.AppendText(nil)
-			if enc != transcript.Plain {
+			d := e.Decode()
+			text := eventtext.Searched(&d)
+			if d.Encoding != transcript.Plain {
 				t.Errorf("%s: %q is not decoded", test.name, text)
 			}
 			line := fmt.Sprintf("%d %v", e.Turn, e.Kind)

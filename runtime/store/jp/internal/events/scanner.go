@@ -26,9 +26,7 @@ const MaxDepth = jsontext.MaxDepth
 // wrong escape inside a string is not damage; everything else of the JSON
 // grammar is checked.
 type Scanner struct {
-	jsontext.Cursor       // over a part of the file
-	base            int64 // where that begins in the file
-	fill            Fill  // nil where it ends with the file
+	jsontext.Cursor // over the file
 	state           scanState
 	count           int // events returned so far, also the index of the next one
 	event           Event
@@ -37,15 +35,8 @@ type Scanner struct {
 	turn     int
 	anyTyped bool
 	untimed  error // about the first event without a timestamp
-	stamp    span  // the timestamp of the event that was returned last, in data
-	last     store.Totals
-	noted    bool // last describes that event
+	stamp    span  // the timestamp of the event that was returned last
 }
-
-// Fill returns data[from:] with what follows it in the file, at least a byte
-// unless the file ends there, and reports whether it does. data is not used after
-// the call.
-type Fill func(data []byte, from int) (more []byte, end bool, err error)
 
 type scanState uint8
 
@@ -60,49 +51,9 @@ const (
 // The data must not change while the scanner or an event of it is in use.
 func NewScanner(data []byte) *Scanner { return &Scanner{Cursor: jsontext.Cursor{Data: data}} }
 
-// Reset makes the scanner begin a file. data is its beginning, and fill gets what
-// follows; nil where that is all.
-func (s *Scanner) Reset(data []byte, fill Fill) {
-	*s = Scanner{Cursor: jsontext.Cursor{Data: data}, fill: fill}
-}
-
 // Next advances to the next event. It returns false at the end and at the
 // first damage; every whole event before the damage has been returned then.
 func (s *Scanner) Next() bool {
-	for {
-		start, state := s.Pos, s.state
-		if s.next() {
-			s.noted = false
-			return true
-		}
-		// What ends with the data may go on in the file.
-		if s.fill == nil || s.err != nil && !isCutOff(s.err) {
-			return false
-		}
-		s.note()
-		// What fill waits for memory with must be free: nothing else keeps the data.
-		data := s.Data
-		s.Data, s.event.data = nil, nil
-		data, end, err := s.fill(data, start)
-		if err != nil {
-			s.state, s.err = scanDone, err
-			return false
-		}
-		if end {
-			s.fill = nil
-		}
-		s.base += int64(start)
-		s.Data, s.Pos, s.state, s.err = data, 0, state, nil
-	}
-}
-
-func isCutOff(err error) bool {
-	damage, ok := err.(*DamageError)
-	return ok && damage.Kind == DamageCutOff
-}
-
-// next is Next within the data there is.
-func (s *Scanner) next() bool {
 	switch s.state {
 	case scanBegin:
 		if !s.open() {
@@ -139,35 +90,26 @@ func (s *Scanner) next() bool {
 // by Next.
 func (s *Scanner) Event() *Event { return &s.event }
 
-// Err returns nil after a whole file, else a *DamageError, or the error of the
-// Fill.
+// Err returns nil after a whole file, otherwise a *DamageError, or the error of [Scanner.Fail].
 func (s *Scanner) Err() error { return s.err }
 
 // Totals describes the events up to here, as JP counts them: a file that is
 // damaged, or that holds an event without a timestamp, counts as 0 events.
 func (s *Scanner) Totals() store.Totals {
-	s.note()
-	t := s.last
-	t.Turns, t.Events = s.turn, s.count
 	if err := cmp.Or(s.untimed, s.err); err != nil {
 		return store.Totals{Turns: s.turn, Uncounted: err}
+	}
+	t := store.Totals{Turns: s.turn, Events: s.count}
+	if s.count > 0 {
+		t.LastAt = parseTime(s.Data[s.stamp.start+1 : s.stamp.end-1])
+		t.BadTime = t.LastAt.IsZero()
 	}
 	return t
 }
 
-// note keeps the time of the event that was returned last, before its bytes go.
-func (s *Scanner) note() {
-	if s.count == 0 || s.noted || s.untimed != nil {
-		return
-	}
-	s.noted = true
-	s.last.LastAt = parseTime(s.Data[s.stamp.start+1 : s.stamp.end-1])
-	s.last.BadTime = s.last.LastAt.IsZero()
-}
-
 func (s *Scanner) stop() bool {
 	if f := s.Failure; f != nil {
-		s.err, s.Failure = damage(f, s.base, s.count), nil
+		s.err, s.Failure = damage(f, s.count), nil
 	}
 	s.state = scanDone
 	return false
@@ -227,7 +169,7 @@ func (s *Scanner) scanEvent() bool {
 		return false
 	}
 	e.end = s.Pos
-	e.Index, e.Offset = s.count, s.base+int64(e.start)
+	e.Index, e.Offset = s.count, int64(e.start)
 	e.Kind = e.classify()
 	e.Turn = s.turnOf(e.Kind)
 	if e.HasTimestamp() {
@@ -258,7 +200,7 @@ func (s *Scanner) turnOf(k transcript.Kind) int {
 
 // fail records the damage and returns false, so that callers can return it.
 func (s *Scanner) fail(kind DamageKind, offset int, detail string) bool {
-	s.err = &DamageError{Kind: kind, Offset: s.base + int64(offset), Event: s.count, Detail: detail}
+	s.err = &DamageError{Kind: kind, Offset: int64(offset), Event: s.count, Detail: detail}
 	return false
 }
 

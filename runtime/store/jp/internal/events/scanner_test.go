@@ -1,7 +1,6 @@
 package events_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -32,6 +31,13 @@ func one(t *testing.T, object string) *events.Event {
 		t.Fatalf("scanning %s: %d events, %v", object, len(events), err)
 	}
 	return &events[0]
+}
+
+// decoded scans one event, and decodes it.
+func decoded(t *testing.T, object string) *transcript.Event {
+	t.Helper()
+	e := one(t, object).Decode()
+	return &e
 }
 
 // count scans all of data.
@@ -304,9 +310,6 @@ func TestFields(t *testing.T) {
 	if !e.IsError() {
 		t.Error("is_error is not seen")
 	}
-	if raw, form := e.Stored(); string(raw) != "aGk=" || form != transcript.StoredBase64 {
-		t.Errorf("Stored: %s, %v", raw, form)
-	}
 	if got := e.Time(); !got.Equal(time.Date(2026, 5, 29, 19, 42, 36, 5e8, time.UTC)) {
 		t.Errorf("Time: %v", got)
 	}
@@ -334,8 +337,6 @@ func TestResultsDoNotShareCapacity(t *testing.T) {
 		_ = append(s.Event().Raw(), "XXXX"...)
 		raw, _ := s.Event().Field(events.FieldContent)
 		_ = append(raw, "XXXX"...)
-		text, _ := s.Event().Stored()
-		_ = append(text, "XXXX"...)
 	}
 	if diff := cmp.Diff(before, string(data)); diff != "" {
 		t.Errorf("the data changed:\n%s", diff)
@@ -344,9 +345,8 @@ func TestResultsDoNotShareCapacity(t *testing.T) {
 
 func TestScannerDoesNotAllocate(t *testing.T) {
 	data := chatHeavy(1 << 16)
-	s := events.NewScanner(nil)
 	n := testing.AllocsPerRun(10, func() {
-		s.Reset(data, nil)
+		s := events.NewScanner(data)
 		for s.Next() {
 		}
 		if n := s.Totals(); n.Uncounted != nil {
@@ -382,63 +382,8 @@ func TestLargeStreams(t *testing.T) {
 
 	const size = 50 << 20
 	content := strings.Repeat("A", size/4*3) // "AAAA" is three zero bytes
-	e := one(t, `{"type":"tool_call_response","content":"`+content+`"}`)
-	text, enc := e.AppendText(nil)
-	if len(text) != len(content)/4*3 || enc != transcript.Plain || strings.Trim(string(text), "\x00") != "" {
-		t.Errorf("a large result: %d bytes, %v", len(text), enc)
-	}
-}
-
-// A file that is read in parts of any size says what it says as a whole.
-func TestParts(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(600) {
-		g := newGenerator(seed)
-		data := g.stream()
-		if g.chance(40) {
-			data = data[:g.IntN(len(data)+1)]
-		}
-		if g.chance(20) && len(data) > 0 {
-			data[g.IntN(len(data))] = pick[byte](g, '"', '{', ']', ',', 'x', ' ')
-		}
-		for _, size := range []int{1, 2, 7, 64, len(data) + 1} {
-			compareParts(t, data, size)
-			if t.Failed() {
-				t.Fatalf("seed %d, parts of %d bytes of\n%s", seed, size, data)
-			}
-		}
-	}
-}
-
-func compareParts(t *testing.T, data []byte, size int) {
-	t.Helper()
-	whole, parts := events.NewScanner(data), events.NewScanner(nil)
-	at := 0
-	parts.Reset(nil, func(held []byte, from int) ([]byte, bool, error) {
-		more := append(bytes.Clone(held[from:]), data[at:min(at+size, len(data))]...)
-		at = min(at+size, len(data))
-		for i := range held { // nobody may look at it again
-			held[i] = 0
-		}
-		return more, at == len(data), nil
-	})
-	for whole.Next() {
-		if !parts.Next() {
-			t.Errorf("%v, but there are more events", parts.Err())
-			return
-		}
-		a, b := whole.Event(), parts.Event()
-		if a.Index != b.Index || a.Offset != b.Offset || a.Kind != b.Kind || a.Turn != b.Turn || !bytes.Equal(a.Raw(), b.Raw()) {
-			t.Errorf("event %d is %s, want %s", b.Index, b.Raw(), a.Raw())
-		}
-	}
-	if parts.Next() {
-		t.Error("there are events behind the last one")
-	}
-	if diff := cmp.Diff(fmt.Sprint(whole.Err()), fmt.Sprint(parts.Err())); diff != "" {
-		t.Error(diff)
-	}
-	if a, b := fmt.Sprintf("%+v", whole.Totals()), fmt.Sprintf("%+v", parts.Totals()); a != b {
-		t.Errorf("totals %s, want %s", b, a)
+	e := decoded(t, `{"type":"tool_call_response","content":"`+content+`"}`)
+	if text := e.Text; len(text) != len(content)/4*3 || e.Encoding != transcript.Plain || strings.Trim(string(text), "\x00") != "" {
+		t.Errorf("a large result: %d bytes, %v", len(text), e.Encoding)
 	}
 }

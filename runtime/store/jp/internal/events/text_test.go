@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/jp/internal/events"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -54,7 +55,7 @@ func TestAppendDecoded(t *testing.T) {
 	}
 }
 
-func TestAppendText(t *testing.T) {
+func TestDecode(t *testing.T) {
 	t.Parallel()
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	for _, test := range []struct {
@@ -78,7 +79,7 @@ func TestAppendText(t *testing.T) {
 		{`{"type":"tool_call_request","arguments":{"n":1}}`, "\n{\n  \"n\": 1\n}", transcript.Plain},
 		{
 			`{"type":"tool_call_request","name":"run","arguments":{"z":"` + b64("<a&b>\n") + `","a":[],"n":1.50,"l":["` + b64("x y") + `",{"k":null}]}}`,
-			"run\n{\n  \"z\": \"<a&b>\\n\",\n  \"a\": [],\n  \"n\": 1.50,\n  \"l\": [\n    \"x y\",\n    {\n      \"k\": null\n    }\n  ]\n}", transcript.Plain,
+			"run\n{\n  \"z\": \"<a&b>\n\",\n  \"a\": [],\n  \"n\": 1.50,\n  \"l\": [\n    \"x y\",\n    {\n      \"k\": null\n    }\n  ]\n}", transcript.Plain,
 		},
 		{`{"type":"tool_call_request","name":"run","arguments":{"a":"//79/CBiaW5hcnkh"}}`, "run\n{\n  \"a\": \"//79/CBiaW5hcnkh\"\n}", transcript.Base64},
 		{`{"type":"inquiry_request","question":{"text":"Sure?","answer_type":{"type":"text","text":"no"}}}`, "Sure?", transcript.Plain},
@@ -91,21 +92,21 @@ func TestAppendText(t *testing.T) {
 		{`{"type":"config_delta","content":"x"}`, "", transcript.Plain},
 		{`{"content":"x"}`, "", transcript.Plain},
 	} {
-		got, enc := one(t, test.object).AppendText([]byte(">"))
-		if string(got) != ">"+test.want || enc != test.enc {
-			t.Errorf("%s: text %q, %q; want %q, %q", test.object, got, enc, test.want, test.enc)
+		e := decoded(t, test.object)
+		if got := string(eventtext.Searched(e)); got != test.want || e.Encoding != test.enc {
+			t.Errorf("%s: text %q, %q; want %q, %q", test.object, got, e.Encoding, test.want, test.enc)
 		}
 	}
 }
 
 func TestStructuredData(t *testing.T) {
 	t.Parallel()
-	e := one(t, `{"type":"chat_response","data":{"b":[1,2,{}],"a":"aGVsbG8="}}`)
+	e := decoded(t, `{"type":"chat_response","data":{"b":[1,2,{}],"a":"aGVsbG8="}}`)
 	want := "{\n  \"b\": [\n    1,\n    2,\n    {}\n  ],\n  \"a\": \"aGVsbG8=\"\n}"
-	if got, info := e.AppendBody(nil, transcript.Limits{}); string(got) != want || !info.JSON {
+	if got, info := eventtext.Body(e, transcript.Limits{}); string(got) != want || !info.JSON {
 		t.Errorf("%s, %+v\nwant\n%s", got, info, want)
 	}
-	if got, info := one(t, `{"type":"chat_response"}`).AppendBody(nil, transcript.Limits{}); len(got) > 0 || info.JSON {
+	if got, info := eventtext.Body(decoded(t, `{"type":"chat_response"}`), transcript.Limits{}); len(got) > 0 || info.JSON {
 		t.Errorf("missing data: %s, %+v", got, info)
 	}
 }
@@ -235,7 +236,7 @@ func TestAppendJSON(t *testing.T) {
 			`{"timestamp":"t","type":"tool_call_response","content":[{"text":"aaaaaa … 90 characters omitted … üüüü"}],"cut":true}`,
 		},
 	} {
-		if got := string(one(t, test.object).AppendJSON([]byte(">"), test.opts)); got != ">"+test.want {
+		if got := string(eventtext.AppendJSON([]byte(">"), decoded(t, test.object), test.opts)); got != ">"+test.want {
 			t.Errorf("%s:\n got %s\nwant >%s", test.name, got, test.want)
 		}
 	}
@@ -249,8 +250,7 @@ func ExampleScanner() {
 	]`))
 	for s.Next() {
 		e := s.Event()
-		text, _ := e.AppendText(nil)
-		fmt.Printf("%d %v %q\n", e.Turn, e.Kind, text)
+		fmt.Printf("%d %v %q\n", e.Turn, e.Kind, e.Decode().Text)
 	}
 	fmt.Println(s.Err())
 	// Output:

@@ -1,0 +1,258 @@
+package excerpt
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/index/terms"
+)
+
+// Weights are how much terms weigh.
+type Weights map[string]float64
+
+// Passage is a part of a text.
+type Passage struct {
+	Start, End int // in bytes
+	// Value is the sum of the weights of the terms in it, each once, and of half of both for
+	// two of them that are next to each other.
+	Value float64
+	// Beside is the part of Value for terms that are next to each other.
+	Beside float64
+}
+
+// sentence is a part of a line, and the terms in it.
+type sentence struct {
+	start, end int
+	terms      []string // in order; each as often as it occurs
+	value      float64  // of the terms, each once
+	opens      bool     // it ends with a colon: what follows belongs to it
+}
+
+// BestPassage returns the passage of at most most bytes, of whole sentences or lines where these are
+// shorter, whose terms weigh the most; of several the shortest, and then the first. Wide is the
+// same with more around it, of at most wide bytes. A text of no more than that is one passage.
+func BestPassage(r *terms.Reader, text []byte, weights Weights, most, wide int) (best, wider Passage) {
+	sentences := divide(text, most)
+	readTerms(r, text, sentences, weights)
+	whole := passageOf(sentences, 0, len(text), weights)
+	if len(text) <= most {
+		return whole, whole
+	}
+	for _, p := range candidates(sentences, weights, min(most, maxCore)) {
+		if p.Value > best.Value || p.Value == best.Value && p.End-p.Start < best.End-best.Start {
+			best = p
+		}
+	}
+	best = widen(sentences, best, most)
+	if len(text) <= wide {
+		return best, whole
+	}
+	return best, widen(sentences, best, wide)
+}
+
+// candidates returns the passages of at most most bytes that begin and end with a sentence that
+// has a term.
+func candidates(sentences []sentence, weights Weights, most int) []Passage {
+	var all []Passage
+	for first := range sentences {
+		if sentences[first].value == 0 {
+			continue
+		}
+		last := first
+		for last+1 < len(sentences) && sentences[last+1].end-sentences[first].start <= most {
+			last++
+		}
+		for last > first && sentences[last].value == 0 {
+			last--
+		}
+		all = append(all, passageOf(sentences[first:last+1], sentences[first].start, sentences[last].end, weights))
+	}
+	return all
+}
+
+// maxCore is how long the part of a passage is at most that is compared with others, in bytes: a longer
+// passage has more around it.
+const maxCore = 2000
+
+// leastValue is the share of the value of the best passage, in percent, that others have at least.
+const leastValue = 35
+
+// Several returns the best passages of a text, in its order, that have nothing in common: each of
+// at most most bytes, and all of at most total. There are none where it has no term.
+func Several(r *terms.Reader, text []byte, weights Weights, most, total int) []Passage {
+	sentences := divide(text, most)
+	readTerms(r, text, sentences, weights)
+	all := candidates(sentences, weights, most)
+	slices.SortStableFunc(all, func(p, q Passage) int { return cmp.Compare(q.Value, p.Value) })
+	var kept []Passage
+	for _, p := range all {
+		if total <= 0 {
+			break
+		}
+		if p.Value*100 < all[0].Value*leastValue {
+			break
+		}
+		if slices.ContainsFunc(kept, func(k Passage) bool { return p.Start < k.End && k.Start < p.End }) {
+			continue
+		}
+		if len(kept) > 0 && p.End-p.Start > total {
+			continue
+		}
+		p = widen(sentences, p, min(most, p.End-p.Start+most/2))
+		if size := p.End - p.Start; size <= total || len(kept) == 0 {
+			kept, total = append(kept, p), total-size
+		}
+	}
+	slices.SortFunc(kept, func(p, q Passage) int { return cmp.Compare(p.Start, q.Start) })
+	for i := 1; i < len(kept); i++ { // what was widened
+		kept[i].Start = max(kept[i].Start, kept[i-1].End)
+		kept[i].End = max(kept[i].End, kept[i].Start)
+	}
+	return kept
+}
+
+// widen adds the sentences after a passage, and then those before it, as far as there is room:
+// what follows a sentence explains it more often than what precedes it.
+func widen(sentences []sentence, core Passage, most int) Passage {
+	p := core
+	for _, s := range sentences {
+		if s.start >= p.End && s.end-p.Start <= most {
+			p.End = s.end
+		}
+	}
+	for i := len(sentences) - 1; i >= 0; i-- {
+		if s := sentences[i]; s.end <= p.Start && p.End-s.start <= most {
+			p.Start = s.start
+		}
+	}
+	return closed(sentences, core, p, most)
+}
+
+// closed moves a passage that ends with a colon, such as that of "because:", without cutting what
+// is its core: it loses what precedes, to have room for what follows, or else ends before.
+func closed(sentences []sentence, core, p Passage, most int) Passage {
+	last := slices.IndexFunc(sentences, func(s sentence) bool { return s.end == p.End })
+	if last < 0 || last+1 == len(sentences) || !sentences[last].opens {
+		return p
+	}
+	first := slices.IndexFunc(sentences, func(s sentence) bool { return s.start >= p.Start })
+	for from := first; sentences[from].start <= core.Start && from <= last; from++ {
+		if sentences[last+1].end-sentences[from].start > most {
+			continue
+		}
+		p.Start = sentences[from].start
+		for _, s := range sentences[last+1:] {
+			if s.end-p.Start <= most {
+				p.End = s.end
+			}
+		}
+		return p
+	}
+	if p.End > core.End && last > first {
+		p.End = sentences[last-1].end
+	}
+	return p
+}
+
+// passageOf returns the passage of some sentences that follow each other.
+func passageOf(sentences []sentence, start, end int, weights Weights) Passage {
+	has, beside := map[string]bool{}, map[[2]string]bool{}
+	p := Passage{Start: start, End: end}
+	for _, s := range sentences {
+		last := ""
+		for _, t := range s.terms {
+			if t == "" {
+				last = ""
+				continue
+			}
+			if !has[t] {
+				has[t] = true
+				p.Value += weights[t]
+			}
+			if pair := [2]string{last, t}; last != "" && last != t && !beside[pair] {
+				beside[pair] = true
+				p.Beside += besideCounts * (weights[last] + weights[t])
+			}
+			last = t
+		}
+	}
+	p.Value += p.Beside
+	return p
+}
+
+// besideCounts is how much of their weights two terms have more that are next to each other.
+const besideCounts = 0.2
+
+// readTerms finds the terms of sentences. An empty term is in place of some that have no weight.
+func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weights) {
+	for i := range sentences {
+		s := &sentences[i]
+		seen := map[string]bool{}
+		r.Each(text[s.start:s.end], func(term []byte, _ int) {
+			weight, ok := weights[string(term)]
+			switch {
+			case ok:
+				t := string(term)
+				s.terms = append(s.terms, t)
+				if !seen[t] {
+					seen[t] = true
+					s.value += weight
+				}
+			case len(s.terms) > 0 && s.terms[len(s.terms)-1] != "" && !r.IsFunctionWord(string(term)):
+				s.terms = append(s.terms, "")
+			}
+		})
+	}
+}
+
+// divide divides a text into sentences: at line ends, after a full stop, a question mark or an
+// exclamation mark that white space follows, and where one has more than most bytes at white
+// space, or between characters where there is none.
+func divide(text []byte, most int) []sentence {
+	var all []sentence
+	for from := 0; from < len(text); {
+		line := len(text)
+		if i := bytes.IndexByte(text[from:], '\n'); i >= 0 {
+			line = from + i
+		}
+		for from < line {
+			end := sentenceEnd(text[from:line], most) + from
+			begin := from
+			for begin < end && isSpace(text[begin]) {
+				begin++
+			}
+			if begin < end {
+				all = append(all, sentence{start: begin, end: end, opens: bytes.HasSuffix(bytes.TrimRight(text[begin:end], " \t\r"), []byte(":"))})
+			}
+			from = end
+		}
+		from = line + 1
+	}
+	return all
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+
+// sentenceEnd returns where the first sentence of a line ends.
+func sentenceEnd(line []byte, most int) int {
+	space := 0 // after the last word that has room
+	for i := 0; i < len(line); {
+		r, size := utf8.DecodeRune(line[i:])
+		if i+size > most && i > 0 {
+			return cmp.Or(space, i)
+		}
+		switch {
+		case r == '。' || r == '！' || r == '？':
+			return i + size
+		case (r == '.' || r == '?' || r == '!') && i+1 < len(line) && isSpace(line[i+1]):
+			return i + 1
+		case unicode.IsSpace(r):
+			space = i
+		}
+		i += size
+	}
+	return len(line)
+}

@@ -1,0 +1,260 @@
+// Package excerpt makes what is shown of a text: the lines that hold a pattern with the lines
+// around them, windows of a long line, and passages that answer a question.
+//
+// It never reads anything and never words anything: it returns where in a text something is, or
+// the text itself, and its caller says what is left out.
+package excerpt
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/conversations/excerpt/internal/literal"
+)
+
+// Span is a range of bytes.
+type Span struct{ Start, End int }
+
+// Pattern finds a text, or the matches of a regular expression, line by line. It is safe for
+// concurrent use.
+type Pattern struct {
+	// required is in every matching line: all of a literal pattern, and a part of a regular
+	// expression, where it has one; else empty, and finder is nil.
+	required string
+	finder   *literal.Finder
+	// regex is nil for a literal pattern.
+	regex *regexp.Regexp
+	// resume is regex for a text that begins one character before the place to search from:
+	// its first match is that character.
+	resume *regexp.Regexp
+}
+
+// PatternError is the error for a pattern that cannot be searched for.
+type PatternError struct {
+	Reason PatternReason
+	Err    error // of the parser of regular expressions, or nil
+}
+
+// PatternReason is what is wrong with a pattern.
+type PatternReason uint8
+
+// The reasons.
+const (
+	PatternEmpty PatternReason = iota
+	PatternHasNUL
+	PatternHasLines
+	PatternNotUTF8
+	PatternSyntax // of a regular expression
+	PatternTooLarge
+)
+
+func (e *PatternError) Error() string {
+	return fmt.Sprintf("bad pattern (reason %d): %v", e.Reason, e.Err)
+}
+
+func (e *PatternError) Unwrap() error { return e.Err }
+
+// Literal returns the pattern for a text of any characters, line breaks too, taken as it is; nil
+// for the empty text. Bytes that are not UTF-8 are U+FFFD. Ignoring case is Unicode simple folding.
+func Literal(text string, ignoreCase bool) *Pattern {
+	if text == "" {
+		return nil
+	}
+	p := &Pattern{}
+	p.require(strings.ToValidUTF8(text, "\ufffd"), ignoreCase)
+	return p
+}
+
+// Compile returns the pattern of one line: a text as it is, or a regular expression in RE2
+// syntax. The error is a [*PatternError].
+func Compile(text string, isRegex, ignoreCase bool) (*Pattern, error) {
+	switch {
+	case strings.ContainsRune(text, 0):
+		return nil, &PatternError{Reason: PatternHasNUL}
+	case text == "": // white space is text
+		return nil, &PatternError{Reason: PatternEmpty}
+	case strings.ContainsAny(text, "\r\n"):
+		return nil, &PatternError{Reason: PatternHasLines}
+	case !utf8.ValidString(text):
+		return nil, &PatternError{Reason: PatternNotUTF8}
+	case !isRegex:
+		return Literal(text, ignoreCase), nil
+	}
+	expr := text
+	if ignoreCase {
+		expr = "(?i)" + text
+	}
+	p := &Pattern{}
+	var err error
+	if p.regex, err = regexp.Compile(expr); err != nil {
+		return nil, &PatternError{Reason: PatternSyntax, Err: err}
+	}
+	// Assertions such as \b look one character back, so the search cannot go on at a bare
+	// slice. With the alternative in front that character is consumed first, and expr is tried
+	// from the next one on. It is last and without parentheses because it may end within an
+	// open \Q.
+	if p.resume, err = regexp.Compile(`\A(?s:.)|` + expr); err != nil {
+		return nil, &PatternError{Reason: PatternTooLarge, Err: err}
+	}
+	if parsed, err := syntax.Parse(expr, syntax.Perl); err == nil {
+		if part, fold := requiredIn(parsed.Simplify()); part != "" {
+			p.require(part, fold)
+		}
+	}
+	return p, nil
+}
+
+func (p *Pattern) require(text string, ignoreCase bool) {
+	p.required, p.finder = text, literal.New(text, ignoreCase)
+}
+
+// requiredIn returns the longest text that is in everything that re matches, and whether it is
+// there in any case; "" where there is none.
+func requiredIn(re *syntax.Regexp) (text string, fold bool) {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return string(re.Rune), re.Flags&syntax.FoldCase != 0
+	case syntax.OpCapture, syntax.OpPlus:
+		return requiredIn(re.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if t, f := requiredIn(sub); len(t) > len(text) {
+				text, fold = t, f
+			}
+		}
+	}
+	return text, fold
+}
+
+// Required returns a text that is in everything that the pattern matches; empty where there is none.
+func (p *Pattern) Required() string { return p.required }
+
+// Find returns where [Pattern.Required] is first, or -1 and -1.
+func (p *Pattern) Find(text []byte) (start, end int) { return p.finder.Find(text) }
+
+// IsIn reports whether a line of a text matches.
+func (p *Pattern) IsIn(text []byte) bool {
+	_, _, ok := p.next(text, 0)
+	return ok
+}
+
+// Count returns how many lines of a text match.
+func (p *Pattern) Count(text []byte) int {
+	n := 0
+	for from := 0; ; n++ {
+		l, _, ok := p.next(text, from)
+		if !ok {
+			return n
+		}
+		from = l.next
+	}
+}
+
+// line is a line of a text. Its content ends before the line break.
+type line struct {
+	start, end int
+	next       int // where the next line begins
+}
+
+// lineAt returns the line that begins at text[start].
+func lineAt(text []byte, start int) line {
+	l := line{start: start, end: len(text), next: len(text)}
+	if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
+		l.end, l.next = start+i, start+i+1
+	}
+	if l.end > start && text[l.end-1] == '\r' {
+		l.end--
+	}
+	return l
+}
+
+// next returns the first matching line that begins at or after from, which is the beginning of a
+// line, and the first match in it.
+func (p *Pattern) next(text []byte, from int) (l line, m Span, ok bool) {
+	for from < len(text) {
+		if p.finder == nil {
+			l = lineAt(text, from)
+		} else {
+			start, end := p.finder.Find(text[from:])
+			if start < 0 {
+				return l, m, false
+			}
+			m = Span{from + start, from + end}
+			l = lineAt(text, from+bytes.LastIndexByte(text[from:m.Start], '\n')+1)
+			if p.regex == nil {
+				return l, m, true
+			}
+		}
+		if loc := p.regex.FindIndex(text[l.start:l.end]); loc != nil {
+			return l, Span{l.start + loc[0], l.start + loc[1]}, true
+		}
+		from = l.next
+	}
+	return l, m, false
+}
+
+// Spans returns the matches in a line, or for a literal pattern in any text, that are not empty,
+// from left to right. There may be millions.
+func (p *Pattern) Spans(content []byte) iter.Seq[Span] {
+	return func(yield func(Span) bool) { p.each(content, -1, yield) }
+}
+
+// maxLocations is how many matches of a regular expression are looked for at a time: a line of
+// many megabytes may hold millions.
+const maxLocations = 4096
+
+// each calls yield with the matches in a line that are not empty, from left to right, until it
+// returns false. A regular expression is tried at most limit times; below 0 there is no limit.
+func (p *Pattern) each(content []byte, limit int, yield func(Span) bool) {
+	if p.regex == nil {
+		for at := 0; at < len(content); {
+			start, end := p.finder.Find(content[at:])
+			if start < 0 || !yield(Span{at + start, at + end}) {
+				return
+			}
+			at += end
+		}
+		return
+	}
+	re, base, skip := p.regex, 0, 0
+	for limit != 0 {
+		n := maxLocations
+		if limit > 0 {
+			n = min(n, limit)
+			limit -= n
+		}
+		locations := re.FindAllIndex(content[base:], n+skip)
+		if len(locations) <= skip {
+			return
+		}
+		end := 0
+		for _, loc := range locations[skip:] {
+			if loc[0] < loc[1] && !yield(Span{base + loc[0], base + loc[1]}) {
+				return
+			}
+			if end = loc[1]; loc[0] == loc[1] {
+				_, size := utf8.DecodeRune(content[base+end:])
+				end += size
+			}
+		}
+		if end += base; len(locations) < n+skip || end >= len(content) {
+			return
+		}
+		_, size := utf8.DecodeLastRune(content[:end])
+		re, base, skip = p.resume, end-size, 1
+	}
+}
+
+// Occurrences returns where a text is in s, in any case, from left to right and without overlaps.
+func Occurrences(s, text string) iter.Seq[Span] {
+	p := Literal(text, true)
+	if p == nil {
+		return func(func(Span) bool) {}
+	}
+	return p.Spans([]byte(s))
+}

@@ -1,0 +1,128 @@
+package conversations
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// MessagePosition is where an event is among all: the newest first, those without a time last;
+// those of equal times as their store has them. It stays where it was when events are recorded.
+type MessagePosition struct {
+	Time  time.Time // zero where there is none that can be used
+	Order int64     // [store.Conversation.Order]
+	ID    transcript.ID
+	Event int // as [Event.Number]
+}
+
+// Compare returns a negative number where p is before other.
+func (p *MessagePosition) Compare(other *MessagePosition) int {
+	if p.Time.IsZero() != other.Time.IsZero() {
+		if p.Time.IsZero() {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(other.Time.Compare(p.Time), cmp.Compare(p.Order, other.Order), p.ID.Compare(other.ID), cmp.Compare(p.Event, other.Event))
+}
+
+// newest finds the newest events that match. Where it comes to the end of all indexes, they are
+// counted.
+func (s *searching) newest(ctx context.Context) error {
+	q, r := s.query, s.result
+	total, own := 0, 0
+	all := q.After == nil
+	for _, v := range r.opened {
+		known := map[string]*Matched{}
+		for hit, err := range v.index.Search(ctx, q.in(v)) {
+			if err != nil {
+				return err
+			}
+			at := MessagePosition{Time: hit.Time, Order: hit.Order, ID: transcript.ID(hit.Key), Event: int(hit.Number)}
+			place, _ := slices.BinarySearchFunc(r.Hits, &at, func(h Hit, at *MessagePosition) int {
+				position := h.Position()
+				return position.Compare(at)
+			})
+			if place > q.Limit {
+				all = false
+				break
+			}
+			_, extra, err := hit.Read()
+			if err != nil {
+				return err
+			}
+			if q.isOwn(hit.Kind, extra) {
+				own++
+				continue
+			}
+			total++
+			if known[hit.Key] == nil {
+				known[hit.Key] = &Matched{Listed: *v.conversation(hit.Conversation)}
+			}
+			r.Hits = slices.Insert(r.Hits, place, newHit(known[hit.Key], v, hit, extra))
+			r.Hits = r.Hits[:min(len(r.Hits), q.Limit+1)] // one more tells whether there are more
+		}
+	}
+	if r.More = len(r.Hits) > q.Limit; r.More {
+		r.Hits = r.Hits[:q.Limit]
+	}
+	if all {
+		r.Total, r.Own = total, own
+		return nil
+	}
+	return s.count(ctx)
+}
+
+// count counts all messages that match, while there is time.
+func (s *searching) count(ctx context.Context) error {
+	q, r := s.query, s.result
+	unbounded := *q
+	unbounded.After = nil
+	hopeless, err := s.hopeless(&unbounded)
+	if err != nil {
+		return err
+	}
+	r.AtLeast = hopeless
+	counting := index.Counting{Stop: func() bool { return q.Counting != nil && !q.Counting() }}
+	if q.Own != nil {
+		counting.ApartKinds, counting.IsApart = q.kinds()&toolKinds, q.isOwn
+	}
+	for _, v := range r.opened {
+		if r.AtLeast {
+			break
+		}
+		counted, err := v.index.Count(ctx, unbounded.in(v), counting)
+		if err != nil {
+			return err
+		}
+		r.Total += counted.Messages
+		r.Own += counted.Apart
+		r.AtLeast = !counted.All
+	}
+	if r.AtLeast {
+		r.Total = max(r.Total, len(r.Hits))
+	}
+	return nil
+}
+
+// hopeless reports whether to count messages takes longer than anybody waits for it, where that
+// is bounded.
+func (s *searching) hopeless(q *SearchQuery) (bool, error) {
+	const mostLooked, mostRead = 200_000, 3000 // about five milliseconds
+	if q.Counting == nil {
+		return false, nil
+	}
+	sumLooked, sumRead := 0, 0
+	for _, v := range s.result.opened {
+		looked, read, err := v.index.Candidates(q.in(v))
+		if err != nil {
+			return false, err
+		}
+		sumLooked, sumRead = sumLooked+looked, sumRead+read
+	}
+	return sumLooked > mostLooked || sumRead > mostRead, nil
+}

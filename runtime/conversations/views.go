@@ -1,0 +1,207 @@
+package conversations
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// view is the index of a store, brought up to date for one query.
+type view struct {
+	store store.Store
+	index *index.View
+	texts *index.Texts
+	// wanted are the conversations that are searched, by key; nil where these are all that the
+	// index has.
+	wanted map[string]*store.Conversation
+	// before are the stores that come first: of a conversation that several have, that of the
+	// first one counts.
+	before views
+	unread int // of those that are searched, how many could not be read
+}
+
+// views are the indexes that a query looks into.
+type views []*view
+
+func (v views) close() {
+	for _, one := range v {
+		one.index.Close()
+	}
+}
+
+// viewing says how indexes are opened for a query.
+type viewing struct {
+	set store.Set
+	// listed has all conversations listed. Else those of a store that has not changed since it
+	// was indexed are known from the index alone.
+	listed bool
+	anew   bool // nothing of what is indexed is used
+}
+
+// views brings the indexes of the stores that a filter lets through up to date, and returns them
+// with what is searched in each.
+func (l *Library) views(ctx context.Context, f *Filter, how viewing, aside *Aside) (opened views, err error) {
+	if _, err := l.parseIDs(slices.Concat(f.IDs, f.Exclude, f.KinOf)); err != nil {
+		return nil, err // before anything is read
+	}
+	listed, done := l.listing()
+	defer done()
+	now, err := l.refreshFor(ctx, f, listed, how.anew, aside)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			opened.close()
+			opened = nil
+		}
+	}()
+	whole := map[store.Store]bool{}
+	for _, s := range l.stores {
+		if !f.asks(s.Name()) {
+			continue
+		}
+		of, err := l.indexes.of(s).View()
+		var damage *index.DamageError
+		if errors.As(err, &damage) && !how.anew {
+			return opened, err
+		}
+		if err != nil {
+			if !now.closed[s] && !slices.ContainsFunc(aside.Problems, func(p Problem) bool { return p.ID == "" && p.Path == s.Place() }) {
+				aside.Problems = append(aside.Problems, Problem{Source: s.Name(), Path: s.Place(), Err: err})
+			}
+			continue
+		}
+		v := &view{store: s, index: of, texts: of.Texts(), before: slices.Clone(opened)}
+		opened = append(opened, v)
+		whole[s] = !how.listed && l.isWhole(ctx, v, f)
+	}
+	o, err := l.openExcept(ctx, f, listed, func(s store.Store) bool { return whole[s] })
+	if err != nil {
+		return opened, err
+	}
+	defer o.close()
+	if len(o.sessions) == 0 && o.answered {
+		aside.Problems = append(aside.Problems, o.unread...)
+		return opened, nil
+	}
+	o.from = map[transcript.ID]store.Store{}
+	found, err := o.pickOf(ctx, how.set, *f, aside)
+	if err != nil {
+		return opened, err
+	}
+	for _, v := range opened {
+		if whole[v.store] {
+			continue
+		}
+		v.wanted = map[string]*store.Conversation{}
+		for i := range found {
+			if id := found[i].ID; o.from[id] == v.store {
+				v.wanted[string(id)] = &found[i]
+			}
+		}
+		if err := v.problems(now.unread, aside); err != nil {
+			return opened, err
+		}
+	}
+	return opened, ctx.Err()
+}
+
+// isWhole reports whether an index has just what a filter lets through of its store, so that the
+// store is not listed.
+func (l *Library) isWhole(ctx context.Context, v *view, f *Filter) bool {
+	versioned, ok := v.store.(store.Versioned)
+	var note indexNote
+	if !ok || len(f.IDs)+len(f.Labels) > 0 || json.Unmarshal([]byte(v.index.State().Note), &note) != nil || note.Version == "" {
+		return false
+	}
+	ids, err := l.parseIDs(slices.Concat(f.Exclude, f.KinOf))
+	if err != nil || slices.ContainsFunc(ids, func(id transcript.ID) bool {
+		c, err := v.index.Lookup(string(id))
+		return c != nil || err != nil
+	}) {
+		return false // or it may be next of kin to one that it has
+	}
+	version, err := versioned.Version(ctx)
+	if err != nil || version != note.Version {
+		return false
+	}
+	l.some.Store(true)
+	return true
+}
+
+// problems adds what could not be read of the conversations that are searched. unread are the
+// reasons that the last refresh had.
+func (v *view) problems(unread map[transcript.ID]*Problem, aside *Aside) error {
+	for _, key := range sortedKeys(v.wanted) {
+		c, err := v.index.Lookup(key)
+		if err != nil {
+			return err
+		}
+		id := transcript.ID(key)
+		problem := Problem{ID: id, Kind: Unreadable, Err: errUnread}
+		if p := unread[id]; p != nil {
+			problem = *p
+		} else if c != nil {
+			f := readFacts(c)
+			if f.Read || f.Why == "" { // of the latter its owner counts nothing, and all of it was read
+				continue
+			}
+			problem = f.problem(id)
+		}
+		problem.Source = v.wanted[key].Source
+		if problem.Kind == Unreadable {
+			v.unread++
+		}
+		aside.Problems = append(aside.Problems, problem)
+	}
+	return nil
+}
+
+// errUnread is why a conversation has no messages in an index, where nothing else is known.
+var errUnread = errors.New("it cannot be read")
+
+func sortedKeys(wanted map[string]*store.Conversation) []string {
+	keys := make([]string, 0, len(wanted))
+	for key := range wanted {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int { return transcript.ID(a).Compare(transcript.ID(b)) })
+	return keys
+}
+
+// has reports whether a conversation of the index is searched.
+func (v *view) has(c *index.Conversation) bool {
+	if v.wanted != nil && v.wanted[c.Key] == nil {
+		return false
+	}
+	return !slices.ContainsFunc(v.before, func(b *view) bool {
+		if b.store.Name() != v.store.Name() {
+			return false
+		}
+		if b.wanted != nil {
+			return b.wanted[c.Key] != nil
+		}
+		same, err := b.index.Lookup(c.Key)
+		return same != nil || err != nil
+	})
+}
+
+// conversation returns a conversation of the index that is searched, as far as it is known: all
+// that is listed, or id, title, source and the time of the last event.
+func (v *view) conversation(c *index.Conversation) *Listed {
+	f := readFacts(c)
+	l := &Listed{Events: f.Events, LastEventAt: f.LastAt}
+	l.Size = &Size{Turns: f.Size[0], Requests: f.Size[1], Numbered: f.Size[2], Chars: f.Size[3]}
+	if known := v.wanted[c.Key]; known != nil {
+		l.Conversation = known.Conversation
+	} else {
+		l.Conversation = *f.conversation(c)
+	}
+	return l
+}

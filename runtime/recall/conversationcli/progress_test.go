@@ -1,0 +1,40 @@
+package conversationcli
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+)
+
+// TestProgress: what takes less than a second shows nothing, what takes longer not too often, and
+// at the end nothing stays.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
+	var out bytes.Buffer
+	p := newProgress(&out, func() time.Time { return now })
+	if p.indexed(codex{}, 1, 2); p.out != nil || out.Len() > 0 {
+		t.Errorf("where there is no terminal: %q", out.String())
+	}
+	p.out = &out
+	for done := range 2001 {
+		p.indexed(codex{}, done, 2000)
+		now = now.Add(time.Millisecond)
+	}
+	want := ""
+	for _, done := range []string{"1,000", "1,200", "1,400", "1,600", "1,800"} {
+		want += "\r\x1b[Kreading codex: " + done + " of 2,000 conversations"
+	}
+	if got := out.String(); got != want+"\r\x1b[K" {
+		t.Errorf("%q", got)
+	}
+	if p.clear(); out.Len() != len(want)+len("\r\x1b[K") {
+		t.Errorf("cleared again: %q", out.String())
+	}
+}
+
+type codex struct{ store.Store }
+
+func (codex) Name() string { return "codex" }

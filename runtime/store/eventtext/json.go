@@ -1,0 +1,209 @@
+package eventtext
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// AppendJSON appends an event as a compact JSON object with the keys that JP's events have.
+//
+// An event with a recorded object keeps its keys in recorded order, with the text and the
+// arguments as the event has them. The timestamp stays as recorded, and is null where there
+// is none. Of a repeated key the last one is written, and none with the name of an added key.
+//
+// Where a text is left as stored, the object has "encoding":"base64". Added keys come last.
+func AppendJSON(dst []byte, e *transcript.Event, options transcript.JSONOptions) []byte {
+	if options.MaxText == 0 {
+		dst = slices.Grow(dst, roomFor(len(e.Text)+len(e.Arguments)))
+	}
+	w := writer{event: e, options: options, dst: append(dst, '{')}
+	if e.Object != nil {
+		w.recorded()
+	} else {
+		w.made()
+	}
+	w.additions()
+	return append(w.dst, '}')
+}
+
+// writer writes the members of one event.
+type writer struct {
+	event   *transcript.Event
+	options transcript.JSONOptions
+	dst     []byte
+	any     bool // a member has been written
+
+	info transcript.BodyInfo // of the main text
+	cut  bool                // a string inside JSON was
+}
+
+// forms are the type of an event and the key of its text, by its kind.
+var forms = [...]struct{ recorded, text string }{
+	transcript.KindUnknown:         {"unknown", "content"},
+	transcript.KindUser:            {"chat_request", "content"},
+	transcript.KindAssistant:       {"chat_response", "message"},
+	transcript.KindReasoning:       {"chat_response", "reasoning"},
+	transcript.KindStructured:      {"chat_response", "data"},
+	transcript.KindToolCall:        {"tool_call_request", "arguments"},
+	transcript.KindToolResult:      {"tool_call_response", "content"},
+	transcript.KindInquiry:         {"inquiry_request", "question"},
+	transcript.KindInquiryResponse: {"inquiry_response", "answer"},
+	transcript.KindCompaction:      {"compaction", ""},
+	transcript.KindTurnStart:       {"turn_start", ""},
+	transcript.KindConfigDelta:     {"config_delta", ""},
+	transcript.KindSystem:          {"system_message", "content"},
+}
+
+// made writes the members of an event that is not recorded as an object.
+func (w *writer) made() {
+	e, form := w.event, forms[w.event.Kind]
+	w.key("timestamp")
+	if e.Time.IsZero() {
+		w.dst = append(w.dst, "null"...)
+	} else {
+		w.dst = append(e.Time.AppendFormat(append(w.dst, '"'), time.RFC3339Nano), '"')
+	}
+	w.string("type", form.recorded)
+	if e.CallID != "" {
+		w.string("id", e.CallID)
+	}
+	if e.Name != "" {
+		w.string("name", e.Name)
+	}
+	switch {
+	case form.text == "":
+	case len(e.Arguments) > 0:
+		w.key(form.text)
+		w.value(e.Arguments, w.options.MaxText)
+	default:
+		w.key(form.text)
+		w.text()
+	}
+	if e.Kind == transcript.KindToolResult {
+		w.key("is_error")
+		w.dst = strconv.AppendBool(w.dst, e.Failed)
+	}
+}
+
+// recorded writes the members of a recorded object.
+func (w *writer) recorded() {
+	object := w.event.Object
+	_, timed := jsontext.Unquote(jsontext.Get(object, "timestamp"))
+	if !timed {
+		w.key("timestamp")
+		w.dst = append(w.dst, "null"...)
+	}
+	last := map[string]int{}
+	i := 0
+	for m := range jsontext.Members(object) {
+		last[name(m)] = i
+		i++
+	}
+	i = 0
+	for m := range jsontext.Members(object) {
+		if name := name(m); last[name] == i && w.keeps(name, timed) {
+			w.member(name, m.Value)
+		}
+		i++
+	}
+}
+
+func name(m jsontext.Member) string { return string(transcript.AppendUnescaped(nil, m.Key)) }
+
+// keeps reports whether a recorded member is written.
+func (w *writer) keeps(name string, timed bool) bool {
+	switch name {
+	case "timestamp":
+		return timed
+	case "metadata":
+		return !w.options.OmitMetadata
+	case "turn":
+		return !w.options.Turn
+	case "encoding", "chars", "head_chars", "cut":
+		return false
+	}
+	return true
+}
+
+func (w *writer) member(name string, raw []byte) {
+	w.key(name)
+	isText := name == forms[w.event.Kind].text
+	if isText && len(w.event.Arguments) > 0 {
+		raw = w.event.Arguments
+	} else if isText && w.isLong() {
+		w.text()
+		return
+	}
+	most := 0
+	switch name {
+	case "arguments", "content", "message", "reasoning", "data":
+		if w.event.Kind.Typed() {
+			most = w.options.MaxText
+		}
+	}
+	w.value(raw, most)
+}
+
+// isLong reports whether the text of the event is one that is cut as a whole, with its
+// length beside it.
+func (w *writer) isLong() bool {
+	switch w.event.Kind {
+	case transcript.KindUser, transcript.KindAssistant, transcript.KindReasoning, transcript.KindToolResult:
+		return true
+	}
+	return false
+}
+
+// text writes the text of the event.
+func (w *writer) text() {
+	text := limited(w.event.Text, transcript.Limits{Text: w.options.MaxText}, &w.info)
+	w.dst = transcript.AppendQuoted(w.dst, text)
+}
+
+// value writes a JSON value whose strings have so many characters.
+func (w *writer) value(raw []byte, most int) {
+	c := cutter{most: most}
+	value := jsontext.Writer{Text: c.text()}
+	w.dst = value.Append(w.dst, raw)
+	w.cut = w.cut || c.cut
+}
+
+// additions writes the keys that are not recorded.
+func (w *writer) additions() {
+	if w.event.Encoding != transcript.Plain {
+		w.string("encoding", w.event.Encoding.String())
+	}
+	if w.info.Chars > 0 {
+		w.number("chars", w.info.Chars)
+		w.number("head_chars", w.info.Head)
+	}
+	if w.cut {
+		w.key("cut")
+		w.dst = append(w.dst, "true"...)
+	}
+	if w.options.Turn {
+		w.number("turn", w.event.Turn)
+	}
+}
+
+func (w *writer) string(name, text string) {
+	w.key(name)
+	w.dst = transcript.AppendQuoted(w.dst, []byte(text))
+}
+
+func (w *writer) number(name string, n int) {
+	w.key(name)
+	w.dst = strconv.AppendInt(w.dst, int64(n), 10)
+}
+
+func (w *writer) key(name string) {
+	if w.any {
+		w.dst = append(w.dst, ',')
+	}
+	w.any = true
+	w.dst = append(transcript.AppendQuoted(w.dst, []byte(name)), ':')
+}

@@ -1,0 +1,229 @@
+package sqlitefile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+)
+
+// fileName is what a database is called where it is read, and where it is copied to.
+const fileName = "database"
+
+// file is a database in one file, with nothing beside it. It implements [fs.FS] with that
+// as the only file, and [io.ReaderAt].
+type file struct {
+	*os.File
+	info    fs.FileInfo // when it was opened
+	stamp   string
+	dir     string      // of a copy; empty for none
+	changed atomic.Bool // a read has found that the owner changed it
+}
+
+// Open implements [fs.FS].
+func (f *file) Open(name string) (fs.File, error) {
+	if name != fileName {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return opened{io.NewSectionReader(f, 0, f.info.Size()), f.info}, nil
+}
+
+// opened is a file as a connection reads it.
+type opened struct {
+	*io.SectionReader
+	info fs.FileInfo
+}
+
+func (o opened) Stat() (fs.FileInfo, error) { return o.info, nil }
+func (opened) Close() error                 { return nil }
+
+// ReadAt implements [io.ReaderAt]. The error is [ErrChanged] where the file is not any more
+// what was opened.
+func (f *file) ReadAt(b []byte, offset int64) (int, error) {
+	n, err := f.File.ReadAt(b, offset)
+	if info, failed := f.Stat(); failed != nil || !isSame(info, f.info) {
+		f.changed.Store(true)
+		return 0, ErrChanged
+	}
+	return n, err
+}
+
+func isSame(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+func (f *file) close() {
+	f.File.Close()
+	if f.dir != "" {
+		os.RemoveAll(f.dir) // where the system does not remove an open file
+	}
+}
+
+// openFile opens a database below a root, or a copy of it.
+func openFile(ctx context.Context, root *os.Root, name string) (*file, error) {
+	parts, err := openParts(root, name)
+	if err != nil {
+		return nil, err
+	}
+	stamp := stampOf(parts)
+	used := parts[:1:1]
+	for _, p := range parts[1:] {
+		if p.isHot() {
+			used = append(used, p)
+		}
+	}
+	// The clock of a file system moves in steps: a change just after this one would have the
+	// same time.
+	const tick = 10 * time.Millisecond
+	switch age := time.Since(parts[0].info.ModTime()); {
+	case !hasLog(used) && age >= 0 && age < tick:
+		err = ErrChanged
+	case len(used) == 1:
+		closeParts(parts[1:])
+		return &file{File: parts[0].File, info: parts[0].info, stamp: stamp}, nil
+	}
+	defer closeParts(parts)
+	if err != nil {
+		return nil, err
+	}
+	f, err := copyOf(ctx, root, used)
+	if err == nil {
+		f.stamp = stamp
+	}
+	return f, err
+}
+
+// maxAttempts bounds how often something is read again because the owner of the database
+// changes it. It is tried for four seconds.
+const maxAttempts = 13
+
+// Again reports whether what failed with an error is to be read again: where the owner of the
+// database has changed it. From the second time on it waits before, each time longer: an owner
+// that moves its log into the database changes it many times in a row.
+func Again(ctx context.Context, err error, attempt int) bool {
+	if !errors.Is(err, ErrChanged) || attempt >= maxAttempts || ctx.Err() != nil {
+		return false
+	}
+	if attempt > 1 {
+		timer := time.NewTimer(time.Millisecond << (attempt - 1))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done(): // which the next attempt finds out
+		}
+	}
+	return true
+}
+
+// part is the file of a database, or one beside it.
+type part struct {
+	*os.File
+	name   string // in its directory
+	suffix string
+	info   fs.FileInfo
+	head   []byte
+}
+
+// The files beside a database, how they begin where they have something of it, and how much of
+// each part tells whether it has changed: the counter of changes of a database, the salt of a
+// log, the random number of a journal.
+const (
+	logSuffix, journalSuffix = "-wal", "-journal"
+	headSize                 = 28
+	logMark, journalMark     = "\x37\x7f\x06", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+)
+
+// openParts opens the files of a database that there are, the database first.
+func openParts(root *os.Root, name string) (parts []*part, err error) {
+	for _, suffix := range []string{"", logSuffix, journalSuffix} {
+		p := &part{name: name + suffix, suffix: suffix}
+		p.File, p.info, err = safefile.OpenIn(root, p.name)
+		if suffix != "" && errors.Is(err, fs.ErrNotExist) {
+			err = nil
+			continue
+		}
+		if err == nil {
+			parts = append(parts, p)
+			p.head, err = p.readHead()
+		}
+		if err != nil {
+			closeParts(parts)
+			if suffix != "" {
+				err = fmt.Errorf("reading what its owner keeps beside it: %w", err)
+			}
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+func closeParts(parts []*part) {
+	for _, p := range parts {
+		p.Close()
+	}
+}
+
+func (p *part) readHead() ([]byte, error) {
+	head := make([]byte, headSize)
+	n, err := p.ReadAt(head, 0)
+	if err == io.EOF {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// isHot reports whether a file beside a database has something of it. The mark of a journal
+// that is over is overwritten.
+func (p *part) isHot() bool {
+	return bytes.HasPrefix(p.head, []byte(logMark)) && p.suffix == logSuffix || bytes.HasPrefix(p.head, []byte(journalMark)) && p.suffix == journalSuffix
+}
+
+// hasLog reports whether one of the parts that are used is a log.
+func hasLog(parts []*part) bool { return len(parts) > 1 && parts[1].suffix == logSuffix }
+
+// isCurrent reports whether a part is what it was when it was opened. One beside a database may
+// have grown, and a database with a log may have got what that has.
+func (p *part) isCurrent(root *os.Root, logged bool) bool {
+	info, err := root.Stat(p.name)
+	if err != nil || !os.SameFile(info, p.info) {
+		return false
+	}
+	if p.suffix == "" {
+		return logged || isSame(info, p.info)
+	}
+	head, err := p.readHead()
+	return err == nil && info.Size() >= p.info.Size() && bytes.Equal(head, p.head)
+}
+
+// stampOf returns a text that is another one when the database of parts has changed.
+func stampOf(parts []*part) string {
+	var b strings.Builder
+	for _, p := range parts {
+		fmt.Fprintf(&b, "%s %d %d %x;", p.suffix, p.info.Size(), p.info.ModTime().UnixNano(), p.head)
+	}
+	return b.String()
+}
+
+// Version returns a text that is another one when the database of a path has changed, or
+// is another one. It reads a few bytes.
+func Version(path string) (string, error) {
+	root, name, err := dirOf(path)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	parts, err := openParts(root, name)
+	if err != nil {
+		return "", err
+	}
+	defer closeParts(parts)
+	return stampOf(parts), nil
+}
