@@ -42,8 +42,7 @@ which what was said is quoted.
 ` + targetsHelp,
 		Example: `  convtools conversation print --last
   convtools conversation print --turn 2..3 jp-c17737387251
-  convtools conversation print --event 17 jp-c17737387251
-  convtools conversation print --style full --format json jp-c17737387251`,
+  convtools conversation print --event 17 --format json jp-c17737387251`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			return opts.turns.complete(cmd, args, word, c.completeIDs)
 		},
