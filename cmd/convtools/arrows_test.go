@@ -32,7 +32,7 @@ func floors() []floor {
 		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/sessioncli"}},
 		{"families", []string{"knowledge", "recall", "session", "toolset"}},
 		{"domain", []string{"conversations", "index", "model", "sessionconfig", "store", "store/command", "transcript", "trust"}},
-		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "output", "process"}},
+		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/commandline"
 )
 
 // Check judges a project. The contract is complete only where there are no
@@ -139,7 +140,13 @@ func (c *checker) clis() []ir.CLI {
 				c.reportf(s.PassEnv.At.Elem(i), "CT014", "such as GH_TOKEN, or AWS_* for all that begin so", "%q names no environment variables", name)
 			}
 		}
-		clis = append(clis, ir.CLI{Name: s.Name, GoName: goName(s.Name), Command: s.Command.Value, Builtin: s.Builtin.Value, Env: s.Env.Value, PassEnv: s.PassEnv.Value})
+		if s.EndOfOptions.Set && (!strings.HasPrefix(s.EndOfOptions.Value, "-") || !oneLine(s.EndOfOptions.Value)) {
+			c.reportf(s.EndOfOptions.At, "CT014", "-- to most programs; leave it out for one that has none", "%q is no argument that ends options", s.EndOfOptions.Value)
+		}
+		clis = append(clis, ir.CLI{
+			Line:         commandline.Line{Name: s.Name, Command: s.Command.Value, Env: s.Env.Value, PassEnv: s.PassEnv.Value},
+			EndOfOptions: s.EndOfOptions.Value,
+		})
 	}
 	return clis
 }

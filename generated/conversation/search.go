@@ -143,5 +143,6 @@ func callSearch(ctx context.Context, h Handler, call contract.Call) (string, err
 	if err != nil {
 		return "", err
 	}
-	return h.Search(ctx, call, bindSearch(args))
+	answer, err := h.Search(ctx, call, bindSearch(args))
+	return call.Noted(answer), err
 }

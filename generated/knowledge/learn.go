@@ -84,5 +84,6 @@ func callLearn(ctx context.Context, h Handler, call contract.Call) (string, erro
 	if err != nil {
 		return "", err
 	}
-	return h.Learn(ctx, call, bindLearn(args))
+	answer, err := h.Learn(ctx, call, bindLearn(args))
+	return call.Noted(answer), err
 }

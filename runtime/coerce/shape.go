@@ -3,11 +3,14 @@ package coerce
 import (
 	"encoding/json"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/coerce/formats"
 	"github.com/convtools/convtools/runtime/contract"
 )
 
@@ -36,9 +39,15 @@ type Value struct {
 	Wants    string // completes "it must be …"
 	Fix      string // JSON of what would do; empty where leaving it out is best
 
+	// Default is JSON of the value of a member that is not given; empty where there is
+	// none. A tool with a handler in Go fills in its defaults itself.
+	Default string
+
 	Enum       []string
 	Range      *Range            // of a number, of the characters of a string, of the items of an array
 	Matches    func(string) bool // a pattern or a format
+	Pattern    *Pattern          // the same, as data
+	Format     string            // the same, by the name of a format
 	Says       string            // what it asks for; completes "it must …"
 	NotBlank   bool              // more than ASCII white space
 	SingleLine bool              // no line break and no NUL
@@ -50,6 +59,19 @@ type Value struct {
 
 	Repairs []Declared // in the order they are tried
 	Clamp   *[2]int64  // what [ToBounds] puts an integer between; nil lowers it to its maximum
+}
+
+// Pattern is a regular expression, which is compiled when it is first needed.
+type Pattern struct {
+	Source string
+
+	once sync.Once
+	re   *regexp.Regexp
+}
+
+func (p *Pattern) matches(s string) bool {
+	p.once.Do(func() { p.re = regexp.MustCompile(p.Source) }) // it was checked with the spec
+	return p.re.MatchString(s)
 }
 
 // Range is the least and the greatest number there may be, of what is counted.
@@ -98,6 +120,45 @@ func (s *Shape) Parameters() []contract.Parameter {
 		parameters = append(parameters, p)
 	}
 	return parameters
+}
+
+// WithDefaults returns an object with the defaults of members that are not given, and of
+// those inside of it.
+func (s *Shape) WithDefaults(o Object) Object {
+	members, _ := s.members(o)
+	full := slices.Clone(o)
+	for i := range members {
+		v := &members[i]
+		value, given := o.Get(v.Name)
+		switch {
+		case given:
+			full.set(v.Name, v.withDefaults(value))
+		case v.Default != "":
+			if value, err := decode([]byte(v.Default)); err == nil {
+				full = append(full, Field{v.Name, value})
+			}
+		}
+	}
+	return full
+}
+
+func (v *Value) withDefaults(value any) any {
+	switch value := value.(type) {
+	case Object:
+		if v.Shape != nil {
+			return v.Shape.WithDefaults(value)
+		}
+	case []any:
+		if v.Items == nil {
+			break
+		}
+		list := make([]any, len(value))
+		for i := range value {
+			list[i] = v.Items.withDefaults(value[i])
+		}
+		return list
+	}
+	return value
 }
 
 // members are those of the form that an object has. The second result is false where it
@@ -424,7 +485,7 @@ func (c *checker) text(v *Value, s, fix string) {
 			c.limit(v, n, s, fix, contract.CodeMinLength, contract.CodeMaxLength)
 		}
 	}
-	if v.Matches != nil && !v.Matches(s) {
+	if v.Matches != nil && !v.Matches(s) || v.Pattern != nil && !v.Pattern.matches(s) || v.Format != "" && !formats.Has(v.Format, s) {
 		c.add(contract.Mismatch(c.at(), v.Says, s, fix))
 	}
 	// Of an empty text that is too short, once is enough.

@@ -13,7 +13,9 @@ import (
 func (g *generator) dispatch() (emit.File, error) {
 	dir := g.contract.Targets.Generated
 	s := g.newSource(path.Join(g.contract.Targets.Module, dir), path.Base(dir), "tools.toml")
-	s.declare(g.handlers())
+	for _, declaration := range g.handlers() {
+		s.declare(declaration)
+	}
 	s.declare(g.dispatcher())
 	s.declare(g.tools())
 	s.declare(lookup())
@@ -23,23 +25,33 @@ func (g *generator) dispatch() (emit.File, error) {
 	return s.emit(path.Join(dir, "dispatch.go"))
 }
 
-// handlers emits the struct of everything that does work.
-func (g *generator) handlers() code {
+// handlers emits the struct of everything that does work, and what makes it: a handler that
+// is missing does not compile.
+func (g *generator) handlers() []code {
 	var fields code
+	var names, params []string
+	add := func(name, typ string) {
+		fields, names, params = append(fields, name+"\t"+typ), append(names, name), append(params, name+" "+typ)
+	}
 	for i := range g.contract.Families {
 		family := &g.contract.Families[i]
 		if handler, _ := uses(family); handler {
-			fields = append(fields, field(family)+"\t"+of(family.Import)+"Handler")
+			add(field(family), of(family.Import)+"Handler")
 		}
 	}
+	runs := ""
 	if len(g.contract.CLIs) > 0 {
+		runs = ", and what runs command lines"
 		// It is there before a tool needs it, so that declaring one asks for
-		// no change to the code that fills this struct.
-		fields = append(fields, comment("CLI runs the command lines of tools that have no handler of their own.")...)
-		fields = append(fields, "CLI "+pkgContract+"CLI")
+		// no change to the code that makes this.
+		add("cli", "*"+pkgCommandline+"Runner")
 	}
-	return documented(typeBlock("Handlers", fields),
-		"Handlers does the work of all tools. A tool whose field is not set answers every call with an error.")
+	literal := "return Handlers{" + strings.Join(names, ", ") + "}"
+	return []code{
+		documented(typeBlock("Handlers", fields), "Handlers does the work of all tools. [NewHandlers] makes one."),
+		documented(block("func NewHandlers("+strings.Join(params, ", ")+") Handlers", literal),
+			"NewHandlers returns what does the work of all tools: a handler for each family with tools in Go"+runs+"."),
+	}
 }
 
 // typeBlock declares a struct.
@@ -62,7 +74,7 @@ func (g *generator) dispatcher() code {
 			arguments = append(arguments, "h."+field(family))
 		}
 		if cli {
-			arguments = append(arguments, "h.CLI")
+			arguments = append(arguments, "h.cli")
 		}
 		if handler || cli {
 			receiver = "h Handlers"
@@ -109,12 +121,9 @@ func lookup() code {
 
 // commandLines emits the list of the command lines that tools run.
 func (g *generator) commandLines() code {
-	list := code{"return " + pkgContract + "CommandLines{"}
+	list := code{"return " + pkgCommandline + "Lines{"}
 	for _, cli := range g.contract.CLIs {
 		line := "{Name: " + strconv.Quote(cli.Name) + ", Command: " + words(cli.Command)
-		if cli.Builtin {
-			line += ", Builtin: true"
-		}
 		if cli.Env != "" {
 			line += ", Env: " + strconv.Quote(cli.Env)
 		}
@@ -123,6 +132,6 @@ func (g *generator) commandLines() code {
 		}
 		list = append(list, line+"},")
 	}
-	return documented(block("func CommandLines() "+pkgContract+"CommandLines", append(list, "}")...),
+	return documented(block("func CommandLines() "+pkgCommandline+"Lines", append(list, "}")...),
 		"CommandLines returns the command lines that tools may run, sorted by name.")
 }

@@ -97,7 +97,7 @@ func familyCall(family *ir.Family) code {
 		params = append(params, "h Handler")
 	}
 	if cli {
-		params = append(params, "cli "+pkgContract+"CLI")
+		params = append(params, "cli *"+pkgCommandline+"Runner")
 	}
 	params = append(params, callParam)
 
@@ -105,13 +105,17 @@ func familyCall(family *ir.Family) code {
 	var names []string
 	for i := range family.Tools {
 		tool := &family.Tools[i]
-		hand := "h"
-		if tool.Handler == ir.HandlerCommand {
-			hand = "cli"
-		}
 		names = append(names, tool.Name)
+		if tool.Command != nil {
+			all := spellings(tool.Name)
+			for _, a := range tool.Aliases {
+				all = append(all, spellings(a.Name)...)
+			}
+			cases = append(cases, inCase(quoted(all), "return cli.Call(ctx, &"+tableName(tool)+", call)")...)
+			continue
+		}
 		run := func(name, call string) {
-			cases = append(cases, inCase(quoted(spellings(name)), "return "+callFunc(tool)+"(ctx, "+hand+", "+call+")")...)
+			cases = append(cases, inCase(quoted(spellings(name)), "return "+callFunc(tool)+"(ctx, h, "+call+")")...)
 		}
 		run(tool.Name, "call")
 		for _, a := range tool.Aliases {

@@ -41,6 +41,9 @@ func proven() []prove.Tool {
 `, family.Name, family.Package, strings.Join(imports, "\n\t"))
 	for i := range family.Tools {
 		tool := &family.Tools[i]
+		if tool.Command != nil {
+			continue // a table is proven with what interprets it
+		}
 		fmt.Fprintf(&b, "\t\t{\n\t\t\tTool: %[1]s.%[2]s(), Coerce: %[1]s.Coerce%[3]s, Validate: %[1]s.Validate%[3]s,\n", name, toolFunc(tool), tool.GoName)
 		if len(tool.Examples) > 0 {
 			b.WriteString("\t\t\tExamples: []string{\n")

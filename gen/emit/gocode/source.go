@@ -3,6 +3,7 @@ package gocode
 import (
 	"bytes"
 	"fmt"
+	"go/format"
 	"path"
 	"slices"
 	"strconv"
@@ -74,7 +75,8 @@ const (
 	pkgCoerce   = mark + runtimeModule + "/runtime/coerce" + mark
 	pkgEnvelope = mark + runtimeModule + "/runtime/envelope" + mark
 	pkgFormats  = mark + runtimeModule + "/runtime/coerce/formats" + mark
-	pkgOutput   = mark + runtimeModule + "/runtime/output" + mark
+
+	pkgCommandline = mark + runtimeModule + "/runtime/commandline" + mark
 )
 
 // of is what stands before an identifier of any package.
@@ -202,7 +204,8 @@ func (s *source) emit(name string) (emit.File, error) {
 		data = append(data, text...)
 		if !found {
 			s.scratch.Put(&s.text)
-			return emit.File{Path: name, Data: data}, nil
+			formatted, err := format.Source(data)
+			return emit.File{Path: name, Data: formatted}, err
 		}
 		var importPath []byte
 		importPath, rest, _ = bytes.Cut(after, []byte(mark))
@@ -237,7 +240,7 @@ func (s *source) head() (*head, error) {
 	for _, line := range s.doc {
 		f.PackageComment(line)
 	}
-	for _, pkg := range []string{pkgContract, pkgCoerce, pkgEnvelope, pkgFormats, pkgOutput} {
+	for _, pkg := range []string{pkgContract, pkgCoerce, pkgEnvelope, pkgFormats, pkgCommandline} {
 		pkg = strings.Trim(pkg, mark)
 		f.ImportName(pkg, path.Base(pkg))
 	}

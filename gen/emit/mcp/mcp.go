@@ -36,7 +36,7 @@ func entry(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Obj
 		{Name: "name", Value: jsontext.String(text.Name)},
 		{Name: "description", Value: jsontext.String(text.Description)},
 		{Name: "inputSchema", Value: schema},
-		{Name: "annotations", Value: annotations(tool.Effect.Hints())},
+		{Name: "annotations", Value: annotations(tool.Hints())},
 	}
 }
 

@@ -1,0 +1,117 @@
+// Package table makes tables of a checked contract: what a host is told of a tool, what
+// its arguments may be, and of a tool whose work is a command line all there is, which
+// package commandline interprets. The same tables are written as Go by gen/emit/gocode and
+// used as they are by convgen serve.
+package table
+
+import (
+	"strings"
+
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/lower"
+	"github.com/convtools/convtools/runtime/commandline"
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+// Describe returns what a host is told of a tool, but for its parameters, which follow
+// from its shape. schema is the JSON Schema of its arguments.
+func Describe(t *ir.Tool, schema string) contract.Tool {
+	hints := t.Hints()
+	return contract.Tool{
+		Name: t.Name, Aliases: t.OtherNames(), Summary: t.Summary, Description: description(t), Effect: string(t.Effect),
+		InputSchema: schema, Example: example(t), Structured: t.Structured,
+		Hints: contract.Hints{ReadOnly: hints.ReadOnly, Destructive: hints.Destructive, Idempotent: hints.Idempotent, OpenWorld: hints.OpenWorld},
+	}
+}
+
+// description is what a tool says about itself behind its summary. Rules between
+// parameters are part of it: no schema that every model provider takes can hold them.
+func description(tool *ir.Tool) string {
+	paragraphs := lower.Paragraphs(tool.Description)
+	var rules []string
+	for _, r := range tool.Rules {
+		rules = append(rules, lower.RuleSentence(r))
+	}
+	if len(rules) > 0 {
+		paragraphs = append(paragraphs, strings.Join(rules, " "))
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// Command returns a tool whose work is a command line.
+func Command(t *ir.Tool, schema string) *commandline.Tool {
+	out := &commandline.Tool{
+		Tool: Describe(t, schema), Shape: Shape(t, true),
+		Command: *t.Command, Output: t.Output, MaxChars: t.MaxChars, Narrow: t.Narrow,
+	}
+	for _, a := range t.Aliases {
+		out.Former = append(out.Former, commandline.Former{Name: a.Name, Until: a.Until})
+	}
+	if t.Answer == ir.EnvelopeAnswer {
+		out.Envelope = envelope(t)
+	}
+	return out
+}
+
+// Lines returns the command lines of a project.
+func Lines(c *ir.Contract) commandline.Lines {
+	var lines commandline.Lines
+	for _, cli := range c.CLIs {
+		lines = append(lines, cli.Line)
+	}
+	return lines
+}
+
+// envelope is that of a tool whose root holds its records and notes, and nothing else.
+func envelope(t *ir.Tool) commandline.Envelope {
+	root := t.Envelope.Element(t.Envelope.Root)
+	out := commandline.Envelope{Root: root.Name, Attributes: attributes(t, root.Attributes)}
+	for i, c := range root.Children {
+		child := t.Envelope.Element(c.Element)
+		if c.From == "" {
+			out.Note, out.NotesFirst = element(t, child), i == 0
+			continue
+		}
+		out.Record = element(t, child)
+		for _, inner := range child.Children {
+			e := element(t, t.Envelope.Element(inner.Element))
+			e.Many, e.Optional = inner.Many, inner.Optional
+			out.Record.Children = append(out.Record.Children, e)
+		}
+	}
+	if t.Output.Form == commandline.Text {
+		out.Record.From = []string{commandline.Text}
+	}
+	return out
+}
+
+func element(t *ir.Tool, e *ir.Element) commandline.Element {
+	return commandline.Element{Name: e.Name, Attributes: attributes(t, e.Attributes), Body: string(e.Body), From: path(t, e.From), Beside: e.Beside}
+}
+
+func attributes(t *ir.Tool, list []ir.Attribute) []commandline.Attribute {
+	var out []commandline.Attribute
+	for _, a := range list {
+		row := commandline.Attribute{Name: a.Name, Type: string(a.Type), Param: a.Param, Fixed: a.Fixed}
+		if a.Presence != ir.Always {
+			row.Presence = string(a.Presence)
+		}
+		if row.Count = a.Counts; !row.Count {
+			row.From = path(t, a.From)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// path is what leads to a value in a record: steps within JSON, and the name of a field
+// elsewhere.
+func path(t *ir.Tool, from string) []string {
+	switch {
+	case from == "":
+		return nil
+	case t.ReadsPaths():
+		return ir.Steps(from)
+	}
+	return []string{from}
+}
