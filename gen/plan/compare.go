@@ -12,7 +12,6 @@ import (
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/targets"
-	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -39,15 +38,14 @@ const (
 func Compare(fsys fs.FS, r *Result) ([]Difference, error) {
 	var out []Difference
 	expected := map[string]bool{}
-	kinds, problems := make([]Kind, len(r.Files)), make([]error, len(r.Files))
-	parallel.Each(len(r.Files), func(i int) { kinds[i], problems[i] = compare(fsys, r.Files[i]) })
-	for i, file := range r.Files {
+	for _, file := range r.Files {
 		expected[file.Path] = true
-		if err := problems[i]; err != nil {
+		kind, err := compare(fsys, file)
+		if err != nil {
 			return nil, fmt.Errorf("comparing generated files: %w", err)
 		}
-		if kinds[i] != "" {
-			out = append(out, Difference{file.Path, kinds[i]})
+		if kind != "" {
+			out = append(out, Difference{file.Path, kind})
 		}
 	}
 	orphans, err := orphans(fsys, r.Contract, expected)

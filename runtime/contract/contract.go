@@ -64,22 +64,12 @@ type Tool struct {
 	Description string // paragraphs behind the summary, rules between parameters included
 	Effect      string // "read" or "write"
 	InputSchema string // JSON Schema 2020-12, as text
-	Parameters  []Parameter
+	Parameters  []Parameter // in the order they are declared
+	Rules       []Rule
 	Hints       Hints
 	Example     string // the arguments of a call that works, as JSON; empty where none is known
-}
-
-// Parameter is what a front has to know of a parameter to read it from a command
-// line and to complete it. What it accepts is said in full by the schema.
-type Parameter struct {
-	Name string
-	Type string // as in JSON Schema, such as "integer"
-	// Items is the type of an array's items; empty where they are strings.
-	Items string
-	// OneOrMany marks an array of strings for which one string does too.
-	OneOrMany bool
-	Required  bool
-	Enum      []string // the values allowed; of an array, those of its items
+	MaxChars    int    // most characters of an answer; 0: no cap of its own
+	Plain       bool   // an answer in JSON that succeeds has its fields alone, and no ok
 }
 
 // Hints are what a tool's effect means to a host that decides what needs a

@@ -1,4 +1,4 @@
-package prove
+package plan_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package gocode
+package table
 
 import (
 	"bytes"
@@ -8,10 +8,11 @@ import (
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// wants is what a value has to be, as it completes "x must be …".
-func wants(p *ir.Param) string {
+// Wants is what a value has to be, as it completes "x must be …".
+func Wants(p *ir.Param) string {
 	words := wantsValue(p)
 	if p.Nullable {
 		words += ", or null"
@@ -60,7 +61,7 @@ func variantValues(p *ir.Param) []string {
 func wantsArray(p *ir.Param) string {
 	words := "an array of " + items(p, string(p.Item().Kind))
 	if item := p.Item(); item.Kind == ir.Array || item.Nullable || constrained(item) {
-		words += ", each " + wants(item)
+		words += ", each " + Wants(item)
 	}
 	return words
 }
@@ -120,7 +121,9 @@ func constrained(p *ir.Param) bool {
 }
 
 // says is what a pattern or a format asks for, as it completes "x must …".
-func says(c *ir.Constraints) string { return oneLine(lower.Says(c)) }
+func says(c *ir.Constraints) string {
+	return strings.Join(strings.Fields(text.Visible(lower.Says(c))), " ")
+}
 
 // between is a range of numbers: "from 1 to 200".
 func between(low, high *float64) string {
@@ -142,19 +145,6 @@ func counted(low, high *float64, unit string) string {
 	return strings.TrimPrefix(lower.Span(low, high, unit), "exactly ")
 }
 
-// fixFor is the JSON text that would do at a parameter where the caller's own
-// value cannot be used: its default, or for a required one the value it has in
-// an example. It is empty where leaving the parameter out is best.
-func fixFor(tool *ir.Tool, p *ir.Param) string {
-	switch {
-	case p.Default != nil:
-		return ir.JSON(p.Default)
-	case p.Required:
-		return fixInExample(tool, p.Name)
-	}
-	return ""
-}
-
 // fixInExample is the JSON text of a parameter in the first example that has it, or
 // nothing.
 func fixInExample(tool *ir.Tool, name string) string {
@@ -171,9 +161,9 @@ func fixInExample(tool *ir.Tool, name string) string {
 	return ""
 }
 
-// exampleFor is the arguments of a call that works: those of the first example,
+// example is the arguments of a call that works: those of the first example,
 // or none where none are required. It is empty where no such call is known.
-func exampleFor(tool *ir.Tool) string {
+func example(tool *ir.Tool) string {
 	if len(tool.Examples) > 0 {
 		return tool.Examples[0].Arguments
 	}

@@ -1,7 +1,4 @@
-// Package prove holds what is generated for a tool against its schema, for tests: those
-// of this module, and those that are generated into any other. It never does the work of
-// a tool.
-package prove
+package plan_test
 
 import (
 	"bytes"
@@ -12,48 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Agree fails the test for the first of n random arguments on which accepts and
-// the schema disagree. Rules between parameters are no part of a schema: accepts
-// has to leave them out. Equal seeds draw equal arguments.
-//
-// It also fails where fewer than one in a hundred draws are of either kind: such
-// a comparison would say little.
-func Agree(t testing.TB, schema string, seed uint64, n int, accepts func(arguments []byte) bool) {
-	t.Helper()
-	judge, err := compile(schema)
-	if err != nil {
-		t.Fatalf("compiling the schema: %v", err)
-	}
-	draw, err := NewSource(schema, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	valid := 0
-	for range n {
-		arguments := draw.Arguments()
-		want, err := holds(judge, arguments)
-		if err != nil {
-			t.Fatalf("arguments %s: %v", arguments, err)
-		}
-		if got := accepts(arguments); got != want {
-			t.Fatalf("arguments %s: the validator accepts them: %v, the schema: %v", arguments, got, want)
-		}
-		if want {
-			valid++
-		}
-	}
-	if valid < n/100 || n-valid < n/100 {
-		t.Errorf("%d of %d arguments are valid: too few or too many to compare", valid, n)
-	}
-}
-
-// compile reads a schema, of whose formats every one has to hold.
-func compile(schema string) (*jsonschema.Schema, error) {
+// compileSchema reads a schema, of whose formats every one has to hold.
+func compileSchema(schema string) (*jsonschema.Schema, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat = true
 	if err := compiler.AddResource("mem:///schema.json", strings.NewReader(schema)); err != nil {
@@ -72,25 +33,25 @@ func holds(judge *jsonschema.Schema, arguments []byte) (bool, error) {
 	return judge.Validate(value) == nil, nil
 }
 
-// Source draws arguments that are often valid and otherwise just beside it.
-type Source struct {
+// source draws arguments that are often valid and otherwise just beside it.
+type source struct {
 	rng  *rand.Rand
 	root *shape
 }
 
-// NewSource returns a source for the schema of a tool's arguments.
-func NewSource(schema string, seed uint64) (*Source, error) {
+// newSource returns a source for the schema of a tool's arguments.
+func newSource(schema string, seed uint64) (*source, error) {
 	root, err := readSchema(schema)
 	if err != nil {
 		return nil, fmt.Errorf("reading the schema: %w", err)
 	}
-	return &Source{rng: rand.New(rand.NewPCG(seed, seed)), root: root}, nil
+	return &source{rng: rand.New(rand.NewPCG(seed, seed)), root: root}, nil
 }
 
-// Arguments draws one JSON object.
-func (s *Source) Arguments() []byte { return []byte(s.object(s.root)) }
+// arguments draws one JSON object.
+func (s *source) arguments() []byte { return []byte(s.object(s.root)) }
 
-func (s *Source) object(o *shape) string {
+func (s *source) object(o *shape) string {
 	var members []string
 	add := func(name, value string) { members = append(members, quote(name)+":"+value) }
 	for _, i := range s.rng.Perm(len(o.names)) {
@@ -110,12 +71,12 @@ func (s *Source) object(o *shape) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-func (s *Source) oneIn(n int) bool { return s.rng.IntN(n) == 0 }
+func (s *source) oneIn(n int) bool { return s.rng.IntN(n) == 0 }
 
-func pick[T any](s *Source, list []T) T { return list[s.rng.IntN(len(list))] }
+func pick[T any](s *source, list []T) T { return list[s.rng.IntN(len(list))] }
 
 // value draws a value for a schema: of its type, except now and then.
-func (s *Source) value(p *shape) string {
+func (s *source) value(p *shape) string {
 	if s.oneIn(15) {
 		return s.anything()
 	}
@@ -149,7 +110,7 @@ func (s *Source) value(p *shape) string {
 }
 
 // anything draws a value of any type.
-func (s *Source) anything() string {
+func (s *source) anything() string {
 	return pick(s, []string{
 		"null", "true", "false", "0", "1", "-1", "1.5", "1.0", "1e0", "10e-1", "-0", "1e30", "9223372036854775808",
 		`""`, `"x"`, `"5"`, `"true"`, `"[]"`, `"null"`, `"[\"x\"]"`, "[]", `["x"]`, "[1]", "[null]", "{}", `{"x":1}`,
@@ -157,7 +118,7 @@ func (s *Source) anything() string {
 }
 
 // number draws a number near the bounds, in one of the forms JSON has for it.
-func (s *Source) number(c *shape) string {
+func (s *source) number(c *shape) string {
 	near := []float64{0}
 	for _, bound := range []*float64{c.Minimum, c.Maximum} {
 		if bound != nil {
@@ -182,7 +143,7 @@ func (s *Source) number(c *shape) string {
 }
 
 // length draws a count near its bounds.
-func (s *Source) length(low, high *int64, usual int) int {
+func (s *source) length(low, high *int64, usual int) int {
 	near := []int{usual / 2}
 	for _, bound := range []*int64{low, high} {
 		if bound != nil {
@@ -194,7 +155,7 @@ func (s *Source) length(low, high *int64, usual int) int {
 
 // text draws a JSON string: a word of the enum, something that may fit the
 // pattern, or characters that constraints treat differently.
-func (s *Source) text(c *shape) string {
+func (s *source) text(c *shape) string {
 	if len(c.Enum) > 0 && !s.oneIn(8) {
 		return quote(pick(s, c.Enum))
 	}
