@@ -26,7 +26,7 @@ import (
 // the one that differs.
 func TestCalls(t *testing.T) {
 	t.Parallel()
-	const calls, shown = 2000, 12
+	const calls, shown = 400, 4
 	var golden, all strings.Builder
 	for _, tool := range generated.Tools() {
 		source, err := newSource(tool.InputSchema, 7)

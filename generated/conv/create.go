@@ -4,7 +4,7 @@ package conv
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// CreateParams is the parameters of conv.create, valid and with defaults filled
+// CreateParams is the arguments of conv.create, valid and with defaults filled
 // in, in the order of its spec.
 type CreateParams struct {
 	// The system prompt of the new conversation; empty for none. It is nil where

@@ -4,7 +4,7 @@ package conv
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// DestroyParams is the parameters of conv.destroy, valid and with defaults
+// DestroyParams is the arguments of conv.destroy, valid and with defaults
 // filled in, in the order of its spec.
 type DestroyParams struct {
 	// The conversation, as conv.create or conv.list gives it.

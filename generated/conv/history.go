@@ -4,7 +4,7 @@ package conv
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// HistoryParams is the parameters of conv.history, valid and with defaults
+// HistoryParams is the arguments of conv.history, valid and with defaults
 // filled in, in the order of its spec.
 type HistoryParams struct {
 	// The conversation, as conv.create or conv.list gives it; your own works too.

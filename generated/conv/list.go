@@ -4,7 +4,7 @@ package conv
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// ListParams is the parameters of conv.list, valid and with defaults filled in,
+// ListParams is the arguments of conv.list, valid and with defaults filled in,
 // in the order of its spec.
 type ListParams struct {
 }

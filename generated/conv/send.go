@@ -4,7 +4,7 @@ package conv
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// SendParams is the parameters of conv.send, valid and with defaults filled in,
+// SendParams is the arguments of conv.send, valid and with defaults filled in,
 // in the order of its spec.
 type SendParams struct {
 	// The conversation, as conv.create or conv.list gives it.

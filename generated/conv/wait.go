@@ -4,7 +4,7 @@ package conv
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// WaitParams is the parameters of conv.wait, valid and with defaults filled in,
+// WaitParams is the arguments of conv.wait, valid and with defaults filled in,
 // in the order of its spec.
 type WaitParams struct {
 	// The task, as the answer with the status running has it. It is a string of at

@@ -8,7 +8,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// GrepParams is the parameters of conversation_grep, valid and with defaults
+// GrepParams is the arguments of conversation_grep, valid and with defaults
 // filled in, in the order of its spec.
 type GrepParams struct {
 	// Text of a line.

@@ -8,7 +8,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// ListParams is the parameters of conversation_list, valid and with defaults
+// ListParams is the arguments of conversation_list, valid and with defaults
 // filled in, in the order of its spec.
 type ListParams struct {
 	// Most conversations. It is an integer from 1 to 100. Default: 20.

@@ -8,7 +8,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// ReadParams is the parameters of conversation_read, valid and with defaults
+// ReadParams is the arguments of conversation_read, valid and with defaults
 // filled in, in the order of its spec.
 type ReadParams struct {
 	// id:N is event N of it. It is a string that must be a conversation id such as

@@ -4,8 +4,8 @@ package conversation
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// RecallParams is the parameters of conversation_recall, valid and with
-// defaults filled in, in the order of its spec.
+// RecallParams is the arguments of conversation_recall, valid and with defaults
+// filled in, in the order of its spec.
 type RecallParams struct {
 	// The question. It is a string of at most 1000 characters that is not blank.
 	Query string

@@ -4,8 +4,8 @@ package conversation
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// SearchParams is the parameters of conversation_search, valid and with
-// defaults filled in, in the order of its spec.
+// SearchParams is the arguments of conversation_search, valid and with defaults
+// filled in, in the order of its spec.
 type SearchParams struct {
 	// In a message, or in the title of its conversation. It is nil where none is
 	// given.

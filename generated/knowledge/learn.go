@@ -4,7 +4,7 @@ package knowledge
 
 import "github.com/convtools/convtools/runtime/contract"
 
-// LearnParams is the parameters of learn, valid and with defaults filled in, in
+// LearnParams is the arguments of learn, valid and with defaults filled in, in
 // the order of its spec.
 type LearnParams struct {
 	// The topic ID or title to learn about. It is a string of at most 200

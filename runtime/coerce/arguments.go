@@ -60,8 +60,9 @@ func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []co
 		// The fixes of single arguments may not add up to a call that works without
 		// repairs.
 		corrected, _, err := DecodeObject([]byte(e.Corrected))
+		asItStands := Problems(tool, corrected)
 		corrected, again := Repair(tool, corrected)
-		if err != nil || len(again) > 0 || problemsIn(corrected) != nil {
+		if err != nil || len(again) > 0 || asItStands != nil || problemsIn(corrected) != nil {
 			e.Corrected = tool.Example
 		}
 		return nil, e

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -117,6 +118,21 @@ func (l CommandLines) Lookup(name string) (CommandLine, bool) {
 type File struct {
 	Path string // slash-separated, relative to the root of the project
 	Text string
+}
+
+// Files returns the files of a folder that a program embeds, sorted by path.
+func Files(fsys fs.FS, folder string) []File {
+	var files []File
+	// An embedded file can always be read.
+	_ = fs.WalkDir(fsys, folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(fsys, name)
+		files = append(files, File{Path: strings.TrimPrefix(name, folder+"/"), Text: string(text)})
+		return err
+	})
+	return files
 }
 
 // Command is one run of a command line.

@@ -14,7 +14,7 @@ func paramsName(tool *ir.Tool) string { return tool.GoName + "Params" }
 // params are the struct that a handler gets a tool's parameters in, and those of the objects in it.
 func params(tool *ir.Tool) []code {
 	name := paramsName(tool)
-	root := object{name: name, about: "the parameters of " + tool.Name + ", valid and with defaults filled in, in the order of its spec", members: tool.Params}
+	root := object{name: name, about: "the arguments of " + tool.Name + ", valid and with defaults filled in, in the order of its spec", members: tool.Params}
 	var declarations []code
 	for _, o := range append([]object{root}, objectsIn(tool.Params, "the arguments of "+tool.Name)...) {
 		declarations = append(declarations, o.declaration(func(p *ir.Param) code {

@@ -34,9 +34,12 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	default:
 		all = append(all, envelope(tool)...)
 	}
-	if tool.Handler == ir.HandlerCommand {
+	if tool.Command != nil {
 		t := &toolCode{generator: g, tool: tool}
-		all = append(append(all, t.command()...), t.commandCaller())
+		all = append(all, t.command()...)
+		if tool.Handler == ir.HandlerCommand {
+			all = append(all, t.commandCaller())
+		}
 	}
 	for _, declaration := range all {
 		s.declare(declaration)
