@@ -1,48 +1,14 @@
-// Package table makes tables of a checked contract: what a host is told of a tool, what
-// its arguments may be, and of a tool whose work is a command line all there is, which
-// package commandline interprets. The same tables are written as Go by gen/emit/gocode and
-// used as they are by convgen serve.
 package table
 
 import (
-	"strings"
-
 	"github.com/convtools/convtools/gen/ir"
-	"github.com/convtools/convtools/gen/lower"
 	"github.com/convtools/convtools/runtime/commandline"
-	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Describe returns what a host is told of a tool, but for its parameters, which follow
-// from its shape. schema is the JSON Schema of its arguments.
-func Describe(t *ir.Tool, schema string) contract.Tool {
-	hints := t.Hints()
-	return contract.Tool{
-		Name: t.Name, Aliases: t.OtherNames(), Summary: t.Summary, Description: description(t), Effect: string(t.Effect),
-		InputSchema: schema, Example: example(t), Structured: t.Structured,
-		Hints: contract.Hints{ReadOnly: hints.ReadOnly, Destructive: hints.Destructive, Idempotent: hints.Idempotent, OpenWorld: hints.OpenWorld},
-	}
-}
-
-// description is what a tool says about itself behind its summary. Rules between
-// parameters are part of it: no schema that every model provider takes can hold them.
-func description(tool *ir.Tool) string {
-	paragraphs := lower.Paragraphs(tool.Description)
-	var rules []string
-	for _, r := range tool.Rules {
-		rules = append(rules, lower.RuleSentence(r))
-	}
-	if len(rules) > 0 {
-		paragraphs = append(paragraphs, strings.Join(rules, " "))
-	}
-	return strings.Join(paragraphs, "\n\n")
-}
-
-// Command returns a tool whose work is a command line.
+// Command returns a tool whose work is a command line, for package commandline to interpret.
 func Command(t *ir.Tool, schema string) *commandline.Tool {
 	out := &commandline.Tool{
-		Tool: Describe(t, schema), Shape: Shape(t, true),
-		Command: *t.Command, Output: t.Output, MaxChars: t.MaxChars, Narrow: t.Narrow,
+		Tool: Tool(t, schema), Command: *t.Command, Output: t.Output, Narrow: t.Narrow,
 	}
 	for _, a := range t.Aliases {
 		out.Former = append(out.Former, commandline.Former{Name: a.Name, Until: a.Until})

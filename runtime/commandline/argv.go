@@ -20,10 +20,7 @@ type call struct {
 // problems returns what is wrong with arguments that are valid as the spec has them: a
 // value that a program could take for one of its options, or could not be given.
 func (t *Tool) problems(args coerce.Object) []contract.Problem {
-	if problems := t.Shape.Problems(args); problems != nil {
-		return problems
-	}
-	c := &call{tool: t, args: t.Shape.WithDefaults(args)}
+	c := &call{tool: t, args: coerce.WithDefaults(&t.Tool, args)}
 	c.argv()
 	c.environment()
 	return c.problems

@@ -27,11 +27,11 @@ func (r *Runner) Call(ctx context.Context, t *Tool, asked contract.Call) (string
 			asked = asked.Renamed(t.Name, former.Until)
 		}
 	}
-	given, err := coerce.Arguments(&asked, t.Shape.Repair, t.problems, t.Example)
+	given, err := coerce.Arguments(&asked, &t.Tool, t.problems)
 	if err != nil {
 		return "", err
 	}
-	c := &call{tool: t, args: t.Shape.WithDefaults(given), conversation: asked.Context.ConversationID}
+	c := &call{tool: t, args: coerce.WithDefaults(&t.Tool, given), conversation: asked.Context.ConversationID}
 	answer := newAnswer(t)
 	result, err := r.run(ctx, asked.Context, c, answer)
 	misprinted := answer.end()

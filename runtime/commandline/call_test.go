@@ -9,7 +9,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/commandline"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/process"
@@ -275,10 +274,10 @@ func TestArguments(t *testing.T) {
 	t.Parallel()
 	value := func(name string) []commandline.Part { return []commandline.Part{{Value: name}} }
 	tool := func(args ...commandline.Arg) commandline.Tool {
-		text := coerce.Value{Type: "string"}
+		text := contract.Parameter{Type: "string"}
 		return commandline.Tool{
-			Tool: contract.Tool{Example: `{}`}, Envelope: commits(), Output: commandline.Output{Form: commandline.JSONLines}, Command: commandline.Command{Args: args},
-			Shape: coerce.Shape{Members: []coerce.Value{
+			Envelope: commits(), Output: commandline.Output{Form: commandline.JSONLines}, Command: commandline.Command{Args: args},
+			Tool: contract.Tool{Example: `{}`, Parameters: []contract.Parameter{
 				{Name: "a", Type: "string"}, {Name: "b", Type: "string"}, {Name: "n", Type: "integer"}, {Name: "x", Type: "number"},
 				{Name: "yes", Type: "boolean", Default: "true"}, {Name: "list", Type: "array", Items: &text}, {Name: "d", Type: "string", Default: `"v"`},
 			}},
@@ -329,9 +328,9 @@ func TestArguments(t *testing.T) {
 
 func TestStandardInput(t *testing.T) {
 	t.Parallel()
-	text := coerce.Value{Type: "string"}
-	shape := coerce.Shape{Members: []coerce.Value{
-		{Name: "o", Type: "object", Shape: &coerce.Shape{Members: []coerce.Value{{Name: "a", Type: "string"}, {Name: "n", Type: "integer", Default: "3"}}}},
+	text := contract.Parameter{Type: "string"}
+	takes := contract.Tool{Parameters: []contract.Parameter{
+		{Name: "o", Type: "object", Shape: &contract.Shape{Members: []contract.Parameter{{Name: "a", Type: "string"}, {Name: "n", Type: "integer", Default: "3"}}}},
 		{Name: "t", Type: "string"}, {Name: "l", Type: "array", Items: &text},
 	}}
 	for _, tc := range []struct {
@@ -345,7 +344,7 @@ func TestStandardInput(t *testing.T) {
 		{`{}`, []commandline.Part{{Value: "t"}}, ""},
 	} {
 		program := &printing{}
-		if _, err := call(t, commandline.Tool{Shape: shape, Envelope: commits(), Output: commandline.Output{Form: commandline.JSONLines}, Command: commandline.Command{Stdin: tc.stdin}}, program, tc.arguments); err != nil || string(program.ran.Stdin) != tc.want {
+		if _, err := call(t, commandline.Tool{Tool: takes, Envelope: commits(), Output: commandline.Output{Form: commandline.JSONLines}, Command: commandline.Command{Stdin: tc.stdin}}, program, tc.arguments); err != nil || string(program.ran.Stdin) != tc.want {
 			t.Errorf("%s: %q, %v", tc.arguments, program.ran.Stdin, err)
 		}
 	}
@@ -400,7 +399,7 @@ func TestBounds(t *testing.T) {
 func TestFewerRecordsThanThereAre(t *testing.T) {
 	t.Parallel()
 	rows := strings.Repeat(`{"text":"`+strings.Repeat("x", 90)+`"},`, 12)
-	answer, err := call(t, commandline.Tool{Envelope: commits(), MaxChars: 1000}, &printing{stdout: "[" + strings.TrimSuffix(rows, ",") + "]"}, "")
+	answer, err := call(t, commandline.Tool{Envelope: commits(), Tool: contract.Tool{MaxChars: 1000}}, &printing{stdout: "[" + strings.TrimSuffix(rows, ",") + "]"}, "")
 	if err != nil || utf8.RuneCountInString(answer) > 1000 || !strings.Contains(answer, "<note>Showing the first 8 records: ") {
 		t.Errorf("%v: %s", err, answer)
 	}

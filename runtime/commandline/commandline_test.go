@@ -21,7 +21,7 @@ import (
 func one(line string) *commandline.Tool {
 	word := func(text string) commandline.Arg { return commandline.Arg{Value: []commandline.Part{{Text: text}}} }
 	return &commandline.Tool{
-		Tool: contract.Tool{Name: "one", Effect: "read"}, MaxChars: 1000, Output: commandline.Output{Form: commandline.JSONAny},
+		Tool: contract.Tool{Name: "one", Effect: "read", MaxChars: 1000}, Output: commandline.Output{Form: commandline.JSONAny},
 		Command: commandline.Command{Line: line, OKExit: []int{0}, Args: []commandline.Arg{word("log"), word("--"), word("; rm")}},
 	}
 }

@@ -1,29 +1,17 @@
 package commandline
 
-import (
-	"github.com/convtools/convtools/runtime/coerce"
-	"github.com/convtools/convtools/runtime/contract"
-)
+import "github.com/convtools/convtools/runtime/contract"
 
 // Tool is a tool whose work is a command line: what it takes, what it runs, what that
 // prints, and what the answer looks like.
 type Tool struct {
 	contract.Tool
 	Former  []Former
-	Shape   coerce.Shape
 	Command Command
 	Output  Output
 	// Envelope is the form of the answer. It has no root where the answer is JSON.
 	Envelope Envelope
-	MaxChars int    // most characters of an answer
 	Narrow   string // the parameter that asks for less; empty where there is none
-}
-
-// Describe returns what a host is told of the tool.
-func (t *Tool) Describe() contract.Tool {
-	described := t.Tool
-	described.Parameters = t.Shape.Parameters()
-	return described
 }
 
 // Former is a name that a tool had, which works until a day.

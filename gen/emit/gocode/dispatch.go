@@ -3,10 +3,10 @@ package gocode
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/table"
 )
 
 // dispatch emits the one file that knows all tools.
@@ -18,7 +18,6 @@ func (g *generator) dispatch() (emit.File, error) {
 	}
 	s.declare(g.dispatcher())
 	s.declare(g.tools())
-	s.declare(lookup())
 	if len(g.contract.CLIs) > 0 {
 		s.declare(g.commandLines())
 	}
@@ -31,7 +30,7 @@ func (g *generator) handlers() []code {
 	var fields code
 	var names, params []string
 	add := func(name, typ string) {
-		fields, names, params = append(fields, name+"\t"+typ), append(names, name), append(params, name+" "+typ)
+		fields, names, params = append(fields, name+" "+typ), append(names, name), append(params, name+" "+typ)
 	}
 	for i := range g.contract.Families {
 		family := &g.contract.Families[i]
@@ -41,25 +40,16 @@ func (g *generator) handlers() []code {
 	}
 	runs := ""
 	if len(g.contract.CLIs) > 0 {
-		runs = ", and what runs command lines"
 		// It is there before a tool needs it, so that declaring one asks for
 		// no change to the code that makes this.
 		add("cli", "*"+pkgCommandline+"Runner")
+		runs = ", and what runs command lines"
 	}
-	literal := "return Handlers{" + strings.Join(names, ", ") + "}"
 	return []code{
-		documented(typeBlock("Handlers", fields), "Handlers does the work of all tools. [NewHandlers] makes one."),
-		documented(block("func NewHandlers("+strings.Join(params, ", ")+") Handlers", literal),
+		documented(block("type Handlers struct", fields...), "Handlers does the work of all tools. [NewHandlers] makes one."),
+		documented(block("func NewHandlers("+strings.Join(params, ", ")+") Handlers", "return Handlers{"+strings.Join(names, ", ")+"}"),
 			"NewHandlers returns what does the work of all tools: a handler for each family with tools in Go"+runs+"."),
 	}
-}
-
-// typeBlock declares a struct.
-func typeBlock(name string, fields code) code {
-	if len(fields) == 0 {
-		return code{"type " + name + " struct{}"}
-	}
-	return block("type "+name+" struct", fields...)
 }
 
 // dispatcher emits the function that finds a tool's family.
@@ -93,7 +83,7 @@ func (g *generator) dispatcher() code {
 	for _, tool := range g.contract.Tools() {
 		all = append(all, tool.Name)
 	}
-	return documented(callMethod("func ("+receiver+") Call("+ctxParam+", "+callParam+")", cases, all),
+	return documented(block("func ("+receiver+") Call("+ctxParam+", "+callParam+") (string, error)", dispatch(cases, all)...),
 		"Call runs a tool and returns its answer.")
 }
 
@@ -111,27 +101,8 @@ func (g *generator) tools() code {
 	return documented(block("func Tools() []"+pkgContract+"Tool", list...), "Tools describes all tools, sorted by name.")
 }
 
-func lookup() code {
-	loop := block("for _, tool := range Tools()", block("if tool.AnswersTo(name)", "return tool, true")...)
-	return documented(
-		block("func Lookup(name string) ("+pkgContract+"Tool, bool)", append(loop, "return "+pkgContract+"Tool{}, false")...),
-		"Lookup describes the tool of that name.",
-	)
-}
-
 // commandLines emits the list of the command lines that tools run.
 func (g *generator) commandLines() code {
-	list := code{"return " + pkgCommandline + "Lines{"}
-	for _, cli := range g.contract.CLIs {
-		line := "{Name: " + strconv.Quote(cli.Name) + ", Command: " + words(cli.Command)
-		if cli.Env != "" {
-			line += ", Env: " + strconv.Quote(cli.Env)
-		}
-		if len(cli.PassEnv) > 0 {
-			line += ", PassEnv: " + words(cli.PassEnv)
-		}
-		list = append(list, line+"},")
-	}
-	return documented(block("func CommandLines() "+pkgCommandline+"Lines", append(list, "}")...),
+	return documented(block("func CommandLines() "+pkgCommandline+"Lines", literal("return ", table.Lines(g.contract))...),
 		"CommandLines returns the command lines that tools may run, sorted by name.")
 }

@@ -2,23 +2,29 @@ package gocode
 
 import (
 	"fmt"
+	"path"
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
 )
+
+// wide is how many characters of a literal are on one line.
+const wide = 160
 
 // literal is a value of the runtime's data types as Go, for what stands behind head. Fields that
 // are zero are left out; a value that is short is on one line.
-func literalValue(head string, value any) code {
-	text := strings.Split(valueOf(reflect.ValueOf(value), true), "\n")
+func literal(head string, value any) code {
+	text := strings.Split(literalOf(reflect.ValueOf(value), true), "\n")
 	text[0] = head + text[0]
 	return text
 }
 
 // literalOf is a value as Go, typed where its place does not tell the type.
-func valueOf(v reflect.Value, typed bool) string {
+func literalOf(v reflect.Value, typed bool) string {
 	switch v.Kind() {
 	case reflect.String:
 		if v.Type() != reflect.TypeFor[string]() {
@@ -26,23 +32,23 @@ func valueOf(v reflect.Value, typed bool) string {
 		}
 		return raw(v.String())
 	case reflect.Float64:
-		return constantOf(v.Float())
+		return number(v.Float())
 	case reflect.Pointer:
 		if typed {
-			return "&" + valueOf(v.Elem(), true)
+			return "&" + literalOf(v.Elem(), true)
 		}
-		return valueOf(v.Elem(), false)
+		return literalOf(v.Elem(), false)
 	case reflect.Slice, reflect.Array:
 		items := make([]string, v.Len())
 		for i := range items {
-			items[i] = valueOf(v.Index(i), false)
+			items[i] = literalOf(v.Index(i), false)
 		}
 		return braces(v.Type(), typed, items)
 	case reflect.Struct:
 		var fields []string
 		for i := range v.NumField() {
-			if field := v.Field(i); v.Type().Field(i).IsExported() && !field.IsZero() {
-				fields = append(fields, v.Type().Field(i).Name+": "+valueOf(field, true))
+			if field := v.Field(i); !field.IsZero() {
+				fields = append(fields, v.Type().Field(i).Name+": "+literalOf(field, true))
 			}
 		}
 		return braces(v.Type(), typed, fields)
@@ -66,6 +72,18 @@ func braces(t reflect.Type, typed bool, parts []string) string {
 	return name + "{\n" + strings.Join(parts, ",\n") + ",\n}"
 }
 
+// width is how many characters a line has when packages have their names.
+func width(line string) int {
+	n := 0
+	for i, piece := range strings.Split(line, mark) {
+		if i%2 == 1 {
+			piece = path.Base(piece) + "."
+		}
+		n += utf8.RuneCountInString(piece)
+	}
+	return n
+}
+
 func typeName(t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Slice:
@@ -79,12 +97,21 @@ func typeName(t reflect.Type) string {
 }
 
 // number is an untyped constant.
-func constantOf(n float64) string {
+func number(n float64) string {
 	switch n {
-	case coerce.Unbounded:
-		return pkgCoerce + "Unbounded"
-	case -coerce.Unbounded:
-		return "-" + pkgCoerce + "Unbounded"
+	case contract.Unbounded:
+		return pkgContract + "Unbounded"
+	case -contract.Unbounded:
+		return "-" + pkgContract + "Unbounded"
 	}
 	return strconv.FormatFloat(n, 'g', -1, 64)
+}
+
+// raw is a string literal as it stands in backquotes, where that is easier to read.
+func raw(s string) string {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	if !strings.Contains(s, `"`) || !strconv.CanBackquote(s) || strings.ContainsFunc(s, hidden) {
+		return strconv.Quote(s)
+	}
+	return "`" + s + "`"
 }

@@ -10,6 +10,21 @@ import (
 	"time"
 )
 
+// Is reports whether s has the format of that name.
+func Is(format, s string) bool {
+	switch format {
+	case "date-time":
+		return DateTime(s)
+	case "date":
+		return Date(s)
+	case "uuid":
+		return UUID(s)
+	case "uri":
+		return URI(s)
+	}
+	return false
+}
+
 // DateTime reports whether s is a date-time of RFC 3339, section 5.6: with seconds,
 // which may be a leap second, and with a zone.
 func DateTime(s string) bool {
@@ -100,20 +115,4 @@ func URI(s string) bool {
 	}
 	address, err := netip.ParseAddr(host)
 	return err == nil && address.Is6() && address.Zone() == "" && strings.Contains(u.Host, "[")
-}
-
-// Has reports whether s has the format of a name, as JSON Schema names it. There is no
-// text of a format that is not known.
-func Has(format, s string) bool {
-	switch format {
-	case "date-time":
-		return DateTime(s)
-	case "date":
-		return Date(s)
-	case "uuid":
-		return UUID(s)
-	case "uri":
-		return URI(s)
-	}
-	return false
 }

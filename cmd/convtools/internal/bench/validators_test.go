@@ -18,23 +18,22 @@ import (
 // validated is a tool whose generated validator is measured, and arguments of a call as
 // assistants make them.
 type validated struct {
-	name, schema, arguments string
-	validate                func(coerce.Object) []contract.Problem
+	name      string
+	tool      contract.Tool
+	arguments string
 }
 
 func validatedTools() []validated {
 	return []validated{
 		{
-			"flat", conversation.GrepTool().InputSchema,
+			"flat", conversation.GrepTool(),
 			`{"pattern":"retry","limit":10,"scopes":["chat"],"ignore_case":true,"ids":["jp-c17648402467"],"context":2}`,
-			conversation.ValidateGrep,
 		},
 		{
-			"nested", conv.CreateTool().InputSchema,
+			"nested", conv.CreateTool(),
 			`{"user_instruction":"Review the patch","items":[{"type":"text","text":"It is about tides"},` +
 				`{"type":"image","image_url":"https://example.com/tides.png"},{"type":"local_image","path":"docs/chart.png"}],` +
 				`"mcp_allowlist":["files/read","search"],"internal_tools":{"include_plan_tool":true,"include_apply_patch_tool":false}}`,
-			conv.ValidateCreate,
 		},
 	}
 }
@@ -50,7 +49,7 @@ func BenchmarkValidators(b *testing.B) {
 			}
 			b.Run("generated", func(b *testing.B) {
 				for b.Loop() {
-					if problems := tool.validate(object); problems != nil {
+					if problems := coerce.Problems(&tool.tool, object); problems != nil {
 						b.Fatal(problems)
 					}
 				}
@@ -59,7 +58,7 @@ func BenchmarkValidators(b *testing.B) {
 			if err := json.Unmarshal([]byte(tool.arguments), &document); err != nil {
 				b.Fatal(err)
 			}
-			for name, validate := range interpreters(b, tool.schema) {
+			for name, validate := range interpreters(b, tool.tool.InputSchema) {
 				b.Run(name, func(b *testing.B) {
 					for b.Loop() {
 						if err := validate(document); err != nil {
