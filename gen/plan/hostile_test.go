@@ -91,7 +91,7 @@ summary = "All notes"
 [command]
 cli  = @word:cli@
 args = [
-  @text:argument@, { flag = @text:flag@ }, { flag = "--id={id}" }, { repeat = @word:repeated@ },
+  @text:argument@, { flag = @text:flag@ }, "--id={id}", { repeat = @word:repeated@ },
   { flag = "--all", when = @word:when@ }, { flag = "--some", unless = @word:unless@ },
 ]
 

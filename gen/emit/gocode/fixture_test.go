@@ -197,7 +197,7 @@ func lsTool() ir.Tool {
 				{Name: "LENT", Value: []commandline.Part{{Value: "lent"}}},
 				{Name: "PAGER"},
 			},
-			Dir: "halls/north", Timeout: 20,
+			Timeout: 20,
 		},
 		MaxChars: 600,
 		Envelope: ir.Envelope{

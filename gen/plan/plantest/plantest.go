@@ -101,11 +101,11 @@ cli     = "records"
 ok_exit = [0]
 args    = [
   "ls", "--format=json",
-  { flag = "--limit={limit}" },
-  { flag = "--sort={sort}" },
-  { flag = "--archived", when = "archived" },
-  { flag = "--id={id}" },
-  { repeat = "--kind={kinds}" },
+  "--limit={limit}",
+  "--sort={sort}",
+  { option = "--archived", when = "archived" },
+  "--id={id}",
+  "--kind={kinds}",
   "--", "{query}",
 ]
 
