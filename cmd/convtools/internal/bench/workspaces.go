@@ -51,7 +51,7 @@ func (b *builds) workspaces(ctx context.Context, t *table.Table, progress func(s
 func (b *builds) synthetic(ctx context.Context, name string, size int64, conversations int) (synthetic, error) {
 	ws := synthetic{name: name, dir: filepath.Join(b.dir, "workspace"), conversations: conversations}
 	out, err := program{path: b.mkworkspace, args: []string{
-		"large", "-bytes", strconv.FormatInt(size, 10), "-conversations", strconv.Itoa(conversations), ws.dir,
+		"-bytes", strconv.FormatInt(size, 10), "-conversations", strconv.Itoa(conversations), ws.dir,
 	}}.output(ctx, b.dataDir)
 	if err != nil {
 		return ws, err
