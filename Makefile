@@ -1,5 +1,5 @@
 # demo, test, build and generate need nothing but Go; check fetches its tools and
-# needs a C compiler for the race detector; bench and recall compare with ripgrep;
+# needs a C compiler for the race detector; bench compares with ripgrep;
 # clients installs a Node and the clients from npm.
 
 export CGO_ENABLED = 0
@@ -55,7 +55,7 @@ bench: ## Measure against peers and print ratios; wants ripgrep
 	@$(GO) -C $(TOOLS) run ./bench
 
 .PHONY: recall
-recall: ## Ask a fixed set of questions and print what the answers cost; wants ripgrep
+recall: ## Ask a fixed set of questions and print what the answers cost
 	@$(GO) -C $(TOOLS) run ./recall $(RECALL)
 
 .PHONY: clients
