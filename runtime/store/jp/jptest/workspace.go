@@ -131,7 +131,7 @@ func (s *Store) write() error {
 		return err
 	}
 	for _, c := range s.conversations {
-		if _, err := c.write(s.root); err != nil {
+		if err := c.write(s.root); err != nil {
 			return err
 		}
 	}
@@ -253,8 +253,8 @@ func (c *Conversation) ModTime(name string, at time.Time) *Conversation {
 // load a conversation.
 const baseConfig = `{"assistant":{"model":{"id":{"provider":"ollama","name":"example"}}},"conversation":{"tools":{"*":{"run":"ask"}}}}`
 
-// write writes the files of the conversation, and returns the size of its events.
-func (c *Conversation) write(root string) (events int, err error) {
+// write writes the files of the conversation.
+func (c *Conversation) write(root string) error {
 	files := map[string][]byte{
 		MetadataFile:   append(marshal(c.metadata, ""), '\n'),
 		BaseConfigFile: append(marshal(json.RawMessage(baseConfig), ""), '\n'),
@@ -265,17 +265,17 @@ func (c *Conversation) write(root string) (events int, err error) {
 	}
 	dir := filepath.Join(root, filepath.FromSlash(c.Dir()))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return 0, err
+		return err
 	}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	for name, at := range c.modTimes {
 		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return len(files[EventsFile]), nil
+	return nil
 }
