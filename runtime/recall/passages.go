@@ -81,53 +81,33 @@ func (r *reading) about(e event, limit int) event {
 func (t *body) only(joined string, spans []excerpt.Span) body {
 	lines := t.lines()
 	findPastes(lines) // which finds the headings too
-	spans = withoutShortGaps(joined, append(headingsBeside(lines, spans), spans...))
-	var b bodyBuilder
+	spans = append(headingsBeside(lines, spans), spans...)
+	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
+	var pieces []line
 	at := 0
-	skip := func(to int) {
-		b.skip(utf8.RuneCountInString(joined[at:to]))
-		at = to
+	add := func(end int, kept bool) {
+		if at < end {
+			pieces = append(pieces, line{text: joined[at:end], chars: utf8.RuneCountInString(joined[at:end]), kept: kept})
+			at = end
+		}
 	}
-	for i := range lines {
-		if lines[i].isGap {
-			b.skip(lines[i].chars)
+	for _, l := range lines {
+		if l.isGap {
+			pieces = append(pieces, l)
 			continue
 		}
-		end := at + len(lines[i].text)
+		end := at + len(l.text)
 		for _, s := range spans {
-			if from, to := max(s.Start, at), min(s.End, end); from < to {
-				skip(from)
-				b.keep(joined[from:to])
-				at = to
+			if s.Start < end && s.End > at {
+				add(s.Start, false)
+				add(min(s.End, end), true)
 			}
 		}
-		skip(end)
+		add(end, false)
 	}
-	shorter := b.done()
+	shorter := bodyOf(pieces)
 	shorter.inside = t.inside
 	return shorter
-}
-
-// withoutShortGaps puts parts of a text in order, and closes gaps no longer than the mark in their
-// place.
-func withoutShortGaps(joined string, spans []excerpt.Span) []excerpt.Span {
-	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
-	isShort := func(from, to int) bool { return from >= to || utf8.RuneCountInString(joined[from:to]) < maxMark }
-	var closed []excerpt.Span
-	for _, s := range spans {
-		if n := len(closed); n > 0 && isShort(closed[n-1].End, s.Start) {
-			closed[n-1].End = max(closed[n-1].End, s.End)
-		} else {
-			closed = append(closed, s)
-		}
-	}
-	if first := &closed[0]; isShort(0, first.Start) {
-		first.Start = 0
-	}
-	if last := &closed[len(closed)-1]; isShort(last.End, len(joined)) {
-		last.End = len(joined)
-	}
-	return closed
 }
 
 // headingsBeside returns where headings are that are shown beside parts of a text, as far as there
