@@ -140,11 +140,18 @@ func headingsBeside(lines []line, spans []excerpt.Span) []excerpt.Span {
 
 // tellingEvents are the events that were asked for and tell most, the best one first.
 func (r *reading) tellingEvents(ctx context.Context, source conversations.Source) ([]event, error) {
-	if len(r.numbers) == 0 {
+	asked := map[int]bool{}
+	all := conversations.EventRange{}
+	for _, e := range r.events {
+		if e.isAsked {
+			asked[e.shown.Event] = true
+			all = conversations.EventRange{First: cmp.Or(all.First, e.shown.Event), Last: e.shown.Event}
+		}
+	}
+	if len(asked) == 0 {
 		r.ranking = &conversations.Ranking{}
 		return nil, nil
 	}
-	all := conversations.EventRange{First: slices.Min(r.numbers), Last: slices.Max(r.numbers)}
 	if err := r.rank(ctx, source, all); err != nil {
 		return nil, err
 	}
@@ -155,7 +162,7 @@ func (r *reading) tellingEvents(ctx context.Context, source conversations.Source
 	slices.SortStableFunc(best, func(p, q conversations.RankedPassage) int { return cmp.Compare(q.Score, p.Score) })
 	place := map[int]int{}
 	for _, p := range best {
-		if slices.Contains(r.numbers, p.Number) && p.Score*100 >= best[0].Score*leastRelevant {
+		if asked[p.Number] && p.Score*100 >= best[0].Score*leastRelevant {
 			place[p.Number] = len(place)
 		}
 	}
@@ -191,7 +198,7 @@ func (r *reading) readAbout(ctx context.Context, source conversations.Source) (*
 		events := slices.Clone(shown)
 		slices.SortFunc(events, byNumber)
 		e := r.bare(inTurns(events), 0)
-		e.Truncated = e.Truncated || len(shown) < len(r.numbers)
+		e.Truncated = e.Truncated || len(shown) < r.asked
 		e.Notes = append(append(e.Notes, r.aboutNote(len(shown), left)), r.damageNotes()...)
 		return e
 	}
@@ -208,7 +215,7 @@ func (r *reading) readAbout(ctx context.Context, source conversations.Source) (*
 // aboutNote says which events are shown of those that were asked for, and names the best of
 // the others.
 func (r *reading) aboutNote(shown int, left []string) string {
-	asked := count(len(r.numbers), "event", "events")
+	asked := count(r.asked, "event", "events")
 	if shown == 0 {
 		note := "No event holds a word of about; " + asked + " looked at."
 		if missing := nowhere(r.ranking.Words); missing != "" {
