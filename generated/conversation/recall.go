@@ -137,8 +137,8 @@ type RecallConversation struct {
 	Source string `attr:"source,omitzero"`
 	// The day of its last passage, such as 2026-03-17. Left out when it is empty.
 	Day string `attr:"day,omitzero"`
-	// The event of the last that is said on it there, where that is not shown. Left
-	// out when it is zero.
+	// The event of the last that is said on it there, where there is no room for
+	// it. Left out when it is zero.
 	Latest int `attr:"latest,omitzero"`
 	// Whether it is archived. Left out when it is false.
 	Archived bool `attr:"archived,omitzero"`
@@ -163,6 +163,8 @@ type RecallPassage struct {
 	Answer int `attr:"answer,omitzero"`
 	// It is the result of a call that failed. Left out when it is false.
 	Failed bool `attr:"failed,omitzero"`
+	// It is the last that is said on it there. Left out when it is false.
+	Latest bool `attr:"latest,omitzero"`
 	// Recorded text, of which line breaks stay.
 	Text string `body:"lines"`
 }

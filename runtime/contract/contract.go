@@ -70,9 +70,9 @@ type Tool struct {
 	Name        string
 	Aliases     []string // other names it answers to: as hosts without dots write it, and former ones
 	Summary     string
-	Description string // paragraphs behind the summary, rules between parameters included
-	Effect      string // "read" or "write"
-	InputSchema string // JSON Schema 2020-12, as text
+	Description string      // paragraphs behind the summary, rules between parameters included
+	Effect      string      // "read" or "write"
+	InputSchema string      // JSON Schema 2020-12, as text
 	Parameters  []Parameter // in the order they are declared
 	Rules       []Rule
 	Hints       Hints
