@@ -118,8 +118,8 @@ func (c *checker) choice(f spec.Field[string], key string, allowed ...string) st
 	return f.Value
 }
 
-func (c *checker) clis() []ir.CLI {
-	var clis []ir.CLI
+func (c *checker) clis() commandline.Lines {
+	var clis commandline.Lines
 	for _, s := range c.project.CLIs {
 		if !isSnake(s.Name, longestOther) {
 			c.reportName(s.At, "CT020", nameHint(s.Name, longestOther), "%q is not a name for a command line", s.Name)
@@ -140,13 +140,12 @@ func (c *checker) clis() []ir.CLI {
 				c.reportf(s.PassEnv.At.Elem(i), "CT014", "such as GH_TOKEN, or AWS_* for all that begin so", "%q names no environment variables", name)
 			}
 		}
-		if s.EndOfOptions.Set && (!strings.HasPrefix(s.EndOfOptions.Value, "-") || !oneLine(s.EndOfOptions.Value)) {
-			c.reportf(s.EndOfOptions.At, "CT014", "-- to most programs; leave it out for one that has none", "%q is no argument that ends options", s.EndOfOptions.Value)
+		for _, word := range s.EndOfOptions.Value {
+			if !strings.HasPrefix(word, "-") || !oneLine(word) {
+				c.reportf(s.EndOfOptions.At, "CT014", "-- to most programs; leave it out for one that has none", "%q is no argument that ends options", word)
+			}
 		}
-		clis = append(clis, ir.CLI{
-			Line:         commandline.Line{Name: s.Name, Command: s.Command.Value, Env: s.Env.Value, PassEnv: s.PassEnv.Value},
-			EndOfOptions: s.EndOfOptions.Value,
-		})
+		clis = append(clis, commandline.Line{Name: s.Name, Command: s.Command.Value, Env: s.Env.Value, PassEnv: s.PassEnv.Value})
 	}
 	return clis
 }

@@ -13,11 +13,11 @@ import (
 func (c *checker) command(t *ir.Tool, s *spec.Command) *commandline.Command {
 	out := &commandline.Command{Line: s.CLI.Value}
 	var known []string
-	endOfOptions := ""
+	var ends []string
 	for _, cli := range c.project.CLIs {
 		known = append(known, cli.Name)
 		if cli.Name == s.CLI.Value {
-			endOfOptions = cli.EndOfOptions.Value
+			ends = cli.EndOfOptions.Value
 		}
 	}
 	if s.CLI.Set && !slices.Contains(known, s.CLI.Value) && !c.project.File.Broken {
@@ -34,9 +34,9 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *commandline.Command {
 		arg.Free = free && len(arg.Value) > 0 && arg.Value[0].Value != ""
 		out.Args = append(out.Args, arg)
 		alone := arg.When == "" && arg.Unless == "" && (len(arg.Option) == 0 && len(arg.Value) == 1 || len(arg.Option) == 1 && len(arg.Value) == 0)
-		if alone && endOfOptions != "" {
-			free = free || slices.Contains(arg.Option, endOfOptions) || len(arg.Value) == 1 && arg.Value[0].Text == endOfOptions
-		}
+		free = free || alone && slices.ContainsFunc(ends, func(end string) bool {
+			return slices.Contains(arg.Option, end) || len(arg.Value) == 1 && arg.Value[0].Text == end
+		})
 	}
 	return out
 }

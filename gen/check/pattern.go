@@ -12,6 +12,9 @@ import (
 // out, no flags, no lookaround, no named groups, no dot, which leaves out one
 // character here and four there.
 func notPortable(pattern string) string {
+	if pattern == "" {
+		return "is empty, and matches everything"
+	}
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return "is not a regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	}

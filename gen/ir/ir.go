@@ -18,7 +18,7 @@ import (
 // Contract is everything the specs of one project declare.
 type Contract struct {
 	Families []Family // sorted by name
-	CLIs     []CLI    // sorted by name
+	CLIs     commandline.Lines
 	Targets  Targets
 	Accepted []Accepted
 }
@@ -42,12 +42,6 @@ func (c *Contract) Tools() []*Tool {
 	// A name need not begin with that of its family.
 	slices.SortStableFunc(tools, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools
-}
-
-// CLI is a command line that tools.toml names.
-type CLI struct {
-	commandline.Line
-	EndOfOptions string // behind which the program takes nothing for an option; empty where there is no such argument
 }
 
 // Family is the tools declared in one folder of specs: one Go package.

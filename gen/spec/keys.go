@@ -106,7 +106,7 @@ func Keys() map[string][]Key {
 		},
 		"cli": {
 			{Name: "command", Type: TextsKey, Required: true, Doc: "The program and its first words; what a spec says follows"},
-			{Name: "end_of_options", Type: TextKey, Doc: "The argument behind which this program takes nothing for an option, such as -- for most, and for git --end-of-options. Not every program has one: find, sqlite3 and jq 1.6 read on"},
+			{Name: "end_of_options", Type: WordsKey, Doc: "The argument behind which this program takes nothing for an option, such as --, or several. Not every program has one: find, sqlite3 and jq 1.6 read on"},
 			{Name: "env", Type: TextKey, Doc: "The environment variable that names another program"},
 			{Name: "pass_env", Type: TextsKey, Doc: "Environment variables that the program gets besides those that name folders, the language and the time zone, such as GH_TOKEN, or AWS_* for all that begin so"},
 		},

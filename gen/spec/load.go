@@ -256,7 +256,7 @@ func (l *loader) project(file *File, root map[string]any) *Project {
 	for _, c := range t.named("cli", "the command line") {
 		p.CLIs = append(p.CLIs, CLI{
 			Name: c.name, At: c.at,
-			Command: c.mustTexts("command"), EndOfOptions: c.text("end_of_options"), Env: c.text("env"), PassEnv: c.texts("pass_env"),
+			Command: c.mustTexts("command"), EndOfOptions: c.words("end_of_options"), Env: c.text("env"), PassEnv: c.texts("pass_env"),
 		})
 		c.close()
 	}

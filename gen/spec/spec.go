@@ -60,8 +60,8 @@ type CLI struct {
 	Name    string
 	At      Place
 	Command Field[[]string]
-	// EndOfOptions is the argument behind which the program takes nothing for an option.
-	EndOfOptions Field[string]
+	// EndOfOptions are the arguments behind which the program takes nothing for an option.
+	EndOfOptions Field[[]string]
 	Env          Field[string]
 	PassEnv      Field[[]string]
 }

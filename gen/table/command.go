@@ -13,19 +13,10 @@ func Command(t *ir.Tool, schema string) *commandline.Tool {
 	for _, a := range t.Aliases {
 		out.Former = append(out.Former, commandline.Former{Name: a.Name, Until: a.Until})
 	}
-	if t.Answer == ir.EnvelopeAnswer {
+	if t.Answer != ir.JSONAnswer {
 		out.Envelope = envelope(t)
 	}
 	return out
-}
-
-// Lines returns the command lines of a project.
-func Lines(c *ir.Contract) commandline.Lines {
-	var lines commandline.Lines
-	for _, cli := range c.CLIs {
-		lines = append(lines, cli.Line)
-	}
-	return lines
 }
 
 // envelope is that of a tool whose root holds its records and notes, and nothing else.

@@ -24,6 +24,8 @@ type page struct {
 	ends    []int // of each record in written
 	chars   int   // of written
 	over    bool  // a record was left out
+	left    int   // how many were
+	passed  int   // bytes of those
 	alone   int   // how many of them are no items of a list
 }
 
@@ -33,8 +35,8 @@ func (p *page) value() bool { return p.alone == 1 }
 // alone is a value in JSON that is no item of a list.
 type alone struct{ json.RawMessage }
 
-// add writes a record, unless that takes the answer over its limit: then the error is
-// [process.ErrEnough], as no other could be shown.
+// add writes a record, unless that takes the answer over its limit. Those that follow are
+// counted, as far as that costs little; then the error is [process.ErrEnough].
 func (p *page) add(record any) error {
 	var one []byte
 	var err error
@@ -44,12 +46,15 @@ func (p *page) add(record any) error {
 		one, err = p.element(record)
 	}
 	if err != nil {
-		return fmt.Errorf("record %d: %w", len(p.ends)+1, err)
+		return fmt.Errorf("record %d: %w", len(p.ends)+p.left+1, err)
 	}
 	p.chars += utf8.RuneCount(one)
-	if p.chars > p.tool.MaxChars {
-		p.over = true
-		return process.ErrEnough
+	if p.over = p.over || p.chars > p.tool.MaxChars; p.over {
+		p.left++
+		if p.passed += len(one); p.passed > longest {
+			return process.ErrEnough
+		}
+		return nil
 	}
 	p.written = append(p.written, one...)
 	p.ends = append(p.ends, len(p.written))
@@ -196,10 +201,10 @@ func (a *Attribute) append(w *envelope.Writer, record any) error {
 		return a.write(w, a.Fixed)
 	}
 	value, err := follow(record, a.From)
-	if err == nil {
-		err = a.write(w, value)
-	}
 	if err != nil {
+		return err
+	}
+	if err := a.write(w, value); err != nil {
 		return fmt.Errorf("%s %w", strings.Join(a.From, "."), err)
 	}
 	return nil
@@ -384,16 +389,10 @@ func (p *page) text(args coerce.Object, notes []string, stopped bool) (string, e
 }
 
 func (p *page) leftOut(kept int, stopped bool) string {
-	first := fmt.Sprintf("Showing %d of %d records", kept, len(p.ends))
-	rest := "the rest would take this answer over its limit of %d characters."
-	switch {
-	case stopped:
-		first = fmt.Sprintf("Showing the first %d records", kept)
-		rest = "more would take this answer over its limit of %d characters, so the program was stopped before it had printed all."
-	case p.over:
-		first = fmt.Sprintf("Showing the first %d records", kept)
+	if stopped {
+		return fmt.Sprintf("Showing the first %d records: more would take this answer over its limit of %d characters, so the program was stopped before it had printed all.%s", kept, p.tool.MaxChars, p.tool.askForLess())
 	}
-	return first + ": " + fmt.Sprintf(rest, p.tool.MaxChars) + p.tool.askForLess()
+	return fmt.Sprintf("Showing %d of %d records: the rest would take this answer over its limit of %d characters.%s", kept, len(p.ends)+p.left, p.tool.MaxChars, p.tool.askForLess())
 }
 
 // list returns an answer in JSON.

@@ -1,6 +1,7 @@
 package commandline
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,10 +123,10 @@ func scalar(v any) (string, bool) {
 	case bool:
 		return strconv.FormatBool(v), true
 	}
-	if n, ok := coerce.Int(v); ok {
-		return strconv.FormatInt(n, 10), true
-	}
 	n, ok := coerce.Float(v)
+	if whole, err := strconv.ParseInt(fmt.Sprint(v), 10, 64); err == nil {
+		return strconv.FormatInt(whole, 10), ok // all its digits
+	}
 	return strconv.FormatFloat(n, 'f', -1, 64), ok
 }
 

@@ -157,10 +157,10 @@ func TestRecords(t *testing.T) {
 		{"a document", commandline.Output{}, `{"format":"x","version":2,"data":[{"hash":"a"}]}`, `<c hash="a"></c>`, ""},
 		{"no text", commandline.Output{}, "", "", "it printed nothing"},
 		{"half an array", commandline.Output{}, `[{"hash":"a"`, "", "the JSON text ends too early"},
-		{"no JSON at all", commandline.Output{}, `usage: x`, "", "it printed a single value and no array"},
+		{"no JSON at all", commandline.Output{}, `usage: x`, "", "invalid character 'u'"},
 		{"more JSON", commandline.Output{}, "[]\n[]", "", "there is more text after the JSON value, from byte 2"},
 		{"no array in the document", commandline.Output{}, `{"data":null}`, "", `an object without an array named "data"`},
-		{"not objects", commandline.Output{}, `[[]]`, "", "record 1: hash hash is looked for in an array"},
+		{"not objects", commandline.Output{}, `[[]]`, "", "record 1: hash is looked for in an array"},
 		{"null among them", commandline.Output{}, `[{},null]`, "", "record 2: it is null"},
 		{"wrong integer", commandline.Output{}, `[{"lines":"2"}]`, "", `lines is a JSON string where an integer is expected`},
 		{"wrong string", commandline.Output{}, `[{"hash":2}]`, "", `hash is a JSON number where a string is expected`},
@@ -171,7 +171,7 @@ func TestRecords(t *testing.T) {
 			answer, err := call(t, commandline.Tool{Output: tc.output, Envelope: commits()}, &printing{stdout: tc.stdout}, "")
 			if tc.fails != "" {
 				var failure *contract.Error
-				if !errors.As(err, &failure) || !strings.Contains(err.Error(), tc.fails) || !strings.HasPrefix(err.Error(), `The command line "git" that log runs did not print what it should: `) {
+				if !errors.As(err, &failure) || !strings.Contains(err.Error(), tc.fails) || !strings.HasPrefix(err.Error(), `The command line "git" that log runs did not print the records it should: `) {
 					t.Errorf("answer %s, error %v, want %q", answer, err, tc.fails)
 				}
 				return
@@ -197,7 +197,7 @@ func TestPathsInRecords(t *testing.T) {
 		`[]`: "",
 		`[{"author":{"name":"A"},"labels":[{"name":"x"},{},null,{"name":"y"}],"commits":[{"hash":"h"}],"size":{"lines":0}}]`: `<i author="A" first="h" lines="0">  <label>x</label>  <label>y</label></i>`,
 		`[{"author":null,"labels":[],"commits":[],"size":{"lines":null}}]`:                                                   `<i/>`,
-		`[{"author":"A"}]`:                  "record 1: author.name name is looked for in a value that is no object",
+		`[{"author":"A"}]`:                  "record 1: name is looked for in a value that is no object",
 		`[{},{"commits":{"0":{"hash":1}}}]`: "commits.0.hash is a JSON number where a string is expected",
 		`[{"labels":{"name":"x"}}]`:         "record 1: items are looked for in a value that is no array",
 	} {
@@ -364,8 +364,8 @@ func TestBounds(t *testing.T) {
 		notes  string // a part of them
 	}{
 		{"a text", commandline.Tool{Output: commandline.Output{Form: commandline.Text}, Envelope: plain}, "0123456789abcde\n", 20 << 20, "until the program was stopped"},
-		{"lines", commandline.Tool{Output: commandline.Output{Form: commandline.JSONLines}, Envelope: bare}, `{"a":1}` + "\n", 1 << 20, "so the program was stopped before it had printed all. Ask for less with limit to see more of it."},
-		{"a JSON answer", commandline.Tool{Output: commandline.Output{Form: commandline.JSONAny}}, `{"a":1}` + "\n", 1 << 20, "so the program was stopped"},
+		{"lines", commandline.Tool{Output: commandline.Output{Form: commandline.JSONLines}, Envelope: bare}, `{"a":1}` + "\n", 4 << 20, "so the program was stopped before it had printed all. Ask for less with limit to see more of it."},
+		{"a JSON answer", commandline.Tool{Output: commandline.Output{Form: commandline.JSONAny}}, `{"a":1}` + "\n", 4 << 20, "so the program was stopped"},
 		{"one line", commandline.Tool{Output: commandline.Output{Form: commandline.Delimited, End: "\n"}, Envelope: bare}, strings.Repeat("x", 1000), 4 << 20, "Showing the first 0 records"},
 	} {
 		tc.tool.Narrow = "limit"
@@ -400,7 +400,7 @@ func TestFewerRecordsThanThereAre(t *testing.T) {
 	t.Parallel()
 	rows := strings.Repeat(`{"text":"`+strings.Repeat("x", 90)+`"},`, 12)
 	answer, err := call(t, commandline.Tool{Envelope: commits(), Tool: contract.Tool{MaxChars: 1000}}, &printing{stdout: "[" + strings.TrimSuffix(rows, ",") + "]"}, "")
-	if err != nil || utf8.RuneCountInString(answer) > 1000 || !strings.Contains(answer, "<note>Showing the first 8 records: ") {
+	if err != nil || utf8.RuneCountInString(answer) > 1000 || !strings.Contains(answer, "<note>Showing 8 of 12 records: ") {
 		t.Errorf("%v: %s", err, answer)
 	}
 }

@@ -48,7 +48,7 @@ func (t *Tool) failed(exit int, stderr, stdout []byte) error {
 // misprinted is the error for output that is not of the form it should have: half an
 // answer must not look like a short one.
 func (t *Tool) misprinted(err error) error {
-	return &contract.Error{Message: t.runs() + "did not print what it should: " + reason(err) + ".", Err: err}
+	return &contract.Error{Message: t.runs() + "did not print the records it should: " + reason(err) + ".", Err: err}
 }
 
 func reason(err error) string {

@@ -185,6 +185,9 @@ func (o *Output) json(r io.Reader, most int, take func(record any) error) error 
 	case o.Form == "" && first == '{':
 		path = []string{"data"}
 	case o.Form == "" && first != '[':
+		if _, _, err := w.raw(); err != nil {
+			return err
+		}
 		return errors.New("it printed a single value and no array")
 	}
 	if found, err = w.follow(path, o.Form == JSONObject, false); err != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
-	"github.com/convtools/convtools/gen/table"
 )
 
 // dispatch emits the one file that knows all tools.
@@ -103,6 +102,6 @@ func (g *generator) tools() code {
 
 // commandLines emits the list of the command lines that tools run.
 func (g *generator) commandLines() code {
-	return documented(block("func CommandLines() "+pkgCommandline+"Lines", literal("return ", table.Lines(g.contract))...),
+	return documented(block("func CommandLines() "+pkgCommandline+"Lines", literal("return ", g.contract.CLIs)...),
 		"CommandLines returns the command lines that tools may run, sorted by name.")
 }

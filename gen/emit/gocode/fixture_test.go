@@ -18,9 +18,9 @@ func library() *ir.Contract {
 			Dir:     "generated/library",
 			Tools:   []ir.Tool{find, ls, pingTool(), studyTool()},
 		}},
-		CLIs: []ir.CLI{
-			{Line: commandline.Line{Name: "catalogue", Command: []string{"catalogue"}, Env: "LIBRARY_CLI"}},
-			{Line: commandline.Line{Name: "shelves", Command: []string{"shelves", "--quiet"}}},
+		CLIs: commandline.Lines{
+			{Name: "catalogue", Command: []string{"catalogue"}, Env: "LIBRARY_CLI"},
+			{Name: "shelves", Command: []string{"shelves", "--quiet"}},
 		},
 		Targets: ir.Targets{Module: "github.com/convtools/convtools", Generated: "generated"},
 	}

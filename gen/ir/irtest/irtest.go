@@ -16,8 +16,8 @@ import (
 // every kind of parameter, constraint, repair, rule, answer, presence and body.
 func Contract() *ir.Contract {
 	return &ir.Contract{
-		CLIs: []ir.CLI{
-			{Line: commandline.Line{Name: "conversation", Command: []string{"convtools"}, Env: "CONVTOOLS_CLI"}},
+		CLIs: commandline.Lines{
+			{Name: "conversation", Command: []string{"convtools"}, Env: "CONVTOOLS_CLI"},
 		},
 		Families: []ir.Family{
 			{
