@@ -28,7 +28,7 @@ func TestErrors(t *testing.T) {
 		code   int
 		stderr []string // parts, in order
 	}{
-		{"unknown command", []string{"gerp", "x"}, 2, []string{`error: unknown command "gerp"`, "hint: did you mean grep?"}},
+		{"unknown command", []string{"gerp", "x"}, 2, []string{`error: unknown command "gerp"; did you mean convtools conversation grep?`, "hint: see"}},
 		{"unknown flag", []string{"ls", "--limt=3"}, 2, []string{"error: unknown flag: --limt", "hint: "}},
 		{"unknown format", []string{"ls", "--format=yaml"}, 2, []string{`error: unknown output format "yaml"`, "hint: use auto"}},
 		{"tools both ways", []string{"grep", "--tool=a", "--exclude-tool=b", "x"}, 2, []string{"error: --tool and --exclude-tool exclude each other", "hint: give only one of them"}},
@@ -43,7 +43,7 @@ func TestErrors(t *testing.T) {
 		{"negative offset", []string{"ls", "--offset=-1"}, 2, []string{"error: --offset cannot be -1"}},
 		{"unknown sort", []string{"ls", "--sort=size"}, 2, []string{`error: --sort cannot be "size"`, "hint: use one of activity, created"}},
 		{"both directions", []string{"ls", "--ascending", "--descending"}, 2, []string{"error: --ascending and --descending"}},
-		{"label without key", []string{"ls", "--label==x"}, 2, []string{`error: label "=x" has no key`}},
+		{"label without key", []string{"ls", "--label==x"}, 2, []string{`error: --label cannot be "=x"`, "hint: write --label KEY"}},
 		{"malformed id", []string{"ls", "jp-cABC"}, 2, []string{`error: invalid conversation id "jp-cABC"`, "hint: an id looks like"}},
 		{"id that is a path", []string{"print", "../../etc/passwd"}, 2, []string{"error: invalid conversation id"}},
 		{"unknown id", []string{"print", "jp-c17600000001"}, 1, []string{"error: conversation jp-c17600000001 not found in ", "hint: nearest ids: jp-c17600000000"}},
@@ -76,7 +76,7 @@ func TestErrors(t *testing.T) {
 		{"a title of none", []string{"print", "no such title"}, 2, []string{"hint: an id looks like jp-c17800836875"}},
 		{"an id with a typo", []string{"print", "jp-d17600000000"}, 2, []string{"hint: an id looks like jp-c17800836875"}},
 		{"turn and last", []string{"print", "17600000000", "--turn=1", "--last"}, 2, []string{"error: --turn and --last exclude each other"}},
-		{"turn and from", []string{"print", "17600000000", "--turn=1", "--from=1"}, 2, []string{"error: --turn and --from or --to exclude each other"}},
+		{"turn and from", []string{"print", "17600000000", "--turn=1", "--from=1"}, 2, []string{"error: --turn and --from exclude each other"}},
 		{"turn backwards", []string{"print", "17600000000", "--turn=3..1"}, 2, []string{"error: --turn 3..1 ends before it begins", "hint: write --turn 1..3"}},
 		{"turn is no number", []string{"print", "17600000000", "--turn=two"}, 2, []string{`error: --turn cannot be "two"`}},
 		{"empty turn", []string{"print", "17600000000", "--turn="}, 2, []string{"error: --turn is empty"}},
