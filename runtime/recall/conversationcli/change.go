@@ -31,8 +31,11 @@ type change struct {
 	dangerous string
 	// reasons are why it asks, beside those that any change has.
 	reasons []string
-	// harmless reports whether it may be about the active one, or a pinned one.
-	harmless bool
+	// harmless reports whether it may be about the active one, or a pinned one, and isCopy
+	// that nothing that is there is changed.
+	harmless, isCopy bool
+	// nothing is why nothing was to be done where it has no effect.
+	nothing string
 	// would describes what it would do to one, as the end of a line; nil for nothing
 	// but the verb.
 	would func(*conversations.Listed) string
@@ -44,26 +47,9 @@ type change struct {
 
 // outcome is what a change did.
 type outcome struct {
-	id      transcript.ID // where it is not that of the conversation: of a new one
-	nothing string        // why nothing was to be done; empty where something was
-	edited  jp.Edited     // where its metadata was changed
-}
-
-// addFlags defines the flags of all commands that change conversations.
-func (ch *change) addFlags(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.BoolVarP(&ch.yes, "yes", "y", false, "change without asking")
-	flags.BoolVar(&ch.dryRun, "dry-run", false, "only show what would be changed")
-	flags.Func("wait", "wait up to this `time`, such as 30s, while a conversation is locked", ch.parseWait)
-}
-
-// parseWait parses the value of --wait.
-func (ch *change) parseWait(text string) error {
-	var ok bool
-	if ch.wait, ok = parseAge(text); !ok {
-		return cannotBe(text, "use a time such as 30s or 5m")
-	}
-	return nil
+	id        transcript.ID // where it is not that of the conversation: of a new one
+	isNothing bool          // nothing was to be done
+	edited    jp.Edited     // where its metadata was changed
 }
 
 // make makes a change to conversations, once the person who has to be asked has agreed.
@@ -111,10 +97,10 @@ func (c *commands) make(ctx context.Context, ch *change, list []conversations.Li
 func (c *commands) report(ch *change, l *conversations.Listed, result outcome) {
 	action, line := ch.done, acted(ch.done, l)+"\n"
 	switch {
-	case result.nothing != "":
+	case result.isNothing:
 		action, line = "unchanged", ""
 		if !c.out.format.json {
-			c.note("%s: %s", l.ID, result.nothing)
+			c.note("%s: %s", l.ID, ch.nothing)
 		}
 	case result.id != "":
 		line = string(result.id) + "\n"
@@ -143,7 +129,7 @@ func (c *commands) rehearse(ch *change, list []conversations.Listed) {
 // agree asks whether to make a change that is dangerous.
 func (c *commands) agree(ctx context.Context, ch *change, list []conversations.Listed) error {
 	reasons := c.dangers(ctx, ch, list)
-	if ch.yes || len(reasons) == 0 && (ch.dangerous == "" || len(list) == 0) {
+	if ch.yes || ch.isCopy || len(reasons) == 0 && (ch.dangerous == "" || len(list) == 0) {
 		return nil
 	}
 	for i := range list[:min(len(list), maxListed)] {
@@ -169,7 +155,7 @@ func (c *commands) dangers(ctx context.Context, ch *change, list []conversations
 		one, reasons = "one", []string{fmt.Sprintf("%d conversations", len(list))}
 	}
 	reasons = append(reasons, ch.reasons...)
-	if ch.harmless || ch.yes {
+	if ch.harmless || ch.isCopy || ch.yes {
 		return reasons
 	}
 	active, err := c.active(ctx)
@@ -185,6 +171,29 @@ func (c *commands) dangers(ctx context.Context, ch *change, list []conversations
 	return reasons
 }
 
+// changing completes a command that changes conversations: those that choose returns,
+// or, where it is nil, those that the arguments name.
+func (c *commands) changing(cmd *cobra.Command, ch *change, choose func(*cobra.Command, []string) ([]conversations.Listed, error)) *cobra.Command {
+	flags := cmd.Flags()
+	flags.BoolVarP(&ch.yes, "yes", "y", false, "change without asking")
+	flags.BoolVar(&ch.dryRun, "dry-run", false, "only show what would be changed")
+	flags.Func("wait", "wait up to this `time`, such as 30s, while a conversation is locked", func(text string) error {
+		var ok bool
+		if ch.wait, ok = parseAge(text); !ok {
+			return cannotBe(text, "use a time such as 30s or 5m")
+		}
+		return nil
+	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		list, err := choose(cmd, args)
+		if err != nil {
+			return err
+		}
+		return c.make(cmd.Context(), ch, list)
+	}
+	return c.ready(cmd)
+}
+
 func (c *commands) archiveCommand() *cobra.Command {
 	var when span
 	cmd := c.moveCommand(&cobra.Command{
@@ -194,7 +203,7 @@ func (c *commands) archiveCommand() *cobra.Command {
 		Long: `Moves conversations to the archive: ls --archived lists them, unarchive brings
 them back.`,
 		Example: "  convtools conversation archive jp-c17737387251\n  convtools conversation archive --inactive-since=8w --dry-run",
-	}, &when, change{verb: "archive", done: "archived"}, (*jp.Writer).Archive, "it is archived already")
+	}, &when, change{verb: "archive", done: "archived", nothing: "it is archived already"}, (*jp.Writer).Archive)
 	c.addSpanFlags(cmd, &when)
 	cmd.Flags().Func("inactive-since", "those not activated since `TIME`", c.moment(&when.inactive))
 	return cmd
@@ -207,26 +216,82 @@ func (c *commands) unarchiveCommand() *cobra.Command {
 		Short:   "Bring conversations back from the archive",
 		Long:    "Brings conversations back from the archive.",
 		Example: "  convtools conversation unarchive jp-c17737387251",
-	}, &span{}, change{verb: "unarchive", done: "unarchived"}, (*jp.Writer).Unarchive, "it is not archived")
+	}, &span{}, change{verb: "unarchive", done: "unarchived", nothing: "it is not archived"}, (*jp.Writer).Unarchive)
 }
 
 // moveCommand completes a command that moves conversations.
-func (c *commands) moveCommand(cmd *cobra.Command, when *span, ch change, move func(*jp.Writer, context.Context, transcript.ID) (bool, error), nothing string) *cobra.Command {
+func (c *commands) moveCommand(cmd *cobra.Command, when *span, ch change, move func(*jp.Writer, context.Context, transcript.ID) (bool, error)) *cobra.Command {
 	cmd.Long += "\n\n" + targetsHelp + "\n\n" + changeHelp
 	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-		moved, err := move(w, ctx, l.ID)
-		if err == nil && !moved {
-			return outcome{nothing: nothing}, nil
-		}
-		return outcome{}, err
+		isMoved, err := move(w, ctx, l.ID)
+		return outcome{isNothing: !isMoved}, err
 	}
-	ch.addFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		list, err := c.chosen(cmd, args, *when)
-		if err != nil {
-			return err
+	return c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
+		return c.chosen(cmd, args, *when)
+	})
+}
+
+func (c *commands) forkCommand() *cobra.Command {
+	o := jp.ForkOptions{Labels: map[string]*string{}}
+	ch := change{isCopy: true, verb: "fork", done: "forked"}
+	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		id, err := w.Fork(ctx, l.ID, o)
+		if err == nil && !(o.Turns.From.IsZero() && o.Turns.Until.IsZero()) {
+			c.noteEmpty(ctx, id, l.ID)
 		}
-		return c.make(cmd.Context(), &ch, list)
+		return outcome{id: id}, err
 	}
+	var turns turnFlags
+	cmd := &cobra.Command{
+		Use:     "fork ID",
+		Aliases: []string{"f"},
+		Short:   "Copy a conversation, as a child of it, and print the new id",
+		Long: `Copies a conversation, as a child of it, and prints the id of the copy. That has
+the title, the labels and the pin of the other one, is not hidden and does not
+expire. It may have some turns alone, and has the configuration in any case.
+
+` + targetsHelp,
+		Example: `  convtools conversation fork jp-c17737387251
+  convtools conversation fork . --hidden --title "Another way"
+  convtools conversation fork . --first=2 --last`,
+		ValidArgsFunction: turns.completing(c.completeIDs),
+	}
+	flags := cmd.Flags()
+	turns.addCounts(flags, "l", "f")
+	flags.BoolVarP(&o.Turns.None, "no-turns", "N", false, "copy no turns, only the configuration")
+	flags.Func("from", "only turns begun at `TIME` or later: 2026-01-01, or an age such as 3h", c.moment(&o.Turns.From))
+	flags.Func("until", "only turns begun before `TIME`", c.moment(&o.Turns.Until))
+	flags.FuncP("title", "t", "give it this `title`", func(title string) error {
+		o.Title = &title
+		return nil
+	})
+	flags.BoolVar(&o.Hidden, "hidden", false, "hide the copy from lists and searches")
+	flags.Func("label", "give it the label `KEY` or KEY=VALUE; repeatable", func(text string) error {
+		return parseLabel(o.Labels, text)
+	})
+	flags.BoolVar(&o.ResetLabels, "reset-labels", false, "leave the labels of the other one away")
+	c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
+		args, err := turns.arguments(flags, args)
+		if err = cmp.Or(err, excluded(flags, "no-turns first", "no-turns last", "no-turns from", "no-turns until")); err != nil {
+			return nil, err
+		}
+		o.Turns.First, o.Turns.Last = turns.first, turns.last
+		return c.named(cmd, args, "")
+	})
+	_ = flags.MarkHidden("yes") // fails only for a flag that is not there
+	cli.Rare(flags, "from", "reset-labels", "until", "wait")
 	return cmd
+}
+
+// noteEmpty says so where a fork has no turns although its source may have some: no turn
+// began in the time that was asked for.
+func (c *commands) noteEmpty(ctx context.Context, fork, of transcript.ID) {
+	source, err := c.open()
+	if err != nil {
+		return
+	}
+	reading, err := source.Read(ctx, conversations.ReadQuery{ID: string(fork)})
+	if err == nil && reading.Turns == 0 && reading.Damage == nil {
+		c.note("%s: no turn of %s began in that time, so the fork is empty", fork, of)
+	}
 }

@@ -1,7 +1,6 @@
 package conversationcli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -124,10 +123,10 @@ func (c *commands) targetsOrActive(ctx context.Context, args []string) ([]string
 	return c.targets(ctx, args, "")
 }
 
-// maxIDs bounds how many ids are read from standard input.
-const maxIDs = 100_000
+// maxStdin is how many bytes of ids are read from standard input.
+const maxStdin = 6 << 20
 
-// parseIDs reads ids, each once. "-" stands for ids on standard input, one on a line.
+// parseIDs reads ids, each once. "-" stands for ids on standard input.
 func (c *commands) parseIDs(args []string, flag string) ([]string, error) {
 	var texts []string
 	for _, arg := range args {
@@ -135,15 +134,11 @@ func (c *commands) parseIDs(args []string, flag string) ([]string, error) {
 			texts = append(texts, arg)
 			continue
 		}
-		lines := bufio.NewScanner(io.LimitReader(c.host.Stdin, maxIDs*64))
-		for lines.Scan() {
-			if strings.TrimSpace(lines.Text()) != "" {
-				texts = append(texts, lines.Text())
-			}
-		}
-		if err := lines.Err(); err != nil {
+		listed, err := io.ReadAll(io.LimitReader(c.host.Stdin, maxStdin))
+		if err != nil {
 			return nil, fmt.Errorf("reading ids from standard input: %w", err)
 		}
+		texts = append(texts, strings.Fields(string(listed))...)
 	}
 	var ids, wrong []string
 	seen := map[transcript.ID]bool{}
@@ -224,11 +219,9 @@ func (c *commands) chosen(cmd *cobra.Command, args []string, s span) ([]conversa
 // gave a title in place of an id; it is empty where there is none.
 func (c *commands) titled(ctx context.Context, text string) string {
 	const most = 5
-	if strings.TrimSpace(text) == "" {
-		return ""
-	}
-	listing, err := c.list(ctx, conversations.ListQuery{TitleContains: text, Sort: conversations.ByActivation, Limit: most, NoEvents: true})
-	if err != nil || len(listing.Conversations) == 0 {
+	q := conversations.ListQuery{TitleContains: text, Sort: conversations.ByActivation, Limit: most, NoEvents: true}
+	listing, err := c.list(ctx, q)
+	if err != nil || strings.TrimSpace(text) == "" || listing.Total == 0 {
 		return ""
 	}
 	var found []string
@@ -238,10 +231,7 @@ func (c *commands) titled(ctx context.Context, text string) string {
 	if more := listing.Total - len(found); more > 0 {
 		found = append(found, fmt.Sprintf("and %d more", more))
 	}
-	if len(found) == 1 {
-		return "in the title of " + found[0]
-	}
-	return "in the titles of " + strings.Join(found, "; ")
+	return "titles with that text: " + strings.Join(found, "; ")
 }
 
 // all returns the conversations that a filter lets through, those begun first first.

@@ -36,13 +36,14 @@ func Command(host *toolset.Host) *cobra.Command {
 	c := &commands{host: host}
 	reads := []*cobra.Command{c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand()}
 	for _, cmd := range reads {
+		c.ready(cmd)
 		cmd.Flags().BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
 	}
 	cli.Rare(reads[3].Flags(), "all-projects")
-	ofIDs := append(reads, c.pathCommand(), c.editCommand(), c.forkCommand(),
+	ofIDs := append(reads, c.ready(c.pathCommand()), c.editCommand(), c.forkCommand(),
 		c.archiveCommand(), c.unarchiveCommand(), c.removeCommand(), c.restoreCommand())
 	for _, cmd := range ofIDs {
-		if c.ready(cmd); cmd.ValidArgsFunction == nil {
+		if cmd.ValidArgsFunction == nil {
 			cmd.ValidArgsFunction = c.completeIDs
 		}
 	}

@@ -50,7 +50,6 @@ func (e *editing) change(now transcript.Conversation) (to jp.Change) {
 
 func (c *commands) editCommand() *cobra.Command {
 	var e editing
-	ch := change{verb: "edit", done: "edited", would: e.describe, each: e.edit}
 	cmd := &cobra.Command{
 		Use:   "edit ID…",
 		Short: "Change the title, the pin or the place of conversations",
@@ -60,19 +59,6 @@ them: they are left out of lists and searches then, and can still be read.
 ` + targetsHelp + "\n\n" + changeHelp,
 		Example: `  convtools conversation edit jp-c17737387251 --title "Retry policy"
   convtools conversation edit . --hide`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := excluded(cmd.Flags(), "title no-title", "hide unhide", "tmp no-tmp"); err != nil {
-				return err
-			}
-			if len(e.sets) == 0 && e.local == nil {
-				return usageError("--title, --pin, --hide, --tmp and --local change something; --help lists all", "edit was not told what to change")
-			}
-			list, err := c.named(cmd, args, "")
-			if err != nil {
-				return err
-			}
-			return c.make(cmd.Context(), &ch, list)
-		},
 	}
 	flags, yes, no := cmd.Flags(), true, false
 	flags.Func("title", "give it this `title`", func(title string) error {
@@ -96,7 +82,16 @@ them: they are left out of lists and searches then, and can still be read.
 	for name, bare := range map[string]string{"pin": trueOrFalse, "tmp": anyTime, "local": trueOrFalse} {
 		flags.Lookup(name).NoOptDefVal = bare
 	}
-	ch.addFlags(cmd)
+	c.changing(cmd, &change{verb: "edit", done: "edited", nothing: "it is like that already", would: e.describe, each: e.edit},
+		func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
+			if err := excluded(flags, "title no-title", "hide unhide", "tmp no-tmp"); err != nil {
+				return nil, err
+			}
+			if len(e.sets) == 0 && e.local == nil {
+				return nil, usageError("--title, --pin, --hide, --tmp and --local change something; --help lists all", "edit was not told what to change")
+			}
+			return c.named(cmd, args, "")
+		})
 	cli.Rare(flags, "no-title", "unhide", "no-tmp", "dry-run", "wait")
 	return cmd
 }
@@ -141,18 +136,11 @@ func (e *editing) edit(ctx context.Context, w *jp.Writer, l *conversations.Liste
 		return outcome{}, err
 	}
 	l.Title = edited.After.Title
-	changed := edited.Changed
+	was, is := false, false
 	if e.local != nil {
-		was, is, err := w.SetLocal(ctx, l.ID, e.local)
-		if err != nil {
-			return outcome{}, err
-		}
-		changed = changed || was != is
+		was, is, err = w.SetLocal(ctx, l.ID, e.local)
 	}
-	if !changed {
-		return outcome{nothing: "it is like that already"}, nil
-	}
-	return outcome{edited: edited}, nil
+	return outcome{edited: edited, isNothing: !edited.Changed && was == is}, err
 }
 
 // describe describes what an edit would change.
@@ -209,7 +197,7 @@ conversation that is hidden visible, and a fork forget its parent.
 		Long:    "Adds, removes or lists the labels of conversations.",
 		Example: `  convtools conversation label add --id jp-c17737387251 area=feed decision
   convtools conversation label ls --id jp-c17737387251`,
-	}, c.ready(add), c.ready(remove), c.ready(c.labelListCommand()))
+	}, add, remove, c.ready(c.labelListCommand()))
 }
 
 // parseLabel parses a label as KEY or KEY=VALUE.
@@ -242,35 +230,26 @@ func (c *commands) labelling(cmd *cobra.Command, verb string, parse func(to map[
 		}
 		return to
 	}
-	ch := change{verb: verb, done: "labelled"}
+	ch := change{verb: verb, done: "labelled", nothing: "its labels are like that already"}
 	ch.would = func(l *conversations.Listed) string {
 		return strings.Join(slices.Sorted(maps.Keys(labels(l.Conversation).Labels)), ", ")
 	}
 	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 		edited, err := w.Edit(ctx, l.ID, labels)
-		if err == nil && !edited.Changed {
-			return outcome{nothing: "its labels are like that already"}, nil
-		}
-		return outcome{edited: edited}, err
+		return outcome{edited: edited, isNothing: !edited.Changed}, err
 	}
 	ids := c.labelIDs(cmd)
-	ch.addFlags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	return c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
 		if len(args) == 0 && cmd.Name() == "add" {
-			return usageError("write KEY or KEY=VALUE", "%s needs a label", cmd.CommandPath())
+			return nil, usageError("write KEY or KEY=VALUE", "%s needs a label", cmd.CommandPath())
 		}
 		for _, arg := range args {
 			if err := parse(given, arg); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		list, err := c.named(cmd, *ids, "--id")
-		if err != nil {
-			return err
-		}
-		return c.make(cmd.Context(), &ch, list)
-	}
-	return cmd
+		return c.named(cmd, *ids, "--id")
+	})
 }
 
 func (c *commands) labelListCommand() *cobra.Command {

@@ -100,7 +100,7 @@ func anyOf(cmd *cobra.Command, to *[]string, name, short, usage string, words ..
 		for word := range strings.SplitSeq(text, ",") {
 			name := strings.ReplaceAll(strings.TrimSpace(word), "_", "-")
 			if !slices.Contains(words, name) {
-				return cannotBe(word, "use one or more of "+strings.Join(words, ", "))
+				return cannotBe(word, "use one of "+strings.Join(words, ", "))
 			}
 			*to = append(*to, name)
 		}

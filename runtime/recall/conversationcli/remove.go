@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,24 +33,25 @@ brings them back from. It asks first; where nobody can be asked it needs --yes.
 ` + targetsHelp,
 		Example: `  convtools conversation rm jp-c17737387251 --dry-run
   convtools conversation rm jp-c17737387251 --keep-children --yes`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.remove(cmd, &r, args) },
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&r.permanent, "permanent", false, "delete for good, from the trash too")
 	flags.BoolVar(&r.keepChildren, "keep-children", false, "keep what was forked from them, as children of their parents")
-	r.addFlags(cmd)
 	c.addSpanFlags(cmd, &r.when)
-	return cmd
+	return c.changing(cmd, &r.change, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
+		return c.toRemove(cmd, &r, args)
+	})
 }
 
-func (c *commands) remove(cmd *cobra.Command, r *removal, args []string) error {
-	list, err := c.toRemove(cmd, r, args)
+// toRemove finds the conversations to remove, and prepares that.
+func (c *commands) toRemove(cmd *cobra.Command, r *removal, args []string) ([]conversations.Listed, error) {
+	list, err := c.removable(cmd, r, args)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	all, err := c.everything(cmd.Context())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.permanent {
 		r.verb, r.done, r.dangerous = "delete", "deleted", "nothing brings back what is deleted"
@@ -78,7 +80,7 @@ func (c *commands) remove(cmd *cobra.Command, r *removal, args []string) error {
 		}
 		return w.Remove(ctx, ids...)
 	}
-	return c.make(cmd.Context(), &r.change, list)
+	return list, nil
 }
 
 // below returns the conversations below some others, parents first; none twice, whatever
@@ -131,29 +133,29 @@ func lift(ctx context.Context, w *jp.Writer, lifted []conversations.Listed, remo
 	return w.Keep(ctx, edits...)
 }
 
-// toRemove finds the conversations to remove. What is to be deleted for good may be in
-// the trash.
-func (c *commands) toRemove(cmd *cobra.Command, r *removal, args []string) ([]conversations.Listed, error) {
+// removable finds the conversations that arguments name. What is to be deleted for good
+// may be in the trash.
+func (c *commands) removable(cmd *cobra.Command, r *removal, args []string) ([]conversations.Listed, error) {
 	list, err := c.chosen(cmd, args, r.when)
-	if err == nil || !r.permanent {
+	var missing *conversations.NotFoundError
+	if !r.permanent || !errors.As(err, &missing) {
 		return list, err
 	}
-	ids, parseErr := c.targets(cmd.Context(), args, "")
+	ids, _ := c.targets(cmd.Context(), args, "") // as chosen has read them
 	removed, trashErr := c.trash(cmd.Context())
-	if parseErr != nil || trashErr != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		found, notThere := c.all(cmd.Context(), conversations.Filter{IDs: []string{id}})
-		if notThere != nil {
-			found = inTrash(removed, id)
-		}
-		if len(found) == 0 {
+	for _, id := range missing.IDs {
+		found := inTrash(removed, string(id))
+		if len(found) == 0 || trashErr != nil {
 			return nil, err
 		}
 		list = append(list, found...)
 	}
-	return list, nil
+	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(missing.IDs, transcript.ID(id)) })
+	if len(ids) == 0 {
+		return list, nil
+	}
+	found, err := c.all(cmd.Context(), conversations.Filter{IDs: ids})
+	return append(list, found...), err
 }
 
 // inTrash returns a conversation of the trash; none where it is not there.
@@ -178,7 +180,6 @@ func (c *commands) trash(ctx context.Context) ([]jp.Removed, error) {
 }
 
 func (c *commands) restoreCommand() *cobra.Command {
-	ch := change{verb: "restore", done: "restored", harmless: true, each: restore}
 	cmd := &cobra.Command{
 		Use:   "restore [ID]…",
 		Short: "Bring removed conversations back from the trash",
@@ -194,29 +195,21 @@ ask first; where nobody can be asked that needs --yes.`,
 			}
 			return offered(list, word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			removed, err := c.trash(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if len(args) == 0 {
-				c.listTrash(removed)
-				return nil
-			}
-			ids, err := c.parseIDs(args, "")
-			if err != nil {
-				return err
-			}
-			var list []conversations.Listed
-			for _, id := range ids {
-				unknown := conversations.Listed{Conversation: transcript.Conversation{ID: transcript.ID(id)}}
-				list = append(list, append(inTrash(removed, id), unknown)[0])
-			}
-			return c.make(cmd.Context(), &ch, list)
-		},
 	}
-	ch.addFlags(cmd)
-	return cmd
+	ch := change{verb: "restore", done: "restored", harmless: true, each: restore}
+	return c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
+		removed, err := c.trash(cmd.Context())
+		if err == nil && len(args) == 0 {
+			c.listTrash(removed)
+		}
+		ids, wrong := c.parseIDs(args, "")
+		var list []conversations.Listed
+		for _, id := range ids {
+			unknown := conversations.Listed{Conversation: transcript.Conversation{ID: transcript.ID(id)}}
+			list = append(list, append(inTrash(removed, id), unknown)[0])
+		}
+		return list, cmp.Or(err, wrong)
+	})
 }
 
 // restore brings a conversation back.
