@@ -1,6 +1,6 @@
 # demo, test, build and generate need nothing but Go; check fetches its tools and
-# needs a C compiler for the race detector; bench and recall compare with ripgrep;
-# clients installs a Node and the clients from npm; prove installs SPIN from Debian.
+# needs a C compiler for the race detector; bench compares with ripgrep;
+# clients installs a Node and the clients from npm.
 
 export CGO_ENABLED = 0
 GO          ?= go
@@ -55,7 +55,7 @@ bench: ## Measure against peers and print ratios; wants ripgrep
 	@$(GO) -C $(TOOLS) run ./bench
 
 .PHONY: recall
-recall: ## Ask a fixed set of questions and print what the answers cost; wants ripgrep
+recall: ## Ask a fixed set of questions and print what the answers cost
 	@$(GO) -C $(TOOLS) run ./recall $(RECALL)
 
 .PHONY: clients
@@ -63,8 +63,13 @@ clients: ## Run real MCP clients and agents against convtools; wants npm and a n
 	@$(GO) -C $(TOOLS) run ./clients $(CLIENTS)
 
 .PHONY: prove
-prove: ## Explore all states of sessions, break their code and see the tests notice, kill processes, check a model with SPIN
-	@$(GO) -C $(TOOLS) run ./prove $(PROVE)
+prove: ## Explore all states of sessions, break their code and see the tests notice, kill processes, order what clients saw
+	for bounds in '-conversations=3 -queue=1' '-conversations=3 -queue=2' '-conversations=4 -queue=0'; do \
+	  $(GO) test -count=1 -v -timeout=2h -run '^TestExplore$$' ./runtime/session -args -states=0 $$bounds || exit 1; done
+	$(GO) test -count=1 -v -timeout=2h -tags explore -run '^TestMutations$$' ./runtime/session
+	$(GO) test -count=1 -v -timeout=2h -run '^TestKill$$' ./runtime/session/engine -args -kills=200
+	$(GO) test -count=1 -v -timeout=2h -run '^TestKilledQuery$$' ./cmd/convtools -args -kills=100
+	$(GO) -C $(TOOLS) test -count=1 -v -timeout=2h -run '^TestLinearizable$$' ./prove -args -rounds=300
 
 # Go shrinks an interesting input for up to a minute, and shows no executions
 # meanwhile.

@@ -223,8 +223,8 @@ type RecallConversation struct {
 	Source string `json:"-"`
 	// The day of its last passage, such as 2026-03-17. Left out when it is empty.
 	Day string `json:"-"`
-	// The event of the last that is said on it there, where that is not shown. Left
-	// out when it is zero.
+	// The event of the last that is said on it there, where there is no room for
+	// it. Left out when it is zero.
 	Latest int `json:"-"`
 	// Whether it is archived. Left out when it is false.
 	Archived bool `json:"-"`
@@ -268,6 +268,8 @@ type RecallPassage struct {
 	Answer int `json:"-"`
 	// It is the result of a call that failed. Left out when it is false.
 	Failed bool `json:"-"`
+	// It is the last that is said on it there. Left out when it is false.
+	Latest bool `json:"-"`
 	// Recorded text, of which line breaks stay.
 	Text string `json:"-"`
 }
@@ -281,6 +283,7 @@ func (e *RecallPassage) Append(w *envelope.Writer) {
 	w.Text("scope", e.Scope)
 	w.OptionalInteger("answer", e.Answer)
 	w.OptionalBoolean("failed", e.Failed)
+	w.OptionalBoolean("latest", e.Latest)
 	w.Lines(e.Text)
 	w.Close()
 }

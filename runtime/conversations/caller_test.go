@@ -65,14 +65,12 @@ type kinStore struct {
 	parents map[transcript.ID]transcript.ID
 }
 
-func (k *kinStore) Open(context.Context) (store.Session, []store.Problem, error) { return k, nil, nil }
-
-func (k *kinStore) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	list, problems, err := k.memoryStore.List(ctx, set)
-	for i := range list {
-		list[i].Parent = k.parents[list[i].ID]
+func (k *kinStore) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	l, err := k.memoryStore.List(ctx, scope)
+	for i := range l.Conversations {
+		l.Conversations[i].Parent = k.parents[l.Conversations[i].ID]
 	}
-	return list, problems, err
+	return l, err
 }
 
 // Of random families, with parents that are gone and circles, a search leaves out the

@@ -74,8 +74,8 @@ type indexedStore struct {
 	whole bool
 }
 
-// indexCounts returns what the indexes of opened stores have counted. It is asked before anything is listed.
-func (l *Library) indexCounts(ctx context.Context, o *opened) *indexCounts {
+// indexCounts returns what the indexes of some stores have counted. It is asked before anything is listed.
+func (l *Library) indexCounts(ctx context.Context, o *asking) *indexCounts {
 	in := &indexCounts{from: map[transcript.ID]store.Store{}}
 	for _, s := range o.stores {
 		view, err := l.indexes.of(s).View()
@@ -84,10 +84,8 @@ func (l *Library) indexCounts(ctx context.Context, o *opened) *indexCounts {
 		}
 		of := indexedStore{store: s, view: view}
 		if note, ok := noteOf(view); ok && note.Version != "" {
-			if versioned, ok := s.(store.Versioned); ok {
-				version, err := versioned.Version(ctx)
-				of.whole = err == nil && version == note.Version
-			}
+			version, err := s.Version(ctx)
+			of.whole = err == nil && version == note.Version
 		}
 		in.stores = append(in.stores, of)
 		o.from = in.from

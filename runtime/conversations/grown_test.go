@@ -20,6 +20,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/store/sessions"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // tallied is a store that counts the events that are read of it.
@@ -28,22 +29,14 @@ type tallied struct {
 	read *int
 }
 
-func (c tallied) Open(ctx context.Context) (store.Session, []store.Problem, error) {
-	s, unread, err := c.Store.Open(ctx)
-	return talliedSession{s, c.read}, unread, err
-}
-
-type talliedSession struct {
-	store.Session
-	read *int
-}
-
-func (c talliedSession) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	list, problems, err := c.Session.List(ctx, set)
-	for i := range list {
-		list[i].Record = talliedRecord{list[i].Record, c.read}
+func (c tallied) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	l, err := c.Store.List(ctx, scope)
+	if err == nil {
+		for i := range l.Conversations {
+			l.Conversations[i].Record = talliedRecord{l.Conversations[i].Record, c.read}
+		}
 	}
-	return list, problems, err
+	return l, err
 }
 
 type talliedRecord struct {
@@ -51,26 +44,11 @@ type talliedRecord struct {
 	read *int
 }
 
-func (c talliedRecord) Events(ctx context.Context) (store.Events, error) {
-	events, err := c.Record.Events(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &talliedEvents{events, events.(store.Resumable), c.read}, nil
-}
-
-type talliedEvents struct {
-	store.Events
-	store.Resumable
-	read *int
-}
-
-func (c *talliedEvents) Next(ctx context.Context) bool {
-	more := c.Events.Next(ctx)
-	if more {
+func (c talliedRecord) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	return c.Record.Read(ctx, mark, func(e *transcript.Event) bool {
 		*c.read++
-	}
-	return more
+		return yield == nil || yield(e)
+	})
 }
 
 // grower writes the file of a conversation.

@@ -283,18 +283,8 @@ func indexVersion(ctx context.Context, c *store.Conversation) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return indexVersionOf(version, c), nil
-}
-
-func indexVersionOf(version string, c *store.Conversation) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %t %t", version, c.Title, c.Parent, c.Order, c.Hidden, c.Archived))
-	return string(sum[:12])
-}
-
-// isDigested reports whether the version of a conversation is best found out by reading it.
-func isDigested(c *store.Conversation) bool {
-	digested, ok := c.Record.(store.Digested)
-	return ok && digested.IsDigested()
+	return string(sum[:12]), nil
 }
 
 func (f *indexFacts) walk(kept *facts.Coder) {

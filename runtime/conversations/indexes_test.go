@@ -31,9 +31,9 @@ type placed struct {
 
 func (p placed) Place() string { return p.place }
 
-func (p placed) Open(ctx context.Context) (store.Session, []store.Problem, error) {
+func (p placed) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	*p.opened++
-	return p.messageStore.Open(ctx)
+	return p.messageStore.List(ctx, scope)
 }
 
 // versioned is a store that reports its version: another one when anything in it has changed.

@@ -196,34 +196,6 @@ func (r *reading) walk(c *facts.Coder, events *string) {
 // conversation.
 const maxMark = 1 << 20
 
-// mark returns what resume needs behind all events; nil where it could not go on.
-func (r *reading) mark(ctx context.Context, events store.Events) []byte {
-	resumable, ok := events.(store.Resumable)
-	if !ok {
-		return nil
-	}
-	of := string(resumable.Mark(ctx))
-	if of == "" {
-		return nil
-	}
-	mark := facts.Encode(func(c *facts.Coder) { r.walk(c, &of) })
-	if len(mark) > maxMark {
-		return nil
-	}
-	return mark
-}
-
-// resume goes on behind the events of a mark, and reports whether it can.
-func (r *reading) resume(ctx context.Context, events store.Events, mark []byte) bool {
-	resumable, ok := events.(store.Resumable)
-	var of string
-	return ok && facts.Decode(mark, func(c *facts.Coder) { r.walk(c, &of) }) && resumable.Resume(ctx, []byte(of))
-}
-
-// errNotResumed is the error of messages behind a mark, where what was read then is no longer
-// what the conversation begins with.
-var errNotResumed = errors.New("the conversation does not go on behind what is indexed")
-
 // readable returns the messages that can be read of a conversation that cannot be read to its end.
 func (r *messageReader) readable(ctx context.Context) func(func(*index.Message, error) bool) {
 	return func(yield func(*index.Message, error) bool) {
@@ -240,31 +212,26 @@ func (r *messageReader) readable(ctx context.Context) func(func(*index.Message, 
 }
 
 // all returns the messages behind the mark, and fills in the facts and the mark of the entry when
-// they end.
+// they end. Where what the mark is of has changed, the error is [store.ErrChanged].
 func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error) bool) {
 	return func(yield func(*index.Message, error) bool) {
-		events, err := r.conversation.Events(ctx)
-		if err != nil {
-			r.failed, r.problem = true, unreadable(r.conversation.ID, err)
-			yield(nil, err)
-			return
-		}
-		defer events.Close()
 		var at reading
-		if len(r.mark) > 0 && !at.resume(ctx, events, r.mark) {
-			yield(nil, errNotResumed)
+		var mark string
+		if len(r.mark) > 0 && !facts.Decode(r.mark, func(c *facts.Coder) { at.walk(c, &mark) }) {
+			yield(nil, store.ErrChanged)
 			return
 		}
 		var extra []byte
-		for events.Next(ctx) {
-			e := events.Event()
+		stopped := false
+		events := []byte(mark)
+		totals, err := r.conversation.Read(ctx, &events, func(e *transcript.Event) bool {
 			number := at.numbering.Next(e.Kind)
 			tool := at.tools.of(e)
 			if number > 0 {
 				at.chars += countChars(e)
 			}
 			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
-				continue
+				return true
 			}
 			kind := uint8(e.Kind)
 			if e.Kind == transcript.KindToolResult && e.Failed {
@@ -275,39 +242,50 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			}
 			x := indexExtra{e.RoleName(), tool, e.Turn, e.Index + 1 - number}
 			extra = x.append(extra[:0], e.Kind)
-			if !yield(&index.Message{Number: uint32(number), Kind: kind, Time: e.Time, Text: eventtext.Searched(e), Extra: extra}, nil) { //nolint:gosec // a count
-				return
-			}
-		}
-		if err := events.Err(); err != nil {
-			r.failed, r.problem, r.turns = true, unreadable(r.conversation.ID, err), events.Totals().Turns
+			stopped = !yield(&index.Message{Number: uint32(number), Kind: kind, Time: e.Time, Text: eventtext.Searched(e), Extra: extra}, nil) //nolint:gosec // a count
+			return !stopped
+		})
+		switch {
+		case stopped:
+			return
+		case errors.Is(err, store.ErrChanged):
 			yield(nil, err)
 			return
+		case err != nil:
+			r.problem = unreadable(r.conversation.ID, err)
+		default:
+			r.problem = problemOf(r.conversation.ID, &totals)
 		}
-		totals := events.Totals()
-		r.problem = problemOf(r.conversation.ID, events)
 		if r.problem != nil {
 			r.failed, r.turns = true, totals.Turns
 			yield(nil, r.problem.Err)
 			return
 		}
-		uncounted := ""
-		if totals.Uncounted != nil {
-			uncounted = totals.Uncounted.Error()
-		}
-		if digested, ok := events.(store.DigestedEvents); ok && r.entry.Version == "" {
-			r.entry.Version = indexVersionOf(digested.Version(), r.conversation)
-		}
-		r.entry.Mark = at.mark(ctx, events)
-		r.entry.Facts = (&indexFacts{
-			Read: true, Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Uncounted: uncounted,
-			Size:     [...]int{totals.Turns, at.numbering.Requests, at.numbering.Events, at.chars},
-			NativeID: r.conversation.NativeID, Source: r.conversation.Source, Archived: r.conversation.Archived,
-		}).encode()
-		counted := counts{
-			Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Uncounted: uncounted,
-			Size: &Size{Turns: totals.Turns, Requests: at.numbering.Requests, Numbered: at.numbering.Events, Chars: at.chars},
-		}
-		counted.keep(r.conversation)
+		r.end(&at, string(events), &totals)
 	}
+}
+
+// end fills in the facts and the mark of the entry.
+func (r *messageReader) end(at *reading, events string, totals *store.Totals) {
+	uncounted := ""
+	if totals.Uncounted != nil {
+		uncounted = totals.Uncounted.Error()
+	}
+	r.entry.Mark = nil
+	if events != "" {
+		r.entry.Mark = facts.Encode(func(c *facts.Coder) { at.walk(c, &events) })
+	}
+	if len(r.entry.Mark) > maxMark {
+		r.entry.Mark = nil
+	}
+	r.entry.Facts = (&indexFacts{
+		Read: true, Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Uncounted: uncounted,
+		Size:     [...]int{totals.Turns, at.numbering.Requests, at.numbering.Events, at.chars},
+		NativeID: r.conversation.NativeID, Source: r.conversation.Source, Archived: r.conversation.Archived,
+	}).encode()
+	counted := counts{
+		Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Uncounted: uncounted,
+		Size: &Size{Turns: totals.Turns, Requests: at.numbering.Requests, Numbered: at.numbering.Events, Chars: at.chars},
+	}
+	counted.keep(r.conversation)
 }

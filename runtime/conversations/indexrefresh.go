@@ -58,7 +58,9 @@ func (l *Library) RefreshIndexes(ctx context.Context, progress func(s store.Stor
 	if l.indexes.dir == "" {
 		return nil, nil
 	}
-	reports, err := l.refreshIndexes(ctx, l.stores, refresh{progress: progress, listed: l.listed})
+	listed, done := l.listing()
+	defer done()
+	reports, err := l.refreshIndexes(ctx, l.stores, refresh{progress: progress, listed: listed})
 	if err == nil {
 		err = l.forget()
 	}
@@ -131,28 +133,17 @@ type refreshing struct {
 }
 
 func (r *refreshing) run(ctx context.Context) error {
-	version := ""
-	if versioned, ok := r.store.(store.Versioned); ok {
-		version, _ = versioned.Version(ctx) // where it fails, so does what follows
-	}
+	version, _ := r.store.Version(ctx) // where it fails, so does what follows
 	if !r.anew && r.current(version) {
 		return nil
 	}
-	session, unread, err := r.listed.open(ctx, r.store)
-	if err != nil {
-		r.isClosed = true
-		return err
-	}
-	if r.listed == nil {
-		defer session.Close()
-	}
-	list, problems, err := r.listed.list(ctx, r.store, session, store.Live|store.Archived)
+	list, problems, err := r.listed.list(ctx, r.store, store.Scope{Set: store.Live | store.Archived})
 	if err != nil {
 		r.isClosed = true
 		return err
 	}
 	shared := r.library.entitle(r.store, list)
-	whole := len(unread)+len(problems) == 0
+	whole := len(problems) == 0
 	if !r.anew && r.isCurrent(ctx, list, whole) {
 		return nil
 	}
@@ -306,10 +297,7 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 			return false, err
 		}
 		read := false // else the store has it no longer, or it cannot be read
-		version := ""
-		if old != nil || !isDigested(c) {
-			version, err = indexVersion(ctx, c)
-		}
+		version, err := indexVersion(ctx, c)
 		if err != nil {
 			r.unread[c.ID] = unreadable(c.ID, err)
 		} else {
@@ -337,14 +325,14 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 }
 
 // putOne puts a conversation of a version into the index, and reports whether it could be read.
-// Old is what it has of it; nil for nothing. An empty version is that of what is read. One that cannot be read to its end has those messages
+// Old is what it has of it; nil for nothing. One that cannot be read to its end has those messages
 // there that can, for rankings alone, and is read again once it has changed. The error is one of the index.
 func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (read bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Version: version, Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, entry: &entry}
 	if old != nil && old.Order == c.Order && len(old.Mark) > 0 {
 		reader.mark = old.Mark
-		if err := r.writer.Append(ctx, &entry, old, reader.all(ctx)); !errors.Is(err, errNotResumed) && !reader.failed {
+		if err := r.writer.Append(ctx, &entry, old, reader.all(ctx)); !errors.Is(err, store.ErrChanged) && !reader.failed {
 			return err == nil, err
 		}
 		reader.mark, reader.failed = nil, false
@@ -352,12 +340,6 @@ func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *ind
 	err = r.writer.Put(ctx, &entry, reader.all(ctx))
 	if err == nil || ctx.Err() != nil || !reader.failed {
 		return err == nil, err
-	}
-	if entry.Version == "" {
-		if entry.Version, err = indexVersion(ctx, c); err != nil {
-			r.unread[c.ID] = unreadable(c.ID, err)
-			return false, nil
-		}
 	}
 	f := indexFacts{NativeID: c.NativeID, Source: c.Source, Archived: c.Archived, Size: [...]int{reader.turns, 0, 0, 0}}
 	if p := reader.problem; p != nil {

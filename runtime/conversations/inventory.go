@@ -137,24 +137,15 @@ func (t *taking) take(ctx context.Context, at *placed) error {
 	if at.store == nil {
 		return nil
 	}
-	session, problems, err := at.store.Open(ctx)
+	listing, err := at.store.List(ctx, store.Scope{Set: store.Live | store.Archived})
 	if err != nil {
 		at.Problems = append(at.Problems, Problem{Source: at.Name, Path: at.Place, Err: err})
 		return ctx.Err()
 	}
-	defer session.Close()
-	if r, ok := at.store.(store.Remarker); ok {
-		at.Remarks = r.Remarks(ctx)
-	}
-	found, more, err := session.List(ctx, store.Live|store.Archived)
-	if err != nil {
-		more = append(more, Problem{Path: at.Place, Err: err})
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	problems = of(at.store, slices.Concat(problems, more))
-	for _, p := range problems {
+	defer listing.Close()
+	at.Remarks = listing.Remarks
+	found := listing.Conversations
+	for _, p := range of(at.store, listing.Problems) {
 		if p.Kind != BadField && p.Kind != Duplicate {
 			at.Problems = append(at.Problems, p)
 		}
@@ -199,16 +190,10 @@ func (t *taking) read(ctx context.Context, list []store.Conversation, report *St
 // unknownRecords counts the records of a conversation that are left out. The error is why
 // its events end early.
 func unknownRecords(ctx context.Context, c *store.Conversation) (int, error) {
-	events, err := c.Events(ctx)
+	totals, err := c.Read(ctx, nil, nil)
 	var missing *NotFoundError
 	if errors.As(err, &missing) {
 		return 0, nil // it was deleted meanwhile
 	}
-	if err != nil {
-		return 0, err
-	}
-	defer events.Close()
-	for events.Next(ctx) {
-	}
-	return events.Totals().Skipped, events.Err()
+	return totals.Skipped, err
 }

@@ -3,7 +3,6 @@ package conversations
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -163,48 +162,31 @@ func (l *Library) Close() error {
 	return nil
 }
 
-// opened is the stores of a library, opened for one query.
-type opened struct {
-	library  *Library
-	listed   *listings // nil where each set is listed anew
-	sessions []store.Session
-	stores   []store.Store // of the sessions
-	unread   []Problem
-	answered bool                          // other stores of the library answer in another way
+// asking is a query to the stores of a library.
+type asking struct {
+	library *Library
+	listed  *listings
+	stores  []store.Store // that the query is about
+	off     []Problem     // those that are switched off
+	// answered reports whether other stores of the library answer in another way.
+	answered bool
 	from     map[transcript.ID]store.Store // of what is listed; nil where nobody asks
 }
 
-// open opens the stores that a query is about.
-func (l *Library) open(ctx context.Context, f *Filter) (*opened, error) {
-	return l.openExcept(ctx, f, l.listed, nil)
-}
-
-// openExcept is open of the stores for which except, if not nil, returns false, with what they
-// have listed already.
-func (l *Library) openExcept(ctx context.Context, f *Filter, listed *listings, except func(store.Store) bool) (*opened, error) {
-	o := &opened{library: l, listed: listed, unread: l.switchedOff(f)}
-	var failed error
+// ask returns the stores that a query is about, without those for which except, if not nil,
+// returns true.
+func (l *Library) ask(f *Filter, listed *listings, except func(store.Store) bool) *asking {
+	o := &asking{library: l, listed: listed, off: l.switchedOff(f)}
 	for _, s := range l.stores {
-		if !f.asks(s.Name()) {
-			continue
-		}
-		if except != nil && except(s) {
+		switch {
+		case !f.asks(s.Name()):
+		case except != nil && except(s):
 			o.answered = true
-			continue
+		default:
+			o.stores = append(o.stores, s)
 		}
-		session, unread, err := listed.open(ctx, s)
-		if err != nil {
-			failed = &UnavailableError{Path: s.Place(), Err: err}
-			o.unread = append(o.unread, Problem{Source: s.Name(), Path: s.Place(), Err: err})
-			continue
-		}
-		o.sessions, o.stores = append(o.sessions, session), append(o.stores, s)
-		o.unread = append(o.unread, of(s, unread)...)
 	}
-	if len(o.sessions) == 0 && failed != nil && !o.answered {
-		return nil, failed
-	}
-	return o, nil
+	return o
 }
 
 // Warnings returns what a person should know of the settings, a sentence each: of what nothing reads.
@@ -220,40 +202,21 @@ func (l *Library) switchedOff(f *Filter) (off []Problem) {
 	return off
 }
 
-func (o *opened) close() {
-	if o.listed != nil {
-		return // by the owner of what is listed
-	}
-	for _, s := range o.sessions {
-		s.Close()
-	}
-}
-
 // list returns all conversations of a set in the order of their ids.
-func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store.Conversation, error) {
-	aside.Problems = append(aside.Problems, o.unread...)
+func (o *asking) list(ctx context.Context, set store.Set, aside *Aside) ([]store.Conversation, error) {
+	aside.Problems = append(aside.Problems, o.off...)
 	var all []store.Conversation
-	for i, s := range o.sessions {
-		found, problems, err := o.listed.list(ctx, o.stores[i], s, set)
-		o.library.entitle(o.stores[i], found)
-		if err != nil && (len(o.sessions) > 1 || o.answered) && ctx.Err() == nil {
-			problems = append(problems, Problem{Path: o.stores[i].Place(), Err: err}) // the others can be read
-		} else if err != nil {
-			return nil, fmt.Errorf("listing the conversations: %w", err)
+	for _, s := range o.stores {
+		found, err := o.listOne(ctx, s, store.Scope{Set: set}, &aside.Problems)
+		if err != nil {
+			return nil, err
 		}
-		if o.from != nil {
-			for j := range found {
-				if id := found[j].ID; o.from[id] == nil {
-					o.from[id] = o.stores[i]
-				}
-			}
-		}
+		o.library.entitle(s, found)
 		if len(all) == 0 {
 			all = found
 		} else {
 			all = append(all, found...)
 		}
-		aside.Problems = append(aside.Problems, of(o.stores[i], problems)...)
 	}
 	if len(all) > 0 {
 		o.library.some.Store(true)
@@ -262,12 +225,30 @@ func (o *opened) list(ctx context.Context, set store.Set, aside *Aside) ([]store
 			return nil, err
 		}
 	}
-	if len(o.sessions) > 1 {
+	if len(o.stores) > 1 {
 		all = sorted(all, func(a, b *store.Conversation) int { return a.ID.Compare(b.ID) })
 		// The same conversation in a home and in a copy of that: the first store counts.
 		all = slices.CompactFunc(all, func(a, b store.Conversation) bool { return a.ID == b.ID })
 	}
 	return all, nil
+}
+
+// listOne lists a store. Where that fails and others can be read, it is a problem.
+func (o *asking) listOne(ctx context.Context, s store.Store, scope store.Scope, problems *[]Problem) ([]store.Conversation, error) {
+	found, more, err := o.listed.list(ctx, s, scope)
+	if err != nil && (len(o.stores) == 1 && !o.answered || ctx.Err() != nil) {
+		return nil, &UnavailableError{Path: s.Place(), Err: err}
+	}
+	if err != nil {
+		more = append(more, Problem{Path: s.Place(), Err: err})
+	}
+	*problems = append(*problems, of(s, more)...)
+	for i := range found {
+		if id := found[i].ID; o.from != nil && o.from[id] == nil {
+			o.from[id] = s
+		}
+	}
+	return found, nil
 }
 
 // sorted returns conversations in an order, equal ones as they stand. They are large, and each
@@ -294,60 +275,77 @@ func of(s store.Store, problems []Problem) []Problem {
 }
 
 // find returns the conversations with these ids, live or archived.
-func (o *opened) find(ctx context.Context, ids []transcript.ID, aside *Aside) ([]store.Conversation, error) {
-	missing := &NotFoundError{Place: o.library.Place(), Unread: o.unread}
-	var found []store.Conversation
-	for _, id := range ids {
-		c, err := o.findOne(ctx, id)
-		var notFound *NotFoundError
-		switch {
-		case errors.As(err, &notFound):
-			missing.IDs = append(missing.IDs, id)
-			for _, near := range notFound.Nearest {
-				if len(missing.Nearest) < maxNearest && !slices.Contains(missing.Nearest, near) {
-					missing.Nearest = append(missing.Nearest, near)
-				}
+func (o *asking) find(ctx context.Context, ids []transcript.ID, aside *Aside) ([]store.Conversation, error) {
+	all := map[transcript.ID]*store.Conversation{}
+	problems := slices.Clone(o.off)
+	for _, s := range o.stores {
+		left := slices.DeleteFunc(slices.Clone(ids), func(id transcript.ID) bool { return all[id] != nil })
+		if len(left) == 0 {
+			break
+		}
+		found, err := o.listOne(ctx, s, store.Scope{IDs: left}, &problems)
+		if err != nil {
+			return nil, err
+		}
+		for i := range found {
+			if c := &found[i]; slices.Contains(left, c.ID) && all[c.ID] == nil {
+				o.entitleOne(ctx, s, c)
+				all[c.ID] = c
 			}
-		case err != nil:
-			return nil, fmt.Errorf("looking for conversation %s: %w", id, err)
-		default:
-			found = append(found, c)
-			aside.Problems = append(aside.Problems, slices.DeleteFunc(slices.Clone(c.Problems), isBadField)...)
 		}
 	}
-	if len(missing.IDs) > 0 {
-		return nil, cmp.Or(o.library.Nothing(ctx), error(missing))
+	var found []store.Conversation
+	var missing []transcript.ID
+	for _, id := range ids {
+		c := all[id]
+		if c == nil {
+			missing = append(missing, id)
+			continue
+		}
+		found = append(found, *c)
+		aside.Problems = append(aside.Problems, slices.DeleteFunc(slices.Clone(c.Problems), isBadField)...)
+	}
+	if len(missing) > 0 {
+		return nil, o.missing(ctx, missing, problems)
 	}
 	return found, nil
 }
 
-// maxNearest bounds how many ids an error suggests.
+// maxNearest is how many ids an error suggests.
 const maxNearest = 20
+
+// missing returns the error for ids that were not found, where problems are of looking for them.
+func (o *asking) missing(ctx context.Context, ids []transcript.ID, problems []Problem) error {
+	e := &NotFoundError{IDs: ids, Place: o.library.Place()}
+	for _, p := range problems {
+		if slices.Contains(ids, p.ID) {
+			return fmt.Errorf("looking for conversation %s: %s: %w", p.ID, p.Path, p.Err)
+		}
+		if p.ID == "" {
+			e.Unread = append(e.Unread, p)
+		}
+	}
+	for _, s := range o.stores {
+		all, _, err := o.listed.list(ctx, s, store.Scope{Set: store.Live | store.Archived})
+		if err != nil {
+			continue // which is among the problems
+		}
+		for _, id := range ids {
+			for _, near := range store.Nearest(id, all) {
+				if len(e.Nearest) < maxNearest && !slices.Contains(e.Nearest, near) {
+					e.Nearest = append(e.Nearest, near)
+				}
+			}
+		}
+	}
+	return cmp.Or(ctx.Err(), o.library.Nothing(ctx), error(e))
+}
 
 func isBadField(p Problem) bool { return p.Kind == BadField }
 
-func (o *opened) findOne(ctx context.Context, id transcript.ID) (store.Conversation, error) {
-	missing := &NotFoundError{IDs: []transcript.ID{id}}
-	for i, s := range o.sessions {
-		c, err := s.Find(ctx, id)
-		var notFound *NotFoundError
-		if !errors.As(err, &notFound) {
-			if o.from != nil {
-				o.from[c.ID] = o.stores[i]
-			}
-			if err == nil {
-				o.entitleOne(ctx, i, &c)
-			}
-			return c, err
-		}
-		missing.Nearest = append(missing.Nearest, notFound.Nearest...)
-	}
-	return store.Conversation{}, missing
-}
-
 // pick returns the conversations that a filter lets through, in the order of
 // their ids or as they were named.
-func (o *opened) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conversation, error) {
+func (o *asking) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conversation, error) {
 	return o.pickOf(ctx, f.set(), f, aside)
 }
 
@@ -363,7 +361,7 @@ func (f *Filter) set() store.Set {
 }
 
 // pickOf is pick of the conversations of a set.
-func (o *opened) pickOf(ctx context.Context, set store.Set, f Filter, aside *Aside) ([]store.Conversation, error) {
+func (o *asking) pickOf(ctx context.Context, set store.Set, f Filter, aside *Aside) ([]store.Conversation, error) {
 	ids, err := o.library.parseIDs(f.IDs)
 	if err != nil {
 		return nil, err

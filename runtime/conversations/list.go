@@ -24,11 +24,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 			return listing, err
 		}
 	}
-	o, err := l.openExcept(ctx, &q.Filter, listed, nil)
-	if err != nil {
-		return listing, err
-	}
-	defer o.close()
+	o := l.ask(&q.Filter, listed, nil)
 	in := l.indexCounts(ctx, o)
 	defer in.close()
 	found, err := o.pick(ctx, q.Filter, &listing.Aside)
@@ -144,23 +140,22 @@ func (e *entry) fill(c *counts, sizes bool) {
 // tally reads a conversation to its end, and measures its texts where sizes are asked for. The
 // error is one of reading, not of damage.
 func tally(ctx context.Context, c *store.Conversation, sizes bool) (counts, error) {
-	events, err := c.Events(ctx)
-	if err != nil {
-		return counts{}, err
-	}
-	defer events.Close()
 	var numbering transcript.Numbering
 	chars := 0
-	for events.Next(ctx) {
-		if e := events.Event(); sizes && numbering.Next(e.Kind) > 0 {
-			chars += countChars(e)
+	var measure func(e *transcript.Event) bool
+	if sizes {
+		measure = func(e *transcript.Event) bool {
+			if numbering.Next(e.Kind) > 0 {
+				chars += countChars(e)
+			}
+			return true
 		}
 	}
+	totals, err := c.Read(ctx, nil, measure)
 	var damage *store.DamageError
-	if err := events.Err(); err != nil && !errors.As(err, &damage) {
+	if err != nil && !errors.As(err, &damage) {
 		return counts{}, err
 	}
-	totals := events.Totals()
 	counted := counts{Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime}
 	if totals.Uncounted != nil {
 		counted.Uncounted = totals.Uncounted.Error()

@@ -8,38 +8,17 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 )
 
-// listings is what stores have listed, and the sessions that did.
+// listings is what stores have listed, for one query or for several of one call.
 type listings struct {
 	mu     sync.Mutex
-	opened map[store.Store]session
-	done   map[listedSet]listing
+	done   map[listedSet]*store.Listing
+	listed []*store.Listing // all
 }
 
-// session is an opened store.
-type session struct {
-	store.Session
-	unread []Problem
-}
-
-// open opens a store, or has it opened already.
-func (l *listings) open(ctx context.Context, s store.Store) (store.Session, []Problem, error) {
-	if l == nil {
-		return s.Open(ctx)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if o, ok := l.opened[s]; ok {
-		return o.Session, slices.Clone(o.unread), nil
-	}
-	opened, unread, err := s.Open(ctx)
-	if err != nil {
-		return nil, unread, err
-	}
-	if l.opened == nil {
-		l.opened = map[store.Store]session{}
-	}
-	l.opened[s] = session{opened, unread}
-	return opened, slices.Clone(unread), nil
+// listedSet is a set of conversations of a store.
+type listedSet struct {
+	store store.Store
+	set   store.Set
 }
 
 // listing returns what stores have listed for this query, so that each is listed once, and a
@@ -52,47 +31,34 @@ func (l *Library) listing() (listed *listings, done func()) {
 	return listed, listed.close
 }
 
-// close closes the sessions.
+// close closes the listings.
 func (l *listings) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, o := range l.opened {
-		o.Close()
+	for _, one := range l.listed {
+		one.Close()
 	}
-	l.opened, l.done = nil, nil
+	l.listed, l.done = nil, nil
 }
 
-// listedSet is a set of conversations of a store.
-type listedSet struct {
-	store store.Store
-	set   store.Set
-}
-
-// listing is what a store has listed. Nobody changes it.
-type listing struct {
-	found    []store.Conversation
-	problems []Problem
-}
-
-// list lists a set of a store, which s is opened of, or has it listed already. What it
-// returns is the caller's.
-func (l *listings) list(ctx context.Context, of store.Store, s store.Session, set store.Set) ([]store.Conversation, []Problem, error) {
-	if l == nil {
-		return s.List(ctx, set)
-	}
+// list has a store list a scope, unless it has listed it. What it returns is the caller's.
+func (l *listings) list(ctx context.Context, s store.Store, scope store.Scope) ([]store.Conversation, []Problem, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := listedSet{of, set}
-	done, ok := l.done[key]
-	if !ok {
+	key := listedSet{s, scope.Set}
+	done := l.done[key]
+	if done == nil || len(scope.IDs) > 0 {
 		var err error
-		if done.found, done.problems, err = s.List(ctx, set); err != nil {
-			return done.found, done.problems, err
+		if done, err = s.List(ctx, scope); err != nil {
+			return nil, nil, err
 		}
-		if l.done == nil {
-			l.done = map[listedSet]listing{}
-		}
+		l.listed = append(l.listed, done)
+	}
+	if l.done == nil {
+		l.done = map[listedSet]*store.Listing{}
+	}
+	if len(scope.IDs) == 0 {
 		l.done[key] = done
 	}
-	return slices.Clone(done.found), slices.Clone(done.problems), nil
+	return slices.Clone(done.Conversations), slices.Clone(done.Problems), nil
 }

@@ -55,68 +55,47 @@ type messageStore struct {
 
 func (m *messageStore) Place() string { return "memory" + m.place }
 
-func (m *messageStore) Open(context.Context) (store.Session, []store.Problem, error) {
-	return m, nil, m.memoryStore.err
-}
-
-func (m *messageStore) List(_ context.Context, set store.Set) (list []store.Conversation, _ []store.Problem, _ error) {
+func (m *messageStore) List(_ context.Context, scope store.Scope) (*store.Listing, error) {
+	l := &store.Listing{}
 	for i := range m.chats {
 		c := m.chats[i].Conversation
 		c.Record = &chatRecord{chat: &m.chats[i], next: m.next}
-		if c.Archived && set&store.Archived != 0 || !c.Archived && set&store.Live != 0 {
-			list = append(list, c)
+		if scope.Has(c.ID, c.Archived) {
+			l.Conversations = append(l.Conversations, c)
 		}
 	}
-	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	return list, nil, m.err
-}
-
-func (m *messageStore) Find(ctx context.Context, id transcript.ID) (store.Conversation, error) {
-	all, _, _ := m.List(ctx, store.Live|store.Archived)
-	if i := slices.IndexFunc(all, func(c store.Conversation) bool { return c.ID == id }); i >= 0 {
-		return all[i], nil
-	}
-	return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{id}}
+	slices.SortFunc(l.Conversations, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	return l, errors.Join(m.memoryStore.err, m.err)
 }
 
 // chatRecord reads a chat.
 type chatRecord struct {
-	chat  *chat
-	n     int
-	event transcript.Event
-	next  func() // called with each event; nil for nothing
-}
-
-func (r *chatRecord) Events(context.Context) (store.Events, error) {
-	return &chatRecord{chat: r.chat, next: r.next}, nil
+	chat *chat
+	next func() // called with each event; nil for nothing
 }
 
 func (r *chatRecord) Version(context.Context) (string, error) {
 	return fmt.Sprintf("%+v %v", r.chat.events, r.chat.err), nil
 }
-func (r *chatRecord) Event() *transcript.Event { return &r.event }
-func (r *chatRecord) Totals() store.Totals     { return store.Totals{Events: r.n} }
-func (r *chatRecord) Restart()                 { r.n = 0 }
-func (r *chatRecord) Close()                   {}
 
-func (r *chatRecord) Err() error {
-	if r.n == len(r.chat.events) {
-		return r.chat.err
+func (r *chatRecord) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (totals store.Totals, err error) {
+	if mark != nil {
+		*mark = nil
 	}
-	return nil
-}
-
-func (r *chatRecord) Next(ctx context.Context) bool {
-	if r.n == len(r.chat.events) || ctx.Err() != nil {
-		return false
+	for n := range r.chat.events {
+		if err := ctx.Err(); err != nil {
+			return totals, err
+		}
+		if r.next != nil {
+			r.next()
+		}
+		totals.Events++
+		e := r.chat.events[n].event()
+		if e.Index = n; yield != nil && !yield(&e) {
+			return totals, nil
+		}
 	}
-	if r.next != nil {
-		r.next()
-	}
-	r.event = r.chat.events[r.n].event()
-	r.event.Index = r.n
-	r.n++
-	return true
+	return totals, r.chat.err
 }
 
 // naive answers a query for messages in the plainest way, but for the texts.

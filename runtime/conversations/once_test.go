@@ -19,19 +19,9 @@ type counted struct {
 	lists *atomic.Int64
 }
 
-func (c counted) Open(ctx context.Context) (store.Session, []store.Problem, error) {
-	s, problems, err := c.Store.Open(ctx)
-	return countedSession{s, c.lists}, problems, err
-}
-
-type countedSession struct {
-	store.Session
-	lists *atomic.Int64
-}
-
-func (c countedSession) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
+func (c counted) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	c.lists.Add(1)
-	return c.Session.List(ctx, set)
+	return c.Store.List(ctx, scope)
 }
 
 // Each set of a store is listed once, and every query has the answer that it has of a

@@ -9,14 +9,10 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// problemOf is what is wrong with a conversation whose events were read, an error of which is
-// why that ended; nil for nothing.
-func problemOf(id transcript.ID, events store.Events) *Problem {
-	if err := events.Err(); err != nil {
-		return unreadable(id, err)
-	}
+// problemOf is what is wrong with a conversation whose events were read to the end; nil for
+// nothing.
+func problemOf(id transcript.ID, totals *store.Totals) *Problem {
 	var left []string
-	totals := events.Totals()
 	switch n := totals.TooLarge; n {
 	case 0:
 	case 1:

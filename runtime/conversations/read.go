@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -20,12 +21,9 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
 	if q.ID != "" {
 		f.IDs = []string{q.ID}
 	}
-	o, err := l.open(ctx, &f)
-	if err != nil {
-		return r, err
-	}
-	defer o.close()
-	c, err := o.read(ctx, q.ID, &r.Aside)
+	listed, done := l.listing()
+	defer done()
+	c, err := l.ask(&f, listed, nil).read(ctx, q.ID, &r.Aside)
 	if err != nil {
 		return r, err
 	}
@@ -35,16 +33,7 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
 			r.Aside.Problems = append(r.Aside.Problems, p)
 		}
 	}
-	events, err := c.Events(ctx)
-	if err != nil {
-		var notFound *NotFoundError
-		if errors.As(err, &notFound) {
-			return r, notFound
-		}
-		return r, &UnreadableError{Problem{ID: c.ID, Err: err}}
-	}
-	defer events.Close()
-	wanted, err := l.count(ctx, &q, events, &r)
+	wanted, err := l.count(ctx, &q, &c, &r)
 	if err != nil {
 		return r, err
 	}
@@ -56,11 +45,11 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
 	if q.Event == nil || wanted.empty() {
 		return r, nil
 	}
-	return r, handOver(ctx, &q, events, wanted)
+	return r, handOver(ctx, &q, &c, wanted)
 }
 
 // read returns the conversation to read.
-func (o *opened) read(ctx context.Context, text string, aside *Aside) (store.Conversation, error) {
+func (o *asking) read(ctx context.Context, text string, aside *Aside) (store.Conversation, error) {
 	if text != "" {
 		ids, err := o.library.parseIDs([]string{text})
 		if err != nil {
@@ -103,17 +92,15 @@ type selection struct {
 func (s *selection) empty() bool { return s.last < s.first }
 
 // count goes through all events, and returns which of them are asked for.
-func (l *Library) count(ctx context.Context, q *ReadQuery, events store.Events, r *Reading) (selection, error) {
+func (l *Library) count(ctx context.Context, q *ReadQuery, c *store.Conversation, r *Reading) (selection, error) {
 	v := turnView{now: l.now(), turns: q.Turns, first: -1}
 	wanted := selection{byNumber: q.Events != EventRange{}, first: q.Events.First}
 	var numbering transcript.Numbering
-	for events.Next(ctx) {
-		e := events.Event()
+	var refused error
+	totals, err := c.Read(ctx, nil, func(e *transcript.Event) bool {
 		v.add(e)
 		if e.Kind == transcript.KindCompaction && q.Compaction != nil {
-			if err := q.Compaction(&Event{Index: e.Index, Kind: e.Kind, Time: e.Time, AppendJSON: jsonOf(events)}); err != nil {
-				return wanted, err
-			}
+			refused = q.Compaction(&Event{Index: e.Index, Kind: e.Kind, Time: e.Time, AppendJSON: jsonOf(e)})
 		}
 		if n := numbering.Next(e.Kind); wanted.byNumber && q.Events.Has(n) {
 			wanted.last, r.LastTurn = n, e.Turn
@@ -121,26 +108,31 @@ func (l *Library) count(ctx context.Context, q *ReadQuery, events store.Events, 
 				r.FirstTurn = e.Turn
 			}
 		}
+		return refused == nil
+	})
+	r.Turns, r.Events, r.Requests = totals.Turns, numbering.Events, numbering.Requests
+	if err := cmp.Or(refused, ctx.Err()); err != nil {
+		return wanted, err
 	}
-	r.Turns, r.Events, r.Requests = events.Totals().Turns, numbering.Events, numbering.Requests
-	if err := events.Err(); err != nil {
-		if err := ctx.Err(); err != nil {
-			return wanted, err
-		}
+	var notFound *NotFoundError
+	switch {
+	case errors.As(err, &notFound):
+		return wanted, notFound
+	case err != nil:
 		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == Unreadable {
 			return wanted, &UnreadableError{*r.Damage}
 		}
-	} else if p := problemOf(r.ID, events); p != nil {
-		r.Aside.Problems = append(r.Aside.Problems, *p)
+	default:
+		if p := problemOf(r.ID, &totals); p != nil {
+			r.Aside.Problems = append(r.Aside.Problems, *p)
+		}
 	}
-	events.Restart()
 	if wanted.byNumber {
 		if q.Events.First < 1 || q.Events.First > r.Events {
 			return wanted, &EventRangeError{ID: r.ID, Number: q.Events.First, Events: r.Events}
 		}
 		return wanted, nil
 	}
-	var err error
 	if wanted.first, err = v.resolve(q.Turns.First, 1, r, false); err != nil {
 		return wanted, err
 	}
@@ -214,25 +206,21 @@ func (v *turnView) resolve(b Bound, otherwise int, r *Reading, isLast bool) (int
 }
 
 // handOver hands over the events that are asked for.
-func handOver(ctx context.Context, q *ReadQuery, events store.Events, wanted selection) error {
-	out := Event{AppendJSON: jsonOf(events)}
+func handOver(ctx context.Context, q *ReadQuery, c *store.Conversation, wanted selection) error {
 	var numbering transcript.Numbering
-	for events.Next(ctx) {
-		e := events.Event()
-		out.Number = numbering.Next(e.Kind)
-		out.Request = numbering.Requests
+	var refused error
+	_, err := c.Read(ctx, nil, func(e *transcript.Event) bool {
+		out := Event{Index: e.Index, Number: numbering.Next(e.Kind), Request: numbering.Requests, Turn: e.Turn, Kind: e.Kind, Time: e.Time, AppendJSON: jsonOf(e)}
 		at := e.Turn
 		if wanted.byNumber {
 			at = out.Number
 		}
 		if at > wanted.last {
-			return nil
+			return false
 		}
 		if e.Kind.Global() || at < wanted.first || q.Kinds != nil && !q.Kinds(e.Kind) {
-			continue
+			return true
 		}
-		out.Index, out.Turn, out.Kind, out.Time = e.Index, e.Turn, e.Kind, e.Time
-		out.Name, out.CallID, out.IsError = "", "", false
 		switch e.Kind {
 		case transcript.KindToolCall:
 			out.Name, out.CallID = begin(e.Name, q.MaxText), begin(e.CallID, q.MaxText)
@@ -244,11 +232,14 @@ func handOver(ctx context.Context, q *ReadQuery, events store.Events, wanted sel
 			out.Text, out.Encoding, out.JSON, out.Cut = body, info.Encoding, info.JSON, info.Cut
 			out.Chars, out.Head = info.Chars, info.Head
 		}
-		if err := q.Event(&out); err != nil {
-			return err
-		}
+		refused = q.Event(&out)
+		return refused == nil
+	})
+	var damage *store.DamageError
+	if errors.As(err, &damage) {
+		err = nil // the reading says so
 	}
-	return ctx.Err()
+	return cmp.Or(refused, ctx.Err(), err)
 }
 
 // begin returns the first characters of a name or an id; all of them where most is 0.
@@ -260,9 +251,9 @@ func begin(s string, most int) string {
 	return first
 }
 
-// jsonOf returns [Event.AppendJSON] of the current event.
-func jsonOf(events store.Events) func([]byte, transcript.JSONOptions) []byte {
+// jsonOf returns [Event.AppendJSON] of an event.
+func jsonOf(e *transcript.Event) func([]byte, transcript.JSONOptions) []byte {
 	return func(dst []byte, options transcript.JSONOptions) []byte {
-		return eventtext.AppendJSON(dst, events.Event(), options)
+		return eventtext.AppendJSON(dst, e, options)
 	}
 }

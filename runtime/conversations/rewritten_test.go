@@ -16,30 +16,23 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// ending is a store that calls end once, behind the last event that is read.
+// ending is a store that calls end once, with the last event that is read.
 type ending struct {
 	store.Store
 	end *func()
 }
 
-func (e ending) Open(ctx context.Context) (store.Session, []store.Problem, error) {
-	s, unread, err := e.Store.Open(ctx)
-	return endingSession{s, e.end}, unread, err
-}
-
-type endingSession struct {
-	store.Session
-	end *func()
-}
-
-func (e endingSession) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	list, problems, err := e.Session.List(ctx, set)
-	for i := range list {
-		list[i].Record = endingRecord{list[i].Record, e.end}
+func (e ending) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	l, err := e.Store.List(ctx, scope)
+	if err == nil {
+		for i := range l.Conversations {
+			l.Conversations[i].Record = endingRecord{l.Conversations[i].Record, e.end}
+		}
 	}
-	return list, problems, err
+	return l, err
 }
 
 type endingRecord struct {
@@ -47,27 +40,19 @@ type endingRecord struct {
 	end *func()
 }
 
-func (e endingRecord) Events(ctx context.Context) (store.Events, error) {
-	events, err := e.Record.Events(ctx)
+func (e endingRecord) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	all, err := e.Record.Read(ctx, nil, nil)
 	if err != nil {
-		return nil, err
+		return all, err
 	}
-	return &endingEvents{events, events.(store.Resumable), e.end}, nil
-}
-
-type endingEvents struct {
-	store.Events
-	store.Resumable
-	end *func()
-}
-
-func (e *endingEvents) Next(ctx context.Context) bool {
-	more := e.Events.Next(ctx)
-	if end := *e.end; !more && end != nil {
-		*e.end = nil
-		end()
-	}
-	return more
+	return e.Record.Read(ctx, mark, func(event *transcript.Event) bool {
+		more := yield == nil || yield(event)
+		if end := *e.end; end != nil && event.Index == all.Events-1 {
+			*e.end = nil
+			end()
+		}
+		return more
+	})
 }
 
 // rewriting is a store with one file that grows, and a library of it with an index.

@@ -316,11 +316,11 @@ func RegisterDatabase(ctx context.Context, o Options, path string) (file string,
 		return "", err
 	}
 	if s, ok := chatgpt.Open(store.Options{Home: path, Getenv: o.Getenv}); ok {
-		session, _, err := s.Open(ctx)
+		listing, err := s.List(ctx, store.Scope{IDs: []transcript.ID{chatgpt.IDPrefix + "none"}})
 		if err != nil {
 			return "", err
 		}
-		session.Close()
+		listing.Close()
 	}
 	file, added, err := settings.AddDirectory(o.env(), chatgpt.Name, path)
 	if !added {
@@ -393,13 +393,12 @@ func (l *Library) Nothing(ctx context.Context) error {
 		if isArchive(s.Name()) {
 			continue
 		}
-		session, unread, err := s.Open(ctx)
-		if err != nil || len(unread) > 0 {
+		listing, err := s.List(ctx, store.Scope{Set: store.Live | store.Archived})
+		if err != nil {
 			return nil
 		}
-		found, problems, err := session.List(ctx, store.Live|store.Archived)
-		session.Close()
-		if len(found)+len(problems) > 0 || err != nil {
+		listing.Close()
+		if len(listing.Conversations)+len(listing.Problems) > 0 {
 			return nil
 		}
 	}

@@ -17,7 +17,7 @@ import (
 type memoryStore struct {
 	place         string
 	conversations map[transcript.ID][]string
-	err           error // of Open
+	err           error // of List
 }
 
 func (m *memoryStore) Name() string { return "memory" }
@@ -31,61 +31,33 @@ func (m *memoryStore) ParseID(text string) (transcript.ID, error) {
 	return transcript.ID(text), nil
 }
 
-func (m *memoryStore) Open(context.Context) (store.Session, []store.Problem, error) {
-	return m, nil, m.err
-}
+func (m *memoryStore) Version(context.Context) (string, error) { return "", nil }
 
-func (m *memoryStore) Close() {}
-
-func (m *memoryStore) List(ctx context.Context, set store.Set) (list []store.Conversation, _ []store.Problem, _ error) {
-	if set&store.Live == 0 {
-		return nil, nil, nil
+func (m *memoryStore) List(_ context.Context, scope store.Scope) (*store.Listing, error) {
+	l := &store.Listing{}
+	for id, texts := range m.conversations {
+		if scope.Has(id, false) {
+			c := store.Conversation{Record: memoryRecord(texts)}
+			c.ID, c.Title = id, "Of another kind"
+			l.Conversations = append(l.Conversations, c)
+		}
 	}
-	for id := range m.conversations {
-		c, _ := m.Find(ctx, id)
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	return list, nil, nil
-}
-
-func (m *memoryStore) Find(_ context.Context, id transcript.ID) (store.Conversation, error) {
-	texts, ok := m.conversations[id]
-	if !ok {
-		return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{id}}
-	}
-	c := store.Conversation{Record: memoryRecord(texts)}
-	c.ID, c.Title = id, "Of another kind"
-	return c, nil
+	slices.SortFunc(l.Conversations, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	return l, m.err
 }
 
 type memoryRecord []string
 
-func (m memoryRecord) Events(context.Context) (store.Events, error) {
-	return &memoryEvents{texts: m}, nil
-}
-
 func (m memoryRecord) Version(context.Context) (string, error) { return strings.Join(m, "\n"), nil }
 
-type memoryEvents struct {
-	texts []string
-	n     int
-	event transcript.Event
-}
-
-func (m *memoryEvents) Next(context.Context) bool {
-	if m.n == len(m.texts) {
-		return false
+func (m memoryRecord) Read(_ context.Context, _ *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	for n, text := range m {
+		if yield != nil && !yield(&transcript.Event{Index: n, Turn: n + 1, Kind: transcript.KindUser, Text: []byte(text)}) {
+			break
+		}
 	}
-	m.event = transcript.Event{Index: m.n, Turn: m.n + 1, Kind: transcript.KindUser, Text: []byte(m.texts[m.n])}
-	m.n++
-	return true
+	return store.Totals{Turns: len(m), Events: len(m)}, nil
 }
-func (m *memoryEvents) Event() *transcript.Event { return &m.event }
-func (m *memoryEvents) Err() error               { return nil }
-func (m *memoryEvents) Totals() store.Totals     { return store.Totals{Turns: m.n, Events: m.n} }
-func (m *memoryEvents) Restart()                 { m.n = 0 }
-func (m *memoryEvents) Close()                   {}
 
 // Of a conversation that two stores have, as a home and a copy of it, the first counts.
 func TestSameConversationTwice(t *testing.T) {

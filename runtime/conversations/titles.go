@@ -129,14 +129,14 @@ func (l *Library) entitle(s store.Store, list []store.Conversation) openers {
 }
 
 // entitleOne gives a conversation of a store that was not listed its title.
-func (o *opened) entitleOne(ctx context.Context, i int, c *store.Conversation) {
+func (o *asking) entitleOne(ctx context.Context, s store.Store, c *store.Conversation) {
 	if c.Title != "" || c.Request == "" {
 		return
 	}
-	shared, indexed := o.library.openers(o.stores[i])
+	shared, indexed := o.library.openers(s)
 	if begin, _ := opener(c.Request); begin != "" && !indexed {
 		// Where it cannot be listed, the title is the whole beginning.
-		list, _, _ := o.listed.list(ctx, o.stores[i], o.sessions[i], store.Live|store.Archived)
+		list, _, _ := o.listed.list(ctx, s, store.Scope{Set: store.Live | store.Archived})
 		shared.add(list)
 	}
 	c.Title = shared.title(c.Request)

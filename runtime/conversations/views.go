@@ -81,13 +81,9 @@ func (l *Library) views(ctx context.Context, f *Filter, how viewing, aside *Asid
 		opened = append(opened, v)
 		whole[s] = !how.listed && l.isWhole(ctx, v, f)
 	}
-	o, err := l.openExcept(ctx, f, listed, func(s store.Store) bool { return whole[s] })
-	if err != nil {
-		return opened, err
-	}
-	defer o.close()
-	if len(o.sessions) == 0 && o.answered {
-		aside.Problems = append(aside.Problems, o.unread...)
+	o := l.ask(f, listed, func(s store.Store) bool { return whole[s] })
+	if len(o.stores) == 0 && o.answered {
+		aside.Problems = append(aside.Problems, o.off...)
 		return opened, nil
 	}
 	o.from = map[transcript.ID]store.Store{}
@@ -115,9 +111,8 @@ func (l *Library) views(ctx context.Context, f *Filter, how viewing, aside *Asid
 // isWhole reports whether an index has just what a filter lets through of its store, so that the
 // store is not listed.
 func (l *Library) isWhole(ctx context.Context, v *view, f *Filter) bool {
-	versioned, ok := v.store.(store.Versioned)
 	var note indexNote
-	if !ok || len(f.IDs)+len(f.Labels) > 0 || json.Unmarshal([]byte(v.index.State().Note), &note) != nil || note.Version == "" {
+	if len(f.IDs)+len(f.Labels) > 0 || json.Unmarshal([]byte(v.index.State().Note), &note) != nil || note.Version == "" {
 		return false
 	}
 	ids, err := l.parseIDs(slices.Concat(f.Exclude, f.KinOf))
@@ -127,7 +122,7 @@ func (l *Library) isWhole(ctx context.Context, v *view, f *Filter) bool {
 	}) {
 		return false // or it may be next of kin to one that it has
 	}
-	version, err := versioned.Version(ctx)
+	version, err := v.store.Version(ctx)
 	if err != nil || version != note.Version {
 		return false
 	}

@@ -78,6 +78,31 @@ type event struct {
 	chars   int // of the whole text, as it was recorded
 	call    int // of a tool result: the number of its call; 0 where not known
 	body    body
+
+	isAsked  bool // the call asks for it
+	isAnswer bool // it is the last that the assistant said before the next request
+}
+
+// isResult reports whether it is a request or an answer.
+func (e *event) isResult() bool { return e.shown.EventKind == kindUser || e.isAnswer }
+
+func (e *event) rank() rank {
+	switch {
+	case e.isResult():
+		return outcome
+	case isSaid(e.shown.EventKind):
+		return said
+	default:
+		return work
+	}
+}
+
+// inTurn is the event as it is shown among others that are too much together.
+func (e event) inTurn() event {
+	if e.shown.EventKind == kindUser {
+		e = e.withoutPastes(pastedRequest)
+	}
+	return e.shortened(maxText)
 }
 
 func newEvent(e *conversations.Event, kind string) event {

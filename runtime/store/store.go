@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/caller"
@@ -30,9 +31,46 @@ type Store interface {
 	// ParseID reads an id in any spelling that people and tools use. It does not
 	// look whether there is such a conversation. The error is a [*BadIDError].
 	ParseID(text string) (transcript.ID, error)
-	// Open opens the store for one query, with the parts of it that cannot be read
-	// while others can. The caller closes the session.
-	Open(ctx context.Context) (Session, []Problem, error)
+	// Version returns a text that is another one when the metadata or the events of any
+	// conversation have changed, or there are others; empty where only a list tells.
+	Version(ctx context.Context) (string, error)
+	// List returns conversations. The listing is closed after use.
+	List(ctx context.Context, scope Scope) (*Listing, error)
+}
+
+// Scope says which conversations a list is about.
+type Scope struct {
+	Set Set
+	// IDs, where there are any, are the only ones that are needed, live or archived: others
+	// may be left out, as may be parents that only others tell. A conversation that is left
+	// out of lists is there, where it can be read.
+	IDs []transcript.ID
+}
+
+// Has reports whether a conversation is in the scope.
+func (s Scope) Has(id transcript.ID, archived bool) bool {
+	if len(s.IDs) > 0 {
+		return slices.Contains(s.IDs, id)
+	}
+	return archived && s.Set&Archived != 0 || !archived && s.Set&Live != 0
+}
+
+// Listing is what a store has. It is safe for concurrent use.
+type Listing struct {
+	// Conversations are in the order of their ids. One that is live in one place and archived
+	// in another is live where the set has both. They are read before the listing is closed.
+	Conversations []Conversation
+	Problems      []Problem // what could not be used
+	Remarks       []string  // sentences for people on what is no problem, without a full stop
+	Release       func()    // nil for nothing to be released
+}
+
+// Close releases what the listing holds.
+func (l *Listing) Close() {
+	if l.Release != nil {
+		l.Release()
+		l.Release = nil
+	}
 }
 
 // Options says what a store of the sessions that a program recorded on this machine has.
@@ -63,34 +101,6 @@ func (o *Options) Env() func(string) string {
 func IsThere(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
-}
-
-// Versioned is a store that can tell whether anything in it has changed without listing
-// what it has.
-type Versioned interface {
-	// Version returns a text that is another one when the metadata or the events of any
-	// conversation have changed, or there are others.
-	Version(ctx context.Context) (string, error)
-}
-
-// Remarker is a store that has something to say of itself that is no problem.
-type Remarker interface {
-	// Remarks returns sentences for people, without a full stop.
-	Remarks(ctx context.Context) []string
-}
-
-// Session is a store opened for one query. It is safe for concurrent use.
-type Session interface {
-	// List returns the conversations of a set in the order of their ids, and what
-	// could not be used. A conversation that is live in one place and archived in
-	// another counts as live where the set has both.
-	List(ctx context.Context, set Set) ([]Conversation, []Problem, error)
-	// Find returns one conversation, live or archived, without reading the metadata
-	// of the others, and so without a parent that only they tell. The error is a
-	// [*NotFoundError] where there is none.
-	Find(ctx context.Context, id transcript.ID) (Conversation, error)
-	// Close releases what the session holds; readers of events live on.
-	Close()
 }
 
 // Recognizer is a store that can tell whether a call comes from the program that
@@ -134,7 +144,7 @@ const (
 	Archived
 )
 
-// Conversation is a conversation of a session.
+// Conversation is a conversation in a list.
 type Conversation struct {
 	transcript.Conversation
 	// Request is how the first request begins, as [Request] makes it, as far as that is known: a
@@ -161,57 +171,26 @@ type Keeper interface {
 	Keep(found []byte)
 }
 
-// Record is what is recorded in a conversation of a session.
+// Record is what is recorded in a conversation.
 type Record interface {
-	// Events begins to read the events. Where the
-	// conversation was renamed or archived since it was listed, it is found again;
-	// where it is gone, the error is a [*NotFoundError].
-	Events(ctx context.Context) (Events, error)
 	// Version returns a text that is another one when the metadata or the events have
 	// changed.
 	Version(ctx context.Context) (string, error)
+	// Read calls yield with the events in order until it returns false; a nil yield counts
+	// them alone. An event is valid until yield returns. Where the conversation was renamed or
+	// archived since it was listed, it is found again; where it is gone, the error is a
+	// [*NotFoundError]. Events that end early have a [*DamageError], with the totals up to
+	// there.
+	//
+	// Where mark is not nil, reading begins where *mark was set, or at the beginning where
+	// it is empty; at the end it is set to go on there another time, and emptied where that is
+	// not possible. Totals are of all events. Where what a mark is of has changed, the error is
+	// [ErrChanged], before any event.
+	Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (Totals, error)
 }
 
-// Digested is a [Record] of which finding out the version may take reading all events.
-type Digested interface {
-	// IsDigested reports whether it does. Events are [DigestedEvents] then.
-	IsDigested() bool
-}
-
-// DigestedEvents is [Events] that tell the version of what was read.
-type DigestedEvents interface {
-	// Version returns what [Record.Version] returns for what was read, once Next has returned
-	// false at the end.
-	Version() string
-}
-
-// Resumable is [Events] that may go on behind what was read another time.
-type Resumable interface {
-	// Mark returns what Resume needs to go on behind all events, once Next has returned false
-	// at the end; nil where it could not.
-	Mark(ctx context.Context) []byte
-	// Resume goes on behind the events that a mark is of, and reports whether it can: they are
-	// still there, and what follows changes nothing of them. It is called before Next, and where
-	// it returns false, the events begin with the first one. Totals are of all of them.
-	Resume(ctx context.Context, mark []byte) bool
-}
-
-// Events reads the events of a conversation, one after the other.
-type Events interface {
-	// Next advances to the next event. It returns false at the end and at the first
-	// damage, when the context is done, and when reading fails.
-	Next(ctx context.Context) bool
-	// Event returns the current event, which is valid until the next call of Next.
-	Event() *transcript.Event
-	// Err returns why Next returned false: nil at the end, a [*DamageError], or
-	// another error.
-	Err() error
-	// Totals describes the events up to here.
-	Totals() Totals
-	// Restart begins again with the first event.
-	Restart()
-	Close()
-}
+// ErrChanged is the error for a mark that is of other events than those that are there.
+var ErrChanged = errors.New("the conversation has changed before the mark")
 
 // Totals describes the events of a conversation, or of its beginning.
 type Totals struct {

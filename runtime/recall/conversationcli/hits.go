@@ -100,13 +100,11 @@ func (w *hitWriter) writeEvent(h *conversations.Hit, room int) (left int, err er
 	for l := range w.Pattern.Lines(content.Text, w.context, room) {
 		line := content.Text[l.Start:l.End]
 		out := grepLine{hit: h, number: l.Number, isMatch: l.IsMatch, spans: func(func(excerpt.Span) bool) {}}
-		first := excerpt.Span{}
 		if l.IsMatch {
 			left--
-			first = excerpt.Span{Start: l.Match.Start - l.Start, End: l.Match.End - l.Start}
 			out.spans = w.Pattern.Spans(line)
 		}
-		if out.Window = w.Pattern.Window(line, first, w.maxLine, l.IsMatch); out.Chars > 0 {
+		if out.Window = w.Pattern.Window(line, w.maxLine, 1, l.IsMatch); out.Chars > 0 {
 			out.spans = slices.Values(out.Matches)
 		}
 		w.hit(&out)

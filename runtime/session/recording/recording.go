@@ -334,22 +334,18 @@ func (r *Recorder) position(ctx context.Context, c *conversation) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	events, err := found.Events(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer events.Close()
 	var last int64
-	for events.Next(ctx) {
+	_, err = found.Read(ctx, nil, func(e *transcript.Event) bool {
 		var metadata struct {
 			Seq     int64  `json:"convtools_seq"`
 			Session string `json:"convtools_session"`
 		}
-		if json.Unmarshal(jsontext.Get(events.Event().Object, "metadata"), &metadata) == nil && (!c.there || metadata.Session == r.session) {
+		if json.Unmarshal(jsontext.Get(e.Object, "metadata"), &metadata) == nil && (!c.there || metadata.Session == r.session) {
 			last = max(last, metadata.Seq)
 		}
-	}
-	return last, events.Err()
+		return true
+	})
+	return last, err
 }
 
 // events returns what is pending behind an event of the log, as JP has it, and the last event that it comes from.

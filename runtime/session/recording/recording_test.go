@@ -117,17 +117,12 @@ func recorded(t *testing.T, w *jp.Workspace) string {
 	var b strings.Builder
 	for _, c := range all {
 		fmt.Fprintf(&b, "%s %q hidden=%v parent=%q label=%s both=%v\n", c.ID, c.Title, c.Hidden, c.Parent, c.Labels[recording.Label], !c.UserOnly)
-		events, err := c.Events(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for events.Next(ctx) {
-			b.Write(append(eventtext.AppendJSON([]byte("  "), events.Event(), transcript.JSONOptions{Turn: true}), '\n'))
-		}
-		if err := events.Err(); err != nil {
+		if _, err := c.Read(ctx, nil, func(e *transcript.Event) bool {
+			b.Write(append(eventtext.AppendJSON([]byte("  "), e, transcript.JSONOptions{Turn: true}), '\n'))
+			return true
+		}); err != nil {
 			t.Error(err)
 		}
-		events.Close()
 	}
 	return b.String()
 }

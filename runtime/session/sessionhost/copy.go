@@ -58,7 +58,7 @@ func (s *Sessions) Copied(ctx context.Context, id string) (New, error) {
 		return New{}, err
 	}
 	h := history{open: map[string]int{}}
-	err = eachEvent(ctx, found, func(e *transcript.Event) bool {
+	_, err = found.Read(ctx, nil, func(e *transcript.Event) bool {
 		h.take(e)
 		return true
 	})
@@ -71,7 +71,7 @@ func (s *Sessions) Copied(ctx context.Context, id string) (New, error) {
 
 // isOurs reports whether a session has recorded something in a conversation.
 func isOurs(ctx context.Context, c store.Conversation) (ours bool, err error) {
-	err = eachEvent(ctx, c, func(e *transcript.Event) bool {
+	_, err = c.Read(ctx, nil, func(e *transcript.Event) bool {
 		var metadata struct {
 			Seq int64 `json:"convtools_seq"`
 		}
@@ -79,21 +79,6 @@ func isOurs(ctx context.Context, c store.Conversation) (ours bool, err error) {
 		return !ours
 	})
 	return ours, err
-}
-
-// eachEvent calls yield with the events of a conversation until it returns false.
-func eachEvent(ctx context.Context, c store.Conversation, yield func(*transcript.Event) bool) error {
-	events, err := c.Events(ctx)
-	if err != nil {
-		return err
-	}
-	defer events.Close()
-	for events.Next(ctx) {
-		if !yield(events.Event()) {
-			return nil
-		}
-	}
-	return events.Err()
 }
 
 // history is what was said in a recorded conversation, as a model is asked with it.

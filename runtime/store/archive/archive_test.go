@@ -66,7 +66,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	w := create(t, dir)
 	s := open(t, dir)
-	before, err := s.(store.Versioned).Version(t.Context())
+	before, err := s.Version(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestRoundTrip(t *testing.T) {
 	if err := w.Flush(); err != nil || w.Written() != (archive.Counts{New: 1}) {
 		t.Fatal(err, w.Written())
 	}
-	if after, err := s.(store.Versioned).Version(t.Context()); err != nil || after == before {
+	if after, err := s.Version(t.Context()); err != nil || after == before {
 		t.Errorf("version %q, then %q, %v", before, after, err)
 	}
 	c := storetest.Only(t, s)
@@ -171,7 +171,7 @@ func TestNewerAndForeign(t *testing.T) {
 	if _, err := archive.Create(t.Context(), archive.WriterOptions{Dir: newer}); !errors.As(err, &tooNew) || tooNew.Version != 99 {
 		t.Error(err)
 	}
-	if _, _, err := open(t, newer).Open(t.Context()); !errors.As(err, &tooNew) {
+	if _, err := open(t, newer).List(t.Context(), store.Scope{Set: store.Live}); !errors.As(err, &tooNew) {
 		t.Error(err)
 	}
 	foreign := t.TempDir()
@@ -181,7 +181,7 @@ func TestNewerAndForeign(t *testing.T) {
 	if _, err := archive.Create(t.Context(), archive.WriterOptions{Dir: foreign}); err == nil || !strings.Contains(err.Error(), "opening the archive") {
 		t.Error(err)
 	}
-	if _, _, err := open(t, foreign).Open(t.Context()); err == nil {
+	if _, err := open(t, foreign).List(t.Context(), store.Scope{Set: store.Live}); err == nil {
 		t.Error("no error for what is no database")
 	}
 	// It is made at this very moment, by somebody else.

@@ -72,7 +72,7 @@ chatgpt-2f6c0d3a-1111-4222-8333-444455556666 "天気 🎉"
 // times returns the times of the events of a conversation.
 func times(t *testing.T, c store.Conversation) []string {
 	t.Helper()
-	events, err := c.Events(t.Context())
+	events, err := storetest.Events(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestContent(t *testing.T) {
 		{`'[' || char(10) || '"two lines"' || char(10) || ']'`, "two lines"},
 	} {
 		s := of(t, message("m", "c", "user", c.content, "1", 1))
-		events, err := storetest.Only(t, s).Events(t.Context())
+		events, err := storetest.Events(t.Context(), storetest.Only(t, s))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,7 +359,7 @@ func TestLargeContentOfViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := c.Events(t.Context())
+	events, err := storetest.Events(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -424,7 +424,7 @@ func describe(t *testing.T, dir string, getenv func(string) string, databases bo
 func TestMissingIsTyped(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "gone.db")
-	_, _, err := open(t, env(path)).Open(t.Context())
+	_, err := open(t, env(path)).List(t.Context(), store.Scope{Set: store.Live})
 	var missing *chatgpt.MissingError
 	if !errors.As(err, &missing) || missing.Path != path || missing.Variable != "CONVERSATION_DB" || !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
@@ -468,19 +468,15 @@ func TestBadDatabases(t *testing.T) {
 
 // readAll reads all conversations of a store, and returns the first error or problem.
 func readAll(ctx context.Context, s store.Store) error {
-	session, problems, err := s.Open(ctx)
+	listing, err := s.List(ctx, store.Scope{Set: store.Live})
 	if err != nil {
 		return err
 	}
-	defer session.Close()
-	found, more, err := session.List(ctx, store.Live)
-	if err != nil {
-		return err
-	}
-	for _, p := range append(problems, more...) {
+	defer listing.Close()
+	for _, p := range listing.Problems {
 		return p.Err
 	}
-	for _, c := range found {
+	for _, c := range listing.Conversations {
 		if _, err := storetest.Read(ctx, c); err != nil {
 			return err
 		}
@@ -499,7 +495,7 @@ func TestWriter(t *testing.T) {
 		versions := map[string]bool{}
 		check := func(step, want string) {
 			t.Helper()
-			version, err := s.(store.Versioned).Version(t.Context())
+			version, err := s.Version(t.Context())
 			if err != nil || versions[version] {
 				t.Errorf("%s, %s: version %q, %v", mode, step, version, err)
 			}
@@ -576,7 +572,7 @@ func TestChangedWhileRead(t *testing.T) {
 		o.exec(message(fmt.Sprint(i), "c", "user", "'"+strings.Repeat("x", 1000)+"'", "1", i))
 	}
 	c := storetest.Only(t, open(t, env(path)))
-	events, err := c.Events(t.Context())
+	events, err := storetest.Events(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

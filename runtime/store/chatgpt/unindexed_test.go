@@ -16,14 +16,9 @@ import (
 // dump is all that a store has.
 func dump(t *testing.T, s store.Store) string {
 	t.Helper()
-	session, problems, err := s.Open(t.Context())
-	if err != nil || len(problems) > 0 {
-		t.Fatal(problems, err)
-	}
-	defer session.Close()
-	list, problems, err := session.List(t.Context(), store.Live|store.Archived)
-	if err != nil || len(problems) > 0 {
-		t.Fatal(problems, err)
+	list, problems := storetest.List(t, s, store.Live|store.Archived)
+	if len(problems) > 0 {
+		t.Fatal(problems)
 	}
 	var b strings.Builder
 	for _, c := range list {

@@ -482,7 +482,7 @@ func TestVersion(t *testing.T) {
 	if _, err := c.Version(t.Context()); !isNotFound(err) {
 		t.Errorf("of a deleted file: %v", err)
 	}
-	if _, err := c.Events(t.Context()); !isNotFound(err) {
+	if _, err := storetest.Events(t.Context(), c); !isNotFound(err) {
 		t.Errorf("of a deleted file: %v", err)
 	}
 }
@@ -498,7 +498,7 @@ func TestChanges(t *testing.T) {
 	}
 	file := h.session(1, lines...)
 	c := h.only()
-	e, err := c.Events(t.Context())
+	e, err := storetest.Events(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -517,7 +517,7 @@ func TestChanges(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	again, err := c.Events(ctx)
+	again, err := storetest.Events(ctx, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -587,7 +587,7 @@ func TestSkipped(t *testing.T) {
 		line{"type": "hologram", "uuid": uuid(2), "parentUuid": uuid(1)})+"{broken\n"+
 		h.text(answer(3, 1, text("Done.")))+`{"type":"user","half`)
 	c := h.only()
-	e, err := c.Events(t.Context())
+	e, err := storetest.Events(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

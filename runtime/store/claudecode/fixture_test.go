@@ -13,6 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/claudecode"
 	"github.com/convtools/convtools/runtime/store/eventtext"
+	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -140,7 +141,7 @@ func said(t *testing.T, c store.Conversation) string {
 }
 
 func read(ctx context.Context, c store.Conversation) (string, error) {
-	e, err := c.Events(ctx)
+	e, err := storetest.Events(ctx, c)
 	if err != nil {
 		return "", err
 	}

@@ -301,7 +301,7 @@ func FuzzSession(f *testing.F) {
 			if !utf8.ValidString(storetest.Called(c)) {
 				t.Errorf("title %q", storetest.Called(c))
 			}
-			events, err := c.Events(t.Context())
+			events, err := storetest.Events(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}

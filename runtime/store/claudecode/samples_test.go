@@ -101,7 +101,7 @@ claude-841831a5-eb62-4dd7-bc53-19b1498c2055.05e24a4f "" of claude-841831a5-eb62-
 // turns returns a letter for each event, with a space before each turn.
 func turns(t *testing.T, c store.Conversation) string {
 	t.Helper()
-	events, err := c.Events(t.Context())
+	events, err := storetest.Events(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -377,7 +377,7 @@ func TestVersion(t *testing.T) {
 	if _, err := c.Version(t.Context()); !errors.As(err, &missing) {
 		t.Errorf("of a deleted file: %v", err)
 	}
-	if _, err := c.Events(t.Context()); !errors.As(err, &missing) {
+	if _, err := storetest.Events(t.Context(), c); !errors.As(err, &missing) {
 		t.Errorf("of a deleted file: %v", err)
 	}
 }
@@ -576,7 +576,7 @@ func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocate
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		e, err := found[0].Events(t.Context())
+		e, err := storetest.Events(t.Context(), found[0])
 		if err != nil {
 			t.Fatal(err)
 		}

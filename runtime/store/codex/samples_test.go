@@ -93,7 +93,7 @@ codex-01a1ffd9-6241-7a60-aa35-07543c26a239 "A short remark" ua
 // turns returns a letter for each event, with a space before each turn.
 func turns(t *testing.T, c store.Conversation) string {
 	t.Helper()
-	events, err := c.Events(t.Context())
+	events, err := storetest.Events(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func FuzzThread(f *testing.F) {
 			if !utf8.ValidString(storetest.Called(c)) {
 				t.Errorf("title %q", storetest.Called(c))
 			}
-			events, err := c.Events(t.Context())
+			events, err := storetest.Events(t.Context(), c)
 			if err != nil {
 				t.Fatal(err)
 			}

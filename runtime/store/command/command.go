@@ -53,7 +53,7 @@ func New(o Options) *Program { return &Program{options: o, runs: make(chan struc
 
 // In returns the conversations that the program finds when it is run in a directory, which
 // is absolute.
-func (p *Program) In(dir string) *Store { return &Store{p, dir} }
+func (p *Program) In(dir string) *Store { return &Store{program: p, dir: dir} }
 
 // Error is why a program has not told what it was asked.
 type Error struct {

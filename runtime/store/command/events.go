@@ -29,17 +29,23 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// IsDigested implements [store.Digested]: where the program does not list what changes with
-// the events, these are printed.
-func (r *record) IsDigested() bool { return r.listed.Events == nil && r.listed.LastEventAt.IsZero() }
-
-// Version implements [store.Record].
+// Version implements [store.Record]. Where the program does not list what changes with the
+// events, these are printed, for who reads them next.
 func (r *record) Version(ctx context.Context) (string, error) {
-	if !r.IsDigested() {
+	if r.listed.Events != nil || !r.listed.LastEventAt.IsZero() {
 		return r.version, nil
 	}
 	out, err := r.print(ctx)
+	if err == nil {
+		r.store.printed.Store(&printout{r, out})
+	}
 	return r.version + digest(out.stdout), err
+}
+
+// printout is what was printed of a conversation last.
+type printout struct {
+	of *record
+	output
 }
 
 func (r *record) print(ctx context.Context) (output, error) {
@@ -52,8 +58,11 @@ func (r *record) print(ctx context.Context) (output, error) {
 
 // Events implements [store.Record].
 func (r *record) Events(ctx context.Context) (store.Events, error) {
-	out, err := r.print(ctx)
-	if err != nil {
+	var out output
+	var err error
+	if last := r.store.printed.Load(); last != nil && last.of == r && r.store.printed.CompareAndSwap(last, nil) {
+		out = last.output
+	} else if out, err = r.print(ctx); err != nil {
 		return nil, err
 	}
 	e := &events{record: r, out: out}
@@ -77,9 +86,6 @@ type events struct {
 	turn    int
 	skipped int
 }
-
-// Version implements [store.DigestedEvents].
-func (e *events) Version() string { return e.record.version + digest(e.out.stdout) }
 
 // Totals implements [store.Events]. Who owns the conversation counts also what is not printed.
 func (e *events) Totals() store.Totals {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -24,6 +25,7 @@ const Name = "command"
 type Store struct {
 	program *Program
 	dir     string
+	printed atomic.Pointer[printout]
 }
 
 // Name implements [store.Store].

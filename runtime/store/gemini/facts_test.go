@@ -178,7 +178,7 @@ func TestTotals(t *testing.T) {
 	h := newHome(t)
 	h.log(1, user(2, "Go"), message("invented", 3, "no"), answer(4, "a").with("toolCalls", []line{tool("c1", "T", "success", line{}, line{"output": "b"})}))
 	c := storetest.Only(t, h.open())
-	events, err := c.Events(t.Context())
+	events, err := storetest.Events(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestVersion(t *testing.T) {
 	if _, err := c.Version(t.Context()); !errors.As(err, &missing) {
 		t.Errorf("of a deleted file: %v", err)
 	}
-	if _, err := c.Events(t.Context()); !errors.As(err, &missing) {
+	if _, err := storetest.Events(t.Context(), c); !errors.As(err, &missing) {
 		t.Errorf("of a deleted file: %v", err)
 	}
 }

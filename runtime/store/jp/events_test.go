@@ -11,6 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -268,7 +269,7 @@ func TestSampleWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := c.Events(t.Context())
+		e, err := storetest.Events(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,12 +13,13 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
+	"github.com/convtools/convtools/runtime/store/internal/storetest"
 )
 
 // readAll describes the events of a conversation as a reader hands them over,
 // first once and then again.
 func readAll(ctx context.Context, c *store.Conversation) (string, error) {
-	events, err := c.Events(ctx)
+	events, err := storetest.Events(ctx, *c)
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +116,7 @@ func TestReaderStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(ctx context.Context, each func(n int)) error {
-		events, err := c.Events(ctx)
+		events, err := storetest.Events(ctx, c)
 		if err != nil {
 			return err
 		}

@@ -158,7 +158,7 @@ func TestTotals(t *testing.T) {
 			{n: 3, data: object{"role": "invented"}},
 		}})
 		c := storetest.Only(t, h.open())
-		events, err := c.Events(t.Context())
+		events, err := storetest.Events(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -329,7 +329,7 @@ func TestChangedWhileRead(t *testing.T) {
 	}
 	o.record(s)
 	c := storetest.Only(t, h.open())
-	events, err := c.Events(t.Context())
+	events, err := storetest.Events(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -388,7 +388,7 @@ func TestVersion(t *testing.T) {
 		if _, err := c.Version(t.Context()); !errors.As(err, &missing) {
 			t.Errorf("%s: of a deleted session: %v", kind, err)
 		}
-		if _, err := c.Events(t.Context()); !errors.As(err, &missing) {
+		if _, err := storetest.Events(t.Context(), c); !errors.As(err, &missing) {
 			t.Errorf("%s: of a deleted session: %v", kind, err)
 		}
 	}
@@ -661,7 +661,7 @@ func TestLargeParts(t *testing.T) { // alone: it counts what is allocated
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := c.Events(t.Context())
+		e, err := storetest.Events(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

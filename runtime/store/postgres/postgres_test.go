@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -120,7 +121,7 @@ func TestPut(t *testing.T) {
 	_, url := cluster.Role(t)
 	a, b := chat("a", "one"), chat("b", "two")
 	version := func() string {
-		text, err := open(t, url).(store.Versioned).Version(t.Context())
+		text, err := open(t, url).Version(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +200,7 @@ func TestBatches(t *testing.T) {
 	got, order := map[transcript.ID]string{}, map[int64]transcript.ID{}
 	for _, c := range found {
 		order[c.Order] = c.ID
-		events, err := c.Events(t.Context())
+		events, err := storetest.Events(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -396,7 +397,7 @@ func TestErrors(t *testing.T) {
 func checkError(t *testing.T, url, code string) {
 	t.Helper()
 	s := open(t, url)
-	_, _, err := s.Open(t.Context())
+	_, err := s.List(t.Context(), store.Scope{Set: store.Live})
 	var failure *postgres.Error
 	if !errors.As(err, &failure) || failure.Code != code {
 		t.Fatalf("error %v", err)
@@ -405,7 +406,7 @@ func checkError(t *testing.T, url, code string) {
 	if !errors.As(created, &failure) || failure.Code != code {
 		t.Fatalf("error %v", created)
 	}
-	_, versioned := s.(store.Versioned).Version(t.Context())
+	_, versioned := s.Version(t.Context())
 	for _, text := range []string{err.Error(), created.Error(), versioned.Error(), s.Place(), fmt.Sprintf("%+v %#v", failure, failure)} {
 		if strings.Contains(text, "hunter2") || strings.Contains(text, "s3cret") || strings.Contains(text, "someone") {
 			t.Errorf("%q", text)
@@ -429,12 +430,12 @@ func TestSilentServer(t *testing.T) {
 	defer listener.Close()
 	s := open(t, "postgres://someone:hunter2@"+listener.Addr().String()+"/archive?sslmode=disable&connect_timeout=1")
 	var failure *postgres.Error
-	if _, _, err := s.Open(t.Context()); !errors.As(err, &failure) {
+	if _, err := s.List(t.Context(), store.Scope{Set: store.Live}); !errors.As(err, &failure) {
 		t.Errorf("error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := s.Open(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := s.List(ctx, store.Scope{Set: store.Live}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -446,11 +447,7 @@ func TestCancel(t *testing.T) {
 	role, url := cluster.Role(t)
 	url = strings.Replace(url, "/archive?", "/"+database+"?", 1)
 	put(t, url, chat("a", "one"))
-	session, _, err := open(t, url).Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
+	s := open(t, url)
 	w, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url})
 	if err != nil {
 		t.Fatal(err)
@@ -476,7 +473,7 @@ func TestCancel(t *testing.T) {
 		return n
 	}
 	for name, do := range map[string]func(context.Context) error{
-		"list":  func(ctx context.Context) error { _, _, err := session.List(ctx, store.Live); return err },
+		"list":  func(ctx context.Context) error { _, err := s.List(ctx, store.Scope{Set: store.Live}); return err },
 		"write": func(ctx context.Context) error { _, err := w.Put(ctx, chat("b", "two")); return err },
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -530,7 +527,7 @@ func TestEmptyDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	var newer *archive.NewerError
-	if _, _, err := open(t, url).Open(t.Context()); !errors.As(err, &newer) || newer.Version != 99 {
+	if _, err := open(t, url).List(t.Context(), store.Scope{Set: store.Live}); !errors.As(err, &newer) || newer.Version != 99 {
 		t.Errorf("error %v", err)
 	}
 	if _, err := postgres.Create(t.Context(), postgres.WriterOptions{URL: url}); !errors.As(err, &newer) {
@@ -546,8 +543,12 @@ func TestFirstVersion(t *testing.T) {
 	_, url := cluster.Role(t)
 	url = strings.Replace(url, "/archive?", "/"+database+"?", 1)
 	db := postgrestest.Connect(t, url)
+	first, err := os.ReadFile("testdata/first.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, statement := range []string{
-		postgres.Migrations()[0],
+		string(first),
 		"UPDATE convtools.schema SET version = 1",
 		`INSERT INTO convtools.conversations (name, native, title, archived, hash, imported, tools) VALUES ('chatgpt-a', 'a', 'Tides', false, '', 0, '{}')`,
 		`INSERT INTO convtools.messages (conversation, position, kind, active, text) SELECT id, 1, 'user', true, 'the needle' FROM convtools.conversations`,

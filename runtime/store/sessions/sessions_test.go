@@ -109,7 +109,7 @@ func TestFork(t *testing.T) {
 	if err != nil || found.Parent != "convtools-"+session {
 		t.Fatalf("%+v %v", found.Conversation, err)
 	}
-	events, err := found.Events(t.Context())
+	events, err := storetest.Events(t.Context(), found)
 	if err != nil {
 		t.Fatal(err)
 	}

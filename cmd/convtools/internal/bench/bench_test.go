@@ -15,38 +15,6 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-func TestParseBenchmarks(t *testing.T) {
-	t.Parallel()
-	got, err := parseBenchmarks([]byte(`goos: linux
-pkg: example.org/x
-BenchmarkA/one-16         	 1000	       120.5 ns/op	       0 B/op	       0 allocs/op
-BenchmarkA/one-16         	 1000	       110.0 ns/op	      16 B/op	       1 allocs/op
-BenchmarkA/with-dash      	  500	      2000 ns/op	  50.00 MB/s	     640 B/op	      12 allocs/op
-BenchmarkB
-PASS
-ok  	example.org/x	1.2s
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]benchmark{
-		"BenchmarkA/one":       {nanoseconds: 110, allocs: 1},
-		"BenchmarkA/with-dash": {nanoseconds: 2000, allocs: 12},
-	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(benchmark{})); diff != "" {
-		t.Errorf("parseBenchmarks (-want +got):\n%s", diff)
-	}
-	for _, bad := range []string{
-		"BenchmarkA 1 x ns/op",
-		"BenchmarkA 1 5 B/op",
-		"BenchmarkA 1 5 ns/op x allocs/op",
-	} {
-		if _, err := parseBenchmarks([]byte(bad)); err == nil {
-			t.Errorf("parseBenchmarks(%q) gave no error", bad)
-		}
-	}
-}
-
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	ours := measured{times: []time.Duration{3 * time.Millisecond, 4 * time.Millisecond, 50 * time.Millisecond}}
@@ -68,7 +36,7 @@ func TestInTurn(t *testing.T) {
 		t.Skip("the go command is not in PATH")
 	}
 	version := program{path: goCommand, args: []string{"version"}}
-	got, err := inTurn(context.Background(), t.TempDir(), 4, version, version)
+	got, err := inTurn(context.Background(), 4, version, version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,12 +46,12 @@ func TestInTurn(t *testing.T) {
 		}
 	}
 	failing := program{path: goCommand, args: []string{"no-such-command"}}
-	if _, err := inTurn(context.Background(), t.TempDir(), 1, failing); err == nil || !strings.Contains(err.Error(), "no-such-command") {
+	if _, err := inTurn(context.Background(), 1, failing); err == nil || !strings.Contains(err.Error(), "no-such-command") {
 		t.Errorf("a failing program: error %v, want one that names it", err)
 	}
 	// go exits with 2 there: only 1 means that nothing matched.
 	failing.noMatch = true
-	if _, err := failing.output(context.Background(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "unknown command") {
+	if _, err := failing.output(context.Background()); err == nil || !strings.Contains(err.Error(), "unknown command") {
 		t.Errorf("a failing program: error %v, want what it wrote", err)
 	}
 }
@@ -117,7 +85,7 @@ func TestPeakMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := inTurn(context.Background(), t.TempDir(), 1, program{path: exe, args: []string{"-test.run=^$"}})
+	got, err := inTurn(context.Background(), 1, program{path: exe, args: []string{"-test.run=^$"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +112,7 @@ func TestForgetPeak(t *testing.T) {
 		memory[i] = 1
 	}
 	runtime.KeepAlive(memory)
-	got, err := inTurn(t.Context(), t.TempDir(), 1, program{path: exe, args: []string{"-test.run=^$"}})
+	got, err := inTurn(t.Context(), 1, program{path: exe, args: []string{"-test.run=^$"}})
 	if err != nil {
 		t.Fatal(err)
 	}

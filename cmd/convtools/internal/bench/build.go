@@ -4,81 +4,51 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
 
-// module is the path of the module that is measured.
-const module = "github.com/convtools/convtools"
-
-// builds is the programs to measure, and how much to measure.
-type builds struct {
-	plan      plan
-	dir       string // for everything that is written
-	dataDir   string // empty; see program.command
-	goCommand string
-	root      string // of the module that is measured
-
-	convtools   string
-	convgen     string
-	empty       string // an empty Go program
-	minimal     string // an MCP server with next to nothing in it
-	mkworkspace string
-
-	ripgrep        string // empty where it is missing
-	ripgrepVersion string
-}
-
-// build builds everything that is measured into dir.
-func build(ctx context.Context, dir string) (*builds, error) {
-	b := &builds{dir: dir, dataDir: filepath.Join(dir, "data")}
-	var err error
-	if b.goCommand, err = exec.LookPath("go"); err != nil {
-		return nil, fmt.Errorf("bench builds what it measures: %w", err)
-	}
-	root, err := b.goRun(ctx, "list", "-m", "-f", "{{.Dir}}", module)
+// build builds everything that is measured.
+func (b *bench) build(ctx context.Context) error {
+	b.progress("building")
+	root, err := repository.Root(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("finding the module that is measured: %w", err)
+		return err
 	}
-	b.root = strings.TrimSpace(string(root))
-	source := filepath.Join(dir, "empty.go")
+	source := filepath.Join(b.dir, "empty.go")
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
-		return nil, fmt.Errorf("writing an empty program: %w", err)
+		return fmt.Errorf("writing an empty program: %w", err)
 	}
 	for _, target := range []struct {
 		name, in, pkg string
 		path          *string
 	}{
-		{"convtools", b.root, module + "/cmd/convtools", &b.convtools},
-		{"convgen", b.root, module + "/cmd/convgen", &b.convgen},
-		{"mkworkspace", b.root, module + "/runtime/store/jp/jptest/cmd/mkworkspace", &b.mkworkspace},
-		{"empty", b.root, source, &b.empty},
-		{"minimal", ".", module + "/cmd/convtools/internal/bench/minimal", &b.minimal},
+		{"convtools", root, "./cmd/convtools", &b.convtools},
+		{"convgen", root, "./cmd/convgen", &b.convgen},
+		{"empty", root, source, &b.empty},
+		{"minimal", filepath.Join(root, "cmd", "convtools", "internal"), "./bench/minimal", &b.minimal},
 	} {
-		*target.path = filepath.Join(dir, target.name)
+		*target.path = filepath.Join(b.dir, target.name)
 		if runtime.GOOS == "windows" {
 			*target.path += ".exe"
 		}
-		if _, err := b.goRun(ctx, "-C", target.in, "build", "-trimpath", "-ldflags=-s -w", "-o", *target.path, target.pkg); err != nil {
-			return nil, err
+		if err := repository.Build(ctx, target.in, *target.path, target.pkg); err != nil {
+			return err
 		}
 	}
-	b.ripgrepVersion = "no ripgrep"
-	if path, err := exec.LookPath("rg"); err == nil {
-		version, err := program{path: path, args: []string{"--version"}}.output(ctx, b.dataDir)
-		if err != nil {
-			return nil, err
-		}
-		b.ripgrep = path
-		b.ripgrepVersion, _, _ = strings.Cut(string(version), "\n")
-	}
-	return b, nil
+	return nil
 }
 
-// goRun runs the go command and returns what it printed. Packages of the module
-// that is measured are built in its root, with the versions that it asks for.
-func (b *builds) goRun(ctx context.Context, args ...string) ([]byte, error) {
-	return program{path: b.goCommand, args: args}.output(ctx, b.dataDir)
+// home returns an environment in which convtools finds no conversations but those of a
+// variable, and keeps what it writes below a folder of its own.
+func (b *bench) home(name string, also ...string) []string {
+	home := filepath.Join(b.dir, "homes", name)
+	cache := filepath.Join(home, "cache")
+	return append([]string{
+		"HOME=" + home, "USERPROFILE=" + home, "XDG_DATA_HOME=" + home, "XDG_CONFIG_HOME=" + home, "AppData=" + home,
+		"XDG_CACHE_HOME=" + cache, "LocalAppData=" + cache, "JP_USER_DATA_DIR=" + filepath.Join(home, "jp"),
+		"CLAUDE_CONFIG_DIR=", "CODEX_HOME=", "GEMINI_CLI_HOME=", "OPENCODE_DB=", "ORIGIN_CONVERSATION_DB=", "CONVERSATION_DB=",
+	}, also...)
 }

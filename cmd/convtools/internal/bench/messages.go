@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"database/sql"
@@ -11,6 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"time"
+	"unicode"
 
 	_ "modernc.org/sqlite" // the driver that convtools reads such databases with
 
@@ -18,60 +20,62 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-// messageBench measures searches of the messages of a corpus, which are in a canonical database and
-// in one file of text.
+// Bounds on the index of messages and on searches with it.
+const (
+	indexOfTextBound = 1.4
+	indexSpeedBound  = 25.0 // MB of text a second
+	indexMemoryBound = 250_000_000
+	searchOfFTSBound = 1.5
+	searchMost       = 20 * time.Millisecond
+	recallOfFTSBound = 2.0
+	recallMost       = 60 * time.Millisecond
+	newest           = 50 // messages of an answer
+	recallQueries    = 15
+)
+
+// messageBench measures searches of the messages of a corpus, which are in a canonical
+// database for convtools, and in one with FTS5.
 type messageBench struct {
-	*builds
-	corpus   *corpus.Corpus
-	dir      string // for what this run writes
-	kept     string // for what another run can use again
-	text     int64  // bytes
-	progress func(string)
+	*bench
+	corpus *corpus.Corpus
+	kept   string // directory of the databases
+	text   int64  // bytes
 }
 
-// messages measures searches of messages, and the making of what they need.
-func (b *builds) messages(ctx context.Context, t *table.Table, progress func(string)) (err error) {
-	m := &messageBench{builds: b, corpus: corpus.New(b.plan.messages), dir: filepath.Join(b.dir, "messages"), progress: progress}
-	m.kept = filepath.Join(cmp.Or(b.plan.keep, m.dir), strconv.Itoa(b.plan.messages))
-	for _, dir := range []string{m.dir, m.kept} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return fmt.Errorf("making a directory: %w", err)
-		}
+// messages measures the making of the index, and searches with it.
+func (b *bench) messages(ctx context.Context) error {
+	m := &messageBench{bench: b, corpus: corpus.New(b.amount.messages)}
+	m.kept = filepath.Join(cmp.Or(b.keep, filepath.Join(b.dir, "messages")), strconv.Itoa(b.amount.messages))
+	if err := os.MkdirAll(m.kept, 0o700); err != nil {
+		return fmt.Errorf("making a directory: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(m.dir)) }()
-	for _, part := range []struct {
-		name    string
-		measure func(context.Context, *table.Table) error
-	}{
-		{fmt.Sprintf("writing %d", m.corpus.Messages), m.write},
-		{"indexing", m.index},
-		{"indexing with FTS5", m.fts},
-		{"searching", m.search},
-		{"recall", m.recall},
-	} {
-		progress("messages: " + part.name)
-		if err := part.measure(ctx, t); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
-		}
+	for msg := range m.corpus.All() {
+		m.text += int64(len(msg.Text))
 	}
-	return nil
+	b.progress("messages: writing %d", b.amount.messages)
+	if err := keep(m.database(), func(path string) error { return m.writeDatabase(ctx, path) }); err != nil {
+		return err
+	}
+	b.progress("messages: indexing with FTS5")
+	if err := keep(m.peer(), func(path string) error { return m.writePeer(ctx, path) }); err != nil {
+		return err
+	}
+	b.progress("messages: indexing")
+	if err := m.index(ctx); err != nil {
+		return err
+	}
+	b.progress("messages: searching")
+	return m.search(ctx)
 }
 
 func (m *messageBench) database() string { return filepath.Join(m.kept, "messages.db") }
 func (m *messageBench) peer() string     { return filepath.Join(m.kept, "fts.db") }
-func (m *messageBench) flat() string     { return filepath.Join(m.kept, "messages.txt") }
 
-// asks returns convtools working on the messages, and on nothing else.
 func (m *messageBench) asks(args ...string) program {
-	home := filepath.Join(m.dir, "home")
-	return program{path: m.convtools, noMatch: true, args: args, env: []string{
-		"HOME=" + home, "USERPROFILE=" + home, "XDG_DATA_HOME=" + home, "XDG_CONFIG_HOME=" + home, "AppData=" + home, "LocalAppData=" + home,
-		"XDG_CACHE_HOME=" + filepath.Join(home, "cache"), "CLAUDE_CONFIG_DIR=", "CODEX_HOME=", "GEMINI_CLI_HOME=", "OPENCODE_DB=",
-		"ORIGIN_CONVERSATION_DB=", "CONVERSATION_DB=" + m.database(),
-	}}
+	return program{path: m.convtools, noMatch: true, args: args, env: m.home("messages", "CONVERSATION_DB="+m.database())}
 }
 
-// keep makes a file, unless an earlier run did. It is there once it is whole.
+// keep makes a file, unless an earlier run did. The file has its name once it is whole.
 func keep(path string, make func(path string) error) error {
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -86,19 +90,15 @@ func keep(path string, make func(path string) error) error {
 	return os.Rename(path+part, path)
 }
 
-// fill makes a database: it runs statements, and then inserts what rows hands over in one
-// transaction.
-func fill(ctx context.Context, path, schema string, rows func(exec func(statement string, args ...any) error) error) error {
-	// Nothing is lost where this is interrupted.
+// fill makes a database: it runs statements, and then inserts rows in one transaction.
+func fill(ctx context.Context, path, schema string, rows func(exec func(statement string, args ...any)) error) (err error) {
+	// Nothing is lost if this is interrupted.
 	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=journal_mode(off)&_pragma=synchronous(0)")
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
-	return errors.Join(insert(ctx, db, schema, rows), db.Close())
-}
-
-func insert(ctx context.Context, db *sql.DB, schema string, rows func(exec func(statement string, args ...any) error) error) error {
 	if _, err := db.ExecContext(ctx, schema); err != nil {
 		return err
 	}
@@ -107,67 +107,239 @@ func insert(ctx context.Context, db *sql.DB, schema string, rows func(exec func(
 		return err
 	}
 	prepared := map[string]*sql.Stmt{}
-	err = rows(func(statement string, args ...any) error {
-		s := prepared[statement]
-		if s == nil {
-			var err error
-			if s, err = tx.PrepareContext(ctx, statement); err != nil {
-				return err
-			}
-			prepared[statement] = s
+	var failed error
+	err = rows(func(statement string, args ...any) {
+		if failed != nil {
+			return
 		}
-		_, err := s.ExecContext(ctx, args...)
-		return err
+		if prepared[statement] == nil {
+			if prepared[statement], failed = tx.PrepareContext(ctx, statement); failed != nil {
+				return
+			}
+		}
+		_, failed = prepared[statement].ExecContext(ctx, args...)
 	})
-	if err != nil {
+	if err := errors.Join(err, failed); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
-}
-
-// write writes the messages as a canonical database and as one file of text.
-func (m *messageBench) write(ctx context.Context, _ *table.Table) error {
-	err := keep(m.flat(), func(path string) error {
-		f, err := os.Create(path)
-		if err != nil {
-			return err
-		}
-		flat := bufio.NewWriter(f)
-		for msg := range m.corpus.All() {
-			_, _ = flat.WriteString(msg.Text + "\n") // Flush has the error
-		}
-		return errors.Join(flat.Flush(), f.Close())
-	})
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(m.flat())
-	if err != nil {
-		return err
-	}
-	m.text = info.Size() - int64(m.corpus.Messages)
-	return keep(m.database(), func(path string) error { return m.writeDatabase(ctx, path) })
 }
 
 func (m *messageBench) writeDatabase(ctx context.Context, path string) error {
 	return fill(ctx, path, `CREATE TABLE conversations (id TEXT PRIMARY KEY, create_time TEXT, update_time TEXT, title TEXT);
 		CREATE TABLE messages (id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL, role TEXT, content TEXT, create_time TEXT, update_time TEXT, position INTEGER NOT NULL);
 		CREATE INDEX messages_of ON messages (conversation_id)`,
-		func(exec func(string, ...any) error) error {
+		func(exec func(string, ...any)) error {
 			n := 0
 			for msg := range m.corpus.All() {
 				at := fmt.Sprintf("%.3f", float64(msg.Time.UnixMilli())/1000)
 				conversation := fmt.Sprintf("conversation-%07d", msg.Conversation)
 				if msg.Number == 1 {
-					if err := exec("INSERT INTO conversations VALUES (?, ?, ?, ?)", conversation, at, at, m.corpus.Title(msg.Conversation)); err != nil {
-						return err
-					}
+					exec("INSERT INTO conversations VALUES (?, ?, ?, ?)", conversation, at, at, m.corpus.Title(msg.Conversation))
 				}
-				if err := exec("INSERT INTO messages VALUES (?, ?, ?, ?, ?, NULL, ?)", fmt.Sprintf("message-%09d", n), conversation, msg.Role, msg.Text, at, msg.Number); err != nil {
-					return err
-				}
+				exec("INSERT INTO messages VALUES (?, ?, ?, ?, ?, NULL, ?)", fmt.Sprintf("message-%09d", n), conversation, msg.Role, msg.Text, at, msg.Number)
 				n++
 			}
-			return nil
+			return ctx.Err()
 		})
+}
+
+// writePeer indexes the messages with FTS5, by trigrams and by stems of words, the newest last.
+func (m *messageBench) writePeer(ctx context.Context, path string) error {
+	start := time.Now()
+	// With a larger table in memory than usual FTS5 merges less often, and is made faster.
+	return fill(ctx, path, `CREATE TABLE messages (number INTEGER PRIMARY KEY, time REAL, role TEXT, text TEXT);
+		CREATE TABLE took (seconds REAL);
+		CREATE VIRTUAL TABLE found USING fts5 (text, tokenize = 'trigram', content = 'messages', content_rowid = 'number');
+		INSERT INTO found (found, rank) VALUES ('hashsize', 67108864);
+		CREATE VIRTUAL TABLE ranked USING fts5 (text, tokenize = 'porter unicode61', content = 'messages', content_rowid = 'number');
+		INSERT INTO ranked (ranked, rank) VALUES ('hashsize', 67108864)`,
+		func(exec func(string, ...any)) error {
+			n := 0
+			for msg := range m.corpus.All() {
+				n++
+				exec("INSERT INTO messages VALUES (?, ?, ?, ?)", n, float64(msg.Time.UnixMilli())/1000, msg.Role, msg.Text)
+				exec("INSERT INTO found (rowid, text) VALUES (?, ?)", n, msg.Text)
+				exec("INSERT INTO ranked (rowid, text) VALUES (?, ?)", n, msg.Text)
+			}
+			exec("INSERT INTO took VALUES (?)", time.Since(start).Seconds())
+			return ctx.Err()
+		})
+}
+
+// index measures the making of the index, beside that of FTS5, and the size of both.
+func (m *messageBench) index(ctx context.Context) error {
+	one, err := once(ctx, m.asks("search", "index"))
+	if err != nil {
+		return err
+	}
+	speed := float64(m.text) / 1e6 / one.min().Seconds()
+	m.table.Add(table.Row{
+		Name: "search index: of " + megabytes(m.text) + " of text", Result: fmt.Sprintf("%.1f MB/s", speed),
+		Bound:  fmt.Sprintf("at least %g MB/s, at most %s resident", indexSpeedBound, megabytes(indexMemoryBound)),
+		Missed: speed < indexSpeedBound || one.peak > indexMemoryBound,
+		Detail: fmt.Sprintf("%s, %s of processors, at most %s resident", milliseconds(one.min()), milliseconds(one.cpu), megabytes(one.peak)),
+	})
+	size, err := sizeOf(filepath.Join(m.dir, "homes", "messages", "cache"))
+	if err != nil {
+		return err
+	}
+	share := float64(size) / float64(m.text)
+	row := table.Row{Name: "search index: side files", Result: fmt.Sprintf("%.3fx of the text", share), Detail: megabytes(size)}
+	row.AtMost(share, indexOfTextBound)
+	m.table.Add(row)
+	db, err := readOnly(m.peer())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var seconds float64
+	if err := db.QueryRowContext(ctx, "SELECT seconds FROM took").Scan(&seconds); err != nil {
+		return err
+	}
+	if size, err = sizeOf(m.peer()); err != nil {
+		return err
+	}
+	m.table.Add(table.Row{
+		Name: "beside: FTS5, trigram and porter", Result: fmt.Sprintf("%.1f MB/s", float64(m.text)/1e6/seconds),
+		Detail: fmt.Sprintf("%.2fx of the text", float64(size-m.text)/float64(m.text)),
+	})
+	return nil
+}
+
+// sizeOf returns the bytes of a file, or of all files below a directory.
+func sizeOf(root string) (size int64, err error) {
+	err = filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	return size, err
+}
+
+// readOnly opens a database to read it.
+func readOnly(path string) (*sql.DB, error) {
+	return sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?mode=ro")
+}
+
+// search measures each class of queries, and questions, through the tools in a server,
+// beside FTS5 through the driver that convtools has.
+func (m *messageBench) search(ctx context.Context) (err error) {
+	db, err := readOnly(m.peer())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	s, err := serve(ctx, m.asks("mcp"))
+	if err != nil {
+		return err
+	}
+	for _, class := range m.corpus.Classes() {
+		if err := m.searchClass(ctx, s, db, class); err != nil {
+			return errors.Join(err, s.kill())
+		}
+	}
+	if err := m.recall(ctx, s, db); err != nil {
+		return errors.Join(err, s.kill())
+	}
+	return s.end()
+}
+
+func (m *messageBench) searchClass(ctx context.Context, s *server, db *sql.DB, class corpus.Class) error {
+	var ours, long, theirs measured // long are ours of the queries that FTS5 can answer
+	since, until, dates := 0.0, 1e12, ""
+	if !class.Since.IsZero() {
+		since, until = float64(class.Since.Unix()), float64(class.Until.Unix())
+		dates = fmt.Sprintf(`,"start_date":%q,"end_date":%q`, class.Since.Format(time.RFC3339), class.Until.Format(time.RFC3339))
+	}
+	for _, query := range class.Queries {
+		took, err := s.fastest(m.amount.runs, toolCall("conversation_search", `{"query":`+quoted(query)+dates+`}`))
+		if err != nil {
+			return err
+		}
+		ours.add(took, nil)
+		best := took
+		if len([]rune(query)) < 3 { // FTS5 has no trigram to look for
+			continue
+		}
+		phrase := `"` + strings.ReplaceAll(query, `"`, `""`) + `"`
+		took, err = fastest(min(m.amount.runs, 3), func() error {
+			return readAll(ctx, db, `SELECT m.role, m.text, m.time FROM found JOIN messages m ON m.number = found.rowid
+				WHERE found MATCH ? AND m.time BETWEEN ? AND ? ORDER BY found.rowid DESC LIMIT ?`, phrase, since, until, newest)
+		})
+		if err != nil {
+			return err
+		}
+		long.add(best, nil)
+		theirs.add(took, nil)
+	}
+	m.table.Add(within("search: "+class.Name, ours.max(), searchMost, "the slowest; median "+milliseconds(ours.median())))
+	if len(theirs.times) > 0 {
+		m.table.Add(beside("search: "+class.Name, "FTS5", long, theirs, searchOfFTSBound))
+	}
+	return nil
+}
+
+// beside returns a row with the median of ours beside that of a peer.
+func beside(name, peer string, ours, theirs measured, bound float64) table.Row {
+	ratio := ratio(ours.median(), theirs.median())
+	row := table.Row{
+		Name: name, Result: fmt.Sprintf("%.2fx of %s", ratio, peer),
+		Detail: fmt.Sprintf("median of %d %s; %s %s", len(ours.times), milliseconds(ours.median()), peer, milliseconds(theirs.median())),
+	}
+	row.AtMost(ratio, bound)
+	return row
+}
+
+// recall measures questions of six words each, which follow each other in a message.
+func (m *messageBench) recall(ctx context.Context, s *server, db *sql.DB) error {
+	const words = 6
+	var ours, theirs measured
+	n := 0
+	for msg := range m.corpus.All() {
+		if n++; n%(m.corpus.Messages/recallQueries) != 0 {
+			continue
+		}
+		fields := strings.FieldsFunc(msg.Text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		if len(fields) < words {
+			continue
+		}
+		question := strings.Join(fields[:words], " ")
+		took, err := s.fastest(m.amount.runs, toolCall("conversation_recall", `{"query":`+quoted(question)+`,"sources":["chatgpt"]}`))
+		if err != nil {
+			return err
+		}
+		ours.add(took, nil)
+		took, err = fastest(min(m.amount.runs, 3), func() error {
+			return readAll(ctx, db, `SELECT m.role, m.text, m.time FROM ranked JOIN messages m ON m.number = ranked.rowid
+				WHERE ranked MATCH ? ORDER BY bm25(ranked) LIMIT 20`, `"`+strings.Join(fields[:words], `" OR "`)+`"`)
+		})
+		if err != nil {
+			return err
+		}
+		theirs.add(took, nil)
+	}
+	m.table.Add(within("recall: six words", ours.median(), recallMost, "median; the slowest "+milliseconds(ours.max())))
+	m.table.Add(beside("recall: six words", "FTS5 with bm25", ours, theirs, recallOfFTSBound))
+	return nil
+}
+
+func readAll(ctx context.Context, db *sql.DB, statement string, args ...any) error {
+	rows, err := db.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var role, text, at sql.NullString
+		if err := rows.Scan(&role, &text, &at); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

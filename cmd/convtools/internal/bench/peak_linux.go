@@ -3,12 +3,23 @@ package main
 import (
 	"os"
 	"runtime/debug"
+	"syscall"
 )
 
-// forgetPeak gives back what memory this process needs no more, and has the system count
-// anew what it needs at most, see proc_pid_clear_refs(5). Without it a process that is
-// started next would seem to have needed as much as this one did.
+// peakMemory returns the most memory that a process had resident, in bytes. Linux counts the
+// memory of the process that started it too: see [forgetPeak].
+func peakMemory(state *os.ProcessState) int64 {
+	usage, ok := state.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	return int64(usage.Maxrss) * 1024 // 32 bits on some machines
+}
+
+// forgetPeak returns unused memory of this process to the system and resets the peak that
+// the system keeps of it, see proc_pid_clear_refs(5). Without it a process that is started
+// next would seem to have needed as much as this one did.
 func forgetPeak() {
 	debug.FreeOSMemory()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // where it fails, the peaks of small programs are those of this one
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // if it fails, small programs show the peak of this one
 }

@@ -4,36 +4,34 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/convtools/convtools/cmd/convtools/internal/table"
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
 
-// start measures what it takes to start convtools, against a program that does
-// nothing but start.
-func (b *builds) start(ctx context.Context, t *table.Table) error {
+// startBound is how many times as long as an empty Go program convtools may take to start:
+// it links packages for MCP, HTTP and databases, which are set up when it starts.
+const startBound = 2.7
+
+// start measures starting, and one small call.
+func (b *bench) start(ctx context.Context) error {
 	const peer = "an empty Go program"
-	sample := filepath.Join(b.dir, "sample")
-	if _, err := (program{path: b.mkworkspace, args: []string{"sample", sample}}).output(ctx, b.dataDir); err != nil {
-		return err
-	}
-	where, err := jsonText(map[string]string{"action": "run", "root": sample})
+	root, err := repository.Root(ctx)
 	if err != nil {
 		return err
 	}
-	results, err := inTurn(ctx, b.dataDir, b.plan.starts,
+	sample := filepath.Join(root, "testdata", "workspaces", "sample")
+	env := b.home("start")
+	results, err := inTurn(ctx, b.amount.starts,
 		program{path: b.empty},
-		program{path: b.convtools, args: []string{"version"}},
-		program{path: b.convtools, args: []string{"tools"}},
-		program{path: b.convtools, args: []string{"jp-tool", where, `{"name":"conversation_list","arguments":{}}`}},
+		program{path: b.convtools, args: []string{"version"}, env: env},
+		program{path: b.convtools, args: []string{"call", "--workspace", sample, "conversation_list", "{}"}, env: env},
 	)
 	if err != nil {
 		return err
 	}
-	r, ratio := compare("start: convtools version", peer, results[1], results[0])
-	r.AtMost(ratio, 2.5) // packages for MCP and HTTP are linked, and set up when the program starts
-	t.Add(r)
-	r, _ = compare("start: convtools tools, which sets up all commands", peer, results[2], results[0])
-	t.Add(r)
-	r, _ = compare("start: convtools jp-tool, conversation_list on the sample", peer, results[3], results[0])
-	t.Add(r)
+	row, ratio := compare("start: convtools version", peer, results[1], results[0])
+	row.AtMost(ratio, startBound)
+	b.table.Add(row)
+	row, _ = compare("start: convtools call conversation_list, on the sample", "convtools version", results[2], results[1])
+	b.table.Add(row)
 	return nil
 }

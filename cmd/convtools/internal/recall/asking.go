@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,58 +13,50 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// asking is what answers questions about one workspace: an MCP server of
-// convtools, and its peers.
-type asking struct {
-	tools *mcp.ClientSession
-	shell *shell // nil without ripgrep
-	lines *lines
-}
+// asking is an MCP server of convtools over one project.
+type asking struct{ *mcp.ClientSession }
 
-// open starts what answers questions about the workspace in a directory. What
-// peers need is written into scratch.
-func open(ctx context.Context, convtools, workspace, scratch string) (*asking, error) {
-	if err := os.MkdirAll(filepath.Join(scratch, "data"), 0o700); err != nil {
+// open starts a server over a project, in which nobody's own conversations are found.
+func open(ctx context.Context, convtools, project, home string) (*asking, error) {
+	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("making a directory: %w", err)
 	}
-	// Nobody's own conversations are searched along.
-	env := append(os.Environ(), "JP_USER_DATA_DIR="+filepath.Join(scratch, "data"))
-	recorded, err := decode(workspace)
-	if err != nil {
-		return nil, err
-	}
-	a := &asking{lines: &lines{convtools: convtools, workspace: workspace, env: env, recorded: recorded}}
-	if ripgrep, err := exec.LookPath("rg"); err == nil {
-		if a.shell, err = newShell(ripgrep, workspace, filepath.Join(scratch, "decoded"), recorded); err != nil {
-			return nil, err
-		}
-	}
-	server := exec.Command(convtools, "mcp", "--workspace", workspace) //nolint:forbidigo,gosec // the program that it built itself
-	server.Env = env
+	server := exec.Command(convtools, "mcp", "--workspace", project) //nolint:forbidigo,gosec // the program that it built itself
+	server.Env = append(os.Environ(), "HOME="+home, "USERPROFILE="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"),
+		"XDG_DATA_HOME="+filepath.Join(home, "data"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
+		"CLAUDE_CONFIG_DIR=", "CODEX_HOME=", "JP_USER_DATA_DIR="+filepath.Join(home, "jp"))
 	client := mcp.NewClient(&mcp.Implementation{Name: "recall", Version: "1"}, nil)
-	a.tools, err = client.Connect(ctx, &mcp.CommandTransport{Command: server}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: server}, nil)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to convtools: %w", err)
 	}
-	return a, nil
+	return &asking{session}, nil
 }
 
-func (a *asking) close() error { return a.tools.Close() }
-
-// cost is what it took until the answer of a question was in view.
-type cost struct {
-	calls, chars int
-	found        bool
+// text calls a tool and returns the text of its answer, or of its refusal.
+func (a *asking) text(ctx context.Context, tool string, arguments map[string]any) (answer string, refused bool, err error) {
+	result, err := a.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		return "", false, fmt.Errorf("calling %s: %w", tool, err)
+	}
+	var b strings.Builder
+	for _, content := range result.Content {
+		part, ok := content.(*mcp.TextContent)
+		if !ok {
+			return "", false, fmt.Errorf("calling %s: the answer is no text", tool)
+		}
+		b.WriteString(part.Text)
+	}
+	return b.String(), result.IsError, nil
 }
 
 // asked is a question that was asked.
 type asked struct {
 	question
-	cost
-	why   string // it failed
-	made  []made
-	shell cost
-	lines cost
+	calls, chars int // until the answer was in view
+	found        bool
+	why          string // it failed
+	made         []made
 	// Of what is read, and of searches, as they were made and again with context.
 	read, grep, grepAround share
 }
@@ -85,30 +76,16 @@ const linesAround = 2
 // askedSet is a set of questions that were asked.
 type askedSet struct {
 	questionSet
-	asked   []asked
-	learned cost // what a shell takes to learn how conversations are kept
-	shell   bool // it was measured
+	asked []asked
 }
 
 // ask asks all questions of a set.
 func (a *asking) ask(ctx context.Context, set questionSet) (askedSet, error) {
-	result := askedSet{questionSet: set, shell: a.shell != nil}
-	if a.shell != nil {
-		result.learned = a.shell.learned
-	}
+	result := askedSet{questionSet: set}
 	for _, q := range set.Questions {
 		one := asked{question: q}
 		if err := a.answer(ctx, &one); err != nil {
 			return result, fmt.Errorf("%q: %w", q.Asked, err)
-		}
-		var err error
-		if a.shell != nil {
-			if one.shell, err = a.shell.find(ctx, q); err != nil {
-				return result, fmt.Errorf("%q, with a shell: %w", q.Asked, err)
-			}
-		}
-		if one.lines, err = a.lines.find(ctx, q); err != nil {
-			return result, fmt.Errorf("%q, with conversation grep: %w", q.Asked, err)
 		}
 		result.asked = append(result.asked, one)
 	}
@@ -164,15 +141,11 @@ func (a *asking) answer(ctx context.Context, q *asked) error {
 
 // call calls a tool, which may refuse.
 func (a *asking) call(ctx context.Context, tool string, arguments map[string]any) (string, *element, error) {
-	result, err := a.tools.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	answer, refused, err := a.text(ctx, tool, arguments)
 	if err != nil {
-		return "", nil, fmt.Errorf("calling %s: %w", tool, err)
+		return "", nil, err
 	}
-	answer, err := textOf(result)
-	if err != nil {
-		return "", nil, fmt.Errorf("calling %s: %w", tool, err)
-	}
-	if result.IsError {
+	if refused {
 		return answer, parseRefusal(answer), nil
 	}
 	root, err := parseAnswer(answer)
@@ -196,16 +169,4 @@ func notShown(sentences []sentence, answer *element) []sentence {
 		}
 	}
 	return missing
-}
-
-func textOf(result *mcp.CallToolResult) (string, error) {
-	var b strings.Builder
-	for _, content := range result.Content {
-		part, ok := content.(*mcp.TextContent)
-		if !ok {
-			return "", errors.New("the answer is no text")
-		}
-		b.WriteString(part.Text)
-	}
-	return b.String(), nil
 }

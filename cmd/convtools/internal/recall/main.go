@@ -1,8 +1,7 @@
 // Command recall asks convtools a fixed set of questions about recorded
 // conversations, and prints what the answers cost an assistant that pays for
 // them: calls, and characters until the sentence that answers a question is in
-// view. Beside it stands what a shell with ripgrep costs, and convtools
-// conversation grep with conversation print.
+// view. It also asks the questions of public corpora, beside SQLite FTS5.
 //
 // The questions, the sentences and the calls are data, in questions. A call uses
 // only what the one who asks knows, and what earlier answers showed. A question
@@ -29,7 +28,7 @@ import (
 const usage = `usage: recall [-data DIR] [-show N] [-locomo DIR] [-sessions DIR]
 
 Asks convtools a fixed set of questions and prints what the answers cost.
-make recall runs it. It wants ripgrep, for the figures of a shell.
+make recall runs it.
 
   -data DIR  where the workspaces are that are not part of the repository;
              ../shared/data beside the repository when absent. Questions about
@@ -128,7 +127,7 @@ func measure(ctx context.Context, o options, stdout, stderr io.Writer) (failed b
 			return false, fmt.Errorf("opening %s: %w", workspace, err)
 		}
 		asked, err := asking.ask(ctx, set)
-		if err := errors.Join(err, asking.close()); err != nil {
+		if err := errors.Join(err, asking.Close()); err != nil {
 			return false, fmt.Errorf("asking about %s: %w", workspace, err)
 		}
 		r.sets = append(r.sets, asked)

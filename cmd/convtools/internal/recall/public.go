@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +14,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 	_ "modernc.org/sqlite" // the peer
 )
 
@@ -115,24 +112,17 @@ func measurePublic(ctx context.Context, convtools, locomoDir, sessionsDir, scrat
 
 // ask asks conversation_recall.
 func (c *corpus) ask(ctx context.Context, convtools string, s *score) (err error) {
-	server := exec.Command(convtools, "mcp", "--workspace", c.project) //nolint:forbidigo,gosec // the program that it built itself
-	server.Env = append(os.Environ(), "HOME="+c.home, "USERPROFILE="+c.home, "XDG_CACHE_HOME="+filepath.Join(c.home, "cache"), "CLAUDE_CONFIG_DIR=", "JP_USER_DATA_DIR="+filepath.Join(c.home, "jp"))
-	client := mcp.NewClient(&mcp.Implementation{Name: "recall", Version: "1"}, nil)
-	tools, err := client.Connect(ctx, &mcp.CommandTransport{Command: server}, nil)
+	tools, err := open(ctx, convtools, c.project, c.home)
 	if err != nil {
-		return fmt.Errorf("connecting to convtools: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, tools.Close()) }()
 	for _, q := range c.questions {
 		begun := time.Now()
-		result, err := tools.CallTool(ctx, &mcp.CallToolParams{Name: "conversation_recall", Arguments: map[string]any{"query": q.asked}})
+		answer, _, err := tools.text(ctx, "conversation_recall", map[string]any{"query": q.asked})
 		took := time.Since(begun)
 		if err != nil {
 			return fmt.Errorf("%q: %w", q.asked, err)
-		}
-		answer, err := textOf(result)
-		if err != nil {
-			return err
 		}
 		p, err := parsePage(answer)
 		if err != nil {

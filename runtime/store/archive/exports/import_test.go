@@ -338,7 +338,7 @@ func TestDeepChain(t *testing.T) {
 	if report, err := h.add(write(t, filepath.Join(t.TempDir(), "x.json"), b.String()), exports.Options{}); err != nil || report.New != 1 {
 		t.Fatal(summary(report, err))
 	}
-	events, err := storetest.Only(t, h.store()).Events(t.Context())
+	events, err := storetest.Events(t.Context(), storetest.Only(t, h.store()))
 	if err != nil {
 		t.Fatal(err)
 	}

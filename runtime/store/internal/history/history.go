@@ -23,7 +23,7 @@ import (
 )
 
 // Store is a store of the sessions of a program. It holds no open files and is safe for
-// concurrent use. It implements [store.Store] but for Open.
+// concurrent use. It implements [store.Store] but for List.
 type Store struct {
 	Kind    string // its name
 	Dir     string // where it is
@@ -46,6 +46,9 @@ func (s *Store) Place() string { return s.Dir }
 
 // ParseID implements [store.Store].
 func (s *Store) ParseID(text string) (transcript.ID, error) { return s.Parse(text) }
+
+// Version implements [store.Store]: only a list tells.
+func (s *Store) Version(context.Context) (string, error) { return "", nil }
 
 // Problem returns what is wrong with a file, whose name below the place of the store has slashes.
 func (s *Store) Problem(id transcript.ID, kind store.ProblemKind, file string, err error) store.Problem {

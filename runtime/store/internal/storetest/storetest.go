@@ -9,7 +9,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"strings"
 	"testing"
@@ -29,27 +31,34 @@ func Env(values map[string]string) func(string) string {
 // List returns the conversations of a store, and what could not be used.
 func List(t testing.TB, s store.Store, set store.Set) ([]store.Conversation, []store.Problem) {
 	t.Helper()
-	session, unread, err := s.Open(t.Context())
+	listing, err := s.List(t.Context(), store.Scope{Set: set})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
-	found, problems, err := session.List(t.Context(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found, append(unread, problems...)
+	defer listing.Close()
+	return listing.Conversations, listing.Problems
 }
 
 // Find returns one conversation of a store.
 func Find(t testing.TB, s store.Store, id transcript.ID) (store.Conversation, error) {
 	t.Helper()
-	session, _, err := s.Open(t.Context())
+	listing, err := s.List(t.Context(), store.Scope{IDs: []transcript.ID{id}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
-	return session.Find(t.Context(), id)
+	defer listing.Close()
+	for _, c := range listing.Conversations {
+		if c.ID == id {
+			return c, nil
+		}
+	}
+	for _, p := range listing.Problems {
+		if p.ID == id {
+			return store.Conversation{}, p.Err
+		}
+	}
+	all, _ := List(t, s, store.Live|store.Archived)
+	return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{id}, Place: s.Place(), Nearest: store.Nearest(id, all)}
 }
 
 // Only returns the only conversation of a store.
@@ -75,19 +84,18 @@ func Said(t testing.TB, c store.Conversation) string {
 
 // Read is [Said], with the error at which reading ends.
 func Read(ctx context.Context, c store.Conversation) (string, error) {
-	events, err := c.Events(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer events.Close()
 	var b strings.Builder
-	for n := 0; events.Next(ctx); n++ {
-		b.WriteString(Describe(events.Event()))
-		if events.Event().Index != n {
-			return "", fmt.Errorf("event %d has the index %d", n, events.Event().Index)
+	var wrong error
+	n := 0
+	_, err := c.Read(ctx, nil, func(e *transcript.Event) bool {
+		b.WriteString(Describe(e))
+		if e.Index != n {
+			wrong = fmt.Errorf("event %d has the index %d", n, e.Index)
 		}
-	}
-	return b.String(), events.Err()
+		n++
+		return true
+	})
+	return b.String(), cmp.Or(wrong, err)
 }
 
 // Resumed reads a conversation to its end, has it grow, and goes on behind what was read, where
@@ -95,11 +103,10 @@ func Read(ctx context.Context, c store.Conversation) (string, error) {
 func Resumed(t testing.TB, find func() store.Conversation, grow func()) bool {
 	t.Helper()
 	before, mark, _, _ := resume(t, find(), nil)
+	grow()
 	if mark == nil {
-		grow()
 		return false
 	}
-	grow()
 	behind, mark, totals, resumed := resume(t, find(), mark)
 	whole, wholeMark, wholeTotals, _ := resume(t, find(), nil)
 	if !resumed {
@@ -117,22 +124,27 @@ func Resumed(t testing.TB, find func() store.Conversation, grow func()) bool {
 // resume reads what a conversation has behind a mark, or all where it cannot.
 func resume(t testing.TB, c store.Conversation, behind []byte) (text string, mark []byte, totals store.Totals, resumed bool) {
 	t.Helper()
-	events, err := c.Events(t.Context())
+	mark = behind
+	read := func() error {
+		var err error
+		totals, err = c.Read(t.Context(), &mark, func(e *transcript.Event) bool {
+			text += Describe(e)
+			return true
+		})
+		return err
+	}
+	err := read()
+	if errors.Is(err, store.ErrChanged) {
+		if text != "" {
+			t.Errorf("there are events before the error: %s", text)
+		}
+		mark, behind = nil, nil
+		err = read()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer events.Close()
-	resumable := events.(store.Resumable)
-	if behind != nil {
-		resumed = resumable.Resume(t.Context(), behind)
-	}
-	for events.Next(t.Context()) {
-		text += Describe(events.Event())
-	}
-	if events.Err() != nil {
-		t.Fatal(events.Err())
-	}
-	return text, resumable.Mark(t.Context()), events.Totals(), resumed
+	return text, mark, totals, behind != nil
 }
 
 // Describe returns the line for an event.
@@ -166,15 +178,9 @@ var letters = map[transcript.Kind]string{
 // result, ! one that failed, q a question or its answer, | a compaction.
 func Turns(t testing.TB, c store.Conversation) string {
 	t.Helper()
-	events, err := c.Events(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
 	var b strings.Builder
 	turn, open := 0, false
-	for events.Next(t.Context()) {
-		e := events.Event()
+	_, err := c.Read(t.Context(), nil, func(e *transcript.Event) bool {
 		if e.Turn > turn {
 			if turn = e.Turn; open {
 				b.WriteString("]")
@@ -188,9 +194,10 @@ func Turns(t testing.TB, c store.Conversation) string {
 		if e.Failed {
 			b.WriteString("!")
 		}
-	}
-	if events.Err() != nil {
-		t.Fatal(events.Err())
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if open {
 		b.WriteString("]")
@@ -231,14 +238,11 @@ func Listing(t testing.TB, s store.Store) string {
 // checkLast checks that what a listing has as the time of the last event is that.
 func checkLast(t testing.TB, c store.Conversation) {
 	t.Helper()
-	events, err := c.Events(t.Context())
+	totals, err := c.Read(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer events.Close()
-	for events.Next(t.Context()) {
-	}
-	if last := events.Totals().LastAt; !c.LastAt.IsZero() && !last.Equal(c.LastAt) {
+	if last := totals.LastAt; !c.LastAt.IsZero() && !last.Equal(c.LastAt) {
 		t.Errorf("%s: listed with the last event at %v; that was at %v", c.ID, c.LastAt, last)
 	}
 }
@@ -250,28 +254,22 @@ func CheckReading(t testing.TB, c store.Conversation) {
 	if !utf8.ValidString(Called(c)) {
 		t.Errorf("title %q", Called(c))
 	}
-	events, err := c.Events(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
 	var passes [2]string
 	for pass := range passes {
 		var b strings.Builder
-		for events.Next(t.Context()) {
-			e := events.Event()
+		_, err := c.Read(t.Context(), nil, func(e *transcript.Event) bool {
 			b.WriteString(Describe(e))
 			text := eventtext.Searched(e)
 			object := eventtext.AppendJSON(nil, e, transcript.JSONOptions{Turn: true})
 			if !utf8.Valid(text) || !json.Valid(object) {
 				t.Fatalf("%q, %s", text, object)
 			}
-		}
-		if events.Err() != nil {
-			t.Fatal(events.Err())
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 		passes[pass] = b.String()
-		events.Restart()
 	}
 	if passes[0] != passes[1] || !utf8.ValidString(passes[0]) {
 		t.Errorf("%q, then %q", passes[0], passes[1])
@@ -299,14 +297,65 @@ func CheckLongLine(t testing.TB, s store.Store, file string) {
 	if after := Said(t, c); after != before {
 		t.Errorf("it says %q, and %q with the line", before, after)
 	}
-	events, err := c.Events(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
-	for events.Next(t.Context()) {
-	}
-	if totals := events.Totals(); totals.TooLarge != 1 || totals.Skipped == 0 || events.Err() != nil {
-		t.Errorf("%+v, %v", totals, events.Err())
+	totals, err := c.Read(t.Context(), nil, nil)
+	if totals.TooLarge != 1 || totals.Skipped == 0 || err != nil {
+		t.Errorf("%+v, %v", totals, err)
 	}
 }
+
+// Reader reads the events of a conversation one by one.
+type Reader struct {
+	ctx    context.Context
+	of     store.Conversation
+	next   func() (*transcript.Event, bool)
+	stop   func()
+	event  *transcript.Event
+	first  bool // event has not been asked for
+	totals store.Totals
+	err    error
+}
+
+// Events begins to read a conversation. The error is that of reading where there is no event.
+func Events(ctx context.Context, c store.Conversation) (*Reader, error) {
+	r := &Reader{ctx: ctx, of: c}
+	r.begin()
+	var damage *store.DamageError
+	if r.event == nil && r.err != nil && !errors.As(r.err, &damage) && ctx.Err() == nil {
+		return nil, r.err
+	}
+	return r, nil
+}
+
+func (r *Reader) begin() {
+	r.next, r.stop = iter.Pull(func(yield func(*transcript.Event) bool) {
+		r.totals, r.err = r.of.Read(r.ctx, nil, yield)
+	})
+	r.first = true
+	r.event, _ = r.next()
+}
+
+// Restart begins again.
+func (r *Reader) Restart() {
+	r.stop()
+	r.begin()
+}
+
+// Next advances to the next event.
+func (r *Reader) Next(context.Context) bool {
+	if r.first {
+		r.first = false
+		return r.event != nil
+	}
+	r.event, _ = r.next()
+	return r.event != nil
+}
+
+// Event returns the current event.
+func (r *Reader) Event() *transcript.Event { return r.event }
+
+// Err returns why there is no other event, and Totals describes them all.
+func (r *Reader) Err() error           { return r.err }
+func (r *Reader) Totals() store.Totals { return r.totals }
+
+// Close ends the reading.
+func (r *Reader) Close() { r.stop() }

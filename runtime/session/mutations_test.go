@@ -1,0 +1,127 @@
+//go:build explore
+
+package session
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// mutation is one way to break the code: a text that is in a file once, and its replacement. A test of the file's package
+// has to fail then.
+type mutation struct {
+	name     string
+	file     string
+	old, new string
+}
+
+// mutations returns the mistakes that are likely in code of this kind.
+func mutations() []mutation {
+	return []mutation{
+		{
+			name: "the calls of a called one wait behind those of its caller", file: "apply.go",
+			old: "s.stack = append(s.stack, cloneStack([]Batch{b.Batch})...)",
+			new: "s.stack = append(cloneStack([]Batch{b.Batch}), s.stack...)",
+		},
+		{
+			name: "what waits outside comes before what was called", file: "schedule.go",
+			old: "		case f != nil:\n			d.startFrame(*f)\n",
+			new: "		case len(d.state.queue) > 0:\n			d.startSubmission(d.state.queue[0])\n		case f != nil:\n			d.startFrame(*f)\n",
+		},
+		{
+			name: "a call is answered when its target is replaced", file: "call.go",
+			old: "	d.emit(caller, TurnAborted{Reason: Replaced})\n",
+			new: "	d.emit(caller, TurnAborted{Reason: Replaced})\n	d.resolve(*turn, Result{Status: StatusCompleted})\n",
+		},
+		{
+			name: "an output is made up when the caller is replaced", file: "call.go",
+			old: "	d.emit(caller, TurnAborted{Reason: Replaced})\n",
+			new: "	for _, f := range batch.Frames {\n		d.refuse(f.Call, refuseInterrupted())\n	}\n	d.emit(caller, TurnAborted{Reason: Replaced})\n",
+		},
+		{
+			name: "the caller continues after the first of several calls", file: "state.go",
+			old: "return f.Result == nil })",
+			new: "return f.Result == nil && f.ID == b.Frames[0].ID })",
+		},
+		{
+			name: "the answer is the last message of an earlier turn", file: "apply.go",
+			old: "		c.turn = &LogicalTurn{",
+			new: "		stale := \"\"\n		for _, item := range c.Items() {\n			if item.Kind == AgentMessage {\n				stale = item.text()\n			}\n		}\n		c.turn = &LogicalTurn{Message: stale, ",
+		},
+		{
+			name: "destroyed conversations are addressed", file: "refusal.go",
+			old: "	case c.Destroyed:\n",
+			new: "	case false:\n",
+		},
+		{
+			name: "an allowlist gives what the caller does not have", file: "limit.go",
+			old: "narrowed.MCP = append(narrowed.MCP, intersect(c.MCP, name)...)",
+			new: "narrowed.MCP = append(narrowed.MCP, name)",
+		},
+		{
+			name: "what an interrupted turn has used is forgotten", file: "apply.go",
+			old: "			c.turn.Usage.Add(b.Result.Usage)\n",
+			new: "			if b.Result.Status != StatusInterrupted {\n				c.turn.Usage.Add(b.Result.Usage)\n			}\n",
+		},
+		{
+			name: "what a replaced task has used is forgotten", file: "decide.go",
+			old: "	d.emit(conversation, TokenCount{Usage: in.Usage})\n	switch {\n",
+			new: "	if calls {\n		in.Usage = Usage{Samples: 1}\n	}\n	d.emit(conversation, TokenCount{Usage: in.Usage})\n	switch {\n",
+		},
+		{
+			name: "a task that is being stopped asks the model", file: "apply.go",
+			old: " && s.task.stop == nil // a task",
+			new: " // a task",
+		},
+		{
+			name: "after a crash the model is not asked again", file: "decide.go",
+			old: "	case t.sampling:\n		d.sample()\n",
+			new: "	case t.sampling:\n",
+		},
+		{
+			name: "records are not synced", file: "sessionlog/log.go",
+			old: "		err = l.file.Sync()\n", new: "",
+		},
+	}
+}
+
+// TestMutations breaks the code in one way after the other and wants a test to fail.
+func TestMutations(t *testing.T) {
+	for _, m := range mutations() {
+		t.Run(m.name, func(t *testing.T) {
+			source, err := os.ReadFile(filepath.FromSlash(m.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if count := strings.Count(string(source), m.old); count != 1 {
+				t.Fatalf("%q is %d times in %s, want once", m.old, count, m.file)
+			}
+			path, err := filepath.Abs(m.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			mutant, overlay := filepath.Join(dir, "mutant.go"), filepath.Join(dir, "overlay.json")
+			replace, err := json.Marshal(map[string]any{"Replace": map[string]string{path: mutant}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, data := range map[string][]byte{mutant: []byte(strings.Replace(string(source), m.old, m.new, 1)), overlay: replace} {
+				if err := os.WriteFile(name, data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-failfast", "-vet=off", "-timeout=3m", "-overlay="+overlay, "./"+filepath.Dir(m.file)).CombinedOutput()
+			switch {
+			case err == nil:
+				t.Error("no test notices it")
+			case strings.Contains(string(out), "[build failed]"):
+				t.Errorf("it does not compile:\n%s", out)
+			}
+		})
+	}
+}

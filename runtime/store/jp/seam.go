@@ -1,0 +1,28 @@
+package jp
+
+import (
+	"context"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// List implements [store.Store].
+func (s *Workspace) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	opened, problems, err := s.Open(ctx)
+	l, err := store.ListSession(ctx, scope, opened, problems, err)
+	if err != nil {
+		return nil, err
+	}
+	l.Remarks = s.Remarks(ctx)
+	return l, nil
+}
+
+// Version implements [store.Store].
+func (s *Workspace) Version(context.Context) (string, error) { return "", nil }
+
+// Read implements [store.Record].
+func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	events, err := r.Events(ctx)
+	return store.ReadEvents(ctx, events, err, mark, yield)
+}

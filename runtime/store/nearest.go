@@ -1,0 +1,27 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Nearest returns the ids of conversations that are spelled most alike one that there is none
+// of, best first.
+func Nearest(want transcript.ID, all []Conversation) []transcript.ID {
+	const most, mostTypos = 3, 8
+	var found []transcript.ID
+	typos := map[transcript.ID]int{}
+	for i := range all {
+		if n, alike := near.Edits(string(want), string(all[i].ID), mostTypos); alike {
+			typos[all[i].ID] = n
+			found = append(found, all[i].ID)
+		}
+	}
+	slices.SortFunc(found, func(a, b transcript.ID) int {
+		return cmp.Or(cmp.Compare(typos[a], typos[b]), a.Compare(b))
+	})
+	return found[:min(len(found), most)]
+}
