@@ -231,8 +231,8 @@ type GrepConversation struct {
 	Source string `json:"-"`
 	// The title, absent where there is none.
 	Title string `json:"-"`
-	// A line that matches, or a run of lines around one, without blank ones; a line
-	// … stands for others left out.
+	// A line that matches, with up to three lines around it, or a run of more lines
+	// around one, without blank ones; a line … stands for others left out.
 	Hits []GrepHit `json:"-"`
 	// An event that matches.
 	Events []GrepEvent `json:"-"`
@@ -274,14 +274,14 @@ type GrepEvent struct {
 	// When it was recorded, where that is another day than of the event before it
 	// in the conversation. Left out when it is zero.
 	Timestamp time.Time `json:"-"`
-	// Characters of its text, where they are more than 1500. Left out when it is
+	// Characters of its text, where they are more than 3000. Left out when it is
 	// zero.
 	Chars int `json:"-"`
 	// Matching lines of it that are not shown, beside the first three. Left out
 	// when it is zero.
 	More int `json:"-"`
-	// A line that matches, or a run of lines around one, without blank ones; a line
-	// … stands for others left out.
+	// A line that matches, with up to three lines around it, or a run of more lines
+	// around one, without blank ones; a line … stands for others left out.
 	Hits []GrepHit `json:"-"`
 }
 
@@ -301,10 +301,12 @@ func (e *GrepEvent) Append(w *envelope.Writer) {
 	w.Close()
 }
 
-// GrepHit is a <hit> element: a line that matches, or a run of lines around
-// one, without blank ones; a line … stands for others left out.
+// GrepHit is a <hit> element: a line that matches, with up to three lines
+// around it, or a run of more lines around one, without blank ones; a line …
+// stands for others left out.
 type GrepHit struct {
-	// false for context; true where it is not said. Left out when it is nil.
+	// false for lines around a match that are not in its hit; true where it is not
+	// said. Left out when it is nil.
 	IsMatch *bool `json:"-"`
 	// title where the line is the title; else it stands on the event. Left out when
 	// it is empty.
