@@ -274,8 +274,8 @@ type GrepEvent struct {
 	// When it was recorded, where that is another day than of the event before it
 	// in the conversation. Left out when it is zero.
 	Timestamp time.Time `json:"-"`
-	// Characters of its text, where they are more than 3000. Left out when it is
-	// zero.
+	// Characters of its text, where they are more than 3000, or with context 8000.
+	// Left out when it is zero.
 	Chars int `json:"-"`
 	// Matching lines of it that are not shown, beside the first three. Left out
 	// when it is zero.

@@ -127,7 +127,7 @@ func (g *grepping) conversations(page []*grepLine) (shown []conversation.GrepCon
 			if h.Turn != turn && c.Turns != 1 {
 				e.Turn, turn = h.Turn, h.Turn
 			}
-			if of[0].chars > aboutWhole {
+			if of[0].chars > aboutWhole && (g.context == 0 || of[0].chars > partChars) {
 				e.Chars = of[0].chars
 			}
 			if today := h.Time.Truncate(24 * time.Hour); !today.Equal(day) {
