@@ -40,7 +40,7 @@ type Indexes struct {
 }
 
 // indexFormat is the number of what an index has that this package puts there.
-const indexFormat = 6
+const indexFormat = 7
 
 // factsName is what the directory begins with that has what stores keep beside indexes.
 const factsName = "facts2"
