@@ -400,18 +400,14 @@ func TestConcurrentUse(t *testing.T) {
 	for n := range 20 {
 		h.log(n+1, user(2, "Go"))
 	}
-	session, _, err := h.open().Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
+	s := h.open()
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if found, _, err := session.List(t.Context(), store.Live); len(found) != 20 || err != nil {
-				t.Errorf("%d, %v", len(found), err)
+			if found, err := s.List(t.Context(), store.Scope{Set: store.Live}); err != nil || len(found.Conversations) != 20 {
+				t.Error(found, err)
 			}
-			if _, err := session.Find(t.Context(), convID(7)); err != nil {
+			if _, err := storetest.Find(t, s, convID(7)); err != nil {
 				t.Error(err)
 			}
 		})
