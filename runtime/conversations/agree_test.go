@@ -60,7 +60,7 @@ func TestAgree(t *testing.T) {
 	for name, withServer := range map[string]bool{"the index as reading": false, "the server as both": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var server *postgres.Writer
+			var server *archive.Writer
 			role, url := "", ""
 			clear := func() {}
 			if withServer {
@@ -92,7 +92,7 @@ func TestAgree(t *testing.T) {
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
 // agree compares answers about a random archive in a directory. server is nil for none.
-func agree(t *testing.T, r *rapid.T, dir string, server *postgres.Writer, url string) {
+func agree(t *testing.T, r *rapid.T, dir string, server *archive.Writer, url string) {
 	t.Helper()
 	x := conversations.NewIndexes(filepath.Join(dir, "index"), nil)
 	defer x.Close()

@@ -197,14 +197,13 @@ func TestSampleData(t *testing.T) {
 }
 
 // benchmarkWorkspace writes a workspace of mostly base64.
-func benchmarkWorkspace(b *testing.B) (string, jptest.Content) {
+func benchmarkWorkspace(b *testing.B) (dir string, size int64) {
 	b.Helper()
-	dir := filepath.Join(b.TempDir(), "w")
-	content, err := jptest.Large(dir, jptest.Shape{Bytes: 64 << 20, Conversations: 80, NeedleEvery: 100})
-	if err != nil {
+	dir, size = filepath.Join(b.TempDir(), "w"), 64<<20
+	if err := jptest.Large(dir, size, 80); err != nil {
 		b.Fatal(err)
 	}
-	return dir, content
+	return dir, size
 }
 
 func benchmarkRun(b *testing.B, dir string, args ...string) {
@@ -215,7 +214,7 @@ func benchmarkRun(b *testing.B, dir string, args ...string) {
 }
 
 func BenchmarkGrep(b *testing.B) {
-	dir, content := benchmarkWorkspace(b)
+	dir, size := benchmarkWorkspace(b)
 	for name, args := range map[string][]string{
 		"ignore-case":    {"--ignore-case", jptest.Needle},
 		"case-sensitive": {"--case-sensitive", jptest.Needle},
@@ -225,7 +224,7 @@ func BenchmarkGrep(b *testing.B) {
 		"json-summary":   {"--ignore-case", "--format=json", "--summary", jptest.Needle},
 	} {
 		b.Run(name, func(b *testing.B) {
-			b.SetBytes(content.Bytes)
+			b.SetBytes(size)
 			for b.Loop() {
 				benchmarkRun(b, dir, append([]string{"grep"}, args...)...)
 			}
@@ -237,14 +236,14 @@ func BenchmarkGrep(b *testing.B) {
 }
 
 func BenchmarkLs(b *testing.B) {
-	dir, content := benchmarkWorkspace(b)
+	dir, size := benchmarkWorkspace(b)
 	for name, args := range map[string][]string{
 		"all":   {},
 		"page":  {"--limit=20", "--format=json"},
 		"sizes": {"--limit=20", "--format=json", "--sizes"},
 	} {
 		b.Run(name, func(b *testing.B) {
-			b.SetBytes(content.Bytes)
+			b.SetBytes(size)
 			for b.Loop() {
 				benchmarkRun(b, dir, append([]string{"ls"}, args...)...)
 			}

@@ -8,6 +8,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,11 +17,11 @@ import (
 	"path/filepath"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Name is the name of this kind of store.
@@ -43,25 +44,15 @@ func Home(getenv func(string) string) string {
 	if data := getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
 		return filepath.Join(data, "convtools")
 	}
-	home := trust.Home(getenv)
-	if home == "" {
-		return ""
-	}
-	return filepath.Join(home, ".local", "share", "convtools")
+	return history.InHome(getenv, ".local", "share", "convtools")
 }
-
-// positionBits are those of the id of a message that are its position in a conversation.
-const positionBits = 32
 
 // fileName is the name of the database.
 const fileName = "archive.db"
 
 // Open returns the archive, and false where nothing was imported.
 func Open(o store.Options) (*messagedb.Store, bool) {
-	dir := o.Home
-	if dir == "" {
-		dir = Home(o.Env())
-	}
+	dir := cmp.Or(o.Home, Home(o.Env()))
 	path := filepath.Join(dir, fileName)
 	if _, err := os.Stat(path); dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, false
@@ -69,9 +60,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	database := messagedb.Database{
 		Path:    path,
 		Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
-		Share: messagedb.SQLite(func(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, error) {
-			return open(ctx, path)
-		}),
+		Open:    func(ctx context.Context) (*messagedb.DB, error) { return open(ctx, path) },
 	}
 	return messagedb.New(messagedb.Options{
 		Name: Name, Prefix: IDPrefix, Place: path,
@@ -79,38 +68,64 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	}), true
 }
 
+// Columns are those of the table of conversations that [messagedb.DB] wants.
+const Columns = "name, title, created, updated, archived, hash, last, id, native"
+
+// positionBits are those of the id of a message that are its position in a conversation.
+const positionBits = 32
+
 // open opens the database for reading.
-func open(ctx context.Context, path string) (*sqlitefile.DB, *messagedb.Form, error) {
+func open(ctx context.Context, path string) (*messagedb.DB, error) {
 	db, err := sqlitefile.OpenPath(ctx, path)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	version, err := schemaVersion(ctx, db)
-	switch {
-	case err != nil:
-	case version == 0:
-		err = messagedb.ErrAbsent // it is being made
-	case version > len(migrations()):
-		err = &NewerError{Version: version, Known: len(migrations())}
-	}
-	if err != nil {
+	version := 0
+	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	if err = cmp.Or(err, Known(version, len(migrations()))); err != nil {
 		db.Close()
-		return nil, nil, err
+		return nil, err
 	}
-	return db, form(), nil
-}
-
-func form() *messagedb.Form {
-	const columns = "SELECT name, title, created, updated, archived, hash, last, id, native FROM conversations"
-	return &messagedb.Form{
-		Conversations: columns,
-		Conversation:  columns + " WHERE name = ?1",
+	const columns = "SELECT " + Columns + " FROM conversations"
+	return &messagedb.DB{
+		DB: db.DB, Conversations: columns, Conversation: columns + " WHERE name = ?1", Read: Read,
 		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
 			FROM conversations AS c, messages AS m
 			WHERE c.name = ?1 AND m.id BETWEEN c.id << %d AND (c.id + 1 << %d) - 1 ORDER BY m.id`, messagedb.MaxMessage, positionBits, positionBits),
-		Kind: func(kind, name []byte) (transcript.Kind, []byte) { return KindOf(string(kind)), name },
-		AppendPieces: func(dst []recorded.Piece, text []byte) []recorded.Piece {
-			return append(dst, recorded.Piece{Raw: text, Plain: true})
-		},
+	}, nil
+}
+
+// Read reads a message as it is kept.
+func Read(kind, name, text []byte) (transcript.Kind, string, []recorded.Piece) {
+	is := transcript.KindSystem
+	for _, k := range []transcript.Kind{
+		transcript.KindUser, transcript.KindAssistant, transcript.KindReasoning, transcript.KindToolCall, transcript.KindToolResult,
+	} {
+		if k.String() == string(kind) {
+			is = k
+		}
 	}
+	return is, string(name), []recorded.Piece{{Raw: text, Plain: true}}
+}
+
+// NewerError is the error for a database that a newer version of the program has made.
+type NewerError struct{ Version, Known int }
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("a newer version of the program made it (schema %d, known here: %d)", e.Version, e.Known)
+}
+
+// ForModel is what a model is told.
+func (e *NewerError) ForModel() string { return e.Error() }
+
+// Known returns why a version of a schema cannot be read: it has not been made yet, or it is newer
+// than the ones that are known.
+func Known(version, known int) error {
+	switch {
+	case version == 0:
+		return messagedb.ErrAbsent
+	case version > known:
+		return &NewerError{Version: version, Known: known}
+	}
+	return nil
 }

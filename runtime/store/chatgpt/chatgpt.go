@@ -110,65 +110,79 @@ const databaseDir, extension = "db", ".db"
 // Open returns the store, and false where there is no database. A home is a database, or a
 // directory of databases, of which the newest counts.
 func Open(o store.Options) (*messagedb.Store, bool) {
-	options := messagedb.Options{Name: Name, Prefix: IDPrefix, Place: cmp.Or(o.Home, Home(o.Env()))}
 	variable, paths := named(o.Env())
-	if info, err := os.Stat(o.Home); o.Home != "" && err == nil && !info.IsDir() {
+	if o.Home != "" {
 		variable, paths = "", []string{o.Home}
-	} else if o.Home != "" {
-		paths = nil
+		if !isThere(o.Home) {
+			return nil, false
+		}
 	}
 	switch {
-	case o.Home != "" && len(paths) == 0:
-	case variable != "" && len(paths) == 0:
-		return nil, false
 	case len(paths) > 0:
-		options.Databases = func() ([]messagedb.Database, []store.Problem) { return files(variable, paths) }
-		return messagedb.New(options), true
+		return newStore(paths[0], func() ([]messagedb.Database, []store.Problem) { return databases(variable, paths) }), true
+	case variable != "" || o.Project.Excluded() != "":
+		return nil, false
 	}
-	for _, f := range folders(&o) {
+	for _, dir := range o.Project.Dirs() {
+		f := &folder{path: filepath.Join(dir, databaseDir), open: func() (*os.Root, error) { return trust.OpenDir(dir, databaseDir, o.Env()) }}
 		root, err := f.open()
-		if errors.Is(err, fs.ErrNotExist) || err != nil && !f.read {
+		if err != nil {
+			if o.ProjectDatabases && !errors.Is(err, fs.ErrNotExist) {
+				return newStore(f.path, f.databases), true // who reads it is told
+			}
 			continue
 		}
-		if err == nil {
-			newest := candidates(root)
-			found := slices.IndexFunc(newest, func(c candidate) bool { return f.read || isExport(root, c.name) })
-			root.Close()
-			if found < 0 {
-				continue
-			}
-			if !f.read {
-				options.Place = f.path
-				options.Databases = f.unnamed(newest[found].name)
-				return messagedb.New(options), true
-			}
+		newest := candidates(root)
+		export := slices.IndexFunc(newest, func(c candidate) bool { return isExport(root, c.name) })
+		root.Close()
+		switch {
+		case o.ProjectDatabases && len(newest) > 0:
+			return newStore(f.path, f.databases), true
+		case !o.ProjectDatabases && export >= 0:
+			name := newest[export].name
+			return newStore(f.path, func() ([]messagedb.Database, []store.Problem) {
+				return nil, []store.Problem{{
+					Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(f.path, name), Err: &UnnamedError{},
+				}}
+			}), true
 		}
-		options.Place = f.path
-		options.Databases = func() ([]messagedb.Database, []store.Problem) {
-			return []messagedb.Database{{Path: f.path, Version: f.version, Share: messagedb.SQLite(f.newest)}}, nil
-		}
-		return messagedb.New(options), true
 	}
 	return nil, false
 }
 
-// files returns the databases that the environment names, and those that do not exist.
-func files(variable string, paths []string) (databases []messagedb.Database, problems []store.Problem) {
+func newStore(place string, databases func() ([]messagedb.Database, []store.Problem)) *messagedb.Store {
+	return messagedb.New(messagedb.Options{Name: Name, Prefix: IDPrefix, Place: place, Databases: databases})
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// databases returns the databases at paths that a variable of the environment names, or else a
+// home, and those that do not exist.
+func databases(variable string, paths []string) (all []messagedb.Database, problems []store.Problem) {
 	for _, path := range paths {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			problems = append(problems, store.Problem{Path: path, Err: &MissingError{variable, path}})
-			continue
+		case variable == "" && err == nil && info.IsDir():
+			f := &folder{path: path, open: func() (*os.Root, error) { return safefile.OpenDir(path) }, named: true}
+			more, _ := f.databases()
+			all = append(all, more...)
+		default:
+			all = append(all, messagedb.Database{
+				Path:    path,
+				Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
+				Open: func(ctx context.Context) (*messagedb.DB, error) {
+					db, err := sqlitefile.OpenPath(ctx, path)
+					return describe(ctx, db, err, true)
+				},
+			})
 		}
-		databases = append(databases, messagedb.Database{
-			Path:    path,
-			Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
-			Share: messagedb.SQLite(func(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, error) {
-				db, err := sqlitefile.OpenPath(ctx, path)
-				return describe(ctx, db, err, true)
-			}),
-		})
 	}
-	return databases, problems
+	return all, problems
 }
 
 // UnnamedError is the error for a database in a project that its user has not named.
@@ -181,61 +195,35 @@ func (e *UnnamedError) Error() string {
 // ForModel is what a model is told.
 func (e *UnnamedError) ForModel() string { return e.Error() }
 
-// folder is a directory of databases, of which the newest counts.
-type folder struct {
-	path  string
-	open  func() (*os.Root, error)
-	read  bool // what is there is read
-	named bool // by the user
-}
-
-// unnamed returns what there is of a database that is not read.
-func (f *folder) unnamed(name string) func() ([]messagedb.Database, []store.Problem) {
-	return func() ([]messagedb.Database, []store.Problem) {
-		return nil, []store.Problem{{
-			Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(f.path, name), Err: &UnnamedError{},
-		}}
-	}
-}
-
-// maxLooked is how many bytes of a file are looked at for whether it may be of an export.
-const maxLooked = 1 << 20
-
 // isExport reports whether a file is a database that seems to be one of an export. It is not
-// opened as one.
+// opened as one: only its beginning is looked at.
 func isExport(root *os.Root, name string) bool {
-	looked := func(name string) []byte {
+	const most = 1 << 20
+	begins := func(name string) []byte {
 		f, info, err := safefile.OpenIn(root, name)
 		if err != nil {
 			return nil
 		}
 		defer f.Close()
-		data := make([]byte, min(info.Size(), maxLooked))
+		data := make([]byte, min(info.Size(), most))
 		n, _ := f.ReadAt(data, 0) // as much as there is
 		return bytes.ToLower(data[:n])
 	}
 	const column = "conversation_id" // of a table of messages
-	data := looked(name)
+	data := begins(name)
 	return bytes.HasPrefix(data, []byte("sqlite format 3\x00")) &&
-		(bytes.Contains(data, []byte(column)) || bytes.Contains(looked(name+"-wal"), []byte(column)))
+		(bytes.Contains(data, []byte(column)) || bytes.Contains(begins(name+"-wal"), []byte(column)))
 }
 
-// folders returns the directories where databases are looked for: the user's, or else
-// that of the project, which leads to no other place.
-func folders(o *store.Options) []folder {
-	if o.Home != "" {
-		return []folder{{o.Home, func() (*os.Root, error) { return safefile.OpenDir(o.Home) }, true, true}}
-	}
-	if o.Project.Excluded() != "" {
-		return nil
-	}
-	var all []folder
-	for _, dir := range o.Project.Dirs() {
-		all = append(all, folder{filepath.Join(dir, databaseDir), func() (*os.Root, error) {
-			return trust.OpenDir(dir, databaseDir, o.Env())
-		}, o.ProjectDatabases, false})
-	}
-	return all
+// folder is a directory of databases, of which the newest counts.
+type folder struct {
+	path  string
+	open  func() (*os.Root, error)
+	named bool // by the user
+}
+
+func (f *folder) databases() ([]messagedb.Database, []store.Problem) {
+	return []messagedb.Database{{Path: f.path, Version: f.version, Open: f.newest}}, nil
 }
 
 // candidate is a file that may be a database.
@@ -267,26 +255,25 @@ func candidates(root *os.Root) []candidate {
 
 // newest opens the newest database of conversations in a directory. What is another
 // program's is none.
-func (f *folder) newest(ctx context.Context) (*sqlitefile.DB, *messagedb.Form, error) {
+func (f *folder) newest(ctx context.Context) (*messagedb.DB, error) {
 	root, err := f.open()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer root.Close()
 	for _, c := range candidates(root) {
-		db, err := sqlitefile.Open(ctx, root, c.name)
-		db, form, err := describe(ctx, db, err, f.named)
+		opened, err := sqlitefile.Open(ctx, root, c.name)
+		db, err := describe(ctx, opened, err, f.named)
 		var foreign *ForeignError
 		switch {
-		case errors.As(err, &foreign):
-		case errors.Is(err, sqlitefile.ErrNotDatabase):
+		case errors.As(err, &foreign), errors.Is(err, sqlitefile.ErrNotDatabase):
 		case err != nil:
-			return nil, nil, fmt.Errorf("%s: %w", c.name, err)
+			return nil, fmt.Errorf("%s: %w", c.name, err)
 		default:
-			return db, form, nil
+			return db, nil
 		}
 	}
-	return nil, nil, messagedb.ErrAbsent
+	return nil, messagedb.ErrAbsent
 }
 
 // version returns a text that is another one when one of the databases has changed.

@@ -1,8 +1,8 @@
 package chatgpt
 
 import (
-	"bytes"
 	"context"
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,20 +27,6 @@ func (c columns) column(name string) string {
 	return "NULL"
 }
 
-// describe finds out the form of a database, and closes it where it is none of
-// conversations. err is that of opening it.
-func describe(ctx context.Context, db *sqlitefile.DB, err error, named bool) (*sqlitefile.DB, *messagedb.Form, error) {
-	if err != nil {
-		return nil, nil, err
-	}
-	form, err := formOf(ctx, db, named)
-	if err != nil {
-		db.Close()
-		return nil, nil, err
-	}
-	return db, form, nil
-}
-
 // ComputedError is the error for a database that computes what its tables have, and that
 // nobody has named.
 type ComputedError struct{ What string }
@@ -52,32 +38,46 @@ func (e *ComputedError) Error() string {
 // ForModel is what a model is told.
 func (e *ComputedError) ForModel() string { return e.Error() }
 
-// formOf finds out the form of a database. In one that is not named, the two tables are plain
-// ones.
-func formOf(ctx context.Context, db *sqlitefile.DB, named bool) (*messagedb.Form, error) {
-	tables := map[string]columns{}
-	computed, most := "", messagedb.MaxMessage
-	err := db.Each(ctx, func(rows *sqlitefile.Rows) error {
-		var table, kind string
-		err := rows.Scan(&table, &kind)
-		if kind != "table" {
-			computed = table
+// describe finds out how a database is read, and closes it where it is none of conversations. In
+// one that is not named, the two tables are plain ones. err is that of opening it.
+func describe(ctx context.Context, db *sqlitefile.DB, err error, named bool) (*messagedb.DB, error) {
+	if err != nil {
+		return nil, err
+	}
+	opened, err := formOf(ctx, db, named)
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	return opened, nil
+}
+
+// tablesOf returns the columns of the two tables, and what of them is computed; "" for nothing.
+func tablesOf(ctx context.Context, db *sql.DB, named bool) (tables map[string]columns, computed string, err error) {
+	const names = "('conversations', 'messages')"
+	err = sqlitefile.Each(ctx, db, func(rows *sql.Rows) error { return rows.Scan(&computed) },
+		"SELECT lower(name) FROM pragma_table_list WHERE schema = 'main' AND type <> 'table' AND lower(name) IN "+names)
+	if err != nil || computed != "" && !named { // looking at the columns of a view could take any time
+		return nil, computed, err
+	}
+	tables = map[string]columns{}
+	err = sqlitefile.Each(ctx, db, func(rows *sql.Rows) error {
+		var table, column string
+		var hidden bool
+		err := rows.Scan(&table, &column, &hidden)
+		tables[table] = append(tables[table], column)
+		if hidden {
+			computed = table + "." + column
 		}
 		return err
-	}, "SELECT lower(name), type FROM pragma_table_list WHERE schema = 'main' AND lower(name) IN ('conversations', 'messages')")
-	if err == nil && (computed == "" || named) {
-		err = db.Each(ctx, func(rows *sqlitefile.Rows) error {
-			var table, column string
-			var hidden int
-			err := rows.Scan(&table, &column, &hidden)
-			tables[table] = append(tables[table], column)
-			if hidden != 0 {
-				computed = table + "." + column
-			}
-			return err
-		}, `SELECT lower(s.name), lower(c.name), c.hidden FROM sqlite_schema s, pragma_table_xinfo(s.name) c
-			WHERE s.type IN ('table', 'view') AND lower(s.name) IN ('conversations', 'messages')`)
-	}
+	}, "SELECT lower(s.name), lower(c.name), c.hidden <> 0 FROM sqlite_schema s, pragma_table_xinfo(s.name) c WHERE s.type IN ('table', 'view') AND lower(s.name) IN "+names)
+	return tables, computed, err
+}
+
+// formOf finds out how a database is read.
+func formOf(ctx context.Context, db *sqlitefile.DB, named bool) (*messagedb.DB, error) {
+	tables, computed, err := tablesOf(ctx, db.DB, named)
+	most := messagedb.MaxMessage
 	switch {
 	case err != nil:
 		return nil, err
@@ -93,112 +93,71 @@ func formOf(ctx context.Context, db *sqlitefile.DB, named bool) (*messagedb.Form
 			return nil, &ForeignError{Lacks: "messages." + name}
 		}
 	}
-	order := []string{"CAST(create_time AS REAL)", "create_time"} // times in text are not in the order of the text
-	if !slices.Contains(messages, "create_time") {
-		order = nil
-	}
-	if slices.Contains(messages, "position") {
+	var order []string
+	switch {
+	case slices.Contains(messages, "position"):
 		order = []string{"position"}
+	case slices.Contains(messages, "create_time"):
+		order = []string{"CAST(create_time AS REAL)", "create_time"} // times in text are not in the order of the text
 	}
-	// A view has no rowid, and neither have some tables.
-	err = db.Each(ctx, func(*sqlitefile.Rows) error { return nil }, "SELECT rowid FROM messages LIMIT 0")
-	const noFirst = "NULL"
-	first := noFirst
-	if err == nil && !slices.Contains(messages, "rowid") {
-		order = append(order, "rowid")
-		first = "min(rowid)"
-	} else if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	form := &messagedb.Form{
-		Conversations: allConversations(conversations, first),
-		Conversation:  "SELECT conversation_id, NULL, NULL, NULL, FALSE, NULL, NULL, NULL, NULL FROM (SELECT conversation_id FROM messages WHERE conversation_id IS ?1 LIMIT 1)",
-		Kind:          kindOf, AppendPieces: appendPieces, Stamp: db.Stamp,
-	}
-	if slices.Contains(conversations, "id") {
-		form.Conversation = "SELECT " + facts(conversations) + ", NULL, NULL, NULL FROM conversations AS c WHERE id IS ?1 UNION ALL " + form.Conversation
-	}
+	form := &messagedb.DB{DB: db.DB, Read: read, Stamp: db.Stamp}
 	form.Messages = fmt.Sprintf(`SELECT CAST(%s AS TEXT), NULL, %s, coalesce(octet_length(content), 0), CASE WHEN octet_length(content) <= %d THEN CAST(content AS TEXT) END
 		FROM messages WHERE conversation_id IS ?1`, messages.column("role"), messages.column("create_time"), most)
-	if computed == "" && first != noFirst {
-		scans, err := isScanned(ctx, db)
-		if err != nil {
-			return nil, err
-		}
-		if scans { // without an index a query for each conversation would read all messages
-			const place = "temp.place"
-			db.Setup(place, "CREATE TEMP TABLE place AS SELECT conversation_id AS key, rowid AS place FROM main.messages; CREATE INDEX temp.places ON place (key, place)")
-			form.Messages += " AND rowid IN (SELECT place FROM " + place + " WHERE key IS ?1)"
-		}
+	// A view has no rowid, and neither have some tables. Without an index on the conversations,
+	// only what is between the first message and the last one is looked at.
+	first, last := "NULL", "NULL"
+	if hasRows := sqlitefile.Each(ctx, db.DB, func(*sql.Rows) error { return nil }, "SELECT rowid FROM messages LIMIT 0"); hasRows == nil && !slices.Contains(messages, "rowid") {
+		form.IsRanged = true
+		form.Messages += " AND rowid BETWEEN ?2 AND ?3"
+		order = append(order, "rowid")
+		first, last = "min(rowid)", "max(rowid)"
 	}
 	if len(order) > 0 {
 		form.Messages += " ORDER BY " + strings.Join(order, ", ")
 	}
-	return form, nil
+	form.Conversations, form.Conversation = listOf(conversations, first, last)
+	return form, ctx.Err()
 }
 
-// isScanned reports whether the messages of a conversation are found by reading all. Where keys
-// are not compared byte by byte, it does not.
-func isScanned(ctx context.Context, db *sqlitefile.DB) (scanned bool, err error) {
-	err = db.Each(ctx, func(rows *sqlitefile.Rows) error {
-		var id, parent, unused int
-		var step string
-		err := rows.Scan(&id, &parent, &unused, &step)
-		scanned = scanned || strings.HasPrefix(step, "SCAN ") // https://www.sqlite.org/eqp.html
-		return err
-	}, "EXPLAIN QUERY PLAN SELECT 1 FROM messages WHERE conversation_id IS ?1", nil)
-	if err == nil && scanned {
-		err = db.Each(ctx, func(rows *sqlitefile.Rows) error { return rows.Scan(&scanned) },
-			"SELECT sql NOT LIKE '%COLLATE%' FROM sqlite_schema WHERE type = 'table' AND lower(name) = 'messages'")
-	}
-	return scanned, err
-}
-
-// facts are the expressions for what stands in a row of conversations.
-func facts(conversations columns) string {
-	return fmt.Sprintf("+c.id, substr(CAST(%s AS TEXT), 1, %d), %s, %s, FALSE, NULL",
-		conversations.column("title"), messagedb.MaxText, conversations.column("create_time"), conversations.column("update_time"))
-}
-
-// allConversations returns the query for the conversations that have a row or messages. first
-// is the expression for where the messages begin.
-func allConversations(conversations columns, first string) string {
-	with := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages GROUP BY conversation_id) ", first)
-	const noRow = "SELECT m.k, NULL, NULL, NULL, FALSE, NULL, NULL, m.first, NULL FROM m"
+// listOf returns the queries for the conversations that have a row or messages: for all, and for
+// one. first and last are the expressions for where the messages begin and end.
+func listOf(conversations columns, first, last string) (all, one string) {
+	const noRow = "NULL, NULL, NULL, FALSE, NULL, NULL"
+	all = fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first, %s AS last FROM messages GROUP BY conversation_id) ", first, last)
+	one = "SELECT conversation_id, " + noRow + ", NULL, NULL FROM (SELECT conversation_id FROM messages WHERE conversation_id IS ?1 LIMIT 1)"
+	const places = ", m.first, NULL, m.first, m.last FROM "
 	if !slices.Contains(conversations, "id") {
-		return with + noRow
+		return all + "SELECT m.k, " + noRow + places + "m", one
 	}
-	return fmt.Sprintf("%s SELECT %s, NULL, m.first, NULL FROM conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL %s LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL",
-		with, facts(conversations), noRow)
+	row := fmt.Sprintf("SELECT +c.id, substr(CAST(%s AS TEXT), 1, %d), %s, %s, FALSE, NULL, NULL",
+		conversations.column("title"), messagedb.MaxText, conversations.column("create_time"), conversations.column("update_time"))
+	all += row + places + "conversations AS c LEFT JOIN m ON m.k = c.id UNION ALL SELECT m.k, " + noRow + places +
+		"m LEFT JOIN conversations AS c ON c.id = m.k WHERE c.id IS NULL"
+	return all, row + ", NULL, NULL FROM conversations AS c WHERE id IS ?1 UNION ALL " + one
 }
 
-// kindOf returns the kind of the messages of a role. Those of a role that is not known
-// have it as their name.
-func kindOf(role, _ []byte) (transcript.Kind, []byte) {
+// read reads a message. That of a role that is not known has it as its name.
+func read(role, _, content []byte) (kind transcript.Kind, name string, text []recorded.Piece) {
+	kind = transcript.KindSystem
 	switch string(role) {
 	case "user":
-		return transcript.KindUser, nil
+		kind = transcript.KindUser
 	case "assistant":
-		return transcript.KindAssistant, nil
+		kind = transcript.KindAssistant
 	case "tool":
-		return transcript.KindToolResult, nil
+		kind = transcript.KindToolResult
 	case "system":
-		return transcript.KindSystem, nil
+	default:
+		name = string(role)
+		if strings.TrimSpace(name) == "" {
+			name = "unknown"
+		}
 	}
-	if len(bytes.TrimSpace(role)) == 0 {
-		return transcript.KindSystem, []byte("unknown")
+	if string(content) == "null" { // which the exporter writes for no parts
+		return kind, name, nil
 	}
-	return transcript.KindSystem, role
-}
-
-// appendPieces appends the text of a message: that of a JSON array of parts, or else what
-// is recorded. "null" is what the exporter writes for no parts.
-func appendPieces(dst []recorded.Piece, content []byte) []recorded.Piece {
-	if string(content) == "null" {
-		return dst
+	if parts, ok := chatgptcontent.AppendParts(nil, content); ok {
+		return kind, name, parts
 	}
-	if parts, ok := chatgptcontent.AppendParts(dst, content); ok {
-		return parts
-	}
-	return append(dst, recorded.Piece{Raw: content, Plain: true})
+	return kind, name, []recorded.Piece{{Raw: content, Plain: true}}
 }

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -66,21 +64,6 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 		}
 	}
 	return found
-}
-
-// latest returns the parts of the last messages of the sessions that were changed last, with
-// the ids of these sessions.
-func (d *database) latest(ctx context.Context) ([]part, error) {
-	return collect(ctx, d, func(rows sqlitefile.Cursor) (p part, err error) {
-		err = rows.Scan(&p.id, &p.raw)
-		return p, err
-	}, func(t tables) string {
-		const sessions, messages = 32, 4
-		return fmt.Sprintf(`SELECT CAST(s.id AS TEXT), CAST(part.data AS BLOB)
-			FROM (SELECT id FROM session WHERE id IS NOT NULL ORDER BY %s DESC LIMIT %d) AS s CROSS JOIN part
-			WHERE part.message_id IN (SELECT id FROM message WHERE session_id = s.id ORDER BY time_created DESC, id DESC LIMIT %d) AND octet_length(part.data) <= %d`,
-			t.column("session", "time_updated"), sessions, messages, maxText)
-	})
 }
 
 // isRunning reports whether a part is a call that runs, and was begun since this

@@ -53,9 +53,10 @@ func (c *conversation) gone() error {
 	return &store.NotFoundError{IDs: []transcript.ID{c.id()}, Place: c.store.Dir}
 }
 
-// plan returns the messages of which something is told, in the order in which they are:
-// each of the user's with its answers behind it.
-func (c *conversation) plan(messages []message) []message {
+// messages returns the last messages of which something is told, in the order in which they are
+// told: each of the user's with its answers after it. All are returned where last is below 0.
+func (c *conversation) messages(ctx context.Context, last int) ([]message, error) {
+	messages, err := c.info.source.messages(ctx, c.info.session, last)
 	if i := slices.IndexFunc(messages, func(m message) bool { return m.id == c.info.revert.message }); i >= 0 {
 		if c.info.revert.part != "" {
 			i++
@@ -68,62 +69,44 @@ func (c *conversation) plan(messages []message) []message {
 			place[m.id] = i
 		}
 	}
-	for _, m := range messages {
-		if p, ok := place[m.parent]; ok && m.summary && !m.failed {
-			messages[p].compacted = true
+	for i := range messages {
+		m := &messages[i]
+		m.place = 2 * i
+		p, answers := place[m.parent]
+		switch {
+		case m.role == user:
+		case answers:
+			m.place = 2*p + 1
+			messages[p].compacted = messages[p].compacted || m.summary && !m.failed
+		case i > 0: // with the one before
+			m.place = messages[i-1].place | 1
 		}
 	}
-	type placed struct {
-		message
-		at int // twice the place of the message that it is told with, and 1 where it is behind that
-	}
-	told := make([]placed, len(messages))
-	for i, m := range messages {
-		told[i] = placed{m, 2 * i}
-		if m.role == user {
-			continue
-		}
-		if p, ok := place[m.parent]; ok {
-			told[i].at = 2*p + 1
-		} else if i > 0 {
-			told[i].at = told[i-1].at | 1
-		}
-	}
-	slices.SortStableFunc(told, func(a, b placed) int { return a.at - b.at })
-	for i := range told {
-		messages[i] = told[i].message
-	}
-	return messages
+	slices.SortStableFunc(messages, func(a, b message) int { return a.place - b.place })
+	return messages, err
 }
 
 // originals marks the messages that were copied from a session which this one was
 // forked from: their times are before the session began, and that one has them too.
 func (c *conversation) originals(ctx context.Context, messages []message) error {
 	i := c.info
-	if len(messages) == 0 || i.created.IsZero() || !messages[0].created.Before(i.created) {
+	if i.begun.IsZero() || !i.begun.Before(i.created) {
 		return nil
 	}
-	others, _, err := i.source.sessions(ctx)
+	all, _, err := i.source.sessions(ctx, "")
 	if err != nil {
 		return err
 	}
 	told := map[moment]bool{}
-	for _, other := range others {
-		if other.session == i.session || !other.created.Before(i.created) || other.archived() && !i.archived() || !c.store.Project.Has(other.dir) {
+	for _, other := range origins(i, all) {
+		if other.archived() && !i.archived() || !c.store.Project.Has(other.dir) {
 			continue
 		}
-		first, err := i.source.messages(ctx, other.session, -1)
+		copied, err := (&conversation{store: c.store, info: other}).messages(ctx, -1)
 		if err != nil {
 			return err
 		}
-		if len(first) == 0 || !first[0].created.Equal(messages[0].created) {
-			continue
-		}
-		copied, err := i.source.messages(ctx, other.session, 0)
-		if err != nil {
-			return err
-		}
-		maps.Copy(told, moments((&conversation{store: c.store, info: other}).plan(copied)))
+		maps.Copy(told, moments(copied))
 	}
 	for n := range messages {
 		m := &messages[n]
@@ -134,42 +117,33 @@ func (c *conversation) originals(ctx context.Context, messages []message) error 
 
 // firstPrompt returns how the first request begins, as [store.Conversation.Request] has it.
 func (c *conversation) firstPrompt(ctx context.Context) (string, error) {
-	messages, err := c.info.source.messages(ctx, c.info.session, 0)
-	if err != nil {
-		return "", err
-	}
-	for _, m := range c.plan(messages) {
-		if m.role != user {
+	messages, err := c.messages(ctx, -1)
+	for _, m := range messages {
+		if m.role != user || err != nil {
 			continue
 		}
-		parts, err := c.info.source.parts(ctx, m.id)
-		if err != nil {
-			return "", err
-		}
+		var parts partsOf
+		parts, err = c.info.source.parts(ctx, m.id)
 		d := decoder{}
 		for _, e := range d.events(nil, &m, parts.all) {
 			if len(e.Pieces) > 0 {
-				return recorded.Request(e.Pieces[0].Raw), nil
+				return recorded.Request(e.Pieces[0].Raw), err
 			}
 		}
 	}
-	return "", nil
+	return "", err
 }
 
 // lastAt returns when the last event happened, where one of the last messages has it.
 func (c *conversation) lastAt(ctx context.Context) (time.Time, error) {
 	few := 8
 	if c.info.revert.message != "" {
-		few = 0
+		few = -1
 	}
-	messages, err := c.info.source.messages(ctx, c.info.session, few)
-	if err != nil {
-		return time.Time{}, err
-	}
-	e := &events{conversation: c, messages: c.plan(messages)}
-	for n := len(e.messages) - 1; n >= 0; n-- {
+	messages, err := c.messages(ctx, few)
+	for _, m := range slices.Backward(messages) {
+		e := &events{conversation: c, messages: []message{m}}
 		var last recorded.Stream
-		e.decoder, e.next = decoder{}, n
 		if err := e.Read(ctx, &last); err != nil {
 			return time.Time{}, err
 		}
@@ -179,7 +153,7 @@ func (c *conversation) lastAt(ctx context.Context) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, nil
+	return time.Time{}, err
 }
 
 // events reads the events of a session. It implements [recorded.Script].
@@ -192,28 +166,22 @@ type events struct {
 	large        int // parts that are too long to be read
 }
 
-// open plans how the session is read.
+// open finds out which messages are read.
 func (e *events) open(ctx context.Context) error {
-	c := e.conversation
+	was := e.conversation
 	// What was undone may have changed since the session was listed.
-	now, err := c.info.source.find(ctx, c.info.session)
-	switch {
-	case err != nil:
-		return err
-	case now == nil:
-		return c.gone()
+	now, _, err := was.info.source.sessions(ctx, was.info.session)
+	if err == nil && len(now) == 0 {
+		err = was.gone()
 	}
-	c = &conversation{store: c.store, info: now}
-	e.conversation = c
-	messages, err := now.source.messages(ctx, now.session, 0)
 	if err != nil {
 		return err
 	}
-	if err := c.originals(ctx, messages); err != nil {
+	e.conversation = &conversation{store: was.store, info: now[0]}
+	if e.messages, err = e.conversation.messages(ctx, -1); err != nil {
 		return err
 	}
-	e.messages = c.plan(messages)
-	return nil
+	return e.conversation.originals(ctx, e.messages)
 }
 
 // Read implements [recorded.Script].
@@ -227,10 +195,10 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 		return nil
 	}
 	parts, err := e.conversation.info.source.parts(ctx, m.id)
-	switch {
-	case errors.Is(err, sqlitefile.ErrCorrupt):
-		return &store.DamageError{Err: err}
-	case err != nil:
+	if errors.Is(err, sqlitefile.ErrCorrupt) {
+		err = &store.DamageError{Err: err}
+	}
+	if err != nil {
 		return err
 	}
 	e.next++

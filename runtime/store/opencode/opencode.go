@@ -101,33 +101,31 @@ func (s *Store) databases() ([]string, error) {
 // Open implements [store.Store].
 func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error) {
 	opened := &session{store: s}
-	var problems []store.Problem
 	databases, err := s.databases()
 	if err != nil {
-		problems = append(problems, history.Problem("", store.Unreadable, s.Dir, err))
+		opened.unread = append(opened.unread, history.Problem("", store.Unreadable, s.Dir, err))
 	}
 	for _, path := range databases {
 		d := newDatabase(path)
-		if err := d.open(ctx); err != nil {
-			d.Release()
-			if ctx.Err() != nil {
-				opened.Close()
-				return nil, nil, ctx.Err()
-			}
-			problems = append(problems, history.Problem("", store.Unreadable, path, err))
-			continue
-		}
 		opened.sources = append(opened.sources, d)
+		err := d.Do(ctx, func(*opencodeDB) error { return nil })
+		if ctx.Err() != nil {
+			opened.Close()
+			return nil, nil, ctx.Err()
+		}
+		if err != nil {
+			opened.sources = opened.sources[:len(opened.sources)-1]
+			opened.unread = append(opened.unread, history.Problem("", store.Unreadable, path, err))
+		}
 	}
 	t := &tree{dir: filepath.Join(s.Dir, treeDir)}
 	if info, err := os.Stat(t.dir); err == nil && info.IsDir() {
 		opened.sources = append(opened.sources, t)
 	}
-	if len(opened.sources) == 0 && len(problems) == 1 {
-		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", problems[0].Path, problems[0].Err)
+	if unread := opened.unread; len(opened.sources) == 0 && len(unread) == 1 {
+		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", unread[0].Path, unread[0].Err)
 	}
-	opened.unread = problems
-	return opened, problems, nil
+	return opened, slices.Clone(opened.unread), nil
 }
 
 // IDPrefix is what the ids of conversations of this store begin with.

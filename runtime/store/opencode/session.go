@@ -1,7 +1,6 @@
 package opencode
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,13 +18,11 @@ import (
 type source interface {
 	// path is where it is, for people.
 	path() string
-	// sessions returns all sessions in which something is recorded.
-	sessions(ctx context.Context) ([]*info, []store.Problem, error)
-	// find returns a session, or nil where there is none.
-	find(ctx context.Context, session string) (*info, error)
-	// messages returns the messages of a session in the order of their times; only the
-	// last ones where most is over 0, and the first ones where it is below.
-	messages(ctx context.Context, session string, most int) ([]message, error)
+	// sessions returns the sessions in which something is recorded: all, or the one with an id.
+	sessions(ctx context.Context, session string) ([]*info, []store.Problem, error)
+	// messages returns the last messages of a session in the order of their times; all where
+	// last is below 0.
+	messages(ctx context.Context, session string, last int) ([]message, error)
 	// parts returns the parts of a message.
 	parts(ctx context.Context, message string) (partsOf, error)
 	// version returns a text that is another one when a session has changed, or "" where
@@ -46,6 +43,7 @@ type info struct {
 	title      string
 	created    time.Time
 	archivedAt time.Time
+	begun      time.Time // time of the first message
 	revert     revert
 }
 
@@ -69,6 +67,7 @@ type message struct {
 	// fail.
 	compacted bool
 	copied    bool // from the session that this one was forked from
+	place     int  // in the order in which messages are told
 }
 
 type role uint8
@@ -132,7 +131,7 @@ func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
 	var problems []store.Problem
 	seen := map[string]bool{}
 	for _, src := range s.sources {
-		infos, more, err := src.sessions(ctx)
+		infos, more, err := src.sessions(ctx, "")
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -156,25 +155,43 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 	if err != nil {
 		return nil, nil, err
 	}
-	parents := forks(ctx, all)
 	var list []store.Conversation
 	for _, i := range all {
-		if i.archived() && set&store.Archived == 0 || !i.archived() && set&store.Live == 0 {
-			continue
+		if i.archived() && set&store.Archived != 0 || !i.archived() && set&store.Live != 0 {
+			list = append(list, s.conversation(ctx, i, all))
 		}
-		c := s.conversation(ctx, i)
-		c.Parent = cmp.Or(c.Parent, parents[i.session])
-		list = append(list, c)
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
 	}
 	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	return list, problems, nil
+	return list, problems, ctx.Err()
 }
 
-// conversation returns what List returns of a session.
-func (s *session) conversation(ctx context.Context, i *info) store.Conversation {
+// Find implements [store.Session].
+func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
+	session := strings.TrimPrefix(string(want), IDPrefix)
+	for _, src := range s.sources {
+		found, _, err := src.sessions(ctx, session)
+		if err != nil {
+			return store.Conversation{}, fmt.Errorf("%s: %w", src.path(), err)
+		}
+		if len(found) == 0 {
+			continue
+		}
+		if !s.store.Project.Has(found[0].dir) {
+			break
+		}
+		var all []*info
+		if strings.Contains(found[0].title, forkMark) {
+			if all, _, err = s.all(ctx); err != nil {
+				return store.Conversation{}, err
+			}
+		}
+		return s.conversation(ctx, found[0], all), ctx.Err()
+	}
+	return store.Conversation{}, s.store.Missing(ctx, s, want, s.unread)
+}
+
+// conversation returns what List returns of a session, one of all.
+func (s *session) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
 	record := &conversation{store: s.store, info: i}
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
@@ -184,6 +201,8 @@ func (s *session) conversation(ctx context.Context, i *info) store.Conversation 
 	}
 	if isSession(i.parent) {
 		c.Parent = id(i.parent)
+	} else if from := forkedFrom(ctx, i, all); from != nil {
+		c.Parent = id(from.session)
 	}
 	// What is damaged is told of where it is read.
 	if at, err := record.lastAt(ctx); err == nil {
@@ -205,31 +224,58 @@ func isDefaultTitle(title string) bool {
 	return title == "" || (kind == "New" || kind == "Child") && err == nil
 }
 
-// Find implements [store.Session].
-func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
-	session, ok := strings.CutPrefix(string(want), IDPrefix)
-	if ok && isSession(session) {
-		for _, src := range s.sources {
-			i, err := src.find(ctx, session)
-			if err != nil {
-				return store.Conversation{}, fmt.Errorf("%s: %w", src.path(), err)
-			}
-			if i == nil {
-				continue
-			}
-			if !s.store.Project.Has(i.dir) {
-				break
-			}
-			c := s.conversation(ctx, i)
-			if strings.Contains(i.title, forkMark) {
-				all, _, err := s.all(ctx)
-				if err != nil {
-					return store.Conversation{}, err
-				}
-				c.Parent = cmp.Or(c.Parent, forks(ctx, all)[i.session])
-			}
-			return c, ctx.Err()
+// forkMark is in the title of a fork, with its number behind.
+const forkMark = " (fork #"
+
+// moment is what a message and its copy have in common.
+type moment struct {
+	at   time.Time
+	role role
+}
+
+// moments returns those of messages.
+func moments(messages []message) map[moment]bool {
+	found := make(map[moment]bool, len(messages))
+	for _, m := range messages {
+		found[moment{m.created, m.role}] = true
+	}
+	return found
+}
+
+// origins returns the sessions of all that one may have been forked from. opencode records no
+// link: a fork begins with messages of before it was made, at the times that the other one has
+// them at.
+func origins(i *info, all []*info) (found []*info) {
+	if i.begun.IsZero() || !i.begun.Before(i.created) {
+		return nil
+	}
+	for _, other := range all {
+		if other.session != i.session && other.begun.Equal(i.begun) && other.created.Before(i.created) {
+			found = append(found, other)
 		}
 	}
-	return store.Conversation{}, s.store.Missing(ctx, s, want, s.unread)
+	return found
+}
+
+// forkedFrom returns the session of all that one was forked from, if it is called a fork: the one
+// of which it has the most messages, and of several the earliest.
+func forkedFrom(ctx context.Context, i *info, all []*info) (from *info) {
+	if !strings.Contains(i.title, forkMark) {
+		return nil
+	}
+	messages, _ := i.source.messages(ctx, i.session, -1) // what cannot be read is no fork
+	told, most := moments(messages), 0
+	for _, other := range origins(i, all) {
+		messages, _ := other.source.messages(ctx, other.session, -1)
+		common := 0
+		for m := range moments(messages) {
+			if told[m] && m.at.Before(i.created) {
+				common++
+			}
+		}
+		if common > most || from != nil && common == most && other.created.Before(from.created) {
+			from, most = other, common
+		}
+	}
+	return from
 }

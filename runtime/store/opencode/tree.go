@@ -32,8 +32,6 @@ const (
 	messageDir    = "message"
 	partDir       = "part"
 	fileExtension = ".json"
-	messagePrefix = "msg_"
-	partPrefix    = "prt_"
 )
 
 // maxFile bounds the file of a session or a message, in bytes.
@@ -55,17 +53,14 @@ func (t *tree) in(do func(root *os.Root) error) error {
 	return do(root)
 }
 
-// names returns the ids that the files in a folder are named after, in their order, and
-// none where there is no folder. Those of a prefix that is empty are the names of folders.
+// names returns the names in a folder that begin with a prefix and are ids, those of files without
+// their extension, in their order, and none where there is no folder.
 func names(root *os.Root, dir, prefix string) ([]string, error) {
 	var found []string
 	entries, err := safefile.ReadDirIn(root, dir)
 	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), fileExtension)
-		switch {
-		case prefix == "" && e.IsDir():
-			found = append(found, e.Name())
-		case prefix != "" && ok && isID(name, prefix):
+		name, isFile := strings.CutSuffix(e.Name(), fileExtension)
+		if isFile != e.IsDir() && (prefix == "" && e.IsDir() || isID(name, prefix)) {
 			found = append(found, name)
 		}
 	}
@@ -76,24 +71,48 @@ func names(root *os.Root, dir, prefix string) ([]string, error) {
 	return found, err
 }
 
-func fileOf(dir, id string) string { return path.Join(dir, id+fileExtension) }
+// files returns the paths of the files in the folder of an id.
+func files(root *os.Root, dir, id, prefix string) ([]string, error) {
+	found, err := names(root, path.Join(dir, id), prefix)
+	for i, name := range found {
+		found[i] = path.Join(dir, id, name+fileExtension)
+	}
+	return found, err
+}
 
-func (t *tree) sessions(ctx context.Context) (all []*info, problems []store.Problem, err error) {
+// idOf returns the id that a file is named after.
+func idOf(file string) string { return strings.TrimSuffix(path.Base(file), fileExtension) }
+
+func messageFiles(root *os.Root, session string) ([]string, error) {
+	return files(root, messageDir, session, "msg_")
+}
+
+func partFiles(root *os.Root, message string) ([]string, error) {
+	return files(root, partDir, message, "prt_")
+}
+
+func (t *tree) full(name string) string { return filepath.Join(t.dir, filepath.FromSlash(name)) }
+
+func (t *tree) sessions(ctx context.Context, session string) (all []*info, problems []store.Problem, err error) {
 	err = t.in(func(root *os.Root) error {
 		projects, err := names(root, sessionDir, "")
 		for _, project := range projects {
-			dir := path.Join(sessionDir, project)
-			sessions, err := names(root, dir, sessionPrefix)
-			if err != nil {
-				problems = append(problems, history.Problem("", store.Unreadable, t.full(dir), err))
+			found := []string{path.Join(sessionDir, project, session+fileExtension)}
+			if session == "" {
+				var err error
+				if found, err = files(root, sessionDir, project, sessionPrefix); err != nil {
+					problems = append(problems, history.Problem("", store.Unreadable, t.full(path.Join(sessionDir, project)), err))
+				}
 			}
-			for _, session := range sessions {
-				i, err := t.info(root, fileOf(dir, session), session)
+			for _, file := range found {
+				i, err := t.info(root, file)
 				switch {
 				case ctx.Err() != nil:
 					return ctx.Err()
+				case err != nil && session != "":
+					return fmt.Errorf("%s: %w", file, err)
 				case err != nil:
-					problems = append(problems, history.Problem(id(session), store.BadMetadata, t.full(fileOf(dir, session)), err))
+					problems = append(problems, history.Problem(id(idOf(file)), store.BadMetadata, t.full(file), err))
 				case i != nil:
 					all = append(all, i)
 				}
@@ -104,13 +123,11 @@ func (t *tree) sessions(ctx context.Context) (all []*info, problems []store.Prob
 	return all, problems, err
 }
 
-func (t *tree) full(name string) string { return filepath.Join(t.dir, filepath.FromSlash(name)) }
-
 var errNoObject = errors.New("it is no JSON object")
 
 // info reads the file of a session. It returns nil where there is none, or where nothing is
 // recorded in it.
-func (t *tree) info(root *os.Root, file, session string) (*info, error) {
+func (t *tree) info(root *os.Root, file string) (*info, error) {
 	data, err := safefile.ReadIn(root, file, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -126,51 +143,37 @@ func (t *tree) info(root *os.Root, file, session string) (*info, error) {
 	if !ok {
 		return nil, errNoObject
 	}
-	if messages, err := names(root, path.Join(messageDir, session), messagePrefix); err == nil && len(messages) == 0 {
-		return nil, nil // an error is told of where the session is read
-	}
-	return &info{
-		source: t, session: session, parent: string(parent), dir: recorded.Unescape(dir), title: recorded.Unescape(title),
+	i := &info{
+		source: t, session: idOf(file), parent: string(parent), dir: recorded.Unescape(dir), title: recorded.Unescape(title),
 		revert: decodeRevert(undone), created: memberTime(at, "created"), archivedAt: memberTime(at, "archived"),
-	}, nil
+	}
+	messages, err := messageFiles(root, i.session)
+	switch {
+	case err != nil: // which is told of where the session is read
+	case len(messages) == 0:
+		return nil, nil
+	default: // ids begin with a time
+		data, _ := safefile.ReadIn(root, messages[0], maxFile)
+		i.begun = memberTime(jsontext.Get(data, "time"), "created")
+	}
+	return i, nil
 }
 
-func (t *tree) find(_ context.Context, session string) (found *info, err error) {
+func (t *tree) messages(ctx context.Context, session string, last int) (found []message, err error) {
 	err = t.in(func(root *os.Root) error {
-		projects, err := names(root, sessionDir, "")
-		for _, project := range projects {
-			file := fileOf(path.Join(sessionDir, project), session)
-			if found, err = t.info(root, file, session); err != nil {
-				return fmt.Errorf("%s: %w", file, err)
-			}
-			if found != nil {
-				break
-			}
+		all, err := messageFiles(root, session)
+		if last >= 0 {
+			all = all[max(0, len(all)-last):]
 		}
-		return err
-	})
-	return found, err
-}
-
-func (t *tree) messages(ctx context.Context, session string, most int) (found []message, err error) {
-	err = t.in(func(root *os.Root) error {
-		dir := path.Join(messageDir, session)
-		ids, err := names(root, dir, messagePrefix)
-		// The ids begin with a time.
-		if most > 0 {
-			ids = ids[max(0, len(ids)-most):]
-		} else if most < 0 {
-			ids = ids[:min(len(ids), -most)]
-		}
-		for _, id := range ids {
+		for _, file := range all {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			data, err := safefile.ReadIn(root, fileOf(dir, id), maxFile)
+			data, err := safefile.ReadIn(root, file, maxFile)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue // deleted meanwhile
 			}
-			m := message{id: id}
+			m := message{id: idOf(file)}
 			if err == nil { // else it is told of as of no known role
 				m.decode(data)
 			}
@@ -184,13 +187,12 @@ func (t *tree) messages(ctx context.Context, session string, most int) (found []
 
 func (t *tree) parts(ctx context.Context, message string) (p partsOf, err error) {
 	err = t.in(func(root *os.Root) error {
-		dir := path.Join(partDir, message)
-		ids, err := names(root, dir, partPrefix)
-		for _, id := range ids {
+		all, err := partFiles(root, message)
+		for _, file := range all {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			raw, err := safefile.ReadIn(root, fileOf(dir, id), maxPart)
+			raw, err := safefile.ReadIn(root, file, maxPart)
 			var large *safefile.TooLargeError
 			switch {
 			case errors.As(err, &large):
@@ -198,7 +200,7 @@ func (t *tree) parts(ctx context.Context, message string) (p partsOf, err error)
 			case err != nil:
 				p.unread++
 			default:
-				p.add(id, raw)
+				p.add(idOf(file), raw)
 			}
 		}
 		return err
@@ -207,37 +209,32 @@ func (t *tree) parts(ctx context.Context, message string) (p partsOf, err error)
 }
 
 func (t *tree) version(ctx context.Context, session string) (version string, err error) {
-	if i, err := t.find(ctx, session); err != nil || i == nil {
+	found, _, err := t.sessions(ctx, session)
+	if err != nil || len(found) == 0 {
 		return "", err
 	}
 	err = t.in(func(root *os.Root) error {
+		all, err := messageFiles(root, session)
+		for _, message := range slices.Clone(all) {
+			parts, failed := partFiles(root, idOf(message))
+			all, err = append(all, parts...), cmp.Or(err, failed, ctx.Err())
+		}
+		projects, failed := names(root, sessionDir, "")
+		for _, project := range projects {
+			all = append(all, path.Join(sessionDir, project, session+fileExtension))
+		}
 		var latest time.Time
-		files := 0
-		look := func(dir, id string) {
-			if info, err := root.Stat(fileOf(dir, id)); err == nil {
-				files++
+		there := 0
+		for _, file := range all {
+			if info, err := root.Stat(file); err == nil {
+				there++
 				if info.ModTime().After(latest) {
 					latest = info.ModTime()
 				}
 			}
 		}
-		projects, err := names(root, sessionDir, "")
-		for _, project := range projects {
-			look(path.Join(sessionDir, project), session)
-		}
-		dir := path.Join(messageDir, session)
-		messages, failed := names(root, dir, messagePrefix)
-		err = cmp.Or(err, failed)
-		for _, m := range messages {
-			look(dir, m)
-			parts, failed := names(root, path.Join(partDir, m), partPrefix)
-			for _, p := range parts {
-				look(path.Join(partDir, m), p)
-			}
-			err = cmp.Or(err, failed, ctx.Err())
-		}
-		version = fmt.Sprintf("%d %d", files, latest.UnixNano())
-		return err
+		version = fmt.Sprintf("%d %d", there, latest.UnixNano())
+		return cmp.Or(err, failed)
 	})
 	return version, err
 }

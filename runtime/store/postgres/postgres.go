@@ -25,8 +25,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // URL returns the URL of the archive that the environment names, or "".
@@ -57,14 +55,10 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 		return nil, false
 	}
 	s := parse(text)
+	database := messagedb.Database{Path: s.place, Version: s.version, Open: s.openArchive}
 	return messagedb.New(messagedb.Options{
 		Name: archive.Name, Prefix: archive.IDPrefix, Place: s.place,
-		Databases: func() ([]messagedb.Database, []store.Problem) {
-			return []messagedb.Database{{
-				Path: s.place, Version: s.version,
-				Share: func() messagedb.Shared { return &shared{server: s, users: 1} },
-			}}, nil
-		},
+		Databases: func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{database}, nil },
 	}), true
 }
 
@@ -154,39 +148,4 @@ func (s *server) failure(ctx context.Context, err error) error {
 		return &Error{Reason: "the server cannot be reached: " + network.Err.Error()}
 	}
 	return &Error{Reason: "the connection to the server failed"}
-}
-
-// SQLSTATE codes, from https://www.postgresql.org/docs/current/errcodes-appendix.html.
-const (
-	undefinedTable = "42P01"
-)
-
-func hasCode(err error, codes ...string) bool {
-	var answer *pgconn.PgError
-	if !errors.As(err, &answer) {
-		return false
-	}
-	for _, code := range codes {
-		if answer.Code == code {
-			return true
-		}
-	}
-	return false
-}
-
-// form is how the database is read. Every query asks for the rows of its owner too: for
-// roles that the server exempts from row-level security.
-func form() *messagedb.Form {
-	const columns = "SELECT name, title, created, updated, archived, hash, last, id, native FROM convtools.conversations WHERE owner = session_user::text"
-	return &messagedb.Form{
-		Conversations: columns,
-		Conversation:  columns + " AND name = $1",
-		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
-			FROM convtools.conversations AS c JOIN convtools.messages AS m ON m.owner = c.owner AND m.conversation = c.id
-			WHERE c.owner = session_user::text AND c.name = $1 ORDER BY m.position`, messagedb.MaxMessage),
-		Kind: func(kind, name []byte) (transcript.Kind, []byte) { return archive.KindOf(string(kind)), name },
-		AppendPieces: func(dst []recorded.Piece, text []byte) []recorded.Piece {
-			return append(dst, recorded.Piece{Raw: text, Plain: true})
-		},
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -542,8 +543,12 @@ func TestFirstVersion(t *testing.T) {
 	_, url := cluster.Role(t)
 	url = strings.Replace(url, "/archive?", "/"+database+"?", 1)
 	db := postgrestest.Connect(t, url)
+	first, err := os.ReadFile("testdata/first.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, statement := range []string{
-		postgres.Migrations()[0],
+		string(first),
 		"UPDATE convtools.schema SET version = 1",
 		`INSERT INTO convtools.conversations (name, native, title, archived, hash, imported, tools) VALUES ('chatgpt-a', 'a', 'Tides', false, '', 0, '{}')`,
 		`INSERT INTO convtools.messages (conversation, position, kind, active, text) SELECT id, 1, 'user', true, 'the needle' FROM convtools.conversations`,

@@ -27,7 +27,6 @@ func (b *bench) build(ctx context.Context) error {
 	}{
 		{"convtools", root, "./cmd/convtools", &b.convtools},
 		{"convgen", root, "./cmd/convgen", &b.convgen},
-		{"mkworkspace", root, "./runtime/store/jp/jptest/cmd/mkworkspace", &b.mkworkspace},
 		{"empty", root, source, &b.empty},
 		{"minimal", filepath.Join(root, "cmd", "convtools", "internal"), "./bench/minimal", &b.minimal},
 	} {

@@ -6,8 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"time"
+
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 // Bounds on listing. To list what is not known means to read all events.
@@ -19,10 +20,7 @@ const (
 // list measures listing conversations of JP, the first time and once they are known.
 func (b *bench) list(ctx context.Context) error {
 	dir := filepath.Join(b.dir, "workspace")
-	_, err := program{path: b.mkworkspace, args: []string{
-		"large", "-bytes", strconv.FormatInt(b.amount.bytes, 10), "-conversations", strconv.Itoa(b.amount.conversations), dir,
-	}}.output(ctx)
-	if err != nil {
+	if err := jptest.Large(dir, b.amount.bytes, b.amount.conversations); err != nil {
 		return err
 	}
 	args := []string{"conversation", "ls", "--workspace", dir, "-F", "json"}

@@ -169,11 +169,10 @@ type bench struct {
 	stderr io.Writer
 	table  table.Table
 
-	convtools   string
-	convgen     string
-	empty       string // an empty Go program
-	minimal     string // an MCP server with nothing but the SDK
-	mkworkspace string
+	convtools string
+	convgen   string
+	empty     string // an empty Go program
+	minimal   string // an MCP server with nothing but the SDK
 }
 
 func (b *bench) progress(format string, args ...any) {

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"path/filepath"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
 
 // startBound is how many times as long as an empty Go program convtools may take to start:
@@ -12,10 +14,11 @@ const startBound = 2.7
 // start measures starting, and one small call.
 func (b *bench) start(ctx context.Context) error {
 	const peer = "an empty Go program"
-	sample := filepath.Join(b.dir, "sample")
-	if _, err := (program{path: b.mkworkspace, args: []string{"sample", sample}}).output(ctx); err != nil {
+	root, err := repository.Root(ctx)
+	if err != nil {
 		return err
 	}
+	sample := filepath.Join(root, "testdata", "workspaces", "sample")
 	env := b.home("start")
 	results, err := inTurn(ctx, b.amount.starts,
 		program{path: b.empty},

@@ -16,7 +16,6 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
 // lab is the directory everything happens in.
@@ -47,8 +46,8 @@ func prepare(ctx context.Context, dir string, progress func(string)) (*lab, erro
 	if err := os.RemoveAll(l.workspace); err != nil {
 		return nil, fmt.Errorf("removing an old workspace: %w", err)
 	}
-	if err := jptest.Sample(l.workspace); err != nil {
-		return nil, fmt.Errorf("writing the sample workspace: %w", err)
+	if err := os.CopyFS(l.workspace, os.DirFS(filepath.Join(root, "testdata", "workspaces", "sample"))); err != nil {
+		return nil, fmt.Errorf("copying the sample workspace: %w", err)
 	}
 	if err := l.writeKnowledge(); err != nil {
 		return nil, err

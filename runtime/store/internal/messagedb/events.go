@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"math"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
@@ -15,10 +17,12 @@ import (
 
 // record is where a conversation is recorded. It implements [store.Record].
 type record struct {
-	database *database
-	id       transcript.ID
-	key      any
-	version  string
+	database    *database
+	id          transcript.ID
+	key         any
+	version     string
+	stamp       string        // of the database in which first and last were found
+	first, last sql.NullInt64 // places of messages
 }
 
 // Events implements [store.Record].
@@ -33,7 +37,7 @@ func (r *record) Events(_ context.Context) (store.Events, error) {
 func (r *record) Version(ctx context.Context) (string, error) {
 	r.database.Retain()
 	defer r.database.Release()
-	now, err := r.database.collect(ctx, func(f *Form) string { return f.Conversation }, r.key)
+	now, err := r.database.collect(ctx, func(db *DB) string { return db.Conversation }, r.key)
 	if err == nil && len(now) == 0 {
 		err = &store.NotFoundError{IDs: []transcript.ID{r.id}, Place: r.database.store.Place()}
 	}
@@ -46,69 +50,78 @@ func (r *record) Version(ctx context.Context) (string, error) {
 // messages reads the messages of a conversation. It implements [recorded.Script].
 type messages struct {
 	record   *record
-	content  []byte
-	rows     sqlitefile.Cursor // nil where they are not open
-	form     *Form
-	read     int // rows
+	next     func() (recorded.Event, error, bool)
+	stop     func()
 	turn     int
 	begun    bool // the turn has a message of the user
 	tooLarge int
 }
 
-// open begins to read rows, those that were read already left out.
-func (m *messages) open(ctx context.Context) (err error) {
-	m.rows, m.form, err = m.record.database.Query(ctx, func(f *Form) string {
-		if m.read == 0 {
-			return f.Messages
-		}
-		return f.Messages + fmt.Sprintf(" LIMIT -1 OFFSET %d", m.read)
-	}, m.record.key)
-	if err != nil {
-		m.rows = nil
-	}
-	return err
-}
+// errStopped ends reading where nobody wants more.
+var errStopped = errors.New("no more is read")
 
-// Read implements [recorded.Script].
-func (m *messages) Read(ctx context.Context, into *recorded.Stream) error {
-	for attempt := 1; ; attempt++ {
-		var err error
-		if m.rows == nil {
-			err = m.open(ctx)
+// all are the messages of the conversation. Where the owner of the database changes it
+// meanwhile, those that follow are read of what it has then.
+func (m *messages) all(ctx context.Context) iter.Seq2[recorded.Event, error] {
+	return func(yield func(recorded.Event, error) bool) {
+		read := 0
+		err := m.record.database.Do(ctx, func(db *DB) error {
+			query := db.Messages
+			if read > 0 {
+				query += fmt.Sprintf(" LIMIT -1 OFFSET %d", read)
+			}
+			return db.each(ctx, func(rows *sql.Rows) error {
+				x, ok, err := m.scan(db, rows)
+				if err != nil {
+					return err
+				}
+				if read++; ok && !yield(x, nil) {
+					return errStopped
+				}
+				return nil
+			}, query, m.record.args(db)...)
+		})
+		if errors.Is(err, sqlitefile.ErrCorrupt) {
+			err = &store.DamageError{Err: err}
 		}
-		if err == nil && m.rows.Next() {
-			m.read++
-			return m.put(ctx, into)
-		}
-		if err == nil {
-			err = m.rows.Err()
-		}
-		m.close()
-		switch {
-		case err == nil:
-			return io.EOF
-		case errors.Is(err, sqlitefile.ErrCorrupt):
-			return &store.DamageError{Err: err}
-		case !sqlitefile.Again(ctx, err, attempt):
-			return err
+		if err != nil && err != errStopped {
+			yield(recorded.Event{}, err)
 		}
 	}
 }
 
-// put puts the event of the current row into a stream.
-func (m *messages) put(ctx context.Context, into *recorded.Stream) error {
-	var role, name, content sql.RawBytes
+// args are those of the query for messages. The places of messages are those of the database
+// that was listed.
+func (r *record) args(db *DB) []any {
+	switch {
+	case !db.IsRanged:
+		return []any{r.key}
+	case r.stamp != db.Stamp || !r.first.Valid:
+		return []any{r.key, math.MinInt64, math.MaxInt64}
+	}
+	return []any{r.key, r.first, r.last}
+}
+
+// scan returns the event that a row is, and false where it is too large.
+func (m *messages) scan(db *DB, rows *sql.Rows) (x recorded.Event, ok bool, err error) {
+	var role, name sql.RawBytes
+	var content []byte
 	var at any
 	var size int
-	if err := m.rows.Scan(&role, &name, &at, &size, &content); err != nil {
-		return err
+	if err := rows.Scan(&role, &name, &at, &size, &content); err != nil {
+		return x, false, err
 	}
-	if size > MaxMessage || content == nil && size > 0 { // the second where a form reads less
+	if size > MaxMessage || content == nil && size > 0 { // the second where less is read
 		m.tooLarge++
-		return nil
+		return x, false, nil
 	}
-	m.content = append(m.content[:0], content...)
-	x := m.form.Event(role, name, at, m.content)
+	x.At = Moment(at)
+	var called string
+	x.Kind, called, x.Pieces = db.Read(role, name, content)
+	if called != "" {
+		quoted := transcript.AppendQuoted(nil, []byte(called))
+		x.Name = quoted[1 : len(quoted)-1]
+	}
 	// Messages before the first one of the user are of the first turn.
 	if x.Kind == transcript.KindUser {
 		if m.begun {
@@ -118,27 +131,26 @@ func (m *messages) put(ctx context.Context, into *recorded.Stream) error {
 	}
 	m.turn = max(m.turn, 1)
 	x.Turn = m.turn
+	return x, true, nil
+}
+
+// Read implements [recorded.Script].
+func (m *messages) Read(ctx context.Context, into *recorded.Stream) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if m.next == nil {
+		m.next, m.stop = iter.Pull2(m.all(ctx))
+	}
+	x, err, more := m.next()
+	switch {
+	case err != nil:
+		return err
+	case !more:
+		return io.EOF
+	}
 	into.Put(append(into.Free(), x), false)
 	return nil
-}
-
-// Event returns the event that a message is, by its role, name, time and content.
-func (f *Form) Event(role, name []byte, at any, content []byte) recorded.Event {
-	x := recorded.Event{At: moment(at)}
-	if x.Kind, name = f.Kind(role, name); len(name) > 0 {
-		quoted := transcript.AppendQuoted(nil, name)
-		x.Name = quoted[1 : len(quoted)-1]
-	}
-	x.Pieces = f.AppendPieces(nil, content)
-	return x
-}
-
-// close closes the rows.
-func (m *messages) close() {
-	if m.rows != nil {
-		m.rows.Close()
-		m.rows = nil
-	}
 }
 
 // Counts implements [recorded.Script].
@@ -146,12 +158,14 @@ func (m *messages) Counts() (turns, skipped, tooLarge int) { return m.turn, m.to
 
 // Rewind implements [recorded.Script].
 func (m *messages) Rewind() {
-	m.close()
-	m.read, m.turn, m.begun, m.tooLarge = 0, 0, false, 0
+	if m.stop != nil {
+		m.stop()
+	}
+	m.next, m.stop, m.turn, m.begun, m.tooLarge = nil, nil, 0, false, 0
 }
 
 // Release implements [recorded.Script].
 func (m *messages) Release() {
-	m.close()
+	m.Rewind()
 	m.record.database.Release()
 }

@@ -1,5 +1,6 @@
-// Package messagedb is a store of conversations in databases with a table of messages.
-// What its queries are, and how a message is read, is up to the packages that use it.
+// Package messagedb is a store of conversations in databases with a table of messages: it lists
+// them by one query, and reads the messages of one by another. What these queries are, and how
+// a message is read, is up to the packages that use it.
 //
 // It only reads. SQLite it reads through package sqlitefile: it takes no lock and waits for
 // no writer.
@@ -7,11 +8,18 @@ package messagedb
 
 import (
 	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
@@ -27,8 +35,6 @@ type Options struct {
 	// Databases returns the databases, the one that counts most first, and those that
 	// cannot be read.
 	Databases func() ([]Database, []store.Problem)
-	// Remarks is [store.Remarker]; nil for none.
-	Remarks func(context.Context) []string
 }
 
 // Database is a database of a store.
@@ -37,26 +43,53 @@ type Database struct {
 	// Version returns a text that is another one when the database has changed, or is
 	// another one.
 	Version func(context.Context) (string, error)
-	// Share returns the database with one user.
-	Share func() Shared
+	// Open opens the database. The error is [ErrAbsent] where there turns out to be none.
+	Open func(context.Context) (*DB, error)
 }
 
-// Shared is a database that several use at a time. It is opened where it is used first.
-// The error is [ErrAbsent] where there turns out to be none. It is safe for concurrent use.
-type Shared interface {
-	// Retain adds a user, and Release takes one away. The database is closed behind the
-	// last one.
-	Retain()
-	Release()
-	// Query begins a query, which may depend on the form of the database, and returns that
-	// too. The context ends reading its rows.
-	Query(ctx context.Context, query func(*Form) string, args ...any) (sqlitefile.Cursor, *Form, error)
+// ErrAbsent is the error for a database that there is none of.
+var ErrAbsent = errors.New("there is no such database")
+
+// DB is an opened database, and how it is read. Times in it are seconds since 1970, as numbers
+// or as text, or ISO 8601.
+type DB struct {
+	*sql.DB
+	// Conversations is the query for conversations: their key, title, time of creation,
+	// time of the last change, whether they are archived, a text that changes when
+	// anything of it has changed, or NULL, time of the last message or NULL, its place in
+	// the database, the id that it was recorded with, or NULL where that is the key, and, where
+	// IsRanged is set, the places of the first and the last message.
+	Conversations string
+	// Conversation is the same for those with the key ?1, without places of messages.
+	Conversation string
+	// Messages is the query for the messages of the conversation with the key ?1, in
+	// order: role, name, time, size of the content in bytes, and the content, which is
+	// NULL where the size is over [MaxMessage], or over another bound.
+	Messages string
+	// IsRanged is set where Messages has ?2 and ?3, between which the places of the messages
+	// are.
+	IsRanged bool
+	// Read reads a message: its kind, name and text.
+	Read func(role, name, content []byte) (transcript.Kind, string, []recorded.Piece)
+	// Stamp is the text that changes with anything in the database, for conversations of
+	// which it has none.
+	Stamp string
+	// Failure returns what an error of the database is for who reads it; nil where that is the
+	// error.
+	Failure func(context.Context, error) error
 }
 
-// SQLite returns what shares an SQLite database, which open opens and finds out the form
-// of.
-func SQLite(open func(context.Context) (*sqlitefile.DB, *Form, error)) func() Shared {
-	return func() Shared { return sqlitefile.Share(open) }
+// MaxMessage is the largest content of a message that is read, in bytes. A larger one is
+// left out.
+const MaxMessage = 64 << 20
+
+// each calls row for each row of a query.
+func (db *DB) each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
+	err := sqlitefile.Each(ctx, db.DB, row, query, args...)
+	if db.Failure != nil {
+		err = db.Failure(ctx, err)
+	}
+	return err
 }
 
 // IsURL reports whether a text that names a database is the URL of one on a server of
@@ -65,36 +98,6 @@ func IsURL(text string) bool {
 	scheme, _, ok := strings.Cut(strings.TrimSpace(text), "://")
 	return ok && (scheme == "postgres" || scheme == "postgresql")
 }
-
-// ErrAbsent is the error for a database that there is none of.
-var ErrAbsent = errors.New("there is no such database")
-
-// Form is how a database is read. Times in it are seconds since 1970, as numbers or as
-// text, or ISO 8601.
-type Form struct {
-	// Conversations is the query for conversations: their key, title, time of creation,
-	// time of the last change, whether they are archived, a text that changes when
-	// anything of it has changed, or NULL, time of the last message or NULL, its place in
-	// the database, and the id that it was recorded with, or NULL where that is the key.
-	Conversations string
-	// Conversation is the same for those with the key ?1.
-	Conversation string
-	// Messages is the query for the messages of the conversation with the key ?1, in
-	// order: role, name, time, size of the content in bytes, and the content, which is
-	// NULL where the size is over [MaxMessage], or over the bound of the form.
-	Messages string
-	// Kind returns the kind of the messages of a role, and their name.
-	Kind func(role, name []byte) (transcript.Kind, []byte)
-	// AppendPieces appends the text of a message.
-	AppendPieces func(dst []recorded.Piece, content []byte) []recorded.Piece
-	// Stamp is the text that changes with anything in the database, for conversations of
-	// which it has none.
-	Stamp string
-}
-
-// MaxMessage is the largest content of a message that is read, in bytes. A larger one is
-// left out.
-const MaxMessage = 64 << 20
 
 // Store is the conversations of databases, as a [store.Store].
 type Store struct{ options Options }
@@ -108,21 +111,32 @@ func (s *Store) Name() string { return s.options.Name }
 // Place implements [store.Store].
 func (s *Store) Place() string { return s.options.Place }
 
+// ParseID implements [store.Store].
+func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(s.options.Prefix, text) }
+
 // ID returns the id of the conversation with a key: the key, or a hash of one that cannot
 // be a part of an id.
 func ID(prefix, key string) transcript.ID {
 	if history.IsName(key) {
 		return transcript.ID(prefix + key)
 	}
-	return transcript.ID(prefix + "." + hashOf(key))
+	sum := sha256.Sum256([]byte(key))
+	return transcript.ID(prefix + "." + hex.EncodeToString(sum[:hashBytes]))
 }
+
+// hashBytes is how much of a hash is in an id.
+const hashBytes = 16
 
 // ParseID reads an id with a prefix, whose case does not matter. The error is a
 // [*store.BadIDError].
 func ParseID(prefix, text string) (transcript.ID, error) {
 	rest, ok := history.CutPrefix(text, prefix)
-	hashed, isHash := strings.CutPrefix(rest, ".")
-	if !ok || !isHash && !history.IsName(rest) || isHash && !isHashed(hashed) {
+	hash, isHash := strings.CutPrefix(rest, ".")
+	if isHash {
+		_, err := hex.DecodeString(hash)
+		ok = ok && err == nil && len(hash) == 2*hashBytes && hash == strings.ToLower(hash)
+	}
+	if !ok || !isHash && !history.IsName(rest) {
 		return "", history.BadID(text, fmt.Sprintf("expected %q and the id of a conversation", prefix))
 	}
 	return transcript.ID(prefix + rest), nil
@@ -132,17 +146,6 @@ func ParseID(prefix, text string) (transcript.ID, error) {
 func Claims(prefix, text string) bool {
 	_, ok := history.CutPrefix(text, prefix)
 	return ok
-}
-
-// ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(s.options.Prefix, text) }
-
-// Remarks implements [store.Remarker].
-func (s *Store) Remarks(ctx context.Context) []string {
-	if s.options.Remarks == nil {
-		return nil
-	}
-	return s.options.Remarks(ctx)
 }
 
 // Version returns a text that is another one when anything in the store has changed.
@@ -167,27 +170,61 @@ func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error
 	databases, problems := s.options.Databases()
 	opened := &session{store: s}
 	for _, d := range databases {
-		shared := &database{d.Share(), s, d.Path}
-		err := sqlitefile.Each(ctx, func() (sqlitefile.Cursor, error) {
-			rows, _, err := shared.Query(ctx, func(*Form) string { return "SELECT 1 WHERE FALSE" })
-			return rows, err
-		}, func(sqlitefile.Cursor) error { return nil })
+		shared := &database{store: s, path: d.Path}
+		shared.Open = d.Open
+		shared.Retain()
+		err := shared.Do(ctx, func(*DB) error { return nil })
 		switch {
 		case err == nil:
 			opened.databases = append(opened.databases, shared)
-			continue
 		case ctx.Err() != nil:
-			shared.Release()
 			opened.Close()
 			return nil, nil, ctx.Err()
 		case !errors.Is(err, ErrAbsent):
 			problems = append(problems, history.Problem("", store.Unreadable, d.Path, err))
 		}
-		shared.Release()
 	}
 	if len(opened.databases) == 0 && len(problems) > 0 && problems[0].Kind != store.Unnamed {
 		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", problems[0].Path, problems[0].Err)
 	}
 	opened.unread = problems
 	return opened, slices.Clone(problems), nil
+}
+
+// Moment returns the time that a recorded value is: seconds since 1970 as a number or as
+// text, or ISO 8601; the zero time for what is none, or out of the years 0 to 9999.
+func Moment(value any) time.Time {
+	switch v := value.(type) {
+	case int64:
+		return seconds(float64(v))
+	case float64:
+		return seconds(v)
+	case []byte:
+		return Moment(string(v))
+	case string:
+		const most = 64
+		text := strings.TrimSpace(v)
+		if len(text) > most {
+			return time.Time{}
+		}
+		if n, err := strconv.ParseFloat(text, 64); err == nil {
+			return seconds(n)
+		}
+		if span, err := iso8601.Parse(text); err == nil {
+			return transcript.InRange(span.First)
+		}
+	}
+	return time.Time{}
+}
+
+// seconds returns the time of so many seconds since 1970, to the microsecond: a float
+// does not have more.
+func seconds(n float64) time.Time {
+	const most = 1 << 38 // the year 9999 is before
+	if !(math.Abs(n) < most) {
+		return time.Time{}
+	}
+	whole := math.Floor(n)
+	micros := math.Round((n - whole) * 1e6)
+	return transcript.InRange(time.Unix(int64(whole), int64(micros)*1000).UTC())
 }

@@ -10,12 +10,7 @@ import (
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	opened, problems, err := s.Open(ctx)
-	l, err := store.ListSession(ctx, scope, opened, problems, err)
-	if err != nil {
-		return nil, err
-	}
-	l.Remarks = s.Remarks(ctx)
-	return l, nil
+	return store.ListSession(ctx, scope, opened, problems, err)
 }
 
 // Read implements [store.Record].

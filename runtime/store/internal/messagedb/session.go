@@ -3,9 +3,7 @@ package messagedb
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,19 +14,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
-
-// hashBytes is how much of a hash is in an id.
-const hashBytes = 16
-
-func hashOf(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return hex.EncodeToString(sum[:hashBytes])
-}
-
-func isHashed(s string) bool {
-	_, err := hex.DecodeString(s)
-	return err == nil && len(s) == 2*hashBytes && s == strings.ToLower(s)
-}
 
 // session is the databases of a store, opened for one query. It implements
 // [store.Session].
@@ -43,19 +28,19 @@ type session struct {
 	problems []store.Problem
 }
 
+// database is an opened database.
+type database struct {
+	sqlitefile.Shared[*DB]
+	store *Store
+	path  string
+}
+
 // Close implements [store.Session].
 func (s *session) Close() {
 	for _, d := range s.databases {
 		d.Release()
 	}
 	s.databases = nil
-}
-
-// database is an opened database.
-type database struct {
-	Shared
-	store *Store
-	path  string
 }
 
 const (
@@ -66,36 +51,38 @@ const (
 )
 
 // collect returns the conversations that a query has.
-func (d *database) collect(ctx context.Context, query func(*Form) string, args ...any) ([]store.Conversation, error) {
+func (d *database) collect(ctx context.Context, query func(*DB) string, args ...any) ([]store.Conversation, error) {
 	var found []store.Conversation
-	var form *Form
-	held := 0
-	err := sqlitefile.Each(ctx, func() (rows sqlitefile.Cursor, err error) {
-		found, held = nil, 0
-		rows, form, err = d.Query(ctx, query, args...)
-		return rows, err
-	}, func(rows sqlitefile.Cursor) error {
-		c, err := d.scan(form, rows)
-		if err != nil {
-			return err
-		}
-		found = append(found, c)
-		const row = 500 // bytes, about
-		if held += row + len(c.NativeID) + len(c.Title); held > maxListed {
-			return sqlitefile.ErrTooMuch
-		}
-		return nil
+	err := d.Do(ctx, func(db *DB) error {
+		found = nil
+		held := 0
+		return db.each(ctx, func(rows *sql.Rows) error {
+			c, err := d.scan(db, rows)
+			if err != nil {
+				return err
+			}
+			found = append(found, c)
+			const row = 500 // bytes, about
+			if held += row + len(c.NativeID) + len(c.Title); held > maxListed {
+				return sqlitefile.ErrTooMuch
+			}
+			return nil
+		}, query(db), args...)
 	})
 	return found, err
 }
 
 // scan returns the conversation of a row.
-func (d *database) scan(form *Form, rows sqlitefile.Cursor) (c store.Conversation, err error) {
-	r := &record{database: d}
+func (d *database) scan(db *DB, rows *sql.Rows) (c store.Conversation, err error) {
+	r := &record{database: d, stamp: db.Stamp}
 	var title, version, native sql.NullString
 	var created, updated, last any
 	var order sql.NullInt64
-	if err := rows.Scan(&r.key, &title, &created, &updated, &c.Archived, &version, &last, &order, &native); err != nil {
+	columns := []any{&r.key, &title, &created, &updated, &c.Archived, &version, &last, &order, &native}
+	if names, _ := rows.Columns(); len(names) > len(columns) {
+		columns = append(columns, &r.first, &r.last)
+	}
+	if err := rows.Scan(columns...); err != nil {
 		return c, err
 	}
 	name := ""
@@ -106,14 +93,14 @@ func (d *database) scan(form *Form, rows sqlitefile.Cursor) (c store.Conversatio
 	default:
 		name = fmt.Sprint(key)
 	}
-	r.version = cmp.Or(version.String, form.Stamp)
+	r.version = cmp.Or(version.String, db.Stamp)
 	r.id = ID(d.store.options.Prefix, name)
 	c.ID, c.Source, c.Record, c.NativeID = r.id, d.store.Name(), r, name
 	if native.Valid {
 		c.NativeID = native.String
 	}
 	c.Title = strings.ToValidUTF8(title.String[:min(len(title.String), MaxText)], "\ufffd")
-	c.CreatedAt, c.LastActivatedAt, c.LastAt = moment(created), moment(updated), moment(last)
+	c.CreatedAt, c.LastActivatedAt, c.LastAt = Moment(created), Moment(updated), Moment(last)
 	c.Order = order.Int64
 	return c, nil
 }
@@ -130,7 +117,7 @@ func (s *session) all(ctx context.Context) ([]store.Conversation, []store.Proble
 	var found []store.Conversation
 	var problems []store.Problem
 	for _, d := range s.databases {
-		more, err := d.collect(ctx, func(f *Form) string { return f.Conversations })
+		more, err := d.collect(ctx, func(db *DB) string { return db.Conversations })
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -159,13 +146,10 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 
 // Find implements [store.Session].
 func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
-	key, ok := strings.CutPrefix(string(want), s.store.options.Prefix)
-	if !ok {
-		return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Place(), Unread: slices.Clone(s.unread)}
-	}
 	isWanted := func(c store.Conversation) bool { return c.ID == want }
+	key := strings.TrimPrefix(string(want), s.store.options.Prefix)
 	for _, d := range s.databases {
-		found, err := d.collect(ctx, func(f *Form) string { return f.Conversation }, key)
+		found, err := d.collect(ctx, func(db *DB) string { return db.Conversation }, key)
 		if err != nil {
 			return store.Conversation{}, fmt.Errorf("%s: %w", d.path, err)
 		}

@@ -21,7 +21,7 @@ const maxCopy = 2 << 30
 
 // copyOf returns a copy of a database, as its owner committed it last. Parts are the database
 // and those beside it that have something of it.
-func copyOf(ctx context.Context, root *os.Root, parts []*part) (f *file, err error) {
+func copyOf(ctx context.Context, root *os.Root, parts []*part) (*file, error) {
 	var size int64
 	for _, p := range parts {
 		size += p.info.Size()
@@ -51,9 +51,11 @@ func copyOf(ctx context.Context, root *os.Root, parts []*part) (f *file, err err
 	if err := settleCopy(ctx, path); err != nil {
 		return nil, err
 	}
-	f = &file{dir: dir}
-	f.File, f.info, err = safefile.Open(path)
-	return f, err
+	opened, info, err := safefile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return &file{File: opened, info: info, dir: dir}, nil
 }
 
 // tempPrefix begins the names of directories of copies.
@@ -114,18 +116,9 @@ func settleCopy(ctx context.Context, path string) error {
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	conn, err := db.Conn(ctx)
-	if err != nil {
-		return described(err)
-	}
-	defer conn.Close()
 	// The first has it take back what a journal says.
-	for _, statement := range []string{"PRAGMA user_version", "PRAGMA journal_mode = delete"} {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			return errors.Join(ctx.Err(), described(err))
-		}
-	}
-	return nil
+	_, err = db.ExecContext(ctx, "PRAGMA user_version; PRAGMA journal_mode = delete")
+	return errors.Join(ctx.Err(), described(err))
 }
 
 // URI returns what names the file of an absolute path to the driver of SQLite.

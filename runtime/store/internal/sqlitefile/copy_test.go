@@ -274,20 +274,20 @@ func TestLiveWriter(t *testing.T) {
 func pairs(t *testing.T, dir string) int {
 	t.Helper()
 	found := map[string]int{}
-	err := sqlitefile.Each(t.Context(), func() (sqlitefile.Cursor, error) {
+	err := sqlitefile.Retry(t.Context(), func() error {
 		clear(found)
 		db, err := open(t, dir)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		t.Cleanup(db.Close)
-		return db.Query(t.Context(), all)
-	}, func(rows sqlitefile.Cursor) error {
-		var n int
-		var s string
-		err := rows.Scan(&n, &s)
-		found[s]++
-		return err
+		defer db.Close()
+		return sqlitefile.Each(t.Context(), db.DB, func(rows *sql.Rows) error {
+			var n int
+			var s string
+			err := rows.Scan(&n, &s)
+			found[s]++
+			return err
+		}, all)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package sqlitefile_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"runtime"
@@ -15,7 +16,7 @@ import (
 const endless = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n, hex(zeroblob(100)) AS s FROM r"
 
 func drain(ctx context.Context, db *sqlitefile.DB, query string, args ...any) (n int, err error) {
-	err = db.Each(ctx, func(rows *sqlitefile.Rows) error {
+	err = sqlitefile.Each(ctx, db.DB, func(rows *sql.Rows) error {
 		n++
 		return nil
 	}, query, args...)
@@ -88,7 +89,7 @@ func TestTimeOfTheReader(t *testing.T) {
 	sqlitefile.SetTime(db, 20*time.Second)
 	before := sqlitefile.Time(db)
 	const looked = 200 * time.Millisecond
-	err := db.Each(t.Context(), func(*sqlitefile.Rows) error {
+	err := sqlitefile.Each(t.Context(), db.DB, func(*sql.Rows) error {
 		for begun := time.Now(); time.Since(begun) < looked; {
 			runtime.Gosched()
 		}
@@ -138,7 +139,7 @@ func TestStoredValues(t *testing.T) {
 	}
 	db := own(t, "INSERT INTO t VALUES (1, 'a'), (2, zeroblob(100000000))").open()
 	var sizes []string
-	err := db.Each(t.Context(), func(rows *sqlitefile.Rows) error {
+	err := sqlitefile.Each(t.Context(), db.DB, func(rows *sql.Rows) error {
 		var size string
 		err := rows.Scan(&size)
 		sizes = append(sizes, size)

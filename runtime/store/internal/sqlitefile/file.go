@@ -23,7 +23,6 @@ const fileName = "database"
 type file struct {
 	*os.File
 	info    fs.FileInfo // when it was opened
-	stamp   string
 	dir     string      // of a copy; empty for none
 	changed atomic.Bool // a read has found that the owner changed it
 }
@@ -67,11 +66,11 @@ func (f *file) close() {
 	}
 }
 
-// openFile opens a database below a root, or a copy of it.
-func openFile(ctx context.Context, root *os.Root, name string) (*file, error) {
+// openFile opens a database below a root, or a copy of it, and returns its stamp.
+func openFile(ctx context.Context, root *os.Root, name string) (*file, string, error) {
 	parts, err := openParts(root, name)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	stamp := stampOf(parts)
 	used := parts[:1:1]
@@ -83,44 +82,17 @@ func openFile(ctx context.Context, root *os.Root, name string) (*file, error) {
 	// The clock of a file system moves in steps: a change just after this one would have the
 	// same time.
 	const tick = 10 * time.Millisecond
-	switch age := time.Since(parts[0].info.ModTime()); {
-	case !hasLog(used) && age >= 0 && age < tick:
-		err = ErrChanged
-	case len(used) == 1:
+	if age := time.Since(parts[0].info.ModTime()); !hasLog(used) && age >= 0 && age < tick {
+		closeParts(parts)
+		return nil, "", ErrChanged
+	}
+	if len(used) == 1 {
 		closeParts(parts[1:])
-		return &file{File: parts[0].File, info: parts[0].info, stamp: stamp}, nil
+		return &file{File: parts[0].File, info: parts[0].info}, stamp, nil
 	}
 	defer closeParts(parts)
-	if err != nil {
-		return nil, err
-	}
 	f, err := copyOf(ctx, root, used)
-	if err == nil {
-		f.stamp = stamp
-	}
-	return f, err
-}
-
-// maxAttempts bounds how often something is read again because the owner of the database
-// changes it. It is tried for four seconds.
-const maxAttempts = 13
-
-// Again reports whether what failed with an error is to be read again: where the owner of the
-// database has changed it. From the second time on it waits before, each time longer: an owner
-// that moves its log into the database changes it many times in a row.
-func Again(ctx context.Context, err error, attempt int) bool {
-	if !errors.Is(err, ErrChanged) || attempt >= maxAttempts || ctx.Err() != nil {
-		return false
-	}
-	if attempt > 1 {
-		timer := time.NewTimer(time.Millisecond << (attempt - 1))
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done(): // which the next attempt finds out
-		}
-	}
-	return true
+	return f, stamp, err
 }
 
 // part is the file of a database, or one beside it.
@@ -137,8 +109,8 @@ type part struct {
 // log, the random number of a journal.
 const (
 	logSuffix, journalSuffix = "-wal", "-journal"
-	headSize                 = 28
 	logMark, journalMark     = "\x37\x7f\x06", "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+	headSize                 = 28
 )
 
 // openParts opens the files of a database that there are, the database first.
@@ -147,7 +119,6 @@ func openParts(root *os.Root, name string) (parts []*part, err error) {
 		p := &part{name: name + suffix, suffix: suffix}
 		p.File, p.info, err = safefile.OpenIn(root, p.name)
 		if suffix != "" && errors.Is(err, fs.ErrNotExist) {
-			err = nil
 			continue
 		}
 		if err == nil {
@@ -183,7 +154,8 @@ func (p *part) readHead() ([]byte, error) {
 // isHot reports whether a file beside a database has something of it. The mark of a journal
 // that is over is overwritten.
 func (p *part) isHot() bool {
-	return bytes.HasPrefix(p.head, []byte(logMark)) && p.suffix == logSuffix || bytes.HasPrefix(p.head, []byte(journalMark)) && p.suffix == journalSuffix
+	mark := map[string]string{logSuffix: logMark, journalSuffix: journalMark}[p.suffix]
+	return bytes.HasPrefix(p.head, []byte(mark))
 }
 
 // hasLog reports whether one of the parts that are used is a log.
@@ -210,20 +182,4 @@ func stampOf(parts []*part) string {
 		fmt.Fprintf(&b, "%s %d %d %x;", p.suffix, p.info.Size(), p.info.ModTime().UnixNano(), p.head)
 	}
 	return b.String()
-}
-
-// Version returns a text that is another one when the database of a path has changed, or
-// is another one. It reads a few bytes.
-func Version(path string) (string, error) {
-	root, name, err := dirOf(path)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	parts, err := openParts(root, name)
-	if err != nil {
-		return "", err
-	}
-	defer closeParts(parts)
-	return stampOf(parts), nil
 }

@@ -2,121 +2,111 @@ package sqlitefile
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"sync"
+	"time"
 )
 
-// Shared is a database that several use at a time. It is opened where it is used, and
-// again where its owner changes it while it is read. F is what its users have to know of
-// its form. It is safe for concurrent use.
-type Shared[F any] struct {
-	open func(context.Context) (*DB, F, error)
-
-	mu    sync.Mutex
-	users int
-	db    *DB // nil where it is not open
-	form  F   // of db
+// Retry does something, and again where the owner of the database has changed it meanwhile.
+// From the second time on it waits before, each time longer, for four seconds in all: an owner
+// that moves its log into the database changes it many times in a row.
+func Retry(ctx context.Context, do func() error) error {
+	const most = 13
+	for attempt := 1; ; attempt++ {
+		err := do()
+		if !errors.Is(err, ErrChanged) || attempt == most || ctx.Err() != nil {
+			return err
+		}
+		if attempt > 1 {
+			select {
+			case <-time.After(time.Millisecond << (attempt - 1)):
+			case <-ctx.Done():
+			}
+		}
+	}
 }
 
-// Share returns a database with one user, and which open opens.
-func Share[F any](open func(context.Context) (*DB, F, error)) *Shared[F] {
-	return &Shared[F]{open: open, users: 1}
+// Shared is a database that several use at a time, as D. It is opened where it is used first,
+// and again after [ErrChanged]. It is safe for concurrent use.
+type Shared[D interface{ Close() error }] struct {
+	// Open opens the database.
+	Open func(context.Context) (D, error)
+
+	mu     sync.Mutex
+	users  int
+	opened int // times
+	isOpen bool
+	db     D
 }
 
 // Retain adds a user.
-func (s *Shared[F]) Retain() {
+func (s *Shared[D]) Retain() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.users++
 }
 
-// Release takes a user away. The database is closed behind the last one.
-func (s *Shared[F]) Release() {
+// Release takes a user away. The database is closed after the last one.
+func (s *Shared[D]) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.users--; s.users == 0 && s.db != nil {
-		s.retire()
+	if s.users--; s.users <= 0 {
+		s.close()
 	}
 }
 
-// acquire returns the database, opened where it is not, and its form.
-func (s *Shared[F]) acquire(ctx context.Context) (*DB, F, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.db == nil {
-		db, form, err := s.open(ctx)
+func (s *Shared[D]) close() {
+	if s.isOpen {
+		s.isOpen = false
+		s.db.Close()
+	}
+}
+
+// Do does something with the database, and again with it as it is then where its owner has
+// changed it meanwhile.
+func (s *Shared[D]) Do(ctx context.Context, do func(D) error) error {
+	return Retry(ctx, func() error {
+		db, opened, err := s.get(ctx)
 		if err != nil {
-			return nil, form, err
+			return err
 		}
-		s.db, s.form = db, form
-		db.uses = 1
-	}
-	s.db.uses++
-	return s.db, s.form, nil
+		if err = do(db); errors.Is(err, ErrChanged) {
+			s.mu.Lock()
+			if s.opened == opened {
+				s.close()
+			}
+			s.mu.Unlock()
+		}
+		return err
+	})
 }
 
-// leave ends a query, which had an error.
-func (s *Shared[F]) leave(db *DB, err error) {
+// get returns the database, and the number of times that it was opened.
+func (s *Shared[D]) get(ctx context.Context) (db D, opened int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.db == db && (errors.Is(err, ErrChanged) || s.users == 0) {
-		s.retire()
-	}
-	db.drop()
-}
-
-// retire has the database not used again.
-func (s *Shared[F]) retire() {
-	s.db.drop()
-	s.db = nil
-}
-
-// drop takes a use away. The database is closed behind the last one.
-func (db *DB) drop() {
-	if db.uses--; db.uses == 0 {
-		db.Close()
-	}
-}
-
-// Query begins a query, which may depend on the form of the database, and returns that too.
-func (s *Shared[F]) Query(ctx context.Context, query func(F) string, args ...any) (Cursor, F, error) {
-	db, form, err := s.acquire(ctx)
-	if err != nil {
-		return nil, form, err
-	}
-	rows, err := db.Query(ctx, query(form), args...)
-	if err != nil {
-		s.leave(db, err)
-		return nil, form, err
-	}
-	rows.left = func(err error) { s.leave(db, err) }
-	return rows, form, nil
-}
-
-// Cursor is [Rows], or those of another database.
-type Cursor interface {
-	Next() bool
-	Scan(dest ...any) error
-	Err() error
-	Close()
-}
-
-// Each calls row for each of the rows that begin returns. Where the owner of the database
-// changes it meanwhile, it begins again.
-func Each(ctx context.Context, begin func() (Cursor, error), row func(Cursor) error) error {
-	for attempt := 1; ; attempt++ {
-		rows, err := begin()
-		if err == nil {
-			for err == nil && rows.Next() {
-				err = row(rows)
-			}
-			if err == nil {
-				err = rows.Err()
-			}
-			rows.Close()
+	if !s.isOpen {
+		if s.db, err = s.Open(ctx); err != nil {
+			return db, 0, err
 		}
-		if !Again(ctx, err, attempt) {
+		s.isOpen = true
+		s.opened++
+	}
+	return s.db, s.opened, nil
+}
+
+// Each calls row for each row of the result of a query, until that returns an error.
+func Each(ctx context.Context, db *sql.DB, row func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows); err != nil {
 			return err
 		}
 	}
+	return rows.Err()
 }

@@ -67,7 +67,7 @@ func (o *owner) open() *sqlitefile.DB {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	o.t.Cleanup(db.Close)
+	o.t.Cleanup(func() { db.Close() })
 	return db
 }
 
@@ -83,12 +83,12 @@ func open(t *testing.T, dir string) (*sqlitefile.DB, error) {
 
 // opened opens a database that its owner may be changing.
 func opened(ctx context.Context, root *os.Root) (*sqlitefile.DB, error) {
-	for attempt := 1; ; attempt++ {
-		db, err := sqlitefile.Open(ctx, root, name)
-		if !sqlitefile.Again(ctx, err, attempt) {
-			return db, err
-		}
-	}
+	var db *sqlitefile.DB
+	err := sqlitefile.Retry(ctx, func() (err error) {
+		db, err = sqlitefile.Open(ctx, root, name)
+		return err
+	})
+	return db, err
 }
 
 const all = "SELECT n, s FROM t ORDER BY n"
@@ -96,7 +96,7 @@ const all = "SELECT n, s FROM t ORDER BY n"
 func rows(t *testing.T, db *sqlitefile.DB, query string) (string, error) {
 	t.Helper()
 	var b strings.Builder
-	err := db.Each(t.Context(), func(rows *sqlitefile.Rows) error {
+	err := sqlitefile.Each(t.Context(), db.DB, func(rows *sql.Rows) error {
 		var n int
 		var s string
 		err := rows.Scan(&n, &s)
@@ -209,7 +209,7 @@ func TestLogOverDatabase(t *testing.T) {
 		}
 		want[n] = s
 	}
-	err = o.open().Each(t.Context(), func(rows *sqlitefile.Rows) error {
+	err = sqlitefile.Each(t.Context(), o.open().DB, func(rows *sql.Rows) error {
 		var n int
 		var s string
 		err := rows.Scan(&n, &s)
@@ -244,7 +244,7 @@ func TestChanged(t *testing.T) {
 			db := o.open()
 			o.exec(test.change...)
 			read := 0
-			err := db.Each(t.Context(), func(rows *sqlitefile.Rows) error {
+			err := sqlitefile.Each(t.Context(), db.DB, func(rows *sql.Rows) error {
 				var n int
 				var s string
 				if err := rows.Scan(&n, &s); err != nil {

@@ -1,28 +1,33 @@
 package jptest
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 )
 
-// Encoding is how tool results, and for Plain also tool arguments and metadata,
-// are stored.
+// Encoding is how tool results, and for Plain also tool arguments, are stored.
 type Encoding int
 
 const (
 	// Standard is base64 with the standard alphabet and padding.
 	Standard Encoding = iota
-	// URLSafe stores tool results in the URL-safe alphabet, padded, as JP did
-	// from October 2025 to March 2026; arguments and metadata stay Standard.
+	// URLSafe stores tool results in the URL-safe alphabet, padded, as JP did from October
+	// 2025 to March 2026; arguments stay Standard.
 	URLSafe
 	// Plain stores strings as they are, as JP once did.
 	Plain
 )
 
-// Timestamp writes t as metadata.json and events.json do: UTC without a zone,
-// and a fraction of one to nine digits.
+// eventStep is the time between two events. It is not a whole number of milliseconds so that
+// timestamps carry microseconds, as real ones do.
+const eventStep = 4*time.Second + 137_411*time.Microsecond
+
+// Timestamp writes t as metadata.json and events.json do: UTC without a zone, and a fraction
+// of one to nine digits.
 func Timestamp(t time.Time) string {
 	s := strings.TrimRight(t.UTC().Format("2006-01-02 15:04:05.000000000"), "0")
 	if strings.HasSuffix(s, ".") {
@@ -31,66 +36,18 @@ func Timestamp(t time.Time) string {
 	return s
 }
 
-// record is one event with its keys in the order JP writes them. The fields an
-// event of that type requires are never omitted: they are pointers or any.
-type record struct {
-	Timestamp *string `json:"timestamp,omitempty"`
-	Type      string  `json:"type"`
+type fields = map[string]any
 
-	ID        *string         `json:"id,omitempty"`
-	Name      *string         `json:"name,omitempty"`
-	Content   *string         `json:"content,omitempty"`
-	Schema    any             `json:"schema,omitempty"`
-	Author    string          `json:"author,omitempty"`
-	Message   *string         `json:"message,omitempty"`
-	Reasoning *string         `json:"reasoning,omitempty"`
-	Data      json.RawMessage `json:"data,omitempty"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-	IsError   *bool           `json:"is_error,omitempty"`
-	Source    any             `json:"source,omitempty"`
-	Question  any             `json:"question,omitempty"`
-	Answer    json.RawMessage `json:"answer,omitempty"`
-	FromTurn  *int            `json:"from_turn,omitempty"`
-	ToTurn    *int            `json:"to_turn,omitempty"`
-	Summary   any             `json:"summary,omitempty"`
-	Metadata  json.RawMessage `json:"metadata,omitempty"`
-
-	// metadata waits for the encoding in force when the event is added.
-	metadata any
-}
-
-// EventOption changes one event.
-type EventOption func(*record)
+// EventOption changes the timestamp of an event.
+type EventOption func(timestamp *string)
 
 // At sets the event's time. The clock of the conversation does not move.
-func At(t time.Time) EventOption { return RawTimestamp(Timestamp(t)) }
-
-// RawTimestamp stores a timestamp as given: another format, or nonsense.
-func RawTimestamp(s string) EventOption {
-	return func(r *record) { r.Timestamp = &s }
-}
+func At(t time.Time) EventOption { return func(timestamp *string) { *timestamp = Timestamp(t) } }
 
 // NoTimestamp leaves the event's timestamp out.
-func NoTimestamp() EventOption {
-	return func(r *record) { r.Timestamp = nil }
-}
+func NoTimestamp() EventOption { return func(timestamp *string) { *timestamp = "" } }
 
-// Author names who wrote a request.
-func Author(name string) EventOption {
-	return func(r *record) { r.Author = name }
-}
-
-// Schema asks for a structured answer to a request.
-func Schema(schema any) EventOption {
-	return func(r *record) { r.Schema = schema }
-}
-
-// Metadata attaches metadata, whose string values are stored like arguments.
-func Metadata(metadata any) EventOption {
-	return func(r *record) { r.metadata = metadata }
-}
-
-// Encode sets how the tool calls, results and metadata that follow are stored.
+// Encode sets how the tool calls and results that follow are stored.
 func (c *Conversation) Encode(e Encoding) *Conversation {
 	c.encoding = e
 	return c
@@ -104,176 +61,159 @@ func (c *Conversation) Later(d time.Duration) *Conversation {
 
 // TurnStart begins a turn.
 func (c *Conversation) TurnStart(opts ...EventOption) *Conversation {
-	return c.add(record{Type: "turn_start"}, opts)
+	return c.add("turn_start", opts)
 }
 
 // User adds what a person asked.
 func (c *Conversation) User(text string, opts ...EventOption) *Conversation {
-	return c.add(record{Type: "chat_request", Content: &text}, opts)
+	return c.add("chat_request", opts, "content", text)
 }
 
 // Assistant adds what the assistant answered.
 func (c *Conversation) Assistant(text string, opts ...EventOption) *Conversation {
-	return c.add(record{Type: "chat_response", Message: &text}, opts)
+	return c.add("chat_response", opts, "message", text)
 }
 
-// Reasoning adds what the assistant thought. The text may be empty: providers
-// redact it.
+// Reasoning adds what the assistant thought.
 func (c *Conversation) Reasoning(text string, opts ...EventOption) *Conversation {
-	return c.add(record{Type: "chat_response", Reasoning: &text}, opts)
+	return c.add("chat_response", opts, "reasoning", text)
 }
 
-// Structured adds an answer that is any JSON value; a nil data is null.
+// Structured adds an answer that is any JSON value.
 func (c *Conversation) Structured(data any, opts ...EventOption) *Conversation {
-	return c.add(record{Type: "chat_response", Data: c.value(data)}, opts)
+	return c.add("chat_response", opts, "data", data)
 }
 
-// ToolCall adds a call. The arguments are any value, normally one that encodes
-// to a JSON object; a json.RawMessage keeps the order of its keys and its
-// numbers. A nil value leaves the key out.
+// ToolCall adds a call. The arguments are any value, normally one that encodes to a JSON
+// object.
 func (c *Conversation) ToolCall(id, name string, arguments any, opts ...EventOption) *Conversation {
-	r := record{Type: "tool_call_request", ID: &id, Name: &name}
-	if arguments != nil {
-		r.Arguments = c.stored(arguments)
-	}
-	return c.add(r, opts)
+	return c.add("tool_call_request", opts, "id", id, "name", name, "arguments", c.stored(arguments))
 }
 
-// ToolResult adds the result of the call with this id. The content need not be
-// UTF-8 unless it is stored as Plain.
+// ToolResult adds the result of the call with this id. The content need not be UTF-8 unless
+// it is stored as Plain.
 func (c *Conversation) ToolResult(id, content string, isError bool, opts ...EventOption) *Conversation {
-	content = encodeText(content, c.encoding)
-	return c.add(record{Type: "tool_call_response", ID: &id, Content: &content, IsError: &isError}, opts)
+	switch c.encoding {
+	case Standard:
+		content = base64.StdEncoding.EncodeToString([]byte(content))
+	case URLSafe:
+		content = base64.URLEncoding.EncodeToString([]byte(content))
+	}
+	return c.add("tool_call_response", opts, "id", id, "content", content, "is_error", isError)
 }
 
-// Question is what was asked while a tool ran.
+// Question is asked while a tool runs.
 type Question struct {
 	Tool    string   // the tool that asks; empty when the assistant does
 	Text    string   // the question itself
 	Options []string // what to choose from; none for a yes or no question
 }
 
-// Inquiry adds a question. By convention its id is that of the tool call, a dot,
-// and a name for the question.
+// Inquiry adds a question. By convention its id is that of the tool call, a dot, and a name
+// for the question.
 func (c *Conversation) Inquiry(id string, q Question, opts ...EventOption) *Conversation {
-	type option struct {
-		Value string `json:"value"`
+	source := fields{"source": "assistant"}
+	if q.Tool != "" {
+		source = fields{"source": "tool", "name": q.Tool}
 	}
-	type answerType struct {
-		Type    string   `json:"type"`
-		Options []option `json:"options,omitempty"`
+	answer := fields{"type": "boolean"}
+	if len(q.Options) > 0 {
+		var options []fields
+		for _, o := range q.Options {
+			options = append(options, fields{"value": o})
+		}
+		answer = fields{"type": "select", "options": options}
 	}
-	type source struct {
-		Source string `json:"source"`
-		Name   string `json:"name,omitempty"`
-	}
-	from := source{Source: "tool", Name: q.Tool}
-	if q.Tool == "" {
-		from.Source = "assistant"
-	}
-	answer := answerType{Type: "boolean"}
-	for _, o := range q.Options {
-		answer.Type = "select"
-		answer.Options = append(answer.Options, option{o})
-	}
-	question := struct {
-		Text       string     `json:"text"`
-		AnswerType answerType `json:"answer_type"`
-	}{q.Text, answer}
-	return c.add(record{Type: "inquiry_request", ID: &id, Source: from, Question: question}, opts)
+	return c.add("inquiry_request", opts, "id", id, "source", source, "question", fields{"text": q.Text, "answer_type": answer})
 }
 
 // InquiryResponse adds the answer to an inquiry: any JSON value.
 func (c *Conversation) InquiryResponse(id string, answer any, opts ...EventOption) *Conversation {
-	return c.add(record{Type: "inquiry_response", ID: &id, Answer: c.value(answer)}, opts)
+	return c.add("inquiry_response", opts, "id", id, "answer", answer)
 }
 
-// Compaction replaces the turns from and to, counted from 0 and inclusive, by a
-// summary; an empty summary is left out.
+// Compaction replaces the turns from and to, counted from 0 and inclusive, by a summary; an
+// empty summary is left out.
 func (c *Conversation) Compaction(from, to int, summary string, opts ...EventOption) *Conversation {
-	r := record{Type: "compaction", FromTurn: &from, ToTurn: &to}
-	if summary != "" {
-		r.Summary = map[string]string{"summary": summary}
+	if summary == "" {
+		return c.add("compaction", opts, "from_turn", from, "to_turn", to)
 	}
-	return c.add(r, opts)
+	return c.add("compaction", opts, "from_turn", from, "to_turn", to, "summary", fields{"summary": summary})
 }
 
-// ConfigDelta changes the configuration. As the first event of a conversation
-// without base_config.json it is the whole configuration.
+// ConfigDelta changes the configuration.
 func (c *Conversation) ConfigDelta(delta any) *Conversation {
-	return c.addJSON(struct {
-		Type      string `json:"type"`
-		Timestamp string `json:"timestamp"`
-		Delta     any    `json:"delta"`
-	}{"config_delta", c.tick(), delta})
+	return c.add("config_delta", nil, "delta", delta)
 }
 
-// InlinedConfigDelta is the oldest form: the keys of the configuration stand in
-// the event itself. The configuration must encode to a JSON object.
-func (c *Conversation) InlinedConfigDelta(config any) *Conversation {
-	keys := c.value(config)
-	if len(keys) == 0 || keys[0] != '{' {
-		c.fail(fmt.Errorf("event %d: an inlined config must be a JSON object", len(c.events)))
-		return c
-	}
-	event := fmt.Appendf(nil, `{"type":"config_delta","timestamp":%q`, c.tick())
-	if len(keys) > len("{}") {
-		event = append(event, ',')
-	}
-	return c.addJSON(json.RawMessage(append(event, keys[1:]...)))
-}
-
-// RawEvent adds an array element exactly as given, whether or not it is JSON.
+// RawEvent adds an element of the array as given, whether or not it is JSON.
 func (c *Conversation) RawEvent(text string) *Conversation {
-	c.tick()
-	c.events = append(c.events, []byte(text))
-	return c
-}
-
-// tick moves the clock to the next event and returns its timestamp.
-func (c *Conversation) tick() string {
 	c.clock = c.clock.Add(eventStep)
-	return Timestamp(c.clock)
-}
-
-func (c *Conversation) add(r record, opts []EventOption) *Conversation {
-	now := c.tick()
-	r.Timestamp = &now
-	for _, opt := range opts {
-		opt(&r)
+	if len(c.events) > 0 {
+		c.events = append(c.events, ',')
 	}
-	if r.metadata != nil {
-		r.Metadata = c.stored(r.metadata)
-	}
-	return c.addJSON(r)
-}
-
-// addJSON adds an event, indented as an element of the array.
-func (c *Conversation) addJSON(event any) *Conversation {
-	data, err := indented(event, "  ")
-	if err != nil {
-		c.fail(fmt.Errorf("event %d: %w", len(c.events), err))
-		return c
-	}
-	c.events = append(c.events, data)
+	c.events = append(append(c.events, "\n  "...), text...)
 	return c
 }
 
-// value encodes any value as compact JSON.
-func (c *Conversation) value(v any) json.RawMessage {
-	data, err := compact(v)
-	if err != nil {
-		c.fail(fmt.Errorf("event %d: %w", len(c.events), err))
+// add adds an event with members, which are keys and values in turn.
+func (c *Conversation) add(kind string, opts []EventOption, members ...any) *Conversation {
+	timestamp := Timestamp(c.clock.Add(eventStep))
+	for _, change := range opts {
+		change(&timestamp)
 	}
-	return data
+	members = append([]any{"type", kind}, members...)
+	if timestamp != "" {
+		members = append([]any{"timestamp", timestamp}, members...)
+	}
+	var object []byte // in the order in which JP writes it
+	for i, member := range members {
+		object = append(append(object, ",:"[i%2]), marshal(member, "")...)
+	}
+	object[0] = '{'
+	return c.RawEvent(string(marshal(json.RawMessage(append(object, '}')), "  ")))
 }
 
-// stored encodes a value with its strings in the encoding of arguments and
-// metadata.
-func (c *Conversation) stored(v any) json.RawMessage {
-	data := c.value(v)
-	if c.encoding == Plain || data == nil {
-		return data
+// stored returns arguments as they are stored.
+func (c *Conversation) stored(arguments any) any {
+	if c.encoding == Plain {
+		return arguments
 	}
-	return encodeLeaves(data)
+	decoder := json.NewDecoder(bytes.NewReader(marshal(arguments, "")))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		panic(err)
+	}
+	return encoded(value)
+}
+
+// encoded returns a decoded JSON value with its strings, but for keys, in base64.
+func encoded(value any) any {
+	switch v := value.(type) {
+	case string:
+		return base64.StdEncoding.EncodeToString([]byte(v))
+	case []any:
+		for i := range v {
+			v[i] = encoded(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = encoded(v[key])
+		}
+	}
+	return value
+}
+
+// marshal returns a value as JSON with every line but the first beginning with a prefix. Like
+// JP, and unlike [json.Marshal], it leaves <, > and & as they are.
+func marshal(v any, prefix string) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent(prefix, "  ")
+	if err := encoder.Encode(v); err != nil {
+		panic(fmt.Sprintf("a value of a workspace: %v", err))
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,148 +11,117 @@ import (
 	"time"
 )
 
-// JP changes the conversations of a workspace as JP does (4c1c39f): it has read a conversation before it locks it, writes all
-// files of it as it has read them, and gives a new one the tenth of a second that it is, whether one has it or not. It has
-// the locks of Unix.
+// JP changes the conversations of a workspace as JP does (4c1c39f): it has read a
+// conversation before it locks it, writes all files of it as it has read them, and gives a new
+// one the tenth of a second that it is, whether one has it or not. It has the locks of Unix.
 type JP struct {
 	Project, User string // the .jp directory, and the user's store
 	Now           func() time.Time
-	// Read is called when a conversation has been read, and is not locked yet; nil for nothing to be done.
+	// Read is called when a conversation has been read, and is not locked yet; nil for nothing
+	// to be done.
 	Read func()
 }
 
-// ErrLocked is the error for a conversation that another process has locked: JP does not wait.
-var ErrLocked = errors.New("the conversation is locked")
-
-// jpMetadata is what JP knows of metadata.json. It drops all other keys.
-type jpMetadata struct {
-	Title           string            `json:"title,omitempty"`
-	LastActivatedAt string            `json:"last_activated_at"`
-	PinnedAt        string            `json:"pinned_at,omitempty"`
-	ArchivedAt      string            `json:"archived_at,omitempty"`
-	ExpiresAt       string            `json:"expires_at,omitempty"`
-	Labels          map[string]string `json:"labels,omitempty"`
+// read is a conversation as JP has read it: of metadata.json only the keys that it knows.
+type read struct {
+	metadata struct {
+		Title           string            `json:"title,omitempty"`
+		LastActivatedAt string            `json:"last_activated_at"`
+		PinnedAt        string            `json:"pinned_at,omitempty"`
+		ArchivedAt      string            `json:"archived_at,omitempty"`
+		ExpiresAt       string            `json:"expires_at,omitempty"`
+		Labels          map[string]string `json:"labels,omitempty"`
+	}
+	files map[string][]byte
 }
 
 // Fork makes a conversation of another one, and returns its id.
 func (j JP) Fork(id string) (string, error) {
-	metadata, stream, err := j.load(id)
+	c, err := j.read(id)
 	if err != nil {
 		return "", err
 	}
-	metadata.LastActivatedAt, metadata.ExpiresAt = Timestamp(j.Now()), ""
+	c.metadata.LastActivatedAt, c.metadata.ExpiresAt = Timestamp(j.Now()), ""
 	fork := "jp-c" + strconv.FormatInt(j.Now().UnixMilli()/100, 10)
-	return fork, j.locked(fork, func() error { return j.store(fork, metadata, stream) })
+	return fork, j.locked(fork, func() error { return j.write(fork, c) })
 }
 
 // Label gives a conversation a label.
 func (j JP) Label(id, key, value string) error {
-	metadata, stream, err := j.load(id)
+	c, err := j.read(id)
 	if err != nil {
 		return err
 	}
-	metadata.Labels = maps.Clone(metadata.Labels)
-	if metadata.Labels == nil {
-		metadata.Labels = map[string]string{}
+	if c.metadata.Labels == nil {
+		c.metadata.Labels = map[string]string{}
 	}
-	metadata.Labels[key] = value
-	return j.locked(id, func() error { return j.store(id, metadata, stream) })
+	c.metadata.Labels[key] = value
+	return j.locked(id, func() error { return j.write(id, c) })
 }
 
 // Remove removes a conversation.
 func (j JP) Remove(id string) error {
 	return j.locked(id, func() error {
-		for _, root := range j.roots() {
-			if dir := find(root, id); dir != "" {
-				if err := os.RemoveAll(dir); err != nil {
-					return err
-				}
-			}
+		var errs []error
+		for _, dir := range j.dirs(id) {
+			errs = append(errs, os.RemoveAll(dir))
 		}
-		return nil
+		return errors.Join(errs...)
 	})
 }
 
-func (j JP) roots() []string {
-	return []string{filepath.Join(j.User, "conversations"), filepath.Join(j.Project, "conversations")}
-}
-
-// find returns the directory of a conversation in a store; "" for none.
-func find(root, id string) string {
-	found, _ := filepath.Glob(filepath.Join(root, strings.TrimPrefix(id, "jp-c")+"*"))
-	if len(found) == 0 {
-		return ""
-	}
-	return found[0]
-}
-
-// load reads a conversation from the copy that counts: the newer one of each.
-func (j JP) load(id string) (metadata jpMetadata, stream map[string][]byte, err error) {
-	var newest [2]time.Time
-	stream = map[string][]byte{}
-	for _, root := range j.roots() {
-		dir := find(root, id)
-		if dir == "" {
-			continue
+// dirs returns the directory of a conversation in either store, whether it is there or not.
+func (j JP) dirs(id string) []string {
+	var dirs []string
+	for _, root := range []string{j.User, j.Project} {
+		dir := filepath.Join(root, "conversations", strings.TrimPrefix(id, "jp-c"))
+		if found, _ := filepath.Glob(dir + "*"); len(found) > 0 {
+			dir = found[0]
 		}
-		for i, names := range [][]string{{MetadataFile}, {EventsFile, BaseConfigFile}} {
-			info, err := os.Stat(filepath.Join(dir, names[0]))
-			if err != nil {
-				return metadata, nil, err
-			}
-			if !info.ModTime().After(newest[i]) {
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// read reads a conversation: each file from the copy that counts, which is the newer one.
+func (j JP) read(id string) (c read, err error) {
+	c.files = map[string][]byte{}
+	newest := map[string]time.Time{}
+	for _, dir := range j.dirs(id) {
+		for _, name := range []string{MetadataFile, EventsFile, BaseConfigFile} {
+			file := filepath.Join(dir, name)
+			info, err := os.Stat(file)
+			if err != nil || !info.ModTime().After(newest[name]) {
 				continue
 			}
-			newest[i] = info.ModTime()
-			for _, name := range names {
-				data, err := os.ReadFile(filepath.Join(dir, name))
-				switch {
-				case errors.Is(err, os.ErrNotExist) && name == BaseConfigFile:
-				case err != nil:
-					return metadata, nil, err
-				case name != MetadataFile:
-					stream[name] = data
-				default:
-					metadata = jpMetadata{}
-					if err := json.Unmarshal(data, &metadata); err != nil {
-						return metadata, nil, fmt.Errorf("%s: %w", dir, err)
-					}
-				}
+			newest[name] = info.ModTime()
+			if c.files[name], err = os.ReadFile(file); err != nil {
+				return c, err
 			}
 		}
 	}
-	if newest[0].IsZero() {
-		return metadata, nil, fmt.Errorf("%s: not found", id)
+	if err := json.Unmarshal(c.files[MetadataFile], &c.metadata); err != nil {
+		return c, fmt.Errorf("%s: not found: %w", id, err)
 	}
 	if j.Read != nil {
 		j.Read()
 	}
-	return metadata, stream, nil
+	return c, nil
 }
 
-// store writes a conversation in both stores, in the place of one that has its id.
-func (j JP) store(id string, metadata jpMetadata, stream map[string][]byte) error {
-	data, err := json.MarshalIndent(metadata, "", "  ")
-	if err != nil {
-		return err
-	}
-	files := maps.Clone(stream)
-	files[MetadataFile] = append(data, '\n')
-	for _, root := range j.roots() {
-		dir := find(root, id)
-		if dir == "" {
-			dir = filepath.Join(root, strings.TrimPrefix(id, "jp-c"))
-		}
+// write writes a conversation in both stores, in the place of one that has its id.
+func (j JP) write(id string, c read) error {
+	c.files[MetadataFile] = append(marshal(c.metadata, ""), '\n')
+	for _, dir := range j.dirs(id) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		for name, data := range files {
+		for name, data := range c.files {
 			temp := filepath.Join(dir, name+".tmp")
-			err := os.WriteFile(temp, data, 0o644)
-			if err == nil {
-				err = os.Rename(temp, filepath.Join(dir, name))
+			if err := os.WriteFile(temp, data, 0o644); err != nil {
+				return err
 			}
-			if err != nil {
+			if err := os.Rename(temp, filepath.Join(dir, name)); err != nil {
 				return err
 			}
 		}
@@ -174,14 +142,14 @@ func (j JP) locked(id string, do func() error) error {
 	}
 	defer lock.Close()
 	if err := tryLock(lock); err != nil {
-		return fmt.Errorf("%s: %w", id, ErrLocked)
+		return fmt.Errorf("%s is locked: %w", id, err) // JP does not wait
 	}
 	mine, err := lock.Stat()
 	if err != nil {
 		return err
 	}
 	if there, err := os.Stat(name); err != nil || !os.SameFile(mine, there) {
-		return fmt.Errorf("%s: %w", id, ErrLocked)
+		return fmt.Errorf("%s is locked", id)
 	}
 	defer os.Remove(name)
 	return do()

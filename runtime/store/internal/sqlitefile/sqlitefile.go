@@ -12,10 +12,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
+	"time"
 
 	"modernc.org/sqlite"
 	"modernc.org/sqlite/vfs"
@@ -23,21 +23,21 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// DB is a database as it was when it was opened. It is safe for concurrent use.
+// DB is a database as it was when it was opened. What SQLite does with it is bounded, as
+// [work] has it. It is safe for concurrent use, and closed while its rows are read, these are
+// still there.
 type DB struct {
+	*sql.DB
 	// Stamp is another text where the database has changed, or is another one.
-	Stamp  string
-	file   *file
-	vfs    *vfs.FS
-	sql    *sql.DB
-	budget *budget
-	setup  string // of each connection, where a query has needs
-	needs  string
-	most   int // bytes of a value after that
-	uses   int // queries of a [Shared], and one for being open there; under its lock
+	Stamp string
 
-	mu   sync.Mutex
-	free []*conn
+	file     *file
+	vfs      *vfs.FS
+	users    atomic.Int64 // connections, and one for being open
+	left     atomic.Int64 // nanoseconds that SQLite may still work
+	rows     int          // that a query has at the most
+	spent    atomic.Pointer[error]
+	computed bool
 }
 
 // OpenPath opens the database of a path, which may be a link: its write-ahead log is
@@ -49,6 +49,22 @@ func OpenPath(ctx context.Context, path string) (*DB, error) {
 	}
 	defer root.Close()
 	return Open(ctx, root, name)
+}
+
+// Version returns a text that is another one when the database of a path has changed, or
+// is another one. It reads a few bytes.
+func Version(path string) (string, error) {
+	root, name, err := dirOf(path)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	parts, err := openParts(root, name)
+	if err != nil {
+		return "", err
+	}
+	defer closeParts(parts)
+	return stampOf(parts), nil
 }
 
 // dirOf returns the directory and the name of the file that a path leads to.
@@ -63,11 +79,13 @@ func dirOf(path string) (root *os.Root, name string, err error) {
 // [ErrChanged] where it has just been changed, and a [*store.CopyTooLargeError] where it had to
 // be copied and is too large for that.
 func Open(ctx context.Context, root *os.Root, name string) (*DB, error) {
-	f, err := openFile(ctx, root, name)
+	f, stamp, err := openFile(ctx, root, name)
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{Stamp: f.stamp, file: f, budget: newBudget(f.info.Size()), most: maxValue}
+	db := &DB{Stamp: stamp, file: f, rows: maxRows}
+	db.users.Store(1)
+	db.left.Store(int64(min(leastTime+time.Duration(f.info.Size())*timePerByte, mostTime)))
 	if err := db.connect(ctx); err != nil {
 		db.Close()
 		return nil, err
@@ -84,29 +102,33 @@ func (db *DB) connect(ctx context.Context) error {
 	// Nothing recorded may make it do what a query does not ask for, or hold more than
 	// the query needs.
 	const options = "&mode=ro&immutable=1&_pragma=trusted_schema(0)&_pragma=mmap_size(0)&_pragma=temp_store(2)"
-	connector, err := sqlite.NewConnector("file:" + fileName + "?vfs=" + name + options)
+	inner, err := sqlite.NewConnector("file:" + fileName + "?vfs=" + name + options)
 	if err != nil {
 		return err
 	}
-	db.sql = sql.OpenDB(connector)
-	return db.Each(ctx, func(*Rows) error { return nil }, "SELECT 1 FROM sqlite_schema LIMIT 1")
+	db.DB = sql.OpenDB(connector{inner, db})
+	var one int
+	err = db.QueryRowContext(ctx, "SELECT 1 FROM sqlite_schema LIMIT 1").Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
 }
 
-// Setup has each connection run statements before its first query that has a text, such as the
-// name of the temporary table that they make. It is called before others use the database.
-func (db *DB) Setup(text, statements string) { db.setup, db.needs = statements, text }
+// Close closes the database.
+func (db *DB) Close() error {
+	var err error
+	if db.DB != nil {
+		err = db.DB.Close()
+	}
+	db.release()
+	return err
+}
 
-// BoundComputed has values bounded by [MaxComputed] from now on, and what is sorted: what the
-// database computes needs no room in it. It is called in place of Setup.
-func (db *DB) BoundComputed() { db.setup, db.most = boundSorting, MaxComputed }
-
-// Close releases what the database holds. No rows are being read.
-func (db *DB) Close() {
-	if db.sql != nil {
-		for _, c := range db.free {
-			c.Close()
-		}
-		db.sql.Close()
+// release takes a user away. What the database holds is closed after the last one.
+func (db *DB) release() {
+	if db.users.Add(-1) > 0 {
+		return
 	}
 	if db.vfs != nil {
 		db.vfs.Close()
@@ -140,67 +162,3 @@ func (e stateError) Error() string { return string(e) }
 
 // ForModel is what a model is told.
 func (e stateError) ForModel() string { return string(e) }
-
-// Each calls row for each row of the result of a query, until that returns an error. A
-// query is prepared once: what differs between calls belongs into args.
-func (db *DB) Each(ctx context.Context, row func(*Rows) error, query string, args ...any) error {
-	rows, err := db.Query(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := row(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// Result codes of SQLite, from https://www.sqlite.org/rescode.html.
-const (
-	codeInterrupt = 9
-	codeIO        = 10
-	codeCorrupt   = 11
-	codeTooBig    = 18
-	codeNotADB    = 26
-	primaryCode   = 0xff
-)
-
-// failure returns why SQLite failed.
-func (db *DB) failure(ctx context.Context, err error) error {
-	switch code := codeOf(err); {
-	case err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case db.file.changed.Load():
-		return ErrChanged
-	case code == codeInterrupt:
-		return db.budget.end(ErrSlow)
-	case code == codeTooBig:
-		return ErrTooLarge
-	case code == codeIO && db.setup == boundSorting: // a temporary file was to be made
-		return ErrTooMuch
-	}
-	return described(err)
-}
-
-func codeOf(err error) int {
-	var code *sqlite.Error
-	if errors.As(err, &code) {
-		return code.Code() & primaryCode
-	}
-	return 0
-}
-
-// described returns the error for a file that is damaged, or no database.
-func described(err error) error {
-	switch codeOf(err) {
-	case codeNotADB:
-		return ErrNotDatabase
-	case codeCorrupt:
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	return err
-}

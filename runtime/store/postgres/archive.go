@@ -1,0 +1,146 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
+)
+
+// connect connects to the database, whose schema it does not look at.
+func (s *server) connect(ctx context.Context) (*sql.DB, error) {
+	if s.config == nil {
+		return nil, &Error{Reason: "it is no URL of a PostgreSQL database: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with what is special in a password as %XX"}
+	}
+	db := stdlib.OpenDB(*s.config)
+	if err := db.PingContext(ctx); err != nil {
+		db.Close()
+		return nil, s.failure(ctx, err)
+	}
+	return db, nil
+}
+
+// openArchive opens the database for reading. Every query asks for the rows of its owner too: for
+// roles that the server exempts from row-level security.
+func (s *server) openArchive(ctx context.Context) (*messagedb.DB, error) {
+	db, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	version, err := versionOf(ctx, db)
+	if err = cmp.Or(err, archive.Known(version, schemaVersion)); err != nil {
+		db.Close()
+		return nil, s.failure(ctx, err)
+	}
+	const columns = "SELECT " + archive.Columns + " FROM convtools.conversations WHERE owner = session_user::text"
+	return &messagedb.DB{
+		DB: db, Conversations: columns, Conversation: columns + " AND name = $1::bytea", Read: archive.Read, Failure: s.failure,
+		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
+			FROM convtools.conversations AS c JOIN convtools.messages AS m ON m.owner = c.owner AND m.conversation = c.id
+			WHERE c.owner = session_user::text AND c.name = $1::bytea ORDER BY m.position`, messagedb.MaxMessage),
+	}, nil
+}
+
+// version returns a text that is another one when the owner's archive has changed.
+func (s *server) version(ctx context.Context) (string, error) {
+	db, err := s.openArchive(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer db.Close()
+	var version string
+	err = db.QueryRowContext(ctx, `SELECT concat_ws(' ', session_user, count(*), max(change), sum(change))
+		FROM convtools.conversations WHERE owner = session_user::text`).Scan(&version)
+	return version, s.failure(ctx, err)
+}
+
+// WriterOptions says how an archive is written.
+type WriterOptions struct {
+	URL string // [URL]
+	// DryRun finds out what would become of conversations, and writes nothing.
+	DryRun bool
+	Now    func() time.Time // nil means time.Now
+}
+
+// ownerLock is the first half of the key of the advisory lock that a writer of an owner
+// has: two that write the same conversations in another order would wait for each other.
+const ownerLock = 0x636f6e76
+
+// Create opens the archive of the role that logs in for writing, and makes it where there is none.
+func Create(ctx context.Context, o WriterOptions) (*archive.Writer, error) {
+	s := parse(o.URL)
+	to := archive.Database{
+		Begin: fmt.Sprintf("SELECT pg_advisory_xact_lock(%d, hashtext(session_user::text))", ownerLock),
+		Find:  "SELECT id, hash, updated FROM convtools.conversations WHERE owner = session_user::text AND name = $1",
+		Put: `INSERT INTO convtools.conversations (name, native, title, created, updated, archived, last, newest, hash, imported)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+			ON CONFLICT (name, owner) DO UPDATE SET native = excluded.native, title = excluded.title, created = excluded.created, updated = excluded.updated,
+				archived = excluded.archived, last = excluded.last, newest = excluded.newest, hash = excluded.hash,
+				imported = excluded.imported, change = excluded.change
+			RETURNING id`,
+		Clear:   "DELETE FROM convtools.messages WHERE owner = session_user::text AND conversation = $1",
+		Add:     add,
+		Text:    func(text string) any { return []byte(text) },
+		Failure: s.failure,
+	}
+	err := s.open(ctx, &to, o.DryRun)
+	if err != nil {
+		return nil, fmt.Errorf("opening the archive %s: %w", s.place, err)
+	}
+	return archive.NewWriter(to, o.DryRun, o.Now), nil
+}
+
+// open opens the database for writing. A dry one is nil where there is no archive.
+func (s *server) open(ctx context.Context, to *archive.Database, dry bool) (err error) {
+	if dry {
+		db, err := s.openArchive(ctx)
+		if err == nil {
+			to.DB = db.DB
+		} else if errors.Is(err, messagedb.ErrAbsent) {
+			err = nil
+		}
+		return err
+	}
+	if to.DB, err = s.connect(ctx); err != nil {
+		return err
+	}
+	if err = s.failure(ctx, migrate(ctx, to.DB)); err != nil {
+		to.DB.Close()
+	}
+	return err
+}
+
+// add adds the messages of a conversation, as columns of the table: the server takes as long for a
+// statement as for many rows.
+func add(ctx context.Context, tx *sql.Tx, id int64, messages []archive.Message) error {
+	const most, mostBytes = 2000, 2 << 20
+	for at := 0; at < len(messages); {
+		var positions []int32
+		var natives, names, texts [][]byte
+		var kinds []string
+		var times []*float64
+		var active []bool
+		for size := 0; at < len(messages) && len(positions) < most && size < mostBytes; at++ {
+			m := &messages[at]
+			size += len(m.Text)
+			positions = append(positions, int32(at+1)) //nolint:gosec // a conversation in memory has fewer
+			natives, names, texts = append(natives, []byte(m.Native)), append(names, []byte(m.Name)), append(texts, append([]byte{}, m.Text...))
+			kinds, times, active = append(kinds, m.Kind.String()), append(times, archive.Seconds(m.Time)), append(active, m.Active)
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO convtools.messages (conversation, position, native, kind, name, time, active, text)
+			SELECT $1, position, nullif(native, ''), kind, nullif(name, ''), time, active, text
+			FROM unnest($2::integer[], $3::bytea[], $4::text[], $5::bytea[], $6::float8[], $7::boolean[], $8::bytea[]) AS m (position, native, kind, name, time, active, text)`,
+			id, positions, natives, kinds, names, times, active, texts)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
