@@ -142,7 +142,7 @@ func (c *commands) open() (conversations.Source, error) {
 
 // options are those of what reads the conversations of the project.
 func (c *commands) options() conversations.Options {
-	return conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now, Indexes: conversations.OpenIndexes(c.host.Getenv, c.host.Now)}
+	return conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now, Indexes: conversations.OpenIndexes(c.host.Getenv)}
 }
 
 // list lists conversations.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
-	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 

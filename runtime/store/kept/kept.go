@@ -68,6 +68,19 @@ func (d *Directory) Of(kind, place string) *Book {
 	return b
 }
 
+// Save saves all that is worth it.
+func (d *Directory) Save() {
+	if d == nil {
+		return
+	}
+	d.mu.Lock()
+	books := slices.Collect(maps.Values(d.books))
+	d.mu.Unlock()
+	for _, b := range books {
+		b.Save()
+	}
+}
+
 // RemoveOthers removes what is kept under other marks.
 func (d *Directory) RemoveOthers() error {
 	names, err := filepath.Glob(filepath.Join(d.path, "*"+Extension))
