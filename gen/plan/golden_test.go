@@ -57,7 +57,7 @@ func TestGoldenProjects(t *testing.T) {
 		}
 		goldenCase(t, name, archive, result)
 		for _, file := range result.Files {
-			if path.Ext(file.Path) == ".go" {
+			if path.Ext(file.Path) == ".go" || strings.HasPrefix(file.Path, "generated/jpfiles/") {
 				writeGo(t, module, i, file.Path, file.Data)
 			}
 		}

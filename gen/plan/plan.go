@@ -7,11 +7,8 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"slices"
 	"sort"
 	"strings"
 
@@ -20,7 +17,6 @@ import (
 	"github.com/convtools/convtools/gen/emit/gocode"
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/emit/targets"
-	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/lower"
@@ -33,8 +29,6 @@ type Result struct {
 	Contract *ir.Contract // nil where there are errors
 	Files    []emit.File  // sorted by path; nil where there are errors
 	Diags    diag.List
-	// Patterns are those of the project for its specs.
-	Patterns []string
 	sources  map[string][]byte
 }
 
@@ -54,9 +48,6 @@ func (r *Result) Lowered() []string {
 	return lines
 }
 
-// Read returns the files that the project consists of, sorted.
-func (r *Result) Read() []string { return slices.Sorted(maps.Keys(r.sources)) }
-
 // Source is the text of a spec, for printing diagnostics.
 func (r *Result) Source(file string) []byte { return r.sources[file] }
 
@@ -65,7 +56,7 @@ func (r *Result) Source(file string) []byte { return r.sources[file] }
 // among the diagnostics; an error is a fault of the generator.
 func Generate(fsys fs.FS) (*Result, error) {
 	project, diags := spec.Load(fsys)
-	r := &Result{Diags: diags, Patterns: project.Specs.Value, sources: map[string][]byte{}}
+	r := &Result{Diags: diags, sources: map[string][]byte{}}
 	for _, file := range project.Sources {
 		r.sources[file.Name] = file.Source
 	}
@@ -75,13 +66,13 @@ func Generate(fsys fs.FS) (*Result, error) {
 		return r, nil
 	}
 	r.Contract = contract
-	made := emitters(contract)
-	files, problems := make([][]emit.File, len(made)), make([]error, len(made))
-	parallel.Each(len(made), func(i int) { files[i], problems[i] = made[i](contract) })
-	if err := errors.Join(problems...); err != nil {
-		return nil, fmt.Errorf("generating: %w", err)
+	for _, emitter := range emitters(contract) {
+		files, err := emitter(contract)
+		if err != nil {
+			return nil, fmt.Errorf("generating: %w", err)
+		}
+		r.Files = append(r.Files, files...)
 	}
-	r.Files = slices.Concat(files...)
 	sort.Slice(r.Files, func(i, j int) bool { return r.Files[i].Path < r.Files[j].Path })
 	return r, distinct(r.Files)
 }

@@ -296,7 +296,7 @@ func randomPart(rng *rand.Rand, stores []*messageStore) string {
 func TestOlderFormats(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	older := []string{"v1", "v4", "facts", "facts-0123456789abcdef", "facts2", "facts2-0123456789abcdef"}
+	older := []string{"v1", "v4", "v6", "v7", "facts", "facts-0123456789abcdef", "facts2", "facts2-0123456789abcdef"}
 	newer := []string{"v999999", "facts999999", "facts999999-01234567", "v", "v4x", "v-4", "other"}
 	for _, name := range slices.Concat(older, newer) {
 		path := filepath.Join(dir, name, "one", "manifest")
@@ -369,17 +369,17 @@ func TestUnusedIndexes(t *testing.T) {
 	}
 }
 
-// TestDamagedIndexIsReported damages the manifest of an index.
+// TestDamagedIndexIsReported damages the catalog of an index.
 func TestDamagedIndexIsReported(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l, _ := indexedLibrary(t, dir, []*messageStore{{}}, true)
 	refresh(t, l)
-	manifests, err := filepath.Glob(filepath.Join(dir, "*", "*", "manifest"))
-	if err != nil || len(manifests) != 1 {
-		t.Fatal(manifests, err)
+	catalogs, err := filepath.Glob(filepath.Join(dir, "*", "*", "catalog"))
+	if err != nil || len(catalogs) != 1 {
+		t.Fatal(catalogs, err)
 	}
-	if err := os.WriteFile(manifests[0], []byte("nothing of use"), 0o600); err != nil {
+	if err := os.WriteFile(catalogs[0], []byte("nothing of use"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var damage *index.DamageError

@@ -66,8 +66,9 @@ type RankedConversation struct {
 	transcript.Conversation
 	Score    float64
 	Passages []RankedPassage // in the order of their events
-	// Latest is the number of the last thing said in it that answers half as well as the best.
-	Latest int
+	// Latest is the last thing said in it that answers nearly as well as the best; nil where there is
+	// none.
+	Latest *RankedPassage
 }
 
 // RankedPassage is a passage of an event.
@@ -145,6 +146,9 @@ const (
 	// it, and replyCounts the share of the score of the question that it has. With LoCoMo it costs
 	// nothing; 160 bytes cost 0.2 points of some evidence on the page.
 	shortReply, replyCounts = 120, 0.99
+	// shortAnswer is how many bytes a reply has that ranks by itself and is shown with what the
+	// assistant said before it.
+	shortAnswer = 50
 	// readAhead is how many bytes of an event are looked at for passages.
 	readAhead = 1 << 20
 )

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -415,8 +416,8 @@ func TestRankShows(t *testing.T) {
 	}
 	r = a.rank(t, conversations.RankQuery{Text: "gauge"})
 	for _, c := range r.Conversations {
-		if c.ID == "jp-c17000000001" && c.Latest != 8 {
-			t.Errorf("latest: %d", c.Latest)
+		if c.ID == "jp-c17000000001" && (c.Latest == nil || c.Latest.Number != 8) {
+			t.Errorf("latest: %+v", c.Latest)
 		}
 	}
 	also := 0
@@ -429,6 +430,31 @@ func TestRankShows(t *testing.T) {
 	}
 	if also != 1 {
 		t.Errorf("%d repeats", also)
+	}
+}
+
+// TestRankShowsProposals: beside a short reply that ranks by itself is the end of what it replies to.
+func TestRankShowsProposals(t *testing.T) {
+	t.Parallel()
+	proposal := strings.Repeat(filler, 4) + "We could take brass, or steel. Tell me which."
+	a := workspaceOf(t, func(w *jptest.Workspace) {
+		w.Conversation("17000000001", "a").TurnStart().User("What do you propose?").Assistant(proposal).Reasoning("Let me wait.").
+			User("Yes, the second option.").Assistant(filler)
+		w.Conversation("17000000002", "b").TurnStart().User("Hello.").Assistant(filler)
+	})
+	r := a.rank(t, conversations.RankQuery{Text: "second option"})
+	var shown []int
+	for _, p := range r.Conversations[0].Passages {
+		shown = append(shown, p.Number)
+		if p.Number == 2 && (!strings.HasSuffix(p.Text, "We could take brass, or steel. Tell me which.") || !p.Before || p.After) {
+			t.Errorf("of the proposal is shown %+v", p.Excerpt)
+		}
+	}
+	if !slices.Contains(shown, 2) || !slices.Contains(shown, 4) {
+		t.Errorf("shown are %v", shown)
+	}
+	if latest := r.Conversations[0].Latest; latest == nil || latest.Number != 4 || latest.Text != "Yes, the second option." {
+		t.Errorf("latest: %+v", latest)
 	}
 }
 

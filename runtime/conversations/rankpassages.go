@@ -84,18 +84,21 @@ func (r *ranking) answer(found []*ranked, candidates []*rankedMessage) error {
 		}
 	}
 	for _, m := range kept {
-		reply := m.reply()
-		if reply == nil || slices.Contains(kept, reply) || len(kept) == r.query.MaxPassages {
+		beside := m.reply()
+		if beside == nil {
+			beside = m.proposal()
+		}
+		if beside == nil || slices.Contains(kept, beside) || len(kept) == r.query.MaxPassages {
 			continue
 		}
-		if !reply.read {
-			if err := r.read(reply); err != nil {
-				return err
-			}
+		if err := r.read(beside); err != nil {
+			return err
 		}
-		if p := &reply.passage; p.Text != "" && len(p.Text) <= shortReply && !p.Before && !p.After && r.shows(reply) {
+		p := &beside.passage
+		isShort := len(p.Text) <= shortReply && !p.Before && !p.After
+		if p.Text != "" && r.shows(beside) && (isShort || beside.place < m.place) {
 			p.Score = replyCounts * m.score
-			kept = append(kept, reply)
+			kept = append(kept, beside)
 		}
 	}
 	shown := map[*ranked][]RankedPassage{}
@@ -105,7 +108,11 @@ func (r *ranking) answer(found []*ranked, candidates []*rankedMessage) error {
 	for _, c := range found {
 		list := shown[c]
 		slices.SortFunc(list, func(a, b RankedPassage) int { return cmp.Compare(a.Number, b.Number) })
-		r.result.Conversations = append(r.result.Conversations, RankedConversation{c.Listed.Conversation, c.score, list, c.latest()})
+		latest, err := r.latest(c)
+		if err != nil {
+			return err
+		}
+		r.result.Conversations = append(r.result.Conversations, RankedConversation{c.Listed.Conversation, c.score, list, latest})
 	}
 	return nil
 }
@@ -118,19 +125,36 @@ func (m *rankedMessage) reply() *rankedMessage {
 	return nil
 }
 
-// latest returns the number of the last thing said that answers nearly as well as the best; 0
-// where there is none.
-func (c *ranked) latest() int {
+// proposal returns what the assistant said before a short reply of the user, which says little without
+// it; nil where there is none.
+func (m *rankedMessage) proposal() *rankedMessage {
+	if p := &m.passage; kindOf(m.Kind) != transcript.KindUser || len(p.Text) > shortAnswer || p.Before || p.After {
+		return nil
+	}
+	for _, before := range slices.Backward(m.of.messages[:m.place]) {
+		switch kindOf(before.Kind) {
+		case transcript.KindUser:
+			return nil
+		case transcript.KindAssistant:
+			return before
+		}
+	}
+	return nil
+}
+
+// latest returns the last thing said that answers nearly as well as the best; nil where there
+// is none.
+func (r *ranking) latest(c *ranked) (*RankedPassage, error) {
 	best := 0.0
 	for _, m := range c.messages {
 		best = max(best, m.own)
 	}
 	for _, m := range slices.Backward(c.messages) {
 		if !isOfTool(m.Kind) && m.own > 0 && m.own >= latestShare*best {
-			return int(m.Number)
+			return &m.passage, r.read(m)
 		}
 	}
-	return 0
+	return nil, nil
 }
 
 // gather gets all messages of conversations, with the scores of their own.
@@ -170,9 +194,6 @@ func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score
 		return cmp.Or(cmp.Compare(score(b), score(a)), b.Time.Compare(a.Time), cmp.Compare(a.Number, b.Number))
 	})
 	for _, m := range messages[:min(len(messages), readAt)] {
-		if m.read {
-			continue
-		}
 		if err := cmp.Or(ctx.Err(), r.read(m)); err != nil {
 			return err
 		}
@@ -261,8 +282,12 @@ func (c *ranked) spread() []*rankedMessage {
 	return candidates
 }
 
-// read reads the text of a message, and finds its best passage.
+// read reads the text of a message, if it is not, and finds its best passage: of what the assistant
+// said without a word of the question the end, where it proposes and asks.
 func (r *ranking) read(m *rankedMessage) error {
+	if m.read {
+		return nil
+	}
 	text, extra, err := m.of.in.texts.Read(m.Scored)
 	if err != nil {
 		return err
@@ -273,6 +298,9 @@ func (r *ranking) read(m *rankedMessage) error {
 		text = text[:readAhead-size]
 	}
 	best, wide := excerpt.BestPassage(r.terms, text, r.weights, r.query.MaxText, r.query.MaxWide)
+	if best.Value == 0 && kindOf(m.Kind) == transcript.KindAssistant {
+		best, wide = excerpt.LastPassage(text, r.query.MaxText), excerpt.LastPassage(text, r.query.MaxWide)
+	}
 	m.own += best.Beside * kindCounts(m.Kind)
 	m.read = true
 	m.asks = kindOf(m.Kind) == transcript.KindAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))

@@ -163,10 +163,9 @@ func TestDamage(t *testing.T) {
 	if damaged < 100 {
 		t.Errorf("only %d damages were found", damaged)
 	}
-	newer := bytes.Replace(whole["manifest"], []byte("index 3 "), []byte("index 4 "), 1)
-	try("newer", "manifest", newer)
+	try("newer", "catalog", index.NewerVersion(whole["catalog"]))
 
-	x := index.Open(dir) // with the newer manifest
+	x := index.Open(dir) // with the newer catalog
 	defer x.Close()
 	m = model{}
 	put(t, x, m, "z", "anew", 3)
@@ -234,10 +233,10 @@ func TestStops(t *testing.T) {
 			check(name+" in the making", files, before)
 		}
 	}
-	files[".convtools-0123456789abcdef"] = written["manifest"][:20]
-	check("manifest in the making", files, before)
+	files[".convtools-0123456789abcdef"] = written["catalog"][:20]
+	check("catalog in the making", files, before)
 	delete(files, ".convtools-0123456789abcdef")
-	files["manifest"] = written["manifest"]
+	files["catalog"] = written["catalog"]
 	check("not swept", files, after)
 }
 

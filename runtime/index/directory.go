@@ -1,11 +1,10 @@
 package index
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,15 +14,17 @@ import (
 )
 
 // directory is where an index has its files. A file that was created is never changed, but for
-// the manifest, which is replaced.
+// the catalog, which is replaced.
 type directory interface {
 	// lock makes the directory where there is none, and waits until nobody else writes there.
 	lock(ctx context.Context) (unlock func(), err error)
 	// stamp returns what is another one once a file was replaced; [fs.ErrNotExist] without the file.
 	stamp(name string) (stamp, error)
 	read(name string, most int64) ([]byte, error)
+	// replace makes a file, or puts another one in its place, as a whole or not at all.
 	replace(name string, data []byte) error
-	create(name string) (output, error)
+	// create makes a file. Where it fails, there may be a part of it.
+	create(name string, data []byte) error
 	// open returns the content of a file of a size, and what ends its use. It is a *DamageError
 	// where it has another size.
 	open(name string, size int64) (data []byte, done func(), err error)
@@ -33,12 +34,6 @@ type directory interface {
 
 // stamp tells one state of a file from another.
 type stamp interface{ same(other stamp) bool }
-
-// output is a file that is written.
-type output interface {
-	io.WriteCloser
-	Sync() error
-}
 
 // disk is a directory of the file system, by its path.
 type disk string
@@ -89,8 +84,13 @@ func (d disk) replace(name string, data []byte) error {
 	return safefile.Write(d.path(name), data, 0o600)
 }
 
-func (d disk) create(name string) (output, error) {
-	return os.OpenFile(d.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func (d disk) create(name string, data []byte) error {
+	f, err := os.OpenFile(d.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 func (d disk) open(name string, size int64) ([]byte, func(), error) {
@@ -99,7 +99,7 @@ func (d disk) open(name string, size int64) ([]byte, func(), error) {
 		return nil, nil, damaged(name, err)
 	}
 	defer f.Close()
-	if info.Size() != size || size < int64(footerSize) {
+	if info.Size() != size || size == 0 {
 		return nil, nil, &DamageError{name, errCut}
 	}
 	return mapFile(f, int(size))
@@ -124,15 +124,9 @@ type memory struct {
 }
 
 // content is a file, and by its address the stamp of it.
-type content struct{ bytes.Buffer }
+type content struct{ data []byte }
 
 func (c *content) same(other stamp) bool { return stamp(c) == other }
-
-// Sync implements output.
-func (c *content) Sync() error { return nil }
-
-// Close implements output.
-func (c *content) Close() error { return nil }
 
 func (m *memory) lock(ctx context.Context) (func(), error) {
 	select {
@@ -165,43 +159,27 @@ func (m *memory) read(name string, _ int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.Bytes(), nil
+	return f.data, nil
 }
 
 func (m *memory) replace(name string, data []byte) error {
-	f, _ := m.create(name)
-	_, _ = f.Write(data)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.files[name] = &content{data}
 	return nil
 }
 
-func (m *memory) create(name string) (output, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	f := &content{}
-	m.files[name] = f
-	return f, nil
-}
+func (m *memory) create(name string, data []byte) error { return m.replace(name, data) }
 
-func (m *memory) open(name string, size int64) ([]byte, func(), error) {
-	f, err := m.file(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if int64(f.Len()) != size {
-		return nil, nil, &DamageError{name, errCut}
-	}
-	return f.Bytes(), func() {}, nil
+func (m *memory) open(name string, _ int64) ([]byte, func(), error) {
+	data, err := m.read(name, 0)
+	return data, func() {}, err
 }
 
 func (m *memory) names() ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var names []string
-	for name := range m.files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, nil
+	return slices.Collect(maps.Keys(m.files)), nil
 }
 
 func (m *memory) remove(name string) error {

@@ -5,18 +5,21 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 )
 
 // SetLimits makes the parts of an index so small that a test has several.
 func (x *Index) SetLimits(segment, messages int) {
-	x.limits = limits{segment: segment, messages: messages, shard: max(segment/16, 5)}
+	x.limits = limits{segment: segment, messages: messages, postings: max(segment/16, 5)}
 }
 
-// Dead returns how many conversations are removed and still on the disk, each as often as it is.
+// Dead returns how many parts of conversations are removed and still on the disk, each as often as it is.
 func (v *View) Dead() (n int) {
-	for i := range v.segments {
-		n += v.segments[i].Dead.count()
+	for _, s := range v.segments {
+		for _, number := range s.numbers() {
+			if number == gone {
+				n++
+			}
+		}
 	}
 	return n
 }
@@ -34,22 +37,14 @@ type full struct {
 	room *int
 }
 
-func (f *full) create(name string) (output, error) {
-	o, err := f.directory.create(name)
-	return &filling{o, f.room}, err
-}
-
-type filling struct {
-	output
-	room *int
-}
-
-func (f *filling) Write(p []byte) (int, error) {
-	n, err := f.output.Write(p[:min(len(p), *f.room)])
-	if *f.room -= n; err == nil && n < len(p) {
+func (f *full) create(name string, data []byte) error {
+	n := min(len(data), *f.room)
+	*f.room -= n
+	err := f.directory.create(name, data[:n])
+	if err == nil && n < len(data) {
 		err = ErrFull
 	}
-	return n, err
+	return err
 }
 
 // RoundTrip encodes a text with symbols for samples, stores and reads these, and decodes it.
@@ -65,34 +60,25 @@ func RoundTrip(samples [][]byte, text []byte) (decoded []byte, codes int, ok boo
 }
 
 // Differences writes a list of messages, and reads it again.
-func Differences(list []uint32, messages uint32) (read []uint32, ok bool) {
-	var w bitWriter
-	last := uint32(0)
-	for _, n := range list {
-		w.difference(n-last, lowBits(uint32(len(list)), messages))
-		last = n + 1
-	}
-	w.flush()
-	m := make(set, messages/64+1)
-	ok = addDifferences(m, append(w.data, make([]byte, behindLists)...), uint32(len(list)), messages)
+func Differences(list []uint16, messages uint32) (read []uint16, ok bool) {
+	w := listWriter{documents: messages}
+	w.add(0, list)
+	m := newSet(messages)
+	ok = addDifferences(m, append(w.lists, make([]byte, afterLists)...), uint32(len(list)), messages)
 	for n := m.next(0, messages); n < messages; n = m.next(n+1, messages) {
-		read = append(read, n)
+		read = append(read, uint16(n))
 	}
 	return read, ok
 }
 
-// Gathered returns how many bytes are held beside a text once the lists of it are made, in parts
-// of some bytes.
-func Gathered(text []byte, shard int) (held int) {
-	b := builder{limits: limits{shard: shard}, added: []added{{text: text}}}
-	var l lists
-	var g gatherer
-	l.index(&b, &g)
-	held = 4*cap(g.found) + 4*cap(g.pairs) + 2*cap(g.documents) + cap(g.folded)
-	for _, s := range l.shards {
-		held += cap(s.data)
+// Kept returns for how many postings there is room once some were added, of some grams of one
+// message, where no more than most are kept twice.
+func Kept(postingsAdded, grams, most int) int {
+	p := postings{0, make([][]uint32, 1), most}
+	for n := range postingsAdded {
+		p.add(gram(n%grams), 0)
 	}
-	return held
+	return cap(p.buckets[0])
 }
 
 // FooterSizes returns how large a footer is taken to be, and how large it is.
@@ -100,8 +86,8 @@ func FooterSizes() (taken, is int) { return footerSize, binary.Size(footer{}) }
 
 // ReadDifferences reads a list of documents.
 func ReadDifferences(data []byte, count, documents uint32) (list []uint32, ok bool) {
-	m := make(set, documents/64+1)
-	ok = addDifferences(m, append(data[:len(data):len(data)], make([]byte, behindLists)...), count, documents)
+	m := newSet(documents)
+	ok = addDifferences(m, append(data[:len(data):len(data)], make([]byte, afterLists)...), count, documents)
 	for n := m.next(0, documents); n < documents; n = m.next(n+1, documents) {
 		list = append(list, n)
 	}
@@ -118,42 +104,60 @@ func ReadSymbols(symbols, codes []byte) {
 // ReadRecord reads the record of a conversation.
 func ReadRecord(data []byte) bool { return new(Conversation).parseRecord(data) }
 
-// SealManifest returns a manifest with a body.
-func SealManifest(body []byte) []byte {
-	return append(fmt.Appendf(nil, "convtools index %d %x\n", version, castagnoli(0, body)), body...)
+// Reseal makes the checksums of a file fit, as far as its footer can be read, and returns that of the
+// footer.
+func Reseal(data []byte) (sum uint32) {
+	var f footer
+	room := len(data) - footerSize
+	_, _ = binary.Decode(data[room:], binary.LittleEndian, &f)
+	if f.Sums > uint64(room) {
+		return 0
+	}
+	for from, at := 0, int(f.Sums); from < int(f.Sums) && at+4 <= room; from, at = from+pageSize, at+4 {
+		binary.LittleEndian.PutUint32(data[at:], castagnoli(data[from:min(from+pageSize, int(f.Sums))]))
+	}
+	sum = sumOf(data[f.Sums:])
+	binary.LittleEndian.PutUint32(data[len(data)-unsummed:], sum)
+	return sum
 }
 
-// Reseal makes the checksums of a segment and of the manifest fit, as far as its footer can be
-// read.
-func Reseal(segment, manifest []byte, name string) (sealed, sealedManifest []byte) {
-	var f footer
-	raw := segment[len(segment)-footerSize:]
-	_, _ = binary.Decode(raw, binary.LittleEndian, &f)
-	room := uint64(len(segment) - footerSize)
-	if f.Sums <= room {
-		sums := segment[f.Sums:room]
-		for page := uint64(0); page*pageSize < f.Sums && 4*page+4 <= uint64(len(sums)); page++ {
-			binary.LittleEndian.PutUint32(sums[4*page:], castagnoli(0, segment[page*pageSize:min((page+1)*pageSize, f.Sums)]))
-		}
-		f.SumOfSums = castagnoli(0, sums)
+// WithContents returns a catalog with other contents.
+func WithContents(data []byte, change func([]byte) []byte) []byte {
+	f, err := begin(catalogFile, data)
+	if err != nil {
+		return data
 	}
-	raw, _ = binary.Append(nil, binary.LittleEndian, &f)
-	f.Sum = castagnoli(0, raw[:footerSize-12])
-	raw, _ = binary.Append(nil, binary.LittleEndian, &f)
-	copy(segment[len(segment)-footerSize:], raw)
+	var b fileBuilder
+	for section := range numSections {
+		content := f.all(section)
+		if section == secContents {
+			content = change(content)
+		}
+		b.add(section, content)
+	}
+	data, _ = b.finish()
+	return data
+}
 
-	_, body, _ := bytes.Cut(manifest, []byte("\n"))
-	var m struct {
-		Version, Sequence int
-		State             State
-		Segments          []*named
-	}
-	_ = json.Unmarshal(body, &m)
-	for _, s := range m.Segments {
-		if s.File == name {
-			s.Sum = f.Sum
+// WithSum returns a catalog with another checksum of a segment.
+func WithSum(data []byte, name string, sum uint32) []byte {
+	return WithContents(data, func(old []byte) []byte {
+		var c contents
+		_ = json.Unmarshal(old, &c)
+		for _, s := range c.Segments {
+			if s.File == name {
+				s.Sum = sum
+			}
 		}
-	}
-	body, _ = json.Marshal(m)
-	return segment, SealManifest(body)
+		changed, _ := json.Marshal(c)
+		return changed
+	})
+}
+
+// NewerVersion returns a file as a later version of the package may write it.
+func NewerVersion(data []byte) []byte {
+	data = bytes.Clone(data)
+	binary.LittleEndian.PutUint32(data[len(data)-unsummed-4:], version+1)
+	Reseal(data)
+	return data
 }

@@ -16,7 +16,7 @@ import (
 // A FIFO in the place of a file of an index is damage, which who writes next repairs. Nobody waits for it.
 func TestFIFO(t *testing.T) {
 	t.Parallel()
-	for _, suffix := range []string{"manifest", ".seg"} {
+	for _, suffix := range []string{"catalog", ".seg"} {
 		dir := t.TempDir()
 		fixture(t, dir)
 		entries, err := os.ReadDir(dir)

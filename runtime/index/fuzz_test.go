@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"testing"
 
@@ -56,7 +57,7 @@ func isUnusable(err error) bool {
 // none.
 func FuzzDamage(f *testing.F) {
 	whole, m := small(f)
-	for _, name := range []string{"manifest", "00000000.seg", "00000001.seg"} {
+	for _, name := range []string{"catalog", "00000000.seg", "00000001.seg"} {
 		f.Add(name, uint32(0), []byte{}, true)
 		f.Add(name, uint32(17), []byte("3"), false)
 		f.Add(name, uint32(len(whole[name])-9), []byte{1}, false)
@@ -83,22 +84,25 @@ func FuzzDamage(f *testing.F) {
 	})
 }
 
-// FuzzSealed changes the contents of a segment, and then makes the checksums fit: whatever it
+// FuzzSealed changes the contents of a file, and then makes the checksums fit: whatever it
 // has, it is read without a panic, and what is found matches.
 func FuzzSealed(f *testing.F) {
 	whole, _ := small(f)
-	const name = "00000000.seg"
-	for at := 0; at < len(whole[name]); at += 97 {
-		f.Add(uint32(at), []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF})
-		f.Add(uint32(at), []byte{0})
+	for _, name := range []string{"catalog", "00000000.seg"} {
+		for at := 0; at < len(whole[name]); at += 97 {
+			f.Add(name, uint32(at), []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF})
+			f.Add(name, uint32(at), []byte{0})
+		}
 	}
-	f.Fuzz(func(t *testing.T, at uint32, with []byte) {
-		segment, manifest := index.Reseal(replace(whole[name], at, with, false), whole["manifest"], name)
-		files := map[string][]byte{"manifest": manifest, name: segment}
-		for n, data := range whole {
-			if files[n] == nil {
-				files[n] = data
-			}
+	f.Fuzz(func(t *testing.T, name string, at uint32, with []byte) {
+		data, ok := whole[name]
+		if !ok {
+			return
+		}
+		files := maps.Clone(whole)
+		files[name] = replace(data, at, with, false)
+		if sum := index.Reseal(files[name]); name != "catalog" {
+			files["catalog"] = index.WithSum(files["catalog"], name, sum)
 		}
 		if _, err := try(t, files); err != nil && !isUnusable(err) {
 			t.Error(err)
@@ -106,21 +110,18 @@ func FuzzSealed(f *testing.F) {
 	})
 }
 
-// FuzzManifest reads manifests whose checksum fits.
-func FuzzManifest(f *testing.F) {
+// FuzzContents reads catalogs with other contents.
+func FuzzContents(f *testing.F) {
 	whole, _ := small(f)
-	_, body, _ := bytes.Cut(whole["manifest"], []byte("\n"))
-	f.Add(body)
+	index.WithContents(whole["catalog"], func(body []byte) []byte {
+		f.Add(bytes.Clone(body))
+		return body
+	})
 	f.Add([]byte(`{"Segments":[null]}`))
 	f.Add([]byte(`{"Segments":[{"File":"../00000000.seg"}]}`))
-	f.Add(bytes.Replace(body, []byte(`"Superseded":"`), []byte(`"Superseded":"////`), 1))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		files := map[string][]byte{"manifest": index.SealManifest(body)}
-		for n, data := range whole {
-			if files[n] == nil {
-				files[n] = data
-			}
-		}
+		files := maps.Clone(whole)
+		files["catalog"] = index.WithContents(files["catalog"], func([]byte) []byte { return body })
 		if _, err := try(t, files); err != nil && !isUnusable(err) {
 			t.Error(err)
 		}

@@ -2,14 +2,15 @@ package index
 
 import "encoding/binary"
 
-// A gram is what a message is found by, a key of a list. There are three kinds:
+// A gram is what a message is found by, a key of a list. There are these kinds:
 //
+//   - three bytes, with end after the last two, so that two bytes are a range;
 //   - an ASCII character;
-//   - three bytes, where end stands behind the last two, so that two bytes are a range;
-//   - a pair: what adjoins a space, two bytes before and three behind, or two runes of three
+//   - a pair: what adjoins a space, two bytes before and three after, or two runes of three
 //     bytes. Common words are in most messages, and so are their grams of three bytes; that two
 //     of them adjoin is rare. All but the last byte are hashed to the upper bits, and that to
-//     the lowest four, so that pairs of which it is not known are a range.
+//     the lowest four, so that pairs of which it is not known are a range;
+//   - a term, as package terms has it, and a term that a message has often.
 type gram uint32
 
 const (
@@ -19,10 +20,27 @@ const (
 	end = 0xFF // never a byte of UTF-8
 )
 
+// The keys of terms are 30 bits of a hash. Of a million terms about five hundred share a key
+// with another one, which costs a place in a ranking and no match.
+const (
+	termBits      = 30
+	hasTerm  gram = 2 << termBits
+	hasOften gram = 3 << termBits
+)
+
+// keyOf returns the key of a term. None has all bits: after the last list there is that number.
+func keyOf(term []byte) gram {
+	h := uint64(14695981039346656037)
+	for _, c := range term {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return min(gram(h>>(64-termBits)), 1<<termBits-2) //nolint:gosec // 30 bits
+}
+
 func trigram(a, b, c byte) gram { return gram(a)<<16 | gram(b)<<8 | gram(c) }
 
-// pairAt returns the pair around or at text[i], if there is one. Where the text ends in front
-// of its last byte, it is the first one of a range, to last.
+// pairAt returns the pair around or at text[i], if there is one. Where the text ends before
+// its last byte, it is the first one of a range, to last.
 func pairAt(text []byte, i int) (first, last gram, ok bool) {
 	const multiplier = 0x9E3779B97F4A7C15
 	const size = 6
@@ -49,10 +67,20 @@ func isThreeBytes(b byte) bool { return b&0xF0 == 0xE0 }
 // grams is a range of grams, of which a text has one.
 type grams struct{ first, last gram }
 
-// gramsOf appends the grams that a folded text of three bytes or more has for certain,
-// wherever it occurs, each once, and at most about most of them, from all over the text.
-func gramsOf(text []byte, most int) []grams {
-	var all []grams
+// mostGrams is how many places of a text are looked at for its grams.
+const mostGrams = 96
+
+// gramsOf returns grams that a folded text has for certain, wherever it occurs, each once, from all
+// over the text. Of one of three bytes and less there is one, which no other text has.
+func gramsOf(text []byte) (all []grams) {
+	switch len(text) {
+	case 0:
+		return nil
+	case 1:
+		return []grams{{oneByte | gram(text[0]), oneByte | gram(text[0])}}
+	case 2:
+		return []grams{{trigram(text[0], text[1], 0), trigram(text[0], text[1], end)}}
+	}
 	seen := map[grams]bool{}
 	add := func(g grams) {
 		if !seen[g] {
@@ -60,8 +88,7 @@ func gramsOf(text []byte, most int) []grams {
 			all = append(all, g)
 		}
 	}
-	step := 1 + len(text)/most
-	for i := 0; i+3 <= len(text); i += step {
+	for i := 0; i+3 <= len(text); i += 1 + len(text)/mostGrams {
 		g := trigram(text[i], text[i+1], text[i+2])
 		add(grams{g, g})
 		if first, last, ok := pairAt(text, i); ok {

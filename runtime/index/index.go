@@ -1,11 +1,12 @@
 package index
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"sync"
-	"sync/atomic"
 
+	"github.com/convtools/convtools/runtime/base/fold"
 	"github.com/convtools/convtools/runtime/index/terms"
 )
 
@@ -20,8 +21,8 @@ type Index struct {
 	limits limits
 
 	mu    sync.Mutex
-	view  *View // of the manifest that stamp is of; nil where none was read
-	stamp stamp // of the manifest
+	view  *View // of the catalog that stamp is of; nil where none was read
+	stamp stamp
 }
 
 // Open returns the index in a directory, which need not be there. Nothing is read.
@@ -35,16 +36,12 @@ func InMemory() *Index {
 // View is an index as it was written last. It is safe for concurrent use, and closed after
 // use.
 type View struct {
-	manifest
-	segments []segment
+	*catalog
+	segments []*segment
 	index    *Index
 	users    int // with the index, which is one
-	lookups  atomic.Int32
-	places   func() (map[string]place, error)
+	titles   func() *titles
 }
-
-// place is where the record of a conversation is.
-type place struct{ segment, conversation uint32 }
 
 // View returns the index as it was written last. The error is [fs.ErrNotExist] where nothing
 // was, and a [*DamageError] where it cannot be used.
@@ -55,19 +52,17 @@ func (x *Index) View() (*View, error) {
 	var err error
 	for range tries {
 		var stamp stamp
-		if stamp, err = x.files.stamp(manifestFile); err != nil {
+		if stamp, err = x.files.stamp(catalogFile); err != nil {
 			break
 		}
 		if x.view != nil && stamp.same(x.stamp) {
 			x.view.users++
 			return x.view, nil
 		}
-		var v *View
-		if v, err = x.load(); err == nil {
-			x.drop()
-			x.view, x.stamp = v, stamp
-			v.users = 2
-			return v, nil
+		x.drop()
+		if x.view, err = x.load(); err == nil {
+			x.stamp, x.view.users = stamp, 2
+			return x.view, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
@@ -77,35 +72,24 @@ func (x *Index) View() (*View, error) {
 	return nil, err
 }
 
-// load reads the manifest, and opens the segments that the last view does not have open.
+// load reads the catalog, and opens the segments.
 func (x *Index) load() (*View, error) {
-	m, err := readManifest(x.files, x.Language)
+	c, err := readCatalog(x.files, x.Language)
 	if err != nil {
 		return nil, err
 	}
-	v := &View{manifest: *m, index: x}
-	v.places = sync.OnceValues(v.find)
-	for _, n := range m.Segments {
-		f, err := x.open(n)
+	v := &View{catalog: c, index: x}
+	v.titles = sync.OnceValue(v.readTitles)
+	for _, n := range c.Segments {
+		s, err := openSegment(x.files, n)
 		if err != nil {
 			v.closeFiles()
 			return nil, err
 		}
-		v.segments = append(v.segments, segment{f, n})
+		s.numbers = sync.OnceValue(func() []uint32 { return c.ofParts(s.owners) })
+		v.segments = append(v.segments, s)
 	}
 	return v, nil
-}
-
-func (x *Index) open(n *named) (*file, error) {
-	if x.view != nil {
-		for _, s := range x.view.segments {
-			if s.File == n.File && s.file.Sum == n.Sum {
-				s.users++
-				return s.file, nil
-			}
-		}
-	}
-	return openFile(x.files, n)
 }
 
 // drop forgets the last view.
@@ -139,9 +123,7 @@ func (v *View) release() {
 
 func (v *View) closeFiles() {
 	for _, s := range v.segments {
-		if s.users--; s.users == 0 {
-			s.file.close()
-		}
+		s.close()
 	}
 }
 
@@ -149,118 +131,74 @@ func (v *View) closeFiles() {
 type Info struct {
 	State
 	Conversations, Messages int
-	Text                    int64 // bytes of the messages
 	Bytes                   int64 // of its files
-	Postings                int64 // of these, which say where grams are
 	Segments                int
 }
 
 // Info describes the view. Messages that are gone count until their segment is merged.
 func (v *View) Info() Info {
-	i := Info{State: v.manifest.State, Segments: len(v.segments)}
+	i := Info{State: v.State(), Conversations: int(v.conversations), Bytes: int64(len(v.data)), Segments: len(v.segments)}
 	for _, s := range v.segments {
-		i.Conversations += int(s.Conversations) - s.Superseded.count()
-		i.Messages += int(s.Messages)
-		i.Text += s.Text
-		i.Bytes += s.named.Size
-		for _, section := range []int{secListBlocks, secListEntries, secLists} {
-			i.Postings += int64(s.Sections[section].Size) //nolint:gosec // of a file
-		}
+		i.Messages += int(s.messages)
+		i.Bytes += s.Size
 	}
 	return i
 }
 
-// manyLookups is from how many lookups on all conversations are looked at once for those
-// that follow.
-const manyLookups = 64
+// State is what was said of the index as a whole when it was written.
+func (v *View) State() State { return v.contents.State }
 
 // Lookup returns the conversation with a key, or nil.
 func (v *View) Lookup(key string) (c *Conversation, err error) {
-	err = guard(func(key string) error {
-		if v.lookups.Add(1) < manyLookups {
-			c, err = v.lookup(key)
-			return err
+	err = guard(func() error {
+		if n, ok := v.find(key); ok {
+			c = v.conversation(n)
 		}
-		places, err := v.places()
-		if err != nil {
-			return err
-		}
-		if at, ok := places[key]; ok {
-			c, err = v.segments[at.segment].conversation(at.conversation)
-		}
-		return err
-	}, key)
+		return nil
+	})
 	return c, err
 }
 
-// find returns where all conversations are.
-func (v *View) find() (map[string]place, error) {
-	places := map[string]place{}
-	for i := range v.segments {
-		s := &v.segments[i]
-		for n := range s.Conversations {
-			if s.Superseded.has(n) {
-				continue
-			}
-			record, err := s.record(n)
-			if err != nil {
-				return nil, err
-			}
-			r := reader{record, true}
-			places[string(r.bytes())] = place{uint32(i), n} //nolint:gosec // a count
-		}
-	}
-	return places, nil
-}
-
-func (v *View) lookup(key string) (*Conversation, error) {
-	for i := range v.segments {
-		s := &v.segments[i]
-		n, ok, err := s.find(key)
-		if err != nil {
-			return nil, err
-		}
-		if ok && !s.Superseded.has(n) {
-			return s.conversation(n)
-		}
-	}
-	return nil, nil
-}
-
-// current returns a conversation of a segment as the newest segment has it.
-func (v *View) current(s *segment, n uint32) (*Conversation, error) {
-	c, err := s.conversation(n)
-	if err != nil || !s.Superseded.has(n) || s.Dead.has(n) {
-		return c, err
-	}
-	newest, err := v.lookup(c.Key)
-	if err == nil && newest == nil {
-		err = s.damaged()
-	}
-	return newest, err
-}
-
-// State is what was said of the index as a whole when it was written.
-func (v *View) State() State { return v.manifest.State }
-
 // Conversations calls yield with each conversation, in no order, until it returns false.
 func (v *View) Conversations(yield func(*Conversation) bool) error {
-	return guard(func(yield func(*Conversation) bool) error {
-		for i := range v.segments {
-			s := &v.segments[i]
-			for n := range s.Conversations {
-				if s.Superseded.has(n) {
-					continue
-				}
-				c, err := s.conversation(n)
-				if err != nil {
-					return err
-				}
-				if !yield(c) {
-					return nil
-				}
+	return guard(func() error {
+		for n := range v.conversations {
+			if !yield(v.conversation(n)) {
+				break
 			}
 		}
 		return nil
-	}, yield)
+	})
+}
+
+// titles are the folded titles of all conversations, with end after each.
+type titles struct {
+	text []byte
+	ends []int
+}
+
+func (v *View) readTitles() *titles {
+	t := &titles{}
+	for n := range v.conversations {
+		t.text = append(fold.Append(t.text, []byte(v.conversation(n).Title)), end)
+		t.ends = append(t.ends, len(t.text))
+	}
+	return t
+}
+
+// holding returns the conversations whose titles hold a folded text, if there are some.
+func (t *titles) holding(folded []byte) (found set) {
+	for at, n := 0, 0; ; at = t.ends[n] {
+		next := bytes.Index(t.text[at:], folded)
+		if next < 0 {
+			return found
+		}
+		for t.ends[n] <= at+next {
+			n++
+		}
+		if found == nil {
+			found = newSet(uint32(len(t.ends))) //nolint:gosec // a count
+		}
+		found.add(uint32(n)) //nolint:gosec // a count
+	}
 }

@@ -2,208 +2,204 @@ package index
 
 import (
 	"encoding/binary"
+	"iter"
 	"math"
-	"slices"
+	"math/bits"
+	"sort"
 )
 
+// The lists of a segment are in the order of their grams. They are found by their entries, of
+// which some make a block, and these by the blocks. An entry is, as varints, what the gram is more
+// than the one before, how many documents the list has, and how many bytes. A block is its first
+// gram, and where its entries and its lists begin, as uint32; after the last one there is one more.
 const (
-	// bitmapShare is the part of all documents from which a list is a bitmap.
-	bitmapShare = 8
-	// listsOfBlock is how many lists are found by reading through their entries.
 	listsOfBlock = 16
+	blockSize    = 3 * 4
 )
 
-// isBitmap reports whether a list of count of all documents is a bitmap.
-func isBitmap(count, documents uint32) bool {
-	return uint64(count)*bitmapShare >= uint64(documents)
+// A list is the differences of its documents, less one, in Rice codes: the bits above the lowest
+// ones as so many set bits, a zero, and the lowest ones. How many are the lowest follows from how
+// long the list is. A difference with mostOnes bits set or more is these, and then itself in 32
+// bits.
+const mostOnes = 24
+
+// afterLists is how many bytes there are after all lists, so that eight can be read at each place
+// of one.
+const afterLists = 8
+
+// lowBits returns how many bits are the lowest ones in the list of count of all documents.
+func lowBits(count, documents uint32) int {
+	mean := uint64(documents) * 7 / (10 * uint64(max(count, 1)))
+	return max(0, bits.Len64(mean)-1)
 }
 
-// lists are the lists of a segment that is made: for each gram the documents that have it.
-// The documents are the messages, and behind them the titles of the conversations.
-type lists struct {
-	documents uint32
-	shards    []shard
-	words     wordGatherer
-	cursors   []cursor
-	list      []uint32 // documents
+// listWriter writes lists in the order of their grams.
+type listWriter struct {
+	documents uint32 // of the segment
+	blocks    []block
+	entries   []byte
+	lists     []byte
+	last      gram
+	written   int
+
+	word uint64 // bits that are not in lists yet, the first one lowest
+	used int
 }
 
-// index makes the lists of what a builder has.
-func (l *lists) index(b *builder, g *gatherer) {
-	done := make(chan struct{})
-	defer func() { <-done }()
-	go func() {
-		defer close(done)
-		l.words.index(b)
-	}()
-	g.Lock()
-	defer g.Unlock()
-	l.documents = uint32(len(b.added) + len(b.conversations)) //nolint:gosec // a count
-	l.shards = l.shards[:0]
-	g.reset(0, b.limits.shard)
-	for n := range l.documents {
-		if int(n) < len(b.added) {
-			g.add(b.added[n].text)
-		} else {
-			g.add([]byte(b.conversations[int(n)-len(b.added)].Title))
-		}
-		if len(g.folded) >= b.limits.shard || len(g.ends) == maxDocuments || n+1 == l.documents {
-			l.gather(g, b.limits.shard)
-			g.reset(n+1, b.limits.shard)
-		}
+type block struct {
+	first          gram
+	entries, lists int // where they begin
+}
+
+// add adds the list of a gram.
+func (w *listWriter) add(g gram, documents []uint16) {
+	if w.written%listsOfBlock == 0 {
+		w.blocks = append(w.blocks, block{g, len(w.entries), len(w.lists)})
+		w.last = g
 	}
-}
-
-// gather makes the shards of what there is, each of about size bytes of text.
-func (l *lists) gather(g *gatherer, size int) {
-	for from := 0; from < len(g.folded); {
-		to := len(g.folded)
-		if to-from > 2*size {
-			to = from + size
-		}
-		n := len(l.shards)
-		l.shards = slices.Grow(l.shards, 1)[:n+1]
-		g.gather(&l.shards[n], from, to)
-		from = to
+	w.written++
+	from, count := len(w.lists), uint32(len(documents)) //nolint:gosec // a count
+	low := lowBits(count, w.documents)
+	next := uint32(0) // the least that the document can be
+	for _, document := range documents {
+		w.difference(uint32(document)-next, low)
+		next = uint32(document) + 1
 	}
-}
-
-// cursor is a list in a part of a shard, and those behind it.
-type cursor struct {
-	key  uint32 // noKey behind the last one
-	data []byte // behind the key
-	base uint32 // document
-}
-
-const noKey = math.MaxUint32
-
-func cursorOf(s *shard, part int) cursor {
-	from := 0
-	if part > 0 {
-		from = s.ends[part-1]
+	for ; w.used > 0; w.used -= 8 {
+		w.lists = append(w.lists, byte(w.word))
+		w.word >>= 8
 	}
-	c := cursor{data: s.data[from:s.ends[part]], base: s.from}
-	c.advance()
-	return c
+	w.word, w.used = 0, 0
+	w.entries = binary.AppendUvarint(w.entries, uint64(g-w.last))
+	w.entries = binary.AppendUvarint(w.entries, uint64(count))
+	w.entries = binary.AppendUvarint(w.entries, uint64(len(w.lists)-from)) //nolint:gosec // a size
+	w.last = g
 }
 
-func (c *cursor) advance() {
-	if len(c.data) == 0 {
-		c.key = noKey
+// difference writes a difference, less one.
+func (w *listWriter) difference(d uint32, low int) {
+	high := d >> low
+	if high >= mostOnes {
+		w.bits(1<<mostOnes-1, mostOnes)
+		w.bits(uint64(d), 32)
 		return
 	}
-	difference, n := binary.Uvarint(c.data)
-	c.key += uint32(difference) //nolint:gosec // a key
-	c.data = c.data[n:]
+	w.bits(1<<high-1, int(high)+1)
+	w.bits(uint64(d)&(1<<low-1), low)
 }
 
-// take appends the documents of the list, and goes to the next one.
-func (c *cursor) take(documents []uint32) []uint32 {
-	last := uint32(noKey)
-	if n := len(documents); n > 0 {
-		last = documents[n-1]
+// bits writes at most 32 bits.
+func (w *listWriter) bits(value uint64, n int) {
+	w.word |= value << w.used
+	if w.used += n; w.used >= 32 {
+		w.lists = binary.LittleEndian.AppendUint32(w.lists, uint32(w.word)) //nolint:gosec // the lower half
+		w.word >>= 32
+		w.used -= 32
 	}
-	document := c.base - 1
-	for i := 0; ; {
-		difference := uint32(c.data[i])
-		if i++; difference == 0 {
-			c.data = c.data[i:]
-			break
-		}
-		if difference >= 0x80 {
-			long, n := binary.Uvarint(c.data[i-1:])
-			difference = uint32(long) //nolint:gosec // of documents
-			i += n - 1
-		}
-		if document += difference; document != last { // or the shard before has it too
-			documents = append(documents, document)
-		}
-	}
-	c.advance()
-	return documents
 }
 
-// each calls yield with all lists, by their grams, those of terms last. The documents are valid
-// until the next one.
-func (l *lists) each(yield func(g gram, documents []uint32)) {
-	for n := range parts {
-		l.eachOf(l.shards, n, firstOf(n), yield)
+// writeLists adds the sections of lists to a segment: those of all writers, one after the other.
+func writeLists(b *fileBuilder, writers []*listWriter) {
+	var blocks []byte
+	entries, lists := 0, 0
+	add := func(w *listWriter, at block) {
+		blocks = binary.LittleEndian.AppendUint32(blocks, uint32(at.first))
+		blocks = binary.LittleEndian.AppendUint32(blocks, uint32(entries+at.entries)) //nolint:gosec // the segment is below 4 GB
+		blocks = binary.LittleEndian.AppendUint32(blocks, uint32(lists+at.lists))     //nolint:gosec // the segment is below 4 GB
 	}
-	l.eachOf(l.words.shards, 0, hasTerm, yield)
-	l.eachOf(l.words.shards, 1, hasOften, yield)
+	for _, w := range writers {
+		for _, at := range w.blocks {
+			add(w, at)
+		}
+		b.add(secEntries, w.entries)
+		entries += len(w.entries)
+		lists += len(w.lists)
+	}
+	add(nil, block{first: math.MaxUint32})
+	for _, w := range writers {
+		b.add(secLists, w.lists)
+	}
+	b.add(secLists, make([]byte, afterLists))
+	b.add(secBlocks, blocks)
 }
 
-// eachOf is each of a part of some shards.
-func (l *lists) eachOf(shards []shard, part int, first gram, yield func(g gram, documents []uint32)) {
-	cursors := slices.Grow(l.cursors[:0], len(shards))[:len(shards)]
-	l.cursors = cursors
-	for i := range shards {
-		cursors[i] = cursorOf(&shards[i], part)
-	}
-	for {
-		key := uint32(noKey)
-		for i := range cursors {
-			key = min(key, cursors[i].key)
-		}
-		if key == noKey {
-			return
-		}
-		l.list = l.list[:0]
-		for i := range cursors {
-			if cursors[i].key == key {
-				l.list = cursors[i].take(l.list)
+// list is where a list is.
+type list struct {
+	gram     gram
+	count    uint32
+	from, to uint64
+}
+
+// lists calls yield with the lists of some grams, until it returns false.
+func (s *segment) lists(of grams) iter.Seq[list] {
+	return func(yield func(list) bool) {
+		blocks := s.all(secBlocks)
+		number := func(block, n int) uint64 { return uint64(binary.LittleEndian.Uint32(blocks[block*blockSize+4*n:])) }
+		first := func(block int) gram { return gram(number(block, 0)) } //nolint:gosec // 32 bits
+		last := len(blocks)/blockSize - 1
+		for at := max(0, sort.Search(last, func(n int) bool { return first(n) > of.first })-1); at < last && first(at) <= of.last; at++ {
+			l := list{gram: first(at), to: number(at, 2)}
+			for r := (reader{s.part(secEntries, number(at, 1), number(at+1, 1)), true}); len(r.rest) > 0; {
+				l.gram += gram(r.number())   //nolint:gosec // a difference of grams
+				l.count = uint32(r.number()) //nolint:gosec // a count
+				l.from, l.to = l.to, l.to+r.number()
+				switch {
+				case !r.ok:
+					s.malformed()
+				case l.gram > of.last:
+					return
+				case l.gram >= of.first && !yield(l):
+					return
+				}
 			}
 		}
-		yield(first|gram(key), l.list)
 	}
 }
 
-// write writes the lists.
-func (l *lists) write(w *fileWriter) {
-	var blocks, entries []byte
-	var codes bitWriter
-	last := gram(0)
-	written := 0 // lists
-	bitmap := make([]byte, (l.documents+7)/8)
-	w.begin(secLists)
-	l.each(func(g gram, documents []uint32) {
-		count := uint32(len(documents)) //nolint:gosec // a count
-		if written%listsOfBlock == 0 {
-			blocks = binary.LittleEndian.AppendUint32(blocks, uint32(g))
-			blocks = binary.LittleEndian.AppendUint64(blocks, uint64(len(entries)))
-			blocks = binary.LittleEndian.AppendUint64(blocks, w.at())
-			w.ListBlocks++
-			last = g
+// list returns the list of a gram; its count is 0 where there is none.
+func (s *segment) list(g gram) (found list) {
+	for found = range s.lists(grams{g, g}) {
+	}
+	return found
+}
+
+// addList adds the documents of a list to a set.
+func (s *segment) addList(to set, l list) {
+	if !addDifferences(to, s.part(secLists, l.from, l.to+afterLists), l.count, s.messages) {
+		s.malformed()
+	}
+}
+
+// addDifferences adds the count documents of a list to a set, and reports whether they were of so
+// many. There are afterLists bytes more in data.
+func addDifferences(to set, data []byte, count, documents uint32) bool {
+	low := lowBits(count, documents)
+	lowest := uint64(1)<<low - 1
+	at := uint64(0) // the least that the next document can be
+	place := 0      // in bits
+	last := 8 * (len(data) - afterLists)
+	for range count {
+		if place > last {
+			return false
 		}
-		written++
-		entries = binary.AppendUvarint(entries, uint64(g-last))
-		entries = binary.AppendUvarint(entries, uint64(count))
-		last = g
-		if isBitmap(count, l.documents) {
-			clear(bitmap)
-			for _, document := range documents {
-				bitmap[document/8] |= 1 << (document % 8)
+		word := binary.LittleEndian.Uint64(data[place>>3:]) >> (place & 7)
+		ones := bits.TrailingZeros64(^word)
+		if ones < mostOnes {
+			at += uint64(ones)<<low | word>>(ones+1)&lowest
+			place += ones + 1 + low
+		} else {
+			place += mostOnes
+			if place > last {
+				return false
 			}
-			_, _ = w.Write(bitmap)
-			return
+			at += binary.LittleEndian.Uint64(data[place>>3:]) >> (place & 7) & 0xFFFFFFFF
+			place += 32
 		}
-		low := lowBits(count, l.documents)
-		codes.data = codes.data[:0]
-		next := uint32(0) // the least that the document can be
-		for _, document := range documents {
-			codes.difference(document-next, low)
-			next = document + 1
+		if at >= uint64(documents) {
+			return false
 		}
-		codes.flush()
-		entries = binary.AppendUvarint(entries, uint64(len(codes.data)))
-		_, _ = w.Write(codes.data)
-	})
-	_, _ = w.Write(make([]byte, behindLists))
-	blocks = binary.LittleEndian.AppendUint32(blocks, math.MaxUint32)
-	blocks = binary.LittleEndian.AppendUint64(blocks, uint64(len(entries)))
-	blocks = binary.LittleEndian.AppendUint64(blocks, w.at())
-	w.begin(secListEntries)
-	_, _ = w.Write(entries)
-	w.begin(secListBlocks)
-	_, _ = w.Write(blocks)
+		to[at/64] |= 1 << (at % 64)
+		at++
+	}
+	return true
 }

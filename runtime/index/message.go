@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"math"
@@ -22,19 +21,21 @@ type Message struct {
 type Conversation struct {
 	Key     string // unique in an index
 	Version string // differs where the conversation does
-	Order   int64  // where it stands among others, for messages of one time; those of one Order by their keys, shorter ones first
+	Order   int64  // its place among others, for messages of one time; those of one Order by their keys, shorter ones first
 	Title   string
 	Facts   []byte // whatever else is known of it
 
-	// Mark is whatever who reads the conversation needs to go on behind its messages.
+	// Mark is whatever who reads the conversation needs to go on after its messages.
 	Mark []byte
 
 	// Messages is how many it has, and Digest is of all of them. They are set by the index.
 	Messages int
 	Digest   [32]byte
+
+	parts []uint32 // that its messages are in
 }
 
-// Position is where a message stands among all, the newest first, those without a time last.
+// Position is the place of a message among all, the newest first, those without a time last.
 type Position struct {
 	Time   time.Time
 	Order  int64
@@ -44,13 +45,18 @@ type Position struct {
 
 // Compare orders positions.
 func (p *Position) Compare(q *Position) int {
-	if p.Time.IsZero() != q.Time.IsZero() {
-		if p.Time.IsZero() {
+	return cmp.Or(compareTimes(p.Time, q.Time), cmp.Compare(p.Order, q.Order), compareKeys(p.Key, q.Key), cmp.Compare(p.Number, q.Number))
+}
+
+// compareTimes orders times: later ones first, and last that of messages without one.
+func compareTimes(a, b time.Time) int {
+	if a.IsZero() != b.IsZero() {
+		if a.IsZero() {
 			return 1
 		}
 		return -1
 	}
-	return cmp.Or(q.Time.Compare(p.Time), cmp.Compare(p.Order, q.Order), compareKeys(p.Key, q.Key), cmp.Compare(p.Number, q.Number))
+	return b.Compare(a)
 }
 
 // compareKeys orders keys: shorter ones first, so that numbers are ordered by their values.
@@ -73,32 +79,31 @@ func timeOf(seconds int64, nanoseconds uint32) time.Time {
 	return time.Unix(seconds, int64(nanoseconds)).UTC()
 }
 
-// appendRecord appends a conversation, its title apart.
+// appendRecord appends a conversation.
 func (c *Conversation) appendRecord(b []byte) []byte {
-	for _, s := range []string{c.Key, c.Version, string(c.Facts)} {
+	for _, s := range []string{c.Key, c.Version, c.Title, string(c.Facts), string(c.Mark), string(c.Digest[:])} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
-	b = binary.AppendVarint(b, c.Order)
+	b = binary.AppendUvarint(b, uint64(c.Order))    //nolint:gosec // the same bits
 	b = binary.AppendUvarint(b, uint64(c.Messages)) //nolint:gosec // a count
-	return append(append(b, c.Digest[:]...), c.Mark...)
+	for _, part := range c.parts {
+		b = binary.AppendUvarint(b, uint64(part))
+	}
+	return b
 }
 
 // parseRecord reads what appendRecord wrote, and reports whether it could.
 func (c *Conversation) parseRecord(b []byte) bool {
 	r := reader{b, true}
-	c.Key, c.Version, c.Facts = string(r.bytes()), string(r.bytes()), append([]byte(nil), r.bytes()...)
-	order, n := binary.Varint(r.rest)
-	if n <= 0 {
-		return false
+	c.Key, c.Version, c.Title = string(r.bytes()), string(r.bytes()), string(r.bytes())
+	c.Facts, c.Mark = append([]byte(nil), r.bytes()...), append([]byte(nil), r.bytes()...)
+	copy(c.Digest[:], r.bytes())
+	c.Order, c.Messages = int64(r.number()), int(r.number()) //nolint:gosec // the same bits, and a count
+	for len(r.rest) > 0 {
+		c.parts = append(c.parts, uint32(r.number())) //nolint:gosec // one
 	}
-	r.rest = r.rest[n:]
-	c.Order, c.Messages = order, int(r.number()) //nolint:gosec // a count
-	if !r.ok || copy(c.Digest[:], r.rest) < len(c.Digest) {
-		return false
-	}
-	c.Mark = bytes.Clone(r.rest[len(c.Digest):])
-	return true
+	return r.ok
 }
 
 // reader reads numbers and texts from bytes. Once it fails, ok is false.

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/fold"
@@ -24,37 +25,35 @@ type Query struct {
 	// Those without a time match only where both are zero.
 	Since, Until time.Time
 	// Wanted reports whether the messages of a conversation are looked for. Nil stands for
-	// all. It is called at most once for each conversation and segment.
+	// all.
 	Wanted func(*Conversation) bool
 	// After, where it is not nil, leaves out the message there and all before.
 	After *Position
 }
 
-// mostGrams is how many grams of a text are looked up.
-const mostGrams = 96
-
 // prepared is a query as segments are searched for it.
 type prepared struct {
 	*Query
-	view   *View
-	folded []byte
-	grams  []grams // those that few documents have first, once they are ordered
-	// ordered is set once a segment was asked how many documents have the grams.
-	ordered bool
-	others  set // of documents that have a gram
-	spare   set
+	view    *View
+	grams   []grams // the one first that the fewest messages of the last segment had
+	ordered bool    // which is known once one was searched
+	exact   bool    // the lists alone tell which messages match
+	titled  set     // conversations whose titles may match; nil for none
 }
 
 func (v *View) prepare(q *Query) *prepared {
-	p := &prepared{Query: q, view: v, folded: fold.Append(nil, []byte(q.Text))}
-	if len(p.folded) >= 3 {
-		p.grams = gramsOf(p.folded, mostGrams)
+	folded := fold.Append(nil, []byte(q.Text))
+	p := &prepared{Query: q, view: v, grams: gramsOf(folded), exact: len(folded) <= 3}
+	if len(folded) > 0 && !q.TextOnly {
+		p.titled = v.titles().holding(folded)
 	}
 	return p
 }
 
-// exact reports whether the lists alone tell which messages match.
-func (p *prepared) exact() bool { return len(p.folded) <= 3 }
+// mayBeTitled reports whether the title of a conversation may match.
+func (p *prepared) mayBeTitled(number uint32) bool {
+	return p.titled != nil && number != gone && p.titled.has(number)
+}
 
 // Hit is a message that was found. It is valid until the next one is.
 type Hit struct {
@@ -69,24 +68,21 @@ type Hit struct {
 // Read returns the text and what else is stored of a message, which are valid until the next
 // hit.
 func (h *Hit) Read() (text, extra []byte, err error) {
-	stored, err := h.scan.texts.stored(h.message)
-	if err != nil {
-		return nil, nil, err
-	}
-	extra, text, err = h.scan.split(stored)
+	err = guard(func() error {
+		text, extra = h.scan.read(h.message), h.scan.extra(h.message)
+		return nil
+	})
 	return text, extra, err
 }
 
 // Scored returns what [Texts.Read] reads the message by, for as long as the view is open.
-func (h *Hit) Scored() Scored {
-	return Scored{Number: h.Number, Kind: h.Kind, Time: h.Time, segment: h.scan.number, message: h.message}
-}
+func (h *Hit) Scored() Scored { return h.scan.scored(h.message) }
 
 // Search returns the messages that match, in the order of their positions. The error is a
 // [*DamageError], or that of a context that is done; it is the last thing that is returned.
 func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 	return func(yield func(*Hit, error) bool) {
-		err := guard(func(ctx context.Context) error { return v.search(ctx, &q, func(h *Hit) bool { return yield(h, nil) }) }, ctx)
+		err := guard(func() error { return v.search(ctx, &q, func(h *Hit) bool { return yield(h, nil) }) })
 		if err != nil {
 			yield(nil, err)
 		}
@@ -96,45 +92,34 @@ func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 // search merges the messages of all segments. A segment is looked at once its newest message
 // could be the next one.
 func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) error {
-	scans, err := v.scans(q)
-	if err != nil {
-		return err
-	}
+	left := v.scans(q)
+	slices.SortFunc(left, func(a, b *scan) int { return compareTimes(a.newest, b.newest) })
+	var opened []*scan
 	for {
 		var first *scan
-		for _, s := range scans {
-			if s.done {
-				continue
-			}
-			before := first == nil
-			if !before {
-				if before, err = s.before(first); err != nil {
-					return err
-				}
-			}
-			if before {
+		for _, s := range opened {
+			if first == nil || s.at.Compare(&first.at) < 0 {
 				first = s
 			}
 		}
-		switch {
-		case first == nil:
-			return nil
-		case !first.opened:
+		if len(left) > 0 && (first == nil || compareTimes(left[0].newest, first.at.Time) <= 0) {
+			first, left = left[0], left[1:]
 			if err := first.open(ctx); err != nil {
 				return err
 			}
-		default:
-			hit, err := first.hit()
-			if err != nil {
-				return err
-			}
-			if !yield(hit) {
+			opened = append(opened, first)
+		} else {
+			if first == nil || !yield(first.hit()) {
 				return nil
 			}
 			first.next++
 		}
-		if err := first.advance(ctx); err != nil {
+		found, err := first.advance(ctx)
+		if err != nil {
 			return err
+		}
+		if !found {
+			opened = slices.DeleteFunc(opened, func(s *scan) bool { return s == first })
 		}
 	}
 }
@@ -142,26 +127,16 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 // Candidates returns how many messages at the most have to be looked at for those that match,
 // and how many of these have to be read.
 func (v *View) Candidates(q Query) (looked, read int, err error) {
-	err = guard(func(q *Query) error {
-		scans, err := v.scans(q)
-		if err != nil {
-			return err
-		}
-		for _, s := range scans {
-			if s.done {
-				continue
+	err = guard(func() error {
+		q.TextOnly = true
+		for _, s := range v.scans(&q) {
+			looked += int(min(s.fewest(), s.to-s.next))
+			if !s.query.exact {
+				read = looked
 			}
-			n, err := s.fewest()
-			if err != nil {
-				return err
-			}
-			looked += int(min(n, s.to-s.next))
 		}
 		return nil
-	}, &q)
-	if len(fold.Append(nil, []byte(q.Text))) > 3 {
-		read = looked
-	}
+	})
 	return looked, read, err
 }
 
@@ -184,33 +159,14 @@ type Counted struct {
 
 // Count counts the messages that match.
 func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err error) {
-	err = guard(func(ctx context.Context) error { return v.count(ctx, &q, &c, &n) }, ctx)
+	err = guard(func() error {
+		for _, s := range v.scans(&q) {
+			if all, err := s.count(ctx, &c, &n); !all {
+				return err
+			}
+		}
+		n.All = true
+		return nil
+	})
 	return n, err
-}
-
-func (v *View) count(ctx context.Context, q *Query, c *Counting, n *Counted) error {
-	scans, err := v.scans(q)
-	if err != nil {
-		return err
-	}
-	for _, s := range scans {
-		if s.done {
-			continue
-		}
-		if c.Stop() {
-			return nil
-		}
-		if err := s.open(ctx); err != nil {
-			return err
-		}
-		if s.everything() && c.ApartKinds == 0 {
-			n.Messages += int(s.found.count())
-			continue
-		}
-		if all, err := s.count(ctx, c, n); !all {
-			return err
-		}
-	}
-	n.All = true
-	return nil
 }

@@ -3,9 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"math"
-	"math/bits"
 	"slices"
 	"time"
 )
@@ -26,24 +24,19 @@ func (s *Spread) Add(other Spread) {
 }
 
 // Spread returns how many messages have each of some terms. Those of conversations that are
-// gone, and titles, count too: it is for statistics.
+// gone count too: it is for statistics.
 func (v *View) Spread(found []string) (spread Spread, err error) {
 	spread.With = make([]int, len(found))
-	err = guard(func(found []string) error {
-		for i := range v.segments {
-			s := &v.segments[i]
-			spread.Messages += int(s.Messages)
-			spread.Bytes += int64(s.Sections[secText].Size) //nolint:gosec // of a file
+	err = guard(func() error {
+		for _, s := range v.segments {
+			spread.Messages += int(s.messages)
+			spread.Bytes += int64(s.Sections[secTexts].Size) //nolint:gosec // of a file
 			for n, term := range found {
-				l, err := s.list(hasTerm | gram(keyOf([]byte(term))))
-				if err != nil {
-					return err
-				}
-				spread.With[n] += int(l.count)
+				spread.With[n] += int(s.list(hasTerm | keyOf([]byte(term))).count)
 			}
 		}
 		return nil
-	}, found)
+	})
 	return spread, err
 }
 
@@ -102,227 +95,142 @@ const (
 
 // Rank returns the conversations with messages that have terms, in no order.
 func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err error) {
-	err = guard(func(ctx context.Context) error {
-		scans, err := v.scans(&Query{Since: q.Since, Until: q.Until, Wanted: q.Wanted, Kinds: q.Kinds})
-		if err != nil {
-			return err
-		}
+	err = guard(func() error {
 		found := map[string]*Ranked{}
-		for i, s := range scans {
-			if s.done {
-				continue
-			}
-			if err := s.rank(ctx, &q, uint32(i), found); err != nil { //nolint:gosec // a count
+		for _, s := range v.scans(&Query{Since: q.Since, Until: q.Until, Wanted: q.Wanted}) {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
+			s.rank(&q, found)
 		}
 		for _, r := range found {
-			slices.SortFunc(r.Messages, func(a, b Scored) int { return cmp.Compare(a.Number, b.Number) })
+			slices.SortFunc(r.Messages, compareNumbers)
 			ranked = append(ranked, *r)
 		}
 		return nil
-	}, ctx)
+	})
 	return ranked, err
 }
 
-// scores are the scores of the messages of a segment.
-type scores struct {
-	once, often []float32 // the sums of the weights of terms
-	terms       []uint64
-}
+func compareNumbers(a, b Scored) int { return cmp.Compare(a.Number, b.Number) }
 
 // rank adds the messages of a segment.
-func (s *scan) rank(ctx context.Context, q *RankQuery, segment uint32, found map[string]*Ranked) error {
-	if err := ctx.Err(); err != nil {
-		return err
+func (s *scan) rank(q *RankQuery, found map[string]*Ranked) {
+	with := s.weigh(q)
+	if with == nil {
+		return
 	}
-	with, err := s.score(q)
-	if err != nil || with == nil {
-		return err
-	}
-	if err := s.load(); err != nil {
-		return err
-	}
-	if _, err := s.texts.codes(0); err != nil { // for where messages end
-		return err
-	}
-	s.wanted = make([]uint8, s.Conversations)
-	owners := make([]*Ranked, s.Conversations)
-	const lookEvery = 4096
-	for n := s.next; n < s.to; n++ {
-		if n%lookEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if with.terms[n] == 0 {
+	s.load()
+	ranked := make([]*Ranked, len(s.owners))
+	for n := with.found.next(s.next, s.to); n < s.to; n = with.found.next(n+1, s.to) {
+		kind, c := s.rows.kind(n), s.of(n)
+		if q.Kinds>>(kind&63)&1 == 0 || !c.wanted || q.IsApart != nil && q.ApartKinds>>(kind&63)&1 != 0 && q.IsApart(kind, s.extra(n)) {
 			continue
 		}
-		wanted, err := s.isRanked(q, n)
-		if err != nil {
-			return err
-		}
-		if !wanted {
-			continue
-		}
-		owner := s.ownerOf(n)
-		if owners[owner] == nil {
-			c, err := s.conversationOf(n)
-			if err != nil {
-				return err
+		to := &ranked[s.rows.owner(n)]
+		if *to == nil {
+			if *to = found[c.Key]; *to == nil {
+				*to = &Ranked{Conversation: c.Conversation}
+				found[c.Key] = *to
 			}
-			if found[c.Key] == nil {
-				found[c.Key] = &Ranked{Conversation: c}
-			}
-			owners[owner] = found[c.Key]
 		}
-		m := s.scored(n, segment)
-		m.Terms, m.Score = with.terms[n], with.of(n, s.length(n)/q.Average)
-		owners[owner].Messages = append(owners[owner].Messages, m)
+		m := s.scored(n)
+		from, end := s.rows.text(n)
+		m.Terms, m.Score = with.terms[n], with.score(n, float64(end-from)/q.Average)
+		(*to).Messages = append((*to).Messages, m)
 	}
-	return nil
 }
 
 // scored returns a message without its score.
-func (s *scan) scored(n, segment uint32) Scored {
-	return Scored{
-		Number: binary.LittleEndian.Uint32(s.numbers[4*n:]), Kind: s.kinds[n], Time: timeOf(s.time(n)),
-		segment: segment, message: n,
-	}
+func (s *scan) scored(n uint32) Scored {
+	return Scored{Number: s.rows.number(n), Kind: s.rows.kind(n), Time: s.rows.time(n), segment: s.number, message: n}
 }
 
-// length returns how many bytes are stored of a message.
-func (s *scan) length(n uint32) float64 {
-	from := uint32(0)
-	if n > 0 {
-		from = binary.LittleEndian.Uint32(s.texts.ends[4*(n-1):])
-	}
-	return float64(binary.LittleEndian.Uint32(s.texts.ends[4*n:]) - from)
+// weights are which terms the messages of a segment have.
+type weights struct {
+	found       set
+	once, often []float32 // the sums of the weights of terms, by message
+	terms       []uint64
 }
 
-// isRanked reports whether a query lets a message through.
-func (s *scan) isRanked(q *RankQuery, n uint32) (bool, error) {
-	kind := s.kinds[n]
-	if q.Kinds>>(kind&63)&1 == 0 {
-		return false, nil
-	}
-	if s.ownerOf(n) >= s.Conversations {
-		return false, s.damaged()
-	}
-	wanted, err := s.isWanted(n)
-	if !wanted || err != nil || q.IsApart == nil || q.ApartKinds>>(kind&63)&1 == 0 {
-		return wanted, err
-	}
-	extra, err := s.texts.extra(n)
-	return err == nil && !q.IsApart(kind, extra), err
-}
-
-// score adds up the weights of the terms that messages have; it returns nil where none of the
-// messages has any.
-func (s *scan) score(q *RankQuery) (*scores, error) {
-	var with *scores
-	lists := s.empty(nil)
+// weigh adds up the weights of the terms that messages have; it returns nil where none of the
+// messages has any. Common terms come last.
+func (s *scan) weigh(q *RankQuery) (with *weights) {
 	for _, common := range []bool{false, true} {
 		for i, term := range q.Terms {
-			if term.Common != common {
-				continue
-			}
-			key := gram(keyOf([]byte(term.Text)))
-			l, err := s.list(hasTerm | key)
-			if err != nil {
-				return nil, err
-			}
-			if l.count == 0 || common && with == nil {
+			key := keyOf([]byte(term.Text))
+			l := s.list(hasTerm | key)
+			if term.Common != common || l.count == 0 || common && with == nil {
 				continue
 			}
 			if with == nil {
-				with = &scores{make([]float32, s.Messages), make([]float32, s.Messages), make([]uint64, s.Messages)}
+				with = &weights{newSet(s.messages), make([]float32, s.messages), make([]float32, s.messages), make([]uint64, s.messages)}
 			}
-			clear(lists)
-			if err := s.add(lists, l); err != nil {
-				return nil, err
-			}
-			bit := uint64(1) << min(i, 63)
-			lists.each(s.Messages, func(n uint32) {
-				if !common || with.terms[n] != 0 {
-					with.once[n] += float32(term.Weight)
-					with.terms[n] |= bit
+			bit, weight := uint64(1)<<min(i, 63), float32(term.Weight)
+			s.each(l, func(n uint32) {
+				if !common {
+					with.found.add(n)
 				}
+				with.once[n] += weight
+				with.terms[n] |= bit
 			})
-			if l, err = s.list(hasOften | key); err != nil || l.count == 0 {
-				if err != nil {
-					return nil, err
-				}
-				continue
-			}
-			clear(lists)
-			if err := s.add(lists, l); err != nil {
-				return nil, err
-			}
-			lists.each(s.Messages, func(n uint32) {
-				if with.terms[n]&bit != 0 {
-					with.once[n] -= float32(term.Weight)
-					with.often[n] += float32(term.Weight)
-				}
+			s.each(s.list(hasOften|key), func(n uint32) {
+				with.once[n] -= weight
+				with.often[n] += weight
 			})
 		}
 	}
-	return with, nil
+	return with
 }
 
-// of returns the score of a message, which is so many times as long as others.
-func (s *scores) of(n uint32, length float64) float32 {
+// each calls yield with each message of a list.
+func (s *scan) each(l list, yield func(message uint32)) {
+	if l.count == 0 {
+		return
+	}
+	all := newSet(s.messages)
+	s.addList(all, l)
+	for n := all.next(0, s.messages); n < s.messages; n = all.next(n+1, s.messages) {
+		yield(n)
+	}
+}
+
+// score returns the score of a message, which is so many times as long as others.
+func (w *weights) score(n uint32, length float64) float32 {
 	norm := bm25K1 * (1 - bm25B + bm25B*length)
-	return s.once[n]*float32(onceCounts*(bm25K1+1)/(onceCounts+norm)) + s.often[n]*float32(oftenCounts*(bm25K1+1)/(oftenCounts+norm))
-}
-
-// each calls yield with each document of a set below most.
-func (m set) each(most uint32, yield func(document uint32)) {
-	for i, word := range m {
-		for ; word != 0; word &= word - 1 {
-			n := uint32(i*64 + bits.TrailingZeros64(word)) //nolint:gosec // of documents
-			if n >= most {
-				return
-			}
-			yield(n)
-		}
-	}
+	return w.once[n]*float32(onceCounts*(bm25K1+1)/(onceCounts+norm)) + w.often[n]*float32(oftenCounts*(bm25K1+1)/(oftenCounts+norm))
 }
 
 // Messages returns the messages of some conversations, by keys, in the order of their numbers.
 func (v *View) Messages(ctx context.Context, keys []string) (messages map[string][]Scored, err error) {
 	messages = map[string][]Scored{}
-	err = guard(func(ctx context.Context) error {
-		scans, err := v.scans(&Query{})
-		if err != nil {
-			return err
+	err = guard(func() error {
+		of := map[uint32]string{}
+		for _, key := range keys {
+			if n, ok := v.find(key); ok {
+				of[n] = key
+			}
 		}
-		for i, s := range scans {
-			owners := map[uint32]string{}
-			for _, key := range keys {
-				n, ok, err := s.find(key)
-				if err != nil {
-					return err
-				}
-				if ok && !s.Dead.has(n) {
-					owners[n] = key
-				}
-			}
-			if len(owners) == 0 {
-				continue
-			}
-			if err := cmp.Or(ctx.Err(), s.load()); err != nil {
+		for _, s := range v.scans(&Query{}) {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
-			for n := range s.Messages {
-				if key, ok := owners[s.ownerOf(n)]; ok {
-					messages[key] = append(messages[key], s.scored(n, uint32(i))) //nolint:gosec // a count
+			numbers := s.numbers()
+			if !slices.ContainsFunc(numbers, func(n uint32) bool { return of[n] != "" }) {
+				continue
+			}
+			s.load()
+			for n := range s.messages {
+				if key := of[numbers[s.owner(n)]]; key != "" {
+					messages[key] = append(messages[key], s.scored(n))
 				}
 			}
 		}
 		for _, m := range messages {
-			slices.SortStableFunc(m, func(a, b Scored) int { return cmp.Compare(a.Number, b.Number) })
+			slices.SortStableFunc(m, compareNumbers)
 		}
 		return nil
-	}, ctx)
+	})
 	return messages, err
 }
 
@@ -338,18 +246,15 @@ func (v *View) Texts() *Texts { return &Texts{v, map[uint32]*texts{}} }
 // Read returns the text of a message that Rank or Messages of the view returned, and what else is
 // stored of it. They are valid until the next call.
 func (t *Texts) Read(m Scored) (text, extra []byte, err error) {
-	err = guard(func(m Scored) error {
+	err = guard(func() error {
 		of := t.texts[m.segment]
 		if of == nil {
-			of = &texts{segment: &t.view.segments[m.segment]}
+			of = &texts{segment: t.view.segments[m.segment]}
 			t.texts[m.segment] = of
 		}
-		stored, err := of.stored(m.message)
-		if err == nil {
-			extra, text, err = of.split(stored)
-		}
-		return err
-	}, m)
+		text, extra = of.read(m.message), of.extra(m.message)
+		return nil
+	})
 	return text, extra, err
 }
 

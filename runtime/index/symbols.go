@@ -3,11 +3,12 @@ package index
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 )
 
 // symbols compress texts one by one: each code of a byte stands for a symbol, of one to eight
-// bytes, and the code escape for the byte behind it. A message can be read without another
+// bytes, and the code escape for the byte after it. A message can be read without another
 // one, at about the speed at which it is searched. The symbols of a segment are chosen from a
 // sample of it, as Boncz, Neumann and Leis describe it in "FSST: Fast Random Access String
 // Compression" (2020).
@@ -98,64 +99,36 @@ func load(text []byte, at int) uint64 {
 
 func mask(length uint8) uint64 { return ^uint64(0) >> (64 - 8*length) }
 
-// find returns the longest symbol at a place in a text, or false.
-func (e *encoder) find(text []byte, at int) (code uint16, length int, ok bool) {
-	word := load(text, at)
+// match returns the code of the longest symbol that a word begins with, of which some bytes are
+// text, and how long that is; escape where there is none.
+func (e *encoder) match(word uint64, text int) (code byte, length int) {
 	if long := e.long[hash3(word)]; long != 0 {
-		n := e.lengths[long-1]
-		if word&mask(n) == e.values[long-1] && at+int(n) <= len(text) {
-			return long - 1, int(n), true
+		code = byte(long - 1) //nolint:gosec // below maxSymbols
+		if length = int(e.lengths[code]); word&mask(e.lengths[code]) == e.values[code] && length <= text {
+			return code, length
 		}
 	}
-	code = e.short[word&0xFFFF]
-	if code == noSymbol {
-		return 0, 1, false
+	if short := e.short[word&0xFFFF]; short != noSymbol {
+		code = byte(short) //nolint:gosec // below maxSymbols
+		if length = int(e.lengths[code]); length <= text {
+			return code, length
+		}
 	}
-	length = int(e.lengths[code])
-	return code, length, at+length <= len(text)
+	return escape, 1
 }
 
 // append appends the codes of a text.
 func (e *encoder) append(dst, text []byte) []byte {
-	n := len(dst)
 	dst = slices.Grow(dst, 2*len(text))
-	dst = dst[:cap(dst)]
-	at := 0
-	for at+8 <= len(text) { // as find does, where no symbol reaches behind the text
-		word := binary.LittleEndian.Uint64(text[at:])
-		if long := e.long[hash3(word)]; long != 0 {
-			code := byte(long - 1) //nolint:gosec // below maxSymbols
-			if length := e.lengths[code]; word&mask(length) == e.values[code] {
-				dst[n] = code
-				n++
-				at += int(length)
-				continue
-			}
-		}
-		code := e.short[word&0xFFFF]
-		if code == noSymbol {
-			dst[n], dst[n+1] = escape, byte(word) //nolint:gosec // the lowest one
-			n += 2
-			at++
-			continue
-		}
-		dst[n] = byte(code) //nolint:gosec // below maxSymbols
-		n++
-		at += int(e.lengths[byte(code)]) //nolint:gosec // below maxSymbols
-	}
-	for at < len(text) {
-		code, length, ok := e.find(text, at)
-		if ok {
-			dst[n] = byte(code) //nolint:gosec // below maxSymbols
-			n++
-		} else {
-			length = 1
-			dst[n], dst[n+1] = escape, text[at]
-			n += 2
+	for at := 0; at < len(text); {
+		code, length := e.match(load(text, at), len(text)-at)
+		dst = append(dst, code)
+		if code == escape {
+			dst = append(dst, text[at])
 		}
 		at += length
 	}
-	return dst[:n]
+	return dst
 }
 
 // set makes symbols those of the encoder, the first ones of those that are in each other's
@@ -195,78 +168,45 @@ func (e *encoder) set(chosen []symbol) {
 type symbol struct {
 	value  uint64
 	length uint8
-	gain   int
+}
+
+// then returns the symbol of what follows each other, as far as that is one.
+func (s symbol) then(next symbol) symbol {
+	length := min(s.length+next.length, maxLength)
+	return symbol{(s.value | next.value<<(8*s.length)) & mask(length), length}
 }
 
 // train chooses symbols for texts such as the samples. It begins with none, and joins those
 // that follow each other most.
 func (e *encoder) train(samples [][]byte) {
 	const rounds = 5
-	const first = 256 // from here on a code is a symbol, and below a byte
 	e.set(nil)
-	single := make([]uint32, 2*first)
-	pair := make([]uint32, len(single)*len(single))
 	for range rounds {
-		clear(single)
-		clear(pair)
+		gains := map[symbol]int{}
+		gain := func(s symbol) {
+			if gains[s] += int(s.length); s.length == 1 { // else two codes
+				gains[s] += 7
+			}
+		}
 		for _, text := range samples {
-			last := -1
+			var last symbol
 			for at := 0; at < len(text); {
-				code, length, ok := e.find(text, at)
-				here := int(text[at])
-				if ok {
-					here = first + int(code)
-				} else {
-					length = 1
+				code, length := e.match(load(text, at), len(text)-at)
+				here := symbol{uint64(text[at]), 1}
+				if length > 1 {
+					gain(here) // so that it may be parted again
+					here = symbol{e.values[code], e.lengths[code]}
 				}
-				single[here]++
-				if last >= 0 {
-					pair[last*len(single)+here]++
-				}
-				if ok && length > 1 { // so that it may be parted again
-					single[text[at]]++
+				gain(here)
+				if 0 < last.length && last.length < maxLength {
+					gain(last.then(here))
 				}
 				last = here
 				at += length
 			}
 		}
-		of := func(code int) (value uint64, length uint8) {
-			if code < first {
-				return uint64(code), 1 //nolint:gosec // a byte
-			}
-			return e.values[code-first], e.lengths[code-first]
-		}
-		gains := map[symbol]int{}
-		for code, n := range single {
-			if n == 0 {
-				continue
-			}
-			value, length := of(code)
-			gain := int(n) * int(length)
-			if length == 1 { // else two codes
-				gain *= 8
-			}
-			gains[symbol{value: value, length: length}] += gain
-			for next, n := range pair[code*len(single) : (code+1)*len(single)] {
-				if n < 2 {
-					continue
-				}
-				nextValue, nextLength := of(next)
-				joined := min(length+nextLength, maxLength)
-				if joined > length {
-					value := (value | nextValue<<(8*length)) & mask(joined)
-					gains[symbol{value: value, length: joined}] += int(n) * int(joined)
-				}
-			}
-		}
-		chosen := make([]symbol, 0, len(gains))
-		for s, gain := range gains {
-			s.gain = gain
-			chosen = append(chosen, s)
-		}
-		slices.SortFunc(chosen, func(a, b symbol) int {
-			return cmp.Or(cmp.Compare(b.gain, a.gain), cmp.Compare(b.length, a.length), cmp.Compare(a.value, b.value))
-		})
-		e.set(chosen)
+		e.set(slices.SortedFunc(maps.Keys(gains), func(a, b symbol) int {
+			return cmp.Or(cmp.Compare(gains[b], gains[a]), cmp.Compare(b.length, a.length), cmp.Compare(a.value, b.value))
+		}))
 	}
 }

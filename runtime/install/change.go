@@ -3,236 +3,190 @@ package install
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// Change is what has to be done to configuration files. One without files is
-// no change: everything is as it should be, or Notes has why it is not.
+// Change is the change to make to configuration files. One without files is no
+// change: everything is as it should be, or Notes has why it is not.
 type Change struct {
 	Host  string
 	Scope Scope
 	Files []FileChange
 	// Path is the configuration file, or the folder, that was looked at.
 	Path string
-	// Notes is what is not changed although it could be expected, and what the
-	// change does not restore, a sentence each.
+	// Notes is what is not changed although it could be expected, a sentence each.
 	Notes []string
 	// Advice is what is left for the user to do, a sentence each.
 	Advice []string
 
-	records records
+	backups string   // the folder for copies of files
+	stay    []string // folders that stay when they are empty, and those around them
 }
 
 // FileChange is a change to one file.
 type FileChange struct {
 	Path   string // as the host knows it
 	Target string // Path with links followed: the file that is written
-	Before []byte // nil when there is no file
-	// After is nil when the file is to be removed, or is gone already and so is
-	// to be what was kept for undoing.
-	After []byte
+	Before []byte // nil if there is no file
+	After  []byte // nil if the file is to be removed
 
-	before snapshot
-	// old is the record as it is, and record as it is to be; nil for none.
-	old, record *record
-	// backup is where Before is kept; empty when it need not be.
-	backup string
-	// obsolete is a copy of what the file is then, or empty.
-	obsolete string
+	backup string // the path of the copy of Before; empty for none
 }
 
-// change plans to give a file new contents, or to remove it for nil.
-func (c *Change) change(s snapshot, after []byte, old, next *record) *FileChange {
-	f := FileChange{Path: s.path, Target: s.target, After: after, before: s, old: old, record: next}
-	if s.exists {
-		f.Before = slices.Clip(append([]byte{}, s.data...))
+// Backup returns the path of the copy of the file as it was, which is made before the
+// change; empty for none.
+func (f *FileChange) Backup() string { return f.backup }
+
+// errMeanwhile is the error for a file that has changed since the plan was made.
+var errMeanwhile = errors.New("something else has written it in the meantime; nothing was changed, try again")
+
+// add plans to give a file other contents, or to remove it for nil.
+func (c *Change) add(s snapshot, after []byte) {
+	f := FileChange{Path: s.path, Target: s.target, Before: s.data, After: after}
+	if s.exists && after != nil { // a file that is removed has nothing of its user's in it
+		f.backup = backupPath(c.backups, s)
 	}
 	if s.names > 1 && after != nil {
-		c.note("%s has %d names (hard links). It becomes a file of its own; what the other names lead to stays as it is.", s.path, s.names)
+		c.note("%s has %d names (hard links). It becomes a file of its own; the file of the other names stays as it is.", s.path, s.names)
 	}
 	c.Files = append(c.Files, f)
-	return &c.Files[len(c.Files)-1]
-}
-
-// write plans to give a file new contents, and to keep what it takes to undo that:
-// see [record.next]. command is what an entry starts.
-func (c *Change) write(s snapshot, after []byte, old *record, ours bool, command []string) {
-	next, keep := old.next(s, after, ours)
-	next.Command = command
-	if f := c.change(s, after, old, next); keep {
-		c.keep(f)
-	}
 }
 
 func (c *Change) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// keep has a copy of what the file was kept.
-func (c *Change) keep(f *FileChange) {
-	f.backup = c.records.copyPath(f.Target, digest(f.Before))
+// backupDir returns the folder, in the user's own state, for copies of files. Beside
+// the files they would end up in version control.
+func backupDir(o Options) (string, error) {
+	var dirs []string
+	var err error
+	switch o.GOOS {
+	case "windows":
+		dirs, err = movedBy("LOCALAPPDATA", "", inHome("AppData", "Local"))(o)
+	case "darwin":
+		dirs, err = inHome("Library", "Application Support")(o)
+	default: // https://specifications.freedesktop.org/basedir-spec/latest/
+		dirs, err = movedBy("XDG_STATE_HOME", "", inHome(".local", "state"))(o)
+	}
+	if err != nil {
+		return "", fmt.Errorf("finding the folder for a copy of the file: %w", err)
+	}
+	return filepath.Join(dirs[0], o.Name, "install"), nil
 }
 
-// Backup returns where the file's former contents are kept once the change is
-// applied, or "".
-func (f *FileChange) Backup() string { return f.backup }
+// backupPath returns where the copy of a file is. Its name depends on the file's path
+// and contents, so that no copy is written over another.
+func backupPath(dir string, s snapshot) string {
+	sum := sha256.Sum256(append([]byte(s.target+"\x00"), s.data...))
+	return filepath.Join(dir, strings.TrimLeft(filepath.Base(s.target), ".")+"-"+hex.EncodeToString(sum[:8])+".before")
+}
 
-// errMeanwhile is the error for a file that is not what the plan was made for.
-var errMeanwhile = errors.New("something else has written it in the meantime; nothing was changed, try again")
-
-// Apply makes the change. Each file is replaced as a whole, or not at all; one
-// that has changed since the plan was made, to anything but what it is to be, is
-// an error, and so are those behind it left as they are. It first cleans up behind runs that were killed, also for
-// a change without files, and adds a sentence to Advice where something of theirs
-// is worth keeping.
+// Apply makes the change. Each file is replaced as a whole, or not at all. A file that
+// has changed since the plan was made is an error, and the files after it are left as
+// they are.
 func (c *Change) Apply(ctx context.Context) error {
-	if len(c.Files) == 0 && !exists(c.records.dir) {
-		return nil
-	}
-	made, unlock, err := c.records.lock(ctx)
-	switch {
-	case err != nil && len(c.Files) == 0:
-		return nil
-	case err != nil:
-		return c.unkept("a record", err)
-	}
-	dirs := made // that may be empty now
-	defer func() {
-		c.records.inherit(removeDirs(innermostFirst(dirs)))
-		unlock()
-	}()
-	c.Advice = append(c.Advice, c.records.cleanUp(c.targets())...)
 	for i := range c.Files {
-		f := &c.Files[i]
-		if err := c.apply(f, made); err != nil {
-			return fmt.Errorf("changing %s: %w", f.Path, err)
+		if err := ctx.Err(); err != nil {
+			return err
 		}
-		if f.record != nil {
-			made = nil // one record of them is enough
-		}
-		if f.old != nil && f.record == nil {
-			dirs = append(dirs, f.old.Dirs...)
+		if err := c.apply(&c.Files[i]); err != nil {
+			return fmt.Errorf("changing %s: %w", c.Files[i].Path, err)
 		}
 	}
 	return nil
 }
 
-// targets returns the files that the change is about, with links followed, also
-// one that needs no change.
-func (c *Change) targets() []string {
-	var targets []string
-	for i := range c.Files {
-		targets = append(targets, c.Files[i].Target)
-	}
-	if target, err := resolve(c.Path); err == nil {
-		targets = append(targets, target)
-	}
-	return targets
-}
-
-// unkept returns why what it takes to undo a change could not be kept.
-func (c *Change) unkept(what string, err error) error {
-	return fmt.Errorf("keeping %s, in %s, which has to be a folder you can write: %w", what, c.records.dir, err)
-}
-
-// done reports whether another run has made the same change: the file and what is
-// known about it, old, are what they are to be.
-func (f *FileChange) done(now snapshot, old *record) bool {
-	if now.target != f.Target || now.exists != (f.After != nil) || !bytes.Equal(now.data, f.After) {
-		return false
-	}
-	if old == nil || f.record == nil {
-		return old == f.record
-	}
-	made, want := *old, *f.record
-	made.Dirs, want.Dirs = nil, nil // the other run may have made some
-	return reflect.DeepEqual(made, want)
-}
-
-// apply makes the change to one file. What is needed to undo it is written
-// before it, and taken back if it fails. made are the directories that were made
-// for what is kept.
-func (c *Change) apply(f *FileChange, made []string) (err error) {
+func (c *Change) apply(f *FileChange) error {
 	now, err := readFile(f.Path)
 	if err != nil {
 		return err
 	}
-	old, _ := c.records.load(f.Target) // one that is damaged was none for the plan too
-	if now.exists != f.before.exists || now.target != f.before.target || !bytes.Equal(now.data, f.before.data) || !reflect.DeepEqual(old, f.old) {
-		if f.done(now, old) {
-			return nil
-		}
+	if now.target == f.Target && now.exists == (f.After != nil) && bytes.Equal(now.data, f.After) {
+		return nil // another run has made the same change
+	}
+	if !f.isBefore(now) {
 		return errMeanwhile
 	}
 	if err := now.writable(); err != nil {
 		return err
 	}
-	var undo []func()
-	defer func() {
-		if err != nil {
-			for _, step := range slices.Backward(undo) {
-				step()
-			}
-		}
-	}()
-	if f.After != nil {
-		dirs, err := makeDirs(filepath.Dir(f.Target), 0o755)
-		undo = append(undo, func() { removeDirs(dirs) })
-		made = slices.Concat(made, dirs)
-		if err != nil {
-			return err
-		}
-	}
 	if f.backup != "" {
-		known := exists(f.backup) // with the same bytes, unless it was damaged
-		if err := safefile.Write(f.backup, f.Before, 0o600); err != nil {
-			return c.unkept("a copy of what is there", err)
+		err := os.MkdirAll(c.backups, 0o700)
+		if err == nil {
+			err = safefile.Write(f.backup, f.Before, 0o600)
 		}
-		if !known {
-			undo = append(undo, func() { _ = os.Remove(f.backup) })
+		if err != nil {
+			return fmt.Errorf("keeping a copy of the file in %s, which has to be a folder you can write: %w", c.backups, err)
 		}
 	}
-	if f.record != nil {
-		f.record.Dirs = innermostFirst(append(f.record.Dirs, made...))
-		if err := c.records.save(f.record); err != nil {
-			return c.unkept("a record", err)
+	if f.After == nil {
+		err := os.Remove(f.Target)
+		for dir := filepath.Dir(f.Target); err == nil && c.mayGo(dir) && os.Remove(dir) == nil; dir = filepath.Dir(dir) {
 		}
-		undo = append(undo, func() {
-			if f.old == nil || c.records.save(f.old) != nil {
-				_ = os.Remove(c.records.path(f.Target))
-			}
-		})
+		return err
 	}
-	switch {
-	case f.After == nil && !now.exists: // only what was kept about it goes
-	case f.After == nil:
-		err = c.records.remove(f.Target, f.Before)
-	default:
-		mode := fs.FileMode(0o644)
-		if now.exists {
-			mode = now.mode
-		} else if c.Scope == User {
-			mode = 0o600 // hosts keep tokens in the same file
-		}
-		err = c.records.replace(f.Target, f.Before, f.After, mode)
+	mode := fs.FileMode(0o644)
+	if now.exists {
+		mode = now.mode
+	} else if c.Scope == User {
+		mode = 0o600 // hosts keep tokens in the same file
 	}
+	return f.replace(now, mode)
+}
+
+// mayGo reports whether a folder is removed when it is empty: it is below one that stays.
+func (c *Change) mayGo(dir string) bool {
+	return !slices.Contains(c.stay, dir) && slices.ContainsFunc(c.stay, func(stay string) bool {
+		rel, err := filepath.Rel(stay, dir)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// isBefore reports whether a file is as it was when the plan was made.
+func (f *FileChange) isBefore(now snapshot) bool {
+	return now.target == f.Target && now.exists == (f.Before != nil) && bytes.Equal(now.data, f.Before)
+}
+
+// replace writes the file beside its place, and renames it if its place still has what
+// the plan was made for.
+func (f *FileChange) replace(now snapshot, mode fs.FileMode) error {
+	dir, base := filepath.Split(f.Target)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	root, err := safefile.OpenDir(dir)
 	if err != nil {
 		return err
 	}
-	// The file is what it should be. A record that stays behind does not match it.
-	if f.record == nil {
-		_ = os.Remove(c.records.path(f.Target))
+	defer root.Close()
+	temp, err := safefile.Stage(root, base, f.After, 0o600)
+	if err != nil {
+		return fmt.Errorf("making a file in this folder, which has to be writable: %w", err)
 	}
-	if f.obsolete != "" {
-		_ = os.Remove(f.obsolete)
+	if mode, err = keepOwner(root, temp, now, mode); err == nil {
+		err = root.Chmod(temp, mode)
 	}
-	return nil
+	if err == nil {
+		if now, err = readFile(f.Path); err == nil && !f.isBefore(now) {
+			err = errMeanwhile
+		}
+	}
+	if err == nil {
+		err = root.Rename(temp, base)
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(temp))
+	}
+	return safefile.SyncDir(root)
 }

@@ -40,8 +40,9 @@ type snapshot struct {
 	target string // path with links followed, also those to directories
 	exists bool
 	data   []byte
+	info   fs.FileInfo
 	mode   fs.FileMode
-	names  uint64 // how many names the file has, where that is known
+	names  uint64 // how many names the file has, if that is known
 }
 
 // readFile reads a configuration file. One that is not there is no error.
@@ -71,7 +72,7 @@ func readFile(path string) (snapshot, error) {
 	if err != nil {
 		return s, unreachable("reading it", err)
 	}
-	s.exists, s.mode, s.names = true, info.Mode().Perm(), hardLinks(info)
+	s.exists, s.info, s.mode, s.names = true, info, info.Mode().Perm(), hardLinks(info)
 	return s, nil
 }
 
@@ -115,42 +116,4 @@ func (s snapshot) writable() error {
 		return unreachable("the file cannot be written", err)
 	}
 	return f.Close()
-}
-
-// makeDirs makes a directory and those around it, and returns the ones that were
-// not there, the innermost first.
-func makeDirs(dir string, mode fs.FileMode) (made []string, err error) {
-	var missing []string
-	for at := dir; !exists(at); at = filepath.Dir(at) {
-		missing = append(missing, at)
-		if filepath.Dir(at) == at { // a drive that is not there
-			break
-		}
-	}
-	for i := len(missing) - 1; i >= 0; i-- {
-		err := os.Mkdir(missing[i], mode)
-		switch {
-		case err == nil:
-			made = append([]string{missing[i]}, made...)
-		case !errors.Is(err, fs.ErrExist): // else somebody else was faster
-			removeDirs(made)
-			return nil, err
-		}
-	}
-	return made, nil
-}
-
-// removeDirs removes directories in which nothing is left, and returns the
-// others. What has become a link or a file since is none of them.
-func removeDirs(dirs []string) (left []string) {
-	for _, dir := range dirs {
-		info, err := os.Lstat(dir)
-		if err != nil || !info.IsDir() {
-			continue
-		}
-		if os.Remove(dir) != nil {
-			left = append(left, dir)
-		}
-	}
-	return left
 }

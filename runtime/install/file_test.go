@@ -28,9 +28,8 @@ func TestFollowsLinks(t *testing.T) {
 		t.Errorf("the link is %q, %v", target, err)
 	}
 	d.uninstall("cursor")
-	want := map[string]string{"home/.cursor/mcp.json": "{}\n", "home/dotfiles/mcp.json": "{}\n", "project/.jp/": ""}
-	if diff := cmp.Diff(want, d.files()); diff != "" {
-		t.Errorf("after uninstalling (-want +got):\n%s", diff)
+	if got := d.read("home/dotfiles/mcp.json"); got != "{}\n" { // or the link would lead nowhere
+		t.Errorf("after uninstalling: %q", got)
 	}
 }
 
@@ -100,8 +99,8 @@ func TestEmptyFileIsADocument(t *testing.T) {
 				t.Errorf("registrations %+v", found)
 			}
 			d.uninstall("claude-code")
-			if got := d.read("home/.claude.json"); got != text {
-				t.Errorf("after uninstalling: %q, want %q", got, text)
+			if diff := cmp.Diff(map[string]string{"project/.jp/": ""}, d.beside()); diff != "" {
+				t.Errorf("after uninstalling (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -121,11 +120,11 @@ func TestDoesNotOverwriteWhatChangedSince(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.write("home/.claude.json", `{"by": "somebody else"}`)
-			files := d.files()
+			files := d.beside()
 			if err := change.Apply(d.t.Context()); err == nil || !strings.Contains(err.Error(), "in the meantime") {
 				t.Errorf("error %v", err)
 			}
-			if diff := cmp.Diff(files, d.files()); diff != "" {
+			if diff := cmp.Diff(files, d.beside()); diff != "" {
 				t.Errorf("files have changed (-want +got):\n%s", diff)
 			}
 		})

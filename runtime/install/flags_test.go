@@ -42,7 +42,7 @@ func TestSettings(t *testing.T) {
 		t.Run(test.host, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			before := d.files()
+			before := d.beside()
 			settings := []string{"-k", pattern, "--prompt-injected"}
 			d.opts.Scope, d.opts.Settings, d.opts.Advice = test.scope, settings, []string{"Mind the prompt."}
 			change := d.install(test.host)
@@ -72,7 +72,7 @@ func TestSettings(t *testing.T) {
 				t.Errorf("without flags: registrations %+v", found)
 			}
 			d.uninstall(test.host)
-			if diff := cmp.Diff(before, d.files()); diff != "" {
+			if diff := cmp.Diff(before, d.beside()); diff != "" {
 				t.Errorf("after uninstalling (-want +got):\n%s", diff)
 			}
 		})

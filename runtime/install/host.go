@@ -319,28 +319,17 @@ func forwardedBy(value any) (names []string, ok bool) {
 	return names, isList || value == nil
 }
 
-// isPlain reports whether an entry is one that install writes, for the program
-// at this path or another one of its name, and holds nothing else.
-func (h Host) isPlain(path []string, entry map[string]any, o Options) bool {
+// startsThis reports whether an entry starts this program, at this path or at another
+// one with its name, as install has it started.
+func (h Host) startsThis(entry map[string]any, o Options) bool {
 	r := Registration{Host: h.Name}
 	r.read(entry)
-	if _, ok := r.Settings(o); !ok || r.Err != nil || len(r.Env) > 0 || r.Disabled {
+	if _, ok := r.Settings(o); !ok || r.Err != nil {
 		return false
 	}
 	command := r.Command[0]
 	name := command[strings.LastIndexAny(command, `/\`)+1:]
-	if command != o.Program && strings.TrimSuffix(strings.ToLower(name), ".exe") != strings.ToLower(o.Name) {
-		return false
-	}
-	members := len(h.entry(path, server{}))
-	if list, there := entry[h.forward]; there {
-		members++
-		names, ok := forwardedBy(list)
-		if !ok || slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(o.Variables, name) }) {
-			return false
-		}
-	}
-	return len(entry) == members
+	return command == o.Program || strings.EqualFold(strings.TrimSuffix(strings.ToLower(name), ".exe"), o.Name)
 }
 
 // startsCommand reports whether an entry may be edited: one that is something

@@ -3,12 +3,11 @@
 // shows that change, makes it, and undoes it.
 //
 // A configuration file belongs to its user. This package changes the entry it is
-// there for and not a byte beside it, follows links instead of replacing them,
-// puts nothing else beside it, and leaves a file alone that it does not
-// understand. What it takes to undo a change is kept in the user's own state: a
-// record of what was done, and a copy of what the file was. It never removes what
-// it cannot tell to be its own, never starts a program, and never asks questions:
-// that is for the caller, between making a plan and applying it.
+// there for and no other, follows links instead of replacing them, and leaves a file
+// alone that it does not understand. Before it writes a file, it keeps a copy of it in
+// the user's own state. It never removes an entry that does not start this program,
+// never starts a program, and never asks questions: that is for the caller, between
+// making a plan and applying it.
 package install
 
 import (
@@ -16,6 +15,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,8 +82,14 @@ func (h Host) plan(opts Options) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	records, err := newRecords(opts)
-	return &Change{Host: h.Name, Scope: scope, Path: path, records: records}, err
+	change := &Change{Host: h.Name, Scope: scope, Path: path, stay: []string{opts.Project}}
+	if h.format == 0 {
+		change.stay = []string{path}
+	} else if dir, err := home(opts); err == nil {
+		change.stay = append(change.stay, dir)
+	}
+	change.backups, err = backupDir(opts)
+	return change, err
 }
 
 // path returns where a host is registered with for a scope.
@@ -143,7 +149,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	there, _, _ := configedit.Get(host.format, current.data, path) // installEntry reports the error
 	members := append(host.entry(path, server), host.forwarded(there, opts)...)
 	if err = errors.Join(err, pathErr); err == nil {
-		err = change.installEntry(host, current, path, members)
+		err = change.installEntry(host, current, path, members, opts)
 	}
 	if err != nil {
 		manual := leftAlone(change.Path, err)
@@ -155,7 +161,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 }
 
 // installEntry plans to set the entry of a configuration file.
-func (c *Change) installEntry(host Host, current snapshot, path []string, members []configedit.Member) error {
+func (c *Change) installEntry(host Host, current snapshot, path []string, members []configedit.Member, opts Options) error {
 	entry, there, err := configedit.Get(host.format, current.data, path)
 	if err != nil {
 		return err
@@ -178,20 +184,14 @@ func (c *Change) installEntry(host Host, current snapshot, path []string, member
 	if err := current.writable(); err != nil {
 		return err
 	}
-	old, err := c.records.load(current.target)
-	if err != nil {
-		c.note("A new record of the installation is begun: %v.", err)
-	}
-	ours := old != nil && there && slices.Equal(commandOf(entry), old.Command)
 	set := map[string]any{}
 	for _, m := range members {
 		set[m.Key] = m.Value
 	}
-	command := commandOf(set)
-	if there && !ours && !slices.Equal(r.Command, command) {
+	if there && !host.startsThis(entry, opts) {
 		c.noteTakenOver(entry, set)
 	}
-	c.write(current, after, old, ours, command)
+	c.add(current, after)
 	return nil
 }
 
@@ -237,11 +237,9 @@ func (o Options) lasting() error {
 	return nil
 }
 
-// PlanUninstall works out how to undo [PlanInstall]. Where nothing else has
-// changed since, files get the bytes back that they had, and a file that was
-// made is removed; else the entry is what it was. Without a record of the
-// installation nothing is removed but an entry as install writes it. A file that
-// has to be edited by hand is a *ManualError.
+// PlanUninstall works out how to take the entry out that [PlanInstall] makes, or one
+// for this program that its user has changed since. Tables around it that are empty then
+// go too, and so does a file with nothing else in it. A file that has to be edited by hand is a *ManualError.
 func PlanUninstall(host Host, opts Options) (*Change, error) {
 	change, err := host.plan(opts)
 	if err != nil {
@@ -254,11 +252,8 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 		return change, nil
 	}
 	current, err := readFile(change.Path)
-	switch {
-	case err == nil && current.exists:
+	if err == nil && current.exists {
 		err = change.uninstallEntry(host, current, opts)
-	case err == nil:
-		change.forget(current)
 	}
 	if err != nil {
 		return nil, leftAlone(change.Path, err)
@@ -266,25 +261,7 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 	return change, nil
 }
 
-// forget plans to remove what was kept about a file that somebody has removed
-// since: its record, the copy of what it was, and folders made for it.
-func (c *Change) forget(gone snapshot) {
-	old, err := c.records.load(gone.target)
-	if err != nil {
-		c.note("%s is not there, and %v.", gone.path, err)
-	}
-	if old == nil {
-		return
-	}
-	kept := "its record"
-	f := c.change(gone, nil, old, nil)
-	if f.obsolete = c.records.copyOf(old); f.obsolete != "" {
-		kept += " and the copy of what the file was, " + f.obsolete
-	}
-	c.note("%s has been removed since it was installed. What goes now is %s, and folders that were made for it and are empty.", gone.path, kept)
-}
-
-// uninstallEntry plans to undo what was done to a configuration file.
+// uninstallEntry plans to take the entry out of a configuration file.
 func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error {
 	path, err := host.entryPath(current.data, opts)
 	if err != nil {
@@ -294,71 +271,28 @@ func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error
 	if err != nil || !there {
 		return err
 	}
-	if !startsCommand(entry) {
-		return &configedit.ConflictError{Path: path, Detail: "starts no command, so it is not what install wrote"}
-	}
-	old, recordErr := c.records.load(current.target)
-	plain := host.isPlain(path, entry, opts)
-	switch {
-	case old == nil && recordErr == nil && !plain:
-		c.note("Nothing to do: the entry in %s was not written by install as it stands there, and stays. Remove it by hand if it is not needed.", c.Path)
-		return nil
-	case old == nil && !plain:
-		return &configedit.ConflictError{Path: path, Detail: "was not written by install as it stands there; remove it by hand if it is not needed"}
-	case old != nil && !plain && !slices.Equal(commandOf(entry), old.Command):
-		return &configedit.ConflictError{Path: path, Detail: "has been changed since install wrote it; remove it by hand if it is not needed"}
+	if !host.startsThis(entry, opts) {
+		return &configedit.ConflictError{Path: path, Detail: "does not start this program as install has it started; remove it by hand if it is not needed"}
 	}
 	if err := current.writable(); err != nil {
 		return err
 	}
-	f := c.change(current, nil, old, nil)
-	var original []byte
-	switch {
-	case recordErr != nil:
-		c.note("Only the entry is removed: %v.", recordErr)
-	case old == nil:
-		c.note("Only the entry is removed: there is no record of the installation.")
-	default:
-		if original, err = c.records.original(old); err != nil {
-			c.note("Only the entry is removed: %v.", err)
-			old = nil
+	after, err := configedit.Remove(host.format, current.data, path)
+	if err != nil {
+		return err
+	}
+	for around := path[:len(path)-1]; len(around) > 0; around = around[:len(around)-1] {
+		if table, ok, err := configedit.Get(host.format, after, around); err != nil || !ok || len(table) > 0 {
+			break
+		}
+		if after, err = configedit.Remove(host.format, after, around); err != nil {
+			return err
 		}
 	}
-	kept := c.records.copyOf(old)
-	if old != nil && old.After == digest(current.data) {
-		f.After, f.obsolete = original, kept
-		return nil
+	rest := strings.Join(strings.Fields(string(after)), "")
+	if info, err := os.Lstat(current.path); err == nil && info.Mode().IsRegular() && (rest == "" || rest == "{}") {
+		after = nil // but not the file of a link, which would lead nowhere
 	}
-	if kept != "" {
-		c.note("The file has changed since install wrote it, so only the entry is made what it was; the file as it was before is in %s.", kept)
-	}
-	c.keep(f)
-	f.After, err = undoEntry(host, path, current.data, original, old != nil)
-	return err
-}
-
-// undoEntry makes the entry what it was in original; it removes one that was not
-// there. It also removes the table around it, when that is empty then and is
-// known not to have been there before.
-func undoEntry(host Host, path []string, current, original []byte, known bool) ([]byte, error) {
-	had, err := configedit.Has(host.format, original, path)
-	if err != nil {
-		return nil, err
-	}
-	if had {
-		return configedit.Restore(host.format, current, path, original)
-	}
-	after, err := configedit.Remove(host.format, current, path)
-	if err != nil || !known {
-		return after, err
-	}
-	around := path[:len(path)-1]
-	table, ok, err := configedit.Get(host.format, after, around)
-	if err != nil || !ok || len(table) > 0 {
-		return after, err
-	}
-	if had, err := configedit.Has(host.format, original, around); err != nil || had {
-		return after, err
-	}
-	return configedit.Remove(host.format, after, around)
+	c.add(current, after)
+	return nil
 }

@@ -105,54 +105,29 @@ func (c *Change) installJP(o Options) error {
 		if err = errors.Join(err, current.writable()); err != nil {
 			return leftAlone(f.path, err)
 		}
-		old, err := c.records.load(current.target)
-		if err != nil {
-			c.note("A new record of the installation of %s is begun: %v.", f.path, err)
-		}
-		c.write(current, f.text, old, old != nil && current.exists && old.After == digest(current.data), nil)
+		c.add(current, f.text)
 	}
 	return nil
 }
 
-// uninstallJP plans to undo what was done to the files. One that was edited is
-// its user's now.
+// uninstallJP plans to remove the files. A file that was edited is its user's now.
 func (c *Change) uninstallJP(o Options) error {
 	for _, f := range o.JPFiles {
 		current, err := readFile(filepath.Join(filepath.Dir(c.Path), filepath.FromSlash(f.Path)))
 		if err != nil {
 			return leftAlone(current.path, err)
 		}
-		if !current.exists {
-			c.forget(current)
-			continue
-		}
-		old, err := c.records.load(current.target)
-		if err != nil {
-			c.note("%s: %v.", f.Path, err)
-		}
-		var original []byte
 		switch {
-		case old != nil && old.After != digest(current.data):
-			c.note("%s has been edited since it was installed, and stays.", f.Path)
-			if kept := c.records.copyOf(old); kept != "" {
-				c.note("The file as it was before is in %s.", kept)
-			}
+		case !current.exists, !isGenerated(current.data): // or somebody's own, of the same name
 			continue
-		case old != nil:
-			if original, err = c.records.original(old); err != nil {
-				c.note("%s stays: %v.", f.Path, err)
-				continue
-			}
-		case !isGenerated(current.data):
-			continue // somebody's own, of the same name
 		case !isCurrent(current.data, f.Text):
-			c.note("%s stays: it is not what this version installs, and there is no record of its installation.", f.Path)
+			c.note("%s stays: it is not what this version installs.", f.Path)
 			continue
 		}
 		if err := current.writable(); err != nil {
 			return leftAlone(current.path, err)
 		}
-		c.change(current, original, old, nil).obsolete = c.records.copyOf(old)
+		c.add(current, nil)
 	}
 	return nil
 }

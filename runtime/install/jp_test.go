@@ -16,7 +16,7 @@ func TestJP(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.write("project/.jp/config.toml", "# mine\n")
-	before := d.files()
+	before := d.beside()
 	d.install("jp")
 	for _, f := range jpfiles.Files() {
 		if diff := cmp.Diff(f.Text, d.read("project/"+f.Path)); diff != "" {
@@ -31,7 +31,7 @@ func TestJP(t *testing.T) {
 		t.Errorf("registrations %+v", found)
 	}
 	d.uninstall("jp")
-	if diff := cmp.Diff(before, d.files()); diff != "" {
+	if diff := cmp.Diff(before, d.beside()); diff != "" {
 		t.Errorf("after uninstalling (-want +got):\n%s", diff)
 	}
 }
@@ -56,7 +56,7 @@ func TestJPCommand(t *testing.T) {
 			t.Errorf("%s: registrations %+v", program, found)
 		}
 		d.uninstall("jp")
-		if diff := cmp.Diff(map[string]string{"home/": "", "project/.jp/": ""}, d.files()); diff != "" {
+		if diff := cmp.Diff(map[string]string{"project/.jp/": ""}, d.beside()); diff != "" {
 			t.Errorf("%s: after uninstalling (-want +got):\n%s", program, diff)
 		}
 	}
@@ -82,7 +82,7 @@ func TestJPReplacesOlderFilesOnly(t *testing.T) {
 	}
 
 	d.write(file, "# my own\n")
-	before := d.files()
+	before := d.beside()
 	var manual *install.ManualError
 	if _, err := install.PlanInstall(host(t, "jp"), d.opts); !errors.As(err, &manual) || manual.Path != d.path(file) {
 		t.Errorf("error %v", err)
@@ -91,7 +91,7 @@ func TestJPReplacesOlderFilesOnly(t *testing.T) {
 		t.Errorf("registrations %+v", found)
 	}
 	d.uninstall("jp")
-	if got := d.files()[file]; got != before[file] {
+	if got := d.beside()[file]; got != before[file] {
 		t.Errorf("uninstalling left %q", got)
 	}
 }

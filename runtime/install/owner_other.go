@@ -7,8 +7,10 @@ import (
 	"os"
 )
 
-// keepOwner does nothing: files get their owner from the directory they are in.
-func keepOwner(_ *os.File, _ string, mode fs.FileMode) (fs.FileMode, error) { return mode, nil }
+// keepOwner does nothing: a file has the owner of its folder.
+func keepOwner(_ *os.Root, _ string, _ snapshot, mode fs.FileMode) (fs.FileMode, error) {
+	return mode, nil
+}
 
-// hardLinks returns 1: what the system knows about names is not asked for.
+// hardLinks returns 1: the number of names is not known.
 func hardLinks(fs.FileInfo) uint64 { return 1 }

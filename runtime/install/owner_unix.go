@@ -9,41 +9,30 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a file the owner and group of another, so that a change made
-// as root does not take a file from its user, and returns the mode it may have:
-// a lesser one where the group cannot be kept. Nothing is done where they agree,
-// or where there is no other file.
-func keepOwner(f *os.File, like string, mode fs.FileMode) (fs.FileMode, error) {
-	other, err := os.Stat(like)
-	if err != nil {
-		return mode, nil //nolint:nilerr // a new file belongs to whoever makes it
+// keepOwner gives a file the owner and group of the one that it replaces, so that a
+// change made as root does not take a file from its user, and returns the mode it may
+// have: without the group and others if the group cannot be kept.
+func keepOwner(root *os.Root, name string, like snapshot, mode fs.FileMode) (fs.FileMode, error) {
+	if !like.exists {
+		return mode, nil
 	}
-	mine, err := f.Stat()
+	mine, err := root.Lstat(name)
 	if err != nil {
 		return mode, err
 	}
-	want, ok := other.Sys().(*syscall.Stat_t)
+	want, ok := like.info.Sys().(*syscall.Stat_t)
 	have, ok2 := mine.Sys().(*syscall.Stat_t)
 	if !ok || !ok2 || want.Uid == have.Uid && want.Gid == have.Gid {
 		return mode, nil
 	}
-	err = f.Chown(int(want.Uid), int(want.Gid))
+	err = root.Lchown(name, int(want.Uid), int(want.Gid))
 	switch {
 	case err == nil:
 		return mode, nil
 	case want.Uid != have.Uid:
 		return mode, fmt.Errorf("the file belongs to somebody else: %w", err)
 	}
-	return withoutGroup(mode), nil // a group that its user is not in can only be lost
-}
-
-// withoutGroup returns the mode of a file that gets another group. That one must
-// not be let in for the former, and who is in the former must not be let in with
-// all others: both may do what the group and all others could. Where there is an
-// access control list, this also bounds what it gives to other users and groups.
-func withoutGroup(mode fs.FileMode) fs.FileMode {
-	both := mode >> 3 & mode & 0o007
-	return mode&^0o077 | both<<3 | both
+	return mode &^ 0o077, nil // a group that its user is not in can only be lost
 }
 
 // hardLinks returns how many names a file has.

@@ -2,7 +2,6 @@ package recall
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 const (
@@ -40,337 +38,278 @@ const (
 	maxNotes  = maxRemarks + 400 // all that may be noted beside one event
 )
 
-// readEvent reads one event, or a part of it, and with the first part its neighbours.
+// around is the reading of one event, or a part of it, and with the first part its neighbours.
+type around struct {
+	*reading
+	number, part int
+	piece        int  // of a part that does not fit; else 0
+	most         int  // neighbours on each side
+	isSubject    bool // what the call looks for is shown, in no parts
+
+	only   event
+	callID string
+	answer int // the event of the answer to the request that it is
+}
+
 func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*conversation.ReadEnvelope, error) {
-	number, part, around := *r.params.Event, 1, defaultAround
+	a := &around{reading: r, number: *r.params.Event, part: 1, most: defaultAround}
 	if r.params.Part != nil {
-		part = *r.params.Part
+		a.part = *r.params.Part
 	}
 	if r.params.Around != nil {
-		around = *r.params.Around
+		a.most = *r.params.Around
 	}
-	n := neighbours{include: r.params.Include, around: around, isGiven: r.params.Around != nil, calls: toolCalls{}}
-	at := portion{number: number, part: part, size: partChars}
-	if r.params.Part == nil && r.params.About != nil {
-		if err := r.rank(ctx, source, conversations.EventRange{First: number, Last: number}); err != nil {
+	if a.isSubject = r.params.About != nil && r.params.Part == nil; a.isSubject {
+		if err := r.rank(ctx, source, conversations.EventRange{First: a.number, Last: a.number}); err != nil {
 			return nil, err
 		}
-		n.about, at.size, at.isSubject = r.about, aboutAhead, true
 	}
-	q := conversations.ReadQuery{
-		ID: r.params.ID, Events: conversations.EventRange{First: number, Last: number},
-		Event: func(e *conversations.Event) error {
-			at.chars = e.Chars
-			if n.only, n.callID = newPart(e, at), e.CallID; at.isSubject {
-				n.only = newEvent(e, n.only.shown.EventKind)
-			}
-			return ctx.Err()
-		},
-	}
-	read := func() (err error) {
-		q.Part, q.MaxText, q.MaxJSON = at.part, at.size, at.size
-		if at.isSubject {
-			q.Part = 0 // of a text that is longer, the beginning and the end
-		}
-		r.Reading, err = source.Read(ctx, q)
-		return err
-	}
-	if err := read(); err != nil {
+	if err := a.read(ctx, source); err != nil {
 		return nil, err
 	}
-	if piece := part - at.parts(); piece > 0 {
-		refusal := contract.Fixable(fmt.Sprintf("Event %d has %s of %d characters, and part=%d is none of them.", number, count(at.parts(), "part", "parts"), partChars, part))
-		if at.part = (piece-1)/piecesOfPart + 1; at.part > at.parts() {
+	piece := a.part - a.parts()
+	if piece > 0 {
+		refusal := contract.Fixable(fmt.Sprintf("Event %d has %s of %d characters, and part=%d is none of them.", a.number, count(a.parts(), "part", "parts"), partChars, a.part))
+		if a.part = (piece-1)/piecesOfPart + 1; a.part > a.parts() || (piece-1)*pieceChars >= a.only.chars {
 			return nil, refusal
 		}
-		if err := read(); err != nil {
+		if err := a.read(ctx, source); err != nil {
 			return nil, err
 		}
-		fits := r.fitsAlone(n.only, at)
-		if at.part, at.size = piece, pieceChars; fits || at.part > at.parts() {
+		if a.fits() {
 			return nil, refusal
 		}
-		if err := read(); err != nil {
-			return nil, err
-		}
-	} else if at.isSubject {
-		if n.only = r.about(n.only, aboutEvent); !r.fitsAlone(n.only, at) {
+	} else if !a.fits() {
+		if a.isSubject {
 			r.params.About = nil
 			return r.readEvent(ctx, source)
 		}
-	} else if !r.fitsAlone(n.only, at) {
-		at = at.pieces()
-		if err := read(); err != nil {
+		piece = (a.part-1)*piecesOfPart + 1
+	}
+	if a.piece = max(piece, 0); a.piece > 0 {
+		if err := a.read(ctx, source); err != nil {
 			return nil, err
 		}
 	}
-	events := []event{n.only}
-	if part == 1 && around > 0 {
-		var err error
-		if events, err = n.read(ctx, source, r.params.ID); err != nil {
+	var err error
+	events := []event{a.only}
+	if a.part == 1 && a.piece <= 1 && a.most > 0 {
+		if events, err = a.neighbours(ctx, source); err != nil {
 			return nil, err
 		}
 	}
-	return r.fitted(events, at), nil
+	return a.fitted(events), nil
 }
 
-// fitsAlone reports whether an answer has room for a part of an event, with notes.
-func (r *reading) fitsAlone(e event, at portion) bool {
-	return chars(r.aroundEnvelope([]event{e}, at, 0)) <= conversation.ReadMaxChars-maxNotes
+// read reads the event, or the part of it.
+func (a *around) read(ctx context.Context, source conversations.Source) (err error) {
+	q := conversations.ReadQuery{
+		ID: a.params.ID, Events: conversations.EventRange{First: a.number, Last: a.number}, Part: a.part, MaxText: partChars,
+		Event: func(e *conversations.Event) error {
+			a.only, a.callID = a.newOnly(*e), e.CallID
+			return ctx.Err()
+		},
+	}
+	switch {
+	case a.isSubject:
+		q.Part, q.MaxText = 0, aboutAhead
+	case a.piece > 0:
+		q.Part, q.MaxText = a.piece, pieceChars
+	}
+	q.MaxJSON = q.MaxText
+	a.Reading, err = source.Read(ctx, q)
+	return err
 }
 
-// portion is a part of an event, or a piece: pieces are counted on from the parts, and
-// are for those parts that do not fit.
-type portion struct {
-	number int // of the event
-	part   int // of size characters, from 1
-	size   int
-	chars  int // of the event
-
-	isSubject bool // it is what the event has on a subject, and in no parts
+// fits reports whether an answer has room for the part, with notes.
+func (a *around) fits() bool {
+	return chars(a.envelope([]event{a.only}, 0)) <= conversation.ReadMaxChars-maxNotes
 }
 
-// parts is how many parts of this size the event has.
-func (p portion) parts() int {
-	if p.isSubject {
+// parts is how many parts the event has.
+func (a *around) parts() int {
+	if a.isSubject {
 		return 1
 	}
-	return max(1, (p.chars+p.size-1)/p.size)
+	return max(1, (a.only.chars+partChars-1)/partChars)
 }
 
-// name is the value of the parameter part that shows this.
-func (p portion) name() int {
-	if p.size == pieceChars {
-		whole := portion{chars: p.chars, size: partChars}
-		return whole.parts() + p.part
+// next is the value of the parameter part that shows what is behind this part; 0 where there is
+// nothing. Pieces are counted on from the parts, and behind the last one of a part is the next part.
+func (a *around) next() int {
+	end := a.part * partChars
+	if a.piece > 0 {
+		end = a.piece * pieceChars
 	}
-	return p.part
-}
-
-// next is the part behind this one, and behind the last piece of a part the next
-// part; false where there is none.
-func (p portion) next() (portion, bool) {
-	end := min(p.part*p.size, p.chars)
-	if p.isSubject {
-		end = p.chars
+	switch {
+	case a.isSubject || end >= a.only.chars:
+		return 0
+	case end%partChars == 0:
+		return end/partChars + 1
 	}
-	p.part++
-	if p.size == pieceChars && end%partChars == 0 {
-		p.part, p.size = end/partChars+1, partChars
-	}
-	return p, end < p.chars
+	return a.parts() + a.piece + 1
 }
 
-// pieces is the first piece of a part.
-func (p portion) pieces() portion {
-	p.part, p.size = (p.part-1)*piecesOfPart+1, pieceChars
-	return p
-}
-
-// newPart is a part of an event.
-func newPart(e *conversations.Event, at portion) event {
+// newOnly is the event, or the part of it, of which e has the text.
+func (a *around) newOnly(e conversations.Event) event {
 	kind := kindOf(e.Kind)
-	made := newEvent(&conversations.Event{
-		Number: e.Number, Turn: e.Turn, Request: e.Request, Time: e.Time, Name: e.Name, IsError: e.IsError, Encoding: e.Encoding,
-	}, kind)
-	made.chars = e.Chars
-	if at.parts() > 1 {
-		made.shown.Part, made.shown.Chars = at.name(), e.Chars
+	if a.isSubject {
+		return a.about(newEvent(&e, kind), aboutEvent)
 	}
-	if at.size == partChars && at.parts() > 1 {
-		made.shown.Parts = at.parts()
+	all := e.Chars
+	e.Chars, e.Head, e.Cut = 0, 0, false
+	made := newEvent(&e, kind)
+	made.chars = all
+	switch parts := max(1, (all+partChars-1)/partChars); {
+	case a.piece > 0:
+		made.shown.Part, made.shown.Chars = parts+a.piece, all
+	case parts > 1:
+		made.shown.Part, made.shown.Chars, made.shown.Parts = a.part, all, parts
+	default:
+		return made
 	}
-	if kind == kindToolCall && at.parts() == 1 {
-		made.body = whole(string(e.Text))
-	} else {
-		made.body = whole(text.Visible(string(e.Text)))
-	}
+	made.body = whole(text.Visible(string(e.Text)))
 	return made
 }
 
-// neighbours are an event and those around it. Its partner is one of them wherever
+// neighbours returns the event and those around it, in order. Its partner is one of them wherever
 // it is: the result of a tool call, the call of a result, or the answer to a request.
-type neighbours struct {
-	include []string
-	around  int
-	isGiven bool                           // around is what the call asks for
-	only    event                          // the event
-	about   func(e event, limit int) event // makes what the call looks for of one; nil where it does not say
-	callID  string
-	calls   toolCalls
-
-	events  []event
-	partner *event
-	// Of a request, the answer is the partner. Where it is an announcement that the next
-	// request of the turn interrupts, the last answer in the turn is.
-	announces, interrupted bool
-	answer                 *event // in the turn, before the latest request
-}
-
-// errEnough ends a reading that has all it is for.
-var errEnough = errors.New("enough is read")
-
-// read returns the events in order.
-func (n *neighbours) read(ctx context.Context, source conversations.Source, id string) ([]event, error) {
-	number := n.only.shown.Event
-	between := conversations.EventRange{First: number - n.around, Last: number + n.around}
-	switch {
-	case n.only.shown.EventKind == kindUser:
-		between.Last = 0 // to the next request
-	case n.only.shown.EventKind == kindToolCall && n.callID != "":
-		between.Last = number + max(n.around, callReach)
-	case n.only.shown.EventKind == kindToolResult && n.callID != "":
-		between.First = number - max(n.around, callReach)
+func (a *around) neighbours(ctx context.Context, source conversations.Source) ([]event, error) {
+	between := conversations.EventRange{First: a.number - a.most, Last: a.number + a.most}
+	switch kind := a.only.shown.EventKind; {
+	case kind == kindUser:
+		requests, err := readOutline(ctx, source, a.params.ID)
+		if err != nil {
+			return nil, err
+		}
+		a.answer = requests.answerTo(a.number)
+		between.Last = max(between.Last, a.answer)
+	case kind == kindToolCall && a.callID != "":
+		between.Last = max(between.Last, a.number+callReach)
+	case kind == kindToolResult && a.callID != "":
+		between.First = min(between.First, a.number-callReach)
 	}
 	between.First = max(between.First, 1)
 	ahead := readAhead
-	if n.about != nil {
+	if a.isSubject {
 		ahead = aboutAhead
 	}
+	var events []event
+	partner := -1 // where it is in events
+	calls := toolCalls{}
 	_, err := source.Read(ctx, conversations.ReadQuery{
-		ID: id, Events: between, MaxText: ahead, MaxJSON: ahead,
-		Kinds: func(k transcript.Kind) bool {
-			kind := kindOf(k)
-			return kind == n.only.shown.EventKind || n.mayBePartner(kind) || includes(n.include, kind, true)
-		},
-		Event: func(e *conversations.Event) error {
-			if !n.add(e) {
-				return errEnough
+		ID: a.params.ID, Events: between, MaxText: ahead, MaxJSON: ahead,
+		Event: func(recorded *conversations.Event) error {
+			kind := kindOf(recorded.Kind)
+			call := calls.match(recorded, kind)
+			e, isShown := a.only, true
+			if recorded.Number != a.number {
+				e = newEvent(recorded, kind)
+				isPartner := a.isPartner(recorded, kind, partner >= 0)
+				if isPartner && partner >= 0 && !a.isNear(&events[partner]) {
+					events = slices.Delete(events, partner, partner+1)
+				}
+				switch {
+				case isPartner:
+					partner = len(events)
+					e = a.shownPartner(e)
+				case a.isOfUse(&e):
+					e = a.shownBeside(e)
+				default:
+					isShown = false
+				}
+			}
+			if e.call = call; isShown && (recorded.Number == a.number || !e.isBlank()) {
+				events = append(events, e)
 			}
 			return ctx.Err()
 		},
 	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return nil, err
-	}
-	if n.partner != nil {
-		n.events = slices.DeleteFunc(n.events, func(e event) bool { return e.shown.Event == n.partner.shown.Event })
-		n.events = append(n.events, *n.partner)
-		slices.SortFunc(n.events, byNumber)
-	}
-	return n.events, nil
+	return events, err
 }
 
-// mayBePartner reports whether the partner is of a kind.
-func (n *neighbours) mayBePartner(kind string) bool {
-	switch n.only.shown.EventKind {
-	case kindUser:
-		return isSaid(kind)
-	case kindToolCall:
-		return kind == kindToolResult
-	case kindToolResult:
-		return kind == kindToolCall
-	default:
+// isNear reports whether an event is one of the neighbours that are asked for.
+func (a *around) isNear(e *event) bool {
+	return distance(e, a.number) <= a.most && includes(a.params.Include, e.shown.EventKind, true)
+}
+
+// isPartner reports whether an event, of which there may be one before, is the partner.
+func (a *around) isPartner(e *conversations.Event, kind string, isSecond bool) bool {
+	if a.only.shown.EventKind == kindUser {
+		return e.Number == a.answer
+	}
+	if a.callID == "" || e.CallID != a.callID {
 		return false
 	}
+	isCall := kind == kindToolCall && a.only.shown.EventKind == kindToolResult && e.Number < a.number
+	return isCall || kind == kindToolResult && a.only.shown.EventKind == kindToolCall && e.Number > a.number && !isSecond
 }
 
-// add takes the next event, and reports whether more are needed.
-func (n *neighbours) add(recorded *conversations.Event) bool {
-	kind, distance := kindOf(recorded.Kind), recorded.Number-n.only.shown.Event
-	call := n.calls.match(recorded, kind)
-	if distance == 0 {
-		n.only.call = call
-		n.events = append(n.events, n.only)
-		return true
+func (a *around) shownPartner(e event) event {
+	limit, most := wholeAnswer, answerChars
+	switch {
+	case a.only.shown.EventKind != kindUser:
+		limit, most = wholeNeighbour, neighbourChars
+	case a.isSubject:
+		return a.about(e, aboutEvent)
 	}
-	isNear := -n.around <= distance && distance <= n.around
-	isNextExchange := recorded.Request != n.only.request || recorded.Turn != n.only.turn
-	if kind == kindUser && n.only.shown.EventKind == kindUser && distance > 0 && recorded.Turn == n.only.turn {
-		if n.announces {
-			n.partner, n.announces = n.answer, false
-			n.interrupted = n.interrupted || n.answer == nil
-		}
-		n.answer = n.partner
+	if e.body.length() <= limit {
+		return e
 	}
-	if n.mayBePartner(kind) {
-		switch n.only.shown.EventKind {
-		case kindUser:
-			e := newEvent(recorded, kind)
-			if n.about != nil {
-				e = n.about(e, aboutEvent)
-			} else if e.body.length() > wholeAnswer {
-				e = e.withoutPastes(pastedAnswer)
-				if e.body.length() > answerChars {
-					e = e.shortened(answerChars)
-				}
-			}
-			if distance > 0 && (!isNextExchange || n.interrupted && recorded.Turn == n.only.turn) && !e.isBlank() {
-				n.partner, n.announces = &e, isAnnouncement(recorded.Text) // the last one
-			}
-		default:
-			isFirst := distance < 0 || n.partner == nil // a result of the call, or the last call before the result
-			if (distance > 0) == (kind == kindToolResult) && isFirst && recorded.CallID == n.callID && n.callID != "" {
-				e := newEvent(recorded, kind)
-				if e.body.length() > wholeNeighbour {
-					e = e.brief(neighbourChars)
-				}
-				e.call = call
-				n.partner = &e
-			}
-		}
+	if a.only.shown.EventKind != kindUser {
+		return e.brief(most)
 	}
-	// What the assistant says on the way announces the call behind it.
-	isBeside := n.only.shown.EventKind == kindUser || isSaid(n.only.shown.EventKind) && distance < 0
-	isWork := kind == kindReasoning || isBeside && kind != kindUser && !isSaid(kind)
-	isBefore := n.only.shown.EventKind == kindUser && distance < 0
-	isOfUse := !isWork && (!isBefore || n.only.chars <= replyChars) && n.about == nil
-	if isNear && includes(n.include, kind, true) && (n.isGiven || isOfUse) {
-		e := newEvent(recorded, kind)
-		switch {
-		case e.body.length() <= wholeNeighbour:
-		case isWork:
-			e = e.brief(asideChars)
-		case isBefore:
-			e = e.ending(asideChars)
-		default:
-			e = e.brief(neighbourChars)
-		}
-		if !e.isBlank() {
-			e.call = call
-			n.events = append(n.events, e)
-		}
+	return e.withoutPastes(pastedAnswer).shortened(most)
+}
+
+// isWork reports whether an event is work beside what was said: what the assistant says on the
+// way announces the call behind it.
+func (a *around) isWork(e *event) bool {
+	kind, only := e.shown.EventKind, a.only.shown.EventKind
+	isBeside := only == kindUser || isSaid(only) && e.shown.Event < a.number
+	return kind == kindReasoning || isBeside && kind != kindUser && !isSaid(kind)
+}
+
+// isOfUse reports whether a neighbour is shown: any that the call asks for, and else no work, and
+// of a request what was said before it only where it replies to that.
+func (a *around) isOfUse(e *event) bool {
+	isBefore := a.only.shown.EventKind == kindUser && e.shown.Event < a.number
+	return a.isNear(e) && (a.params.Around != nil || !a.isSubject && !a.isWork(e) && (!isBefore || a.only.chars <= replyChars))
+}
+
+func (a *around) shownBeside(e event) event {
+	switch {
+	case e.body.length() <= wholeNeighbour:
+		return e
+	case a.isWork(&e):
+		return e.brief(asideChars)
+	case a.only.shown.EventKind == kindUser && e.shown.Event < a.number:
+		return e.ending(asideChars)
 	}
-	return isNear || distance < 0 || n.only.shown.EventKind != kindUser || !isNextExchange || n.interrupted && recorded.Turn == n.only.turn
+	return e.brief(neighbourChars)
 }
 
 // fitted is the answer with an event, for which there is room, and its neighbours. Where it is
 // too long, these are shortened and left out, the farthest first.
-func (r *reading) fitted(events []event, at portion) *conversation.ReadEnvelope {
+func (a *around) fitted(events []event) *conversation.ReadEnvelope {
 	omitted := 0
-	for limit := 8 * neighbourChars; ; limit /= 2 {
-		e := r.aroundEnvelope(events, at, omitted)
+	for limit := 4 * neighbourChars; ; limit /= 2 {
+		e := a.envelope(events, omitted)
 		if chars(e) <= conversation.ReadMaxChars || len(events) == 1 {
 			return e
 		}
-		if limit > neighbourChars/2 {
+		if limit >= neighbourChars/2 {
 			for i := range events {
-				if events[i].shown.Event != at.number {
-					events[i] = events[i].brief(limit / 2)
+				if events[i].shown.Event != a.number {
+					events[i] = events[i].brief(limit)
 				}
 			}
 			continue
 		}
-		far := 0
-		for i := range events {
-			if distance(&events[i], at.number) > distance(&events[far], at.number) {
-				far = i
-			}
-		}
-		events = slices.Delete(events, far, far+1)
+		far := slices.MaxFunc(events, func(x, y event) int { return distance(&x, a.number) - distance(&y, a.number) })
+		events = slices.DeleteFunc(events, func(e event) bool { return e.shown.Event == far.shown.Event })
 		omitted++
 	}
-}
-
-// cutAnswer is the event of the answer to a request, where not all of that is among the
-// events; 0 for none.
-func (r *reading) cutAnswer(events []event, number int) int {
-	last := &events[len(events)-1]
-	isRequest := slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number && e.shown.EventKind == kindUser })
-	if !isRequest || last.shown.Event <= number || !isSaid(last.shown.EventKind) || !last.body.isShortened() {
-		return 0
-	}
-	return last.shown.Event
 }
 
 // inTurns are the turns of events, which are in their order.
@@ -388,32 +327,32 @@ func inTurns(events []event) []turn {
 
 func distance(e *event, number int) int { return max(e.shown.Event-number, number-e.shown.Event) }
 
-func (r *reading) aroundEnvelope(events []event, at portion, omitted int) *conversation.ReadEnvelope {
+func (a *around) envelope(events []event, omitted int) *conversation.ReadEnvelope {
 	isShown := func(number int) bool {
 		return slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number })
 	}
-	e := r.bare(inTurns(events), at.number)
+	e := a.bare(inTurns(events), a.number)
 	var says []string
-	if next, more := at.next(); more {
-		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", at.number, next.name()))
+	if next := a.next(); next > 0 {
+		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", a.number, next))
 	}
-	where := fmt.Sprintf("Event %d of %d", at.number, r.Events)
-	if before := at.number - 1; before >= 1 && !isShown(before) {
+	where := fmt.Sprintf("Event %d of %d", a.number, a.Events)
+	if before := a.number - 1; before >= 1 && !isShown(before) {
 		where += fmt.Sprintf("; before: event=%d", before)
 	}
-	if after := at.number + 1; after <= r.Events && !isShown(after) {
+	if after := a.number + 1; after <= a.Events && !isShown(after) {
 		where += fmt.Sprintf("; after: event=%d", after)
 	}
 	says = append(says, where+".")
-	if at.isSubject {
-		says = append(says, r.subjectNote(events)...)
-	} else if cut := r.cutAnswer(events, at.number); cut > 0 {
-		says = append(says, fmt.Sprintf("Of the answer: event=%d shows all, conversation_grep with ids, event=%d and context=3 one passage.", cut, cut))
+	if a.isSubject {
+		says = append(says, a.subjectNote(events)...)
+	} else if last := &events[len(events)-1]; a.answer > 0 && last.shown.Event == a.answer && last.body.isShortened() {
+		says = append(says, fmt.Sprintf("Of the answer: event=%d shows all, conversation_grep with ids, event=%d and context=3 one passage.", a.answer, a.answer))
 	}
 	if omitted > 0 {
 		e.Truncated = true
 		says = append(says, fmt.Sprintf("%s did not fit.", count(omitted, "neighbour", "neighbours")))
 	}
-	e.Notes = append(append(e.Notes, strings.Join(says, " ")), r.damageNotes()...)
+	e.Notes = append(append(e.Notes, strings.Join(says, " ")), a.damageNotes()...)
 	return e
 }

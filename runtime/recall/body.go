@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -34,58 +35,84 @@ func newBody(s string, chars, head int, visible func(string) string) body {
 		return whole(visible(s))
 	}
 	first, _, _ := text.Ends(s, head, 0)
-	var b bodyBuilder
-	b.keep(visible(first))
-	b.skip(chars - n)
-	b.keep(visible(s[len(first):]))
-	return b.done()
+	return bodyOf([]line{{text: visible(first), kept: true}, {chars: chars - n, isGap: true}, {text: visible(s[len(first):]), kept: true}})
 }
 
 func whole(s string) body { return body{parts: []string{s}} }
 
-// bodyBuilder makes a body of what is kept and what is not, in order.
-type bodyBuilder struct {
-	made body
-	part []byte
-	gap  int
+// line is a line of a text with its end, a part of one, or a gap.
+type line struct {
+	text    string
+	chars   int  // of text, or missing in the gap
+	isGap   bool // it is missing already
+	heading bool
+	dropped bool // it is part of a paste that is not kept
+
+	kept       bool
+	head, tail string // kept of a line that is not kept
 }
 
-// skip leaves out n characters.
-func (b *bodyBuilder) skip(n int) {
-	if n > 0 && b.gap == 0 {
-		// The mark stands on a line of its own: line breaks around it would only make
-		// it longer.
-		kept := strings.TrimRight(string(b.part), "\n")
-		b.gap = len(b.part) - len(kept)
-		b.part = b.part[:len(kept)]
-	}
-	b.gap += n
-}
-
-func (b *bodyBuilder) keep(s string) {
-	if b.gap > 0 {
-		rest := strings.TrimLeft(s, "\n")
-		b.gap += len(s) - len(rest)
-		if s = rest; s == "" {
-			return
+// lines are the lines of what is kept, and the gaps.
+func (t *body) lines() []line {
+	var lines []line
+	for i, part := range t.parts {
+		if i > 0 {
+			lines = append(lines, line{chars: t.gaps[i-1], isGap: true, dropped: true})
 		}
-		b.end()
+		for s := range strings.Lines(part) {
+			lines = append(lines, line{text: s, chars: utf8.RuneCountInString(s), kept: true})
+		}
 	}
-	b.part = append(b.part, s...)
+	return lines
 }
 
-// end ends a part, and the gap behind it.
-func (b *bodyBuilder) end() {
-	b.made.parts, b.part = append(b.made.parts, string(b.part)), b.part[:0]
-	b.made.gaps, b.gap = append(b.made.gaps, b.gap), 0
-}
-
-func (b *bodyBuilder) done() body {
-	if b.gap > 0 {
-		b.end()
+// bodyOf makes a body of what is kept of lines. The mark of a gap is on a line of its own: line
+// breaks around it would only make it longer. What is shorter than its mark is not left out.
+func bodyOf(lines []line) body {
+	var b body
+	var part, missing []byte // missing is what is known of what is left out behind part
+	gap := 0
+	end := func(next string) {
+		if gap < maxMark && gap == utf8.RuneCount(missing) {
+			part = append(part, missing...)
+		} else {
+			kept := bytes.TrimRight(part, "\n")
+			rest := strings.TrimLeft(next, "\n")
+			b.parts, b.gaps = append(b.parts, string(kept)), append(b.gaps, gap+len(part)-len(kept)+len(next)-len(rest))
+			part, next = part[:0], rest
+		}
+		part = append(part, next...)
+		gap, missing = 0, missing[:0]
 	}
-	b.made.parts = append(b.made.parts, string(b.part))
-	return b.made
+	skip := func(s string, chars int) {
+		if gap += chars; gap < maxMark {
+			missing = append(missing, s...)
+		}
+	}
+	keep := func(s string) {
+		switch {
+		case gap == 0:
+			part = append(part, s...)
+		case strings.Trim(s, "\n") == "":
+			skip(s, len(s))
+		default:
+			end(s)
+		}
+	}
+	for _, l := range lines {
+		if l.kept {
+			keep(l.text)
+			continue
+		}
+		keep(l.head)
+		skip(l.text[len(l.head):len(l.text)-len(l.tail)], l.chars-utf8.RuneCountInString(l.head)-utf8.RuneCountInString(l.tail))
+		keep(l.tail)
+	}
+	if gap > 0 {
+		end("")
+	}
+	b.parts = append(b.parts, string(part))
+	return b
 }
 
 // kept is how many of the recorded characters are kept.
@@ -100,18 +127,10 @@ func (t *body) kept() int {
 func (t *body) isShortened() bool { return t.inside || len(t.gaps) > 0 }
 
 // length is how many characters String has.
-func (t *body) length() int {
-	if len(t.gaps) == 0 {
-		return utf8.RuneCountInString(t.parts[0])
-	}
-	return utf8.RuneCountInString(t.String())
-}
+func (t *body) length() int { return utf8.RuneCountInString(t.String()) }
 
 // String is the text with a mark, on a line of its own, where something is missing.
 func (t *body) String() string {
-	if len(t.gaps) == 0 {
-		return t.parts[0]
-	}
 	var s strings.Builder
 	for i, part := range t.parts {
 		if i > 0 {

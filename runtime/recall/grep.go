@@ -50,12 +50,10 @@ type grepping struct {
 	found   *conversations.Results
 	words   []string // where nothing matches, with how many events have each
 
-	lines []grepLine  // all that were looked at: by conversation, what was said first
-	order []*grepLine // the shown ones, of all pages
+	order []*grepLine // the lines that are shown, of all pages
 	page  []*grepLine
-	texts map[*conversations.Hit]*grepText // of the page
-	shows int                              // so many lines of the page
-	named int                              // so many conversations without a line
+	shows int // so many lines of the page
+	named int // so many conversations without a line
 }
 
 // Grep answers conversation_grep.
@@ -66,14 +64,14 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	if utf8.RuneCountInString(p.Pattern) > maxPattern {
 		return nil, failure(ctx, &excerpt.PatternError{Reason: excerpt.PatternTooLarge})
 	}
-	g := &grepping{params: p, context: given(p.Context), offset: given(p.Offset), texts: map[*conversations.Hit]*grepText{}}
+	g := &grepping{params: p, context: given(p.Context), offset: given(p.Offset)}
 	var err error
 	if g.pattern, err = excerpt.Compile(p.Pattern, given(p.Regex), p.IgnoreCase); err != nil {
 		return nil, failure(ctx, err)
 	}
 	g.query = conversations.SearchQuery{
 		Filter:  conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources},
-		Pattern: g.pattern, Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
+		Pattern: g.pattern, Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, "recall"),
 	}
 	undone := "nothing could be left out as the current conversation"
 	if given(p.IncludeCurrent) {
@@ -119,54 +117,49 @@ func (g *grepping) choose(ctx context.Context, source conversations.Source) erro
 	if len(g.found.Hits) == 0 {
 		return g.countWords(ctx, source)
 	}
-	place, before := 0, g.found.Hits[0].Conversation
+	var all []*grepLine
+	place := map[*conversations.Matched]int{}
 	for i := range g.found.Hits {
 		h := &g.found.Hits[i]
-		if h.Conversation != before {
-			place, before = place+1, h.Conversation
-		}
 		content, err := g.found.Read(h)
 		if err != nil {
 			return err
 		}
-		g.look(h, place, content.Text)
+		if _, ok := place[h.Conversation]; !ok {
+			place[h.Conversation] = len(place)
+		}
+		all = append(all, g.look(h, place[h.Conversation], content.Text)...)
 	}
-	g.deal(place + 1)
+	g.deal(all, len(place))
 	from := min(g.offset, len(g.order))
 	g.page = g.order[from:min(from+g.params.Limit, len(g.order))]
-	g.nameOthers()
-	width := g.width()
-	for _, l := range g.page {
-		if g.texts[l.hit] == nil {
-			content, err := g.found.Read(l.hit)
-			if err != nil {
-				return err
-			}
-			g.texts[l.hit] = g.textOf(l.hit, content.Text, width)
-		}
-	}
-	return nil
+	return g.show()
 }
 
 // grepLine is a matching line of an event, or of a title.
 type grepLine struct {
-	hit   *conversations.Hit
-	place int    // of its conversation, among the matching ones
-	at    int    // among the matching lines of the event
-	sum   uint64 // equal for lines that are shown once
-	size  int    // characters of it and its context, about, none of more than widest
-	count int    // of these lines
-	again bool   // it is equal to one before it in the event
-	more  int    // matching lines of the event that are not looked at, or again
-	round int    // how many of its conversation are shown before it
-	times int    // how many equal lines it is shown for, of the one event that is searched; else 1
-	also  string // other events that have it
+	hit    *conversations.Hit
+	place  int         // of its conversation, among the matching ones
+	at     int         // among the lines of the event that are near a match
+	sum    uint64      // equal for lines that are shown once
+	size   int         // characters of it and its context, about, none of more than widest
+	count  int         // of these lines
+	more   int         // matching lines of the event that are not looked at, or equal to another of it
+	round  int         // how many of its conversation are shown before it
+	times  int         // how many equal lines it is shown for, of the one event that is searched; else 1
+	others []*grepLine // of other events, that are equal
+
+	// Of a line of the page: it and its context, and how many characters the event has.
+	near  []nearLine
+	chars int
 }
 
 // nearLine is a line that matches, or one around it.
 type nearLine struct {
 	excerpt.Line
-	gap bool // lines that are not blank come between it and the one before
+	at   int    // among these of the event
+	gap  bool   // lines that are not blank come between it and the one before
+	text string // as it is shown
 }
 
 // near returns the matching lines of an event that are looked at, and lines around these, without
@@ -181,73 +174,72 @@ func (g *grepping) near(content []byte) (lines []nearLine) {
 		gap = gap || l.Number != number+1
 		number = l.Number
 		if l.IsMatch || len(bytes.TrimSpace(content[l.Start:l.End])) > 0 {
-			lines = append(lines, nearLine{l, gap})
+			lines = append(lines, nearLine{Line: l, at: len(lines), gap: gap})
 			gap = false
 		}
 	}
 	return lines
 }
 
-// contextOf returns which lines are shown with the i-th one: up to most before it, and behind it.
-func contextOf(lines []nearLine, i, most int) (from, to int) {
-	from, to = i, i+1
+// inContext returns the lines that are shown with the i-th one: up to most before it, and behind
+// it.
+func inContext(lines []nearLine, i, most int) []nearLine {
+	from, to := i, i+1
 	for from > 0 && i-from < most && !lines[from].gap {
 		from--
 	}
 	for to < len(lines) && to-i <= most && !lines[to].gap {
 		to++
 	}
-	return from, to
+	return lines[from:to]
 }
 
-// look adds the matching lines of an event. With context, lines are equal where those around
+// look returns the matching lines of an event. With context, lines are equal where those around
 // them are too.
-func (g *grepping) look(h *conversations.Hit, place int, content []byte) {
+func (g *grepping) look(h *conversations.Hit, place int, content []byte) (all []*grepLine) {
 	const prime = 1099511628211
 	lines := g.near(content)
-	begin, more := len(g.lines), h.Lines
 	for i := range lines {
 		if !lines[i].IsMatch {
 			continue
 		}
-		l := grepLine{hit: h, place: place, at: len(g.lines) - begin}
-		from, to := contextOf(lines, i, g.context)
-		for _, other := range lines[from:to] {
+		l := &grepLine{hit: h, place: place, at: i}
+		shown := inContext(lines, i, g.context)
+		for _, other := range shown {
 			l.sum = l.sum*prime ^ excerpt.LineSum(content[other.Start:other.End])
 			l.size += min(other.End-other.Start, widest)
 		}
-		l.sum, l.count = l.sum*prime^uint64(i-from), to-from //nolint:gosec // a count
-		l.again = g.params.Event == nil && slices.ContainsFunc(g.lines[begin:], func(other grepLine) bool { return other.sum == l.sum })
-		if !l.again {
-			more--
+		l.sum, l.count = l.sum*prime^uint64(i-shown[0].at), len(shown) //nolint:gosec // a count
+		if g.params.Event != nil || !slices.ContainsFunc(all, func(other *grepLine) bool { return other.sum == l.sum }) {
+			all = append(all, l)
 		}
-		g.lines = append(g.lines, l)
 	}
-	for i := begin; i < len(g.lines); i++ {
-		g.lines[i].more = more
+	for _, l := range all {
+		l.more = h.Lines - len(all)
 	}
+	return all
 }
 
-// deal puts lines in order: in turn one of each conversation. Of equal lines the first one is
-// shown.
-func (g *grepping) deal(conversations int) {
-	slices.SortStableFunc(g.lines, func(a, b grepLine) int {
+// deal puts lines in order: in turn one of each conversation, what was said first. Of equal lines
+// the first one is shown.
+func (g *grepping) deal(all []*grepLine, conversations int) {
+	slices.SortStableFunc(all, func(a, b *grepLine) int {
 		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(classOf(a.hit.Scope), classOf(b.hit.Scope)))
 	})
-	first := make(map[uint64]*grepLine, len(g.lines))
+	first := make(map[uint64]*grepLine, len(all))
 	rounds := make([]int, conversations)
-	for i := range g.lines {
-		l := &g.lines[i]
-		if equal := first[l.sum]; equal != nil {
-			if g.params.Event != nil {
-				equal.times++
-			}
-			continue
+	for _, l := range all {
+		switch equal := first[l.sum]; {
+		case equal == nil:
+			first[l.sum] = l
+			l.times, l.round = 1, rounds[l.place]
+			rounds[l.place]++
+			g.order = append(g.order, l)
+		case g.params.Event != nil:
+			equal.times++
+		default:
+			equal.others = append(equal.others, l)
 		}
-		first[l.sum] = l
-		l.times, l.round = 1, rounds[l.place]
-		rounds[l.place]++
-		g.order = append(g.order, l)
 	}
 	slices.SortStableFunc(g.order, func(a, b *grepLine) int { return cmp.Compare(a.round, b.round) })
 }
@@ -299,36 +291,30 @@ func (g *grepping) usualSize() int {
 	return usualChars
 }
 
-// grepText has the lines of an event for the page.
-type grepText struct {
-	chars    int // of all of it
-	lines    []nearLine
-	texts    []string // of the lines that the page may show
-	matching []int    // where the matching ones are among them
-}
-
-// textOf makes the lines of an event that the page may show.
-func (g *grepping) textOf(h *conversations.Hit, content []byte, width int) *grepText {
-	t := &grepText{chars: utf8.RuneCount(content), lines: g.near(content)}
-	t.texts = make([]string, len(t.lines))
-	for i := range t.lines {
-		if t.lines[i].IsMatch {
-			t.matching = append(t.matching, i)
-		}
-	}
+// show makes the lines of the page.
+func (g *grepping) show() error {
+	width := g.width()
+	made := map[*conversations.Hit][]*grepLine{}
 	for _, l := range g.page {
-		if l.hit != h {
-			continue
+		made[l.hit] = append(made[l.hit], l)
+	}
+	for h, page := range made {
+		content, err := g.found.Read(h)
+		if err != nil {
+			return err
 		}
-		from, to := contextOf(t.lines, t.matching[l.at], g.context)
-		for i := from; i < to; i++ {
-			if line := &t.lines[i]; t.texts[i] == "" {
-				shown, _ := g.pattern.Windows(content[line.Start:line.End], width, width/windowWidth, line.IsMatch)
-				t.texts[i] = text.Line(shown)
+		lines, chars := g.near(content.Text), utf8.RuneCount(content.Text)
+		for _, l := range page {
+			l.near, l.chars = inContext(lines, l.at, g.context), chars
+			for i := range l.near {
+				if near := &l.near[i]; near.text == "" {
+					window := g.pattern.Window(content.Text[near.Start:near.End], width, width/windowWidth, near.IsMatch)
+					near.text = text.Line(string(window.Text))
+				}
 			}
 		}
 	}
-	return t
+	return nil
 }
 
 // scopesOf returns the scopes that some names of the parameter scopes stand for.

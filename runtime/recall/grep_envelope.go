@@ -91,28 +91,31 @@ func (g *grepping) conversation(m *conversations.Matched) conversation.GrepConve
 	return c
 }
 
+// groups returns lines that follow each other and have something in common.
+func groups[K comparable](lines []*grepLine, of func(*grepLine) K) (all [][]*grepLine) {
+	for i, l := range lines {
+		if i == 0 || of(lines[i-1]) != of(l) {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], l)
+	}
+	return all
+}
+
 // conversations are some lines of the page, by conversation and event.
-func (g *grepping) conversations(page []*grepLine) []conversation.GrepConversation {
+func (g *grepping) conversations(page []*grepLine) (shown []conversation.GrepConversation) {
 	lines := slices.Clone(page)
 	slices.SortStableFunc(lines, func(a, b *grepLine) int { return a.place - b.place })
-	var shown []conversation.GrepConversation
-	for len(lines) > 0 {
-		in := lines[0].hit.Conversation
-		c := g.conversation(in)
+	for _, in := range groups(lines, func(l *grepLine) int { return l.place }) {
+		c := g.conversation(in[0].hit.Conversation)
 		matches := 0
 		var day time.Time // of the event before, and its turn
 		turn := 0
-		for len(lines) > 0 && lines[0].hit.Conversation == in {
-			h := lines[0].hit
-			n := slices.IndexFunc(lines, func(l *grepLine) bool { return l.hit != h })
-			if n < 0 {
-				n = len(lines)
-			}
-			for _, l := range lines[:n] {
+		for _, of := range groups(in, func(l *grepLine) *conversations.Hit { return l.hit }) {
+			for _, l := range of {
 				matches += l.times
 			}
-			hits, more := g.hits(lines[:n]), lines[0].more
-			lines = lines[n:]
+			h, hits := of[0].hit, g.hits(of)
 			if h.Scope == transcript.ScopeTitle {
 				for i := range hits {
 					hits[i].Scope = h.Scope.String()
@@ -120,12 +123,12 @@ func (g *grepping) conversations(page []*grepLine) []conversation.GrepConversati
 				c.Hits = append(c.Hits, hits...)
 				continue
 			}
-			e := conversation.GrepEvent{Event: h.Number, Scope: h.Scope.String(), More: more, Hits: hits}
+			e := conversation.GrepEvent{Event: h.Number, Scope: h.Scope.String(), More: of[0].more, Hits: hits}
 			if h.Turn != turn && c.Turns != 1 {
 				e.Turn, turn = h.Turn, h.Turn
 			}
-			if chars := g.texts[h].chars; chars > maxText {
-				e.Chars = chars
+			if of[0].chars > maxText {
+				e.Chars = of[0].chars
 			}
 			if today := h.Time.Truncate(24 * time.Hour); !today.Equal(day) {
 				e.Timestamp, day = h.Time.Truncate(time.Second), today
@@ -147,80 +150,58 @@ func (g *grepping) conversations(page []*grepLine) []conversation.GrepConversati
 const leftOutLines = "…"
 
 // hits are some matching lines of an event, with runs of the lines around them.
-func (g *grepping) hits(lines []*grepLine) []conversation.GrepHit {
-	t := g.texts[lines[0].hit]
-	matches := map[int]*grepLine{} // by place in the text
-	shown := map[int]bool{}
+func (g *grepping) hits(lines []*grepLine) (hits []conversation.GrepHit) {
+	matches := map[int]*grepLine{} // by place in the event
+	var all []nearLine
 	for _, l := range lines {
-		i := t.matching[l.at]
-		matches[i] = l
-		from, to := contextOf(t.lines, i, g.context)
-		for ; from < to; from++ {
-			shown[from] = true
-		}
+		matches[l.at] = l
+		all = append(all, inContext(l.near, l.at-l.near[0].at, g.context)...)
 	}
-	var hits []conversation.GrepHit
-	var run []string
-	flush := func() {
-		if len(run) > 0 {
-			hits = append(hits, conversation.GrepHit{IsMatch: new(false), Text: strings.Join(run, "\n")})
-			run = nil
-		}
-	}
-	gap := false
-	for i := range t.lines {
-		gap = gap || t.lines[i].gap
-		switch l := matches[i]; {
-		case l != nil:
-			flush()
-			hit := conversation.GrepHit{Text: t.texts[i], Also: l.also}
+	slices.SortStableFunc(all, func(a, b nearLine) int { return a.at - b.at })
+	all = slices.CompactFunc(all, func(a, b nearLine) bool { return a.at == b.at })
+	isRun := false
+	for i, near := range all {
+		if l := matches[near.at]; l != nil {
+			hit := conversation.GrepHit{Text: near.text, Also: l.also()}
 			if l.times > 1 {
 				hit.Times = l.times
 			}
-			hits = append(hits, hit)
-		case shown[i]:
-			if gap && len(hits)+len(run) > 0 {
-				run = append(run, leftOutLines)
-			}
-			run = append(run, t.texts[i])
-		default:
-			gap = true
+			hits, isRun = append(hits, hit), false
 			continue
 		}
-		gap = false
+		text := near.text
+		if i > 0 && (near.gap || near.at != all[i-1].at+1) {
+			text = leftOutLines + "\n" + text
+		}
+		if isRun {
+			hits[len(hits)-1].Text += "\n" + text
+		} else {
+			hits = append(hits, conversation.GrepHit{IsMatch: new(false), Text: text})
+		}
+		isRun = true
 	}
-	flush()
 	return hits
 }
 
-// nameOthers names the other events that have the lines of the page.
-func (g *grepping) nameOthers() {
-	shown := make(map[uint64]*grepLine, len(g.page))
-	for _, l := range g.page {
-		shown[l.sum] = l
+// also names the other events that have the line.
+func (l *grepLine) also() string {
+	var names []string
+	more := 0
+	for _, other := range l.others {
+		name, most := strconv.Itoa(other.hit.Number), maxAlso
+		if other.place != l.place {
+			name, most = string(other.hit.Conversation.ID)+":"+name, maxAlsoApart
+		}
+		switch {
+		case other.hit == l.hit:
+		case other.hit.Number == 0 || len(names) >= most:
+			more++
+		default:
+			names = append(names, name)
+		}
 	}
-	names, others := map[*grepLine][]string{}, map[*grepLine]int{}
-	for i := range g.lines {
-		l := &g.lines[i]
-		first := shown[l.sum]
-		if first == nil || first.hit == l.hit || l.again {
-			continue
-		}
-		name, most := strconv.Itoa(l.hit.Number), maxAlso
-		if l.place != first.place {
-			name, most = string(l.hit.Conversation.ID)+":"+name, maxAlsoApart
-		}
-		if l.hit.Number == 0 || len(names[first]) >= most {
-			others[first]++
-			continue
-		}
-		names[first] = append(names[first], name)
+	if more > 0 {
+		names = append(names, "+"+strconv.Itoa(more))
 	}
-	for _, l := range g.page {
-		list := names[l]
-		if n := others[l]; n > 0 {
-			list = append(list, "+"+strconv.Itoa(n))
-		}
-		l.also = strings.Join(list, ",")
-	}
+	return strings.Join(names, ",")
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -42,13 +44,8 @@ func (g *grepping) countWords(ctx context.Context, source conversations.Source) 
 		if err != nil {
 			return err
 		}
-		events := 0
-		for i := range found.Hits {
-			if found.Hits[i].Scope != transcript.ScopeTitle {
-				events++
-			}
-		}
-		g.words = append(g.words, text.Quote(word)+" "+count(events, "event", "events"))
+		events := slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Scope == transcript.ScopeTitle })
+		g.words = append(g.words, text.Quote(word)+" "+count(len(events), "event", "events"))
 	}
 	return nil
 }
@@ -65,9 +62,8 @@ func (g *grepping) notes(n int) []string {
 	default:
 		found = g.shown(n)
 	}
-	wrong := append(remarks(g.call), notSearched(g.found.Aside.Problems)...)
 	var notes []string
-	for _, sentences := range [][]string{found, g.leftOut(), wrong} {
+	for _, sentences := range [][]string{found, g.leftOut(), append(remarks(g.call), notSearched(g.found.Aside.Problems)...)} {
 		if len(sentences) > 0 {
 			notes = append(notes, strings.Join(sentences, " "))
 		}
@@ -75,10 +71,12 @@ func (g *grepping) notes(n int) []string {
 	return notes
 }
 
-// shown says what of all that matches is shown, and which calls show more.
-func (g *grepping) shown(n int) []string {
-	var say []string
-	if next := g.offset + n; next < len(g.order) {
+// shown says how much of all that matches is shown, and which calls show more.
+func (g *grepping) shown(n int) (say []string) {
+	next := g.offset + n
+	more := slices.IndexFunc(g.page[:n], func(l *grepLine) bool { return l.more > 0 && l.hit.Number > 0 })
+	switch {
+	case next < len(g.order):
 		note := fmt.Sprintf("%d of %d matches. offset=%d shows the next", n, g.found.Total, next)
 		isSaid := func(l *grepLine) bool { return classOf(l.hit.Scope) == classSaid }
 		isOther := func(l *grepLine) bool { return classOf(l.hit.Scope) > classTitle }
@@ -86,13 +84,11 @@ func (g *grepping) shown(n int) []string {
 			note += `; scopes=["user","assistant"] leaves out reasoning and tool traffic`
 		}
 		say = append(say, note+".")
-	} else if i := slices.IndexFunc(g.page[:n], func(l *grepLine) bool { return l.more > 0 && l.hit.Number > 0 }); i >= 0 {
-		h := g.page[i].hit
-		if g.params.Event != nil {
-			say = append(say, fmt.Sprintf("Only the first %s matching lines of the event are looked at: a longer pattern matches fewer.", text.Number(maxReach)))
-		} else {
-			say = append(say, fmt.Sprintf("more counts others of an event: ids=%s, event=%d shows all %d.", list([]string{string(h.Conversation.ID)}), h.Number, h.Lines))
-		}
+	case more >= 0 && g.params.Event != nil:
+		say = append(say, fmt.Sprintf("Only the first %s matching lines of the event are looked at: a longer pattern matches fewer.", text.Number(maxReach)))
+	case more >= 0:
+		h := g.page[more].hit
+		say = append(say, fmt.Sprintf("more counts others of an event: ids=%s, event=%d shows all %d.", list([]string{string(h.Conversation.ID)}), h.Number, h.Lines))
 	}
 	if g.context < given(g.params.Context) {
 		say = append(say, "The lines around it are too long for an answer.")
@@ -102,22 +98,18 @@ func (g *grepping) shown(n int) []string {
 
 // leftOut says what was not searched, and how it is.
 func (g *grepping) leftOut() []string {
-	var left, kin []string
+	var left []string
 	id := transcript.ID(g.call.Context.ConversationID)
 	excluded := g.found.Aside.Excluded
-	for _, other := range excluded {
-		if other != id {
-			kin = append(kin, string(other))
-		}
-	}
+	kin := slices.DeleteFunc(slices.Clone(excluded), func(other transcript.ID) bool { return other == id })
 	what, they := "the current conversation, "+string(id), "them"
 	switch {
 	case len(kin) == 0:
 		they = "it"
 	case len(kin) == len(excluded): // it is not recorded here
-		what = "what belongs to the current conversation, " + string(id) + ": " + bounded(kin, ", ", maxListed)
+		what = "what belongs to the current conversation, " + string(id) + ": " + bounded(names(kin), ", ", maxListed)
 	default:
-		what += ", and what belongs to it: " + bounded(kin, ", ", maxListed)
+		what += ", and what belongs to it: " + bounded(names(kin), ", ", maxListed)
 	}
 	if len(excluded) > 0 {
 		left = append(left, what+" (include_current=true searches "+they+" too)")
@@ -137,25 +129,21 @@ func (g *grepping) nothingFound() []string {
 	if g.found.Searched == 0 {
 		return []string{g.nothingSearched()}
 	}
-	holds, how, where := "contains", "in any case", "any scope"
-	if given(p.Regex) {
-		holds = "matches the regular expression"
-	}
-	if !p.IgnoreCase {
-		how = "in exactly this case"
-	}
-	if len(p.Scopes) > 0 {
+	isRegex := given(p.Regex)
+	where := "any scope"
+	switch {
+	case p.Event != nil:
+		where = fmt.Sprintf("event %d", *p.Event)
+	case len(p.Scopes) > 0:
 		where = "scopes=" + list(p.Scopes)
 	}
-	if p.Event != nil {
-		where = fmt.Sprintf("event %d", *p.Event)
-	}
 	say := []string{fmt.Sprintf("No line %s %s, %s, in %s of the %s%s searched.",
-		holds, text.Quote(clip(p.Pattern, maxQuoted)), how, where, count(g.found.Searched, "conversation", "conversations"), ofSources(p.Sources))}
+		either(isRegex, "matches the regular expression", "contains"), text.Quote(clip(p.Pattern, maxQuoted)), either(p.IgnoreCase, "in any case", "in exactly this case"),
+		where, count(g.found.Searched, "conversation", "conversations"), ofSources(p.Sources))}
 	if len(g.words) > 0 {
 		say = append(say, "Of its words: "+strings.Join(g.words, ", ")+".")
 	}
-	if !given(p.Regex) && strings.ContainsAny(p.Pattern, `|*\^$`) {
+	if !isRegex && strings.ContainsAny(p.Pattern, `|*\^$`) {
 		say = append(say, "It is searched for as it is; regex=true takes it for a regular expression.")
 	}
 	if p.Event == nil {
@@ -169,12 +157,32 @@ func (g *grepping) nothingSearched() string {
 	switch {
 	case len(p.IDs) > 0 && len(p.Sources) > 0:
 		why = ": ids names no conversations" + ofSources(p.Sources)
-	case len(aside.Excluded) > 0 && len(p.IDs) > 0:
-		why = ": ids names the current conversation alone"
 	case len(aside.Excluded) > 0:
-		why = ": there is no other live conversation"
+		why = either(len(p.IDs) > 0, ": ids names the current conversation alone", ": there is no other live conversation")
 	case len(aside.Problems) == 0:
 		why = ": there are no live conversations" + ofSources(p.Sources) + " here, hidden ones aside"
 	}
 	return "Nothing was searched" + why + "."
+}
+
+// wordsOf returns the different words of a text, without the punctuation around them unless no
+// letter and no digit is inside. Words of one or two letters of the Latin alphabet, which are
+// inside of many others, are left out where two longer ones remain.
+func wordsOf(s string, ignoreCase bool) []string {
+	var words []string
+	for _, word := range strings.Fields(s) {
+		if bare := strings.TrimFunc(word, unicode.IsPunct); strings.ContainsFunc(bare, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			word = bare
+		}
+		if !slices.ContainsFunc(words, func(other string) bool { return other == word || ignoreCase && strings.EqualFold(other, word) }) {
+			words = append(words, word)
+		}
+	}
+	isShort := func(word string) bool {
+		return len(word) <= 2 && !strings.ContainsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf || !unicode.IsLetter(r) })
+	}
+	if long := slices.DeleteFunc(slices.Clone(words), isShort); len(long) > 1 {
+		return long
+	}
+	return words
 }

@@ -14,11 +14,6 @@ type turn struct {
 	events []event // by number
 }
 
-func (t *turn) add(e event) {
-	at, _ := slices.BinarySearchFunc(t.events, e, byNumber)
-	t.events = slices.Insert(t.events, at, e)
-}
-
 func byNumber(a, b event) int { return a.shown.Event - b.shown.Event }
 
 // cost is about how many characters the turn takes in an answer, and at least.
@@ -48,17 +43,6 @@ const (
 	ranks   int  = iota
 )
 
-func rankOf(kind string, isAnswer bool) rank {
-	switch {
-	case kind == kindUser, isAnswer:
-		return outcome
-	case isSaid(kind):
-		return said
-	default:
-		return work
-	}
-}
-
 // headShare is how many percent of the events that are left in are from the beginning.
 const headShare = 40
 
@@ -74,49 +58,43 @@ type digest [ranks][]event
 // shortened, then events left out, rank by rank.
 func (d *digest) forms() int {
 	n := 1
-	for r := range d {
-		if kept := len(d[r]); kept > 0 {
-			n += len(levels()) - 1 + kept
+	for _, events := range d {
+		if len(events) > 0 {
+			n += len(levels()) - 1 + len(events)
 		}
 	}
 	return n
 }
 
-// least is how many characters the events of the form k take at least in an answer.
-func (d *digest) least(k int) int {
-	n, limits := 0, len(levels())
+// plan is how far each rank is shortened in the form k, from 0, how many of its events are
+// dropped, and how many of all are shown.
+func (d *digest) plan(k int) (of [ranks]struct{ level, dropped int }, shown int) {
 	for r := range d {
-		if kept := len(d[r]); kept > 0 {
-			k -= min(k, limits-1)
-			dropped := min(k, kept)
-			k -= dropped
-			n += (kept - dropped) * leastFrame
+		if n := len(d[r]); n > 0 {
+			of[r].level = min(k, len(levels())-1)
+			of[r].dropped = min(k-of[r].level, n)
+			k -= of[r].level + of[r].dropped
+			shown += n - of[r].dropped
 		}
 	}
-	return n
+	return of, shown
 }
 
-// form is the form k of the turn, from 0: its events, how many of all are left out,
+// form is the form k of the turn: its events, how many of all are left out,
 // and the number of the first of these.
 func (d *digest) form(k int) (events []event, omitted, first int) {
-	limits := levels()
-	for r := range d {
-		n := len(d[r])
-		if n == 0 {
-			continue
+	plan, _ := d.plan(k)
+	for r, of := range plan {
+		head := (len(d[r]) - of.dropped) * headShare / 100
+		for i, e := range d[r] {
+			switch isLeft := i < head || i >= head+of.dropped; {
+			case isLeft:
+				events = append(events, e.shortened(levels()[of.level]))
+			case first == 0 || e.shown.Event < first:
+				first = e.shown.Event
+			}
 		}
-		level := min(k, len(limits)-1)
-		k -= level
-		dropped := min(k, n)
-		k -= dropped
-		head := (n - dropped) * headShare / 100
-		for _, e := range slices.Concat(d[r][:head], d[r][head+dropped:]) {
-			events = append(events, e.shortened(limits[level]))
-		}
-		omitted += dropped
-		if left := d[r][head:]; dropped > 0 && (first == 0 || left[0].shown.Event < first) {
-			first = left[0].shown.Event
-		}
+		omitted += of.dropped
 	}
 	slices.SortFunc(events, byNumber)
 	return events, omitted, first

@@ -117,11 +117,11 @@ func TestAnswersAreHeldBack(t *testing.T) {
 		r.add(&conversations.Event{Number: i, Turn: 1, Kind: kind, Text: []byte(cmp.Or(text[i], "words"))})
 	}
 	r.add(&conversations.Event{Number: 11, Turn: 2, Kind: transcript.KindAssistant, Text: []byte("words")})
-	r.release(true)
+	r.settle(true)
 	var got []int
-	for _, turn := range r.asked {
-		for i := range turn.events {
-			got = append(got, turn.events[i].shown.Event)
+	for _, e := range r.events {
+		if e.isAsked {
+			got = append(got, e.shown.Event)
 		}
 	}
 	if want := []int{1, 4, 5, 6, 8, 9, 11}; !slices.Equal(got, want) {

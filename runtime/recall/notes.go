@@ -182,10 +182,13 @@ func join(words []string, last string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
 }
 
-// count writes "1 turn" and "2 turns".
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
+// either is one of two texts.
+func either(first bool, one, other string) string {
+	if first {
+		return one
 	}
-	return strconv.Itoa(n) + " " + many
+	return other
 }
+
+// count writes "1 turn" and "2 turns".
+func count(n int, one, many string) string { return strconv.Itoa(n) + " " + either(n == 1, one, many) }

@@ -71,6 +71,16 @@ func readOutline(ctx context.Context, source conversations.Source, id string) (o
 	return o, err
 }
 
+// answerTo is the event of the answer to a request; 0 for none.
+func (o *outline) answerTo(number int) int {
+	for i := range o.requests {
+		if o.requests[i].number == number {
+			return o.requests[i].answer
+		}
+	}
+	return 0
+}
+
 // answerInterrupted gives each interrupted request the last answer in its turn.
 func (o *outline) answerInterrupted() {
 	var last request // with an answer

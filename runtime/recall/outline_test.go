@@ -10,7 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -239,10 +241,10 @@ func TestAnswerOfInterrupted(t *testing.T) {
 		{Number: 6, Turn: 2, Request: 3, Kind: transcript.KindAssistant, Text: []byte("Done.")},
 	}}
 	for number, want := range map[int]int{1: 4, 3: 4, 5: 6} {
-		only := newEvent(&source.events[number-1], kindUser)
-		n := neighbours{around: 1, only: only, calls: toolCalls{}}
-		if _, err := n.read(t.Context(), source, "jp-c1"); err != nil || n.partner == nil || n.partner.shown.Event != want {
-			t.Errorf("beside %d: %+v, %v, want %d", number, n.partner, err, want)
+		a := around{reading: newReading(contract.Call{}, conversation.ReadParams{Include: []string{"chat"}}), number: number, most: 1}
+		a.only = newEvent(&source.events[number-1], kindUser)
+		if _, err := a.neighbours(t.Context(), source); err != nil || a.answer != want {
+			t.Errorf("beside %d: %d, %v, want %d", number, a.answer, err, want)
 		}
 	}
 }

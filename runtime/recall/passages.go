@@ -81,53 +81,33 @@ func (r *reading) about(e event, limit int) event {
 func (t *body) only(joined string, spans []excerpt.Span) body {
 	lines := t.lines()
 	findPastes(lines) // which finds the headings too
-	spans = withoutShortGaps(joined, append(headingsBeside(lines, spans), spans...))
-	var b bodyBuilder
+	spans = append(headingsBeside(lines, spans), spans...)
+	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
+	var pieces []line
 	at := 0
-	skip := func(to int) {
-		b.skip(utf8.RuneCountInString(joined[at:to]))
-		at = to
+	add := func(end int, kept bool) {
+		if at < end {
+			pieces = append(pieces, line{text: joined[at:end], chars: utf8.RuneCountInString(joined[at:end]), kept: kept})
+			at = end
+		}
 	}
-	for i := range lines {
-		if lines[i].isGap {
-			b.skip(lines[i].chars)
+	for _, l := range lines {
+		if l.isGap {
+			pieces = append(pieces, l)
 			continue
 		}
-		end := at + len(lines[i].text)
+		end := at + len(l.text)
 		for _, s := range spans {
-			if from, to := max(s.Start, at), min(s.End, end); from < to {
-				skip(from)
-				b.keep(joined[from:to])
-				at = to
+			if s.Start < end && s.End > at {
+				add(s.Start, false)
+				add(min(s.End, end), true)
 			}
 		}
-		skip(end)
+		add(end, false)
 	}
-	shorter := b.done()
+	shorter := bodyOf(pieces)
 	shorter.inside = t.inside
 	return shorter
-}
-
-// withoutShortGaps puts parts of a text in order, and closes gaps no longer than the mark in their
-// place.
-func withoutShortGaps(joined string, spans []excerpt.Span) []excerpt.Span {
-	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
-	isShort := func(from, to int) bool { return from >= to || utf8.RuneCountInString(joined[from:to]) < maxMark }
-	var closed []excerpt.Span
-	for _, s := range spans {
-		if n := len(closed); n > 0 && isShort(closed[n-1].End, s.Start) {
-			closed[n-1].End = max(closed[n-1].End, s.End)
-		} else {
-			closed = append(closed, s)
-		}
-	}
-	if first := &closed[0]; isShort(0, first.Start) {
-		first.Start = 0
-	}
-	if last := &closed[len(closed)-1]; isShort(last.End, len(joined)) {
-		last.End = len(joined)
-	}
-	return closed
 }
 
 // headingsBeside returns where headings are that are shown beside parts of a text, as far as there
@@ -160,11 +140,18 @@ func headingsBeside(lines []line, spans []excerpt.Span) []excerpt.Span {
 
 // tellingEvents are the events that were asked for and tell most, the best one first.
 func (r *reading) tellingEvents(ctx context.Context, source conversations.Source) ([]event, error) {
-	if len(r.numbers) == 0 {
+	asked := map[int]bool{}
+	all := conversations.EventRange{}
+	for _, e := range r.events {
+		if e.isAsked {
+			asked[e.shown.Event] = true
+			all = conversations.EventRange{First: cmp.Or(all.First, e.shown.Event), Last: e.shown.Event}
+		}
+	}
+	if len(asked) == 0 {
 		r.ranking = &conversations.Ranking{}
 		return nil, nil
 	}
-	all := conversations.EventRange{First: slices.Min(r.numbers), Last: slices.Max(r.numbers)}
 	if err := r.rank(ctx, source, all); err != nil {
 		return nil, err
 	}
@@ -175,7 +162,7 @@ func (r *reading) tellingEvents(ctx context.Context, source conversations.Source
 	slices.SortStableFunc(best, func(p, q conversations.RankedPassage) int { return cmp.Compare(q.Score, p.Score) })
 	place := map[int]int{}
 	for _, p := range best {
-		if slices.Contains(r.numbers, p.Number) && p.Score*100 >= best[0].Score*leastRelevant {
+		if asked[p.Number] && p.Score*100 >= best[0].Score*leastRelevant {
 			place[p.Number] = len(place)
 		}
 	}
@@ -211,7 +198,7 @@ func (r *reading) readAbout(ctx context.Context, source conversations.Source) (*
 		events := slices.Clone(shown)
 		slices.SortFunc(events, byNumber)
 		e := r.bare(inTurns(events), 0)
-		e.Truncated = e.Truncated || len(shown) < len(r.numbers)
+		e.Truncated = e.Truncated || len(shown) < r.asked
 		e.Notes = append(append(e.Notes, r.aboutNote(len(shown), left)), r.damageNotes()...)
 		return e
 	}
@@ -228,7 +215,7 @@ func (r *reading) readAbout(ctx context.Context, source conversations.Source) (*
 // aboutNote says which events are shown of those that were asked for, and names the best of
 // the others.
 func (r *reading) aboutNote(shown int, left []string) string {
-	asked := count(len(r.numbers), "event", "events")
+	asked := count(r.asked, "event", "events")
 	if shown == 0 {
 		note := "No event holds a word of about; " + asked + " looked at."
 		if missing := nowhere(r.ranking.Words); missing != "" {

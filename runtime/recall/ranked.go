@@ -32,8 +32,8 @@ const (
 	leastScore, leastConversation, leastNamed = 30, 10, 20
 	mostNamed                                 = 5
 	// The latest statement is named of the best conversation alone: named of all, it costs 0.2
-	// points of all evidence on the page.
-
+	// points of all evidence on the page. latestText characters of it are shown where there is room.
+	latestText = 160
 	// mostWide is how many of the best passages are shown with more around them where there is room.
 	// Five of 600 bytes tell more than three of 1,400: where a statement was cut a reader had to ask
 	// again, and twelve first pages have 36,400 characters in place of 43,900.
@@ -45,10 +45,11 @@ type recalling struct {
 	call   contract.Call
 	params conversation.RecallParams
 	conversations.Ranking
-	poor  bool // none of the rare words occurs
-	named int  // so many conversations are named also without a passage
-	page  map[*conversations.RankedPassage]bool
-	wide  map[*conversations.RankedPassage]bool
+	poor   bool // none of the rare words occurs
+	named  int  // so many conversations are named also without a passage
+	latest bool // the latest statement of the best one is shown, not only named
+	page   map[*conversations.RankedPassage]bool
+	wide   map[*conversations.RankedPassage]bool
 }
 
 // Recall answers conversation_recall.
@@ -85,7 +86,7 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 func rankQuery(p conversation.RecallParams) (conversations.RankQuery, []contract.Problem) {
 	q := conversations.RankQuery{
 		Filter: conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
-		Text:   p.Query, Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, conversation.RecallScopesErrors),
+		Text:   p.Query, Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"),
 		Own: isRecallTool(), MaxPassages: p.Limit, MaxText: passageText, MaxWide: passageWide,
 	}
 	var problems []contract.Problem
@@ -130,6 +131,9 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 			delete(a.page, p)
 		}
 	}
+	if a.latest = !a.poor; a.latest {
+		a.latest = chars(a.envelope()) <= most
+	}
 	for _, p := range ranked {
 		if !a.page[p] || a.poor || len(a.wide) == mostWide {
 			continue
@@ -173,18 +177,24 @@ func (a *recalling) envelope() *conversation.RecallEnvelope {
 		shown := conversation.RecallConversation{
 			ID: string(c.ID), Source: c.Source, Archived: c.Archived, Title: clip(text.Line(c.Title), recallTitle),
 		}
-		var last time.Time
+		var last *conversations.RankedPassage
 		for j := range c.Passages {
 			if p := &c.Passages[j]; a.page[p] {
 				shown.Passages = append(shown.Passages, a.passage(p))
-				last = p.Time
-				if shown.Latest = c.Latest; i > 0 || p.Number >= c.Latest {
-					shown.Latest = 0
-				}
+				last = p
 			}
 		}
-		if !last.IsZero() {
-			shown.Day = last.UTC().Format(time.DateOnly)
+		if last != nil && !last.Time.IsZero() {
+			shown.Day = last.Time.UTC().Format(time.DateOnly)
+		}
+		if later := c.Latest; i == 0 && last != nil && later != nil && last.Number < later.Number {
+			if a.latest {
+				p := a.passage(later)
+				p.Latest, p.Text = true, clip(p.Text, latestText)
+				shown.Passages = append(shown.Passages, p)
+			} else {
+				shown.Latest = later.Number
+			}
 		}
 		if len(shown.Passages) > 0 || i < a.named && c.Score*100 >= a.Conversations[0].Score*leastNamed {
 			e.Conversations = append(e.Conversations, shown)

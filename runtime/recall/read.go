@@ -39,22 +39,18 @@ type reading struct {
 	params  conversation.ReadParams
 	current bool
 	conversations.Reading
-	turns int // that were asked for and exist
 
-	chars     int     // recorded in all that is asked for
-	latest    *event  // what the assistant said last, while it may be the answer
+	turns     []int   // the numbers of those that were asked for and exist
+	events    []event // that are asked for, and else requests and answers
+	asked     int     // how many events are
+	chars     int     // recorded in these
+	isLong    bool    // events are shortened, as they are too much together
+	latest    int     // where the last is that the assistant said, while it may be the answer, from 1; else 0
 	announces bool    // it is an announcement, where the next request is in the same turn
-	asked     []turn  // the turns, with the events that are asked for
-	results   []turn  // the same with requests and answers alone
-	single    digest  // all events that are asked for
-	whole     []event // all events so far, while there is one, or they have no more than maxWhole characters
-	requests  outline // in what is asked for
+	requests  outline
 	calls     toolCalls
 
-	// Instead of all these, where the call says what it looks for: the events that are asked
-	// for, and how they rank.
-	numbers []int
-	ranking *conversations.Ranking
+	ranking *conversations.Ranking // of events, where the call says what it looks for
 }
 
 // Read answers conversation_read.
@@ -64,7 +60,7 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 		p.Event = &number
 	}
 	if len(p.Include) == 0 {
-		p.Include = []string{conversation.ReadIncludeChat, conversation.ReadIncludeReasoning, conversation.ReadIncludeToolCalls, conversation.ReadIncludeToolResults}
+		p.Include = []string{"chat", "reasoning", "tool_calls", "tool_results"}
 	}
 	undone := "whether this is the current conversation is not known"
 	if p.IncludeCurrent {
@@ -165,7 +161,7 @@ func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*
 	if r.Reading, err = source.Read(ctx, q); err != nil {
 		return nil, err
 	}
-	r.release(true)
+	r.settle(true)
 	r.countTurns()
 	if r.params.About != nil {
 		return r.readAbout(ctx, source)
@@ -173,13 +169,32 @@ func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*
 	if e := r.unshortened(); e != nil {
 		return e, nil
 	}
-	if r.turns <= 1 {
+	r.shorten()
+	asked := r.grouped(func(e *event) bool { return e.isAsked })
+	switch {
+	case len(r.turns) <= 1:
 		return r.oneTurn(), nil
+	case r.fits(asked):
+		return r.several(asked), nil
 	}
-	if r.fits(r.asked) {
-		return r.several(r.asked), nil
+	return nil, r.refusal(asked)
+}
+
+// grouped are the turns, with some of their events.
+func (r *reading) grouped(wanted func(*event) bool) []turn {
+	turns, i := make([]turn, len(r.turns)), 0
+	for i, number := range r.turns {
+		turns[i].number = number
 	}
-	return nil, r.refusal()
+	for _, e := range r.events {
+		for turns[i].number < e.turn {
+			i++
+		}
+		if wanted(&e) {
+			turns[i].events = append(turns[i].events, e)
+		}
+	}
+	return turns
 }
 
 // fits reports whether an answer has room for all texts of some turns, shortened to
@@ -194,9 +209,6 @@ func (r *reading) fits(turns []turn) bool {
 	return chars(r.envelope(turns, 0, 0)) <= conversation.ReadMaxChars
 }
 
-// isUsual reports whether an answer with some turns is not shortened further.
-func (r *reading) isUsual(turns []turn) bool { return chars(r.envelope(turns, 0, 0)) <= usualRead }
-
 // several is the answer with turns that fit.
 func (r *reading) several(turns []turn) *conversation.ReadEnvelope {
 	e := r.envelope(turns, 0, 0)
@@ -204,11 +216,11 @@ func (r *reading) several(turns []turn) *conversation.ReadEnvelope {
 		if chars(e) <= usualRead {
 			break
 		}
-		shorter := make([]turn, len(turns))
-		for i, t := range turns {
-			shorter[i] = turn{number: t.number}
-			for _, event := range t.events {
-				shorter[i].events = append(shorter[i].events, event.shortened(limit))
+		shorter := slices.Clone(turns)
+		for i := range shorter {
+			shorter[i].events = slices.Clone(shorter[i].events)
+			for j, e := range shorter[i].events {
+				shorter[i].events[j] = e.shortened(limit)
 			}
 		}
 		e = r.envelope(shorter, 0, 0)
@@ -229,15 +241,12 @@ func (r *reading) add(recorded *conversations.Event) {
 		return // outside of all turns
 	}
 	if recorded.Turn > r.lastTurn() {
-		r.release(true)
-		r.begin(recorded.Turn)
+		r.settle(true)
+		r.turns = append(r.turns, recorded.Turn)
 	}
 	kind := kindOf(recorded.Kind)
-	if kind == "" {
-		return
-	}
 	if kind == kindUser {
-		r.release(r.latest == nil || r.latest.turn != recorded.Turn || !r.announces)
+		r.settle(!r.announces)
 		r.requests.add(newRequest(recorded))
 	}
 	call := r.calls.match(recorded, kind)
@@ -246,102 +255,96 @@ func (r *reading) add(recorded *conversations.Event) {
 		return
 	}
 	e := newEvent(recorded, kind)
-	e.call = call
-	switch {
-	case e.isBlank():
-	case isSaid:
-		r.release(false)
-		r.latest, r.announces = &e, isAnnouncement(recorded.Text)
-	default:
-		r.keep(e, false)
-	}
-}
-
-// release keeps what the assistant said last, of which it is known now whether it is
-// the answer to a request.
-func (r *reading) release(isAnswer bool) {
-	if r.latest != nil {
-		r.keep(*r.latest, isAnswer)
-		r.latest = nil
-	}
-}
-
-func (r *reading) keep(e event, isAnswer bool) {
-	kind := e.shown.EventKind
-	isAsked := includes(r.params.Include, kind, isAnswer)
-	if r.params.About != nil {
-		if isAsked {
-			r.numbers = append(r.numbers, e.shown.Event)
-		}
+	if e.call = call; e.isBlank() {
 		return
 	}
-	if isAsked {
-		isFirst := r.chars == 0
-		// A program may say anything of how long a text is.
-		r.chars += min(max(e.chars, 1), math.MaxInt-r.chars)
-		switch {
-		case r.chars <= maxWhole:
-			r.whole = append(r.whole, e)
-		case isFirst:
-			r.whole = []event{e.shortened(partChars)}
-		default:
-			r.whole = nil
-		}
+	if isSaid {
+		r.settle(false)
 	}
-	if kind == kindUser {
-		e = e.withoutPastes(pastedRequest)
-	}
-	e = e.shortened(maxText)
-	if kind == kindUser || isAnswer {
-		r.results[len(r.results)-1].add(e)
-	}
-	if isAsked {
-		r.asked[len(r.asked)-1].add(e)
-		rank := rankOf(kind, isAnswer)
-		r.single[rank] = append(r.single[rank], e)
+	r.events = append(r.events, e)
+	if isSaid {
+		r.latest, r.announces = len(r.events), isAnnouncement(recorded.Text)
+	} else {
+		r.keep(len(r.events) - 1)
 	}
 }
 
-// begin begins a turn.
-func (r *reading) begin(number int) {
-	r.turns++
-	r.asked, r.results = append(r.asked, turn{number: number}), append(r.results, turn{number: number})
+// settle keeps what the assistant said last, of which it is known now whether it is
+// the answer to a request.
+func (r *reading) settle(isAnswer bool) {
+	if at := r.latest - 1; at >= 0 {
+		r.latest = 0
+		r.events[at].isAnswer = isAnswer
+		r.keep(at)
+	}
+}
+
+// keep keeps an event, if it is asked for or a request or an answer. Where events are too much
+// together, their texts are shortened.
+func (r *reading) keep(at int) {
+	e := &r.events[at]
+	e.isAsked = includes(r.params.Include, e.shown.EventKind, e.isAnswer)
+	if !e.isAsked && !e.isResult() {
+		r.events = slices.Delete(r.events, at, at+1)
+		return
+	}
+	if e.isAsked {
+		r.asked++
+		// A program may say anything of how long a text is.
+		r.chars += min(max(e.chars, 1), math.MaxInt-r.chars)
+	}
+	switch {
+	case r.params.About != nil:
+		e.body = body{}
+	case r.isLong:
+		*e = e.inTurn()
+	case r.chars > maxWhole && r.asked > 1:
+		r.shorten()
+	}
+}
+
+// shorten shortens all events that are not.
+func (r *reading) shorten() {
+	if r.isLong {
+		return
+	}
+	r.isLong = true
+	for i, e := range r.events {
+		r.events[i] = e.inTurn()
+	}
 }
 
 // lastTurn is the number of the last turn so far; 0 where there is none.
 func (r *reading) lastTurn() int {
-	if len(r.asked) == 0 {
+	if len(r.turns) == 0 {
 		return 0
 	}
-	return r.asked[len(r.asked)-1].number
+	return r.turns[len(r.turns)-1]
 }
 
 // countTurns adds the turns that have no events at all.
 func (r *reading) countTurns() {
-	if r.FirstTurn > 0 && r.turns > 0 && r.FirstTurn < r.asked[0].number {
-		r.turns++
-		first := turn{number: r.FirstTurn}
-		r.asked, r.results = slices.Insert(r.asked, 0, first), slices.Insert(r.results, 0, first)
+	if r.FirstTurn > 0 && r.FirstTurn < r.LastTurn && (len(r.turns) == 0 || r.FirstTurn < r.turns[0]) {
+		r.turns = slices.Insert(r.turns, 0, r.FirstTurn)
 	}
 	if r.LastTurn > r.lastTurn() {
-		if r.turns == 0 && r.FirstTurn > 0 && r.FirstTurn < r.LastTurn {
-			r.begin(r.FirstTurn)
-		}
-		r.begin(r.LastTurn)
+		r.turns = append(r.turns, r.LastTurn)
 	}
 }
 
 // unshortened is the answer with all texts whole; nil where they are too long. An event
 // that is the only one of one turn has as much room as with its number.
 func (r *reading) unshortened() *conversation.ReadEnvelope {
-	if len(r.whole) == 0 || r.turns > 1 && r.chars > maxWhole {
+	if r.asked == 0 || r.isLong || len(r.turns) > 1 && r.chars > maxWhole {
 		return nil
 	}
-	slices.SortFunc(r.whole, byNumber)
-	turns, rest := slices.Clone(r.asked), r.whole
-	for i := range turns {
-		n := len(turns[i].events)
-		turns[i].events, rest = rest[:n], rest[n:]
+	turns := r.grouped(func(e *event) bool { return e.isAsked })
+	if r.chars > maxWhole {
+		for i := range turns {
+			for j, e := range turns[i].events {
+				turns[i].events[j] = e.shortened(partChars)
+			}
+		}
 	}
 	if e := r.envelope(turns, 0, 0); chars(e) <= conversation.ReadMaxChars {
 		return e
@@ -351,19 +354,28 @@ func (r *reading) unshortened() *conversation.ReadEnvelope {
 
 // oneTurn is the answer with one turn, or none: the longest form of it that fits.
 func (r *reading) oneTurn() *conversation.ReadEnvelope {
+	var d digest
+	for _, e := range r.events {
+		if e.isAsked {
+			d[e.rank()] = append(d[e.rank()], e)
+		}
+	}
 	omitted := 0
 	form := func(k int) *conversation.ReadEnvelope {
 		var events []event
 		var first int
-		events, omitted, first = r.single.form(k)
+		events, omitted, first = d.form(k)
 		var turns []turn
-		if r.turns > 0 {
-			turns = []turn{{number: r.asked[0].number, events: events}}
+		for _, number := range r.turns {
+			turns = append(turns, turn{number: number, events: events})
 		}
 		return r.envelope(turns, omitted, first)
 	}
 	within := func(limit int) *conversation.ReadEnvelope {
-		return form(sort.Search(r.single.forms(), func(k int) bool { return r.single.least(k) <= limit && chars(form(k)) <= limit }))
+		return form(sort.Search(d.forms(), func(k int) bool {
+			_, shown := d.plan(k)
+			return shown*leastFrame <= limit && chars(form(k)) <= limit
+		}))
 	}
 	if e := within(usualRead); omitted == 0 {
 		return e

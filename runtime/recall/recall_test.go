@@ -9,7 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
-// TestRecallNotes: an answer names the latest statement where it is not shown, the conversations
+// TestRecallNotes: an answer shows the latest statement after the best, and names the conversations
 // with the same passage, and a near spelling of a word that occurs nowhere.
 func TestRecallNotes(t *testing.T) {
 	t.Parallel()
@@ -22,7 +22,7 @@ func TestRecallNotes(t *testing.T) {
 	}))
 	for arguments, want := range map[string][]string{
 		`{"query":"the plan to measure the tidal gauge"}`: {`<note>The same elsewhere: event=1 of jp-c1700000000`, ` in jp-c1700000000`},
-		`{"query":"the tidal gauge", "limit":1}`:          {` latest="6"`},
+		`{"query":"the tidal gauge", "limit":1}`:          {`<passage event="6" turn="1" scope="assistant" latest="true">The tidal gauge is of brass now.</passage>`},
 		`{"query":"the tidal guage"}`:                     {`Nowhere: "guage" (near: "gauge").`},
 		`{"query":"the tidal walrus"}`:                    {`Nowhere: "walrus".`},
 	} {

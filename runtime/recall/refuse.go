@@ -15,25 +15,26 @@ const outlineChars = 6000
 
 // refusal says why several turns cannot be returned at once, with numbers that
 // work: each call it names was measured, and fits. The outline says where to look.
-func (r *reading) refusal() error {
-	message := fmt.Sprintf("Conversation %s is %s, %s characters", r.ID, count(r.turns, "turn", "turns"), short(r.chars))
-	if r.turns < r.Turns {
-		message = fmt.Sprintf("The last %s of conversation %s are %s characters", count(r.turns, "turn", "turns"), r.ID, short(r.chars))
+func (r *reading) refusal(asked []turn) error {
+	message := fmt.Sprintf("Conversation %s is %s, %s characters", r.ID, count(len(r.turns), "turn", "turns"), short(r.chars))
+	if len(r.turns) < r.Turns {
+		message = fmt.Sprintf("The last %s of conversation %s are %s characters", count(len(r.turns), "turn", "turns"), r.ID, short(r.chars))
 	}
 	ways := []string{"event=N", "turn=N"}
-	n := most(r.asked, r.fits)
-	if n > 1 || n == 1 && r.isUsual(latest(r.asked, 1)) {
-		ways = append(ways, fmt.Sprintf("last=%d (%s)", n, short(r.measure(latest(r.asked, n)))))
+	n := most(asked, r.fits)
+	if n > 1 || n == 1 && chars(r.envelope(latest(asked, 1), 0, 0)) <= usualRead {
+		ways = append(ways, fmt.Sprintf("last=%d (%s)", n, short(r.measure(latest(asked, n)))))
 	} else {
 		ways = append(ways, "last=1") // of which the least important is shortened first
 	}
-	results := []string{conversation.ReadIncludeRequests, conversation.ReadIncludeAnswers}
+	results := []string{"requests", "answers"}
 	if slices.ContainsFunc(r.params.Include, func(i string) bool { return !slices.Contains(results, i) }) {
 		// Worth naming where it shows more turns.
-		more := most(r.results, r.fits)
-		size := r.measure(latest(r.results, more))
+		all := r.grouped((*event).isResult)
+		more := most(all, r.fits)
+		size := r.measure(latest(all, more))
 		switch {
-		case more == r.turns && r.params.Last == nil:
+		case more == len(r.turns) && r.params.Last == nil:
 			ways = append(ways, fmt.Sprintf(`include=%s (%s)`, list(results), short(size)))
 		case more > n:
 			ways = append(ways, fmt.Sprintf(`last=%d, include=%s (%s)`, more, list(results), short(size)))
@@ -41,18 +42,18 @@ func (r *reading) refusal() error {
 	}
 	return &contract.Error{
 		Message: fmt.Sprintf("%s: more than the %d of one answer, even shortened. What fits: %s.\n\nIts requests, with about what reading the turn takes:\n%s",
-			message, conversation.ReadMaxChars, strings.Join(ways, "; "), r.outlined()),
+			message, conversation.ReadMaxChars, strings.Join(ways, "; "), r.outlined(asked)),
 		Caller: true, Err: errTooMuch,
 	}
 }
 
 // outlined is the outline of what is asked for, a request to a line.
-func (r *reading) outlined() string {
+func (r *reading) outlined(asked []turn) string {
 	seen := 0
 	row := func(q *request) string {
 		size := ""
-		if cost := r.costOf(q.turn); cost > 0 && q.turn != seen {
-			size = fmt.Sprintf(" (%s)", short(cost))
+		if i := slices.Index(r.turns, q.turn); i >= 0 && q.turn != seen && len(asked[i].events) > 0 {
+			size = fmt.Sprintf(" (%s)", short(min(asked[i].cost(), conversation.ReadMaxChars)))
 		}
 		return fmt.Sprintf("turn=%d event=%d%s: %s", q.turn, q.number, size, q.text)
 	}
@@ -67,15 +68,6 @@ func (r *reading) outlined() string {
 		seen = q.turn
 	}
 	return strings.Join(lines, "\n")
-}
-
-// costOf is about how many characters reading a turn takes.
-func (r *reading) costOf(number int) int {
-	i, found := slices.BinarySearchFunc(r.asked, number, func(t turn, number int) int { return t.number - number })
-	if !found {
-		return 0
-	}
-	return min(r.asked[i].cost(), conversation.ReadMaxChars)
 }
 
 // measure is how long the answer with these turns would be.

@@ -12,8 +12,6 @@ import (
 // What is kept of what was pasted into a text.
 const (
 	leastPasted = 6   // lines of a table, of a quotation, of a log or of indented code that make it a paste
-	mostCode    = 6   // lines between the marks of a fence that stay together
-	codeChars   = 600 // characters of these, with the marks
 	firstPasted = 3   // lines of a paste that is shortened
 	pastedChars = 240 // characters of these
 	leastSaved  = 240 // characters that are worth a mark
@@ -24,6 +22,16 @@ const (
 const (
 	worthKeeping = 24
 	wordChars    = 20
+)
+
+// headingShare is the part of what is kept that headings in the middle may take: one
+// in so many. Each has up to headingText characters of what stands below it; where not
+// all have room for that, there are fewer headings. maxBold is how long a line in bold is that is
+// one.
+const (
+	headingShare = 4
+	headingText  = 120
+	maxBold      = 80
 )
 
 // form is what kind of text is shortened. Prose has pastes and headings, and says at
@@ -41,77 +49,24 @@ func output() form { return form{tail: 40} }
 // with fewer. Of pastes only the first lines are kept, the longest paste first; if
 // that is not enough, the text loses its middle but for some headings in it. A limit
 // of [maxMark] can always be kept to.
-func (t *body) shorten(limit int, as form) body {
-	if t.length() <= limit {
+func (t *body) shorten(limit int, as form) (shorter body) {
+	over := t.length() - limit
+	if over <= 0 {
 		return *t
 	}
 	lines := t.lines()
 	if as.structured {
-		if shorter := withoutPastes(lines, t.length()-limit, 0); shorter.length() <= limit {
-			shorter.inside = t.inside
-			return shorter
-		}
+		lines = dropPastes(lines, over, 0)
+		shorter = bodyOf(lines)
+		over = shorter.length() - limit
 	}
-	best, lost := endsWithin(lines, limit, as.tail)
-	for _, tail := range []int{as.tail + 15, as.tail + 30, as.tail - 15} {
-		if lost == 0 {
-			break
-		}
-		if other, fewer := endsWithin(lines, limit, tail); fewer < lost {
-			best, lost = other, fewer
-		}
+	for room, last := limit, false; over > 0 && !last; room -= over {
+		last = room <= 0
+		shorter = bodyOf(ends(lines, room, as.tail))
+		over = shorter.length() - limit
 	}
-	best.inside = t.inside
-	return best
-}
-
-// endsWithin keeps at most limit characters with their marks, and returns how many
-// blocks that loses.
-func endsWithin(lines []line, limit, tail int) (shorter body, lost int) {
-	for room := limit; ; {
-		shorter = ends(lines, room, tail)
-		over := shorter.length() - limit
-		if over <= 0 || room <= 0 {
-			break
-		}
-		room -= over
-	}
-	for i := range lines {
-		if lines[i].block && !lines[i].kept {
-			lost++
-		}
-	}
-	return shorter, lost
-}
-
-// line is a line of a text with its end, or a gap.
-type line struct {
-	text    string // of the first line of a block, all of the block; of the others nothing
-	chars   int    // of text, or missing in the gap
-	isGap   bool   // what was here is missing already
-	heading bool
-	block   bool // lines that stay together
-	dropped bool
-
-	kept       bool
-	head, tail string // kept of a line that is not kept
-}
-
-// mayBeCut reports whether some of the line, which has no room, can be kept in room
-// characters.
-func (l *line) mayBeCut(room int) bool { return !l.dropped && !l.block && room >= worthKeeping }
-
-func (t *body) lines() []line {
-	var lines []line
-	for i, part := range t.parts {
-		if i > 0 {
-			lines = append(lines, line{chars: t.gaps[i-1], isGap: true, dropped: true})
-		}
-		for s := range strings.Lines(part) {
-			lines = append(lines, line{text: s, chars: utf8.RuneCountInString(s)})
-		}
-	}
-	return lines
+	shorter.inside = t.inside
+	return shorter
 }
 
 // withoutPastes returns the text with only the first lines of each paste that has more
@@ -120,18 +75,16 @@ func (t *body) withoutPastes(limit int) body {
 	if t.length() <= limit {
 		return *t
 	}
-	shorter := withoutPastes(t.lines(), t.length(), limit+1)
+	shorter := bodyOf(dropPastes(t.lines(), t.length(), limit+1))
 	shorter.inside = t.inside
 	return shorter
 }
 
-// withoutPastes drops all but the first lines of pastes of at least some characters, the
-// longest first, until about enough characters are gone. It marks the headings outside
-// of pastes.
-func withoutPastes(lines []line, enough, least int) body {
+// dropPastes drops all but the first lines of pastes of at least some characters, the
+// longest first, until about enough characters are gone.
+func dropPastes(lines []line, enough, least int) []line {
 	pastes := findPastes(lines)
 	slices.SortStableFunc(pastes, func(a, b paste) int { return b.chars - a.chars })
-	first := map[int]int{} // characters of a line that is kept in part
 	for _, p := range pastes {
 		if enough <= 0 || p.chars < least {
 			break
@@ -140,21 +93,11 @@ func withoutPastes(lines []line, enough, least int) body {
 		if p.fenced {
 			from, to = from+1, to-1
 		}
-		room, part := pastedChars, 0
-		for range firstPasted {
-			if from == to || lines[from].isGap || room < worthKeeping {
-				break
-			}
-			if lines[from].chars > room {
-				part = room
-			}
+		room := pastedChars
+		for last := min(from+firstPasted, to); from < last && !lines[from].isGap && lines[from].chars <= room; from++ {
 			room -= lines[from].chars
-			from++
 		}
-		saved, isCut := -maxMark-part, false
-		if part > 0 {
-			saved += lines[from-1].chars
-		}
+		saved, isCut := -maxMark, false
 		for _, l := range lines[from:to] {
 			if isCut = isCut || l.isGap; !l.isGap {
 				saved += l.chars
@@ -164,27 +107,15 @@ func withoutPastes(lines []line, enough, least int) body {
 			continue
 		}
 		enough -= saved
-		if part > 0 {
-			first[from-1] = part
-		}
-		for i := from; i < to; i++ {
-			lines[i].dropped = true
-		}
-	}
-	var b bodyBuilder
-	for i := range lines {
-		switch l := &lines[i]; {
-		case l.dropped:
-			b.skip(l.chars)
-		case first[i] > 0:
-			kept := startOf(l.text, first[i])
-			b.keep(kept)
-			b.skip(l.chars - utf8.RuneCountInString(kept))
-		default:
-			b.keep(l.text)
+		for i := range lines[from:to] {
+			l := &lines[from+i]
+			l.dropped, l.kept = true, false
+			if i == 0 && !l.isGap && from < p.from+firstPasted && room >= worthKeeping {
+				l.head = startOf(l.text, room)
+			}
 		}
 	}
-	return b.done()
+	return lines
 }
 
 // paste is lines that look like pasted: from the first up to before the last.
@@ -212,9 +143,7 @@ func findPastes(lines []line) []paste {
 				end++
 			}
 			if end < len(lines) {
-				if !joinBlock(lines[i : end+1]) {
-					add(paste{from: i, to: end + 1, fenced: true})
-				}
+				add(paste{from: i, to: end + 1, fenced: true})
 				i = end + 1
 				continue
 			}
@@ -236,25 +165,6 @@ func findPastes(lines []line) []paste {
 		i = end
 	}
 	return pastes
-}
-
-// joinBlock makes the lines of a fence one that is kept as a whole or not at all. It
-// reports whether they are few enough for that.
-func joinBlock(lines []line) bool {
-	if len(lines) > mostCode+2 || slices.ContainsFunc(lines, func(l line) bool { return l.isGap }) {
-		return false
-	}
-	block := line{block: true}
-	for _, l := range lines {
-		block.text += l.text
-		block.chars += l.chars
-	}
-	if block.chars > codeChars {
-		return false
-	}
-	clear(lines)
-	lines[0] = block
-	return true
 }
 
 // pastedKind is what kind of paste a line may be of; empty for prose.
@@ -286,29 +196,23 @@ func isStamped(s string) bool {
 	return strings.ContainsRune("-:/", rune(s[digits])) && '0' <= s[digits+1] && s[digits+1] <= '9' && '0' <= s[digits+2] && s[digits+2] <= '9'
 }
 
-// headingShare is the part of what is kept that headings in the middle may take: one
-// in so many. Each has up to headingText characters of what stands below it; where not
-// all have room for that, there are fewer headings.
-const (
-	headingShare = 4
-	headingText  = 120
-)
-
-// maxBold is how long a line in bold is that is a heading.
-const maxBold = 80
-
 func isBold(s string) bool {
 	s = strings.TrimRight(s, ":")
 	return len(s) > 4 && len(s) <= maxBold && strings.HasPrefix(s, "**") && strings.HasSuffix(s, "**")
 }
 
+// mayBeCut reports whether some of the line, which has no room, can be kept in room
+// characters.
+func (l *line) mayBeCut(room int) bool { return !l.dropped && room >= worthKeeping }
+
 // ends keeps about room characters of the lines that are not dropped: the end, the
 // beginning, and headings between them.
-func ends(lines []line, room, tail int) body {
+func ends(lines []line, room, tail int) []line {
+	lines = slices.Clone(lines)
 	reserved := 0
 	for i := range slices.Backward(lines) {
 		l := &lines[i]
-		l.kept, l.head, l.tail = false, "", ""
+		l.head = ""
 		if cost := headingCost(l); l.heading && !l.dropped && reserved+cost <= room/headingShare {
 			reserved += cost
 		}
@@ -346,19 +250,7 @@ func ends(lines []line, room, tail int) body {
 		lines[i].kept = !lines[i].dropped && (i < from || i >= to)
 	}
 	keepHeadings(lines[from:to], reserved)
-	keepSmall(lines)
-	var b bodyBuilder
-	for i := range lines {
-		l := &lines[i]
-		if l.kept {
-			b.keep(l.text)
-			continue
-		}
-		b.keep(l.head)
-		b.skip(l.chars - utf8.RuneCountInString(l.head) - utf8.RuneCountInString(l.tail))
-		b.keep(l.tail)
-	}
-	return b.done()
+	return lines
 }
 
 // headingCost is about how many characters it takes to keep a heading.
@@ -394,28 +286,6 @@ func keepHeadings(lines []line, room int) {
 			}
 			below.kept = true
 			left -= missing
-		}
-	}
-}
-
-// keepSmall keeps what lies between two lines that are kept, and is no longer than
-// the mark that would stand for it.
-func keepSmall(lines []line) {
-	start, chars := -1, 0 // of what is not kept
-	for i := range lines {
-		l := &lines[i]
-		switch {
-		case l.kept:
-			if start >= 0 && chars < utf8.RuneCountInString(mark(chars)) {
-				for j := start; j < i; j++ {
-					lines[j].kept = true
-				}
-			}
-			start, chars = i+1, 0
-		case l.isGap, l.head != "", l.tail != "":
-			start = -1
-		default:
-			chars += l.chars
 		}
 	}
 }

@@ -76,10 +76,6 @@ func TestShorten(t *testing.T) {
 			lines("Fix:", "```go", numberedLines("code", 6), "```", "| cell 1", "| cell 2", "| cell 3", "[… 365 chars …]", "So?"),
 		},
 		{
-			"the cut is where no short fence is", newText(lines(sentences(30), "```go", numberedLines("code", 6), "```", sentences(10), "So?"), 0, 0), 300, prose(),
-			lines(sentences(5)+"Some words.", "[… 265 chars …]", sentences(2), "```go", numberedLines("code", 6), "```", sentences(10), "So?"),
-		},
-		{
 			"what the mark would be longer than stays", newText(lines("# One", "short", "# Two", sentences(40), "The end."), 0, 0), 200, prose(),
 			lines("# One", "short", "# Two", sentences(4)+"Some", "[… 337 chars …]", "words. "+sentences(7), "The end."),
 		},

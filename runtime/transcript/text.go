@@ -2,7 +2,9 @@ package transcript
 
 import (
 	"bytes"
-	"slices"
+	"fmt"
+	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -46,19 +48,8 @@ func appendEscape(dst, raw []byte) ([]byte, int) {
 	if len(raw) < 2 {
 		return append(dst, '\\'), 1
 	}
-	switch c := raw[1]; c {
-	case '"', '\\', '/':
-		return append(dst, c), 2
-	case 'b':
-		return append(dst, '\b'), 2
-	case 'f':
-		return append(dst, '\f'), 2
-	case 'n':
-		return append(dst, '\n'), 2
-	case 'r':
-		return append(dst, '\r'), 2
-	case 't':
-		return append(dst, '\t'), 2
+	if i := strings.IndexByte(letters, raw[1]); i >= 0 {
+		return append(dst, escaped[i]), 2
 	}
 	r, ok := unicodeEscape(raw)
 	if !ok {
@@ -78,24 +69,11 @@ func appendEscape(dst, raw []byte) ([]byte, int) {
 
 // unicodeEscape reads a \uXXXX escape at the start of raw.
 func unicodeEscape(raw []byte) (rune, bool) {
-	if len(raw) < 6 || raw[0] != '\\' || raw[1] != 'u' {
+	if len(raw) < 6 || raw[1] != 'u' || raw[0] != '\\' {
 		return 0, false
 	}
-	var r rune
-	for _, c := range raw[2:6] {
-		switch {
-		case '0' <= c && c <= '9':
-			c -= '0'
-		case 'a' <= c && c <= 'f':
-			c -= 'a' - 10
-		case 'A' <= c && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(c)
-	}
-	return r, true
+	r, err := strconv.ParseUint(string(raw[2:6]), 16, 16)
+	return rune(r), err == nil
 }
 
 // AppendValid appends text, with U+FFFD for every byte that is not UTF-8.
@@ -103,10 +81,8 @@ func AppendValid(dst, text []byte) []byte {
 	if utf8.Valid(text) {
 		return append(dst, text...)
 	}
-	for len(text) > 0 {
-		r, n := utf8.DecodeRune(text)
+	for _, r := range string(text) {
 		dst = utf8.AppendRune(dst, r)
-		text = text[n:]
 	}
 	return dst
 }
@@ -123,52 +99,33 @@ func AppendQuoted(dst, text []byte) []byte {
 
 // CloseQuoted makes a JSON string of the text dst[start:], which is valid UTF-8
 // with its opening quote already in front: it escapes as [AppendQuoted] does, and
-// closes the string. The text is escaped where it is: it may be long.
+// closes the string.
 func CloseQuoted(dst []byte, start int) []byte {
-	more := 0
-	for _, c := range dst[start:] {
-		if needsEscape(c) {
-			more += len(escapeOf(c)) - 1
-		}
+	first := bytes.IndexFunc(dst[start:], needsEscape)
+	if first < 0 {
+		return append(dst, '"')
 	}
-	from := len(dst)
-	dst = slices.Grow(dst, more+1)[:from+more]
-	for to := len(dst); to > from; { // from the end: nothing is written over before it is read
-		from--
-		if c := dst[from]; needsEscape(c) {
-			to -= len(escapeOf(c))
-			copy(dst[to:], escapeOf(c))
+	text := bytes.Clone(dst[start+first:])
+	dst = dst[:start+first]
+	for _, c := range text {
+		if !needsEscape(rune(c)) {
+			dst = append(dst, c)
+		} else if i := strings.IndexByte(escaped, c); i >= 0 {
+			dst = append(dst, '\\', letters[i])
 		} else {
-			to--
-			dst[to] = c
+			dst = fmt.Appendf(dst, `\u%04x`, c)
 		}
 	}
 	return append(dst, '"')
 }
 
-// escapeOf returns the escape of a byte that needs one.
-func escapeOf(c byte) string {
-	switch c {
-	case '"':
-		return `\"`
-	case '\\':
-		return `\\`
-	case '\b':
-		return `\b`
-	case '\f':
-		return `\f`
-	case '\n':
-		return `\n`
-	case '\r':
-		return `\r`
-	case '\t':
-		return `\t`
-	}
-	const hex = "0123456789abcdef"
-	return `\u00` + string([]byte{hex[c>>4], hex[c&15]})
-}
+// Characters that a letter behind a backslash stands for, and these letters.
+const (
+	escaped = "\"\\\b\f\n\r\t/"
+	letters = `"\bfnrt/`
+)
 
-func needsEscape(c byte) bool { return c < ' ' || c == '"' || c == '\\' }
+func needsEscape(c rune) bool { return c < ' ' || c == '"' || c == '\\' }
 
 // HeadChars is how many of the max characters that are kept of a longer text are
 // its first ones: 60 %, rounded down, without overflow for any max.

@@ -53,6 +53,18 @@ func BestPassage(r *terms.Reader, text []byte, weights Weights, most, wide int) 
 	return best, widen(sentences, best, wide)
 }
 
+// LastPassage returns the end of a text, of whole sentences or lines, of at most most bytes.
+func LastPassage(text []byte, most int) Passage {
+	p := Passage{Start: len(text), End: len(text)}
+	for _, s := range slices.Backward(divide(text, most)) {
+		if p.End-s.start > most {
+			break
+		}
+		p.Start = s.start
+	}
+	return p
+}
+
 // candidates returns the passages of at most most bytes that begin and end with a sentence that
 // has a term.
 func candidates(sentences []sentence, weights Weights, most int) []Passage {

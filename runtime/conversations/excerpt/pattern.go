@@ -27,11 +27,7 @@ type Pattern struct {
 	// expression, where it has one; else empty, and finder is nil.
 	required string
 	finder   *literal.Finder
-	// regex is nil for a literal pattern.
-	regex *regexp.Regexp
-	// resume is regex for a text that begins one character before the place to search from:
-	// its first match is that character.
-	resume *regexp.Regexp
+	regex    *regexp.Regexp // nil for a literal pattern
 }
 
 // PatternError is the error for a pattern that cannot be searched for.
@@ -93,13 +89,6 @@ func Compile(text string, isRegex, ignoreCase bool) (*Pattern, error) {
 	var err error
 	if p.regex, err = regexp.Compile(expr); err != nil {
 		return nil, &PatternError{Reason: PatternSyntax, Err: err}
-	}
-	// Assertions such as \b look one character back, so the search cannot go on at a bare
-	// slice. With the alternative in front that character is consumed first, and expr is tried
-	// from the next one on. It is last and without parentheses because it may end within an
-	// open \Q.
-	if p.resume, err = regexp.Compile(`\A(?s:.)|` + expr); err != nil {
-		return nil, &PatternError{Reason: PatternTooLarge, Err: err}
 	}
 	if parsed, err := syntax.Parse(expr, syntax.Perl); err == nil {
 		if part, fold := requiredIn(parsed.Simplify()); part != "" {
@@ -198,20 +187,22 @@ func (p *Pattern) next(text []byte, from int) (l line, m Span, ok bool) {
 	return l, m, false
 }
 
+// maxSpans is how many matches of a regular expression in one line are looked for: a line of many
+// megabytes may hold millions.
+const maxSpans = 10_000
+
 // Spans returns the matches in a line, or for a literal pattern in any text, that are not empty,
-// from left to right. There may be millions.
+// from left to right.
 func (p *Pattern) Spans(content []byte) iter.Seq[Span] {
-	return func(yield func(Span) bool) { p.each(content, -1, yield) }
-}
-
-// maxLocations is how many matches of a regular expression are looked for at a time: a line of
-// many megabytes may hold millions.
-const maxLocations = 4096
-
-// each calls yield with the matches in a line that are not empty, from left to right, until it
-// returns false. A regular expression is tried at most limit times; below 0 there is no limit.
-func (p *Pattern) each(content []byte, limit int, yield func(Span) bool) {
-	if p.regex == nil {
+	return func(yield func(Span) bool) {
+		if p.regex != nil {
+			for _, loc := range p.regex.FindAllIndex(content, maxSpans) {
+				if loc[0] < loc[1] && !yield(Span{loc[0], loc[1]}) {
+					return
+				}
+			}
+			return
+		}
 		for at := 0; at < len(content); {
 			start, end := p.finder.Find(content[at:])
 			if start < 0 || !yield(Span{at + start, at + end}) {
@@ -219,34 +210,6 @@ func (p *Pattern) each(content []byte, limit int, yield func(Span) bool) {
 			}
 			at += end
 		}
-		return
-	}
-	re, base, skip := p.regex, 0, 0
-	for limit != 0 {
-		n := maxLocations
-		if limit > 0 {
-			n = min(n, limit)
-			limit -= n
-		}
-		locations := re.FindAllIndex(content[base:], n+skip)
-		if len(locations) <= skip {
-			return
-		}
-		end := 0
-		for _, loc := range locations[skip:] {
-			if loc[0] < loc[1] && !yield(Span{base + loc[0], base + loc[1]}) {
-				return
-			}
-			if end = loc[1]; loc[0] == loc[1] {
-				_, size := utf8.DecodeRune(content[base+end:])
-				end += size
-			}
-		}
-		if end += base; len(locations) < n+skip || end >= len(content) {
-			return
-		}
-		_, size := utf8.DecodeLastRune(content[:end])
-		re, base, skip = p.resume, end-size, 1
 	}
 }
 

@@ -37,7 +37,7 @@ func TestWindow(t *testing.T) {
 		if !ok {
 			continue
 		}
-		w := p.Window(line, m, n, true)
+		w := p.Window(line, n, 1, true)
 		got := string(w.Text)
 		if c := utf8.RuneCountInString(got); c != n {
 			t.Fatalf("window of %d characters of %q has %d: %q", n, line, c, got)
@@ -70,7 +70,7 @@ func TestWindowWithAMatchLongerThanTheWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := []byte("aaaa" + strings.Repeat("b", 40) + "aaaa")
-	w := p.Window(line, Span{4, 44}, 10, true)
+	w := p.Window(line, 10, 1, true)
 	if got, want := string(w.Text), "…bbbbbbbb…"; got != want {
 		t.Errorf("window %q, want %q", got, want)
 	}

@@ -1,100 +1,127 @@
 package excerpt
 
 import (
-	"strings"
+	"iter"
 	"unicode/utf8"
 )
 
 const (
+	// MinWindow is the fewest characters that a window may have.
+	MinWindow = 10
 	// minShare is the fewest characters of one of several windows.
 	minShare = 40
-	// between is between two windows of a line.
-	between = " " + ellipsis + " "
+
+	ellipsis = "…"
+	between  = " " + ellipsis + " " // two windows of a line
 )
 
-// Windows returns up to count parts of a line around its first matches, of at most most
-// characters in all, ellipses included and the marks between the parts not, as one text; all of
-// the line where that has no more. One part is the one of [Pattern.Window]; there are more where
-// there are matches outside of it.
-func (p *Pattern) Windows(content []byte, most, count int, isMatch bool) (text string, chars int) {
-	most = max(most, MinWindow)
-	if len(content) <= most {
-		return string(content), 0
-	}
+// Window is parts of a long line.
+type Window struct {
+	Text    []byte // with an ellipsis at each end that is cut
+	Matches []Span // in Text
+	Chars   int    // of the whole line; 0 where Text is all of it
+}
+
+// Window returns up to count parts of a line around its first matches, of at most most characters
+// in all, ellipses included and the marks between the parts not; all of the line where that has no
+// more, or most is 0. There are several where there are matches outside of one. The matches of all
+// of a line are left to [Pattern.Spans].
+func (p *Pattern) Window(content []byte, most, count int, isMatch bool) Window {
 	total := utf8.RuneCount(content)
-	if total <= most {
-		return string(content), 0
+	if most == 0 || total <= max(most, MinWindow) {
+		return Window{Text: content}
 	}
+	most = max(most, MinWindow)
 	count = max(min(count, most/minShare), 1)
-	for n := 1; ; n++ {
-		w := windowing{content: content, total: total, share: most / n}
-		if w.place(n, p, isMatch) || n == count {
-			return w.String(), total
-		}
+	var parts []Span
+	for n, all := 1, false; n <= count && !all; n++ {
+		parts, all = p.parts(content, total, most/n, n, isMatch)
 	}
-}
-
-// windowing is the windows of one line in the making.
-type windowing struct {
-	content []byte
-	total   int // characters of the line
-	share   int // characters of one window, with its ellipses
-	parts   []placed
-	at      int // an offset, and how many characters are before it
-	atChars int
-}
-
-// place makes up to n windows, and reports whether all matches are in them. Windows that touch
-// are made one.
-func (w *windowing) place(n int, p *Pattern, isMatch bool) (all bool) {
-	all = true
-	until := 0
-	if isMatch {
-		p.each(w.content, -1, func(m Span) bool {
-			switch {
-			case m.End <= until:
-			case n == 0:
-				all = false
-			default:
-				until = max(w.add(m), m.End)
-				n--
-			}
-			return all
-		})
-	}
-	if len(w.parts) == 0 {
-		w.add(Span{})
-	}
-	return all
-}
-
-// add makes a window around a match, and returns where it ends.
-func (w *windowing) add(m Span) int {
-	w.atChars += utf8.RuneCount(w.content[w.at:m.Start])
-	w.at = m.Start
-	part := around(w.content, m, w.atChars, w.total, w.share)
-	if last := len(w.parts) - 1; last >= 0 && part.chars.Start <= w.parts[last].chars.End+utf8.RuneCountInString(between) {
-		w.parts[last].bytes.End = max(w.parts[last].bytes.End, part.bytes.End)
-		w.parts[last].chars.End = max(w.parts[last].chars.End, part.chars.End)
-		return w.parts[last].bytes.End
-	}
-	w.parts = append(w.parts, part)
-	return part.bytes.End
-}
-
-func (w *windowing) String() string {
-	var b strings.Builder
-	for i, p := range w.parts {
+	w := Window{Chars: total}
+	for i, part := range parts {
 		switch {
 		case i > 0:
-			b.WriteString(between)
-		case p.bytes.Start > 0:
-			b.WriteString(ellipsis)
+			w.Text = append(w.Text, between...)
+		case part.Start > 0:
+			w.Text = append(w.Text, ellipsis...)
 		}
-		b.Write(w.content[p.bytes.Start:p.bytes.End])
+		shift := len(w.Text) - part.Start
+		w.Text = append(w.Text, content[part.Start:part.End]...)
+		for m := range p.spans(content, isMatch) {
+			if m.Start >= part.End {
+				break
+			}
+			if m.End > part.Start {
+				w.Matches = append(w.Matches, Span{max(m.Start, part.Start) + shift, min(m.End, part.End) + shift})
+			}
+		}
 	}
-	if w.parts[len(w.parts)-1].bytes.End < len(w.content) {
-		b.WriteString(ellipsis)
+	if parts[len(parts)-1].End < len(content) {
+		w.Text = append(w.Text, ellipsis...)
 	}
-	return b.String()
+	return w
+}
+
+// spans is [Pattern.Spans] of a line that matches; of one around others nothing.
+func (p *Pattern) spans(content []byte, isMatch bool) iter.Seq[Span] {
+	if !isMatch {
+		return func(func(Span) bool) {}
+	}
+	return p.Spans(content)
+}
+
+// parts returns up to n parts of a line that has total characters, each of share characters with
+// its ellipses, and whether all matches are in them. Parts that touch are one.
+func (p *Pattern) parts(content []byte, total, share, n int, isMatch bool) (parts []Span, all bool) {
+	for m := range p.spans(content, isMatch) {
+		last := len(parts) - 1
+		if last >= 0 && m.End <= parts[last].End {
+			continue
+		}
+		if n == 0 {
+			return parts, false
+		}
+		n--
+		part := around(content, m, total, share)
+		if last >= 0 && (part.Start <= parts[last].End || utf8.RuneCount(content[parts[last].End:part.Start]) <= utf8.RuneCountInString(between)) {
+			parts[last].End = max(parts[last].End, part.End)
+		} else {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, around(content, Span{}, total, share))
+	}
+	return parts, true
+}
+
+// around returns the part of share characters, the room for ellipses included, around a match in a
+// line that has total characters, which are more.
+func around(content []byte, m Span, total, share int) Span {
+	before, width := utf8.RuneCount(content[:m.Start]), utf8.RuneCount(content[m.Start:m.End])
+	first := before - max((share-width)/2, 1) // one character for the ellipsis
+	first = max(min(first, total-share), 0)
+	last := first + share
+	if first > 0 {
+		first++
+	}
+	if last < total {
+		last--
+	}
+	start := moveRunes(content, m.Start, first-before)
+	return Span{start, moveRunes(content, start, last-first)}
+}
+
+// moveRunes returns the offset of the character n characters after the one at an offset, or
+// before it for a negative n.
+func moveRunes(text []byte, offset, n int) int {
+	for ; n > 0 && offset < len(text); n-- {
+		_, size := utf8.DecodeRune(text[offset:])
+		offset += size
+	}
+	for ; n < 0 && offset > 0; n++ {
+		_, size := utf8.DecodeLastRune(text[:offset])
+		offset -= size
+	}
+	return offset
 }

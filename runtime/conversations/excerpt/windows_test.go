@@ -39,7 +39,7 @@ func TestWindows(t *testing.T) {
 		{"longer than a window", dots(50) + strings.Repeat("needle", 20) + dots(50), 20, 3, "…" + dots(6) + "needleneedle…"},
 	} {
 		line := []byte(test.line)
-		if got, _ := ignoringCase(t, "needle").Windows(line, test.most, test.count, true); got != test.want {
+		if got := string(ignoringCase(t, "needle").Window(line, test.most, test.count, true).Text); got != test.want {
 			t.Errorf("%s:\n got %q\nwant %q", test.name, got, test.want)
 		}
 	}
@@ -52,7 +52,8 @@ func checkWindows(t *testing.T, line []byte, most, count int, p *Pattern) {
 	if most < MinWindow || total <= most {
 		return
 	}
-	got, _ := p.Windows(line, most, count, true)
+	w := p.Window(line, most, count, true)
+	got := string(w.Text)
 	matches := slices.Collect(p.Spans(line))
 	if !utf8.ValidString(got) {
 		t.Fatalf("%q of %q is no UTF-8", got, line)
@@ -61,42 +62,27 @@ func checkWindows(t *testing.T, line []byte, most, count int, p *Pattern) {
 	if n := utf8.RuneCountInString(got); n > most+(count-1)*utf8.RuneCountInString(between) {
 		t.Fatalf("%d windows of %q have %d characters of %d: %q", count, line, n, most, got)
 	}
-	if count == 1 {
-		m := Span{}
-		if len(matches) > 0 {
-			m = matches[0]
-		}
-		if want := string(p.Window(line, m, most, true).Text); got != want {
-			t.Fatalf("one window of %q is %q, and else %q", line, got, want)
-		}
+	if len(matches) > 0 && len(w.Matches) == 0 {
+		t.Fatalf("no match of %q is in %q", line, got)
 	}
 	for n := 1; n <= count; n++ {
-		w := windowing{content: line, total: total, share: most / n}
-		all := w.place(n, p, true)
-		if len(w.parts) == 0 || len(w.parts) > n {
-			t.Fatalf("%d windows of %d", len(w.parts), n)
+		share := most / n
+		parts, all := p.parts(line, total, share, n, true)
+		if len(parts) == 0 || len(parts) > n {
+			t.Fatalf("%d windows of %d", len(parts), n)
+		}
+		for i, part := range parts {
+			if part.Start > part.End || part.End > len(line) || i > 0 && part.Start <= parts[i-1].End {
+				t.Fatalf("windows %v of %q", parts, line)
+			}
 		}
 		in := func(m Span) bool {
-			for _, part := range w.parts {
-				if part.bytes.Start <= m.Start && m.End <= part.bytes.End {
-					return true
-				}
-			}
-			return false
-		}
-		for i, part := range w.parts {
-			p, chars := part.bytes, part.chars
-			if p.Start > p.End || p.End > len(line) || i > 0 && p.Start <= w.parts[i-1].bytes.End {
-				t.Fatalf("windows %v of %q", w.parts, line)
-			}
-			if utf8.RuneCount(line[p.Start:p.End]) != chars.End-chars.Start || utf8.RuneCount(line[:p.Start]) != chars.Start {
-				t.Fatalf("windows %v of %q are %v in characters", w.parts, line, chars)
-			}
+			return slices.ContainsFunc(parts, func(part Span) bool { return part.Start <= m.Start && m.End <= part.End })
 		}
 		for i, m := range matches {
-			narrow := utf8.RuneCount(line[m.Start:m.End])+2 <= w.share // with an ellipsis on each side
+			narrow := utf8.RuneCount(line[m.Start:m.End])+2 <= share // with an ellipsis on each side
 			if (all || i == 0) && narrow && !in(m) {
-				t.Fatalf("match %v of %q is in none of the windows %v (all %t)", m, line, w.parts, all)
+				t.Fatalf("match %v of %q is in none of the windows %v (all %t)", m, line, parts, all)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ type Reader struct {
 	stem     func(word string) string // of a folded word
 	function map[string]bool          // terms of function words that English does not have
 	folded   []byte
-	cache    [1 << 13]cached
+	cache    [1 << 15]cached
 }
 
 // cached is the stem of a word that was seen.

@@ -32,8 +32,8 @@ func Install(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 		Short: "Register with a host: Claude Code, Codex, Cursor, JP, …",
 		Long: `Registers this program with a host, so that its assistant gets the tools. The
 change to the host's configuration file is shown, and made after a yes; the rest
-of the file stays as it is, and a copy of it is kept with a record for undoing
-the change. Hosts and their scopes:
+of the file stays as it is, and a copy of the file as it was is kept. Hosts and
+their scopes:
 
 ` + hostTable(),
 		Example: cli.Examples(host.Name, "install claude-code", "install codex --scope project --yes", "install claude-desktop --workspace ~/src/project"),
@@ -49,9 +49,9 @@ func Uninstall(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 	return cli.RareCommand(c.cobra(&cobra.Command{
 		Use:   "uninstall HOST",
 		Short: "Undo install",
-		Long: `Undoes install: where nothing else has changed since, the host's configuration
-file gets back the bytes it had, and a file that install made is removed. Else
-the entry is made what it was. What install did not write is left alone.
+		Long: `Takes the entry that install made out of the host's configuration file. A file
+with nothing else in it is removed. All other entries stay as they are, and a
+copy of the file as it was is kept.
 
 ` + hostTable(),
 		Example: cli.Examples(host.Name, "uninstall claude-code", "uninstall codex --scope project --yes"),
@@ -122,11 +122,6 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if len(change.Files) == 0 {
-		if !c.dryRun {
-			if err := change.Apply(cmd.Context()); err != nil {
-				return err
-			}
-		}
 		return c.nothing(host, opts, change)
 	}
 	if _, err := io.WriteString(c.host.Stdout, text.Visible(change.Diff())); err != nil {
@@ -150,10 +145,7 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	for i := range change.Files {
 		f := &change.Files[i]
 		done := "Wrote " + f.Path
-		switch {
-		case f.Before == nil && f.After == nil:
-			done = "Forgot " + f.Path
-		case f.After == nil:
+		if f.After == nil {
 			done = "Removed " + f.Path
 		}
 		if kept := f.Backup(); kept != "" {

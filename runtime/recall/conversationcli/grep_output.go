@@ -97,12 +97,10 @@ func (w *hitWriter) writeEvent(found *conversations.Results, h *conversations.Hi
 	for l := range p.Lines(content.Text, w.opts.context, room) {
 		line := content.Text[l.Start:l.End]
 		out := grepLine{hit: h, number: l.Number, isMatch: l.IsMatch, spans: func(func(excerpt.Span) bool) {}}
-		first := excerpt.Span{}
 		if l.IsMatch {
 			left--
-			first = excerpt.Span{Start: l.Match.Start - l.Start, End: l.Match.End - l.Start}
 		}
-		switch out.Window = p.Window(line, first, w.opts.maxLine, l.IsMatch); {
+		switch out.Window = p.Window(line, w.opts.maxLine, 1, l.IsMatch); {
 		case out.Chars > 0:
 			out.spans = slices.Values(out.Matches)
 		case l.IsMatch:

@@ -1,0 +1,117 @@
+package index
+
+import (
+	"context"
+	"maps"
+	"math/bits"
+	"slices"
+)
+
+// mergeAt is how many segments of about one size are merged.
+const mergeAt = 4
+
+// merge merges segments of about one size, and writes those anew of which most is gone.
+func (w *Writer) merge(ctx context.Context) error {
+	owners := map[uint32]*Conversation{}
+	for _, c := range w.conversations {
+		for _, part := range c.parts {
+			owners[part] = c
+		}
+	}
+	for {
+		group := w.group(owners)
+		if len(group) == 0 {
+			return nil
+		}
+		if err := w.mergeGroup(ctx, group, owners); err != nil {
+			return err
+		}
+	}
+}
+
+// group returns the segments that are merged next.
+func (w *Writer) group(owners map[uint32]*Conversation) []*segment {
+	classes := map[int][]*segment{}
+	most := w.builder.limits
+	for _, s := range w.segments {
+		gone := 0
+		for _, part := range s.owners {
+			if owners[part] == nil {
+				gone++
+			}
+		}
+		switch {
+		case 2*gone > len(s.owners) || w.purge && gone > 0:
+			return []*segment{s}
+		case s.Text <= int64(most.segment)/2 && int(s.messages) <= most.messages/2:
+			class := bits.Len64(uint64(max(s.Text, int64(most.segment)/256))) / 2 //nolint:gosec // a size
+			classes[class] = append(classes[class], s)
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		all := classes[class]
+		if len(all) < mergeAt {
+			continue
+		}
+		text, messages, n := int64(0), 0, 0
+		for _, s := range all {
+			if text, messages = text+s.Text, messages+int(s.messages); text > int64(most.segment) || messages > most.messages {
+				break
+			}
+			n++
+		}
+		return all[:n]
+	}
+	return nil
+}
+
+// mergeGroup replaces some segments by one, without what is gone.
+func (w *Writer) mergeGroup(ctx context.Context, group []*segment, owners map[uint32]*Conversation) error {
+	err := guard(func() error {
+		for _, s := range group {
+			if err := w.copy(ctx, s, owners); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		w.builder = w.newBuilder()
+		return err
+	}
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	if err := w.wait(); err != nil {
+		return err
+	}
+	for _, s := range group {
+		s.close()
+	}
+	w.segments = slices.DeleteFunc(w.segments, func(s *segment) bool { return slices.Contains(group, s) })
+	return nil
+}
+
+// copy adds what is left of a segment to the builder.
+func (w *Writer) copy(ctx context.Context, s *segment, owners map[uint32]*Conversation) error {
+	t := texts{segment: s}
+	t.load()
+	of := map[uint32][]uint32{} // messages by their part
+	for n := range s.messages {
+		part := s.owners[t.owner(n)]
+		of[part] = append(of[part], n)
+	}
+	for _, part := range s.owners {
+		c := owners[part]
+		if c == nil {
+			continue
+		}
+		for _, n := range of[part] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			w.builder.add(part, c, &Message{t.rows.number(n), t.rows.kind(n), t.rows.time(n), t.read(n), t.extra(n)})
+		}
+	}
+	return nil
+}
