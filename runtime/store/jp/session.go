@@ -246,8 +246,7 @@ func (s *session) loadMetadata(p *place, c *store.Conversation) ([]byte, error) 
 			continue
 		}
 		name := path.Join(dir, metadataFile)
-		s.willRead(i, name)
-		data, err := readSmallFile(s.roots[i], s.dirs[i], name, maxMetadataSize)
+		data, err := s.read(i, name, maxMetadataSize)
 		switch {
 		case err == nil:
 			if err = parseMetadata(data, c); err == nil {
@@ -298,6 +297,12 @@ func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversatio
 			return store.Conversation{}, s.notFound(want, l.onePlaceEach(), slices.Concat(s.unopened, l.problems))
 		}
 	}
+}
+
+// read reads a file of a conversation of at most max bytes.
+func (s *session) read(i int, name string, max int64) ([]byte, error) {
+	s.willRead(i, name)
+	return readSmallFile(s.roots[i], s.dirs[i], name, max)
 }
 
 // willRead announces a read to the hook of tests.

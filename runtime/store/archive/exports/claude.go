@@ -2,7 +2,6 @@ package exports
 
 import (
 	"errors"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
@@ -20,7 +19,7 @@ func head(into *archive.Conversation, raw []byte, id, messages string) (list []b
 		jsontext.Value(id, &native), jsontext.Value("name", &title), jsontext.Value("created_at", &created),
 		jsontext.Value("updated_at", &updated), jsontext.Value(messages, &list),
 	)
-	into.Native, into.Title, into.Created, into.Updated = stringOf(native), stringOf(title), stampOf(created), stampOf(updated)
+	into.Native, into.Title, into.Created, into.Updated = stringOf(native), stringOf(title), timeOf(created), timeOf(updated)
 	return list
 }
 
@@ -52,7 +51,7 @@ func claude(raw []byte, into *archive.Conversation) error {
 		n := node{message: element, parent: before}
 		var id, parent, created []byte
 		jsontext.Read(element, jsontext.Value("uuid", &id), jsontext.Value("parent_message_uuid", &parent), jsontext.Value("created_at", &created))
-		if n.id, n.time = stringOf(id), stampOf(created); parent != nil {
+		if n.id, n.time = stringOf(id), timeOf(created); parent != nil {
 			n.parent = stringOf(parent)
 		}
 		before = n.id
@@ -155,13 +154,4 @@ func fileText(raw []byte) []byte {
 		text = append(append(text, '\n'), extracted...)
 	}
 	return text
-}
-
-// stampOf returns the time that a JSON string is, or zero.
-func stampOf(raw []byte) time.Time {
-	t, err := transcript.ParseTimestamp(stringOf(raw))
-	if err != nil {
-		return time.Time{}
-	}
-	return t
 }

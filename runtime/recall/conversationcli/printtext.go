@@ -19,29 +19,6 @@ const (
 	defaultRuleSize = 72
 )
 
-// text writes an event for people.
-func (p *printing) text(e *conversations.Event) error {
-	role := p.role(e)
-	if role == "" {
-		return nil
-	}
-	head := ""
-	if p.any {
-		head = "\n"
-	}
-	body := text.Visible(p.body(e))
-	if p.format.markdown {
-		p.write([]byte(head + p.markdownHead(e, role) + markdownBody(e, body)))
-	} else {
-		if body != "" && !strings.HasSuffix(body, "\n") {
-			body += "\n"
-		}
-		p.write([]byte(head + p.head(e, role) + body))
-	}
-	p.any, p.turn = true, e.Turn
-	return p.err
-}
-
 // head is the heading of an event.
 func (p *printing) head(e *conversations.Event, role string) string {
 	width := defaultRuleSize
@@ -50,9 +27,9 @@ func (p *printing) head(e *conversations.Event, role string) string {
 	}
 	title := fmt.Sprintf("── %s ── %s ──", role, p.view.turns(e))
 	if !e.Time.IsZero() {
-		title += e.Time.Format(" 2006-01-02 15:04:05Z ──")
+		title += e.Time.Format(" " + fullTime + " ──")
 	}
-	return rule(title, width, p.format)
+	return rule(title, width, p.out.format)
 }
 
 // rule is a heading filled up to a width.
@@ -68,7 +45,7 @@ func (p *printing) markdownHead(e *conversations.Event, role string) string {
 		head = "## T" + strings.TrimPrefix(p.view.turns(e), "t") + "\n\n" + head
 	}
 	if !e.Time.IsZero() {
-		head += e.Time.Format(", 2006-01-02 15:04:05Z")
+		head += e.Time.Format(", " + fullTime)
 	}
 	return head + "\n\n"
 }
@@ -88,28 +65,18 @@ func markdownBody(e *conversations.Event, body string) string {
 func quotation(said string) string {
 	var b strings.Builder
 	for line := range strings.Lines(said) {
-		if line = strings.TrimSuffix(line, "\n"); line != "" {
-			line = " " + line
-		}
-		b.WriteString(">" + line + "\n")
+		b.WriteString(strings.TrimRight("> "+strings.TrimSuffix(line, "\n"), " ") + "\n")
 	}
 	return b.String()
 }
 
 // fenced is a text in a fence that is longer than any in it.
 func fenced(said string) string {
-	longest, run := 2, 0
-	for _, c := range []byte(said) {
-		if run++; c != '`' {
-			run = 0
-		}
-		longest = max(longest, run)
+	fence := "```"
+	for strings.Contains(said, fence) {
+		fence += "`"
 	}
-	fence := strings.Repeat("`", longest+1) + "\n"
-	if said != "" {
-		said += "\n"
-	}
-	return fence + said + fence
+	return fence + "\n" + withLineEnd(said) + fence + "\n"
 }
 
 // markdownTitle is what a conversation begins with.
@@ -136,12 +103,9 @@ func (p *printing) role(e *conversations.Event) string {
 	case transcript.KindToolCall:
 		return "tool call"
 	case transcript.KindToolResult:
-		if e.IsError {
-			return "tool error"
-		}
-		return "tool result"
+		return map[bool]string{true: "tool error", false: "tool result"}[e.IsError]
 	}
-	if p.opts.style != "full" {
+	if p.style != "full" {
 		return ""
 	}
 	switch e.Kind {
@@ -155,28 +119,24 @@ func (p *printing) role(e *conversations.Event) string {
 
 // body is the text of an event, which is not safe to show yet.
 func (p *printing) body(e *conversations.Event) string {
-	said, full := string(e.Text), p.opts.style == "full"
-	switch e.Kind {
-	case transcript.KindStructured:
-		return said
-	case transcript.KindInquiryResponse:
-		if e.JSON || said == "" {
-			return said
-		}
+	said, isFull := string(e.Text), p.style == "full"
+	switch {
+	case e.Kind == transcript.KindInquiryResponse && !e.JSON && said != "":
 		return string(transcript.AppendQuoted(nil, e.Text))
-	case transcript.KindToolCall:
+	case e.Kind == transcript.KindInquiryResponse, e.Kind == transcript.KindStructured:
+		return said
+	case e.Kind == transcript.KindToolCall:
 		call := e.Name
 		if said != "" && said != "{}" && said != "[]" {
 			call += "\n" + said
 		}
-		if full {
+		if isFull {
 			return call
 		}
 		return cutChars(strings.Join(strings.Fields(call), " "), briefCallChars)
-	}
-	if e.JSON {
+	case e.JSON:
 		said = "" // something else was recorded than a text
-	} else if e.Kind == transcript.KindToolResult && !full {
+	case e.Kind == transcript.KindToolResult && !isFull:
 		said = brief(said)
 	}
 	if e.Kind == transcript.KindToolResult && e.Encoding == transcript.Base64 {
@@ -190,11 +150,9 @@ func brief(said string) string {
 	var b strings.Builder
 	n := 0
 	for line := range strings.Lines(said) {
-		if n++; n > briefLines {
-			continue
+		if n++; n <= briefLines {
+			b.WriteString(cutChars(strings.TrimRight(line, "\r\n"), briefLineChars) + "\n")
 		}
-		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
-		b.WriteString(cutChars(line, briefLineChars) + "\n")
 	}
 	if n > briefLines {
 		fmt.Fprintf(&b, "… %d more lines; --style=full prints them\n", n-briefLines)
