@@ -83,20 +83,34 @@ func (c *commands) ls(cmd *cobra.Command, o *lsOptions) error {
 	}
 	var places []treePlace
 	if o.tree {
-		places = growTree(&listing, o.Hidden || len(o.IDs) > 0, o.Offset, o.Limit)
+		isHidden := func(l *conversations.Listed) bool { return l.Hidden && !o.Hidden && len(o.IDs) == 0 }
+		places, listing.Total, listing.Aside.Hidden = tree(listing.Conversations, isHidden, o.Offset, o.Limit)
+	} else {
+		for i := range listing.Conversations {
+			places = append(places, treePlace{Listed: &listing.Conversations[i]})
+		}
 	}
-	lines := c.listLines(cmd.Context(), &listing, places, o)
-	for i := range listing.Conversations {
-		l := &listing.Conversations[i]
-		object := listedObject(l)
-		if l.Parent != "" || o.tree {
-			object = append(object, "parent_id", orNull(l.Parent))
+	shown, lines := 0, make([]string, len(places))
+	switch {
+	case c.out.format.json || len(places) == 0:
+	case o.tree:
+		lines = c.treeLines(cmd.Context(), places, o.full)
+	default:
+		lines = c.tableLines(cmd.Context(), places, o)
+	}
+	for i, p := range places {
+		object := listedObject(p.Listed)
+		if p.Parent != "" || o.tree {
+			object = append(object, "parent_id", orNull(p.Parent))
 		}
 		if c.allProjects {
-			object = append(object, "dir", orNull(l.Dir))
+			object = append(object, "dir", orNull(p.Dir))
 		}
 		if o.tree {
-			object = append(object, "depth", places[i].depth)
+			object = append(object, "depth", p.depth)
+		}
+		if p.depth == 0 {
+			shown++ // a conversation below another one is counted with that
 		}
 		c.out.add(lines[i], object)
 	}
@@ -104,7 +118,7 @@ func (c *commands) ls(cmd *cobra.Command, o *lsOptions) error {
 		c.out.add("", object{"summary", object{"total", listing.Total, "skipped", left, "excluded", listing.Aside.Excluded}})
 	}
 	if !c.out.format.json {
-		c.explainList(&listing, places, o)
+		c.explainList(&listing, shown, o)
 	}
 	return nil
 }
@@ -123,44 +137,33 @@ func listedObject(l *conversations.Listed) object {
 	return o
 }
 
-// listLines are the lines of a list for people, a head with the first of them.
-func (c *commands) listLines(ctx context.Context, listing *conversations.Listing, places []treePlace, o *lsOptions) []string {
-	switch {
-	case c.out.format.json || len(listing.Conversations) == 0:
-		return make([]string, len(listing.Conversations))
-	case o.tree:
-		return c.treeLines(ctx, listing.Conversations, places, o.full)
-	}
-	return c.tableLines(ctx, listing.Conversations, o)
-}
-
 // tableLines are aligned columns, with titles cut to the width of the terminal unless
 // they are wanted in full. Where hidden ones may be among them a column says which are.
-func (c *commands) tableLines(ctx context.Context, list []conversations.Listed, o *lsOptions) []string {
+func (c *commands) tableLines(ctx context.Context, list []treePlace, o *lsOptions) []string {
 	rows := [][]string{{"ID", "EVENTS", "ACTIVITY", "FLAGS"}}
-	column := func(is bool, head string, cell func(*conversations.Listed) string) {
-		if !is {
-			return
-		}
-		rows[0] = append(rows[0], head)
-		for i := range list {
-			rows[i+1] = append(rows[i+1], cell(&list[i]))
-		}
+	if o.Hidden {
+		rows[0] = append(rows[0], "HIDDEN")
 	}
-	for i := range list {
-		l := &list[i]
-		rows = append(rows, []string{string(l.ID), eventsCell(l), c.when(l.ActiveAt(), o.full), c.flags(l)})
+	if c.allProjects {
+		rows[0] = append(rows[0], "PROJECT")
 	}
-	column(o.Hidden, "HIDDEN", func(l *conversations.Listed) string { return map[bool]string{true: "Y", false: "N"}[l.Hidden] })
-	column(c.allProjects, "PROJECT", func(l *conversations.Listed) string { return c.projectCell(l.Dir) })
+	for _, l := range list {
+		row := []string{string(l.ID), eventsCell(l.Listed), c.when(l.ActiveAt(), o.full), c.flags(l.Listed)}
+		if o.Hidden {
+			row = append(row, map[bool]string{true: "Y", false: "N"}[l.Hidden])
+		}
+		if c.allProjects {
+			row = append(row, c.projectCell(l.Dir))
+		}
+		rows = append(rows, row)
+	}
 	lines := align(rows, 1)
-	width := c.room(o.full, text.Width(lines[0]))
-	for i := range list {
-		id := string(list[i].ID)
-		line := strings.TrimRight(lines[i+1]+text.Truncate(text.Cell(list[i].Title), width), " ")
-		lines[i+1] = c.linked(ctx, list[i].ID) + strings.TrimPrefix(line, id) + "\n"
+	head, width := c.out.format.style(styleDim, lines[0]+"TITLE")+"\n", c.room(o.full, text.Width(lines[0]))
+	for i, l := range list {
+		line := strings.TrimRight(lines[i+1]+text.Truncate(text.Cell(l.Title), width), " ")
+		lines[i+1] = head + c.linked(ctx, l.ID) + strings.TrimPrefix(line, string(l.ID)) + "\n"
+		head = ""
 	}
-	lines[1] = c.out.format.style(styleDim, lines[0]+"TITLE") + "\n" + lines[1]
 	return lines[1:]
 }
 
@@ -215,13 +218,8 @@ func kindOf(f *conversations.Filter) string {
 }
 
 // explainList says what a list does not show.
-func (c *commands) explainList(listing *conversations.Listing, places []treePlace, o *lsOptions) {
-	shown, total := len(listing.Conversations), listing.Total
-	for _, place := range places {
-		if place.depth > 0 {
-			shown-- // it is counted with the one at the top
-		}
-	}
+func (c *commands) explainList(listing *conversations.Listing, shown int, o *lsOptions) {
+	total := listing.Total
 	switch left := total - o.Offset - shown; {
 	case shown == 0 && total > 0:
 		c.note("offset %d is past the end: there are %d conversations", o.Offset, total)

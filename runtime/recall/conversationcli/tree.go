@@ -13,35 +13,34 @@ import (
 
 // treePlace is the place of a conversation in a tree.
 type treePlace struct {
+	*conversations.Listed
+	parent  transcript.ID // above it in the tree; empty at the top
 	depth   int
-	last    []bool // of the last maxIndent ones on the way down to it, and of itself: whether it is the last child
-	unshown int    // hidden children, where it has no other ones
+	way     []string // what is drawn before it: of the last maxIndent levels
+	unshown int      // hidden children, where it has no other ones
 }
 
-// growTree puts a listing in the order of a tree, in which siblings keep theirs, and
-// leaves those away that are hidden, unless hidden is set. A conversation whose parent
-// is not shown is below the nearest one above that is, or at the top. Of conversations
-// that are each other's parents the one listed first is at the top. limit and offset are
-// for those at the top; a limit of 0 is none.
-func growTree(listing *conversations.Listing, hidden bool, offset, limit int) []treePlace {
-	all := listing.Conversations
+// tree puts conversations in the order of a tree, in which siblings keep theirs, and
+// leaves those away that are hidden, which are counted. A conversation whose parent is
+// hidden is below the nearest one above that is not, or at the top. Of conversations that
+// are each other's parents the one listed first is at the top. offset and limit are for
+// those at the top, which are counted too; a limit of 0 is none.
+func tree(all []conversations.Listed, isHidden func(*conversations.Listed) bool, offset, limit int) (places []treePlace, tops, hidden int) {
 	const top = -1
-	shown := func(i int) bool { return i == top || hidden || !all[i].Hidden }
+	shown := func(i int) bool { return i == top || !isHidden(&all[i]) }
 	at := map[transcript.ID]int{}
 	for i := range all {
 		at[all[i].ID] = i
 	}
 	parents := make([]int, len(all))
+	children, unshown := map[int][]int{}, map[int]int{}
 	for i := range all {
 		parents[i] = top
 		if parent, ok := at[all[i].Parent]; ok {
 			parents[i] = parent
 		}
-	}
-	children, unshown := map[int][]int{}, map[int]int{}
-	for i := range all {
 		if !shown(i) {
-			listing.Aside.Hidden++
+			hidden++
 			unshown[parents[i]]++
 		}
 	}
@@ -55,30 +54,35 @@ func growTree(listing *conversations.Listing, hidden bool, offset, limit int) []
 			children[above] = append(children[above], i)
 		}
 	}
-	tops := children[top]
-	listing.Total = len(tops)
-	tops = tops[min(offset, len(tops)):]
+	tops = len(children[top])
+	children[top] = children[top][min(offset, tops):]
 	if limit > 0 {
-		tops = tops[:min(limit, len(tops))]
+		children[top] = children[top][:min(limit, len(children[top]))]
 	}
-	listing.Conversations = nil
-	var places []treePlace
-	var grow func(int, treePlace)
-	grow = func(i int, place treePlace) {
-		below := children[i]
-		if len(below) == 0 {
-			place.unshown = unshown[i]
+	var grow func(above int, place treePlace)
+	grow = func(above int, place treePlace) {
+		for k, i := range children[above] {
+			place.Listed, place.unshown = &all[i], 0
+			if len(children[i]) == 0 {
+				place.unshown = unshown[i]
+			}
+			if above == top {
+				places = append(places, place)
+				grow(i, treePlace{parent: all[i].ID, depth: 1})
+				continue
+			}
+			branch, below := "├── ", "│   "
+			if k == len(children[above])-1 {
+				branch, below = "└── ", "    "
+			}
+			at, way := place, append(slices.Clone(place.way), below)
+			at.way = append(slices.Clone(place.way), branch)
+			places = append(places, at)
+			grow(i, treePlace{parent: all[i].ID, depth: place.depth + 1, way: way[max(len(way)-maxIndent+1, 0):]})
 		}
-		listing.Conversations, places = append(listing.Conversations, all[i]), append(places, place)
-		way := place.last[max(len(place.last)-maxIndent+1, 0):]
-		for k, child := range below {
-			grow(child, treePlace{depth: place.depth + 1, last: append(slices.Clone(way), k == len(below)-1)})
-		}
 	}
-	for _, i := range tops {
-		grow(i, treePlace{})
-	}
-	return places
+	grow(top, treePlace{})
+	return places, tops, hidden
 }
 
 // cutCircles makes a top of the first one of each circle that is shown, or where none is
@@ -108,33 +112,24 @@ const maxIndent = 30
 
 // lines are the lines that lead to a conversation.
 func (p *treePlace) lines() string {
-	if len(p.last) == 0 {
-		return ""
+	drawn := strings.Join(p.way, "")
+	if p.depth > maxIndent {
+		drawn = "… " + drawn
 	}
-	var b strings.Builder
-	if p.depth > len(p.last) {
-		b.WriteString("… ")
-	}
-	end := len(p.last) - 1
-	for _, last := range p.last[:end] {
-		b.WriteString(map[bool]string{true: "    ", false: "│   "}[last])
-	}
-	b.WriteString(map[bool]string{true: "└── ", false: "├── "}[p.last[end]])
-	return b.String()
+	return drawn
 }
 
 // treeLines are the lines of a tree for people.
-func (c *commands) treeLines(ctx context.Context, list []conversations.Listed, places []treePlace, full bool) []string {
-	rows := make([][]string, len(list))
-	for i := range list {
-		rows[i] = []string{eventsCell(&list[i]), c.when(list[i].ActiveAt(), full)}
+func (c *commands) treeLines(ctx context.Context, places []treePlace, full bool) []string {
+	rows := make([][]string, len(places))
+	for i, p := range places {
+		rows[i] = []string{eventsCell(p.Listed), c.when(p.ActiveAt(), full)}
 	}
 	width := c.room(full, text.Width(align(rows, 0)[0]))
-	for i := range list {
-		l, p := &list[i], &places[i]
-		name, unshown := p.lines()+string(l.ID)+"  ", ""
+	for i, p := range places {
+		name, unshown := p.lines()+string(p.ID)+"  ", ""
 		switch {
-		case l.Hidden:
+		case p.Hidden:
 			name += "(hidden) "
 		case p.depth > 0:
 			name += "[fork] "
@@ -142,14 +137,13 @@ func (c *commands) treeLines(ctx context.Context, list []conversations.Listed, p
 		if p.unshown > 0 {
 			unshown = fmt.Sprintf(" (+%d hidden)", p.unshown)
 		}
-		name = strings.TrimRight(name+text.Cell(l.Title), " ")
+		name = strings.TrimRight(name+text.Cell(p.Title), " ")
 		rows[i] = append([]string{text.Truncate(name, width-len(unshown)) + unshown}, rows[i]...)
 	}
 	lines := align(rows, 1)
-	for i, line := range lines {
-		l := &list[i]
-		line = strings.Replace(strings.TrimRight(line, " "), string(l.ID), c.linked(ctx, l.ID), 1)
-		if l.Hidden {
+	for i, p := range places {
+		line := strings.Replace(strings.TrimRight(lines[i], " "), string(p.ID), c.linked(ctx, p.ID), 1)
+		if p.Hidden {
 			line = c.out.format.style(styleDim, line)
 		}
 		lines[i] = line + "\n"
