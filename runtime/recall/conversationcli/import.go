@@ -237,7 +237,7 @@ const (
 func (c *importing) summaryOf(path string, report *exports.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: new %d, updated %d, unchanged %d, skipped %d, failed %d%s\n", text.Cell(filepath.Base(path)),
-		report.New, report.Updated, report.Unchanged, report.Skipped, report.Failed, map[bool]string{true: " (nothing was written)"}[c.dryRun])
+		report.New, report.Updated, report.Unchanged, report.Skipped, report.Failed, either(c.dryRun, " (nothing was written)", ""))
 	for i, p := range report.Problems {
 		if i == maxImportProblems {
 			fmt.Fprintf(&b, "  … %d more; --json shows all\n", len(report.Problems)-i)
@@ -250,7 +250,7 @@ func (c *importing) summaryOf(path string, report *exports.Report) string {
 		if p.Title != "" {
 			place += " (" + text.Cut(text.Cell(p.Title), maxImportTitle) + ")"
 		}
-		fmt.Fprintf(&b, "  %s: %s: %s\n", map[bool]string{true: "skipped", false: "failed"}[p.Skipped], place, text.Line(p.Err.Error()))
+		fmt.Fprintf(&b, "  %s: %s: %s\n", either(p.Skipped, "skipped", "failed"), place, text.Line(p.Err.Error()))
 	}
 	return b.String()
 }
