@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -135,29 +136,26 @@ func (e *editing) edit(ctx context.Context, w *jp.Writer, l *conversations.Liste
 // describe describes what an edit would change.
 func (e *editing) describe(l *conversations.Listed) string {
 	change := e.change(l.Conversation)
-	var parts []string
-	if t := change.Title; t != nil && *t != l.Title {
-		parts = append(parts, either(*t == "", "no title", "title "+text.Quote(*t)))
-	}
-	state := func(to *bool, was bool, yes, no string) {
-		if to != nil && *to != was {
-			parts = append(parts, either(*to, yes, no))
+	state := func(to *bool, was bool, yes, no string) string {
+		if to == nil || *to == was {
+			return ""
 		}
+		return either(*to, yes, no)
 	}
-	state(change.Pinned, !l.PinnedAt.IsZero(), "pinned", "not pinned")
-	state(change.Hidden, l.Hidden, "hidden", "not hidden")
-	if at := change.Expires; at != nil && at.IsZero() {
-		parts = append(parts, "kept")
-	} else if at != nil {
-		parts = append(parts, "deleted by JP from "+at.UTC().Format(fullTime)+" on")
+	title, expiry := "", ""
+	if t := change.Title; t != nil && *t != l.Title {
+		title = either(*t == "", "no title", "title "+text.Quote(*t))
 	}
+	if at := change.Expires; at != nil {
+		expiry = either(at.IsZero(), "kept", "deleted by JP from "+at.UTC().Format(fullTime)+" on")
+	}
+	var local *bool
 	if e.local != nil {
-		state(new(e.local(l.UserOnly)), l.UserOnly, "only in the user's store", "in the project too")
+		local = new(e.local(l.UserOnly))
 	}
-	if len(parts) == 0 {
-		return "nothing"
-	}
-	return strings.Join(parts, ", ")
+	parts := filled(title, state(change.Pinned, !l.PinnedAt.IsZero(), "pinned", "not pinned"), state(change.Hidden, l.Hidden, "hidden", "not hidden"),
+		expiry, state(local, l.UserOnly, "only in the user's store", "in the project too"))
+	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }
 
 func (c *commands) labelCommand() *cobra.Command {

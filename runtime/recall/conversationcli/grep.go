@@ -87,7 +87,7 @@ Put -- before a pattern that starts with '-'.`,
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "write nothing, only set the exit code")
 	c.addFilterFlags(cmd, &g.Filter, &g.Ascending)
 	c.addSummaryFlag(cmd)
-	complete(cmd, c.completeIDs, "id", "exclude-id")
+	complete(cmd, c.completeIDs, "id")
 	cli.Rare(flags, "archived", "ascending", "case-sensitive", "descending", "exclude-id", "exclude-tool", "heading", "hidden", "label",
 		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort", "source", "tool")
 	return cmd
@@ -221,29 +221,15 @@ func (g *grepping) noteCaller(known conversations.Caller, excluded []transcript.
 // explain says what was searched in vain and what to try.
 func (g *grepping) explain(found *conversations.Results) {
 	kind, how := kindOf(&g.Filter), either(g.ignoreCase, "", ", respecting case")
-	var where []string
-	if g.Scopes != 0 {
-		where = append(where, "scope "+g.Scopes.String())
-	}
-	if len(g.tools) > 0 {
-		where = append(where, "tool "+strings.Join(g.tools, ", "))
-	}
+	where := filled(either(g.Scopes != 0, "scope "+g.Scopes.String(), ""), either(len(g.tools) > 0, "tool "+strings.Join(g.tools, ", "), ""))
 	g.note("no matches for %q in %s (%s%s)", g.text, plural(found.Searched, kind+" conversation"), strings.Join(where, "; "), how)
-	var try []string
-	for _, t := range []struct {
-		is   bool
-		what string
-	}{
-		{!g.ignoreCase, "--ignore-case"},
-		{g.Scopes != transcript.ScopeAll, "--scope=all"},
-		{found.Aside.Hidden > 0, fmt.Sprintf("--hidden (%d hidden left out)", found.Aside.Hidden)},
-		{kind == "live", "--archived"},
-		{true, "fewer words"},
-	} {
-		if t.is {
-			try = append(try, t.what)
-		}
-	}
+	try := filled(
+		either(g.ignoreCase, "", "--ignore-case"),
+		either(g.Scopes != transcript.ScopeAll, "--scope=all", ""),
+		either(found.Aside.Hidden > 0, fmt.Sprintf("--hidden (%d hidden left out)", found.Aside.Hidden), ""),
+		either(kind == "live", "--archived", ""),
+		"fewer words",
+	)
 	g.note("hint: try %s", strings.Join(try, ", "))
 }
 

@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,9 @@ func (c *importing) importAll(ctx context.Context, paths []string) (err error) {
 			return err
 		}
 	}
-	if err := w.Flush(); err != nil {
+	out := c.out
+	c.out = nil // it is written, whatever follows
+	if err := cmp.Or(w.Flush(), out.close()); err != nil {
 		return err
 	}
 	if !c.isRecognised {
@@ -131,7 +134,7 @@ func (c *importing) importOne(ctx context.Context, path string, w exports.Archiv
 	isJSON := c.out.format.json
 	if isJSON || (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
 		c.out.add(c.summaryOf(path, report), reportObject(path, report, "", err))
-		if err := c.out.show(); err != nil {
+		if err := c.out.flush(); err != nil {
 			return err
 		}
 	}
@@ -203,7 +206,7 @@ func (c *importing) register(ctx context.Context, path, store string, register r
 	what := map[string]string{"jp": "a JP workspace", "chatgpt": "a database of a ChatGPT export"}[store]
 	c.out.add(fmt.Sprintf("%s: %s, which is read in place: %s\n", text.Cell(filepath.Base(path)), what, said),
 		reportObject(path, &exports.Report{Kinds: []string{store}}, file, nil))
-	return c.out.show()
+	return c.out.flush()
 }
 
 // reportObject is what has become of an export. What is read in place was registered in a

@@ -171,24 +171,12 @@ func (c *commands) tableLines(ctx context.Context, list []treePlace, o *lsOption
 
 // flags names what is special about a conversation.
 func (c *commands) flags(l *conversations.Listed) string {
-	isExpired := !l.ExpiresAt.After(c.host.Now())
-	var flags []string
-	for _, f := range []struct {
-		is   bool
-		name string
-	}{
-		{!l.PinnedAt.IsZero(), "pinned"},
-		{l.Archived, "archived"},
-		{l.Hidden, "hidden"},
-		{l.UserOnly, "local"},
-		{!l.ExpiresAt.IsZero() && !isExpired, "expires"},
-		{!l.ExpiresAt.IsZero() && isExpired, "expired"},
-		{l.Damage != nil, "damaged"},
-	} {
-		if f.is {
-			flags = append(flags, f.name)
-		}
-	}
+	expires, isExpired := !l.ExpiresAt.IsZero(), !l.ExpiresAt.After(c.host.Now())
+	flags := filled(
+		either(l.PinnedAt.IsZero(), "", "pinned"), either(l.Archived, "archived", ""), either(l.Hidden, "hidden", ""),
+		either(l.UserOnly, "local", ""), either(expires, either(isExpired, "expired", "expires"), ""),
+		either(l.Damage != nil, "damaged", ""),
+	)
 	return cmp.Or(strings.Join(flags, ","), "-")
 }
 

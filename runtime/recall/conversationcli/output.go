@@ -57,6 +57,11 @@ func either(is bool, yes, no string) string {
 	return no
 }
 
+// filled are the texts that are not empty.
+func filled(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+}
+
 // results writes what a command has to tell: text, or an array of JSON. After a write
 // that fails nothing is written any more, and err is why.
 type results struct {
@@ -118,18 +123,12 @@ func (r *results) object(o object) error {
 	return cli.PrintJSON(r.out, r.terminal, o)
 }
 
-// show shows text that was written, where people wait for it.
-func (r *results) show() error {
-	if !r.format.json {
-		r.flush()
-	}
-	return r.err
-}
-
-func (r *results) flush() {
+// flush shows what was written.
+func (r *results) flush() error {
 	if err := r.out.Flush(); err != nil && r.err == nil {
 		r.err = fmt.Errorf("writing the results: %w", err)
 	}
+	return r.err
 }
 
 // close ends the output.
@@ -137,8 +136,7 @@ func (r *results) close() error {
 	if r.format.json {
 		r.write(either(r.n == 0, "[", either(r.format.pretty, "\n", "")) + "]\n")
 	}
-	r.flush()
-	return r.err
+	return r.flush()
 }
 
 // marshal writes a value as JSON, in which text stays as it is.
@@ -165,8 +163,10 @@ func (o object) MarshalJSON() ([]byte, error) {
 			value = timestamp(v)
 		case error:
 			value = v.Error()
-		case *conversations.Problem:
-			value = damageOf(v)
+		case *conversations.Problem: // nil for none
+			if value = nil; v != nil {
+				value = v.Err.Error()
+			}
 		}
 		switch v := reflect.ValueOf(value); {
 		case v.Kind() == reflect.Slice && v.IsNil():
@@ -212,14 +212,6 @@ func orNull[T ~string | int](value T) any {
 // about begins an object about a conversation.
 func about(id transcript.ID, title string, more ...any) object {
 	return append(object{"id", id, "title", orNull(title)}, more...)
-}
-
-// damageOf is what is wrong with a conversation; nil for nothing.
-func damageOf(p *conversations.Problem) any {
-	if p == nil {
-		return nil
-	}
-	return p.Err.Error()
 }
 
 // timestamp writes RFC 3339 in UTC, and null for the zero time. Fractions of a second

@@ -135,7 +135,7 @@ func (p *printing) conversation(cmd *cobra.Command, id string) error {
 	default:
 		p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, plural(r.Turns, "turn"), p.style)
 	}
-	return p.out.show()
+	return p.out.flush()
 }
 
 // opened writes what is to be known of a conversation before it is printed.

@@ -18,7 +18,7 @@ import (
 // removal is the command line of rm.
 type removal struct {
 	change
-	when                    span
+	span
 	permanent, keepChildren bool
 }
 
@@ -37,7 +37,7 @@ brings them back from. It asks first; where nobody can be asked it needs --yes.
 	flags := cmd.Flags()
 	flags.BoolVar(&r.permanent, "permanent", false, "delete for good, from the trash too")
 	flags.BoolVar(&r.keepChildren, "keep-children", false, "keep what was forked from them, as children of their parents")
-	c.addSpanFlags(cmd, &r.when)
+	c.addSpanFlags(cmd, &r.span)
 	return c.changing(cmd, &r.change, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
 		return c.toRemove(cmd, &r, args)
 	})
@@ -56,9 +56,14 @@ func (c *commands) toRemove(cmd *cobra.Command, r *removal, args []string) ([]co
 	if r.permanent {
 		r.verb, r.done, r.dangerous = "delete", "deleted", "nothing brings back what is deleted"
 	}
-	removed := map[transcript.ID]bool{}
+	there, removed := map[transcript.ID]bool{}, map[transcript.ID]bool{}
+	for i := range all {
+		there[all[i].ID] = true
+	}
 	for i := range list {
-		removed[list[i].ID] = true
+		if removed[list[i].ID] = true; !there[list[i].ID] { // it is in the trash, and may have children
+			all = append(all, list[i])
+		}
 	}
 	if below := below(all, removed); len(below) > 0 && !r.keepChildren {
 		r.reasons = []string{fmt.Sprintf("%d of them forked from what was named", len(below))}
@@ -121,7 +126,7 @@ func lift(ctx context.Context, w *jp.Writer, all []conversations.Listed, removed
 // removable finds the conversations that arguments name. What is to be deleted for good
 // may be in the trash.
 func (c *commands) removable(cmd *cobra.Command, r *removal, args []string) ([]conversations.Listed, error) {
-	list, err := c.chosen(cmd, args, r.when)
+	list, err := c.chosen(cmd, args, r.span)
 	var missing *conversations.NotFoundError
 	if !r.permanent || !errors.As(err, &missing) {
 		return list, err
