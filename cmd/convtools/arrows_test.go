@@ -159,8 +159,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/jp"),
-			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", toml, "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
-			why:  "JP's configuration is TOML, and a conversation that is recorded as JP's begins with it",
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", toml, "github.com/bmatcuk/doublestar/v4", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			why:  "JP's configuration is TOML whose files name others by globs, and a conversation that is recorded as JP's begins with it",
 		},
 		{
 			from: list("runtime/store/command"),

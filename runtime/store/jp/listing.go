@@ -102,6 +102,14 @@ func sortFound(entries []found) {
 	slices.SortFunc(entries, func(a, b found) int { return cmp.Or(compareCopies(a, b), cmp.Compare(a.dir, b.dir)) })
 }
 
+// partition is the directory that holds live or archived conversations.
+func partition(archived bool) string {
+	if archived {
+		return archiveDir
+	}
+	return "."
+}
+
 // partitions are the directories that hold conversations, by set.
 func partitions(set store.Set) []string {
 	var dirs []string

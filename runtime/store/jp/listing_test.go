@@ -82,7 +82,7 @@ func TestRenameDuringListing(t *testing.T) {
 			if err := os.Rename(stale, filepath.Join(filepath.Dir(stale), "10-renamed")); err != nil {
 				t.Fatal(err)
 			}
-			if data, err := c.readEvents(t.Context()); err != nil || data != stream("ten") {
+			if data, err := c.readEvents(t.Context()); err != nil || data != streamWith("ten") {
 				t.Errorf("%s in %q: ReadEvents: %q, %v", test.name, parent, data, err)
 			}
 		}
