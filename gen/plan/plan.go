@@ -85,10 +85,11 @@ func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unuse
 	if err != nil {
 		return nil, nil, err
 	}
-	changes, err = lock.Compare(before, lock.Facts(r.Contract), today)
+	now, err := lock.Facts(r.Contract)
 	if err != nil {
-		return nil, nil, fmt.Errorf("comparing contracts: %w", err)
+		return nil, nil, err
 	}
+	changes = lock.Compare(before, now, today)
 	return changes, lock.Accept(changes, r.Contract.Accepted), nil
 }
 

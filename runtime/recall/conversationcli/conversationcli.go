@@ -124,7 +124,7 @@ func (c *commands) addSummaryFlag(cmd *cobra.Command) {
 func (c *commands) options() conversations.Options {
 	return conversations.Options{
 		Dir: c.host.Dir, AllProjects: c.allProjects, Getenv: c.host.Getenv, Now: c.host.Now,
-		Indexes:  conversations.OpenIndexes(c.host.Getenv, c.host.Now),
+		Indexes:  conversations.OpenIndexes(c.host.Getenv),
 		Progress: newProgress(cmp.Or(c.screen, c.host.Stderr), c.host.Now).indexed,
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"path"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/jp/internal/events"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -19,10 +18,9 @@ const MaxEventsSize = 1 << 30
 
 // record is the copies of a conversation in a session.
 type record struct {
-	s           *session
-	place       place
-	facts.Sheet             // of the events; zero where the conversation was not listed
-	metadata    facts.Sheet // the same
+	s       *session
+	place   place
+	version string // of when it was listed; empty where it was not
 }
 
 // Read implements [store.Record].
@@ -69,8 +67,8 @@ func (r *record) data(ctx context.Context) ([]byte, error) {
 
 // Version implements [store.Record].
 func (r *record) Version(ctx context.Context) (string, error) {
-	if m, e := r.metadata.Version(), r.Sheet.Version(); m != "" && e != "" {
-		return m + e, nil
+	if r.version != "" {
+		return r.version, nil
 	}
 	f, err := r.open(ctx)
 	if err != nil {

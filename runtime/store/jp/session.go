@@ -18,7 +18,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -111,7 +110,7 @@ func kindOf(err error) store.ProblemKind {
 
 // Close implements [store.Session].
 func (s *session) Close() {
-	s.w.facts.Save()
+	s.w.kept.Save()
 	for _, root := range s.roots {
 		if root != nil {
 			root.Close()
@@ -126,7 +125,6 @@ func (s *session) Close() {
 
 // List implements [store.Session].
 func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	look := s.w.facts.Look()
 	var loaded []store.Conversation
 	var broken, unlisted []store.Problem
 	done := map[number]bool{}
@@ -143,7 +141,7 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 			clear(vanished)
 		}
 		places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool { return done[p.number] })
-		results := s.loadAll(ctx, look, places)
+		results := s.loadAll(ctx, places)
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -195,11 +193,11 @@ func isVanishing(problems []store.Problem) bool {
 
 // loadAll reads the metadata of conversations side by side. It stops early when
 // the context ends.
-func (s *session) loadAll(ctx context.Context, look facts.Look, places []place) []store.Conversation {
+func (s *session) loadAll(ctx context.Context, places []place) []store.Conversation {
 	results := make([]store.Conversation, len(places))
 	parallel.Each(ctx, len(places), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			results[i] = s.look(look, &places[i])
+			results[i] = s.look(&places[i])
 		}
 	})
 	return results

@@ -1,4 +1,4 @@
-package facts_test
+package kept_test
 
 import (
 	"bytes"
@@ -11,28 +11,26 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
-	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/kept"
 )
 
-// later is a clock by which every file of a test was changed long ago.
-func later() time.Time { return time.Now().Add(time.Hour) }
-
-func open(dir string) *facts.Book {
-	return facts.In(dir, facts.Options{Now: later, Least: 1}).Of("kind", "/place")
+func open(dir string) *kept.Book {
+	d := kept.In(dir, "")
+	d.Least = 1
+	return d.Of("kind", "/place")
 }
 
-// stampOf returns the stamp of a file, where the system has stamps.
-func stampOf(t *testing.T, name string) facts.Stamp {
+// stampOf returns the stamp of a file.
+func stampOf(t *testing.T, name string) kept.Stamp {
 	t.Helper()
-	info, err := os.Lstat(name)
+	dir, err := os.Open(filepath.Dir(name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	stamp := facts.Of(info)
-	if !stamp.Known() {
-		t.Skip("the system has no stamps on " + runtime.GOOS)
+	defer dir.Close()
+	stamp, err := kept.At(dir, filepath.Base(name))
+	if err != nil {
+		t.Fatal(err)
 	}
 	return stamp
 }
@@ -46,18 +44,16 @@ func write(t *testing.T, text string) (name string) {
 	return name
 }
 
-func kept(b *facts.Book, key string, files ...facts.Stamp) string {
-	sheet := b.Look().Sheet('k', key, files...)
-	data, ok := sheet.Kept()
-	if !ok {
-		return "nothing"
-	}
-	return string(data)
+func got(b *kept.Book, key string, files ...kept.Stamp) string {
+	sheet := b.Sheet(key, files...)
+	text := "nothing"
+	sheet.Get(&text)
+	return text
 }
 
-func keep(b *facts.Book, key, text string, files ...facts.Stamp) {
-	sheet := b.Look().Sheet('k', key, files...)
-	sheet.Keep([]byte(text))
+func keep(b *kept.Book, key, text string, files ...kept.Stamp) {
+	sheet := b.Sheet(key, files...)
+	sheet.Put(text)
 }
 
 func TestKept(t *testing.T) {
@@ -69,21 +65,21 @@ func TestKept(t *testing.T) {
 	keep(b, "b", "of both", one, two)
 	keep(b, "c", "first", one)
 	keep(b, "c", "last", one)
-	keep(b, "d", "without a stamp", facts.Stamp{})
-	keep(b, "e", "of none there", facts.Missing())
-	check := func(b *facts.Book) {
+	keep(b, "d", "without a stamp", kept.Stamp{})
+	keep(b, "e", "of none there", kept.Missing())
+	check := func(b *kept.Book) {
 		t.Helper()
 		for _, test := range []struct{ got, want string }{
-			{kept(b, "a", one), "of one"},
-			{kept(b, "a", two), "nothing"},
-			{kept(b, "a", one, two), "nothing"},
-			{kept(b, "b", one, two), "of both"},
-			{kept(b, "b", two, one), "nothing"},
-			{kept(b, "c", one), "last"},
-			{kept(b, "d", facts.Stamp{}), "nothing"},
-			{kept(b, "e", facts.Missing()), "of none there"},
-			{kept(b, "e", one), "nothing"},
-			{kept(b, "f", one), "nothing"},
+			{got(b, "a", one), "of one"},
+			{got(b, "a", two), "nothing"},
+			{got(b, "a", one, two), "nothing"},
+			{got(b, "b", one, two), "of both"},
+			{got(b, "b", two, one), "nothing"},
+			{got(b, "c", one), "last"},
+			{got(b, "d", kept.Stamp{}), "nothing"},
+			{got(b, "e", kept.Missing()), "of none there"},
+			{got(b, "e", one), "nothing"},
+			{got(b, "f", one), "nothing"},
 		} {
 			if test.got != test.want {
 				t.Errorf("%q is kept, want %q", test.got, test.want)
@@ -98,7 +94,7 @@ func TestKept(t *testing.T) {
 	keep(again, "g", "more", two)
 	again.Save()
 	check(open(dir))
-	if got := kept(facts.In(dir, facts.Options{Now: later}).Of("kind", "/elsewhere"), "a", one); got != "nothing" {
+	if got := got(kept.In(dir, "").Of("kind", "/elsewhere"), "a", one); got != "nothing" {
 		t.Errorf("another place has %q", got)
 	}
 }
@@ -106,23 +102,12 @@ func TestKept(t *testing.T) {
 // Nil is a directory that keeps nothing.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
-	var none *facts.Directory
+	var none *kept.Directory
 	b := none.Of("kind", "/place")
-	keep(b, "a", "text", facts.Missing())
+	keep(b, "a", "text", kept.Missing())
 	b.Save()
-	if b.Look().Wanted() || kept(b, "a", facts.Missing()) != "nothing" {
+	if got(b, "a", kept.Missing()) != "nothing" {
 		t.Error("something is kept")
-	}
-}
-
-// A file that has just been changed may change again without another stamp.
-func TestUnsettled(t *testing.T) {
-	t.Parallel()
-	stamp := stampOf(t, write(t, "text"))
-	b := facts.In(t.TempDir(), facts.Options{Now: time.Now}).Of("kind", "/place")
-	keep(b, "a", "text", stamp)
-	if got := kept(b, "a", stamp); got != "nothing" {
-		t.Errorf("%q is kept", got)
 	}
 }
 
@@ -193,9 +178,9 @@ func TestStamp(t *testing.T) {
 	}
 	defer root.Close()
 	for name, want := range map[string]bool{"file": true, "link": false, ".": false, "missing": false} {
-		stamp, err := facts.At(root, name)
-		if stamp.Known() != want || (err == nil) != (name != "missing") {
-			t.Errorf("%s: known %v, %v", name, stamp.Known(), err)
+		stamp, err := kept.At(root, name)
+		if (stamp != kept.Stamp{}) != want || (err == nil) != (name != "missing") {
+			t.Errorf("%s: known %v, %v", name, stamp != kept.Stamp{}, err)
 		}
 		if want && stamp != stampOf(t, filepath.Join(dir, name)) {
 			t.Errorf("%s has two stamps", name)
@@ -204,7 +189,7 @@ func TestStamp(t *testing.T) {
 }
 
 // saved is a directory with facts, and the name of their file in it.
-func saved(t *testing.T, stamp facts.Stamp) (dir, name string) {
+func saved(t *testing.T, stamp kept.Stamp) (dir, name string) {
 	t.Helper()
 	dir = t.TempDir()
 	b := open(dir)
@@ -222,7 +207,7 @@ func saved(t *testing.T, stamp facts.Stamp) (dir, name string) {
 // TestDamage changes each byte of a file, and cuts it at each. It counts for none then.
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	dir, name := saved(t, facts.Missing())
+	dir, name := saved(t, kept.Missing())
 	whole, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +219,7 @@ func TestDamage(t *testing.T) {
 		}
 		b := open(dir)
 		for i := range 5 {
-			got := kept(b, fmt.Sprint(i), facts.Missing())
+			got := got(b, fmt.Sprint(i), kept.Missing())
 			if want == "" && got != fmt.Sprint("fact ", i) || want != "" && got != want {
 				t.Fatalf("%q is kept in %q", got, data)
 			}
@@ -249,9 +234,9 @@ func TestDamage(t *testing.T) {
 	}
 	check(append(bytes.Clone(whole), 0), "nothing")
 	b := open(dir)
-	keep(b, "0", "anew", facts.Missing())
+	keep(b, "0", "anew", kept.Missing())
 	b.Save()
-	if got := kept(open(dir), "0", facts.Missing()); got != "anew" {
+	if got := got(open(dir), "0", kept.Missing()); got != "anew" {
 		t.Errorf("%q is kept where there was a damaged file", got)
 	}
 }
@@ -262,12 +247,12 @@ func TestUnwritable(t *testing.T) {
 	file := write(t, "in the way")
 	for _, dir := range []string{file, filepath.Join(file, "below"), string([]byte{0})} {
 		b := open(dir)
-		keep(b, "a", "text", facts.Missing())
+		keep(b, "a", "text", kept.Missing())
 		b.Save()
-		if got := kept(b, "a", facts.Missing()); got != "text" {
+		if got := got(b, "a", kept.Missing()); got != "text" {
 			t.Errorf("%q: %q is kept in memory", dir, got)
 		}
-		if got := kept(open(dir), "a", facts.Missing()); got != "nothing" {
+		if got := got(open(dir), "a", kept.Missing()); got != "nothing" {
 			t.Errorf("%q: %q is kept", dir, got)
 		}
 	}
@@ -277,44 +262,38 @@ func TestUnwritable(t *testing.T) {
 func TestLeast(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	b := facts.In(dir, facts.Options{Now: later}).Of("kind", "/place")
-	keep(b, "a", "little", facts.Missing())
+	b := kept.In(dir, "").Of("kind", "/place")
+	keep(b, "a", "little", kept.Missing())
 	b.Save()
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 		t.Errorf("%d files were written: %v", len(names), err)
 	}
 	for i := range 100 {
-		keep(b, fmt.Sprint(i), "little", facts.Missing())
+		keep(b, fmt.Sprint(i), "little", kept.Missing())
 	}
 	b.Save()
-	if got := kept(open(dir), "7", facts.Missing()); got != "little" {
+	if got := got(open(dir), "7", kept.Missing()); got != "little" {
 		t.Errorf("%q is kept", got)
 	}
 }
 
-// What nobody has asked for in a long time is dropped, and nothing else.
+// What nobody has asked for in many saves is dropped, and nothing else.
 func TestDropped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	now := time.Now()
-	next := func(days int) *facts.Book {
-		now = now.AddDate(0, 0, days)
-		at := now
-		return facts.In(dir, facts.Options{Now: func() time.Time { return at }, Least: 1}).Of("kind", "/place")
-	}
-	b := next(0)
-	keep(b, "old", "x", facts.Missing())
-	keep(b, "used", "x", facts.Missing())
+	b := open(dir)
+	keep(b, "old", "x", kept.Missing())
+	keep(b, "used", "x", kept.Missing())
 	b.Save()
-	for range 2 {
-		b = next(20)
-		kept(b, "used", facts.Missing())
-		keep(b, "new", "x", facts.Missing())
+	for range 60 {
+		b = open(dir)
+		got(b, "used", kept.Missing())
+		keep(b, "new", "x", kept.Missing())
 		b.Save()
 	}
 	var there []string
 	for _, key := range []string{"old", "used", "new"} {
-		if kept(open(dir), key, facts.Missing()) == "x" {
+		if got(open(dir), key, kept.Missing()) == "x" {
 			there = append(there, key)
 		}
 	}
@@ -323,63 +302,46 @@ func TestDropped(t *testing.T) {
 	}
 }
 
+// What was kept under another mark counts for nothing, and is removed.
+func TestMark(t *testing.T) {
+	t.Parallel()
+	dir, name := saved(t, kept.Missing())
+	other := kept.In(dir, "other")
+	if got := got(other.Of("kind", "/place"), "1", kept.Missing()); got != "nothing" {
+		t.Errorf("%q is kept", got)
+	}
+	if err := kept.In(dir, "").RemoveOthers(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(name); err != nil {
+		t.Error(err)
+	}
+	if err := other.RemoveOthers(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(name); err == nil {
+		t.Error("what was kept under another mark is there")
+	}
+}
+
 // TestTogether has several write and read one file: it is always whole.
 func TestTogether(t *testing.T) {
 	t.Parallel()
-	dir, _ := saved(t, facts.Missing())
+	dir, _ := saved(t, kept.Missing())
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
 			for n := range 20 {
 				b := open(dir)
 				for i := range 5 {
-					if got := kept(b, fmt.Sprint(i), facts.Missing()); got != fmt.Sprint("fact ", i) {
+					if got := got(b, fmt.Sprint(i), kept.Missing()); got != fmt.Sprint("fact ", i) {
 						t.Errorf("%q is kept", got)
 					}
 				}
-				keep(b, fmt.Sprint("of ", w), fmt.Sprint(n), facts.Missing())
+				keep(b, fmt.Sprint("of ", w), fmt.Sprint(n), kept.Missing())
 				b.Save()
 			}
 		})
 	}
 	wg.Wait()
-}
-
-func TestCode(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		number, truth, text := rapid.Int64().Draw(t, "number"), rapid.Bool().Draw(t, "truth"), rapid.String().Draw(t, "text")
-		at := time.Unix(rapid.Int64Range(-62135596800, 253402300799).Draw(t, "seconds"), rapid.Int64Range(0, 999999999).Draw(t, "nanos")).UTC()
-		list := rapid.SliceOf(rapid.String()).Draw(t, "list")
-		type values struct {
-			n    int64
-			v    bool
-			s    string
-			list []string
-			at   time.Time
-		}
-		walk := func(x *values) func(c *facts.Coder) {
-			return func(c *facts.Coder) {
-				facts.Int(c, &x.n)
-				c.Bool(&x.v)
-				facts.Text(c, &x.s)
-				facts.List(c, &x.list, func(s *string) { facts.Text(c, s) })
-				c.Time(&x.at)
-			}
-		}
-		want := values{number, truth, text, list, at}
-		data := facts.Encode(walk(&want))
-		var got values
-		if !facts.Decode(data, walk(&got)) || got.n != number || got.v != truth || got.s != text || !slices.Equal(got.list, list) || got.at != at {
-			t.Fatalf("%+v is read as %+v", want, got)
-		}
-		if facts.Decode(data[:rapid.IntRange(0, len(data)-1).Draw(t, "cut")], walk(&got)) {
-			t.Fatal("what is cut is read")
-		}
-	})
-	var none, at time.Time
-	data := facts.Encode(func(c *facts.Coder) { c.Time(&none) })
-	if facts.Decode(data, func(c *facts.Coder) { c.Time(&at) }); at != none {
-		t.Errorf("no time is read as %v", at)
-	}
 }
