@@ -50,13 +50,3 @@ func Tools() []contract.Tool {
 		knowledge.LearnTool(),
 	}
 }
-
-// Lookup describes the tool of that name.
-func Lookup(name string) (contract.Tool, bool) {
-	for _, tool := range Tools() {
-		if tool.AnswersTo(name) {
-			return tool, true
-		}
-	}
-	return contract.Tool{}, false
-}

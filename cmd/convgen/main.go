@@ -28,7 +28,6 @@ import (
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/plan"
 	"github.com/convtools/convtools/gen/spec"
-	"github.com/convtools/convtools/gen/stamp"
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -72,11 +71,7 @@ examples:
 `
 
 func main() {
-	// It lives for a moment: memory is cheaper than collecting it, up to a bound that
-	// only 10,000 tools come near. What those need is well below: a bound below that
-	// would have it do little else than collect.
-	debug.SetGCPercent(400)
-	debug.SetMemoryLimit(2 << 30)
+	debug.SetGCPercent(400) // it lives for a moment: memory is cheaper than collecting it
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -119,7 +114,6 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 type options struct {
 	dir     string
-	caches  string // folder for stamps; empty: none are read or written
 	check   bool
 	format  string
 	verbose bool
@@ -159,10 +153,6 @@ func generate(args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	o.wait = time.Minute
-	o.caches, _ = os.UserCacheDir() // without one, every run goes its full length
-	if safefile.OfAnother(filepath.Join(o.caches, "convtools")) {
-		o.caches = "" // whose it is could have said that nothing has changed
-	}
 	ok, err := o.run(stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "convgen generate: %v\n", err)
@@ -182,14 +172,9 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 		return false, fmt.Errorf("opening the project: %w", err)
 	}
 	defer root.Close()
-	start := time.Now()
 	dir, err := filepath.Abs(o.dir)
 	if err != nil {
 		return false, fmt.Errorf("finding the project: %w", err)
-	}
-	name := stamp.Name(o.caches, dir)
-	if !o.check && !o.verbose && o.format == "text" && o.caches != "" && stamp.Current(name, dir) {
-		return true, nil
 	}
 	if !o.check {
 		unlock, err := lockProject(dir, o.wait)
@@ -221,14 +206,6 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	if err := plan.Write(root, result, differences); err != nil {
 		return false, err
 	}
-	if o.caches != "" && len(differences) == 0 && len(result.Diags) == 0 {
-		project := stamp.Project{Dir: dir, Patterns: result.Patterns, Read: result.Read()}
-		for _, file := range result.Files {
-			project.Written = append(project.Written, file.Path)
-		}
-		// Without a stamp the next run takes longer, and that is all.
-		_ = stamp.Write(name, project, start)
-	}
 	var said strings.Builder
 	for _, d := range differences {
 		done := "wrote "
@@ -257,9 +234,8 @@ func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
 	return unlock, nil
 }
 
-// longestLock is the most bytes of a contract.lock that are compared: that of 100,000
-// tools.
-const longestLock = 256 << 20
+// longestLock is the most bytes of a contract.lock that are compared.
+const longestLock = 64 << 20
 
 // warn tells which changes since the contract.lock that is there break callers. One
 // that cannot be read is about to be replaced, and no reason to stop.

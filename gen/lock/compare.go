@@ -79,20 +79,11 @@ func Summary(changes []Change) string {
 	return strings.Join(parts, ", ")
 }
 
-// Compare returns what became of a contract: old and after are facts as [Parse] and
-// [Facts] return them. Former names may go after their sunset, which is over when
+// Compare returns what became of a contract. Former names may go after their sunset, which is over when
 // today, as YYYY-MM-DD, is later. The changes are sorted: breaking before risky before
-// safe, then by subject and rule. The error is for lines that are not facts and
-// facts that contradict each other.
-func Compare(old, after []string, today string) ([]Change, error) {
-	before, err := tree(old)
-	if err != nil {
-		return nil, fmt.Errorf("old contract: %w", err)
-	}
-	now, err := tree(after)
-	if err != nil {
-		return nil, fmt.Errorf("new contract: %w", err)
-	}
+// safe, then by subject and rule.
+func Compare(old, after Contract, today string) []Change {
+	before, now := &node{facts: old}, &node{facts: after}
 	c := comparison{rules: map[string]Rule{}, today: today}
 	for _, r := range Rules() {
 		c.rules[r.ID] = r
@@ -104,7 +95,7 @@ func Compare(old, after []string, today string) ([]Change, error) {
 		c.cameOrWent(p, "error-code-added", "error-code-removed")
 	}
 	sort.SliceStable(c.changes, func(i, j int) bool { return compareChanges(c.changes[i], c.changes[j]) < 0 })
-	return c.changes, nil
+	return c.changes
 }
 
 func compareChanges(a, b Change) int {
@@ -155,7 +146,7 @@ func renamed(tools []pair) []pair {
 			continue
 		}
 		for _, q := range tools {
-			if q.before == nil && q.after.children[step{"alias", p.name}] != nil {
+			if q.before == nil && q.after.children("alias")[p.name] != nil {
 				p.after = q.after
 				taken[q.name] = true
 			}
@@ -282,8 +273,9 @@ func (c *comparison) relations(before, after *node) {
 func lists(tool *node, keys []string) [][]string {
 	var all [][]string
 	for _, key := range keys {
-		for _, value := range tool.values[key] {
-			if names, _ := decode[[]string](value); len(names) > 1 {
+		values, _ := tool.facts[key].([]any)
+		for _, value := range values {
+			if names := texts(value); len(names) > 1 {
 				all = append(all, names)
 			}
 		}
@@ -383,13 +375,13 @@ func absorbed(after *node, key, value string) bool {
 
 // values compares a key of many values.
 func (c *comparison) values(before, after *node, key, added, removed string) {
-	for _, v := range after.values[key] {
-		if !slices.Contains(before.values[key], v) {
+	for _, v := range after.values(key) {
+		if !slices.Contains(before.values(key), v) {
 			c.add(added, after, "%s %s is added", key, v)
 		}
 	}
-	for _, v := range before.values[key] {
-		if !slices.Contains(after.values[key], v) && !absorbed(after, key, v) {
+	for _, v := range before.values(key) {
+		if !slices.Contains(after.values(key), v) && !absorbed(after, key, v) {
 			c.add(removed, after, "%s %s is removed", key, v)
 		}
 	}
@@ -450,9 +442,9 @@ func (c *comparison) constraints(before, after *node, prefix string) {
 
 // list compares a constraint that lists what is accepted.
 func (c *comparison) list(before, after *node, key string, row ir.Constraint) {
-	switch had, has := len(before.values[key]) > 0, len(after.values[key]) > 0; {
+	switch had, has := len(before.values(key)) > 0, len(after.values(key)) > 0; {
 	case !had && has:
-		c.add(row.Narrowed, after, "%s: only %s are accepted", key, strings.Join(after.values[key], ", "))
+		c.add(row.Narrowed, after, "%s: only %s are accepted", key, strings.Join(after.values(key), ", "))
 	case had && !has:
 		c.add("enum-removed", after, "%s: all strings are accepted", key)
 	default:

@@ -12,7 +12,6 @@ import (
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/targets"
-	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -39,15 +38,14 @@ const (
 func Compare(fsys fs.FS, r *Result) ([]Difference, error) {
 	var out []Difference
 	expected := map[string]bool{}
-	kinds, problems := make([]Kind, len(r.Files)), make([]error, len(r.Files))
-	parallel.Each(len(r.Files), func(i int) { kinds[i], problems[i] = compare(fsys, r.Files[i]) })
-	for i, file := range r.Files {
+	for _, file := range r.Files {
 		expected[file.Path] = true
-		if err := problems[i]; err != nil {
+		kind, err := compare(fsys, file)
+		if err != nil {
 			return nil, fmt.Errorf("comparing generated files: %w", err)
 		}
-		if kinds[i] != "" {
-			out = append(out, Difference{file.Path, kinds[i]})
+		if kind != "" {
+			out = append(out, Difference{file.Path, kind})
 		}
 	}
 	orphans, err := orphans(fsys, r.Contract, expected)
@@ -97,55 +95,45 @@ func read(fsys fs.FS, name string, most int) ([]byte, error) {
 }
 
 // orphans finds files of tools that are gone. It looks only where the emitters
-// put the files of a tool, and only at files that say they were generated:
-// people keep files of their own in all of these folders.
+// put files, and only at files that say they were generated: people keep files of their
+// own in all of these folders.
 func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference, error) {
-	type place struct {
-		dir, ext string
-		depth    int // folders between dir and a file
-	}
-	places := []place{
-		{c.Targets.Generated, ".go", 1},
-		{c.Targets.Generated + "/docs", ".md", 0},
-		{c.Targets.Generated + "/schemas", ".json", 0},
-	}
-	if c.Targets.JPTools != "" {
-		places = append(places, place{c.Targets.JPTools, ".toml", 1})
-	}
-	seen := map[string]bool{}
+	folders := map[string]bool{c.Targets.Generated: true, c.Targets.JPTools: true} // and those in them
 	for _, s := range c.Targets.Skills {
-		if dir := path.Dir(s.File); !seen[dir] {
-			seen[dir] = true
-			places = append(places, place{dir, ".toml", 0})
+		if dir := path.Dir(s.File); !folders[dir] {
+			folders[dir] = false
 		}
 	}
+	delete(folders, "") // JP is no target
 	found := map[string]bool{}
-	for _, p := range places {
-		names, err := list(fsys, p.dir, p.ext, p.depth)
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range names {
-			if expected[name] || found[name] {
-				continue
+	for folder, deep := range folders {
+		err := fs.WalkDir(fsys, folder, func(name string, entry fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case entry.IsDir() && name != folder && (!deep || entry.Name() == "testdata"):
+				return fs.SkipDir
+			case !entry.Type().IsRegular() || expected[name]:
+				return nil
 			}
 			// A run that was killed leaves what it had not put in its place yet.
-			if found[name] = safefile.Temporary(path.Base(name)); found[name] {
-				continue
+			found[name] = safefile.Temporary(entry.Name())
+			if !found[name] {
+				found[name], err = saysGenerated(fsys, name)
 			}
-			if found[name], err = saysGenerated(fsys, name); err != nil {
-				return nil, err
-			}
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	// Where a tool list belongs there was never anything else: it is replaced without a
 	// look at what is there.
 	for _, t := range targets.All() {
 		name := path.Join(c.Targets.Generated, t.List)
-		if t.List == "" || expected[name] {
-			continue
-		}
-		if info, err := fs.Stat(fsys, name); err == nil && info.Mode().IsRegular() {
+		if info, err := fs.Stat(fsys, name); t.List != "" && !expected[name] && err == nil && info.Mode().IsRegular() {
 			found[name] = true
 		}
 	}
@@ -156,30 +144,6 @@ func orphans(fsys fs.FS, c *ir.Contract, expected map[string]bool) ([]Difference
 		}
 	}
 	return out, nil
-}
-
-// list names the files of dir, and of folders in it down to depth, that have the
-// extension ext or are temporary. A folder that is not there is empty.
-func list(fsys fs.FS, dir, ext string, depth int) ([]string, error) {
-	entries, err := fs.ReadDir(fsys, dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var names []string
-	for _, entry := range entries {
-		name := path.Join(dir, entry.Name())
-		switch {
-		case entry.IsDir() && depth > 0 && entry.Name() != "testdata":
-			below, err := list(fsys, name, ext, depth-1)
-			if err != nil {
-				return nil, err
-			}
-			names = append(names, below...)
-		case entry.Type().IsRegular() && (path.Ext(name) == ext || safefile.Temporary(entry.Name())):
-			names = append(names, name)
-		}
-	}
-	return names, err
 }
 
 // saysGenerated reads the beginning of a file. JSON has no comments: a schema is

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -24,8 +25,8 @@ import (
 
 // goldenDir holds projects with what is made of them: one archive for each thing that
 // a spec can say. Under want/ are generated files, or single declarations of Go, as
-// want/generated/notes/list.go#ListArgs, or the lines of other files
-// that begin with a word, as want/generated/contract.lock#tool.
+// want/generated/notes/list.go#ListArgs, or members of files in
+// JSON, as want/generated/contract.lock#tool.
 //
 // UPDATE_GOLDEN=1 writes what is generated into the files that are there; read the
 // difference before it is committed.
@@ -57,7 +58,7 @@ func TestGoldenProjects(t *testing.T) {
 		}
 		goldenCase(t, name, archive, result)
 		for _, file := range result.Files {
-			if path.Ext(file.Path) == ".go" {
+			if path.Ext(file.Path) == ".go" || strings.HasPrefix(file.Path, "generated/jpfiles/") {
 				writeGo(t, module, i, file.Path, file.Data)
 			}
 		}
@@ -113,7 +114,7 @@ func goldenCase(t *testing.T, name string, archive *txtar.Archive, result *plan.
 		case path.Ext(place) == ".go":
 			got = declared(t, got, declaration)
 		default:
-			got = lines(got, declaration)
+			got = member(t, got, declaration)
 		}
 		if got == nil {
 			t.Errorf("%s: %s is not generated", name, file.Name)
@@ -136,15 +137,18 @@ func goldenCase(t *testing.T, name string, archive *txtar.Archive, result *plan.
 	}
 }
 
-// lines returns the lines of a text that begin with a word.
-func lines(text []byte, word string) []byte {
-	var found []byte
-	for line := range bytes.Lines(text) {
-		if bytes.HasPrefix(line, []byte(word)) {
-			found = append(found, line...)
-		}
+// member returns a member of a JSON object.
+func member(t *testing.T, text []byte, name string) []byte {
+	t.Helper()
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(text, &object); err != nil {
+		t.Fatal(err)
 	}
-	return found
+	var b bytes.Buffer
+	if err := json.Indent(&b, object[name], "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	return append(b.Bytes(), '\n')
 }
 
 // declared returns the text of a declaration in Go, with its comment.

@@ -567,7 +567,7 @@ func goShape(t *testing.T, file emit.File) string {
 	}
 	for _, group := range tree.Comments {
 		for _, comment := range group.List {
-			if comment.Text != "//" && !strings.HasPrefix(comment.Text, "// ") || strings.HasPrefix(comment.Text, "// +build") {
+			if comment.Text != "//go:embed all:files" && comment.Text != "//" && !strings.HasPrefix(comment.Text, "// ") || strings.HasPrefix(comment.Text, "// +build") {
 				t.Errorf("%s: the comment %q", file.Path, comment.Text)
 			}
 		}

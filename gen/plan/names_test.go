@@ -12,6 +12,7 @@ import (
 	"io"
 	"path"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -105,17 +106,27 @@ func fields(structure *ast.StructType, declare func(name string, at token.Pos)) 
 	keys := map[string]bool{}
 	for _, field := range structure.Fields.List {
 		for _, name := range field.Names {
+			if name.Name == "_" {
+				continue
+			}
 			declare(name.Name, name.Pos())
 		}
 		if field.Tag == nil {
 			continue
 		}
-		key := reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json")
-		name, _, _ := strings.Cut(key, ",")
-		if name == "" || keys[name] && name != "-" {
-			problems = append(problems, fmt.Errorf("the tag %s names no key of its own", field.Tag.Value))
+		text, err := strconv.Unquote(field.Tag.Value)
+		if err != nil {
+			return []error{err}
 		}
-		keys[name] = true
+		for _, kind := range []string{"json", "attr", "variant"} {
+			name, _, _ := strings.Cut(reflect.StructTag(text).Get(kind), ",")
+			if key := kind + " " + name; name != "" && name != "-" {
+				if keys[key] {
+					problems = append(problems, fmt.Errorf("the tag %s names no key of its own", field.Tag.Value))
+				}
+				keys[key] = true
+			}
+		}
 	}
 	return problems
 }

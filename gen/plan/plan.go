@@ -7,11 +7,8 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"slices"
 	"sort"
 	"strings"
 
@@ -20,7 +17,6 @@ import (
 	"github.com/convtools/convtools/gen/emit/gocode"
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/emit/targets"
-	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/lower"
@@ -33,8 +29,6 @@ type Result struct {
 	Contract *ir.Contract // nil where there are errors
 	Files    []emit.File  // sorted by path; nil where there are errors
 	Diags    diag.List
-	// Patterns are those of the project for its specs.
-	Patterns []string
 	sources  map[string][]byte
 }
 
@@ -54,9 +48,6 @@ func (r *Result) Lowered() []string {
 	return lines
 }
 
-// Read returns the files that the project consists of, sorted.
-func (r *Result) Read() []string { return slices.Sorted(maps.Keys(r.sources)) }
-
 // Source is the text of a spec, for printing diagnostics.
 func (r *Result) Source(file string) []byte { return r.sources[file] }
 
@@ -65,7 +56,7 @@ func (r *Result) Source(file string) []byte { return r.sources[file] }
 // among the diagnostics; an error is a fault of the generator.
 func Generate(fsys fs.FS) (*Result, error) {
 	project, diags := spec.Load(fsys)
-	r := &Result{Diags: diags, Patterns: project.Specs.Value, sources: map[string][]byte{}}
+	r := &Result{Diags: diags, sources: map[string][]byte{}}
 	for _, file := range project.Sources {
 		r.sources[file.Name] = file.Source
 	}
@@ -75,13 +66,10 @@ func Generate(fsys fs.FS) (*Result, error) {
 		return r, nil
 	}
 	r.Contract = contract
-	made := emitters(contract)
-	files, problems := make([][]emit.File, len(made)), make([]error, len(made))
-	parallel.Each(len(made), func(i int) { files[i], problems[i] = made[i](contract) })
-	if err := errors.Join(problems...); err != nil {
+	var err error
+	if r.Files, err = files(contract); err != nil {
 		return nil, fmt.Errorf("generating: %w", err)
 	}
-	r.Files = slices.Concat(files...)
 	sort.Slice(r.Files, func(i, j int) bool { return r.Files[i].Path < r.Files[j].Path })
 	return r, distinct(r.Files)
 }
@@ -94,27 +82,36 @@ func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unuse
 	if err != nil {
 		return nil, nil, err
 	}
-	changes, err = lock.Compare(before, lock.Facts(r.Contract), today)
+	now, err := lock.Facts(r.Contract)
 	if err != nil {
-		return nil, nil, fmt.Errorf("comparing contracts: %w", err)
+		return nil, nil, err
 	}
+	changes = lock.Compare(before, now, today)
 	return changes, lock.Accept(changes, r.Contract.Accepted), nil
 }
 
-// emitters returns what is made of a contract: Go and the lock always, and the targets
+// files returns what is made of a contract: Go and the lock always, and the targets
 // that its project asks for.
-func emitters(c *ir.Contract) []func(*ir.Contract) ([]emit.File, error) {
-	schemas := schema.Schemas()
-	list := []func(*ir.Contract) ([]emit.File, error){
-		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.CompactOf(schemas)) },
-		lock.Emit,
+func files(c *ir.Contract) ([]emit.File, error) {
+	made, err := gocode.Emit(c, schema.Compact)
+	if err != nil {
+		return nil, err
 	}
+	locked, err := lock.Emit(c)
+	if err != nil {
+		return nil, err
+	}
+	made = append(made, locked...)
 	for _, target := range targets.All() {
 		if c.Targets.Makes(target.Name) {
-			list = append(list, func(c *ir.Contract) ([]emit.File, error) { return target.Emit(c, schemas) })
+			files, err := target.Emit(c, schema.Of)
+			if err != nil {
+				return nil, err
+			}
+			made = append(made, files...)
 		}
 	}
-	return list
+	return made, nil
 }
 
 // distinct demands that no two files are one, on any file system.

@@ -8,6 +8,7 @@ import (
 	"context"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/envelope"
 )
 
 // Handler does the work of the conv tools. Parameters come to it valid and with
@@ -37,19 +38,22 @@ type Handler interface {
 // Call runs one of the conv tools and returns its answer. Arguments that cannot
 // be used give a [contract.InvalidArguments] that names every problem at once.
 func Call(ctx context.Context, h Handler, call contract.Call) (string, error) {
+	if h == nil {
+		return "", contract.Unserved(call.Tool)
+	}
 	switch call.Tool {
 	case "conv.create", "conv_create":
-		return callCreate(ctx, h, call)
+		return envelope.Result(ctx, call, CreateTool(), h.Create)
 	case "conv.destroy", "conv_destroy":
-		return callDestroy(ctx, h, call)
+		return envelope.Result(ctx, call, DestroyTool(), h.Destroy)
 	case "conv.history", "conv_history":
-		return callHistory(ctx, h, call)
+		return envelope.Result(ctx, call, HistoryTool(), h.History)
 	case "conv.list", "conv_list":
-		return callList(ctx, h, call)
+		return envelope.Result(ctx, call, ListTool(), h.List)
 	case "conv.send", "conv_send":
-		return callSend(ctx, h, call)
+		return envelope.Result(ctx, call, SendTool(), h.Send)
 	case "conv.wait", "conv_wait":
-		return callWait(ctx, h, call)
+		return envelope.Result(ctx, call, WaitTool(), h.Wait)
 	default:
 		return "", contract.UnknownTool(call.Tool, []string{"conv.create", "conv.destroy", "conv.history", "conv.list", "conv.send", "conv.wait"})
 	}

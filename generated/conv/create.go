@@ -2,16 +2,10 @@
 
 package conv
 
-import (
-	"context"
+import "github.com/convtools/convtools/runtime/contract"
 
-	"github.com/convtools/convtools/runtime/coerce"
-	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
-)
-
-// CreateParams are the parameters of conv.create, valid and with defaults
-// filled in.
+// CreateParams is the arguments of conv.create, valid and with defaults filled
+// in, in the order of its spec.
 type CreateParams struct {
 	// The system prompt of the new conversation; empty for none. It is nil where
 	// none is given.
@@ -48,11 +42,11 @@ type CreateParams struct {
 // set: the one that type names.
 type CreateItem struct {
 	// A text.
-	Text *CreateItemText
+	Text *CreateItemText `variant:"type=text"`
 	// An image at an address.
-	Image *CreateItemImage
+	Image *CreateItemImage `variant:"type=image"`
 	// An image file of the project.
-	LocalImage *CreateItemLocalImage
+	LocalImage *CreateItemLocalImage `variant:"type=local_image"`
 }
 
 // CreateItemText is items[] in the arguments of conv.create where type is text:
@@ -104,249 +98,134 @@ type CreateBudget struct {
 	Seconds *int
 }
 
-const (
-	// schemaCreate is the JSON Schema of the arguments.
-	schemaCreate = `{"type":"object","properties":{"base_instruction_text":{"type":"string","description":"The system prompt of the new conversation; empty for none"},"base_instruction_file":{"type":"string","description":"A file of the project that holds it, as UTF-8 of at most 1 MiB; a relative path begins at the working directory (at least 1 character)","minLength":1},"user_instruction":{"type":"string","description":"The first message to it: the task"},"items":{"type":"array","description":"More of the first message, behind user_instruction","items":{"anyOf":[{"type":"object","properties":{"type":{"type":"string","description":"A text","enum":["text"]},"text":{"type":"string","description":"The text"}},"required":["type","text"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image at an address","enum":["image"]},"image_url":{"type":"string","description":"Where it is: https://…, http://… or data:…"}},"required":["type","image_url"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image file of the project","enum":["local_image"]},"path":{"type":"string","description":"The file: PNG, JPEG, GIF or WebP of at most 8 MiB; a relative path begins at the working directory (at least 1 character)","minLength":1}},"required":["type","path"],"additionalProperties":false}]}},"mcp_allowlist":{"type":"array","description":"The MCP tools it may use, of those you may: server or server/tool; [] for none (each at least 1 character)","items":{"type":"string","minLength":1}},"internal_tools":{"type":"object","description":"Which of your internal tools it has; what is left out is as with you","properties":{"include_plan_tool":{"type":"boolean","description":"The plan tool"},"include_apply_patch_tool":{"type":"boolean","description":"The tool that patches files"},"web_search_request":{"type":"boolean","description":"Web search, by the model's provider"},"use_streamable_shell_tool":{"type":"boolean","description":"The shell"},"include_conv_tools":{"type":"boolean","description":"The conv tools"}},"additionalProperties":false},"title":{"type":"string","description":"A title, which conv.list shows (at most 200 characters; on one line)","maxLength":200,"pattern":"^[^\\n\\r\\x00]*$"},"budget":{"type":"object","description":"What the answer may cost at most, within what you have left","properties":{"tokens":{"type":"integer","description":"Tokens, read and written (at least 1)","minimum":1},"tool_calls":{"type":"integer","description":"Calls of tools (at least 1)","minimum":1},"seconds":{"type":"integer","description":"Time from the call on (1 to 86400)","minimum":1,"maximum":86400}},"additionalProperties":false},"wait_ms":{"type":"integer","description":"For callers outside of a session: how many milliseconds to wait before status is running and conv.wait goes on waiting; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"additionalProperties":false}`
-	// exampleCreate is the arguments of a call that works.
-	exampleCreate = `{"base_instruction_text": "You review Go code. Answer in three sentences.", "user_instruction": "Is this loop right?\nfor i := range n { go f(i) }", "mcp_allowlist": [], "internal_tools": {"include_conv_tools":false}}`
-)
-
-// CreateTool describes conv.create to a host.
+// CreateTool describes conv.create: to a host, and to whoever checks its
+// arguments.
 func CreateTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.create",
+		Aliases:     []string{"conv_create"},
 		Summary:     "Hand work to a new conversation and wait for its answer",
 		Description: "Interrupting: your task ends with this call, the new conversation works until it has answered, and then you continue, with its last message as the result. Nothing else runs meanwhile. Of several such calls in one response each has its turn, and you continue when all are answered.\n\nThe new conversation knows nothing of this one: write down all it needs. What you do not give it has from you: base instruction, MCP tools, internal tools; more than you have it cannot get. It stays, so conv.send can ask it more.\n\nstatus is completed, no_message, failed, interrupted or destroyed; for the last three ok is false, and code and reason say why. With truncated, conv.history has the whole message.\n\nGive at most one of base_instruction_text and base_instruction_file. Give at least one of user_instruction and items.",
 		Effect:      "write",
-		InputSchema: schemaCreate,
-		Hints:       contract.Hints{Destructive: true, OpenWorld: true},
-		Example:     exampleCreate,
-		Aliases:     []string{"conv_create"},
-		Parameters:  shapeCreate.Parameters(),
-	}
-}
-
-// shapeCreate is what the arguments of conv.create may be.
-var shapeCreate = coerce.Shape{Members: []coerce.Value{
-	{Name: "base_instruction_text", Type: "string", Wants: "a string"},
-	{
-		Name: "base_instruction_file", Type: "string", Wants: "a string of at least 1 character",
-		Range: &coerce.Range{Least: 1, Most: coerce.Unbounded, Wants: "at least 1 character long"},
-	},
-	{Name: "user_instruction", Type: "string", Wants: "a string"},
-	{
-		Name: "items", Type: "array", Wants: "an array of objects",
-		Items: &coerce.Value{
-			Type: "object", Wants: "an object whose type is one of text, image, local_image",
-			Shape: &coerce.Shape{Key: "type", Forms: []coerce.Form{
-				{Value: "text", Members: []coerce.Value{
-					{Name: "text", Type: "string", Required: true, Wants: "a string"},
-				}},
-				{Value: "image", Members: []coerce.Value{
-					{Name: "image_url", Type: "string", Required: true, Wants: "a string"},
-				}},
-				{Value: "local_image", Members: []coerce.Value{
-					{
-						Name: "path", Type: "string", Required: true, Wants: "a string of at least 1 character",
-						Range: &coerce.Range{Least: 1, Most: coerce.Unbounded, Wants: "at least 1 character long"},
+		InputSchema: `{"type":"object","properties":{"base_instruction_text":{"type":"string","description":"The system prompt of the new conversation; empty for none"},"base_instruction_file":{"type":"string","description":"A file of the project that holds it, as UTF-8 of at most 1 MiB; a relative path begins at the working directory (at least 1 character)","minLength":1},"user_instruction":{"type":"string","description":"The first message to it: the task"},"items":{"type":"array","description":"More of the first message, behind user_instruction","items":{"anyOf":[{"type":"object","properties":{"type":{"type":"string","description":"A text","enum":["text"]},"text":{"type":"string","description":"The text"}},"required":["type","text"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image at an address","enum":["image"]},"image_url":{"type":"string","description":"Where it is: https://…, http://… or data:…"}},"required":["type","image_url"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image file of the project","enum":["local_image"]},"path":{"type":"string","description":"The file: PNG, JPEG, GIF or WebP of at most 8 MiB; a relative path begins at the working directory (at least 1 character)","minLength":1}},"required":["type","path"],"additionalProperties":false}]}},"mcp_allowlist":{"type":"array","description":"The MCP tools it may use, of those you may: server or server/tool; [] for none (each at least 1 character)","items":{"type":"string","minLength":1}},"internal_tools":{"type":"object","description":"Which of your internal tools it has; what is left out is as with you","properties":{"include_plan_tool":{"type":"boolean","description":"The plan tool"},"include_apply_patch_tool":{"type":"boolean","description":"The tool that patches files"},"web_search_request":{"type":"boolean","description":"Web search, by the model's provider"},"use_streamable_shell_tool":{"type":"boolean","description":"The shell"},"include_conv_tools":{"type":"boolean","description":"The conv tools"}},"additionalProperties":false},"title":{"type":"string","description":"A title, which conv.list shows (at most 200 characters; on one line)","maxLength":200,"pattern":"^[^\\n\\r\\x00]*$"},"budget":{"type":"object","description":"What the answer may cost at most, within what you have left","properties":{"tokens":{"type":"integer","description":"Tokens, read and written (at least 1)","minimum":1},"tool_calls":{"type":"integer","description":"Calls of tools (at least 1)","minimum":1},"seconds":{"type":"integer","description":"Time from the call on (1 to 86400)","minimum":1,"maximum":86400}},"additionalProperties":false},"wait_ms":{"type":"integer","description":"For callers outside of a session: how many milliseconds to wait before status is running and conv.wait goes on waiting; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"additionalProperties":false}`,
+		Parameters: []contract.Parameter{
+			{Name: "base_instruction_text", Type: "string", Wants: "a string"},
+			{
+				Name:  "base_instruction_file",
+				Type:  "string",
+				Wants: "a string of at least 1 character",
+				Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"},
+			},
+			{Name: "user_instruction", Type: "string", Wants: "a string"},
+			{
+				Name:  "items",
+				Type:  "array",
+				Wants: "an array of objects",
+				Items: &contract.Parameter{
+					Type:  "object",
+					Wants: "an object whose type is one of text, image, local_image",
+					Shape: &contract.Shape{
+						Key: "type",
+						Forms: []contract.Form{
+							{Value: "text", Members: []contract.Parameter{{Name: "text", Type: "string", Required: true, Wants: "a string"}}},
+							{Value: "image", Members: []contract.Parameter{{Name: "image_url", Type: "string", Required: true, Wants: "a string"}}},
+							{
+								Value: "local_image",
+								Members: []contract.Parameter{
+									{
+										Name:     "path",
+										Type:     "string",
+										Required: true,
+										Wants:    "a string of at least 1 character",
+										Range:    &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"},
+									},
+								},
+							},
+						},
 					},
-				}},
-			}},
+				},
+			},
+			{
+				Name:  "mcp_allowlist",
+				Type:  "array",
+				Wants: "an array of strings, each a string of at least 1 character",
+				Items: &contract.Parameter{
+					Type:  "string",
+					Wants: "a string of at least 1 character",
+					Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"},
+				},
+			},
+			{
+				Name:  "internal_tools",
+				Type:  "object",
+				Wants: "an object",
+				Shape: &contract.Shape{
+					Members: []contract.Parameter{
+						{Name: "include_plan_tool", Type: "boolean", Wants: "true or false"},
+						{Name: "include_apply_patch_tool", Type: "boolean", Wants: "true or false"},
+						{Name: "web_search_request", Type: "boolean", Wants: "true or false"},
+						{Name: "use_streamable_shell_tool", Type: "boolean", Wants: "true or false"},
+						{Name: "include_conv_tools", Type: "boolean", Wants: "true or false"},
+					},
+				},
+			},
+			{
+				Name:       "title",
+				Type:       "string",
+				Wants:      "a string of at most 200 characters on one line",
+				Range:      &contract.Range{Most: 200, Wants: "at most 200 characters long"},
+				SingleLine: true,
+			},
+			{
+				Name:  "budget",
+				Type:  "object",
+				Wants: "an object",
+				Shape: &contract.Shape{
+					Members: []contract.Parameter{
+						{Name: "tokens", Type: "integer", Wants: "an integer of at least 1", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
+						{Name: "tool_calls", Type: "integer", Wants: "an integer of at least 1", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
+						{Name: "seconds", Type: "integer", Wants: "an integer from 1 to 86400", Range: &contract.Range{Least: 1, Most: 86400}},
+					},
+				},
+			},
+			{Name: "wait_ms", Type: "integer", Wants: "an integer from 0 to 240000", Range: &contract.Range{Most: 240000}},
 		},
-	},
-	{
-		Name: "mcp_allowlist", Type: "array", Wants: "an array of strings, each a string of at least 1 character",
-		Items: &coerce.Value{Type: "string", Wants: "a string of at least 1 character", Range: &coerce.Range{Least: 1, Most: coerce.Unbounded, Wants: "at least 1 character long"}},
-	},
-	{
-		Name: "internal_tools", Type: "object", Wants: "an object",
-		Shape: &coerce.Shape{Members: []coerce.Value{
-			{Name: "include_plan_tool", Type: "boolean", Wants: "true or false"},
-			{Name: "include_apply_patch_tool", Type: "boolean", Wants: "true or false"},
-			{Name: "web_search_request", Type: "boolean", Wants: "true or false"},
-			{Name: "use_streamable_shell_tool", Type: "boolean", Wants: "true or false"},
-			{Name: "include_conv_tools", Type: "boolean", Wants: "true or false"},
-		}},
-	},
-	{
-		Name: "title", Type: "string", Wants: "a string of at most 200 characters on one line",
-		SingleLine: true, Range: &coerce.Range{Most: 200, Wants: "at most 200 characters long"},
-	},
-	{
-		Name: "budget", Type: "object", Wants: "an object",
-		Shape: &coerce.Shape{Members: []coerce.Value{
-			{Name: "tokens", Type: "integer", Wants: "an integer of at least 1", Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}},
-			{Name: "tool_calls", Type: "integer", Wants: "an integer of at least 1", Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}},
-			{Name: "seconds", Type: "integer", Wants: "an integer from 1 to 86400", Range: &coerce.Range{Least: 1, Most: 86400}},
-		}},
-	},
-	{Name: "wait_ms", Type: "integer", Wants: "an integer from 0 to 240000", Range: &coerce.Range{Least: 0, Most: 240000}},
-}, Rules: []coerce.Rule{
-	{Exclusive: []string{"base_instruction_text", "base_instruction_file"}},
-	{AnyOf: []string{"user_instruction", "items"}, Fix: "\"Is this loop right?\\nfor i := range n { go f(i) }\""},
-}}
-
-// CoerceCreate makes the repairs that conv.create declares, and notes each of
-// them.
-func CoerceCreate(args *coerce.Args) { shapeCreate.Repair(args) }
-
-// ValidateCreate returns everything wrong with the arguments of conv.create:
-// parameters in the order they are declared, then names it does not have, then
-// rules. It allocates nothing where nothing is wrong.
-func ValidateCreate(args coerce.Object) []contract.Problem { return shapeCreate.Problems(args) }
-
-// bindCreate reads arguments that [ValidateCreate] has no problem with, and
-// fills in defaults.
-func bindCreate(args coerce.Object) CreateParams {
-	return CreateParams{
-		BaseInstructionText: coerce.Pointer(args, "base_instruction_text", coerce.Text),
-		BaseInstructionFile: coerce.Pointer(args, "base_instruction_file", coerce.Text),
-		UserInstruction:     coerce.Pointer(args, "user_instruction", coerce.Text),
-		Items:               coerce.Read(args, "items", coerce.ListOf(readCreateItem)),
-		MCPAllowlist:        coerce.Read(args, "mcp_allowlist", coerce.Strings),
-		InternalTools:       coerce.Pointer(args, "internal_tools", readCreateInternalTools),
-		Title:               coerce.Pointer(args, "title", coerce.Text),
-		Budget:              coerce.Pointer(args, "budget", readCreateBudget),
-		WaitMs:              coerce.Pointer(args, "wait_ms", coerce.Whole),
+		Rules: []contract.Rule{
+			{Exclusive: []string{"base_instruction_text", "base_instruction_file"}},
+			{AnyOf: []string{"user_instruction", "items"}, Fix: `"Is this loop right?\nfor i := range n { go f(i) }"`},
+		},
+		Hints:   contract.Hints{Destructive: true, OpenWorld: true},
+		Example: `{"base_instruction_text": "You review Go code. Answer in three sentences.", "user_instruction": "Is this loop right?\nfor i := range n { go f(i) }", "mcp_allowlist": [], "internal_tools": {"include_conv_tools":false}}`,
+		Plain:   true,
 	}
 }
-
-// readCreateItem reads items[] in the arguments of conv.create, which is valid,
-// and fills in defaults.
-func readCreateItem(v any) (CreateItem, bool) {
-	_, ok := v.(coerce.Object)
-	return CreateItem{
-		Text:       coerce.ReadForm(v, "type", "text", readCreateItemText),
-		Image:      coerce.ReadForm(v, "type", "image", readCreateItemImage),
-		LocalImage: coerce.ReadForm(v, "type", "local_image", readCreateItemLocalImage),
-	}, ok
-}
-
-// readCreateItemText reads items[] in the arguments of conv.create where type
-// is text: a text, which is valid, and fills in defaults.
-func readCreateItemText(v any) (CreateItemText, bool) {
-	o, ok := v.(coerce.Object)
-	return CreateItemText{
-		Text: coerce.Read(o, "text", coerce.Text),
-	}, ok
-}
-
-// readCreateItemImage reads items[] in the arguments of conv.create where type
-// is image: an image at an address, which is valid, and fills in defaults.
-func readCreateItemImage(v any) (CreateItemImage, bool) {
-	o, ok := v.(coerce.Object)
-	return CreateItemImage{
-		ImageURL: coerce.Read(o, "image_url", coerce.Text),
-	}, ok
-}
-
-// readCreateItemLocalImage reads items[] in the arguments of conv.create where
-// type is local_image: an image file of the project, which is valid, and fills
-// in defaults.
-func readCreateItemLocalImage(v any) (CreateItemLocalImage, bool) {
-	o, ok := v.(coerce.Object)
-	return CreateItemLocalImage{
-		Path: coerce.Read(o, "path", coerce.Text),
-	}, ok
-}
-
-// readCreateInternalTools reads internal_tools in the arguments of conv.create,
-// which is valid, and fills in defaults.
-func readCreateInternalTools(v any) (CreateInternalTools, bool) {
-	o, ok := v.(coerce.Object)
-	return CreateInternalTools{
-		IncludePlanTool:        coerce.Pointer(o, "include_plan_tool", coerce.Boolean),
-		IncludeApplyPatchTool:  coerce.Pointer(o, "include_apply_patch_tool", coerce.Boolean),
-		WebSearchRequest:       coerce.Pointer(o, "web_search_request", coerce.Boolean),
-		UseStreamableShellTool: coerce.Pointer(o, "use_streamable_shell_tool", coerce.Boolean),
-		IncludeConvTools:       coerce.Pointer(o, "include_conv_tools", coerce.Boolean),
-	}, ok
-}
-
-// readCreateBudget reads budget in the arguments of conv.create, which is
-// valid, and fills in defaults.
-func readCreateBudget(v any) (CreateBudget, bool) {
-	o, ok := v.(coerce.Object)
-	return CreateBudget{
-		Tokens:    coerce.Pointer(o, "tokens", coerce.Whole),
-		ToolCalls: coerce.Pointer(o, "tool_calls", coerce.Whole),
-		Seconds:   coerce.Pointer(o, "seconds", coerce.Whole),
-	}, ok
-}
-
-// The codes of failures of conv.create, for a [contract.Failure].
-const (
-	CreateCodeUnavailable           = "unavailable"
-	CreateCodeUnreadableFile        = "unreadable_file"
-	CreateCodeDepthExceeded         = "depth_exceeded"
-	CreateCodeConversationsExceeded = "conversations_exceeded"
-	CreateCodeBudgetExceeded        = "budget_exceeded"
-	CreateCodeInterrupted           = "interrupted"
-	CreateCodeDestroyed             = "destroyed"
-)
 
 // CreateResult is what conv.create answers.
 type CreateResult struct {
 	// The new conversation, a UUID.
-	ConversationID string
+	ConversationID string `json:"conversation_id"`
 	// user_instruction, where it was given. Left out when it is nil.
-	FirstUserMessage *string
+	FirstUserMessage *string `json:"first_user_message,omitzero"`
 	// How many items were given, where any were. Left out when it is nil.
-	FirstItemsCount *int
+	FirstItemsCount *int `json:"first_items_count,omitzero"`
 	// The last message of the answer; empty where there is none.
-	LastAssistantMessage string
+	LastAssistantMessage string `json:"last_assistant_message"`
 	// completed or no_message; also failed, interrupted or destroyed, with ok, code
 	// and reason before all; or running.
-	Status string
+	Status string `json:"status"`
 	// Why the answer failed. Left out when it is nil.
-	Error *CreateResultError
+	Error *CreateResultError `json:"error,omitzero"`
 	// The message is shortened; conv.history has all of it. Left out when it is
 	// nil.
-	Truncated *bool
+	Truncated *bool `json:"truncated,omitzero"`
 	// With the status running: what conv.wait takes. Left out when it is nil.
-	TaskID *string
-}
-
-// AppendFields writes the fields in their fixed order.
-func (r *CreateResult) AppendFields(w *envelope.JSON) {
-	w.Name("conversation_id").Text(r.ConversationID)
-	envelope.Optional(w, "first_user_message", r.FirstUserMessage, (*envelope.JSON).Text)
-	envelope.Optional(w, "first_items_count", r.FirstItemsCount, (*envelope.JSON).Integer)
-	w.Name("last_assistant_message").Text(r.LastAssistantMessage)
-	w.Name("status").Text(r.Status)
-	if r.Error != nil {
-		w.Name("error").Fields(r.Error)
-	}
-	envelope.Optional(w, "truncated", r.Truncated, (*envelope.JSON).Boolean)
-	envelope.Optional(w, "task_id", r.TaskID, (*envelope.JSON).Text)
+	TaskID *string `json:"task_id,omitzero"`
 }
 
 // CreateResultError is error in the answer of conv.create.
 type CreateResultError struct {
 	// The code of the failure, also one of a model provider.
-	Code string
+	Code string `json:"code"`
 	// What went wrong.
-	Message string
-}
-
-// AppendFields writes the fields in their fixed order.
-func (r *CreateResultError) AppendFields(w *envelope.JSON) {
-	w.Name("code").Text(r.Code)
-	w.Name("message").Text(r.Message)
-}
-
-// callCreate answers conv.create with what the handler returns, in JSON.
-func callCreate(ctx context.Context, h Handler, call contract.Call) (string, error) {
-	if h == nil {
-		return "", contract.Unserved("conv.create")
-	}
-	args, err := coerce.Arguments(&call, CoerceCreate, ValidateCreate, exampleCreate)
-	if err != nil {
-		return "", envelope.Failed(err, call.Notes)
-	}
-	result, err := h.Create(ctx, call, bindCreate(args))
-	if err != nil {
-		return "", envelope.Failed(err, call.Notes)
-	}
-	return envelope.Plain(&result, call.Notes, 0)
+	Message string `json:"message"`
 }

@@ -2,94 +2,31 @@
 
 package conv
 
-import (
-	"context"
+import "github.com/convtools/convtools/runtime/contract"
 
-	"github.com/convtools/convtools/runtime/coerce"
-	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
-)
-
-// DestroyParams are the parameters of conv.destroy, valid and with defaults
-// filled in.
+// DestroyParams is the arguments of conv.destroy, valid and with defaults
+// filled in, in the order of its spec.
 type DestroyParams struct {
 	// The conversation, as conv.create or conv.list gives it.
 	ConversationID string
 }
 
-const (
-	// schemaDestroy is the JSON Schema of the arguments.
-	schemaDestroy = `{"type":"object","properties":{"conversation_id":{"type":"string","description":"The conversation, as conv.create or conv.list gives it"}},"required":["conversation_id"],"additionalProperties":false}`
-	// exampleDestroy is the arguments of a call that works.
-	exampleDestroy = `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000"}`
-)
-
-// DestroyTool describes conv.destroy to a host.
+// DestroyTool describes conv.destroy: to a host, and to whoever checks its
+// arguments.
 func DestroyTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.destroy",
+		Aliases:     []string{"conv_destroy"},
 		Summary:     "Destroy a conversation of this session",
 		Description: "Not interrupting. The conversation can no longer be sent anything and is listed no more; what it has created stays. The root cannot be destroyed, nor the calling conversation, nor one that waits for an answer.",
 		Effect:      "write",
-		InputSchema: schemaDestroy,
+		InputSchema: `{"type":"object","properties":{"conversation_id":{"type":"string","description":"The conversation, as conv.create or conv.list gives it"}},"required":["conversation_id"],"additionalProperties":false}`,
+		Parameters:  []contract.Parameter{{Name: "conversation_id", Type: "string", Required: true, Wants: "a string", Fix: `"123e4567-e89b-12d3-a456-426614174000"`}},
 		Hints:       contract.Hints{Destructive: true, OpenWorld: true},
-		Example:     exampleDestroy,
-		Aliases:     []string{"conv_destroy"},
-		Parameters:  shapeDestroy.Parameters(),
+		Example:     `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000"}`,
 	}
 }
-
-// shapeDestroy is what the arguments of conv.destroy may be.
-var shapeDestroy = coerce.Shape{Members: []coerce.Value{
-	{Name: "conversation_id", Type: "string", Required: true, Wants: "a string", Fix: "\"123e4567-e89b-12d3-a456-426614174000\""},
-}}
-
-// CoerceDestroy makes the repairs that conv.destroy declares, and notes each of
-// them.
-func CoerceDestroy(args *coerce.Args) { shapeDestroy.Repair(args) }
-
-// ValidateDestroy returns everything wrong with the arguments of conv.destroy:
-// parameters in the order they are declared, then names it does not have, then
-// rules. It allocates nothing where nothing is wrong.
-func ValidateDestroy(args coerce.Object) []contract.Problem { return shapeDestroy.Problems(args) }
-
-// bindDestroy reads arguments that [ValidateDestroy] has no problem with, and
-// fills in defaults.
-func bindDestroy(args coerce.Object) DestroyParams {
-	return DestroyParams{
-		ConversationID: coerce.Read(args, "conversation_id", coerce.Text),
-	}
-}
-
-// The codes of failures of conv.destroy, for a [contract.Failure].
-const (
-	DestroyCodeInvalidId        = "invalid_id"
-	DestroyCodeNotFound         = "not_found"
-	DestroyCodeDestroyed        = "destroyed"
-	DestroyCodeSelf             = "self"
-	DestroyCodeSuspendedInChain = "suspended_in_chain"
-	DestroyCodeRoot             = "root"
-	DestroyCodeUnavailable      = "unavailable"
-)
 
 // DestroyResult is what conv.destroy answers.
-type DestroyResult struct{}
-
-// AppendFields writes the fields in their fixed order.
-func (*DestroyResult) AppendFields(_ *envelope.JSON) {}
-
-// callDestroy answers conv.destroy with what the handler returns, in JSON.
-func callDestroy(ctx context.Context, h Handler, call contract.Call) (string, error) {
-	if h == nil {
-		return "", contract.Unserved("conv.destroy")
-	}
-	args, err := coerce.Arguments(&call, CoerceDestroy, ValidateDestroy, exampleDestroy)
-	if err != nil {
-		return "", envelope.Failed(err, call.Notes)
-	}
-	result, err := h.Destroy(ctx, call, bindDestroy(args))
-	if err != nil {
-		return "", envelope.Failed(err, call.Notes)
-	}
-	return envelope.Success(&result, call.Notes, 0)
+type DestroyResult struct {
 }

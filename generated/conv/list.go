@@ -2,144 +2,65 @@
 
 package conv
 
-import (
-	"context"
+import "github.com/convtools/convtools/runtime/contract"
 
-	"github.com/convtools/convtools/runtime/coerce"
-	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
-)
+// ListParams is the arguments of conv.list, valid and with defaults filled in,
+// in the order of its spec.
+type ListParams struct {
+}
 
-// ListParams are the parameters of conv.list, valid and with defaults filled
-// in.
-type ListParams struct{}
-
-const (
-	// schemaList is the JSON Schema of the arguments.
-	schemaList = `{"type":"object","properties":{},"additionalProperties":false}`
-	// exampleList is the arguments of a call that works.
-	exampleList = `{}`
-)
-
-// ListTool describes conv.list to a host.
+// ListTool describes conv.list: to a host, and to whoever checks its arguments.
 func ListTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.list",
+		Aliases:     []string{"conv_list"},
 		Summary:     "List the conversations of this session",
 		Description: "Not interrupting. Lists all conversations in the order they were created, this one and the root, where the session began, among them. Those that were destroyed are left out.",
 		Effect:      "read",
-		InputSchema: schemaList,
+		InputSchema: `{"type":"object","properties":{},"additionalProperties":false}`,
 		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
-		Example:     exampleList,
-		Aliases:     []string{"conv_list"},
+		Example:     "{}",
+		Plain:       true,
 	}
 }
-
-// shapeList is what the arguments of conv.list may be.
-var shapeList coerce.Shape
-
-// CoerceList makes the repairs that conv.list declares, and notes each of them.
-func CoerceList(args *coerce.Args) { shapeList.Repair(args) }
-
-// ValidateList returns everything wrong with the arguments of conv.list:
-// parameters in the order they are declared, then names it does not have, then
-// rules. It allocates nothing where nothing is wrong.
-func ValidateList(args coerce.Object) []contract.Problem { return shapeList.Problems(args) }
-
-// bindList reads arguments that [ValidateList] has no problem with, and fills
-// in defaults.
-func bindList(args coerce.Object) ListParams {
-	return ListParams{}
-}
-
-// The codes of failures of conv.list, for a [contract.Failure].
-const (
-	ListCodeUnavailable = "unavailable"
-)
 
 // ListResult is what conv.list answers.
 type ListResult struct {
 	// The conversations.
-	Conversations []ListResultConversation
-}
-
-// AppendFields writes the fields in their fixed order.
-func (r *ListResult) AppendFields(w *envelope.JSON) {
-	w.Name("conversations").Array()
-	for i := range r.Conversations {
-		w.Fields(&r.Conversations[i])
-	}
-	w.EndArray()
+	Conversations []ListResultConversation `json:"conversations"`
 }
 
 // ListResultConversation is conversations[] in the answer of conv.list.
 type ListResultConversation struct {
 	// Its id, a UUID.
-	ID string
+	ID string `json:"id"`
 	// How many entries conv.history has for it.
-	MessageCount int
+	MessageCount int `json:"message_count"`
 	// When something was last said in it, as RFC 3339 in UTC.
-	LastActiveAt string
+	LastActiveAt string `json:"last_active_at"`
 	// running; suspended, waiting for an answer; queued; or idle.
-	State string
+	State string `json:"state"`
 	// The conversation that created it; none of the root. Left out when it is nil.
-	ParentID *string
+	ParentID *string `json:"parent_id,omitzero"`
 	// It is the root. Left out when it is nil.
-	IsRoot *bool
+	IsRoot *bool `json:"is_root,omitzero"`
 	// It is the one that calls. Left out when it is nil.
-	IsSelf *bool
+	IsSelf *bool `json:"is_self,omitzero"`
 	// Its title. Left out when it is nil.
-	Title *string
+	Title *string `json:"title,omitzero"`
 	// What it has used itself.
-	Usage ListResultConversationUsage
-}
-
-// AppendFields writes the fields in their fixed order.
-func (r *ListResultConversation) AppendFields(w *envelope.JSON) {
-	w.Name("id").Text(r.ID)
-	w.Name("message_count").Integer(r.MessageCount)
-	w.Name("last_active_at").Text(r.LastActiveAt)
-	w.Name("state").Text(r.State)
-	envelope.Optional(w, "parent_id", r.ParentID, (*envelope.JSON).Text)
-	envelope.Optional(w, "is_root", r.IsRoot, (*envelope.JSON).Boolean)
-	envelope.Optional(w, "is_self", r.IsSelf, (*envelope.JSON).Boolean)
-	envelope.Optional(w, "title", r.Title, (*envelope.JSON).Text)
-	w.Name("usage").Fields(&r.Usage)
+	Usage ListResultConversationUsage `json:"usage"`
 }
 
 // ListResultConversationUsage is conversations[].usage in the answer of
 // conv.list.
 type ListResultConversationUsage struct {
 	// Tokens read.
-	InputTokens int
+	InputTokens int `json:"input_tokens"`
 	// Tokens written.
-	OutputTokens int
+	OutputTokens int `json:"output_tokens"`
 	// Requests to the model.
-	Samples int
+	Samples int `json:"samples"`
 	// Calls of tools.
-	Calls int
-}
-
-// AppendFields writes the fields in their fixed order.
-func (r *ListResultConversationUsage) AppendFields(w *envelope.JSON) {
-	w.Name("input_tokens").Integer(r.InputTokens)
-	w.Name("output_tokens").Integer(r.OutputTokens)
-	w.Name("samples").Integer(r.Samples)
-	w.Name("calls").Integer(r.Calls)
-}
-
-// callList answers conv.list with what the handler returns, in JSON.
-func callList(ctx context.Context, h Handler, call contract.Call) (string, error) {
-	if h == nil {
-		return "", contract.Unserved("conv.list")
-	}
-	args, err := coerce.Arguments(&call, CoerceList, ValidateList, exampleList)
-	if err != nil {
-		return "", envelope.Failed(err, call.Notes)
-	}
-	result, err := h.List(ctx, call, bindList(args))
-	if err != nil {
-		return "", envelope.Failed(err, call.Notes)
-	}
-	return envelope.Plain(&result, call.Notes, 0)
+	Calls int `json:"calls"`
 }

@@ -2,16 +2,10 @@
 
 package conv
 
-import (
-	"context"
+import "github.com/convtools/convtools/runtime/contract"
 
-	"github.com/convtools/convtools/runtime/coerce"
-	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
-)
-
-// SendParams are the parameters of conv.send, valid and with defaults filled
-// in.
+// SendParams is the arguments of conv.send, valid and with defaults filled in,
+// in the order of its spec.
 type SendParams struct {
 	// The conversation, as conv.create or conv.list gives it.
 	ConversationID string
@@ -33,11 +27,11 @@ type SendParams struct {
 // the one that type names.
 type SendItem struct {
 	// A text.
-	Text *SendItemText
+	Text *SendItemText `variant:"type=text"`
 	// An image at an address.
-	Image *SendItemImage
+	Image *SendItemImage `variant:"type=image"`
 	// An image file of the project.
-	LocalImage *SendItemLocalImage
+	LocalImage *SendItemLocalImage `variant:"type=local_image"`
 }
 
 // SendItemText is items[] in the arguments of conv.send where type is text: a
@@ -75,205 +69,89 @@ type SendBudget struct {
 	Seconds *int
 }
 
-const (
-	// schemaSend is the JSON Schema of the arguments.
-	schemaSend = `{"type":"object","properties":{"conversation_id":{"type":"string","description":"The conversation, as conv.create or conv.list gives it"},"text":{"type":"string","description":"The message"},"items":{"type":"array","description":"More of the message, behind text","items":{"anyOf":[{"type":"object","properties":{"type":{"type":"string","description":"A text","enum":["text"]},"text":{"type":"string","description":"The text"}},"required":["type","text"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image at an address","enum":["image"]},"image_url":{"type":"string","description":"Where it is: https://…, http://… or data:…"}},"required":["type","image_url"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image file of the project","enum":["local_image"]},"path":{"type":"string","description":"The file: PNG, JPEG, GIF or WebP of at most 8 MiB; a relative path begins at the working directory (at least 1 character)","minLength":1}},"required":["type","path"],"additionalProperties":false}]}},"budget":{"type":"object","description":"What the answer may cost at most, within what you have left","properties":{"tokens":{"type":"integer","description":"Tokens, read and written (at least 1)","minimum":1},"tool_calls":{"type":"integer","description":"Calls of tools (at least 1)","minimum":1},"seconds":{"type":"integer","description":"Time from the call on (1 to 86400)","minimum":1,"maximum":86400}},"additionalProperties":false},"wait_ms":{"type":"integer","description":"For callers outside of a session: how many milliseconds to wait before status is running and conv.wait goes on waiting; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"required":["conversation_id"],"additionalProperties":false}`
-	// exampleSend is the arguments of a call that works.
-	exampleSend = `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000", "text": "And without the goroutine?"}`
-)
-
-// SendTool describes conv.send to a host.
+// SendTool describes conv.send: to a host, and to whoever checks its arguments.
 func SendTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.send",
+		Aliases:     []string{"conv_send"},
 		Summary:     "Send a message to a conversation of this session and wait for its answer",
 		Description: "Interrupting: your task ends with this call, the other conversation works until it has answered, and then you continue, with its last message as the result. Nothing else runs meanwhile. Of several such calls in one response each has its turn, and you continue when all are answered.\n\nThe other conversation remembers all it was sent. A conversation that waits for an answer itself, as whoever called you does, cannot be sent anything: answer it instead. conv.list shows which there are.\n\nstatus is completed, no_message, failed, interrupted or destroyed; for the last three ok is false, and code and reason say why. With truncated, conv.history has the whole message.\n\nGive at least one of text and items.",
 		Effect:      "write",
-		InputSchema: schemaSend,
-		Hints:       contract.Hints{Destructive: true, OpenWorld: true},
-		Example:     exampleSend,
-		Aliases:     []string{"conv_send"},
-		Parameters:  shapeSend.Parameters(),
-	}
-}
-
-// shapeSend is what the arguments of conv.send may be.
-var shapeSend = coerce.Shape{Members: []coerce.Value{
-	{Name: "conversation_id", Type: "string", Required: true, Wants: "a string", Fix: "\"123e4567-e89b-12d3-a456-426614174000\""},
-	{Name: "text", Type: "string", Wants: "a string"},
-	{
-		Name: "items", Type: "array", Wants: "an array of objects",
-		Items: &coerce.Value{
-			Type: "object", Wants: "an object whose type is one of text, image, local_image",
-			Shape: &coerce.Shape{Key: "type", Forms: []coerce.Form{
-				{Value: "text", Members: []coerce.Value{
-					{Name: "text", Type: "string", Required: true, Wants: "a string"},
-				}},
-				{Value: "image", Members: []coerce.Value{
-					{Name: "image_url", Type: "string", Required: true, Wants: "a string"},
-				}},
-				{Value: "local_image", Members: []coerce.Value{
-					{
-						Name: "path", Type: "string", Required: true, Wants: "a string of at least 1 character",
-						Range: &coerce.Range{Least: 1, Most: coerce.Unbounded, Wants: "at least 1 character long"},
+		InputSchema: `{"type":"object","properties":{"conversation_id":{"type":"string","description":"The conversation, as conv.create or conv.list gives it"},"text":{"type":"string","description":"The message"},"items":{"type":"array","description":"More of the message, behind text","items":{"anyOf":[{"type":"object","properties":{"type":{"type":"string","description":"A text","enum":["text"]},"text":{"type":"string","description":"The text"}},"required":["type","text"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image at an address","enum":["image"]},"image_url":{"type":"string","description":"Where it is: https://…, http://… or data:…"}},"required":["type","image_url"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image file of the project","enum":["local_image"]},"path":{"type":"string","description":"The file: PNG, JPEG, GIF or WebP of at most 8 MiB; a relative path begins at the working directory (at least 1 character)","minLength":1}},"required":["type","path"],"additionalProperties":false}]}},"budget":{"type":"object","description":"What the answer may cost at most, within what you have left","properties":{"tokens":{"type":"integer","description":"Tokens, read and written (at least 1)","minimum":1},"tool_calls":{"type":"integer","description":"Calls of tools (at least 1)","minimum":1},"seconds":{"type":"integer","description":"Time from the call on (1 to 86400)","minimum":1,"maximum":86400}},"additionalProperties":false},"wait_ms":{"type":"integer","description":"For callers outside of a session: how many milliseconds to wait before status is running and conv.wait goes on waiting; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"required":["conversation_id"],"additionalProperties":false}`,
+		Parameters: []contract.Parameter{
+			{Name: "conversation_id", Type: "string", Required: true, Wants: "a string", Fix: `"123e4567-e89b-12d3-a456-426614174000"`},
+			{Name: "text", Type: "string", Wants: "a string"},
+			{
+				Name:  "items",
+				Type:  "array",
+				Wants: "an array of objects",
+				Items: &contract.Parameter{
+					Type:  "object",
+					Wants: "an object whose type is one of text, image, local_image",
+					Shape: &contract.Shape{
+						Key: "type",
+						Forms: []contract.Form{
+							{Value: "text", Members: []contract.Parameter{{Name: "text", Type: "string", Required: true, Wants: "a string"}}},
+							{Value: "image", Members: []contract.Parameter{{Name: "image_url", Type: "string", Required: true, Wants: "a string"}}},
+							{
+								Value: "local_image",
+								Members: []contract.Parameter{
+									{
+										Name:     "path",
+										Type:     "string",
+										Required: true,
+										Wants:    "a string of at least 1 character",
+										Range:    &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"},
+									},
+								},
+							},
+						},
 					},
-				}},
-			}},
+				},
+			},
+			{
+				Name:  "budget",
+				Type:  "object",
+				Wants: "an object",
+				Shape: &contract.Shape{
+					Members: []contract.Parameter{
+						{Name: "tokens", Type: "integer", Wants: "an integer of at least 1", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
+						{Name: "tool_calls", Type: "integer", Wants: "an integer of at least 1", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
+						{Name: "seconds", Type: "integer", Wants: "an integer from 1 to 86400", Range: &contract.Range{Least: 1, Most: 86400}},
+					},
+				},
+			},
+			{Name: "wait_ms", Type: "integer", Wants: "an integer from 0 to 240000", Range: &contract.Range{Most: 240000}},
 		},
-	},
-	{
-		Name: "budget", Type: "object", Wants: "an object",
-		Shape: &coerce.Shape{Members: []coerce.Value{
-			{Name: "tokens", Type: "integer", Wants: "an integer of at least 1", Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}},
-			{Name: "tool_calls", Type: "integer", Wants: "an integer of at least 1", Range: &coerce.Range{Least: 1, Most: coerce.Unbounded}},
-			{Name: "seconds", Type: "integer", Wants: "an integer from 1 to 86400", Range: &coerce.Range{Least: 1, Most: 86400}},
-		}},
-	},
-	{Name: "wait_ms", Type: "integer", Wants: "an integer from 0 to 240000", Range: &coerce.Range{Least: 0, Most: 240000}},
-}, Rules: []coerce.Rule{
-	{AnyOf: []string{"text", "items"}, Fix: "\"And without the goroutine?\""},
-}}
-
-// CoerceSend makes the repairs that conv.send declares, and notes each of them.
-func CoerceSend(args *coerce.Args) { shapeSend.Repair(args) }
-
-// ValidateSend returns everything wrong with the arguments of conv.send:
-// parameters in the order they are declared, then names it does not have, then
-// rules. It allocates nothing where nothing is wrong.
-func ValidateSend(args coerce.Object) []contract.Problem { return shapeSend.Problems(args) }
-
-// bindSend reads arguments that [ValidateSend] has no problem with, and fills
-// in defaults.
-func bindSend(args coerce.Object) SendParams {
-	return SendParams{
-		ConversationID: coerce.Read(args, "conversation_id", coerce.Text),
-		Text:           coerce.Pointer(args, "text", coerce.Text),
-		Items:          coerce.Read(args, "items", coerce.ListOf(readSendItem)),
-		Budget:         coerce.Pointer(args, "budget", readSendBudget),
-		WaitMs:         coerce.Pointer(args, "wait_ms", coerce.Whole),
+		Rules:   []contract.Rule{{AnyOf: []string{"text", "items"}, Fix: `"And without the goroutine?"`}},
+		Hints:   contract.Hints{Destructive: true, OpenWorld: true},
+		Example: `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000", "text": "And without the goroutine?"}`,
+		Plain:   true,
 	}
 }
-
-// readSendItem reads items[] in the arguments of conv.send, which is valid, and
-// fills in defaults.
-func readSendItem(v any) (SendItem, bool) {
-	_, ok := v.(coerce.Object)
-	return SendItem{
-		Text:       coerce.ReadForm(v, "type", "text", readSendItemText),
-		Image:      coerce.ReadForm(v, "type", "image", readSendItemImage),
-		LocalImage: coerce.ReadForm(v, "type", "local_image", readSendItemLocalImage),
-	}, ok
-}
-
-// readSendItemText reads items[] in the arguments of conv.send where type is
-// text: a text, which is valid, and fills in defaults.
-func readSendItemText(v any) (SendItemText, bool) {
-	o, ok := v.(coerce.Object)
-	return SendItemText{
-		Text: coerce.Read(o, "text", coerce.Text),
-	}, ok
-}
-
-// readSendItemImage reads items[] in the arguments of conv.send where type is
-// image: an image at an address, which is valid, and fills in defaults.
-func readSendItemImage(v any) (SendItemImage, bool) {
-	o, ok := v.(coerce.Object)
-	return SendItemImage{
-		ImageURL: coerce.Read(o, "image_url", coerce.Text),
-	}, ok
-}
-
-// readSendItemLocalImage reads items[] in the arguments of conv.send where type
-// is local_image: an image file of the project, which is valid, and fills in
-// defaults.
-func readSendItemLocalImage(v any) (SendItemLocalImage, bool) {
-	o, ok := v.(coerce.Object)
-	return SendItemLocalImage{
-		Path: coerce.Read(o, "path", coerce.Text),
-	}, ok
-}
-
-// readSendBudget reads budget in the arguments of conv.send, which is valid,
-// and fills in defaults.
-func readSendBudget(v any) (SendBudget, bool) {
-	o, ok := v.(coerce.Object)
-	return SendBudget{
-		Tokens:    coerce.Pointer(o, "tokens", coerce.Whole),
-		ToolCalls: coerce.Pointer(o, "tool_calls", coerce.Whole),
-		Seconds:   coerce.Pointer(o, "seconds", coerce.Whole),
-	}, ok
-}
-
-// The codes of failures of conv.send, for a [contract.Failure].
-const (
-	SendCodeInvalidId        = "invalid_id"
-	SendCodeNotFound         = "not_found"
-	SendCodeDestroyed        = "destroyed"
-	SendCodeSelf             = "self"
-	SendCodeSuspendedInChain = "suspended_in_chain"
-	SendCodeDepthExceeded    = "depth_exceeded"
-	SendCodeBudgetExceeded   = "budget_exceeded"
-	SendCodeUnavailable      = "unavailable"
-	SendCodeUnreadableFile   = "unreadable_file"
-	SendCodeInterrupted      = "interrupted"
-)
 
 // SendResult is what conv.send answers.
 type SendResult struct {
 	// The conversation that has answered, a UUID.
-	ConversationID string
+	ConversationID string `json:"conversation_id"`
 	// The last message of the answer; empty where there is none.
-	LastAssistantMessage string
+	LastAssistantMessage string `json:"last_assistant_message"`
 	// completed or no_message; also failed, interrupted or destroyed, with ok, code
 	// and reason before all; or running.
-	Status string
+	Status string `json:"status"`
 	// Why the answer failed. Left out when it is nil.
-	Error *SendResultError
+	Error *SendResultError `json:"error,omitzero"`
 	// The message is shortened; conv.history has all of it. Left out when it is
 	// nil.
-	Truncated *bool
+	Truncated *bool `json:"truncated,omitzero"`
 	// With the status running: what conv.wait takes. Left out when it is nil.
-	TaskID *string
-}
-
-// AppendFields writes the fields in their fixed order.
-func (r *SendResult) AppendFields(w *envelope.JSON) {
-	w.Name("conversation_id").Text(r.ConversationID)
-	w.Name("last_assistant_message").Text(r.LastAssistantMessage)
-	w.Name("status").Text(r.Status)
-	if r.Error != nil {
-		w.Name("error").Fields(r.Error)
-	}
-	envelope.Optional(w, "truncated", r.Truncated, (*envelope.JSON).Boolean)
-	envelope.Optional(w, "task_id", r.TaskID, (*envelope.JSON).Text)
+	TaskID *string `json:"task_id,omitzero"`
 }
 
 // SendResultError is error in the answer of conv.send.
 type SendResultError struct {
 	// The code of the failure, also one of a model provider.
-	Code string
+	Code string `json:"code"`
 	// What went wrong.
-	Message string
-}
-
-// AppendFields writes the fields in their fixed order.
-func (r *SendResultError) AppendFields(w *envelope.JSON) {
-	w.Name("code").Text(r.Code)
-	w.Name("message").Text(r.Message)
-}
-
-// callSend answers conv.send with what the handler returns, in JSON.
-func callSend(ctx context.Context, h Handler, call contract.Call) (string, error) {
-	if h == nil {
-		return "", contract.Unserved("conv.send")
-	}
-	args, err := coerce.Arguments(&call, CoerceSend, ValidateSend, exampleSend)
-	if err != nil {
-		return "", envelope.Failed(err, call.Notes)
-	}
-	result, err := h.Send(ctx, call, bindSend(args))
-	if err != nil {
-		return "", envelope.Failed(err, call.Notes)
-	}
-	return envelope.Plain(&result, call.Notes, 0)
+	Message string `json:"message"`
 }

@@ -2,16 +2,10 @@
 
 package conv
 
-import (
-	"context"
+import "github.com/convtools/convtools/runtime/contract"
 
-	"github.com/convtools/convtools/runtime/coerce"
-	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/envelope"
-)
-
-// WaitParams are the parameters of conv.wait, valid and with defaults filled
-// in.
+// WaitParams is the arguments of conv.wait, valid and with defaults filled in,
+// in the order of its spec.
 type WaitParams struct {
 	// The task, as the answer with the status running has it. It is a string of at
 	// most 100 characters.
@@ -21,126 +15,60 @@ type WaitParams struct {
 	WaitMs *int
 }
 
-const (
-	// schemaWait is the JSON Schema of the arguments.
-	schemaWait = `{"type":"object","properties":{"task_id":{"type":"string","description":"The task, as the answer with the status running has it (at most 100 characters)","maxLength":100},"wait_ms":{"type":"integer","description":"How many milliseconds to wait; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"required":["task_id"],"additionalProperties":false}`
-	// exampleWait is the arguments of a call that works.
-	exampleWait = `{"task_id": "3", "wait_ms": 60000}`
-)
-
-// WaitTool describes conv.wait to a host.
+// WaitTool describes conv.wait: to a host, and to whoever checks its arguments.
 func WaitTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.wait",
+		Aliases:     []string{"conv_wait"},
 		Summary:     "Wait on for the answer to conv.create or conv.send that was still running",
 		Description: "Not interrupting: what runs goes on whether or not anybody waits, and the answer is kept. Call it where conv.create or conv.send has answered with the status running; it answers as that call would have, or with running again.",
 		Effect:      "read",
-		InputSchema: schemaWait,
-		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
-		Example:     exampleWait,
-		Aliases:     []string{"conv_wait"},
-		Parameters:  shapeWait.Parameters(),
+		InputSchema: `{"type":"object","properties":{"task_id":{"type":"string","description":"The task, as the answer with the status running has it (at most 100 characters)","maxLength":100},"wait_ms":{"type":"integer","description":"How many milliseconds to wait; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"required":["task_id"],"additionalProperties":false}`,
+		Parameters: []contract.Parameter{
+			{
+				Name:     "task_id",
+				Type:     "string",
+				Required: true,
+				Wants:    "a string of at most 100 characters",
+				Fix:      `"3"`,
+				Range:    &contract.Range{Most: 100, Wants: "at most 100 characters long"},
+			},
+			{Name: "wait_ms", Type: "integer", Wants: "an integer from 0 to 240000", Range: &contract.Range{Most: 240000}},
+		},
+		Hints:   contract.Hints{ReadOnly: true, Idempotent: true},
+		Example: `{"task_id": "3", "wait_ms": 60000}`,
+		Plain:   true,
 	}
 }
-
-// shapeWait is what the arguments of conv.wait may be.
-var shapeWait = coerce.Shape{Members: []coerce.Value{
-	{
-		Name: "task_id", Type: "string", Required: true, Wants: "a string of at most 100 characters", Fix: "\"3\"",
-		Range: &coerce.Range{Most: 100, Wants: "at most 100 characters long"},
-	},
-	{Name: "wait_ms", Type: "integer", Wants: "an integer from 0 to 240000", Range: &coerce.Range{Least: 0, Most: 240000}},
-}}
-
-// CoerceWait makes the repairs that conv.wait declares, and notes each of them.
-func CoerceWait(args *coerce.Args) { shapeWait.Repair(args) }
-
-// ValidateWait returns everything wrong with the arguments of conv.wait:
-// parameters in the order they are declared, then names it does not have, then
-// rules. It allocates nothing where nothing is wrong.
-func ValidateWait(args coerce.Object) []contract.Problem { return shapeWait.Problems(args) }
-
-// bindWait reads arguments that [ValidateWait] has no problem with, and fills
-// in defaults.
-func bindWait(args coerce.Object) WaitParams {
-	return WaitParams{
-		TaskID: coerce.Read(args, "task_id", coerce.Text),
-		WaitMs: coerce.Pointer(args, "wait_ms", coerce.Whole),
-	}
-}
-
-// The codes of failures of conv.wait, for a [contract.Failure].
-const (
-	WaitCodeNotFound    = "not_found"
-	WaitCodeUnavailable = "unavailable"
-	WaitCodeInterrupted = "interrupted"
-	WaitCodeDestroyed   = "destroyed"
-)
 
 // WaitResult is what conv.wait answers.
 type WaitResult struct {
 	// The conversation that answers, a UUID.
-	ConversationID string
+	ConversationID string `json:"conversation_id"`
 	// Of conv.create: user_instruction, where it was given. Left out when it is
 	// nil.
-	FirstUserMessage *string
+	FirstUserMessage *string `json:"first_user_message,omitzero"`
 	// Of conv.create: how many items were given, where any were. Left out when it
 	// is nil.
-	FirstItemsCount *int
+	FirstItemsCount *int `json:"first_items_count,omitzero"`
 	// The last message of the answer; empty where there is none.
-	LastAssistantMessage string
+	LastAssistantMessage string `json:"last_assistant_message"`
 	// completed or no_message; also failed, interrupted or destroyed, with ok, code
 	// and reason before all; or running.
-	Status string
+	Status string `json:"status"`
 	// Why the answer failed. Left out when it is nil.
-	Error *WaitResultError
+	Error *WaitResultError `json:"error,omitzero"`
 	// The message is shortened; conv.history has all of it. Left out when it is
 	// nil.
-	Truncated *bool
+	Truncated *bool `json:"truncated,omitzero"`
 	// With the status running: what conv.wait takes. Left out when it is nil.
-	TaskID *string
-}
-
-// AppendFields writes the fields in their fixed order.
-func (r *WaitResult) AppendFields(w *envelope.JSON) {
-	w.Name("conversation_id").Text(r.ConversationID)
-	envelope.Optional(w, "first_user_message", r.FirstUserMessage, (*envelope.JSON).Text)
-	envelope.Optional(w, "first_items_count", r.FirstItemsCount, (*envelope.JSON).Integer)
-	w.Name("last_assistant_message").Text(r.LastAssistantMessage)
-	w.Name("status").Text(r.Status)
-	if r.Error != nil {
-		w.Name("error").Fields(r.Error)
-	}
-	envelope.Optional(w, "truncated", r.Truncated, (*envelope.JSON).Boolean)
-	envelope.Optional(w, "task_id", r.TaskID, (*envelope.JSON).Text)
+	TaskID *string `json:"task_id,omitzero"`
 }
 
 // WaitResultError is error in the answer of conv.wait.
 type WaitResultError struct {
 	// The code of the failure, also one of a model provider.
-	Code string
+	Code string `json:"code"`
 	// What went wrong.
-	Message string
-}
-
-// AppendFields writes the fields in their fixed order.
-func (r *WaitResultError) AppendFields(w *envelope.JSON) {
-	w.Name("code").Text(r.Code)
-	w.Name("message").Text(r.Message)
-}
-
-// callWait answers conv.wait with what the handler returns, in JSON.
-func callWait(ctx context.Context, h Handler, call contract.Call) (string, error) {
-	if h == nil {
-		return "", contract.Unserved("conv.wait")
-	}
-	args, err := coerce.Arguments(&call, CoerceWait, ValidateWait, exampleWait)
-	if err != nil {
-		return "", envelope.Failed(err, call.Notes)
-	}
-	result, err := h.Wait(ctx, call, bindWait(args))
-	if err != nil {
-		return "", envelope.Failed(err, call.Notes)
-	}
-	return envelope.Plain(&result, call.Notes, 0)
+	Message string `json:"message"`
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/envelope"
 )
 
 // Handler does the work of the conversation tools. Parameters come to it valid
@@ -38,19 +39,23 @@ type Handler interface {
 // that cannot be used give a [contract.InvalidArguments] that names every
 // problem at once.
 func Call(ctx context.Context, h Handler, call contract.Call) (string, error) {
+	if h == nil {
+		return "", contract.Unserved(call.Tool)
+	}
+	if call.Tool == "conversation_context" {
+		call = call.Renamed("conversation_read", "2027-12-31")
+	}
 	switch call.Tool {
 	case "conversation_grep":
-		return callGrep(ctx, h, call)
+		return envelope.Answer(ctx, call, GrepTool(), h.Grep)
 	case "conversation_list":
-		return callList(ctx, h, call)
+		return envelope.Answer(ctx, call, ListTool(), h.List)
 	case "conversation_read":
-		return callRead(ctx, h, call)
-	case "conversation_context":
-		return callRead(ctx, h, call.Renamed("conversation_read", "2027-12-31"))
+		return envelope.Answer(ctx, call, ReadTool(), h.Read)
 	case "conversation_recall":
-		return callRecall(ctx, h, call)
+		return envelope.Answer(ctx, call, RecallTool(), h.Recall)
 	case "conversation_search":
-		return callSearch(ctx, h, call)
+		return envelope.Text(ctx, call, SearchTool(), h.Search)
 	default:
 		return "", contract.UnknownTool(call.Tool, []string{"conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search"})
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/envelope"
 )
 
 // Handler does the work of the knowledge tools. Parameters come to it valid and
@@ -23,9 +24,12 @@ type Handler interface {
 // cannot be used give a [contract.InvalidArguments] that names every problem at
 // once.
 func Call(ctx context.Context, h Handler, call contract.Call) (string, error) {
+	if h == nil {
+		return "", contract.Unserved(call.Tool)
+	}
 	switch call.Tool {
 	case "learn":
-		return callLearn(ctx, h, call)
+		return envelope.Text(ctx, call, LearnTool(), h.Learn)
 	default:
 		return "", contract.UnknownTool(call.Tool, []string{"learn"})
 	}

@@ -2,14 +2,10 @@
 
 package knowledge
 
-import (
-	"context"
+import "github.com/convtools/convtools/runtime/contract"
 
-	"github.com/convtools/convtools/runtime/coerce"
-	"github.com/convtools/convtools/runtime/contract"
-)
-
-// LearnParams are the parameters of learn, valid and with defaults filled in.
+// LearnParams is the arguments of learn, valid and with defaults filled in, in
+// the order of its spec.
 type LearnParams struct {
 	// The topic ID or title to learn about. It is a string of at most 200
 	// characters that is not blank.
@@ -21,68 +17,39 @@ type LearnParams struct {
 	Subjects []string
 }
 
-const (
-	// schemaLearn is the JSON Schema of the arguments.
-	schemaLearn = `{"type":"object","properties":{"topic":{"type":"string","description":"The topic ID or title to learn about (at most 200 characters; not blank)","maxLength":200,"pattern":"[^\\t\\n\\x0b\\x0c\\r ]"},"subjects":{"description":"Names or patterns of subjects to load: * stands for one level, ** for all levels; leave it out to list the subjects (at most 64 items; each at most 256 characters)","anyOf":[{"type":"string","maxLength":256},{"type":"array","maxItems":64,"items":{"type":"string","maxLength":256}}]}},"required":["topic"],"additionalProperties":false}`
-	// exampleLearn is the arguments of a call that works.
-	exampleLearn = `{"topic": "project"}`
-)
-
 // LearnMaxChars is the most characters an answer of learn may have, notes
 // included.
 const LearnMaxChars = 4194304
 
-// LearnTool describes learn to a host.
+// LearnTool describes learn: to a host, and to whoever checks its arguments.
 func LearnTool() contract.Tool {
 	return contract.Tool{
 		Name:        "learn",
 		Summary:     "Learn what this project knows about a topic",
 		Description: "The knowledge base has topics, and a topic has subjects: files with conventions, decisions and how-tos of this project. Learn what covers your task before you begin, instead of guessing.\n\nGive a topic alone to list its subjects; give subjects to load them. Where you know the names already, load them right away, several in one call. In a pattern, * stands for one level and ** for all levels: [\"maintainers/**\"].\n\nHidden subjects are in no list and match no pattern: load one by its exact name, where something mentions it.",
 		Effect:      "read",
-		InputSchema: schemaLearn,
-		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
-		Example:     exampleLearn,
-		Parameters:  shapeLearn.Parameters(),
+		InputSchema: `{"type":"object","properties":{"topic":{"type":"string","description":"The topic ID or title to learn about (at most 200 characters; not blank)","maxLength":200,"pattern":"[^\\t\\n\\x0b\\x0c\\r ]"},"subjects":{"description":"Names or patterns of subjects to load: * stands for one level, ** for all levels; leave it out to list the subjects (at most 64 items; each at most 256 characters)","anyOf":[{"type":"string","maxLength":256},{"type":"array","maxItems":64,"items":{"type":"string","maxLength":256}}]}},"required":["topic"],"additionalProperties":false}`,
+		Parameters: []contract.Parameter{
+			{
+				Name:     "topic",
+				Type:     "string",
+				Required: true,
+				Wants:    "a string of at most 200 characters that is not blank",
+				Fix:      `"project"`,
+				Range:    &contract.Range{Most: 200, Wants: "at most 200 characters long"},
+				NotBlank: true,
+			},
+			{
+				Name:      "subjects",
+				Type:      "array",
+				Wants:     "a string of at most 256 characters, or an array of at most 64 such strings",
+				Range:     &contract.Range{Most: 64, Wants: "an array of at most 64 strings"},
+				Items:     &contract.Parameter{Type: "string", Wants: "a string of at most 256 characters", Range: &contract.Range{Most: 256, Wants: "at most 256 characters long"}},
+				OneOrMany: true,
+			},
+		},
+		Hints:    contract.Hints{ReadOnly: true, Idempotent: true},
+		Example:  `{"topic": "project"}`,
+		MaxChars: 4194304,
 	}
-}
-
-// shapeLearn is what the arguments of learn may be.
-var shapeLearn = coerce.Shape{Members: []coerce.Value{
-	{
-		Name: "topic", Type: "string", Required: true, Wants: "a string of at most 200 characters that is not blank", Fix: "\"project\"",
-		NotBlank: true, Range: &coerce.Range{Most: 200, Wants: "at most 200 characters long"},
-	},
-	{
-		Name: "subjects", Type: "array", OneOrMany: true, Wants: "a string of at most 256 characters, or an array of at most 64 such strings",
-		Range: &coerce.Range{Most: 64, Wants: "an array of at most 64 strings"}, Items: &coerce.Value{Type: "string", Wants: "a string of at most 256 characters", Range: &coerce.Range{Most: 256, Wants: "at most 256 characters long"}},
-	},
-}}
-
-// CoerceLearn makes the repairs that learn declares, and notes each of them.
-func CoerceLearn(args *coerce.Args) { shapeLearn.Repair(args) }
-
-// ValidateLearn returns everything wrong with the arguments of learn:
-// parameters in the order they are declared, then names it does not have, then
-// rules. It allocates nothing where nothing is wrong.
-func ValidateLearn(args coerce.Object) []contract.Problem { return shapeLearn.Problems(args) }
-
-// bindLearn reads arguments that [ValidateLearn] has no problem with, and fills
-// in defaults.
-func bindLearn(args coerce.Object) LearnParams {
-	return LearnParams{
-		Topic:    coerce.Read(args, "topic", coerce.Text),
-		Subjects: coerce.Read(args, "subjects", coerce.OneOrMany),
-	}
-}
-
-// callLearn answers learn with what the handler returns.
-func callLearn(ctx context.Context, h Handler, call contract.Call) (string, error) {
-	if h == nil {
-		return "", contract.Unserved("learn")
-	}
-	args, err := coerce.Arguments(&call, CoerceLearn, ValidateLearn, exampleLearn)
-	if err != nil {
-		return "", err
-	}
-	return h.Learn(ctx, call, bindLearn(args))
 }

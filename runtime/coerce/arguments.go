@@ -1,41 +1,75 @@
 package coerce
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Arguments decodes, repairs and validates the arguments of a call. What was
+// Params decodes, repairs and validates the arguments of a call of a tool, and returns them in a
+// struct whose fields are the parameters of the tool, in their order, with defaults filled in.
+// What was repaired becomes notes of the call. An error is a [*contract.InvalidArguments].
+func Params[P any](call *contract.Call, tool *contract.Tool) (P, error) {
+	var params P
+	args, err := Arguments(call, tool, nil)
+	if err == nil {
+		bindMembers(reflect.ValueOf(&params).Elem(), args, tool.Parameters)
+	}
+	return params, err
+}
+
+// WithDefaults returns the arguments of a tool with the defaults of those that are not given.
+func WithDefaults(tool *contract.Tool, args Object) Object {
+	return slices.Concat(args, defaults(args, tool.Parameters))
+}
+
+// defaults returns the members that an object has not and that have a default.
+func defaults(o Object, members []contract.Parameter) Object {
+	var missing Object
+	for i := range members {
+		if p := &members[i]; p.Default != "" && !o.Any(p.Name) {
+			value, _ := decode([]byte(p.Default)) // it is written by the generator
+			missing = append(missing, Field{p.Name, value})
+		}
+	}
+	return missing
+}
+
+// Arguments decodes, repairs and validates the arguments of a call of a tool. What was
 // repaired becomes notes of the call. An error is a [*contract.InvalidArguments]
-// that names every problem at once, with a call that works.
-func Arguments(call *contract.Call, repair func(*Args), validate func(Object) []contract.Problem, example string) (Object, error) {
-	object, repairs, err := DecodeObject(call.Arguments)
+// that names every problem at once, with a call that works. judge, if there is one, finds problems
+// in arguments that are valid as far as they are declared.
+func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []contract.Problem) (Object, error) {
+	object, notes, err := DecodeObject(call.Arguments)
 	if err != nil {
 		e := contract.Unmet(call.Tool, nil, []contract.Problem{contract.Malformed(err.Error())})
-		e.Corrected = example
+		e.Corrected = tool.Example
 		return nil, e
 	}
-	args := Args{Object: object, Repairs: repairs}
-	repair(&args)
-	if problems := validate(args.Object); problems != nil {
-		e := contract.Unmet(call.Tool, args.Object.given(), problems)
+	problemsIn := func(args Object) []contract.Problem {
+		problems := Problems(tool, args)
+		if problems == nil && judge != nil {
+			problems = judge(args)
+		}
+		return problems
+	}
+	args, repairs := Repair(tool, object)
+	if problems := problemsIn(args); problems != nil {
+		e := contract.Unmet(call.Tool, args.given(), problems)
 		// The fixes of single arguments may not add up to a call that works without
 		// repairs.
 		corrected, _, err := DecodeObject([]byte(e.Corrected))
-		trial := Args{Object: corrected}
-		repair(&trial)
-		if err != nil || len(trial.Repairs) > 0 || validate(trial.Object) != nil {
-			e.Corrected = example
+		asItStands := Problems(tool, corrected)
+		corrected, again := Repair(tool, corrected)
+		if err != nil || len(again) > 0 || asItStands != nil || problemsIn(corrected) != nil {
+			e.Corrected = tool.Example
 		}
 		return nil, e
 	}
 	// The caller's notes may have room behind them that is not ours.
-	call.Notes = slices.Clip(call.Notes)
-	for _, repair := range args.Repairs {
-		call.Notes = append(call.Notes, repair.Note)
-	}
-	return args.Object, nil
+	call.Notes = slices.Concat(call.Notes, notes, repairs)
+	return args, nil
 }
 
 // Unmet returns the error for a call whose arguments are valid as far as they were declared,
@@ -55,4 +89,58 @@ func (o Object) given() []contract.Argument {
 		given[i] = contract.Argument{Name: f.Name, Value: JSON(f.Value)}
 	}
 	return given
+}
+
+// bindMembers fills the fields of a struct with the members of a valid object, in the order in which
+// they are declared.
+func bindMembers(to reflect.Value, o Object, members []contract.Parameter) {
+	o = slices.Concat(o, defaults(o, members))
+	for i := range members {
+		v, _ := o.Get(members[i].Name)
+		bind(to.Field(i), v, &members[i])
+	}
+}
+
+// bind puts a valid value into a variable. What is absent or null leaves it zero.
+func bind(to reflect.Value, v any, p *contract.Parameter) {
+	if to.Kind() == reflect.Pointer {
+		if v != nil {
+			to.Set(reflect.New(to.Type().Elem()))
+			bind(to.Elem(), v, p)
+		}
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		if to.Kind() == reflect.Slice { // one in the place of many
+			bind(to, []any{v}, p)
+			return
+		}
+		to.SetString(v)
+	case bool:
+		to.SetBool(v)
+	case []any:
+		to.Set(reflect.MakeSlice(to.Type(), len(v), len(v)))
+		for i := range v {
+			bind(to.Index(i), v[i], p.Items)
+		}
+	case Object:
+		if p.Shape.Key == "" {
+			bindMembers(to, v, p.Shape.Members)
+			return
+		}
+		for i, form := range p.Shape.Forms {
+			if form.Value == v.Text(p.Shape.Key) {
+				to.Field(i).Set(reflect.New(to.Field(i).Type().Elem()))
+				bindMembers(to.Field(i).Elem(), v, form.Members)
+			}
+		}
+	default: // a number
+		if to.Kind() == reflect.Int {
+			n, _ := Int(v)
+			to.SetInt(n)
+		} else if n, ok := Float(v); ok {
+			to.SetFloat(n)
+		}
+	}
 }

@@ -13,17 +13,15 @@ import (
 func TestArguments(t *testing.T) {
 	t.Parallel()
 	const example = `{"limit": 5}`
-	repair := func(args *coerce.Args) { args.IntegerFromString("limit") }
-	validate := func(args coerce.Object) []contract.Problem {
-		var problems []contract.Problem
-		for _, f := range args {
-			if n, ok := coerce.Int(f.Value); f.Name == "limit" && (!ok || n < 1) {
-				problems = append(problems, contract.Limit("limit", contract.CodeMinimum, "at least 1", f.Value, `"1"`))
-			} else if f.Name != "limit" {
-				problems = append(problems, contract.Unknown(f.Name, []string{"limit"}))
-			}
+	tool := contract.Tool{Example: example, Parameters: []contract.Parameter{
+		{Name: "limit", Type: "integer", Range: &contract.Range{Least: 1, Most: contract.Unbounded}, Repairs: []contract.Repair{contract.FromString}},
+	}}
+	even := func(args coerce.Object) []contract.Problem {
+		v, _ := args.Get("limit")
+		if n, ok := coerce.Int(v); ok && n%2 == 0 {
+			return []contract.Problem{contract.Mismatch("limit", "be odd", "even", `"1"`)}
 		}
-		return problems
+		return nil
 	}
 	for _, tc := range []struct {
 		name, given string
@@ -34,13 +32,13 @@ func TestArguments(t *testing.T) {
 		{name: "repaired", given: `{"limit": "7"}`, notes: []string{"before", `Read limit="7" as the integer 7.`}},
 		{name: "no object", given: `[`, notes: []string{"before"}, corrected: example},
 		{name: "a fix that works", given: `{"limti": 7}`, notes: []string{"before"}, corrected: `{"limit": 7}`},
-		{name: "a fix that needs a repair", given: `{"limit": 0}`, notes: []string{"before"}, corrected: example},
+		{name: "a fix that needs a repair", given: `{"limit": 8}`, notes: []string{"before"}, corrected: example},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			room := append(make([]string, 0, 4), "before", "another's")
 			call := contract.Call{Tool: "note_list", Arguments: []byte(tc.given), Notes: room[:1]}
-			args, err := coerce.Arguments(&call, repair, validate, example)
+			args, err := coerce.Arguments(&call, &tool, even)
 			if diff := cmp.Diff(tc.notes, call.Notes); diff != "" {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}

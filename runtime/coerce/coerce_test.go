@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 func TestDecodeObject(t *testing.T) {
@@ -74,65 +75,60 @@ func manyMembers(n int) string {
 
 func TestRepairs(t *testing.T) {
 	t.Parallel()
+	text := &contract.Parameter{Type: "string"}
 	for _, tc := range []struct {
-		name   string
-		repair func(*coerce.Args)
-		in     string
-		want   string
-		note   string // empty: nothing may be reported
+		name      string
+		parameter contract.Parameter
+		in        string
+		want      string
+		note      string // empty: nothing may be reported
 	}{
-		{"null is absence", func(a *coerce.Args) { a.DropNulls() }, `{"a":null,"b":1}`, `{"b":1}`, ""},
-		{"integer from string", func(a *coerce.Args) { a.IntegerFromString("a") }, `{"a":" 5 "}`, `{"a":5}`, `Read a=" 5 " as the integer 5.`},
-		{"integer from many blanks", func(a *coerce.Args) { a.IntegerFromString("a") }, `{"a":"` + strings.Repeat(" ", 1000) + `5"}`, `{"a":5}`, `Read a="` + strings.Repeat(" ", 36) + `…" as the integer 5.`},
-		{"integer from words", func(a *coerce.Args) { a.IntegerFromString("a") }, `{"a":"five"}`, `{"a":"five"}`, ""},
-		{"integer from a fraction", func(a *coerce.Args) { a.IntegerFromString("a") }, `{"a":"5.5"}`, `{"a":"5.5"}`, ""},
-		{"integer from too many digits", func(a *coerce.Args) { a.IntegerFromString("a") }, `{"a":"99999999999999999999"}`, `{"a":"99999999999999999999"}`, ""},
-		{"integer already", func(a *coerce.Args) { a.IntegerFromString("a") }, `{"a":5}`, `{"a":5}`, ""},
-		{"boolean from string", func(a *coerce.Args) { a.BooleanFromString("a") }, `{"a":"False"}`, `{"a":false}`, `Read a="False" as the boolean false.`},
-		{"boolean from yes", func(a *coerce.Args) { a.BooleanFromString("a") }, `{"a":"yes"}`, `{"a":"yes"}`, ""},
-		{"string from integer", func(a *coerce.Args) { a.StringFromInteger("a") }, `{"a":17648402467}`, `{"a":"17648402467"}`, `Read a=17648402467 as the string "17648402467".`},
-		{"string from fraction", func(a *coerce.Args) { a.StringFromInteger("a") }, `{"a":1.5}`, `{"a":1.5}`, ""},
-		{"clamp", func(a *coerce.Args) { a.ClampMaximum("a", 200) }, `{"a":1e30}`, `{"a":200}`, `a=1e30 is over the maximum: used 200.`},
-		{"clamp over both", func(a *coerce.Args) { a.Clamp("a", 1, 200) }, `{"a":1e308}`, `{"a":200}`, `a=1e308 is over the maximum: used 200.`},
-		{"clamp under both", func(a *coerce.Args) { a.Clamp("a", 1, 200) }, `{"a":-1000000000000000000000000000000}`, `{"a":1}`, `a=-10000000000000000000000… is under the minimum: used 1.`},
-		{"clamp to the minimum", func(a *coerce.Args) { a.Clamp("a", 1, 200) }, `{"a":0}`, `{"a":1}`, `a=0 is under the minimum: used 1.`},
-		{"clamp between both", func(a *coerce.Args) { a.Clamp("a", 1, 200) }, `{"a":2.0}`, `{"a":2.0}`, ""},
-		{"clamp no integer", func(a *coerce.Args) { a.Clamp("a", 1, 200) }, `{"a":2.9}`, `{"a":2.9}`, ""},
-		{"clamp in range", func(a *coerce.Args) { a.ClampMaximum("a", 200) }, `{"a":200}`, `{"a":200}`, ""},
-		{"clamp below", func(a *coerce.Args) { a.ClampMaximum("a", 200) }, `{"a":-1}`, `{"a":-1}`, ""},
-		{"array from string", func(a *coerce.Args) { a.ArrayFromString("a") }, `{"a":" [\"x\",\"y\"]"}`, `{"a":["x","y"]}`, `Read a from a string as the JSON array inside it.`},
-		{"array from broken string", func(a *coerce.Args) { a.ArrayFromString("a") }, `{"a":"[x"}`, `{"a":"[x"}`, ""},
-		{"array from object text", func(a *coerce.Args) { a.ArrayFromString("a") }, `{"a":"{}"}`, `{"a":"{}"}`, ""},
-		{"array from scalar", func(a *coerce.Args) { a.ArrayFromScalar("a") }, `{"a":"chat"}`, `{"a":["chat"]}`, `Read a as an array of one value.`},
-		{"array from object", func(a *coerce.Args) { a.ArrayFromScalar("a") }, `{"a":{}}`, `{"a":{}}`, ""},
-		{"items from integers", func(a *coerce.Args) { a.ItemsFromIntegers("a") }, `{"a":[1,"b"]}`, `{"a":["1","b"]}`, `Read the integers in a as strings.`},
-		{"one of many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"x"}`, `{"a":"x"}`, ""},
-		{"one with blanks around it", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":" x "}`, `{"a":" x "}`, ""},
-		{"many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":["x","y","x"]}`, `{"a":["x","y","x"]}`, ""},
-		{"many in a string", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":" [\"x\", \"y\"]\n"}`, `{"a":["x","y"]}`, ""},
-		{"many of other types in a string", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"[1,\"x\"]"}`, `{"a":"[1,\"x\"]"}`, ""},
-		{"many, not all strings", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":["x",1,null,""]}`, `{"a":["x",1,null]}`, ""},
-		{"text that looks like many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"[x]"}`, `{"a":"[x]"}`, ""},
-		{"a JSON string in a string", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"\"x\""}`, `{"a":"\"x\""}`, ""},
-		{"blank among many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":["","x"," \t"]}`, `{"a":["x"]}`, ""},
-		{"white space beyond ASCII is text", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"\u3000"}`, "{\"a\":\"\u3000\"}", ""},
-		{"one that is blank", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":" ","b":1}`, `{"b":1}`, ""},
-		{"many that are blank", func(a *coerce.Args) { a.OneOrMany("a") }, `{"b":1,"a":["",""]}`, `{"b":1}`, ""},
-		{"no items", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":[]}`, `{}`, ""},
-		{"no items in a string", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":"[]"}`, `{}`, ""},
-		{"the word null", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":" null "}`, `{}`, ""},
-		{"the word null among many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":["null"]}`, `{"a":["null"]}`, ""},
-		{"neither one nor many", func(a *coerce.Args) { a.OneOrMany("a") }, `{"a":{"x":1}}`, `{"a":{"x":1}}`, ""},
-		{"spelling", func(a *coerce.Args) { a.Spelling("a", "tool-call", "chat") }, `{"a":"Tool_Call"}`, `{"a":"tool-call"}`, `Read a="Tool_Call" as "tool-call".`},
-		{"spelling of items", func(a *coerce.Args) { a.Spelling("a", "tool-call", "chat") }, `{"a":["chat","TOOL-CALL"]}`, `{"a":["chat","tool-call"]}`, `Read "TOOL-CALL" in a as "tool-call".`},
-		{"spelling unknown", func(a *coerce.Args) { a.Spelling("a", "chat") }, `{"a":"chatt"}`, `{"a":"chatt"}`, ""},
-		{"absent", func(a *coerce.Args) {
-			a.IntegerFromString("x")
-			a.ClampMaximum("x", 1)
-			a.ArrayFromString("x")
-			a.Spelling("x", "y")
-			a.OneOrMany("x")
-		}, `{}`, `{}`, ""},
+		{"null is absence", contract.Parameter{Type: "string"}, `{"a":null,"b":1}`, `{"b":1}`, ""},
+		{"integer from string", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.FromString}}, `{"a":" 5 "}`, `{"a":5}`, `Read a=" 5 " as the integer 5.`},
+		{"integer from many blanks", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.FromString}}, `{"a":"` + strings.Repeat(" ", 1000) + `5"}`, `{"a":5}`, `Read a="` + strings.Repeat(" ", 36) + `…" as the integer 5.`},
+		{"integer from words", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.FromString}}, `{"a":"five"}`, `{"a":"five"}`, ""},
+		{"integer from a fraction", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.FromString}}, `{"a":"5.5"}`, `{"a":"5.5"}`, ""},
+		{"integer from too many digits", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.FromString}}, `{"a":"99999999999999999999"}`, `{"a":"99999999999999999999"}`, ""},
+		{"integer already", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.FromString}}, `{"a":5}`, `{"a":5}`, ""},
+		{"boolean from string", contract.Parameter{Type: "boolean", Repairs: []contract.Repair{contract.FromString}}, `{"a":"False"}`, `{"a":false}`, `Read a="False" as the boolean false.`},
+		{"boolean from yes", contract.Parameter{Type: "boolean", Repairs: []contract.Repair{contract.FromString}}, `{"a":"yes"}`, `{"a":"yes"}`, ""},
+		{"string from integer", contract.Parameter{Type: "string", Repairs: []contract.Repair{contract.FromInteger}}, `{"a":17648402467}`, `{"a":"17648402467"}`, `Read a=17648402467 as the string "17648402467".`},
+		{"string from fraction", contract.Parameter{Type: "string", Repairs: []contract.Repair{contract.FromInteger}}, `{"a":1.5}`, `{"a":1.5}`, ""},
+		{"clamp", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.ToBounds}, Range: &contract.Range{Least: 1, Most: 200}}, `{"a":1e30}`, `{"a":200}`, `a=1e30 is over the maximum: used 200.`},
+		{"clamp over both", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.ToBounds}, Clamp: &[2]int64{1, 200}}, `{"a":1e308}`, `{"a":200}`, `a=1e308 is over the maximum: used 200.`},
+		{"clamp under both", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.ToBounds}, Clamp: &[2]int64{1, 200}}, `{"a":-1000000000000000000000000000000}`, `{"a":1}`, `a=-10000000000000000000000… is under the minimum: used 1.`},
+		{"clamp to the minimum", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.ToBounds}, Clamp: &[2]int64{1, 200}}, `{"a":0}`, `{"a":1}`, `a=0 is under the minimum: used 1.`},
+		{"clamp between both", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.ToBounds}, Clamp: &[2]int64{1, 200}}, `{"a":2.0}`, `{"a":2.0}`, ""},
+		{"clamp no integer", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.ToBounds}, Clamp: &[2]int64{1, 200}}, `{"a":2.9}`, `{"a":2.9}`, ""},
+		{"clamp in range", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.ToBounds}, Range: &contract.Range{Least: 1, Most: 200}}, `{"a":200}`, `{"a":200}`, ""},
+		{"clamp below", contract.Parameter{Type: "integer", Repairs: []contract.Repair{contract.ToBounds}, Range: &contract.Range{Least: 1, Most: 200}}, `{"a":-1}`, `{"a":-1}`, ""},
+		{"array from string", contract.Parameter{Type: "array", Repairs: []contract.Repair{contract.FromString}, Items: text}, `{"a":" [\"x\",\"y\"]"}`, `{"a":["x","y"]}`, `Read a from a string as the JSON array inside it.`},
+		{"array from broken string", contract.Parameter{Type: "array", Repairs: []contract.Repair{contract.FromString}, Items: text}, `{"a":"[x"}`, `{"a":"[x"}`, ""},
+		{"array from object text", contract.Parameter{Type: "array", Repairs: []contract.Repair{contract.FromString}, Items: text}, `{"a":"{}"}`, `{"a":"{}"}`, ""},
+		{"array from scalar", contract.Parameter{Type: "array", Repairs: []contract.Repair{contract.FromScalar}, Items: text}, `{"a":"chat"}`, `{"a":["chat"]}`, `Read a as an array of one value.`},
+		{"array from object", contract.Parameter{Type: "array", Repairs: []contract.Repair{contract.FromScalar}, Items: text}, `{"a":{}}`, `{"a":{}}`, ""},
+		{"items from integers", contract.Parameter{Type: "array", Repairs: []contract.Repair{contract.FromInteger}, Items: text}, `{"a":[1,"b"]}`, `{"a":["1","b"]}`, `Read the integers in a as strings.`},
+		{"one of many", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":"x"}`, `{"a":"x"}`, ""},
+		{"one with blanks around it", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":" x "}`, `{"a":" x "}`, ""},
+		{"many", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":["x","y","x"]}`, `{"a":["x","y","x"]}`, ""},
+		{"many in a string", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":" [\"x\", \"y\"]\n"}`, `{"a":["x","y"]}`, ""},
+		{"many of other types in a string", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":"[1,\"x\"]"}`, `{"a":"[1,\"x\"]"}`, ""},
+		{"many, not all strings", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":["x",1,null,""]}`, `{"a":["x",1,null]}`, ""},
+		{"text that looks like many", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":"[x]"}`, `{"a":"[x]"}`, ""},
+		{"a JSON string in a string", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":"\"x\""}`, `{"a":"\"x\""}`, ""},
+		{"blank among many", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":["","x"," \t"]}`, `{"a":["x"]}`, ""},
+		{"white space beyond ASCII is text", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":"\u3000"}`, "{\"a\":\"\u3000\"}", ""},
+		{"one that is blank", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":" ","b":1}`, `{"b":1}`, ""},
+		{"many that are blank", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"b":1,"a":["",""]}`, `{"b":1}`, ""},
+		{"no items", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":[]}`, `{}`, ""},
+		{"no items in a string", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":"[]"}`, `{}`, ""},
+		{"the word null", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":" null "}`, `{}`, ""},
+		{"the word null among many", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":["null"]}`, `{"a":["null"]}`, ""},
+		{"neither one nor many", contract.Parameter{Type: "array", Items: text, OneOrMany: true}, `{"a":{"x":1}}`, `{"a":{"x":1}}`, ""},
+		{"spelling", contract.Parameter{Type: "string", Repairs: []contract.Repair{contract.ToSpelling}, Enum: []string{"tool-call", "chat"}}, `{"a":"Tool_Call"}`, `{"a":"tool-call"}`, `Read a="Tool_Call" as "tool-call".`},
+		{"spelling of items", contract.Parameter{Type: "array", Repairs: []contract.Repair{contract.ToSpelling}, Items: &contract.Parameter{Type: "string", Enum: []string{"tool-call", "chat"}}}, `{"a":["chat","TOOL-CALL"]}`, `{"a":["chat","tool-call"]}`, `Read "TOOL-CALL" in a as "tool-call".`},
+		{"spelling unknown", contract.Parameter{Type: "string", Repairs: []contract.Repair{contract.ToSpelling}, Enum: []string{"chat"}}, `{"a":"chatt"}`, `{"a":"chatt"}`, ""},
+		{"absent", contract.Parameter{Type: "array", OneOrMany: true, Items: text, Repairs: []contract.Repair{contract.FromString, contract.ToSpelling}}, `{}`, `{}`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -140,19 +136,16 @@ func TestRepairs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			args := coerce.Args{Object: object}
-			tc.repair(&args)
-			got, err := json.Marshal(args.Object)
+			tc.parameter.Name = "a"
+			args, notes := coerce.Repair(&contract.Tool{Parameters: []contract.Parameter{tc.parameter}}, object)
+			got, err := json.Marshal(args)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if string(got) != tc.want {
 				t.Errorf("arguments %s, want %s", got, tc.want)
 			}
-			note := ""
-			for _, r := range args.Repairs {
-				note += r.Note
-			}
+			note := strings.Join(notes, "")
 			if note != tc.note {
 				t.Errorf("note %q, want %q", note, tc.note)
 			}

@@ -87,8 +87,8 @@ func (o Object) MarshalJSON() ([]byte, error) {
 // lets pass: duplicate names, invalid UTF-8, and text after the object. Empty
 // input and null count as an object without members, because hosts send both
 // for a call without arguments. An object wrapped in a JSON string is
-// unwrapped, and that is reported as a repair.
-func DecodeObject(raw []byte) (Object, []Repair, error) {
+// unwrapped, and that is told in a note.
+func DecodeObject(raw []byte) (object Object, notes []string, err error) {
 	if len(raw) > MaxBytes {
 		return nil, nil, fmt.Errorf("%d bytes are more than the %d allowed", len(raw), MaxBytes)
 	}
@@ -110,7 +110,7 @@ func DecodeObject(raw []byte) (Object, []Repair, error) {
 	case string:
 		if inner, err := decode([]byte(v)); err == nil {
 			if object, ok := inner.(Object); ok {
-				return object, []Repair{{Note: "The arguments came as a string and were read as the JSON object inside it."}}, nil
+				return object, []string{"The arguments came as a string and were read as the JSON object inside it."}, nil
 			}
 		}
 		return nil, nil, errors.New("got a string")

@@ -2,11 +2,13 @@ package coerce_test
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 func TestTogether(t *testing.T) {
@@ -28,46 +30,50 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-func TestStrings(t *testing.T) {
+// A handler gets arguments in a struct: the fields are the parameters, in their order.
+func TestParams(t *testing.T) {
 	t.Parallel()
-	source := []any{"a", "b"}
-	got, ok := coerce.Strings(source)
-	if !ok {
-		t.Fatal("strings are refused")
+	type point struct {
+		X     float64
+		Label *string
 	}
-	source[0] = "changed"
-	if diff := cmp.Diff([]string{"a", "b"}, got); diff != "" {
-		t.Errorf("strings (-want +got):\n%s", diff)
+	type form struct {
+		Point *point
+		Word  *struct{ Text string }
 	}
-	if got, ok := coerce.Strings([]any{}); !ok || got == nil {
-		t.Errorf("an empty array became %v, %v", got, ok)
+	type params struct {
+		Limit int
+		Size  *int
+		Names []string
+		Many  []string
+		Grid  [][]*int
+		Forms []form
+		Open  bool
 	}
-	for _, v := range []any{nil, "a", []any{"a", nil}, []any{json.Number("1")}, coerce.Object{}} {
-		if got, ok := coerce.Strings(v); ok || got != nil {
-			t.Errorf("Strings(%v) = %v, %v", v, got, ok)
-		}
-	}
-}
-
-func TestOneOrMany(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		in   any
-		want []string
-		ok   bool
-	}{
-		{"a", []string{"a"}, true},
-		{"", []string{""}, true},
-		{`["a"]`, []string{`["a"]`}, true},
-		{[]any{"a", "b"}, []string{"a", "b"}, true},
-		{[]any{}, []string{}, true},
-		{[]any{"a", nil}, nil, false},
-		{json.Number("1"), nil, false},
-		{nil, nil, false},
+	text := &contract.Parameter{Type: "string"}
+	tool := contract.Tool{Parameters: []contract.Parameter{
+		{Name: "limit", Type: "integer", Default: "5"},
+		{Name: "size", Type: "integer", Nullable: true, Default: "7"},
+		{Name: "names", Type: "array", Items: text},
+		{Name: "many", Type: "array", Items: text, OneOrMany: true},
+		{Name: "grid", Type: "array", Items: &contract.Parameter{Type: "array", Items: &contract.Parameter{Type: "integer", Nullable: true}}},
+		{Name: "forms", Type: "array", Items: &contract.Parameter{Type: "object", Shape: &contract.Shape{Key: "is", Forms: []contract.Form{
+			{Value: "point", Members: []contract.Parameter{{Name: "x", Type: "number", Required: true}, {Name: "label", Type: "string", Default: `"none"`}}},
+			{Value: "word", Members: []contract.Parameter{{Name: "text", Type: "string", Required: true}}},
+		}}}},
+		{Name: "open", Type: "boolean"},
+	}}
+	seven, label, one := 7, "none", 1
+	for arguments, want := range map[string]params{
+		`{}`: {Limit: 5, Size: &seven},
+		`{"limit":1e2,"size":null,"names":[],"many":"a","open":true}`:                 {Limit: 100, Names: []string{}, Many: []string{"a"}, Open: true},
+		`{"grid":[[1,null],[]],"many":["a","b"]}`:                                     {Limit: 5, Size: &seven, Many: []string{"a", "b"}, Grid: [][]*int{{&one, nil}, {}}},
+		`{"limit":99999999999999999999,"size":7,"forms":[{"is":"point","x":-1e999}]}`: {Limit: math.MaxInt64, Size: &seven, Forms: []form{{Point: &point{X: -math.MaxFloat64, Label: &label}}}},
+		`{"forms":[{"text":"t","is":"word"}],"limit":5.0}`:                            {Limit: 5, Size: &seven, Forms: []form{{Word: &struct{ Text string }{"t"}}}},
 	} {
-		got, ok := coerce.OneOrMany(tc.in)
-		if diff := cmp.Diff(tc.want, got); diff != "" || ok != tc.ok {
-			t.Errorf("OneOrMany(%v) is ok: %v (-want +got):\n%s", tc.in, ok, diff)
+		got, err := coerce.Params[params](&contract.Call{Tool: "x", Arguments: []byte(arguments)}, &tool)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", arguments, err, diff)
 		}
 	}
 }

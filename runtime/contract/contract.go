@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -61,25 +62,15 @@ type Tool struct {
 	Name        string
 	Aliases     []string // other names it answers to: as hosts without dots write it, and former ones
 	Summary     string
-	Description string // paragraphs behind the summary, rules between parameters included
-	Effect      string // "read" or "write"
-	InputSchema string // JSON Schema 2020-12, as text
-	Parameters  []Parameter
+	Description string      // paragraphs behind the summary, rules between parameters included
+	Effect      string      // "read" or "write"
+	InputSchema string      // JSON Schema 2020-12, as text
+	Parameters  []Parameter // in the order they are declared
+	Rules       []Rule
 	Hints       Hints
 	Example     string // the arguments of a call that works, as JSON; empty where none is known
-}
-
-// Parameter is what a front has to know of a parameter to read it from a command
-// line and to complete it. What it accepts is said in full by the schema.
-type Parameter struct {
-	Name string
-	Type string // as in JSON Schema, such as "integer"
-	// Items is the type of an array's items; empty where they are strings.
-	Items string
-	// OneOrMany marks an array of strings for which one string does too.
-	OneOrMany bool
-	Required  bool
-	Enum      []string // the values allowed; of an array, those of its items
+	MaxChars    int    // most characters of an answer; 0: no cap of its own
+	Plain       bool   // an answer in JSON that succeeds has its fields alone, and no ok
 }
 
 // Hints are what a tool's effect means to a host that decides what needs a
@@ -127,6 +118,21 @@ func (l CommandLines) Lookup(name string) (CommandLine, bool) {
 type File struct {
 	Path string // slash-separated, relative to the root of the project
 	Text string
+}
+
+// Files returns the files of a folder that a program embeds, sorted by path.
+func Files(fsys fs.FS, folder string) []File {
+	var files []File
+	// An embedded file can always be read.
+	_ = fs.WalkDir(fsys, folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(fsys, name)
+		files = append(files, File{Path: strings.TrimPrefix(name, folder+"/"), Text: string(text)})
+		return err
+	})
+	return files
 }
 
 // Command is one run of a command line.

@@ -38,22 +38,6 @@ const (
 	tagBody                     // has a body or child elements beside it, ends on the line it is on
 )
 
-// Element is the root of a document.
-type Element interface {
-	// Append writes the element, with what is in it.
-	Append(w *Writer)
-}
-
-// Document returns an answer as text, unless there is an error in its place.
-func Document(root Element, err error) (string, error) {
-	if err != nil {
-		return "", err
-	}
-	var w Writer
-	root.Append(&w)
-	return string(w.Bytes()), nil
-}
-
 // Bytes returns the document so far.
 func (w *Writer) Bytes() []byte { return w.buf }
 
@@ -140,34 +124,6 @@ func (w *Writer) Boolean(name string, value bool) {
 	w.attribute(name)
 	w.buf = strconv.AppendBool(w.buf, value)
 	w.buf = append(w.buf, '"')
-}
-
-// OptionalText writes an attribute that is left out where it is empty.
-func (w *Writer) OptionalText(name, value string) {
-	if value != "" {
-		w.Text(name, value)
-	}
-}
-
-// OptionalInteger writes an attribute that is left out where it is zero.
-func (w *Writer) OptionalInteger(name string, value int) {
-	if value != 0 {
-		w.Integer(name, value)
-	}
-}
-
-// OptionalBoolean writes an attribute that is left out where it is false.
-func (w *Writer) OptionalBoolean(name string, value bool) {
-	if value {
-		w.Boolean(name, value)
-	}
-}
-
-// OptionalTime writes an attribute that is left out where it is the zero time.
-func (w *Writer) OptionalTime(name string, value time.Time) {
-	if !value.IsZero() {
-		w.Time(name, value)
-	}
 }
 
 // Time writes an attribute as RFC 3339 in UTC, in whole seconds.

@@ -4,64 +4,99 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// JSON writes a JSON text in the order it is told, without reflection. Whoever uses it
-// keeps to the grammar: a name before every value in an object, and each object and
-// array ended. The zero value is ready to use.
-type JSON struct{ buf []byte }
+// jsonText is a JSON text that is being written.
+type jsonText struct{ buf []byte }
 
-// String returns the text so far.
-func (w *JSON) String() string { return string(w.buf) }
+func (w *jsonText) raw(text string) { w.buf = append(w.buf, text...) }
 
 // next puts a comma where a value or a name follows another.
-func (w *JSON) next() {
-	if n := len(w.buf); n > 0 {
-		switch w.buf[n-1] {
-		case '{', '[', ':':
-		default:
-			w.buf = append(w.buf, ',')
+func (w *jsonText) next() {
+	if n := len(w.buf); n > 0 && strings.IndexByte("{[:", w.buf[n-1]) < 0 {
+		w.raw(",")
+	}
+}
+
+func (w *jsonText) name(name string) {
+	w.text(name)
+	w.raw(":")
+}
+
+// value writes a value of generated types. A slice that is nil is empty, save where it may be null.
+func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
+	switch v.Kind() {
+	case reflect.String:
+		w.text(v.String())
+	case reflect.Int:
+		w.next()
+		w.buf = strconv.AppendInt(w.buf, v.Int(), 10)
+	case reflect.Float64:
+		w.number(v.Float())
+	case reflect.Bool:
+		w.next()
+		w.buf = strconv.AppendBool(w.buf, v.Bool())
+	case reflect.Pointer:
+		if v.IsNil() {
+			w.null()
+			return
+		}
+		w.value(v.Elem(), false)
+	case reflect.Slice:
+		if v.IsNil() && mayBeNull {
+			w.null()
+			return
+		}
+		w.next()
+		w.raw("[")
+		for i := range v.Len() {
+			w.value(v.Index(i), false)
+		}
+		w.raw("]")
+	case reflect.Struct:
+		w.next()
+		w.raw("{")
+		w.fields(v)
+		w.raw("}")
+	}
+}
+
+// fields writes the members of an object: the fields of a struct by their tags, or those of the variant
+// of an object that is set.
+func (w *jsonText) fields(v reflect.Value) {
+	for i := range v.NumField() {
+		field, tag := v.Field(i), v.Type().Field(i).Tag
+		if key, value, ok := strings.Cut(tag.Get("variant"), "="); ok {
+			if !field.IsNil() {
+				w.name(key)
+				w.text(value)
+				w.fields(field.Elem())
+			}
+			continue
+		}
+		name, option, _ := strings.Cut(tag.Get("json"), ",")
+		if option != "omitzero" || !field.IsZero() {
+			w.name(name)
+			w.value(field, option == "null")
 		}
 	}
 }
 
-// Object begins an object.
-func (w *JSON) Object() { w.next(); w.buf = append(w.buf, '{') }
-
-// EndObject ends it.
-func (w *JSON) EndObject() { w.buf = append(w.buf, '}') }
-
-// Array begins an array.
-func (w *JSON) Array() { w.next(); w.buf = append(w.buf, '[') }
-
-// EndArray ends it.
-func (w *JSON) EndArray() { w.buf = append(w.buf, ']') }
-
-// Name writes the name of the member that follows, and returns the writer.
-func (w *JSON) Name(name string) *JSON {
-	w.Text(name)
-	w.buf = append(w.buf, ':')
-	return w
+func (w *jsonText) null() {
+	w.next()
+	w.raw("null")
 }
 
-// Optional writes a member that is left out where its value is nil.
-func Optional[T any](w *JSON, name string, value *T, write func(*JSON, T)) {
-	if value != nil {
-		write(w.Name(name), *value)
-	}
-}
-
-// Integer writes a whole number.
-func (w *JSON) Integer(n int) { w.next(); w.buf = strconv.AppendInt(w.buf, int64(n), 10) }
-
-// Number writes a number. What JSON has no number for becomes null.
-func (w *JSON) Number(n float64) {
+// number writes a number. What JSON has no number for becomes null.
+func (w *jsonText) number(n float64) {
 	if math.IsNaN(n) || math.IsInf(n, 0) {
-		w.Null()
+		w.null()
 		return
 	}
 	w.next()
@@ -72,43 +107,24 @@ func (w *JSON) Number(n float64) {
 	w.buf = strconv.AppendFloat(w.buf, n, form, -1, 64)
 }
 
-// Boolean writes true or false.
-func (w *JSON) Boolean(b bool) { w.next(); w.buf = strconv.AppendBool(w.buf, b) }
-
-// Null writes null.
-func (w *JSON) Null() { w.next(); w.buf = append(w.buf, "null"...) }
-
-// Text writes a string. Its characters are unchanged, those that JSON or a line cannot
+// text writes a string. Its characters are unchanged, those that JSON or a line cannot
 // hold are escaped, and bytes that are no UTF-8 become U+FFFD.
-func (w *JSON) Text(s string) {
+func (w *jsonText) text(s string) {
 	w.next()
-	w.buf = append(w.buf, '"')
+	w.raw(`"`)
 	for _, r := range s { // of what is no UTF-8, every byte is U+FFFD
 		switch {
 		case r == '"' || r == '\\':
 			w.buf = append(w.buf, '\\', byte(r))
 		case r == '\n':
-			w.buf = append(w.buf, `\n`...)
+			w.raw(`\n`)
 		case r < 0x20 || r == 0x7f || r == '\u2028' || r == '\u2029':
 			w.buf = fmt.Appendf(w.buf, `\u%04x`, r)
 		default:
 			w.buf = utf8.AppendRune(w.buf, r)
 		}
 	}
-	w.buf = append(w.buf, '"')
-}
-
-// Fields is what a tool that answers in JSON returns.
-type Fields interface {
-	// AppendFields writes the members of an object, each with its name.
-	AppendFields(w *JSON)
-}
-
-// Fields writes an object.
-func (w *JSON) Fields(f Fields) {
-	w.Object()
-	f.AppendFields(w)
-	w.EndObject()
+	w.raw(`"`)
 }
 
 // Codes of failures that every tool has that answers in JSON.
@@ -118,47 +134,31 @@ const (
 	CodeFailed           = "failed" // any other failure
 )
 
-// Success returns an answer in its form for success: {"ok":true, …}, with the notes
-// of the call, if there are any, at its end. An answer of more than maxChars
-// characters is an error, except that 0 is no limit.
-func Success(fields Fields, notes []string, maxChars int) (string, error) {
-	var w JSON
-	w.Object()
-	w.Name("ok")
-	w.Boolean(true)
-	return w.finish(fields, notes, maxChars)
-}
-
-// Plain is Success without ok.
-func Plain(fields Fields, notes []string, maxChars int) (string, error) {
-	var w JSON
-	w.Object()
-	return w.finish(fields, notes, maxChars)
-}
-
-// finish writes what follows in an answer in its form for success.
-func (w *JSON) finish(fields Fields, notes []string, maxChars int) (string, error) {
-	fields.AppendFields(w)
+// Success returns what a tool that answers in JSON has found: {"ok":true, …}, or without ok where the tool says so,
+// with the notes of the call, if there are any, at its end. An answer that is too long for the tool is
+// an error.
+func Success(result any, notes []string, tool contract.Tool) (string, error) {
+	w := jsonText{buf: []byte("{")}
+	if !tool.Plain {
+		w.raw(`"ok":true`)
+	}
+	w.fields(reflect.Indirect(reflect.ValueOf(result)))
 	w.end(notes)
-	if n := utf8.RuneCount(w.buf); maxChars > 0 && n > maxChars {
+	if n := utf8.RuneCount(w.buf); tool.MaxChars > 0 && n > tool.MaxChars {
 		return "", Failed(&contract.Failure{
-			Code: CodeTooLarge, Reason: fmt.Sprintf("The answer has %d characters, and at most %d are allowed: ask for less.", n, maxChars),
+			Code: CodeTooLarge, Reason: fmt.Sprintf("The answer has %d characters, and at most %d are allowed: ask for less.", n, tool.MaxChars),
 		}, notes)
 	}
-	return w.String(), nil
+	return string(w.buf), nil
 }
 
 // end writes the notes of a call and ends the answer.
-func (w *JSON) end(notes []string) {
+func (w *jsonText) end(notes []string) {
 	if len(notes) > 0 {
-		w.Name("notes")
-		w.Array()
-		for _, note := range notes {
-			w.Text(note)
-		}
-		w.EndArray()
+		w.name("notes")
+		w.value(reflect.ValueOf(notes), false)
 	}
-	w.EndObject()
+	w.raw("}")
 }
 
 // Failed returns an error whose message is an answer in its form for failure:
@@ -180,15 +180,12 @@ func Failed(err error, notes []string) error {
 			told.Detail = known.Detail
 		}
 	}
-	var w JSON
-	w.Object()
-	w.Name("ok")
-	w.Boolean(false)
-	w.Name("code")
-	w.Text(code)
-	w.Name("reason")
-	w.Text(reason)
+	w := jsonText{buf: []byte(`{"ok":false`)}
+	w.name("code")
+	w.text(code)
+	w.name("reason")
+	w.text(reason)
 	w.end(notes)
-	told.Message = w.String()
+	told.Message = string(w.buf)
 	return told
 }

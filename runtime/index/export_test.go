@@ -73,12 +73,15 @@ func Differences(list []uint16, messages uint32) (read []uint16, ok bool) {
 
 // Kept returns for how many postings there is room once some were added, of some grams of one
 // message, where no more than most are kept twice.
-func Kept(postingsAdded, grams, most int) int {
-	p := postings{0, make([][]uint32, 1), most}
-	for n := range postingsAdded {
-		p.add(gram(n%grams), 0)
+func Kept(added, grams, most int) int {
+	var all []uint32
+	for n := range added {
+		if len(all) == cap(all) {
+			all = withRoom(all, most)
+		}
+		all = append(all, uint32(n%grams)<<16)
 	}
-	return cap(p.buckets[0])
+	return cap(all)
 }
 
 // FooterSizes returns how large a footer is taken to be, and how large it is.

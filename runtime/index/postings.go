@@ -10,104 +10,77 @@ import (
 	"github.com/convtools/convtools/runtime/index/terms"
 )
 
-// postings are which documents have which grams, of grams with the same upper half or one of
-// those that follow it: by the upper half, the lower half with the document below it. They are
-// added in the order of the documents.
-type postings struct {
-	first   gram // of the first bucket
-	buckets [][]uint32
-	most    int // of a bucket, before what it has twice is dropped
-}
+// posting is the lower bits of a gram, and below them, in 16 bits, a document that has it. Postings
+// are found in the order of the documents, one as often as the document has the gram.
+type posting interface{ uint32 | uint64 }
 
 // often is from when on a message has a term often. How often beyond that changes next to no
 // ranking; the worth of the second list is where messages are ranked.
 const often = 3
 
-func (p *postings) add(g gram, document uint32) {
-	b := &p.buckets[(g-p.first)>>16]
-	if len(*b) == cap(*b) {
-		*b = p.withRoom(*b)
-	}
-	*b = append(*b, uint32(g)<<16|document)
-}
-
-// withRoom returns a bucket that has room for more.
-func (p *postings) withRoom(bucket []uint32) []uint32 {
-	if len(bucket) >= p.most {
-		bucket = compact(bucket)
-	}
-	if len(bucket) > cap(bucket)/2 || len(bucket) == 0 {
-		bucket = slices.Grow(bucket, max(len(bucket)/2, 8))
-	}
-	return bucket
-}
-
-// compact leaves of equal postings no more than matter, so that what the lists of a text take does
-// not grow with it where its grams are the same.
-func compact(bucket []uint32) []uint32 {
-	slices.Sort(bucket)
-	kept := bucket[:0]
-	for _, p := range bucket {
-		if n := len(kept); n < often || kept[n-often] != p {
-			kept = append(kept, p)
-		}
-	}
-	return kept
-}
-
-// fewToSort is how many postings are sorted sooner by comparing them.
-const fewToSort = 256
-
-// sort sorts all postings by their grams. Those of a gram stay in the order of their documents.
-func (p *postings) sort() {
-	var spare []uint32
-	for _, bucket := range p.buckets {
-		if len(bucket) < fewToSort {
-			slices.Sort(bucket)
-			continue
-		}
-		spare = slices.Grow(spare[:0], len(bucket))[:len(bucket)]
-		from, to := bucket, spare
-		for shift := 16; shift < 32; shift += 8 {
-			var at [256 + 1]int
-			for _, p := range from {
-				at[int(byte(p>>shift))+1]++
+// withRoom returns postings with room for one more. Of equal ones, where there are so many that
+// they take much memory, no more than matter are kept: what the lists of a text take does not grow
+// with it where its grams are the same.
+func withRoom[T posting](all []T, most int) []T {
+	if len(all) >= most {
+		slices.Sort(all)
+		kept := all[:0]
+		for _, p := range all {
+			if n := len(kept); n < often || kept[n-often] != p {
+				kept = append(kept, p)
 			}
-			for i := range 256 {
-				at[i+1] += at[i]
-			}
-			for _, p := range from {
-				next := &at[byte(p>>shift)]
-				to[*next] = p
-				*next++
-			}
-			from, to = to, from
 		}
+		all = kept
 	}
+	return slices.Grow(all, max(8, len(all)/2))
 }
 
-// write writes the lists of the documents that have a gram so many times or more, with what is
-// more in their grams than in these.
-func (p *postings) write(w *listWriter, times int, more gram) {
+// fewPostings is how many are sorted sooner by comparing them.
+const fewPostings = 256
+
+// sortPostings sorts postings by their grams, of which there are some bits. Those of a gram stay in the
+// order of their documents.
+func sortPostings[T posting](all, spare []T, bits int) []T {
+	if len(all) < fewPostings {
+		slices.Sort(all)
+		return all
+	}
+	half := (bits + 1) / 2
+	mask := T(1)<<half - 1
+	spare = slices.Grow(spare[:0], len(all))[:len(all)]
+	for shift := 16; shift < 16+bits; shift += half {
+		at := make([]int, mask+2)
+		for _, p := range all {
+			at[p>>shift&mask+1]++
+		}
+		for i := range len(at) - 1 {
+			at[i+1] += at[i]
+		}
+		for _, p := range all {
+			next := &at[p>>shift&mask]
+			spare[*next] = p
+			*next++
+		}
+		all, spare = spare, all
+	}
+	return all
+}
+
+// addPostings adds the lists of the documents that have a gram so many times or more, of sorted
+// postings. Their grams are these bits, and base.
+func addPostings[T posting](w *listWriter, sorted []T, base gram, times int) {
 	var documents []uint16
-	for i, bucket := range p.buckets {
-		upper := p.first + gram(i)<<16 + more //nolint:gosec // a count
-		for at := 0; at < len(bucket); {
-			lower := bucket[at] >> 16
-			documents = documents[:0]
-			for ; at < len(bucket) && bucket[at]>>16 == lower; at++ {
-				last := at + times - 1
-				if last >= len(bucket) || bucket[last] != bucket[at] {
-					continue
-				}
-				document := uint16(bucket[at]) //nolint:gosec // the lower half
-				if n := len(documents); n == 0 || documents[n-1] != document {
-					documents = append(documents, document)
-				}
+	for at := 0; at < len(sorted); {
+		g := sorted[at] >> 16
+		documents = documents[:0]
+		for ; at < len(sorted) && sorted[at]>>16 == g; at++ {
+			p, first := sorted[at], at+1-times // of equal ones, where this is the last of so many
+			if first >= 0 && sorted[first] == p && (first == 0 || sorted[first-1] != p) {
+				documents = append(documents, uint16(p)) //nolint:gosec // the lower bits
 			}
-			if len(documents) > 0 {
-				w.add(upper|gram(lower), documents)
-			}
+		}
+		if len(documents) > 0 {
+			w.add(base|gram(g), documents) //nolint:gosec // bits of a gram
 		}
 	}
 }
@@ -166,62 +139,73 @@ func (b *builder) countBytes() (counts [256]int) {
 
 // trigrams writes the lists of trigrams that begin with some bytes, which there are so many of.
 func (b *builder) trigrams(w *listWriter, counts [256]int, from, to int) {
-	p := postings{gram(from) << 16, make([][]uint32, to-from), b.limits.postings} //nolint:gosec // a byte
+	var found [256][]uint32 // by the first byte
+	most, sum := 0, 0
 	for c := from; c < to; c++ {
-		p.buckets[c-from] = make([]uint32, 0, min(counts[c], p.most))
+		counts[c] = min(counts[c], b.limits.postings)
+		sum += counts[c]
+		most = max(most, counts[c])
+	}
+	room := make([]uint32, sum+most)
+	for c := from; c < to; c++ {
+		found[c], room = room[:0:counts[c]], room[counts[c]:]
 	}
 	b.folded(func(document uint32, text []byte) {
 		for i := 0; i+2 < len(text); i++ {
-			if c := int(text[i]); from <= c && c < to {
-				p.add(trigram(text[i], text[i+1], text[i+2]), document)
+			c := text[i]
+			if int(c) < from || int(c) >= to {
+				continue
 			}
+			of := found[c]
+			if len(of) == cap(of) {
+				of = withRoom(of, b.limits.postings)
+			}
+			found[c] = append(of, uint32(text[i+1])<<24|uint32(text[i+2])<<16|document)
 		}
 	})
-	p.sort()
-	p.write(w, 1, 0)
+	for c := from; c < to; c++ {
+		addPostings(w, sortPostings(found[c], room, 16), trigram(byte(c), 0, 0), 1) //nolint:gosec // a byte
+	}
 }
 
 // charactersAndPairs writes the lists of these.
 func (b *builder) charactersAndPairs(w *listWriter) {
-	p := postings{oneByte, make([][]uint32, (pairs-oneByte)>>16+1), b.limits.postings}
+	var characters, found []uint32
 	b.folded(func(document uint32, text []byte) {
-		var has [256]bool
+		var has [utf8.RuneSelf]bool
 		text = text[:len(text)-1]
 		for i, c := range text {
 			if c < utf8.RuneSelf && !has[c] {
 				has[c] = true
-				p.add(oneByte|gram(c), document)
+				characters = append(characters, uint32(c)<<16|document)
 			}
 			if c == ' ' || isThreeBytes(c) {
 				if pair, _, ok := pairAt(text, i); ok {
-					p.add(pair, document)
+					if len(found) == cap(found) {
+						found = withRoom(found, b.limits.postings)
+					}
+					found = append(found, uint32(pair)<<16|document)
 				}
 			}
 		}
 	})
-	p.sort()
-	p.write(w, 1, 0)
+	addPostings(w, sortPostings(characters, nil, 16), oneByte, 1)
+	addPostings(w, sortPostings(found, nil, 16), pairs, 1)
 }
 
 // terms writes the lists of terms: of the documents that have one, and after all of these of
 // those that have it often.
 func (b *builder) terms(w *listWriter, reader *terms.Reader) {
-	p := postings{hasTerm, make([][]uint32, (hasOften-hasTerm)>>16), b.limits.postings}
-	const most = 1 << 15 // terms that are found before they are added, which takes another part of the memory
 	var found []uint64
 	for n := range b.messages {
 		reader.Each(b.messages[n].Text, func(term []byte, _ int) {
+			if len(found) == cap(found) {
+				found = withRoom(found, b.limits.postings)
+			}
 			found = append(found, uint64(keyOf(term))<<16|uint64(n)) //nolint:gosec // a count
 		})
-		if len(found) < most && n+1 < len(b.messages) {
-			continue
-		}
-		for _, f := range found {
-			p.add(hasTerm|gram(f>>16), uint32(uint16(f))) //nolint:gosec // the parts
-		}
-		found = found[:0]
 	}
-	p.sort()
-	p.write(w, 1, 0)
-	p.write(w, often, hasOften-hasTerm)
+	found = sortPostings(found, nil, termBits)
+	addPostings(w, found, hasTerm, 1)
+	addPostings(w, found, hasOften, often)
 }

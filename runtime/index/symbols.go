@@ -76,6 +76,7 @@ type encoder struct {
 	// them, and short, for two bytes, the symbol of two or one, or noSymbol.
 	long  [1 << longBits]uint16
 	short [1 << 16]uint16
+	text  []byte // that is encoded, with so much after it that eight bytes can be read at each place
 }
 
 const (
@@ -85,16 +86,6 @@ const (
 
 func hash3(word uint64) uint32 {
 	return uint32(word&0xFFFFFF) * 0x9E3779B1 >> (32 - longBits)
-}
-
-// load returns up to eight bytes of a text from a place on.
-func load(text []byte, at int) uint64 {
-	if at+8 <= len(text) {
-		return binary.LittleEndian.Uint64(text[at:])
-	}
-	var word [8]byte
-	copy(word[:], text[at:])
-	return binary.LittleEndian.Uint64(word[:])
 }
 
 func mask(length uint8) uint64 { return ^uint64(0) >> (64 - 8*length) }
@@ -119,22 +110,25 @@ func (e *encoder) match(word uint64, text int) (code byte, length int) {
 
 // append appends the codes of a text.
 func (e *encoder) append(dst, text []byte) []byte {
-	dst = slices.Grow(dst, 2*len(text))
-	for at := 0; at < len(text); {
-		code, length := e.match(load(text, at), len(text)-at)
-		dst = append(dst, code)
-		if code == escape {
-			dst = append(dst, text[at])
+	var padding [maxLength]byte
+	e.text = append(append(e.text[:0], text...), padding[:]...)
+	n := len(dst)
+	dst = slices.Grow(dst, 2*len(text))[:n+2*len(text)]
+	for at := 0; at < len(text); n++ {
+		code, length := e.match(binary.LittleEndian.Uint64(e.text[at:]), len(text)-at)
+		if dst[n] = code; code == escape {
+			n++
+			dst[n] = text[at]
 		}
 		at += length
 	}
-	return dst
+	return dst[:n]
 }
 
 // set makes symbols those of the encoder, the first ones of those that are in each other's
 // way.
 func (e *encoder) set(chosen []symbol) {
-	*e = encoder{}
+	*e = encoder{text: e.text}
 	for i := range e.short {
 		e.short[i] = noSymbol
 	}
@@ -180,33 +174,62 @@ func (s symbol) then(next symbol) symbol {
 // that follow each other most.
 func (e *encoder) train(samples [][]byte) {
 	const rounds = 5
+	const first = 256 // from here on a number is that of a symbol, and below a byte
 	e.set(nil)
+	single := make([]int, 2*first)
+	pair := make([]int, len(single)*len(single))
+	var codes []byte
 	for range rounds {
-		gains := map[symbol]int{}
-		gain := func(s symbol) {
-			if gains[s] += int(s.length); s.length == 1 { // else two codes
-				gains[s] += 7
-			}
-		}
+		clear(single)
+		clear(pair)
 		for _, text := range samples {
-			var last symbol
-			for at := 0; at < len(text); {
-				code, length := e.match(load(text, at), len(text)-at)
-				here := symbol{uint64(text[at]), 1}
-				if length > 1 {
-					gain(here) // so that it may be parted again
-					here = symbol{e.values[code], e.lengths[code]}
+			codes = e.append(codes[:0], text)
+			last := -1
+			for i := 0; i < len(codes); i++ {
+				here := first + int(codes[i])
+				if codes[i] == escape {
+					i++
+					here = int(codes[i])
+				} else {
+					single[byte(e.values[codes[i]])]++ // so that it may be parted again
 				}
-				gain(here)
-				if 0 < last.length && last.length < maxLength {
-					gain(last.then(here))
+				single[here]++
+				if last >= 0 {
+					pair[last*len(single)+here]++
 				}
 				last = here
-				at += length
 			}
 		}
-		e.set(slices.SortedFunc(maps.Keys(gains), func(a, b symbol) int {
-			return cmp.Or(cmp.Compare(gains[b], gains[a]), cmp.Compare(b.length, a.length), cmp.Compare(a.value, b.value))
-		}))
+		e.set(e.best(single, pair))
 	}
+}
+
+// best returns what saves the most: of the bytes and the symbols by how often they are, and of
+// what two of them make by how often they follow each other.
+func (e *encoder) best(single, pair []int) []symbol {
+	of := func(number int) symbol {
+		if code := number - len(single)/2; code >= 0 {
+			return symbol{e.values[code], e.lengths[code]}
+		}
+		return symbol{uint64(number), 1} //nolint:gosec // a byte
+	}
+	gains := map[symbol]int{}
+	for number, n := range single {
+		if n == 0 {
+			continue
+		}
+		s := of(number)
+		if gains[s] += n * int(s.length); s.length == 1 { // else two codes
+			gains[s] += 7 * n
+		}
+		for next, n := range pair[number*len(single) : (number+1)*len(single)] {
+			if n > 1 && s.length < maxLength {
+				joined := s.then(of(next))
+				gains[joined] += n * int(joined.length)
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(gains), func(a, b symbol) int {
+		return cmp.Or(cmp.Compare(gains[b], gains[a]), cmp.Compare(b.length, a.length), cmp.Compare(a.value, b.value))
+	})
 }

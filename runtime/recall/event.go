@@ -47,17 +47,17 @@ func isAnnouncement(text []byte) bool { return bytes.HasSuffix(bytes.TrimSpace(t
 func includeOf(kind string) string {
 	switch kind {
 	case kindReasoning:
-		return conversation.ReadIncludeReasoning
+		return "reasoning"
 	case kindToolCall:
-		return conversation.ReadIncludeToolCalls
+		return "tool_calls"
 	case kindToolResult:
-		return conversation.ReadIncludeToolResults
+		return "tool_results"
 	case kindInquiry:
-		return conversation.ReadIncludeInquiries
+		return "inquiries"
 	case kindSystem:
-		return conversation.ReadIncludeSystem
+		return "system"
 	default:
-		return conversation.ReadIncludeChat
+		return "chat"
 	}
 }
 
@@ -65,8 +65,8 @@ func includeOf(kind string) string {
 // it is the last that the assistant said before the next request.
 func includes(include []string, kind string, isAnswer bool) bool {
 	return kind != "" && slices.Contains(include, includeOf(kind)) ||
-		kind == kindUser && slices.Contains(include, conversation.ReadIncludeRequests) ||
-		isAnswer && isSaid(kind) && slices.Contains(include, conversation.ReadIncludeAnswers)
+		kind == kindUser && slices.Contains(include, "requests") ||
+		isAnswer && isSaid(kind) && slices.Contains(include, "answers")
 }
 
 // event is an event to be shown, before it is decided how much of it.

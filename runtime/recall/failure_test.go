@@ -204,7 +204,7 @@ func TestFailures(t *testing.T) {
 		{name: "id that is none", tool: list, cli: &cli{ls: `[{"id":"x\" current=\"true"}]`}, want: garbled + "record 1: its id is not the id of a conversation."},
 		{name: "no id", tool: grep, cli: &cli{ls: `[{"text":"x"}]`}, want: garbled + "record 1: its id is not the id of a conversation."},
 		{name: "events of another type", tool: read, cli: &cli{ls: one, print: `[[]]`}, want: garbled + "record 1 is no object."},
-		{name: "summary of another type", tool: list, cli: &cli{ls: `[{"summary":{"skipped":7}}]`}, want: garbled + `record 1: its "skipped" is a JSON number.`},
+		{name: "summary of another type", tool: list, cli: &cli{ls: `[{"summary":{"skipped":7}}]`}, want: garbled + `record 1: its "summary.skipped" is a JSON number.`},
 		{name: "deep", tool: list, cli: &cli{ls: strings.Repeat("[", 1000)}, want: garbled + "its JSON is nested too deeply."},
 		{
 			name: "not run", tool: list,

@@ -71,7 +71,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	}
 	g.query = conversations.SearchQuery{
 		Filter:  conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources},
-		Pattern: g.pattern, Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, conversation.GrepScopesRecall),
+		Pattern: g.pattern, Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, "recall"),
 	}
 	undone := "nothing could be left out as the current conversation"
 	if given(p.IncludeCurrent) {

@@ -86,7 +86,7 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 func rankQuery(p conversation.RecallParams) (conversations.RankQuery, []contract.Problem) {
 	q := conversations.RankQuery{
 		Filter: conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
-		Text:   p.Query, Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, conversation.RecallScopesErrors),
+		Text:   p.Query, Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"),
 		Own: isRecallTool(), MaxPassages: p.Limit, MaxText: passageText, MaxWide: passageWide,
 	}
 	var problems []contract.Problem

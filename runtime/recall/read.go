@@ -60,7 +60,7 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 		p.Event = &number
 	}
 	if len(p.Include) == 0 {
-		p.Include = []string{conversation.ReadIncludeChat, conversation.ReadIncludeReasoning, conversation.ReadIncludeToolCalls, conversation.ReadIncludeToolResults}
+		p.Include = []string{"chat", "reasoning", "tool_calls", "tool_results"}
 	}
 	undone := "whether this is the current conversation is not known"
 	if p.IncludeCurrent {

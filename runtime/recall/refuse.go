@@ -27,7 +27,7 @@ func (r *reading) refusal(asked []turn) error {
 	} else {
 		ways = append(ways, "last=1") // of which the least important is shortened first
 	}
-	results := []string{conversation.ReadIncludeRequests, conversation.ReadIncludeAnswers}
+	results := []string{"requests", "answers"}
 	if slices.ContainsFunc(r.params.Include, func(i string) bool { return !slices.Contains(results, i) }) {
 		// Worth naming where it shows more turns.
 		all := r.grouped((*event).isResult)

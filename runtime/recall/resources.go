@@ -8,6 +8,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -42,7 +43,7 @@ func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri st
 	for _, p := range readings(id) {
 		var e *conversation.ReadEnvelope
 		if e, err = t.Read(ctx, contract.Call{Tool: conversation.ReadTool().Name, Context: where}, p); err == nil {
-			return toolset.Contents{Text: string(e.Bytes()), MIMEType: "text/xml"}, nil
+			return toolset.Contents{Text: string(envelope.Document(e)), MIMEType: "text/xml"}, nil
 		}
 		if !errors.Is(err, errTooMuch) {
 			break
@@ -60,10 +61,10 @@ func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri st
 // one that is never too long.
 func readings(id string) []conversation.ReadParams {
 	everything := []string{
-		conversation.ReadIncludeChat, conversation.ReadIncludeReasoning,
-		conversation.ReadIncludeToolCalls, conversation.ReadIncludeToolResults,
+		"chat", "reasoning",
+		"tool_calls", "tool_results",
 	}
-	results := []string{conversation.ReadIncludeRequests, conversation.ReadIncludeAnswers}
+	results := []string{"requests", "answers"}
 	calls := []conversation.ReadParams{
 		{ID: id, Include: everything, IncludeCurrent: true},
 		{ID: id, Include: everything[:1], IncludeCurrent: true},

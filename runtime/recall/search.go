@@ -71,7 +71,7 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 		var current current
 		s.call, current = located(ctx, source, call, undone)
 		s.query.Exclude, s.query.KinOf = current.ids, current.kinOf
-		if p.Order == conversation.SearchOrderRelevance {
+		if p.Order == "relevance" {
 			s.found, err = mostRelevantMessages(ctx, source, s.query)
 			return err
 		}
@@ -161,7 +161,7 @@ func messageQuery(p conversation.SearchParams) (conversations.MessageQuery, []co
 		}
 		q.After = &at
 	}
-	if p.Order == conversation.SearchOrderRelevance && (q.Text == "" || q.After != nil) {
+	if p.Order == "relevance" && (q.Text == "" || q.After != nil) {
 		problems = append(problems, contract.Mismatch("order", "be newest where there is no query, or a cursor", p.Order, ""))
 	}
 	return q, problems
@@ -216,7 +216,7 @@ func (s *searching) notes() []string {
 		}
 		notes = append(notes, fmt.Sprintf("%s messages match in all; these are %s %d. Those behind them: conversation_search with the same arguments and cursor=%q.",
 			total, those, len(f.Messages), s.next()))
-	} else if f.AtLeast && s.params.Order == conversation.SearchOrderRelevance {
+	} else if f.AtLeast && s.params.Order == "relevance" {
 		notes = append(notes, fmt.Sprintf("These are the %d that answer best; a larger limit shows more.", len(f.Messages)))
 	}
 	var cut []string

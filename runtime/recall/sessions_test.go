@@ -134,7 +134,7 @@ func TestSourcesAreStores(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []contract.Tool{conversation.ListTool(), conversation.GrepTool(), conversation.SearchTool()} {
 		i := slices.IndexFunc(tool.Parameters, func(p contract.Parameter) bool { return p.Name == "sources" })
-		if diff := cmp.Diff(conversations.Sources(), tool.Parameters[i].Enum); diff != "" {
+		if diff := cmp.Diff(conversations.Sources(), tool.Parameters[i].Values()); diff != "" {
 			t.Errorf("%s: %s", tool.Name, diff)
 		}
 	}

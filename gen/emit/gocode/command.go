@@ -8,6 +8,17 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
+// toolCode builds what a tool has whose work is a command line.
+type toolCode struct {
+	*generator
+	tool *ir.Tool
+}
+
+// Names of the unexported parts of a tool. No exported name can clash with them,
+// and each ends in the tool's own name.
+func (t *toolCode) commandFunc() string { return "command" + t.tool.GoName }
+func callFunc(tool *ir.Tool) string     { return "call" + tool.GoName }
+
 // command emits what is known about a tool's command line: its name, its exit
 // codes and its arguments.
 func (t *toolCode) command() []code {
@@ -59,19 +70,19 @@ func (t *toolCode) ofParams(name, result string) string {
 // depends on a parameter that may be absent is added behind the literal.
 func (t *toolCode) surroundings() code {
 	c := t.tool.Command
-	fields := code{"CLI:\t" + t.tool.GoName + "CLI,", "Args:\t" + t.argv("call") + ","}
+	fields := code{"CLI: " + t.tool.GoName + "CLI,", "Args: " + t.argv("call") + ","}
 	var body code
 	if c.Dir != "" {
-		fields = append(fields, "Dir:\t"+strconv.Quote(c.Dir)+",")
+		fields = append(fields, "Dir: "+strconv.Quote(c.Dir)+",")
 	}
 	if c.Timeout != 0 {
-		fields = append(fields, "Timeout:\t"+strconv.Itoa(c.Timeout)+" * "+pkgTime+"Second,")
+		fields = append(fields, "Timeout: "+strconv.Itoa(c.Timeout)+" * "+pkgTime+"Second,")
 	}
 	if c.Stdin != nil {
 		word := t.word(*c.Stdin)
 		text := "[]byte(" + word.alone() + ")"
 		if word.wrap == nil {
-			fields = append(fields, "Stdin:\t"+text+",")
+			fields = append(fields, "Stdin: "+text+",")
 		} else {
 			body = append(body, word.wrap(code{"command.Stdin = " + text})...)
 		}
@@ -88,14 +99,14 @@ func (t *toolCode) surroundings() code {
 		body = append(body, word.wrap(code{"command.Env = append(command.Env, " + word.argument() + ")"})...)
 	}
 	if len(always) > 0 {
-		fields = append(fields, "Env:\t[]string{"+strings.Join(always, ", ")+"},")
+		fields = append(fields, "Env: []string{"+strings.Join(always, ", ")+"},")
 	}
 	head := "return "
 	if len(body) > 0 {
 		head = "command := "
 		body = append(body, "return command")
 	}
-	body = slices.Concat(literalOf(head+pkgContract+"Command", fields), body)
+	body = slices.Concat(lines(head+pkgContract+"Command", fields), body)
 	return documented(block(t.ofParams(t.commandFunc(), pkgContract+"Command"), body...),
 		t.commandFunc()+" returns the command that "+t.tool.Name+" runs.")
 }
@@ -159,6 +170,25 @@ func (t *toolCode) arguments() code {
 		name+" returns the arguments of the command line that "+t.tool.Name+" runs. A flag and its value are one word, so that a value can never become a flag.",
 	)
 }
+
+// lines is a statement with a literal at its end.
+func lines(head string, fields code) code {
+	if len(fields) == 0 {
+		return code{head + "{}"}
+	}
+	return append(append(code{head + "{"}, fields...), "}")
+}
+
+// repeats reports whether attributes of the root repeat parameters.
+func (t *toolCode) repeats() bool {
+	return len(repeated(t.tool, t.tool.Envelope.Element(t.tool.Envelope.Root))) > 0
+}
+
+// records marks the children that are filled from the command's JSON array.
+const records = "records"
+
+// failed returns an error from a function that returns text.
+func failed() code { return block("if err != nil", `return "", err`) }
 
 func list(words []word) string {
 	all := make([]string, len(words))
@@ -297,4 +327,180 @@ func contextField(name string) string {
 		return "Dir"
 	}
 	return "ConversationID"
+}
+
+// commandCaller runs the tool's command line and makes its records an answer.
+func (t *toolCode) commandCaller() code {
+	shape := t.recordShape()
+	tool, cli := strconv.Quote(t.tool.Name), t.tool.GoName+"CLI"
+	items, notes := "e."+shape.records, "e."+shape.notes
+
+	body := slices.Concat(
+		block("if cli == nil", `return "", `+pkgContract+"Unserved("+strconv.Quote(t.tool.Name)+")"),
+		code{"tool := " + toolFunc(t.tool) + "()", "p, err := " + pkgCoerce + "Params[" + paramsName(t.tool) + "](&call, &tool)"},
+		failed(),
+		code{"result, err := cli.RunCLI(ctx, call.Context, " + t.run() + ")"},
+		failed(),
+		block("if !"+t.tool.GoName+"ExitOK(result.Exit)", t.commandFailed(tool, cli)...),
+	)
+	if t.repeats() {
+		body = append(body, "e := New"+rootName(t.tool)+"(p)")
+	} else {
+		body = append(body, "var e "+rootName(t.tool))
+	}
+	decode := append(t.decoder(tool, cli, "&"+items), `return "", err`, "}")
+	switch empty := t.tool.Command.EmptyExit; {
+	case len(empty) == 0:
+		body = append(body, decode...)
+	case len(empty) < len(t.tool.Command.OKExit):
+		body = append(body, block("if "+codes("!=", "&&", "result.Exit", empty), decode...)...)
+	}
+	switch {
+	case t.tool.MaxChars == 0:
+		if shape.count != "" {
+			body = append(body, "e."+shape.count+" = len("+items+")")
+		}
+		body = append(body, notes+" = call.Notes", "return string("+pkgEnvelope+"Document(&e)), nil")
+	case t.tool.Command.Output != nil && t.tool.Command.Output.Form == "text" && shape.hasText:
+		body = append(body, t.fitText(shape)...)
+	default:
+		limit := maxCharsName(t.tool)
+		body = append(body,
+			"records := "+items,
+			"text, ok := "+pkgOutput+"Fit("+limit+", len(records), func(kept int) []byte {",
+			items+" = records[:kept]",
+		)
+		if shape.count != "" {
+			body = append(body, "e."+shape.count+" = kept")
+		}
+		body = append(body, notes+" = call.Notes")
+		body = append(body, block("if kept < len(records)",
+			notes+" = append("+notes+", "+pkgOutput+"LeftOut(kept, len(records), "+limit+"))")...)
+		body = append(body, "return "+pkgEnvelope+"Document(&e)", "})")
+		body = append(body, t.fitted(limit)...)
+	}
+	return documented(block("func "+callFunc(t.tool)+"("+ctxParam+", cli "+pkgContract+"CLI, "+callParam+") (string, error)", body...),
+		callFunc(t.tool)+" answers "+t.tool.Name+" with the records that its command line prints.")
+}
+
+// commandFailed ends a call whose command failed. What its exit codes mean is on lines of
+// their own.
+func (t *toolCode) commandFailed(tool, cli string) code {
+	call := `return "", ` + pkgOutput + "CommandFailed(" + tool + ", " + cli + ", result"
+	failures := t.exitFailures()
+	if len(failures) == 0 {
+		return code{call + ")"}
+	}
+	return append(append(code{call + ","}, failures...), ")")
+}
+
+// fitted returns the text that fits, if there is one.
+func (t *toolCode) fitted(limit string) code {
+	return append(
+		block("if !ok", `return "", `+pkgOutput+"NothingFits("+strconv.Quote(t.tool.Name)+", "+limit+")"),
+		"return string(text), nil",
+	)
+}
+
+// fitText returns the one record of a command that prints a text, without the middle
+// of a text that is too long for the answer.
+func (t *toolCode) fitText(shape recordShape) code {
+	limit := maxCharsName(t.tool)
+	items, notes := "e."+shape.records, "e."+shape.notes
+	text := ".Text"
+	if shape.bare {
+		text = ""
+	}
+	var body code
+	if shape.count != "" {
+		body = code{"e." + shape.count + " = len(" + items + ")"}
+	}
+	return slices.Concat(body,
+		code{"var printed string"},
+		block("for _, record := range "+items, "printed = record"+text),
+		code{"text, ok := " + pkgOutput + "FitText(" + limit + ", printed, func(part string, kept, all int) []byte {"},
+		block("for i := range "+items, items+"[i]"+text+" = part"),
+		code{notes + " = call.Notes"},
+		block("if kept < all", notes+" = append("+notes+", "+pkgOutput+"MiddleLeftOut(kept, all, "+limit+"))"),
+		code{"return " + pkgEnvelope + "Document(&e)", "})"},
+		t.fitted(limit),
+	)
+}
+
+// decoder is the head of an if statement that reads the records a command printed.
+func (t *toolCode) decoder(tool, cli, records string) code {
+	const begin, end = "if err := " + pkgOutput + "Decode(", "; err != nil {"
+	o := t.tool.Command.Output
+	if o == nil {
+		return code{begin + tool + ", " + cli + ", " + pkgOutput + "Shape{}, result.Stdout, " + records + ")" + end}
+	}
+	var fields code
+	field := func(name, value string) { fields = append(fields, name+": "+value+",") }
+	if form, ok := map[string]string{
+		"json": "JSON", "json_object": "JSONObject", "json_lines": "JSONLines", "delimited": "Delimited", "regexp": "Regexp", "text": "Text",
+	}[o.Form]; ok {
+		field("Form", pkgOutput+form)
+	}
+	if len(o.Path) > 0 {
+		field("Path", words(o.Path))
+	}
+	if o.MayBeAbsent {
+		field("MayBeAbsent", "true")
+	}
+	if len(o.Fields) > 0 {
+		fields = append(fields, "Fields: []"+pkgOutput+"Field{")
+		for _, f := range o.Fields {
+			line := "{Name: " + strconv.Quote(f.Name)
+			if f.Type != "" {
+				line += ", Type: " + strconv.Quote(string(f.Type))
+			}
+			if len(f.Path) > 0 {
+				line += ", Path: " + words(f.Path)
+			}
+			fields = append(fields, line+"},")
+		}
+		fields = append(fields, "},")
+	}
+	if o.Form == "delimited" {
+		field("Separator", strconv.Quote(o.Separator))
+		field("End", strconv.Quote(o.End))
+	}
+	if o.Pattern != "" {
+		field("Pattern", strconv.Quote(o.Pattern))
+	}
+	if o.Skip != "" {
+		field("Skip", strconv.Quote(o.Skip))
+	}
+	lines := lines(begin+tool+", "+cli+", "+pkgOutput+"Shape", fields)
+	lines[len(lines)-1] += ", result.Stdout, " + records + ")" + end
+	return lines
+}
+
+// recordShape is where a command's records, their number and the notes go in
+// the root.
+type recordShape struct {
+	records, notes, count string
+	bare                  bool // a record is a text
+	hasText               bool // or has one as its body
+}
+
+func (t *toolCode) recordShape() recordShape {
+	var shape recordShape
+	root := t.tool.Envelope.Element(t.tool.Envelope.Root)
+	for _, c := range root.Children {
+		child := t.tool.Envelope.Element(c.Element)
+		switch {
+		case c.From == records:
+			shape.records = c.GoName
+			shape.bare, shape.hasText = child.Bare(), child.Body != ir.NoBody
+		case c.Element == "note":
+			shape.notes = c.GoName
+		}
+	}
+	for _, a := range root.Attributes {
+		if a.From == "count" {
+			shape.count = a.GoName
+		}
+	}
+	return shape
 }

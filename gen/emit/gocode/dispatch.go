@@ -16,7 +16,6 @@ func (g *generator) dispatch() (emit.File, error) {
 	s.declare(g.handlers())
 	s.declare(g.dispatcher())
 	s.declare(g.tools())
-	s.declare(lookup())
 	if len(g.contract.CLIs) > 0 {
 		s.declare(g.commandLines())
 	}
@@ -29,7 +28,7 @@ func (g *generator) handlers() code {
 	for i := range g.contract.Families {
 		family := &g.contract.Families[i]
 		if handler, _ := uses(family); handler {
-			fields = append(fields, field(family)+"\t"+of(family.Import)+"Handler")
+			fields = append(fields, field(family)+" "+of(family.Import)+"Handler")
 		}
 	}
 	if len(g.contract.CLIs) > 0 {
@@ -38,16 +37,8 @@ func (g *generator) handlers() code {
 		fields = append(fields, comment("CLI runs the command lines of tools that have no handler of their own.")...)
 		fields = append(fields, "CLI "+pkgContract+"CLI")
 	}
-	return documented(typeBlock("Handlers", fields),
+	return documented(block("type Handlers struct", fields...),
 		"Handlers does the work of all tools. A tool whose field is not set answers every call with an error.")
-}
-
-// typeBlock declares a struct.
-func typeBlock(name string, fields code) code {
-	if len(fields) == 0 {
-		return code{"type " + name + " struct{}"}
-	}
-	return block("type "+name+" struct", fields...)
 }
 
 // dispatcher emits the function that finds a tool's family.
@@ -81,7 +72,7 @@ func (g *generator) dispatcher() code {
 	for _, tool := range g.contract.Tools() {
 		all = append(all, tool.Name)
 	}
-	return documented(callMethod("func ("+receiver+") Call("+ctxParam+", "+callParam+")", cases, all),
+	return documented(block("func ("+receiver+") Call("+ctxParam+", "+callParam+") (string, error)", dispatch(cases, all)...),
 		"Call runs a tool and returns its answer.")
 }
 
@@ -97,14 +88,6 @@ func (g *generator) tools() code {
 	}
 	list := slices.Concat(code{"return []" + pkgContract + "Tool{"}, values, code{"}"})
 	return documented(block("func Tools() []"+pkgContract+"Tool", list...), "Tools describes all tools, sorted by name.")
-}
-
-func lookup() code {
-	loop := block("for _, tool := range Tools()", block("if tool.AnswersTo(name)", "return tool, true")...)
-	return documented(
-		block("func Lookup(name string) ("+pkgContract+"Tool, bool)", append(loop, "return "+pkgContract+"Tool{}, false")...),
-		"Lookup describes the tool of that name.",
-	)
 }
 
 // commandLines emits the list of the command lines that tools run.

@@ -1,7 +1,7 @@
 package gocode
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,82 +9,102 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// envelope emits the types of a tool's answer and what writes them.
-func (t *toolCode) envelope() []code {
+// rootName is the type of a tool's envelope.
+func rootName(tool *ir.Tool) string { return tool.GoName + "Envelope" }
+
+// envelope are the types of a tool's answer.
+func envelope(tool *ir.Tool) []code {
 	var declarations []code
-	for i := range t.tool.Envelope.Elements {
-		e := &t.tool.Envelope.Elements[i]
-		name, ok := structName(t.tool, e)
-		if !ok {
+	for i := range tool.Envelope.Elements {
+		e := &tool.Envelope.Elements[i]
+		root := e.Name == tool.Envelope.Root
+		if e.Bare() && !root {
+			continue // it is a text of its parent
+		}
+		declarations = append(declarations, element(tool, e, root))
+		if !root {
 			continue
 		}
-		declarations = append(declarations, t.element(name, e))
-		if t.isRoot(e) && t.repeats() {
-			declarations = append(declarations, t.constructor(e))
-		}
-		declarations = append(declarations, t.appendMethod(name, e))
-		if t.isRoot(e) {
-			declarations = append(declarations, bytesMethod(name))
+		if fields := repeated(tool, e); len(fields) > 0 {
+			name := rootName(tool)
+			declarations = append(declarations, documented(
+				block("func New"+name+"(p "+paramsName(tool)+") "+name, "return "+name+"{"+strings.Join(fields, ", ")+"}"),
+				"New"+name+" returns an envelope with the attributes that repeat parameters filled in."))
 		}
 	}
 	return declarations
 }
 
-// repeats reports whether attributes of the root repeat parameters.
-func (t *toolCode) repeats() bool {
-	root := t.tool.Envelope.Element(t.tool.Envelope.Root)
-	return slices.ContainsFunc(root.Attributes, func(a ir.Attribute) bool { return a.Param != "" && a.Fixed == "" })
-}
-
-func (t *toolCode) isRoot(e *ir.Element) bool { return e.Name == t.tool.Envelope.Root }
-
-// element emits the struct of an element.
-func (t *toolCode) element(name string, e *ir.Element) code {
-	var lines code
-	field := func(name, typ, tag, about string) {
-		lines = append(lines, comment(about)...)
-		lines = append(lines, name+"\t"+typ+tag)
-	}
-	for _, a := range e.Attributes {
-		if a.Fixed != "" {
+// repeated fills in what the root repeats of the parameters, which always have a value and the type of the
+// attribute.
+func repeated(tool *ir.Tool, root *ir.Element) []string {
+	var fields []string
+	for _, a := range root.Attributes {
+		if a.Param == "" || a.Fixed != "" {
 			continue
 		}
-		field(a.GoName, attributeType(a), t.tag(e, a.From), sentence(a.Summary)+leftOut(a))
+		value := "p." + tool.Param(a.Param).GoName
+		if a.Presence == ir.Nullable {
+			value = "&" + value
+		}
+		fields = append(fields, a.GoName+": "+value)
+	}
+	return fields
+}
+
+// element is the struct of an element, with the tags that package envelope writes it by.
+func element(tool *ir.Tool, e *ir.Element, root bool) code {
+	name, option := e.GoName, ""
+	what := name + " is a <" + e.Name + "> element"
+	switch {
+	case root:
+		name, option = rootName(tool), ",root"
+		what = name + " is the answer of " + tool.Name
+	case e.Beside:
+		option = ",beside"
+	}
+	lines := code{"_ struct{}" + tags("element", e.Name+option)}
+	field := func(name, typ, about, tags string) {
+		lines = append(append(lines, comment(about)...), name+" "+typ+tags)
+	}
+	for _, a := range e.Attributes {
+		switch tag, left := presence(a); {
+		case a.Fixed != "":
+			lines = append(lines, "_ struct{}"+tags("attr", a.Name, "fixed", a.Fixed))
+		default:
+			field(a.GoName, attributeType(a), sentence(a.Summary)+left, tags(readBy(tool, e, a.From, "attr", a.Name+tag)...))
+		}
 	}
 	if e.Body != ir.NoBody {
-		field("Text", "string", t.tag(e, e.From), bodyDoc(e.Body))
+		field("Text", "string", bodyDoc(e.Body), tags(readBy(tool, e, e.From, "body", string(e.Body))...))
 	}
 	for _, c := range e.Children {
-		child := t.tool.Envelope.Element(c.Element)
-		typ, key := t.childType(c, child)
-		field(c.GoName, typ, t.tag(e, key), sentence(child.Summary))
+		child := tool.Envelope.Element(c.Element)
+		typ, tag := childType(tool, e, c, child)
+		field(c.GoName, typ, sentence(child.Summary), tag)
 	}
 	if e.Separator != "" {
-		field(separatorField(e), "bool", t.tag(e, ""), fmt.Sprintf("An empty <%s/> is written before this element.", e.Separator))
-	}
-	what := name + " is a <" + e.Name + "> element"
-	if t.isRoot(e) {
-		what = name + " is the answer of " + t.tool.Name
+		field(camel(e.Separator)+"Before", "bool", "An empty <"+e.Separator+"/> is written before this element.", tags(readBy(tool, e, "", "separator", e.Separator)...))
 	}
 	if e.Summary != "" {
 		what += ": " + lowerFirst(oneLine(e.Summary))
 	}
-	return documented(typeBlock(name, lines), sentence(what))
+	return documented(block("type "+name+" struct", lines...), sentence(what))
 }
 
-// leftOut is the condition on which an attribute is not written.
-func leftOut(a ir.Attribute) string {
+// presence is how a tag says when an attribute is written, and the same in words.
+func presence(a ir.Attribute) (option, words string) {
 	switch {
 	case a.Presence == ir.Nullable:
-		return " Left out when it is nil."
+		return "", " Left out when it is nil."
 	case a.Presence != ir.NonZero:
-		return ""
+		return "", ""
 	case a.Type == ir.BooleanAttribute:
-		return " Left out when it is false."
+		return ",omitzero", " Left out when it is false."
 	case a.Type == ir.TextAttribute:
-		return " Left out when it is empty."
+		return ",omitzero", " Left out when it is empty."
 	default:
-		return " Left out when it is zero."
+		return ",omitzero", " Left out when it is zero."
 	}
 }
 
@@ -101,22 +121,6 @@ func bodyDoc(b ir.Body) string {
 	}
 }
 
-// tag names the key of a command's JSON that a field is read from, in a column of its
-// own. The root is never read from JSON.
-func (t *toolCode) tag(e *ir.Element, key string) string {
-	if t.isRoot(e) {
-		return ""
-	}
-	if key == "" {
-		key = "-"
-	}
-	tag := "json:" + strconv.Quote(key)
-	if !strconv.CanBackquote(tag) {
-		return "\t" + strconv.Quote(tag)
-	}
-	return "\t`" + tag + "`"
-}
-
 func attributeType(a ir.Attribute) string {
 	typ := map[ir.AttributeType]string{
 		ir.TextAttribute: "string", ir.IntegerAttribute: "int", ir.BooleanAttribute: "bool", ir.TimeAttribute: pkgTime + "Time",
@@ -127,150 +131,62 @@ func attributeType(a ir.Attribute) string {
 	return typ
 }
 
-// records marks the children that are filled from the command's JSON array.
-const records = "records"
-
-// childType is the type of a field for children, and the JSON key it is read
-// from.
-func (t *toolCode) childType(c ir.Child, child *ir.Element) (typ, key string) {
-	key = c.From
-	name, isStruct := structName(t.tool, child)
-	if !isStruct && key == "" {
-		key = child.From
+// childType is the type of a field for children, and its tags where the type does not say what the element is.
+func childType(tool *ir.Tool, e *ir.Element, c ir.Child, child *ir.Element) (typ, tag string) {
+	from := c.From
+	if from == records {
+		from = ""
 	}
-	if key == records {
-		key = ""
+	if child.Bare() {
+		if from == "" {
+			from = child.From
+		}
+		options := ""
+		if child.Beside {
+			options = ",beside"
+		}
+		if c.Many {
+			return "[]string", tags(readBy(tool, e, from, "element", child.Name+options, "body", string(child.Body))...)
+		}
+		if c.Optional {
+			options += ",omitzero"
+		}
+		return "string", tags(readBy(tool, e, from, "element", child.Name+options, "body", string(child.Body))...)
 	}
-	typ = "string"
-	if isStruct {
-		typ = name
+	typ = child.GoName
+	if child.Name == tool.Envelope.Root {
+		typ = rootName(tool)
 	}
 	switch {
 	case c.Many:
-		return "[]" + typ, key
-	case isStruct && c.Optional:
-		return "*" + typ, key
-	default:
-		return typ, key
-	}
-}
-
-// constructor emits the function that fills in what the root repeats of the
-// parameters, which always have a value and the type of the attribute.
-func (t *toolCode) constructor(root *ir.Element) code {
-	name, params := rootName(t.tool), paramsName(t.tool)
-	var fields code
-	for _, a := range root.Attributes {
-		if a.Param == "" || a.Fixed != "" {
-			continue
-		}
-		value := "p." + t.tool.Param(a.Param).GoName
-		if a.Presence == ir.Nullable {
-			value = "&" + value
-		}
-		fields = append(fields, a.GoName+":\t"+value+",")
-	}
-	return documented(block("func New"+name+"(p "+params+") "+name, literalOf("return "+name, fields)...),
-		"New"+name+" returns an envelope with the attributes that repeat parameters filled in.")
-}
-
-// appendMethod emits the method that writes an element.
-func (t *toolCode) appendMethod(name string, e *ir.Element) code {
-	var body code
-	if e.Separator != "" {
-		body = block("if e."+separatorField(e), write("Open", strconv.Quote(e.Separator)), write("Close"))
-	}
-	body = append(body, write(opening(e), strconv.Quote(e.Name)))
-	for _, a := range e.Attributes {
-		body = append(body, writeAttribute(a)...)
-	}
-	if t.isRoot(e) {
-		body = append(body, write("Boolean", `"untrusted"`, "true"))
-	}
-	if e.Body != ir.NoBody {
-		body = append(body, writeBody(e.Body, "e.Text"))
-	}
-	for _, c := range e.Children {
-		body = append(body, t.writeChild(c, t.tool.Envelope.Element(c.Element))...)
-	}
-	body = append(body, write("Close"))
-	return documented(block("func (e *"+name+") Append(w *"+pkgEnvelope+"Writer)", body...),
-		"Append writes the element, with its attributes and children in their fixed order.")
-}
-
-func bytesMethod(name string) code {
-	return documented(block("func (e *"+name+") Bytes() []byte",
-		"var w "+pkgEnvelope+"Writer",
-		"e.Append(&w)",
-		"return w.Bytes()",
-	), "Bytes returns the answer as text.")
-}
-
-func write(method string, arguments ...string) string {
-	return "w." + method + "(" + strings.Join(arguments, ", ") + ")"
-}
-
-// opening is the method that begins an element.
-func opening(e *ir.Element) string {
-	if e.Beside {
-		return "OpenBeside"
-	}
-	return "Open"
-}
-
-func writeAttribute(a ir.Attribute) code {
-	name := strconv.Quote(a.Name)
-	if a.Fixed != "" {
-		return code{write("Text", name, strconv.Quote(a.Fixed))}
-	}
-	method := map[ir.AttributeType]string{
-		ir.TextAttribute: "Text", ir.IntegerAttribute: "Integer", ir.BooleanAttribute: "Boolean", ir.TimeAttribute: "Time",
-	}[a.Type]
-	value := "e." + a.GoName
-	switch a.Presence {
-	case ir.Nullable:
-		return block("if "+value+" != nil", write(method, name, "*"+value))
-	case ir.NonZero:
-		return code{write("Optional"+method, name, value)}
-	default:
-		return code{write(method, name, value)}
-	}
-}
-
-func writeBody(body ir.Body, text string) string {
-	switch body {
-	case ir.InlineBody:
-		return write("Inline", text)
-	case ir.LinesBody:
-		return write("Lines", text)
-	case ir.JSONBody:
-		return write("JSON", text)
-	default:
-		return write("Block", text)
-	}
-}
-
-func (t *toolCode) writeChild(c ir.Child, child *ir.Element) code {
-	field := "e." + c.GoName
-	if _, isStruct := structName(t.tool, child); isStruct {
-		switch {
-		case c.Many:
-			return block("for i := range "+field, field+"[i].Append(w)")
-		case c.Optional:
-			return block("if "+field+" != nil", field+".Append(w)")
-		default:
-			return code{field + ".Append(w)"}
-		}
-	}
-	one := func(text string) code {
-		return code{write(opening(child), strconv.Quote(child.Name)), writeBody(child.Body, text), write("Close")}
-	}
-	switch {
-	case c.Many:
-		return block("for _, text := range "+field, one("text")...)
+		return "[]" + typ, tags(readBy(tool, e, from)...)
 	case c.Optional:
-		return block("if "+field+` != ""`, one(field)...)
+		return "*" + typ, tags(readBy(tool, e, from)...)
 	default:
-		return one(field)
+		return typ, tags(readBy(tool, e, from)...)
 	}
+}
+
+// readBy adds to tags the key that a field is read from where a command prints records in JSON.
+func readBy(tool *ir.Tool, e *ir.Element, key string, tags ...string) []string {
+	if tool.Handler != ir.HandlerCommand || e.Name == tool.Envelope.Root {
+		return tags
+	}
+	return append(tags, "json", cmp.Or(key, "-"))
+}
+
+// tags are struct tags, of keys and values in turn.
+func tags(pairs ...string) string {
+	var list []string
+	for pair := range slices.Chunk(pairs, 2) {
+		list = append(list, pair[0]+":"+strconv.Quote(pair[1]))
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	text := strings.Join(list, " ")
+	if !strconv.CanBackquote(text) {
+		return " " + strconv.Quote(text)
+	}
+	return " `" + text + "`"
 }

@@ -35,13 +35,23 @@ func (g *generator) family(family *ir.Family) (emit.File, error) {
 	if hasEnvelope(family) {
 		parts = "parameters, validators and envelopes"
 	}
-	s.doc = comment("Package " + family.Package + " has the " + parts + " of the " + family.Name +
-		" tools, and hands their calls to whoever does the work. It does no work of its own.")
+	for _, line := range comment("Package " + family.Package + " has the " + parts + " of the " + family.Name +
+		" tools, and hands their calls to whoever does the work. It does no work of its own.") {
+		s.PackageComment(line)
+	}
 	if handler, _ := uses(family); handler {
 		s.declare(handlerInterface(family))
 	}
 	s.declare(familyCall(family))
 	return s.emit(path.Join(family.Dir, family.Package+".go"))
+}
+
+func quotedList(list []string) []string {
+	quoted := make([]string, len(list))
+	for i := range list {
+		quoted[i] = strconv.Quote(list[i])
+	}
+	return quoted
 }
 
 // spellings is a name, and how hosts write it that take no dot.
@@ -101,30 +111,47 @@ func familyCall(family *ir.Family) code {
 	}
 	params = append(params, callParam)
 
-	var cases code
+	var body, cases code
 	var names []string
+	if handler && !cli {
+		body = block("if h == nil", `return "", `+pkgContract+"Unserved(call.Tool)")
+	}
 	for i := range family.Tools {
 		tool := &family.Tools[i]
-		hand := "h"
-		if tool.Handler == ir.HandlerCommand {
-			hand = "cli"
-		}
 		names = append(names, tool.Name)
-		run := func(name, call string) {
-			cases = append(cases, inCase(quoted(spellings(name)), "return "+callFunc(tool)+"(ctx, "+hand+", "+call+")")...)
-		}
-		run(tool.Name, "call")
 		for _, a := range tool.Aliases {
-			run(a.Name, "call.Renamed("+strconv.Quote(tool.Name)+", "+strconv.Quote(a.Until)+")")
+			body = append(body, block("if call.Tool == "+strings.Join(quotedList(spellings(a.Name)), " || call.Tool == "),
+				"call = call.Renamed("+strconv.Quote(tool.Name)+", "+strconv.Quote(a.Until)+")")...)
 		}
+		cases = append(cases, inCase(quoted(spellings(tool.Name)), answering(tool, cli)...)...)
 	}
-	return documented(callMethod("func Call("+strings.Join(params, ", ")+")", cases, names),
+	body = append(body, dispatch(cases, names)...)
+	return documented(block("func Call("+strings.Join(params, ", ")+") (string, error)", body...),
 		"Call runs one of the "+family.Name+" tools and returns its answer. Arguments that cannot be used give a [contract.InvalidArguments] that names every problem at once.",
 	)
 }
 
-// callMethod is a function that dispatches on the name of a tool.
-func callMethod(signature string, cases code, names []string) code {
-	unknown := inDefault(`return "", ` + pkgContract + "UnknownTool(call.Tool, " + words(names) + ")")
-	return block(signature+" (string, error)", block("switch call.Tool", append(cases, unknown...)...)...)
+// answering answers a call of a tool.
+func answering(tool *ir.Tool, cli bool) code {
+	if tool.Handler == ir.HandlerCommand {
+		return code{"return " + callFunc(tool) + "(ctx, cli, call)"}
+	}
+	function := "Answer"
+	switch tool.Answer {
+	case ir.TextAnswer:
+		function = "Text"
+	case ir.JSONAnswer:
+		function = "Result"
+	}
+	answer := "return " + pkgEnvelope + function + "(ctx, call, " + toolFunc(tool) + "(), h." + tool.GoName + ")"
+	if !cli {
+		return code{answer}
+	}
+	return append(block("if h == nil", `return "", `+pkgContract+"Unserved(call.Tool)"), answer)
+}
+
+// dispatch is a switch on the name of a tool.
+func dispatch(cases code, names []string) code {
+	unknown := code{"default:", `return "", ` + pkgContract + "UnknownTool(call.Tool, " + words(names) + ")"}
+	return block("switch call.Tool", append(cases, unknown...)...)
 }

@@ -1,8 +1,6 @@
 package gocode_test
 
 import (
-	"fmt"
-
 	"github.com/convtools/convtools/gen/ir"
 )
 
@@ -290,27 +288,5 @@ func studyTool() ir.Tool {
 			{Name: "words", GoName: "Words", Kind: ir.Array, OneOrMany: true, Summary: "Words to look up"},
 		},
 		Examples: []ir.Example{{Summary: "About tides", Arguments: `{"subjects": "tides"}`}},
-	}
-}
-
-// patterns is a contract with one parameter for each kind of pattern.
-func patterns() *ir.Contract {
-	tool := ir.Tool{
-		Name: "patterns_match", Family: "patterns", Short: "match", GoName: "Match", Source: "specs/patterns/match.toml",
-		Summary: "Match", Effect: ir.Read, Handler: ir.HandlerGo,
-		Envelope: ir.Envelope{Root: "patterns_match", Elements: []ir.Element{{Name: "patterns_match", GoName: "MatchEnvelope"}}},
-	}
-	for i, pattern := range []string{
-		`^[A-Za-z0-9._-]{1,12}$`, `^[a-c]*$`, `^[a-c]?$`, `^[a-c]{2}$`, `^[a-c]{2,}$`, `^[a-c]{0,3}$`, `^[a-c]$`, `^x+$`,
-		`^[^/]+$`, `^[^a]{1,3}$`, `^[é-ü]{1,2}$`, `^[\x00-\x1f]+$`, `^[^\n\r]+$`, `^\d{4}-\d{2}$`, `[0-9]`, `^a|b$`, `^(a|b)+$`, `^\p{L}{2}$`, `^'$`, `^[\\"']+$`,
-	} {
-		tool.Params = append(tool.Params, ir.Param{
-			Name: fmt.Sprintf("p%d", i), GoName: fmt.Sprintf("P%d", i), Kind: ir.String, Summary: "Text",
-			Constraints: ir.Constraints{Pattern: pattern},
-		})
-	}
-	return &ir.Contract{
-		Families: []ir.Family{{Name: "patterns", Package: "patterns", Tools: []ir.Tool{tool}}},
-		Targets:  ir.Targets{Module: "github.com/convtools/convtools"},
 	}
 }

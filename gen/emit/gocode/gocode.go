@@ -1,10 +1,8 @@
-// Package gocode emits the Go of a contract: for every tool its parameters,
-// repairs, validator, command line and envelope, for every family the interface
+// Package gocode emits the Go of a contract: for every tool its description, as the
+// runtime reads it, and the types that a handler works with; for every family the interface
 // its handlers implement, and one dispatcher over all of them.
 //
-// The output is what a careful person would write by hand: it uses no
-// reflection to validate, bind or write, does nothing at package init, and
-// formats as gofmt does. Text from specs only ever becomes comments, through
+// The output does nothing at package init. Text from specs only ever becomes comments, through
 // the one comment writer here, and string literals; it never becomes code.
 // Identifiers come from the model: that they are Go's and distinct is what
 // gen/check is for.
@@ -16,7 +14,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/internal/parallel"
@@ -33,7 +30,7 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 		for j := range family.Tools {
 			jobs = append(jobs, func() (emit.File, error) { return g.tool(family, &family.Tools[j]) })
 		}
-		jobs = append(jobs, func() (emit.File, error) { return g.family(family) }, func() (emit.File, error) { return g.proof(family) })
+		jobs = append(jobs, func() (emit.File, error) { return g.family(family) })
 	}
 	files, problems := make([]emit.File, len(jobs)), make([]error, len(jobs))
 	parallel.Each(len(jobs), func(i int) { files[i], problems[i] = jobs[i]() })
@@ -48,6 +45,4 @@ func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 type generator struct {
 	contract *ir.Contract
 	schemas  func(*ir.Tool) string
-	scratch  sync.Pool // of memory for the text of a file, *[]byte
-	heads    sync.Map  // of files: *head by what it depends on
 }

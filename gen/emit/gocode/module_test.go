@@ -30,7 +30,6 @@ func TestGeneratedCodeWorks(t *testing.T) {
 			"library/study_test.go":    "fixture/library/study_test.go",
 			"library/dispatch_test.go": "fixture/dispatch_test.go",
 		}},
-		{patterns(), map[string]string{"patterns/patterns_test.go": "fixture/patterns/patterns_test.go"}},
 	} {
 		t.Run(tc.contract.Families[0].Name, func(t *testing.T) {
 			t.Parallel()

@@ -8,20 +8,6 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// rootName is the type of a tool's envelope.
-func rootName(tool *ir.Tool) string { return tool.GoName + "Envelope" }
-
-// structName is the type of an element, if it has one: an element that is only
-// a body is a string of its parent.
-func structName(tool *ir.Tool, e *ir.Element) (string, bool) {
-	if e.Name == tool.Envelope.Root {
-		return rootName(tool), true
-	}
-	return e.GoName, !e.Bare()
-}
-
-func separatorField(e *ir.Element) string { return camel(e.Separator) + "Before" }
-
 // camel turns a word of a contract, such as tool-result, into a Go name. It
 // keeps ASCII letters and digits and begins a new word at everything else; the
 // result still has to be checked.

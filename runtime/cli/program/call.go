@@ -140,7 +140,7 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 		switch {
 		case declared.OneOrMany:
 			*argument = another(*argument, value)
-		case declared.Items != "" && !strings.HasPrefix(value, "[") && json.Valid([]byte("["+value+"]")):
+		case declared.Items != nil && declared.Items.Type != "string" && !strings.HasPrefix(value, "[") && json.Valid([]byte("["+value+"]")):
 			*argument = append(list, rawItems(value)...)
 		case declared.Type == "array" && !strings.HasPrefix(value, "["):
 			for item := range strings.SplitSeq(value, ",") {

@@ -10,8 +10,8 @@ import (
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	tool := contract.Tool{Parameters: []contract.Parameter{
-		{Name: "points", Type: "array", Items: "integer"},
-		{Name: "items", Type: "array", Items: "object"},
+		{Name: "points", Type: "array", Items: &contract.Parameter{Type: "integer"}},
+		{Name: "items", Type: "array", Items: &contract.Parameter{Type: "object"}},
 		{Name: "words", Type: "array"},
 		{Name: "size", Type: "object"},
 		{Name: "scale", Type: "number"},

@@ -10,6 +10,21 @@ import (
 	"time"
 )
 
+// Is reports whether s has the format of that name.
+func Is(format, s string) bool {
+	switch format {
+	case "date-time":
+		return DateTime(s)
+	case "date":
+		return Date(s)
+	case "uuid":
+		return UUID(s)
+	case "uri":
+		return URI(s)
+	}
+	return false
+}
+
 // DateTime reports whether s is a date-time of RFC 3339, section 5.6: with seconds,
 // which may be a leap second, and with a zone.
 func DateTime(s string) bool {

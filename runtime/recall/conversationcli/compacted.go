@@ -6,20 +6,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// compactedView is a conversation as JP sends it to a model: compactions say of
-// which turns a summary stands in for what was said, and of which reasoning and
-// tool calls are left out or shortened. Where several are about a turn, the last
-// one counts, for each of the three by itself.
+// compactedView is a conversation as JP sends it to a model: compactions say of which
+// turns a summary stands in for what was said, and of which reasoning and tool calls are
+// left out or shortened. Where several are about a turn, the last one counts, for each of
+// the three by itself.
 type compactedView struct {
 	list     []compaction
-	effects  []effect          // by turn, from 0
+	effects  []compaction      // what is said of each turn, from 1
 	names    map[string]string // tools of the calls that were seen, by the id of the call
 	from, to int               // turns of the summary that was handed over last
 }
@@ -30,20 +30,11 @@ type compaction struct {
 	FromTurn  int `json:"from_turn"` // counted from 0
 	ToTurn    int `json:"to_turn"`   // inclusive
 	Summary   *struct{ Summary string }
-	Reasoning string      // "strip", or empty
-	ToolCalls *toolPolicy `json:"tool_calls"`
-}
-
-type toolPolicy struct {
-	Policy            string // "omit" or "strip"
-	Request, Response bool   // what of a call "strip" is about
-}
-
-// effect is what compactions say of a turn.
-type effect struct {
-	summary   *compaction // nil for none
-	reasoning string
-	tools     toolPolicy
+	Reasoning string // "strip", or empty
+	ToolCalls *struct {
+		Policy            string // "omit" or "strip"
+		Request, Response bool   // what of a call "strip" is about
+	} `json:"tool_calls"`
 }
 
 // add takes a compaction. What is none of JP's, as in another store, says nothing.
@@ -58,138 +49,78 @@ func (v *compactedView) add(e *conversations.Event) error {
 // begin works out what goes for each of so many turns.
 func (v *compactedView) begin(turns int) {
 	slices.SortStableFunc(v.list, func(a, b compaction) int { return a.at.Compare(b.at) })
-	v.effects = make([]effect, turns)
-	for i := range v.list {
-		c := &v.list[i]
-		for turn := c.FromTurn; turn <= c.ToTurn && turn < turns; turn++ {
+	v.effects = make([]compaction, turns+2) // none is about the first or the last
+	for _, c := range v.list {
+		for turn := c.FromTurn + 1; turn <= min(c.ToTurn+1, turns); turn++ {
 			to := &v.effects[turn]
-			if c.Summary != nil {
-				to.summary = c
-			}
-			if c.Reasoning != "" {
-				to.reasoning = c.Reasoning
-			}
-			if c.ToolCalls != nil {
-				to.tools = *c.ToolCalls
-			}
+			to.Summary, to.ToolCalls = cmp.Or(c.Summary, to.Summary), cmp.Or(c.ToolCalls, to.ToolCalls)
+			to.Reasoning = cmp.Or(c.Reasoning, to.Reasoning)
 		}
 	}
-}
-
-// effect returns what compactions say of a turn, counted from 1.
-func (v *compactedView) effect(turn int) effect {
-	if turn < 1 || turn > len(v.effects) {
-		return effect{}
-	}
-	return v.effects[turn-1]
 }
 
 // pass hands over an event as it is in the view, if it is.
 func (v *compactedView) pass(e *conversations.Event, to func(*conversations.Event) error) error {
-	call, result := e.Kind == transcript.KindToolCall, e.Kind == transcript.KindToolResult
-	if call {
+	if e.Kind == transcript.KindToolCall {
 		v.names[e.CallID] = e.Name
 	}
-	effect := v.effect(e.Turn)
-	strips := effect.tools.Policy == "strip"
-	switch {
-	case effect.summary != nil:
-		return v.summary(e, effect.summary, to)
-	case e.Kind == transcript.KindReasoning && effect.reasoning == "strip":
+	effect := v.effects[e.Turn]
+	if effect.Summary != nil {
+		return v.summary(e, to)
+	}
+	if e.Kind == transcript.KindReasoning && effect.Reasoning == "strip" {
 		return nil
-	case (call || result) && effect.tools.Policy == "omit":
-		return nil
-	case call && strips && effect.tools.Request:
-		return to(replaced(e, "{}", "arguments", []byte("{}")))
-	case result && strips && effect.tools.Response:
-		said := "[compacted] " + cmp.Or(v.names[e.CallID], "unknown") + ": " + map[bool]string{true: "error", false: "success"}[e.IsError]
-		return to(replaced(e, said, "content", appendQuoted(nil, said)))
+	}
+	if tools := effect.ToolCalls; tools != nil {
+		isCall, isResult, isStripped := e.Kind == transcript.KindToolCall, e.Kind == transcript.KindToolResult, tools.Policy == "strip"
+		switch {
+		case (isCall || isResult) && tools.Policy == "omit":
+			return nil
+		case isCall && isStripped && tools.Request:
+			return to(made(*e, "{}", 0))
+		case isResult && isStripped && tools.Response:
+			how := map[bool]string{true: "error", false: "success"}[e.IsError]
+			return to(made(*e, "[compacted] "+cmp.Or(v.names[e.CallID], "unknown")+": "+how, 0))
+		}
 	}
 	return to(e)
 }
 
-// replaced is an event with another text.
-func replaced(e *conversations.Event, text, key string, value []byte) *conversations.Event {
-	other := *e
-	other.Text, other.Encoding, other.JSON = []byte(text), transcript.Plain, false
-	other.AppendJSON = func(dst []byte, o transcript.JSONOptions) []byte {
-		o.MaxText = 0
-		return appendWith(dst, e.AppendJSON(nil, o), key, value)
+// made is an event with another text, which stands in for those up to a turn.
+func made(e conversations.Event, said string, lastTurn int) *conversations.Event {
+	e.Text, e.Encoding, e.JSON = []byte(said), transcript.Plain, false
+	recorded := transcript.Event{Turn: e.Turn, Kind: e.Kind, Time: e.Time, Name: e.Name, CallID: e.CallID, Failed: e.IsError, Text: e.Text}
+	if e.Kind == transcript.KindToolCall {
+		recorded.Text, recorded.Arguments = nil, e.Text
 	}
-	return &other
-}
-
-// appendWith appends a JSON object with another value of one of its keys.
-func appendWith(dst, whole []byte, key string, value []byte) []byte {
-	members := json.NewDecoder(bytes.NewReader(whole))
-	_, _ = members.Token() // it is JSON
-	var o object
-	for members.More() {
-		var old json.RawMessage
-		name, _ := members.Token()
-		_ = members.Decode(&old)
-		if name == key {
-			old = value
+	e.AppendJSON = func(dst []byte, o transcript.JSONOptions) []byte {
+		dst = eventtext.AppendJSON(dst, &recorded, o)
+		if lastTurn > 0 {
+			dst = fmt.Appendf(bytes.TrimSuffix(dst, []byte("}")), `,"last_turn":%d}`, lastTurn)
 		}
-		o = append(o, name, old)
+		return dst
 	}
-	return appendValue(dst, o)
+	return &e
 }
 
-// summary hands over a summary, where that of the event was not handed over yet:
-// as a request that says what it is, and an answer.
-func (v *compactedView) summary(e *conversations.Event, c *compaction, to func(*conversations.Event) error) error {
+// summary hands over the summary of an event's turn, where it was not handed over yet: as
+// a request that says what it is, and an answer.
+func (v *compactedView) summary(e *conversations.Event, to func(*conversations.Event) error) error {
 	if v.from <= e.Turn && e.Turn <= v.to {
 		return nil
 	}
-	v.from, v.to = e.Turn, e.Turn
-	for v.effect(v.from-1).summary == c {
-		v.from--
+	summary := v.effects[e.Turn].Summary
+	for v.from = e.Turn; v.effects[v.from-1].Summary == summary; v.from-- {
 	}
-	for v.effect(v.to+1).summary == c {
-		v.to++
+	for v.to = e.Turn; v.effects[v.to+1].Summary == summary; v.to++ {
 	}
-	at := e.Time
-	for _, said := range []struct {
-		kind            transcript.Kind
-		name, key, text string
-	}{
-		{transcript.KindUser, "chat_request", "content", "[Summary of previous conversation]"},
-		{transcript.KindAssistant, "chat_response", "message", c.Summary.Summary},
-	} {
-		summary := &conversations.Event{Index: -1, Turn: v.from, Kind: said.kind, Time: at, Text: []byte(said.text)}
-		summary.AppendJSON = func(dst []byte, o transcript.JSONOptions) []byte {
-			var event object
-			if o.Turn {
-				event = object{"turn", v.from, "last_turn", v.to}
-			}
-			if !at.IsZero() {
-				event = append(event, "timestamp", recordedTime(at))
-			}
-			event = append(event, "type", said.name)
-			text := []rune(said.text)
-			if head := o.MaxText * 3 / 5; o.MaxText > 0 && len(text) > o.MaxText {
-				ends := string(text[:head]) + string(text[len(text)-o.MaxText+head:])
-				event = append(event, said.key, ends, "chars", len(text), "head_chars", head)
-			} else {
-				event = append(event, said.key, said.text)
-			}
-			return appendValue(dst, event)
-		}
-		if err := to(summary); err != nil {
-			return err
-		}
+	of := conversations.Event{Index: -1, Turn: v.from, Kind: transcript.KindUser, Time: e.Time}
+	err := to(made(of, "[Summary of previous conversation]", v.to))
+	of.Kind = transcript.KindAssistant
+	if err == nil {
+		err = to(made(of, summary.Summary, v.to))
 	}
-	return nil
-}
-
-// recordedTime writes a time as JP records it.
-func recordedTime(t time.Time) string {
-	text := t.UTC().Format("2006-01-02 15:04:05.999999999")
-	if !strings.Contains(text, ".") {
-		text += ".0"
-	}
-	return text
+	return err
 }
 
 // turns names the turn of an event, or those that it stands in for.

@@ -114,18 +114,18 @@ func TestCompactedJSON(t *testing.T) {
 	stamp := regexp.MustCompile(`"timestamp": "[^"]+"`)
 	const want = `[
   {
-    "turn": 1,
-    "last_turn": 2,
     T,
     "type": "chat_request",
-    "content": "[Summary of previous conversation]"
+    "content": "[Summary of previous conversation]",
+    "turn": 1,
+    "last_turn": 2
   },
   {
-    "turn": 1,
-    "last_turn": 2,
     T,
     "type": "chat_response",
-    "message": "\té"
+    "message": "\té",
+    "turn": 1,
+    "last_turn": 2
   },
   {
     T,

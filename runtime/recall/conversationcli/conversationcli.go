@@ -16,6 +16,7 @@ package conversationcli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -24,63 +25,45 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Command returns the command "conversation". It needs the flags of a host to be
 // those of a command above it, see [toolset.Host.AddFlags].
 func Command(host *toolset.Host) *cobra.Command {
 	c := &commands{host: host}
-	cmd := &cobra.Command{
+	reads := []*cobra.Command{c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand()}
+	for _, cmd := range reads {
+		c.ready(cmd)
+		cmd.Flags().BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
+	}
+	cli.Rare(reads[3].Flags(), "all-projects")
+	ofIDs := append(reads, c.ready(c.pathCommand()), c.editCommand(), c.forkCommand(),
+		c.archiveCommand(), c.unarchiveCommand(), c.removeCommand(), c.restoreCommand())
+	for _, cmd := range ofIDs {
+		if cmd.ValidArgsFunction == nil {
+			cmd.ValidArgsFunction = c.completeIDs
+		}
+	}
+	cmd := cli.Group(&cobra.Command{
 		Use:     "conversation",
 		Aliases: []string{"c"},
 		Short:   "List, search, print and tidy recorded conversations",
 		Long:    "Lists, searches, prints and tidies recorded conversations.",
 		Example: "  convtools conversation ls --limit 10",
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			hint := "conversation --help lists the commands"
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				hint = fmt.Sprintf("did you mean %s?", near[0])
-			}
-			return usageError(hint, "unknown command %q", args[0])
-		},
-		SuggestionsMinimumDistance: 2,
-	}
-	cmd.SetFlagErrorFunc(flagError)
+	}, append(ofIDs, c.labelCommand())...)
 	flags := cmd.PersistentFlags()
 	flags.StringVarP(&c.formatFlag, "format", "F", "auto", "`format`: auto, text, text-pretty, json, json-pretty")
 	flags.Lookup("format").DefValue = "" // the first that is named
-	_ = cmd.RegisterFlagCompletionFunc("format", func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		words := formats()
+	complete(cmd, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		formats := []string{"auto", "text", "text-pretty", "json", "json-pretty"}
 		if cmd.Name() == "print" {
-			words = append(words, markdownFormat)
+			formats = append(formats, "markdown")
 		}
-		return words, cobra.ShellCompDirectiveNoFileComp
-	}) // fails only for a flag that is not there
-	reads := []*cobra.Command{c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand()}
-	changes := []*cobra.Command{
-		c.pathCommand(),
-		c.editCommand(), c.forkCommand(),
-		c.archiveCommand(), c.unarchiveCommand(), c.removeCommand(), c.restoreCommand(),
-	}
-	for _, reading := range reads {
-		c.page(reading)
-		reading.Flags().BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
-		if reading.Name() == "print" {
-			cli.Rare(reading.Flags(), "all-projects")
-		}
-	}
-	for _, ofIDs := range append(reads, changes...) {
-		if ofIDs.ValidArgsFunction == nil {
-			ofIDs.ValidArgsFunction = c.completeIDs
-		}
-		cmd.AddCommand(ofIDs)
-	}
-	cmd.AddCommand(c.labelCommand())
+		return formats, cobra.ShellCompDirectiveNoFileComp
+	}, "format")
 	return cmd
 }
 
@@ -90,31 +73,46 @@ type commands struct {
 	formatFlag  string
 	summary     bool
 	allProjects bool
-	source      conversations.Source // once it is open
-	screen      io.Writer            // where progress goes, behind a pager too; nil for the host's stderr
+	out         *results                   // of the command; nil for none
+	source      *conversations.Library     // once it is open
+	linkTo      func(transcript.ID) string // the directory of a conversation; nil before it is asked for
+	closeLinks  func()
+	screen      io.Writer // where progress goes, behind a pager too; nil for the host's stderr
 }
 
-// page has a command show what it prints page by page where that goes to a
-// terminal.
-func (c *commands) page(cmd *cobra.Command) {
-	off := cmd.Flags().Bool("no-pager", false, "never start the pager, $PAGER or less, on a terminal")
+// paged has a command show what it prints page by page where that goes to a terminal.
+func (c *commands) paged(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().Bool("no-pager", false, "never start the pager, $PAGER or less, on a terminal")
 	cli.Rare(cmd.Flags(), "no-pager")
+	return cmd
+}
+
+// ready has a command write its results, and its errors worded for people.
+func (c *commands) ready(cmd *cobra.Command) *cobra.Command {
+	cmd.SetFlagErrorFunc(flagError)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		var pager *cli.Pager
-		if !*off {
-			pager = cli.StartPager(c.host.Stdout, c.host.Stderr, c.host.Getenv)
+		if off, none := cmd.Flags().GetBool("no-pager"); none == nil && !off {
+			if pager := cli.StartPager(c.host.Stdout, c.host.Stderr, c.host.Getenv); pager != nil {
+				defer func() { err = cmp.Or(err, pager.Close()) }()
+				host := *c.host
+				c.screen = host.Stderr
+				host.Stdout, host.Stderr = pager.Stdout, pager.Stderr
+				c.host = &host
+			}
 		}
-		if pager == nil {
-			return run(cmd, args)
+		if c.out, err = c.results(cmd); err != nil {
+			return err
 		}
-		defer func() { err = cmp.Or(err, pager.Close()) }()
-		host := *c.host
-		c.screen = host.Stderr
-		host.Stdout, host.Stderr = pager.Stdout, pager.Stderr
-		c.host = &host
-		return run(cmd, args)
+		c.closeLinks = func() {}
+		defer func() { c.closeLinks() }()
+		err = run(cmd, args)
+		if c.out != nil && (err == nil || errors.Is(err, cli.ErrFailed)) {
+			err = cmp.Or(c.out.close(), err)
+		}
+		return explained(err)
 	}
+	return cmd
 }
 
 // addSummaryFlag defines the flag of the commands whose JSON output has totals.
@@ -122,16 +120,23 @@ func (c *commands) addSummaryFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.summary, "summary", false, "append an element with totals to JSON output")
 }
 
+// options are those of what reads the conversations of the project.
+func (c *commands) options() conversations.Options {
+	return conversations.Options{
+		Dir: c.host.Dir, AllProjects: c.allProjects, Getenv: c.host.Getenv, Now: c.host.Now,
+		Indexes:  conversations.OpenIndexes(c.host.Getenv),
+		Progress: newProgress(cmp.Or(c.screen, c.host.Stderr), c.host.Now).indexed,
+	}
+}
+
 // open finds the conversations that the command line asks for.
-func (c *commands) open() (conversations.Source, error) {
+func (c *commands) open() (*conversations.Library, error) {
 	if c.source != nil {
 		return c.source, nil
 	}
-	options := c.options()
-	options.AllProjects, options.Progress = c.allProjects, newProgress(cmp.Or(c.screen, c.host.Stderr), c.host.Now).indexed
-	source, err := conversations.Open(options)
+	source, err := conversations.Open(c.options())
 	if err != nil {
-		return nil, sourceFailure(err, nil)
+		return nil, err
 	}
 	for _, warning := range source.Warnings() {
 		c.host.WarnOnce(warning)
@@ -140,19 +145,18 @@ func (c *commands) open() (conversations.Source, error) {
 	return source, nil
 }
 
-// options are those of what reads the conversations of the project.
-func (c *commands) options() conversations.Options {
-	return conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now, Indexes: conversations.OpenIndexes(c.host.Getenv, c.host.Now)}
-}
-
 // list lists conversations.
 func (c *commands) list(ctx context.Context, q conversations.ListQuery) (conversations.Listing, error) {
 	source, err := c.open()
 	if err != nil {
 		return conversations.Listing{}, err
 	}
-	listing, err := source.List(ctx, q)
-	return listing, sourceFailure(err, q.IDs)
+	return source.List(ctx, q)
+}
+
+// workspace finds the JP workspace that the command line is about.
+func (c *commands) workspace() (*jp.Workspace, error) {
+	return jp.Open(jp.Options{Dir: c.host.Dir, Getenv: c.host.Getenv})
 }
 
 // warn writes one line about something that did not stop the command.

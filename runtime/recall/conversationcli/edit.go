@@ -2,13 +2,12 @@ package conversationcli
 
 import (
 	"context"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
@@ -17,227 +16,280 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Values of flags that were given without one, in the words in which the help has
-// what can be given.
-const (
-	toggle       = "true|false"
-	toggleExpiry = "time"
-)
+// editing is what edit was asked for.
+type editing struct {
+	sets  []func(now *transcript.Conversation, to *jp.Change)
+	local func(bool) bool // nil where that was not asked for
+}
 
-// toggleValue is the value of a flag that need not have one.
-type toggleValue string
+// set has something set where a flag is given.
+func (e *editing) set(set func(now *transcript.Conversation, to *jp.Change)) func(string) error {
+	return ifTrue(func() { e.sets = append(e.sets, set) })
+}
 
-// Set implements [pflag.Value].
-func (v *toggleValue) Set(text string) error { *v = toggleValue(text); return nil }
+// toggle parses true, false or nothing, for the other of what something is.
+func toggle(to *func(bool) bool) func(string) error {
+	return func(text string) error {
+		value, err := truth(text)
+		isBare := text == trueOrFalse
+		*to = func(now bool) bool { return value || isBare && !now }
+		if isBare {
+			return nil
+		}
+		return err
+	}
+}
 
-// String implements [pflag.Value].
-func (v *toggleValue) String() string { return string(*v) }
-
-// Type implements [pflag.Value].
-func (v *toggleValue) Type() string { return "toggle" }
-
-// editFlags is the command line of edit.
-type editFlags struct {
-	changeFlags
-	title                        string
-	pin, local, tmp              toggleValue
-	noTitle, noTmp, hide, unhide bool
+// change is what is to be changed of a conversation.
+func (e *editing) change(now transcript.Conversation) (to jp.Change) {
+	for _, set := range e.sets {
+		set(&now, &to)
+	}
+	return to
 }
 
 func (c *commands) editCommand() *cobra.Command {
-	var opts editFlags
+	var e editing
 	cmd := &cobra.Command{
 		Use:   "edit ID…",
 		Short: "Change the title, the pin or the place of conversations",
 		Long: `Changes the title, the pin, the expiry or the place of conversations, or hides
 them: they are left out of lists and searches then, and can still be read.
 
-` + targetsHelp + `
-
-` + changeHelp,
+` + targetsHelp + "\n\n" + changeHelp,
 		Example: `  convtools conversation edit jp-c17737387251 --title "Retry policy"
   convtools conversation edit . --hide`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.edit(cmd, &opts, args) },
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&opts.title, "title", "", "give it this `title`")
-	flags.BoolVar(&opts.noTitle, "no-title", false, "remove its title")
-	flags.Var(&opts.pin, "pin", "pin it, or not; bare: the other of what it is``")
-	flags.BoolVar(&opts.hide, "hide", false, "hide it from lists and searches")
-	flags.BoolVar(&opts.unhide, "unhide", false, "show it again")
-	flags.Var(&opts.tmp, "tmp", "have JP delete it after a time such as 2d, or now; bare: now, or keep it if it expires``")
-	flags.BoolVar(&opts.noTmp, "no-tmp", false, "keep it")
-	flags.Var(&opts.local, "local", "keep it out of the project, or not; bare: the other of what it is``")
-	for name, bare := range map[string]string{"pin": toggle, "tmp": toggleExpiry, "local": toggle} {
+	flags, yes, no := cmd.Flags(), true, false
+	flags.Func("title", "give it this `title`", func(title string) error {
+		if strings.TrimSpace(title) == "" {
+			return &valueError{"cannot be blank", "--no-title removes it"}
+		}
+		e.sets = append(e.sets, func(_ *transcript.Conversation, to *jp.Change) { to.Title = &title })
+		return nil
+	})
+	flags.BoolFunc("no-title", "remove its title", e.set(func(_ *transcript.Conversation, to *jp.Change) { to.Title = new(string) }))
+	flags.Func("pin", "pin it, or not; bare: the other of what it is``", func(text string) error {
+		var pin func(bool) bool
+		e.sets = append(e.sets, func(now *transcript.Conversation, to *jp.Change) { to.Pinned = new(pin(!now.PinnedAt.IsZero())) })
+		return toggle(&pin)(text)
+	})
+	flags.BoolFunc("hide", "hide it from lists and searches", e.set(func(_ *transcript.Conversation, to *jp.Change) { to.Hidden = &yes }))
+	flags.BoolFunc("unhide", "show it again", e.set(func(_ *transcript.Conversation, to *jp.Change) { to.Hidden = &no }))
+	flags.Func("tmp", "have JP delete it after a time such as 2d, or now; bare: now, or keep it if it expires``", e.expire(c.host.Now))
+	flags.BoolFunc("no-tmp", "keep it", e.set(expireAt(func(time.Time) time.Time { return time.Time{} })))
+	flags.Func("local", "keep it out of the project, or not; bare: the other of what it is``", toggle(&e.local))
+	for name, bare := range map[string]string{"pin": trueOrFalse, "tmp": anyTime, "local": trueOrFalse} {
 		flags.Lookup(name).NoOptDefVal = bare
 	}
-	opts.addFlags(cmd)
+	c.changing(cmd, &change{verb: "edit", done: "edited", nothing: "it is like that already", would: e.describe, each: e.edit},
+		func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
+			if err := excluded(flags, "title no-title", "hide unhide", "tmp no-tmp"); err != nil {
+				return nil, err
+			}
+			if len(e.sets) == 0 && e.local == nil {
+				return nil, usageError("--title, --pin, --hide, --tmp and --local change something; --help lists all", "edit was not told what to change")
+			}
+			return c.named(cmd, args, "")
+		})
 	cli.Rare(flags, "no-title", "unhide", "no-tmp", "dry-run", "wait")
 	return cmd
 }
 
-// toggled reads the value of a flag that takes true, false or nothing; nil where it is
-// not given.
-func toggled(flags *pflag.FlagSet, name string, value toggleValue) (func(bool) bool, error) {
-	if !flags.Changed(name) {
-		return nil, nil
-	}
-	if value == toggle {
-		return func(now bool) bool { return !now }, nil
-	}
-	to, err := strconv.ParseBool(string(value))
-	if err != nil {
-		return nil, usageError("write --"+name+", --"+name+"=true or --"+name+"=false", "--%s must be true or false, not %q", name, value)
-	}
-	return func(bool) bool { return to }, nil
-}
+// Values of flags that were given without one, in the words in which the help has what
+// can be given.
+const (
+	trueOrFalse = "true|false"
+	anyTime     = "time"
+)
 
-// expiry reads when a conversation expires by --tmp and --no-tmp, from when it does.
-// now is the time that it counts from.
-func (o *editFlags) expiry(flags *pflag.FlagSet, now time.Time) (func(time.Time) time.Time, error) {
-	switch {
-	case o.noTmp:
-		return func(time.Time) time.Time { return time.Time{} }, nil
-	case !flags.Changed("tmp"):
-		return func(at time.Time) time.Time { return at }, nil
-	case o.tmp == toggleExpiry:
-		return func(at time.Time) time.Time {
-			if at.IsZero() {
-				return now
+// expire parses the value of --tmp, which counts from now.
+func (e *editing) expire(now func() time.Time) func(string) error {
+	return func(text string) error {
+		age, ok := parseAge(text)
+		if !ok && text != "now" && text != anyTime {
+			return cannotBe(text, "write --tmp=2d, --tmp=1h or --tmp=now")
+		}
+		e.sets = append(e.sets, expireAt(func(at time.Time) time.Time {
+			if text == anyTime && !at.IsZero() {
+				return time.Time{}
 			}
-			return time.Time{}
-		}, nil
+			return now().Add(age)
+		}))
+		return nil
 	}
-	age, ok := parseAge(string(o.tmp))
-	if !ok && o.tmp != "now" {
-		return nil, usageError("write --tmp=2d, --tmp=1h or --tmp=now", "--tmp cannot be %q", o.tmp)
-	}
-	return func(time.Time) time.Time { return now.Add(age) }, nil
 }
 
-// editing is what edit was asked for.
-type editing struct {
-	change func(transcript.Conversation) jp.Change
-	local  func(bool) bool // nil where that was not asked for
+// expireAt changes when a conversation expires.
+func expireAt(when func(now time.Time) time.Time) func(*transcript.Conversation, *jp.Change) {
+	return func(now *transcript.Conversation, to *jp.Change) {
+		if at := when(now.ExpiresAt); !at.Equal(now.ExpiresAt) {
+			to.Expires = &at
+		}
+	}
 }
 
-// parse reads the flags.
-func (o *editFlags) parse(flags *pflag.FlagSet, now time.Time) (editing, error) {
-	var e editing
-	err := excluded(flags, [2]string{"title", "no-title"}, [2]string{"hide", "unhide"}, [2]string{"tmp", "no-tmp"})
-	if err != nil {
-		return e, err
-	}
-	if flags.Changed("title") && strings.TrimSpace(o.title) == "" {
-		return e, usageError("--no-title removes it", "a title cannot be blank")
-	}
-	pin, err := toggled(flags, "pin", o.pin)
-	if err != nil {
-		return e, err
-	}
-	if e.local, err = toggled(flags, "local", o.local); err != nil {
-		return e, err
-	}
-	expires, err := o.expiry(flags, now)
-	if err != nil {
-		return e, err
-	}
-	e.change = func(c transcript.Conversation) jp.Change {
-		var change jp.Change
-		if o.noTitle || flags.Changed("title") {
-			change.Title = &o.title
-		}
-		if pin != nil {
-			to := pin(!c.PinnedAt.IsZero())
-			change.Pinned = &to
-		}
-		if o.hide || o.unhide {
-			change.Hidden = &o.hide
-		}
-		if at := expires(c.ExpiresAt); !at.Equal(c.ExpiresAt) {
-			change.Expires = &at
-		}
-		return change
-	}
-	if slices.ContainsFunc([]string{"title", "no-title", "pin", "hide", "unhide", "tmp", "no-tmp", "local"}, flags.Changed) {
-		return e, nil
-	}
-	return e, usageError("--title, --pin, --hide, --tmp and --local change something; --help lists all", "edit was not told what to change")
-}
-
-func (c *commands) edit(cmd *cobra.Command, opts *editFlags, args []string) error {
-	editing, err := opts.parse(cmd.Flags(), c.host.Now())
-	if err != nil {
-		return err
-	}
-	list, err := c.named(cmd, args, "")
-	if err != nil {
-		return err
-	}
-	return c.make(cmd.Context(), change{
-		flags: &opts.changeFlags, verb: "edit", done: "edited",
-		would: func(l *conversations.Listed) string { return describeEdit(editing, l) },
-		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-			return editOne(ctx, w, l, editing)
-		},
-	}, list)
-}
-
-// editOne edits a conversation, and gives l the title that it has then.
-func editOne(ctx context.Context, w *jp.Writer, l *conversations.Listed, e editing) (outcome, error) {
+// edit edits a conversation, and gives l the title that it has then.
+func (e *editing) edit(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 	edited, err := w.Edit(ctx, l.ID, e.change)
 	if err != nil {
 		return outcome{}, err
 	}
 	l.Title = edited.After.Title
-	changed := edited.Changed
+	was, is := false, false
 	if e.local != nil {
-		was, is, err := w.SetLocal(ctx, l.ID, e.local)
-		if err != nil {
-			return outcome{}, err
-		}
-		changed = changed || was != is
+		was, is, err = w.SetLocal(ctx, l.ID, e.local)
 	}
-	if !changed {
-		return outcome{nothing: "it is like that already"}, nil
-	}
-	return outcome{edited: edited}, nil
+	return outcome{edited: edited, isNothing: !edited.Changed && was == is}, err
 }
 
-// describeEdit describes what an edit would change.
-func describeEdit(e editing, l *conversations.Listed) string {
-	var parts []string
+// describe describes what an edit would change.
+func (e *editing) describe(l *conversations.Listed) string {
 	change := e.change(l.Conversation)
+	var parts []string
 	if t := change.Title; t != nil && *t != l.Title {
-		parts = append(parts, "title "+text.Quote(*t))
-		if *t == "" {
-			parts[len(parts)-1] = "no title"
-		}
+		parts = append(parts, map[bool]string{true: "no title", false: "title " + text.Quote(*t)}[*t == ""])
 	}
 	state := func(to *bool, was bool, yes, no string) {
-		switch {
-		case to == nil || *to == was:
-		case *to:
-			parts = append(parts, yes)
-		default:
-			parts = append(parts, no)
+		if to != nil && *to != was {
+			parts = append(parts, map[bool]string{true: yes, false: no}[*to])
 		}
 	}
 	state(change.Pinned, !l.PinnedAt.IsZero(), "pinned", "not pinned")
 	state(change.Hidden, l.Hidden, "hidden", "not hidden")
-	if at := change.Expires; at != nil {
-		if at.IsZero() {
-			parts = append(parts, "kept")
-		} else {
-			parts = append(parts, "deleted by JP from "+at.UTC().Format("2006-01-02 15:04:05Z")+" on")
-		}
+	if at := change.Expires; at != nil && at.IsZero() {
+		parts = append(parts, "kept")
+	} else if at != nil {
+		parts = append(parts, "deleted by JP from "+at.UTC().Format(fullTime)+" on")
 	}
 	if e.local != nil {
-		to := e.local(l.UserOnly)
-		state(&to, l.UserOnly, "only in the user's store", "in the project too")
+		state(new(e.local(l.UserOnly)), l.UserOnly, "only in the user's store", "in the project too")
 	}
 	if len(parts) == 0 {
 		return "nothing"
 	}
 	return strings.Join(parts, ", ")
+}
+
+func (c *commands) labelCommand() *cobra.Command {
+	add := c.labelling(&cobra.Command{
+		Use:     "add KEY[=VALUE]…",
+		Short:   "Add labels to conversations",
+		Long:    "Adds labels to conversations, or changes their values.\n\n" + changeHelp,
+		Example: "  convtools conversation label add --id jp-c17737387251 area=feed decision",
+	}, "add labels to", parseLabel)
+	remove := c.labelling(&cobra.Command{
+		Use:   "rm [KEY]…",
+		Short: "Remove labels from conversations",
+		Long: `Removes labels from conversations; without a KEY all of them, which makes a
+conversation that is hidden visible, and a fork forget its parent.
+
+` + changeHelp,
+		Example: "  convtools conversation label rm --id jp-c17737387251 decision",
+	}, "remove labels from", func(to map[string]*string, key string) error {
+		to[key] = nil
+		return nil
+	})
+	return cli.Group(&cobra.Command{
+		Use:     "label",
+		Aliases: []string{"l"},
+		Short:   "Add, remove or list the labels of conversations",
+		Long:    "Adds, removes or lists the labels of conversations.",
+		Example: `  convtools conversation label add --id jp-c17737387251 area=feed decision
+  convtools conversation label ls --id jp-c17737387251`,
+	}, add, remove, c.ready(c.labelListCommand()))
+}
+
+// parseLabel parses a label as KEY or KEY=VALUE.
+func parseLabel(to map[string]*string, text string) error {
+	key, value, _ := strings.Cut(text, "=")
+	to[key] = &value
+	return jp.CheckLabel(key)
+}
+
+// labelIDs defines the flag for the conversations that labels are about.
+func (c *commands) labelIDs(cmd *cobra.Command) *[]string {
+	ids := cmd.Flags().StringSliceP("id", "i", nil, "the conversation with this `ID`, or a word such as . for the active one; repeatable")
+	complete(cmd, c.completeIDs, "id")
+	return ids
+}
+
+// labelling completes a command that changes labels. parse reads an argument; without
+// one all labels are removed.
+func (c *commands) labelling(cmd *cobra.Command, verb string, parse func(to map[string]*string, text string) error) *cobra.Command {
+	given := map[string]*string{}
+	labels := func(now transcript.Conversation) jp.Change {
+		to := jp.Change{Labels: maps.Clone(given)}
+		for key := range now.Labels {
+			if len(given) == 0 {
+				to.Labels[key] = nil
+			}
+		}
+		if value, ok := to.Labels["hidden"]; ok && value == nil { // also where only JP's metadata says so
+			to.Hidden = new(bool)
+		}
+		return to
+	}
+	ch := change{verb: verb, done: "labelled", nothing: "its labels are like that already"}
+	ch.would = func(l *conversations.Listed) string {
+		return strings.Join(slices.Sorted(maps.Keys(labels(l.Conversation).Labels)), ", ")
+	}
+	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		edited, err := w.Edit(ctx, l.ID, labels)
+		return outcome{edited: edited, isNothing: !edited.Changed}, err
+	}
+	ids := c.labelIDs(cmd)
+	return c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
+		if len(args) == 0 && cmd.Name() == "add" {
+			return nil, usageError("write KEY or KEY=VALUE", "%s needs a label", cmd.CommandPath())
+		}
+		for _, arg := range args {
+			if err := parse(given, arg); err != nil {
+				return nil, err
+			}
+		}
+		return c.named(cmd, *ids, "--id")
+	})
+}
+
+func (c *commands) labelListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "ls",
+		Aliases: []string{"list"},
+		Short:   "List the labels of conversations",
+		Long:    "Lists the labels of conversations, a line each.",
+		Example: "  convtools conversation label ls --id jp-c17737387251",
+		Args:    cli.NoArgs,
+	}
+	ids := c.labelIDs(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		list, err := c.named(cmd, *ids, "--id")
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			var lines strings.Builder
+			for _, label := range labelsOf(&list[i]) {
+				if len(list) > 1 {
+					label = string(list[i].ID) + "  " + label
+				}
+				lines.WriteString(text.Line(label) + "\n")
+			}
+			c.out.add(lines.String(), about(list[i].ID, list[i].Title, "labels", list[i].Labels))
+		}
+		return nil
+	}
+	return cmd
+}
+
+// labelsOf writes the labels of a conversation as label add takes them.
+func labelsOf(l *conversations.Listed) []string {
+	var labels []string
+	for _, key := range slices.Sorted(maps.Keys(l.Labels)) {
+		if value := l.Labels[key]; value != "" {
+			key += "=" + value
+		}
+		labels = append(labels, key)
+	}
+	return labels
 }

@@ -3,28 +3,25 @@ package conversationcli
 import (
 	"cmp"
 	"context"
-	"maps"
-	"slices"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 )
 
 // lsOptions is the command line of ls.
 type lsOptions struct {
-	filter        filter
-	sort          string
-	limit, offset int
-	titleContains string
-	local, full   bool
-	tree, sizes   bool
+	conversations.ListQuery
+	sort       string
+	tree, full bool
 }
 
 func (c *commands) lsCommand() *cobra.Command {
-	var opts lsOptions
+	o := lsOptions{sort: "activity"}
 	cmd := &cobra.Command{
 		Use:     "ls [ID]…",
 		Aliases: []string{"list"},
@@ -42,58 +39,40 @@ Flags that are repeatable also take several values between commas, except for
 		Example: `  convtools conversation ls --limit 10
   convtools conversation ls --title-contains retry --archived --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.filter.ids = args
-			return c.ls(cmd.Context(), cmd, opts)
+			o.IDs = args
+			return c.ls(cmd, &o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.sort, "sort", "activity", "sort by this `key`: "+strings.Join(lsSorts(), ", "))
-	flags.IntVar(&opts.limit, "limit", 0, "show at most `N` conversations; 0 shows all")
-	flags.IntVar(&opts.offset, "offset", 0, "leave out the first `N` conversations")
-	flags.StringVar(&opts.titleContains, "title-contains", "", "only titles that contain this `text`, in any case")
-	flags.BoolVar(&opts.local, "local", false, "only conversations that are in the user's own store and not in the workspace")
-	flags.BoolVar(&opts.tree, "tree", false, "show what was forked from a conversation below it")
-	flags.BoolVar(&opts.full, "full", false, "show full times and titles in text output")
-	flags.BoolVar(&opts.sizes, "sizes", false, "count turns, requests, readable events and characters too, in JSON output")
-	opts.filter.addFlags(flags)
-	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset", "sizes", "source")
+	sorts := []string{"activity", "created", "updated", "id", "expires", "messages", "local"}
+	oneOf(cmd, &o.sort, "sort", "", "sort by this `key`: "+strings.Join(sorts, ", "), sorts...)
+	flags.Func("limit", "show at most `N` conversations; 0 shows all", number(&o.Limit, 0, noLimit))
+	flags.Func("offset", "leave out the first `N` conversations", number(&o.Offset, 0, "use 0 for the head of the list, or a positive number"))
+	flags.StringVar(&o.TitleContains, "title-contains", "", "only titles that contain this `text`, in any case")
+	flags.BoolVar(&o.UserOnly, "local", false, "only conversations that are in the user's own store and not in the workspace")
+	flags.BoolVar(&o.tree, "tree", false, "show what was forked from a conversation below it")
+	flags.BoolVar(&o.full, "full", false, "show full times and titles in text output")
+	flags.BoolVar(&o.Sizes, "sizes", false, "count turns, requests, readable events and characters too, in JSON output")
+	c.addFilterFlags(cmd, &o.Filter, &o.Ascending)
 	c.addSummaryFlag(cmd)
-	cli.Rare(flags, "summary")
-	c.completeFlags(cmd, map[string][]string{"sort": lsSorts(), "source": conversations.Sources()})
+	cli.Rare(flags, "ascending", "descending", "exclude-id", "hidden", "local", "offset", "sizes", "source", "summary")
 	return cmd
 }
 
-// lsSorts returns the values of --sort.
-func lsSorts() []string {
-	return []string{"activity", "created", "updated", "id", "expires", "messages", "local"}
-}
-
-func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) error {
-	out, err := c.results()
-	if err != nil {
-		return err
-	}
-	err = cmp.Or(oneOf("sort", opts.sort, lsSorts()...), notNegative("limit", opts.limit), notNegative("offset", opts.offset), excluded(cmd.Flags(), [2]string{"ascending", "descending"}))
-	if err != nil {
-		return err
-	}
-	if opts.sizes && !out.format.json {
+func (c *commands) ls(cmd *cobra.Command, o *lsOptions) error {
+	if o.Sizes && !c.out.format.json {
 		return usageError("add --format=json", "--sizes is about JSON output")
 	}
-	filter, err := opts.filter.parse(ctx, c)
-	if err != nil {
+	if err := cmp.Or(excluded(cmd.Flags(), "ascending descending"), c.resolve(cmd.Context(), &o.Filter, "")); err != nil {
 		return err
 	}
-	q := conversations.ListQuery{
-		Filter: filter, TitleContains: opts.titleContains, UserOnly: opts.local,
-		Sort: conversations.SortNamed(opts.sort), Ascending: opts.filter.isAscending(), Limit: opts.limit, Offset: opts.offset,
-		Sizes: opts.sizes,
-	}
-	if opts.tree { // a tree has places for those that are hidden, and is cut at the top
+	o.Sort = conversations.SortNamed(o.sort)
+	q := o.ListQuery
+	if o.tree { // a tree has places for those that are hidden, and is cut at the top
 		q.Hidden, q.Limit, q.Offset = true, 0, 0
 	}
-	listing, err := c.list(ctx, q)
-	left := c.warnOf(listing.Aside.Problems, len(filter.IDs) > 0)
+	listing, err := c.list(cmd.Context(), q)
+	left := c.warnOf(listing.Aside.Problems, len(o.IDs) > 0)
 	if err != nil {
 		return err
 	}
@@ -103,52 +82,31 @@ func (c *commands) ls(ctx context.Context, cmd *cobra.Command, opts lsOptions) e
 		}
 	}
 	var places []treePlace
-	if opts.tree {
-		places = growTree(&listing, filter.Hidden || len(filter.IDs) > 0, opts.offset, opts.limit)
+	if o.tree {
+		places = growTree(&listing, o.Hidden || len(o.IDs) > 0, o.Offset, o.Limit)
 	}
-	if out.format.json {
-		return c.writeListing(out, &listing, places, left)
-	}
-	links := c.links(ctx, out.format)
-	defer links.close()
-	if opts.tree {
-		err = c.writeTree(out, &listing, places, links, opts.full)
-	} else {
-		err = c.writeTable(out, listing.Conversations, links, opts.full, filter.Hidden)
-	}
-	if err != nil {
-		return err
-	}
-	shown := len(listing.Conversations)
-	for _, place := range places {
-		if place.depth > 0 {
-			shown-- // it is counted with the one at the top
-		}
-	}
-	c.explainList(&listing, shown, opts)
-	return nil
-}
-
-// writeListing writes a listing as JSON; a tree has places too.
-func (c *commands) writeListing(out *results, listing *conversations.Listing, places []treePlace, left []skipped) error {
+	lines := c.listLines(cmd.Context(), &listing, places, o)
 	for i := range listing.Conversations {
 		l := &listing.Conversations[i]
-		o := listedObject(l)
-		if l.Parent != "" || places != nil {
-			o = append(o, "parent_id", orNull(l.Parent))
+		object := listedObject(l)
+		if l.Parent != "" || o.tree {
+			object = append(object, "parent_id", orNull(l.Parent))
 		}
 		if c.allProjects {
-			o = append(o, "dir", orNull(l.Dir))
+			object = append(object, "dir", orNull(l.Dir))
 		}
-		if places != nil {
-			o = append(o, "depth", places[i].depth)
+		if o.tree {
+			object = append(object, "depth", places[i].depth)
 		}
-		out.add("", o)
+		c.out.add(lines[i], object)
 	}
 	if c.summary {
-		out.add("", object{"summary", object{"total", listing.Total, "skipped", skippedObjects(left), "excluded", listing.Aside.Excluded}})
+		c.out.add("", object{"summary", object{"total", listing.Total, "skipped", left, "excluded", listing.Aside.Excluded}})
 	}
-	return out.close()
+	if !c.out.format.json {
+		c.explainList(&listing, places, o)
+	}
+	return nil
 }
 
 // listedObject is what a listing has of a conversation.
@@ -158,17 +116,135 @@ func listedObject(l *conversations.Listed) object {
 		"archived_at", l.ArchivedAt, "expires_at", l.ExpiresAt, "last_activated_at", l.LastActivatedAt,
 		"pinned_at", l.PinnedAt, "hidden", l.Hidden, "local", l.Locality)
 	o = append(o, given("source", l.Source)...)
-	o = append(o, "labels", labelObject(l.Labels), "error", damageOf(l.Damage))
+	o = append(o, "labels", l.Labels, "error", l.Damage)
 	if size := l.Size; size != nil {
 		o = append(o, "turns", size.Turns, "requests", size.Requests, "numbered_events", size.Numbered, "chars", size.Chars)
 	}
 	return o
 }
 
-func labelObject(labels map[string]string) object {
-	var o object
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		o = append(o, key, labels[key])
+// listLines are the lines of a list for people, a head with the first of them.
+func (c *commands) listLines(ctx context.Context, listing *conversations.Listing, places []treePlace, o *lsOptions) []string {
+	switch {
+	case c.out.format.json || len(listing.Conversations) == 0:
+		return make([]string, len(listing.Conversations))
+	case o.tree:
+		return c.treeLines(ctx, listing.Conversations, places, o.full)
 	}
-	return o
+	return c.tableLines(ctx, listing.Conversations, o)
+}
+
+// tableLines are aligned columns, with titles cut to the width of the terminal unless
+// they are wanted in full. Where hidden ones may be among them a column says which are.
+func (c *commands) tableLines(ctx context.Context, list []conversations.Listed, o *lsOptions) []string {
+	rows := [][]string{{"ID", "EVENTS", "ACTIVITY", "FLAGS"}}
+	column := func(is bool, head string, cell func(*conversations.Listed) string) {
+		if !is {
+			return
+		}
+		rows[0] = append(rows[0], head)
+		for i := range list {
+			rows[i+1] = append(rows[i+1], cell(&list[i]))
+		}
+	}
+	for i := range list {
+		l := &list[i]
+		rows = append(rows, []string{string(l.ID), eventsCell(l), c.when(l.ActiveAt(), o.full), c.flags(l)})
+	}
+	column(o.Hidden, "HIDDEN", func(l *conversations.Listed) string { return map[bool]string{true: "Y", false: "N"}[l.Hidden] })
+	column(c.allProjects, "PROJECT", func(l *conversations.Listed) string { return c.projectCell(l.Dir) })
+	lines := align(rows, 1)
+	width := c.room(o.full, text.Width(lines[0]))
+	for i := range list {
+		id := string(list[i].ID)
+		line := strings.TrimRight(lines[i+1]+text.Truncate(text.Cell(list[i].Title), width), " ")
+		lines[i+1] = c.linked(ctx, list[i].ID) + strings.TrimPrefix(line, id) + "\n"
+	}
+	lines[1] = c.out.format.style(styleDim, lines[0]+"TITLE") + "\n" + lines[1]
+	return lines[1:]
+}
+
+// flags names what is special about a conversation.
+func (c *commands) flags(l *conversations.Listed) string {
+	isExpired := !l.ExpiresAt.After(c.host.Now())
+	var flags []string
+	for _, f := range []struct {
+		is   bool
+		name string
+	}{
+		{!l.PinnedAt.IsZero(), "pinned"},
+		{l.Archived, "archived"},
+		{l.Hidden, "hidden"},
+		{l.UserOnly, "local"},
+		{!l.ExpiresAt.IsZero() && !isExpired, "expires"},
+		{!l.ExpiresAt.IsZero() && isExpired, "expired"},
+		{l.Damage != nil, "damaged"},
+	} {
+		if f.is {
+			flags = append(flags, f.name)
+		}
+	}
+	return cmp.Or(strings.Join(flags, ","), "-")
+}
+
+// maxProjectWidth is how many columns of a directory are shown.
+const maxProjectWidth = 40
+
+// projectCell writes the directory that a conversation was held in: its end, which
+// differs most.
+func (c *commands) projectCell(dir string) string {
+	if dir == "" {
+		return "?"
+	}
+	cell := []rune(c.shortPath(dir))
+	if len(cell) > maxProjectWidth {
+		cell = append([]rune("…"), cell[len(cell)-maxProjectWidth+1:]...)
+	}
+	return string(cell)
+}
+
+// kindOf is what people call the conversations that a filter is about.
+func kindOf(f *conversations.Filter) string {
+	switch {
+	case len(f.IDs) > 0:
+		return "named"
+	case f.Archived:
+		return "archived"
+	}
+	return "live"
+}
+
+// explainList says what a list does not show.
+func (c *commands) explainList(listing *conversations.Listing, places []treePlace, o *lsOptions) {
+	shown, total := len(listing.Conversations), listing.Total
+	for _, place := range places {
+		if place.depth > 0 {
+			shown-- // it is counted with the one at the top
+		}
+	}
+	switch left := total - o.Offset - shown; {
+	case shown == 0 && total > 0:
+		c.note("offset %d is past the end: there are %d conversations", o.Offset, total)
+	case shown == 0:
+		kind := kindOf(&o.Filter)
+		what := fmt.Sprintf("no %s conversations", kind)
+		if o.TitleContains != "" {
+			what += fmt.Sprintf(" with %q in the title", o.TitleContains)
+		}
+		for i, label := range o.Labels {
+			what += map[bool]string{true: " with label ", false: " and "}[i == 0] + label.Key
+			if label.Value != nil {
+				what += "=" + *label.Value
+			}
+		}
+		c.note("%s", what)
+		if kind == "live" {
+			c.note("hint: --archived lists archived conversations")
+		}
+	case left > 0:
+		c.note("%d more: use --offset=%d, or --limit=0 for all", left, o.Offset+shown)
+	}
+	if hidden := listing.Aside.Hidden; hidden > 0 {
+		c.note("%d hidden: --hidden lists them too", hidden)
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,36 +20,31 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// recallOptions is the command line of recall.
-type recallOptions struct {
-	since, until    string
-	scopes, sources []string
-	limit           int
-	hidden, json    bool
-}
+// How long passages are that people are shown, in bytes, and titles, in characters.
+const (
+	recalledText  = 600
+	recalledTitle = 70
+)
 
-// Recall returns the command "recall". What the tools of family recorded of themselves is left out.
+// Recall returns the command "recall". What the tools of family recorded of themselves is
+// left out.
 func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
-		c := &recallCommand{commands{host: host}, family}
-		return c.command()
+		c := &commands{host: host}
+		return c.recallCommand(conversations.RankQuery{
+			Own: func(recorded string) bool {
+				return slices.ContainsFunc(family.Declared(), func(tool contract.Tool) bool {
+					return transcript.IsTool(recorded, append(tool.Aliases, tool.Name)...)
+				})
+			},
+			MaxPassages: 8, MaxText: recalledText, MaxWide: recalledText,
+		})
 	}
 }
 
-// recallCommand is the command "recall" being executed.
-type recallCommand struct {
-	commands
-	family *toolset.Family
-}
-
-// isOwn reports whether a recorded tool is one of the family.
-func (c *recallCommand) isOwn(recorded string) bool {
-	return slices.ContainsFunc(c.family.Declared(), func(tool contract.Tool) bool { return transcript.IsTool(recorded, append(tool.Aliases, tool.Name)...) })
-}
-
-func (c *recallCommand) command() *cobra.Command {
-	host := c.host
-	var o recallOptions
+func (c *commands) recallCommand(q conversations.RankQuery) *cobra.Command {
+	var since, until *iso8601.Span
+	var scopes []string
 	cmd := &cobra.Command{
 		Use:     "recall WORDS…",
 		Aliases: []string{"ask"},
@@ -61,151 +55,100 @@ words need not stand together. What is between double quotes has to occur as it
 stands.
 
 conversation print --event N ID shows an event whole.`,
-		Example:           cli.Examples(host.Name, "recall why do we retry uploads", `recall 'flaky "shadow branch" test' --since 2026-01-01`, "ask --all-projects docker cache mount"),
+		Example:           cli.Examples(c.host.Name, "recall why do we retry uploads", `recall 'flaky "shadow branch" test' --since 2026-01-01`, "ask --all-projects docker cache mount"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			question := strings.TrimSpace(strings.Join(args, " "))
-			if question == "" && cmd.Flags().NFlag() == 0 {
+			q.Text, q.Scopes = strings.TrimSpace(strings.Join(args, " ")), scopesOf(scopes)
+			switch {
+			case q.Text == "" && cmd.Flags().NFlag() == 0:
 				return cmd.Help()
-			}
-			if question == "" {
+			case q.Text == "":
 				return usageError("say what you want to know", "there is no question")
 			}
-			if o.limit < 1 {
-				return usageError("use 1 or more", "--limit cannot be %d", o.limit)
+			if since != nil {
+				q.Since = &since.First
 			}
-			return c.recall(cmd.Context(), question, o)
+			if until != nil {
+				q.Until = &until.Last
+			}
+			return c.recall(cmd.Context(), q)
 		},
 	}
-	cmd.SetFlagErrorFunc(flagError)
 	flags := cmd.Flags()
-	flags.StringVar(&o.since, "since", "", "only what was said from this `DATE` on, ISO 8601, inclusive")
-	flags.StringVar(&o.until, "until", "", "only what was said up to this `DATE`, ISO 8601, inclusive")
-	flags.IntVar(&o.limit, "limit", 8, "print at most `N` passages")
-	flags.StringSliceVarP(&o.scopes, "scope", "s", nil, "only in this `SCOPE`: "+strings.Join(scopeNames(), ", ")+"; repeatable")
-	flags.StringSliceVar(&o.sources, "source", nil, "only conversations that this `PROGRAM` recorded; repeatable")
-	flags.BoolVar(&o.hidden, "hidden", false, "hidden conversations too")
-	flags.BoolVar(&o.json, "json", false, "print the answer for programs, as JSON")
+	flags.Func("since", "only what was said from this `DATE` on, ISO 8601, inclusive", date(&since))
+	flags.Func("until", "only what was said up to this `DATE`, ISO 8601, inclusive", date(&until))
+	flags.Func("limit", "print at most `N` passages", number(&q.MaxPassages, 1, "use 1 or more"))
+	flags.Lookup("limit").DefValue = "8"
+	anyOf(cmd, &scopes, "scope", "s", "only in this `SCOPE`: "+strings.Join(scopeNames(), ", ")+"; repeatable", scopeNames()...)
+	anyOf(cmd, &q.Sources, "source", "", "only conversations that this `PROGRAM` recorded; repeatable", conversations.Sources()...)
+	flags.BoolVar(&q.Hidden, "hidden", false, "hidden conversations too")
+	c.jsonFlag(cmd, "json", "print the answer for programs, as JSON")
 	flags.BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
 	cli.Rare(flags, "hidden", "json", "source")
-	c.completeFlags(cmd, map[string][]string{"scope": scopeNames(), "source": conversations.Sources()})
-	c.page(cmd)
-	return cmd
+	return c.ready(c.paged(cmd))
 }
 
-// How long passages are that people are shown, in bytes.
-const recalledText = 600
-
 // recall asks a question, and prints the answer.
-func (c *recallCommand) recall(ctx context.Context, question string, o recallOptions) error {
-	q := conversations.RankQuery{
-		Filter: conversations.Filter{Hidden: o.hidden, Sources: o.sources}, Text: question,
-		Own: c.isOwn, MaxPassages: o.limit, MaxText: recalledText, MaxWide: recalledText,
-	}
-	var err error
-	if len(o.scopes) > 0 {
-		if q.Scopes, err = parseScopes(o.scopes); err != nil {
-			return err
-		}
-	}
-	if err := cmp.Or(bound("--since", o.since, func(s iso8601.Span) { q.Since = &s.First }), bound("--until", o.until, func(s iso8601.Span) { q.Until = &s.Last })); err != nil {
-		return err
-	}
-	if c.formatFlag = "auto"; o.json {
-		c.formatFlag = "json"
-	}
-	f, err := c.resolveFormat()
-	if err != nil {
-		return err
-	}
+func (c *commands) recall(ctx context.Context, q conversations.RankQuery) error {
 	source, err := c.open()
 	if err != nil {
 		return err
 	}
 	r, err := source.Rank(ctx, q)
 	if err != nil {
-		return sourceFailure(err, nil)
-	}
-	c.warnOf(r.Aside.Problems, false)
-	if err := c.writeRanking(r, f); err != nil {
 		return err
 	}
+	c.warnOf(r.Aside.Problems, false)
+	before := ""
+	for i := range r.Conversations {
+		found := &r.Conversations[i]
+		if len(found.Passages) == 0 {
+			continue
+		}
+		passages := objects(found.Passages, func(p conversations.RankedPassage) object {
+			return object{
+				"event", p.Number, "turn", orNull(p.Turn), "scope", p.Kind.Scope().String(),
+				"timestamp", p.Time, "answer", orNull(p.Answer), "text", p.Text,
+			}
+		})
+		c.out.add(before+c.passagesOf(found, r.Words), about(found.ID, found.Title, "source", orNull(found.Source), "passages", passages))
+		before = "\n"
+	}
 	c.noteWords(r)
-	return found(slices.ContainsFunc(r.Conversations, func(c conversations.RankedConversation) bool { return len(c.Passages) > 0 }))
-}
-
-// bound reads a date of a flag, where there is one.
-func bound(flag, date string, set func(iso8601.Span)) error {
-	if date == "" {
-		return nil
-	}
-	span, err := iso8601.Parse(date)
-	if err != nil {
-		return usageError("use a date such as 2026-03-17 or 2026-03-17T14:30", "%s cannot be %q", flag, date)
-	}
-	set(span)
-	return nil
+	return foundAny(before != "")
 }
 
 // noteWords says which words of a question occur nowhere.
 func (c *commands) noteWords(r conversations.Ranking) {
 	var nowhere []string
 	for _, w := range r.Words {
-		if w.Events == 0 {
-			word := text.Quote(w.Word)
-			if w.Near != "" {
-				word += " (near: " + text.Quote(w.Near) + ")"
-			}
-			nowhere = append(nowhere, word)
+		if w.Events > 0 {
+			continue
 		}
+		word := text.Quote(w.Word)
+		if w.Near != "" {
+			word += " (near: " + text.Quote(w.Near) + ")"
+		}
+		nowhere = append(nowhere, word)
 	}
 	if len(nowhere) > 0 {
 		c.note("occurs nowhere: %s", strings.Join(nowhere, ", "))
 	}
 }
 
-// writeRanking writes the passages.
-func (c *commands) writeRanking(r conversations.Ranking, f format) error {
-	results := c.newResults(f)
-	first := true
-	for i := range r.Conversations {
-		conversation := &r.Conversations[i]
-		if len(conversation.Passages) == 0 {
-			continue
-		}
-		shown := ""
-		if !f.json {
-			shown = c.passagesOf(conversation, r.Words, f)
-			if !first {
-				shown = "\n" + shown
-			}
-			first = false
-		}
-		passages := objects(conversation.Passages, func(p conversations.RankedPassage) object {
-			return object{
-				"event", p.Number, "turn", orNull(p.Turn), "scope", p.Kind.Scope().String(),
-				"timestamp", p.Time, "answer", orNull(p.Answer), "text", p.Text,
-			}
-		})
-		results.add(shown, about(conversation.ID, conversation.Title, "source", orNull(conversation.Source), "passages", passages))
-	}
-	return results.close()
-}
-
 // passagesOf is the passages of a conversation below a heading, for people.
-func (c *commands) passagesOf(conversation *conversations.RankedConversation, words []conversations.RankedWord, f format) string {
+func (c *commands) passagesOf(found *conversations.RankedConversation, words []conversations.RankedWord) string {
+	f := c.out.format
 	var b strings.Builder
-	b.WriteString(f.style(styleID, string(conversation.ID)))
-	if last := conversation.Passages[len(conversation.Passages)-1].Time; !last.IsZero() {
+	b.WriteString(f.style(styleID, string(found.ID)))
+	if last := found.Passages[len(found.Passages)-1].Time; !last.IsZero() {
 		b.WriteString("  " + last.In(c.host.Now().Location()).Format(time.DateOnly))
 	}
-	if conversation.Title != "" {
-		b.WriteString("  " + text.Cut(text.Line(conversation.Title), maxHeading))
+	if found.Title != "" {
+		b.WriteString("  " + text.Cut(text.Line(found.Title), recalledTitle))
 	}
-	b.WriteByte('\n')
-	for i := range conversation.Passages {
-		p := &conversation.Passages[i]
-		b.WriteString(f.style(styleDim, "  "+strconv.Itoa(p.Number)+" "+p.Kind.Scope().String()+":"))
+	for _, p := range found.Passages {
+		b.WriteString("\n" + f.style(styleDim, fmt.Sprintf("  %d %s:", p.Number, p.Kind.Scope())))
 		shown := p.Text
 		if p.Before {
 			shown = "… " + shown
@@ -218,33 +161,18 @@ func (c *commands) passagesOf(conversation *conversations.RankedConversation, wo
 			if f.colour {
 				line = marked(line, words)
 			}
-			b.WriteString(fmt.Sprintf("\n    %s", line))
+			b.WriteString("\n    " + line)
 		}
-		b.WriteByte('\n')
 	}
-	return b.String()
+	return b.String() + "\n"
 }
-
-// maxHeading is how many characters of a title stand above passages.
-const maxHeading = 70
 
 // marked has the words of a question in a line in colour, and what begins as they do.
 func marked(line string, words []conversations.RankedWord) string {
 	var spans []excerpt.Span
 	for _, w := range words {
-		for s := range excerpt.Occurrences(line, w.Term) {
-			spans = append(spans, s)
-		}
+		spans = slices.AppendSeq(spans, excerpt.Occurrences(line, w.Term))
 	}
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
-	var b strings.Builder
-	end := 0
-	for _, s := range spans {
-		if s.Start < end {
-			continue
-		}
-		b.WriteString(line[end:s.Start] + styleMatch + line[s.Start:s.End] + styleReset)
-		end = s.End
-	}
-	return b.String() + line[end:]
+	return coloured(line, slices.Values(spans), styleReset)
 }

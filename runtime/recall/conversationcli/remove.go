@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,15 +15,15 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// removeFlags is the command line of rm.
-type removeFlags struct {
-	changeFlags
+// removal is the command line of rm.
+type removal struct {
+	change
 	when                    span
 	permanent, keepChildren bool
 }
 
 func (c *commands) removeCommand() *cobra.Command {
-	var opts removeFlags
+	r := removal{change: change{verb: "remove", done: "removed", dangerous: "conversation restore brings back what is removed"}}
 	cmd := &cobra.Command{
 		Use:   "rm ID…",
 		Short: "Remove conversations and what was forked from them",
@@ -32,118 +33,139 @@ brings them back from. It asks first; where nobody can be asked it needs --yes.
 ` + targetsHelp,
 		Example: `  convtools conversation rm jp-c17737387251 --dry-run
   convtools conversation rm jp-c17737387251 --keep-children --yes`,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.remove(cmd.Context(), cmd, &opts, args) },
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&opts.permanent, "permanent", false, "delete for good, from the trash too")
-	flags.BoolVar(&opts.keepChildren, "keep-children", false, "keep what was forked from them, as children of their parents")
-	opts.addFlags(cmd)
-	opts.when.addFlags(cmd, false)
-	return cmd
+	flags.BoolVar(&r.permanent, "permanent", false, "delete for good, from the trash too")
+	flags.BoolVar(&r.keepChildren, "keep-children", false, "keep what was forked from them, as children of their parents")
+	c.addSpanFlags(cmd, &r.when)
+	return c.changing(cmd, &r.change, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
+		return c.toRemove(cmd, &r, args)
+	})
 }
 
-func (c *commands) remove(ctx context.Context, cmd *cobra.Command, opts *removeFlags, args []string) error {
-	list, err := c.toRemove(ctx, cmd, opts, args)
+// toRemove finds the conversations to remove, and prepares that.
+func (c *commands) toRemove(cmd *cobra.Command, r *removal, args []string) ([]conversations.Listed, error) {
+	list, err := c.removable(cmd, r, args)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	all, err := c.everything(ctx)
+	all, err := c.everything(cmd.Context())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ch := change{flags: &opts.changeFlags, verb: "remove", done: "removed", dangerous: "conversation restore brings back what is removed"}
-	if opts.permanent {
-		ch.verb, ch.done, ch.dangerous = "delete", "deleted", "nothing brings back what is deleted"
+	if r.permanent {
+		r.verb, r.done, r.dangerous = "delete", "deleted", "nothing brings back what is deleted"
 	}
 	removed := map[transcript.ID]bool{}
 	for i := range list {
 		removed[list[i].ID] = true
 	}
-	descendants := below(all, list)
 	var lifted []conversations.Listed
-	switch {
-	case opts.keepChildren:
-		lifted = slices.DeleteFunc(descendants, func(l conversations.Listed) bool { return !removed[l.Parent] })
-	case len(descendants) > 0:
-		ch.reasons = []string{fmt.Sprintf("%d of them forked from what was named", len(descendants))}
-		list = append(list, descendants...)
+	if below := below(all, list); r.keepChildren {
+		lifted = slices.DeleteFunc(below, func(l conversations.Listed) bool { return !removed[l.Parent] })
+	} else if len(below) > 0 {
+		r.reasons = []string{fmt.Sprintf("%d of them forked from what was named", len(below))}
+		list = append(list, below...)
 	}
-	parents := map[transcript.ID]transcript.ID{}
-	for i := range all {
-		parents[all[i].ID] = all[i].Parent
-	}
-	ch.together = func(ctx context.Context, w *jp.Writer, some []conversations.Listed) error {
-		var edits []jp.Edited
-		for _, l := range lifted {
-			edited, err := lift(ctx, w, l.ID, removed, parents)
-			if err != nil {
-				return err
-			}
-			edits = append(edits, edited)
-		}
-		lifted = nil // before the first are removed
-		if err := w.Keep(ctx, edits...); err != nil {
+	r.together = func(ctx context.Context, w *jp.Writer) error {
+		if err := lift(ctx, w, lifted, removed, all); err != nil {
 			return err
 		}
 		var ids []transcript.ID
-		for i := range some {
-			ids = append(ids, some[i].ID)
+		for i := range list {
+			ids = append(ids, list[i].ID)
 		}
-		if opts.permanent {
+		if r.permanent {
 			return w.Delete(ctx, ids...)
 		}
 		return w.Remove(ctx, ids...)
 	}
-	return c.make(ctx, ch, list)
-}
-
-// lift makes a conversation a child of the nearest conversation above it that is
-// not removed.
-func lift(ctx context.Context, w *jp.Writer, id transcript.ID, removed map[transcript.ID]bool, parents map[transcript.ID]transcript.ID) (jp.Edited, error) {
-	parent := parents[id]
-	for range len(removed) { // a circle ends too
-		if !removed[parent] {
-			break
-		}
-		parent = parents[parent]
-	}
-	if removed[parent] || parent == id {
-		parent = ""
-	}
-	return w.Edit(ctx, id, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
-}
-
-// toRemove finds the conversations to remove. What is to be deleted for good may
-// be in the trash.
-func (c *commands) toRemove(ctx context.Context, cmd *cobra.Command, opts *removeFlags, args []string) ([]conversations.Listed, error) {
-	list, err := c.chosen(cmd, args, opts.when)
-	if err == nil || !opts.permanent {
-		return list, err
-	}
-	ids, parseErr := c.targets(ctx, args, "")
-	removed, trashErr := c.trash(ctx)
-	if parseErr != nil || trashErr != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		if found, listErr := c.all(ctx, conversations.Filter{IDs: []string{id}}); listErr == nil {
-			list = append(list, found...)
-		} else if r := inTrash(removed, transcript.ID(id)); r != nil {
-			list = append(list, conversations.Listed{Conversation: r.Conversation})
-		} else {
-			return nil, err
-		}
-	}
 	return list, nil
 }
 
-// inTrash returns a conversation of the trash; nil where it is not there.
-func inTrash(removed []jp.Removed, id transcript.ID) *jp.Removed {
-	i := slices.IndexFunc(removed, func(r jp.Removed) bool { return r.ID == id })
-	if i < 0 {
-		return nil
+// below returns the conversations below some others, parents first; none twice, whatever
+// is recorded.
+func below(all, roots []conversations.Listed) (found []conversations.Listed) {
+	seen := map[transcript.ID]bool{}
+	children := map[transcript.ID][]*conversations.Listed{}
+	for i := range all {
+		children[all[i].Parent] = append(children[all[i].Parent], &all[i])
 	}
-	return &removed[i]
+	for i := range roots {
+		seen[roots[i].ID] = true
+	}
+	queue := slices.Clone(roots)
+	for ; len(queue) > 0; queue = queue[1:] {
+		for _, child := range children[queue[0].ID] {
+			if !seen[child.ID] {
+				seen[child.ID] = true
+				queue, found = append(queue, *child), append(found, *child)
+			}
+		}
+	}
+	return found
+}
+
+// lift makes conversations children of the nearest conversation above them that is not
+// removed.
+func lift(ctx context.Context, w *jp.Writer, lifted []conversations.Listed, removed map[transcript.ID]bool, all []conversations.Listed) error {
+	parents := map[transcript.ID]transcript.ID{}
+	for i := range all {
+		parents[all[i].ID] = all[i].Parent
+	}
+	var edits []jp.Edited
+	for _, l := range lifted {
+		parent := l.Parent
+		for range len(removed) { // a circle ends too
+			if removed[parent] {
+				parent = parents[parent]
+			}
+		}
+		if removed[parent] || parent == l.ID {
+			parent = ""
+		}
+		edited, err := w.Edit(ctx, l.ID, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
+		if err != nil {
+			return err
+		}
+		edits = append(edits, edited)
+	}
+	return w.Keep(ctx, edits...)
+}
+
+// removable finds the conversations that arguments name. What is to be deleted for good
+// may be in the trash.
+func (c *commands) removable(cmd *cobra.Command, r *removal, args []string) ([]conversations.Listed, error) {
+	list, err := c.chosen(cmd, args, r.when)
+	var missing *conversations.NotFoundError
+	if !r.permanent || !errors.As(err, &missing) {
+		return list, err
+	}
+	ids, _ := c.targets(cmd.Context(), args, "") // as chosen has read them
+	removed, trashErr := c.trash(cmd.Context())
+	for _, id := range missing.IDs {
+		found := inTrash(removed, string(id))
+		if len(found) == 0 || trashErr != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(missing.IDs, transcript.ID(id)) })
+	if len(ids) == 0 {
+		return list, nil
+	}
+	found, err := c.all(cmd.Context(), conversations.Filter{IDs: ids})
+	return append(list, found...), err
+}
+
+// inTrash returns a conversation of the trash; none where it is not there.
+func inTrash(removed []jp.Removed, id string) []conversations.Listed {
+	for i := range removed {
+		if string(removed[i].ID) == id {
+			return []conversations.Listed{{Conversation: removed[i].Conversation}}
+		}
+	}
+	return nil
 }
 
 func (c *commands) trash(ctx context.Context) ([]jp.Removed, error) {
@@ -152,13 +174,12 @@ func (c *commands) trash(ctx context.Context) ([]jp.Removed, error) {
 	}
 	w, err := c.workspace()
 	if err != nil {
-		return nil, sourceFailure(err, nil)
+		return nil, err
 	}
 	return w.Trash(ctx)
 }
 
 func (c *commands) restoreCommand() *cobra.Command {
-	var opts changeFlags
 	cmd := &cobra.Command{
 		Use:   "restore [ID]…",
 		Short: "Bring removed conversations back from the trash",
@@ -174,61 +195,44 @@ ask first; where nobody can be asked that needs --yes.`,
 			}
 			return offered(list, word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return c.restore(cmd.Context(), &opts, args) },
 	}
-	opts.addFlags(cmd)
-	return cmd
+	ch := change{verb: "restore", done: "restored", harmless: true, each: restore}
+	return c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
+		removed, err := c.trash(cmd.Context())
+		if err == nil && len(args) == 0 {
+			c.listTrash(removed)
+		}
+		ids, wrong := c.parseIDs(args, "")
+		var list []conversations.Listed
+		for _, id := range ids {
+			unknown := conversations.Listed{Conversation: transcript.Conversation{ID: transcript.ID(id)}}
+			list = append(list, append(inTrash(removed, id), unknown)[0])
+		}
+		return list, cmp.Or(err, wrong)
+	})
 }
 
-func (c *commands) restore(ctx context.Context, opts *changeFlags, args []string) error {
-	removed, err := c.trash(ctx)
-	if err != nil {
-		return err
-	}
-	if len(args) == 0 {
-		return c.listTrash(removed)
-	}
-	ids, err := c.parseIDs(args, "")
-	if err != nil {
-		return err
-	}
-	var list []conversations.Listed
-	for _, id := range ids {
-		l := conversations.Listed{Conversation: transcript.Conversation{ID: transcript.ID(id)}}
-		if r := inTrash(removed, l.ID); r != nil {
-			l.Conversation = r.Conversation
+// restore brings a conversation back.
+func restore(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+	err := w.Restore(ctx, l.ID)
+	var missing *conversations.NotFoundError
+	if errors.As(err, &missing) {
+		hint := "conversation restore lists what is in the trash"
+		if len(missing.Nearest) > 0 {
+			hint = "nearest ids in the trash: " + joinBounded(missing.Nearest, ", ")
 		}
-		list = append(list, l)
+		err = failedHint(hint, "conversation %s is not in the trash", l.ID)
 	}
-	return c.make(ctx, change{
-		flags: opts, verb: "restore", done: "restored", harmless: true,
-		each: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-			err := w.Restore(ctx, l.ID)
-			var missing *conversations.NotFoundError
-			if errors.As(err, &missing) {
-				hint := "conversation restore lists what is in the trash"
-				if len(missing.Nearest) > 0 {
-					hint = "nearest ids in the trash: " + joinBounded(missing.Nearest, ", ")
-				}
-				return outcome{}, failedHint(hint, "conversation %s is not in the trash", l.ID)
-			}
-			return outcome{}, err
-		},
-	}, list)
+	return outcome{}, err
 }
 
 // listTrash writes what can be restored.
-func (c *commands) listTrash(removed []jp.Removed) error {
-	out, err := c.results()
-	if err != nil {
-		return err
-	}
+func (c *commands) listTrash(removed []jp.Removed) {
 	for _, r := range removed {
 		line := fmt.Sprintf("%s  removed %s  %s", r.ID, c.when(r.At, false), shortTitle(r.Title))
-		out.add(strings.TrimRight(line, " ")+"\n", about(r.ID, r.Title, "removed_at", r.At, "archived", r.Archived))
+		c.out.add(strings.TrimRight(line, " ")+"\n", about(r.ID, r.Title, "removed_at", r.At, "archived", r.Archived))
 	}
-	if len(removed) == 0 && !out.format.json {
+	if len(removed) == 0 && !c.out.format.json {
 		c.note("nothing is in the trash")
 	}
-	return out.close()
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
+	"iter"
 	"strings"
 	"time"
 
@@ -24,9 +24,14 @@ const searchTool = "conversation_search"
 // Around returns the message of an id and those around it, as searchTool shows messages.
 type Around func(ctx context.Context, source conversations.Source, id string, before, after int) (string, error)
 
-// searchOptions is the command line of search. The names in JSON are those of the tool's
-// parameters.
-type searchOptions struct {
+// searching is the command "search" being executed. The names in JSON are those of the
+// tool's parameters.
+type searching struct {
+	commands `json:"-"`
+	family   *toolset.Family
+	around   Around
+	context  int
+
 	Query   string   `json:"query,omitempty"`
 	Roles   []string `json:"roles,omitempty"`
 	Since   string   `json:"start_date,omitempty"`
@@ -36,9 +41,6 @@ type searchOptions struct {
 	Order   string   `json:"order,omitempty"`
 	IDs     bool     `json:"ids"`
 	Sources []string `json:"sources,omitempty"`
-
-	json    bool
-	context int
 }
 
 // Search returns the command "search": what the tools of family find, for people. It prints
@@ -46,20 +48,12 @@ type searchOptions struct {
 // matches in colour.
 func Search(family *toolset.Family, around Around) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
-		s := &searchCommands{commands: commands{host: host, allProjects: true}, family: family, around: around}
+		s := &searching{commands: commands{host: host, allProjects: true}, family: family, around: around, Limit: 50}
 		return s.command()
 	}
 }
 
-// searchCommands is the command "search" being executed.
-type searchCommands struct {
-	commands
-	family *toolset.Family
-	around Around
-}
-
-func (s *searchCommands) command() *cobra.Command {
-	var o searchOptions
+func (s *searching) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search [QUERY…]",
 		Short: "Search messages of all projects and imported histories",
@@ -76,39 +70,33 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Query = strings.Join(args, " ")
+			s.Query = strings.Join(args, " ")
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
 				return cmd.Help()
 			}
-			if o.context < 0 {
-				return usageError("use 0 or more", "--context cannot be %d", o.context)
-			}
-			if err := excluded(cmd.Flags(), [2]string{"context", "json"}); err != nil {
+			if err := excluded(cmd.Flags(), "context json"); err != nil {
 				return err
 			}
-			return s.search(cmd.Context(), o)
+			return s.search(cmd.Context())
 		},
 	}
-	cmd.SetFlagErrorFunc(flagError)
 	flags := cmd.Flags()
-	flags.StringSliceVar(&o.Roles, "role", nil, "only messages of this `ROLE`: user, assistant, tool; repeatable")
-	flags.StringVar(&o.Since, "since", "", "only messages from this `DATE` on, ISO 8601, inclusive")
-	flags.StringVar(&o.Until, "until", "", "only messages up to this `DATE`, ISO 8601, inclusive")
-	flags.IntVar(&o.Limit, "limit", 50, "print at most `N` messages, up to 200")
-	flags.IntVar(&o.context, "context", 0, "print `N` messages before and after each one too, whole")
-	flags.BoolVar(&o.IDs, "ids", false, "print id and event of messages, for search show")
-	flags.StringVar(&o.Order, "order", "", "`what` comes first: newest (default) or relevance")
-	flags.StringSliceVar(&o.Sources, "source", nil, "only messages that this `PROGRAM` recorded; repeatable")
-	flags.StringVar(&o.Cursor, "cursor", "", "go on behind `CURSOR`, as a note has it")
-	flags.BoolVar(&o.json, "json", false, "print the answer for programs, as JSON")
+	anyOf(cmd, &s.Roles, "role", "", "only messages of this `ROLE`: user, assistant, tool; repeatable", "user", "assistant", "tool")
+	flags.StringVar(&s.Since, "since", "", "only messages from this `DATE` on, ISO 8601, inclusive")
+	flags.StringVar(&s.Until, "until", "", "only messages up to this `DATE`, ISO 8601, inclusive")
+	flags.IntVar(&s.Limit, "limit", 50, "print at most `N` messages, up to 200")
+	flags.Func("context", "print `N` messages before and after each one too, whole", number(&s.context, 0, "use 0 or more"))
+	flags.BoolVar(&s.IDs, "ids", false, "print id and event of messages, for search show")
+	oneOf(cmd, &s.Order, "order", "", "`what` comes first: newest (default) or relevance", "newest", "relevance")
+	anyOf(cmd, &s.Sources, "source", "", "only messages that this `PROGRAM` recorded; repeatable", conversations.Sources()...)
+	flags.StringVar(&s.Cursor, "cursor", "", "go on behind `CURSOR`, as a note has it")
+	s.jsonFlag(cmd, "json", "print the answer for programs, as JSON")
 	cli.Rare(flags, "cursor", "ids", "json", "order", "source")
-	s.completeFlags(cmd, map[string][]string{"role": {"user", "assistant", "tool"}, "order": {"newest", "relevance"}, "source": conversations.Sources()})
-	s.page(cmd)
 	cmd.AddCommand(s.showCommand(), s.statusCommand(), s.indexCommand())
-	return cmd
+	return s.ready(s.paged(cmd))
 }
 
-func (s *searchCommands) showCommand() *cobra.Command {
+func (s *searching) showCommand() *cobra.Command {
 	var before, after int
 	cmd := &cobra.Command{
 		Use:     "show ID EVENT",
@@ -122,132 +110,103 @@ func (s *searchCommands) showCommand() *cobra.Command {
 				return err
 			}
 			answer, err := s.around(cmd.Context(), source, strings.Join(args, ":"), before, after)
-			if err != nil {
-				return err
+			if err == nil {
+				s.write(answer, "")
 			}
-			return s.write(answer, "")
+			return err
 		},
 	}
-	flags := cmd.Flags()
-	flags.IntVar(&before, "before", 0, "print `N` messages before it too")
-	flags.IntVar(&after, "after", 0, "print `N` messages behind it too")
-	s.page(cmd)
-	return cmd
+	cmd.Flags().IntVar(&before, "before", 0, "print `N` messages before it too")
+	cmd.Flags().IntVar(&after, "after", 0, "print `N` messages behind it too")
+	return s.ready(s.paged(cmd))
 }
 
-// call calls the tool with the arguments that options are.
-func (s *searchCommands) call(ctx context.Context, run func(context.Context, contract.Call) (string, error), options searchOptions) (string, error) {
-	arguments, err := json.Marshal(options)
+func (s *searching) search(ctx context.Context) error {
+	call := s.family.Call
+	if s.out.format.json {
+		call = s.family.CallStructured
+	}
+	s.IDs = s.IDs || s.context > 0
+	arguments, err := json.Marshal(s)
 	if err != nil {
-		return "", fmt.Errorf("writing the arguments of %s: %w", searchTool, err)
+		return fmt.Errorf("writing the arguments of %s: %w", searchTool, err)
 	}
 	where := s.host.Context()
 	where.Caller.Process = caller.Shell
-	return run(ctx, contract.Call{Tool: searchTool, Arguments: arguments, Context: where})
-}
-
-func (s *searchCommands) search(ctx context.Context, o searchOptions) error {
-	if o.json {
-		answer, err := s.call(ctx, s.family.CallStructured, o)
-		if err != nil {
-			return err
-		}
-		if err := cli.WriteJSON(s.host.Stdout, s.host.Terminal, []byte(answer+"\n")); err != nil {
-			return err
-		}
-		return found(!strings.HasPrefix(answer, `{"message":"No results`))
+	answer, err := call(ctx, contract.Call{Tool: searchTool, Arguments: arguments, Context: where})
+	if err == nil && s.context > 0 {
+		answer, err = s.withContext(ctx, answer)
 	}
-	o.IDs = o.IDs || o.context > 0
-	answer, err := s.call(ctx, s.family.Call, o)
 	if err != nil {
 		return err
 	}
-	if o.context > 0 {
-		if answer, err = s.withContext(ctx, answer, o.context); err != nil {
-			return err
-		}
+	if s.out.format.json {
+		s.out = nil
+		err = cli.WriteJSON(s.host.Stdout, s.host.Terminal, []byte(answer+"\n"))
+	} else {
+		s.write(answer, s.Query)
 	}
-	if err := s.write(answer, o.Query); err != nil {
+	if err != nil {
 		return err
 	}
-	return found(!strings.HasPrefix(answer, noMessages))
-}
-
-// found is the error of a search that found nothing.
-func found(any bool) error {
-	if any {
-		return nil
-	}
-	return cli.ErrFailed
+	return foundAny(!strings.HasPrefix(answer, "No matching messages.") && !strings.HasPrefix(answer, `{"message":"No results`))
 }
 
 // What an answer of the tools consists of.
 const (
 	betweenBlocks = "\n\n---\n\n"
-	noMessages    = "No matching messages."
 	noteBlock     = "[note] "
 )
 
 // withContext puts the messages around each message of an answer in its place. One that is
-// around several stands there once.
-func (s *searchCommands) withContext(ctx context.Context, answer string, n int) (string, error) {
+// around several is there once.
+func (s *searching) withContext(ctx context.Context, answer string) (string, error) {
 	source, err := s.open()
 	if err != nil {
 		return "", err
 	}
-	var blocks, notes []string
+	var blocks []string
 	shown := map[string]bool{}
-	for block := range strings.SplitSeq(answer, betweenBlocks) {
-		if notesOf, isNote := strings.CutPrefix(block, noteBlock); isNote {
-			notes = append(notes, notesOf)
-			continue
-		}
-		id, ok := idOf(block)
-		if !ok || shown[id] {
-			if !ok {
-				blocks = append(blocks, block)
+	for found := range strings.SplitSeq(answer, betweenBlocks) {
+		around, id := found, idOf(found)
+		if id != "" && !shown[id] {
+			if around, err = s.around(ctx, source, id, s.context, s.context); err != nil {
+				return "", err
 			}
-			continue
-		}
-		around, err := s.around(ctx, source, id, n, n)
-		if err != nil {
-			return "", err
 		}
 		for block := range strings.SplitSeq(around, betweenBlocks) {
-			if id, ok := idOf(block); ok && !shown[id] {
-				shown[id] = true
+			at := idOf(block)
+			if at != "" && !shown[at] || id == "" {
 				blocks = append(blocks, block)
 			}
+			shown[at] = true
 		}
-	}
-	if len(notes) > 0 {
-		blocks = append(blocks, noteBlock+strings.Join(notes, "\n"))
 	}
 	return strings.Join(blocks, betweenBlocks), nil
 }
 
-// idOf returns the id, with the event behind a colon, at the end of the first line of a block.
-func idOf(block string) (string, bool) {
+// idOf returns the id, with the event after a colon, at the end of the first line of a
+// block; empty where there is none.
+func idOf(block string) string {
 	head, _, _ := strings.Cut(block, "\n")
 	i := strings.LastIndex(head, ") id: ")
 	if i < 0 {
-		return "", false
+		return ""
 	}
-	return strings.Replace(head[i+len(") id: "):], " event: ", ":", 1), true
+	return strings.Replace(head[i+len(") id: "):], " event: ", ":", 1)
 }
 
 // write prints an answer. On a terminal matches of query are in colour, and times are those
 // of the local zone.
-func (s *searchCommands) write(answer, query string) error {
+func (s *searching) write(answer, query string) {
 	if s.host.Terminal {
 		blocks := strings.Split(answer, betweenBlocks)
 		for i, block := range blocks {
-			blocks[i] = styled(block, query, s.host.Now().Location())
+			blocks[i] = styled(block, strings.TrimFunc(query, conversations.IsSpace), s.host.Now().Location())
 		}
 		answer = strings.Join(blocks, "\n\n")
 	}
-	_, err := io.WriteString(s.host.Stdout, answer+"\n")
-	return err
+	s.out.write(answer + "\n")
 }
 
 // styled is a block for a terminal, with times of a zone.
@@ -259,22 +218,25 @@ func styled(block, query string, zone *time.Location) string {
 	if !ok {
 		return block
 	}
-	const layout = "2006-01-02 15:04"
-	if len(head) > len(layout)+2 {
-		if at, err := time.Parse(layout, head[1:1+len(layout)]); err == nil {
-			head = "[" + at.In(zone).Format(layout) + head[1+len(layout):]
+	const layout = "[2006-01-02 15:04"
+	if len(head) > len(layout) {
+		if at, err := time.Parse(layout, head[:len(layout)]); err == nil {
+			head = at.In(zone).Format(layout) + head[len(layout):]
 		}
 	}
-	return styleID + highlighted(head, query, styleID) + styleReset + "\n" + highlighted(body, query, "")
+	return styleID + coloured(head, excerpt.Occurrences(head, query), styleReset+styleID) + styleReset + "\n" +
+		coloured(body, excerpt.Occurrences(body, query), styleReset)
 }
 
-// highlighted has the matches of query in a text in colour, and style behind each.
-func highlighted(s, query, style string) string {
+// coloured has spans of a text in colour, with a style after each.
+func coloured(s string, spans iter.Seq[excerpt.Span], after string) string {
 	var b strings.Builder
 	end := 0
-	for span := range excerpt.Occurrences(s, strings.TrimFunc(query, conversations.IsSpace)) {
-		b.WriteString(s[end:span.Start] + styleMatch + s[span.Start:span.End] + styleReset + style)
-		end = span.End
+	for span := range spans {
+		if span.Start >= end {
+			b.WriteString(s[end:span.Start] + styleMatch + s[span.Start:span.End] + after)
+			end = span.End
+		}
 	}
 	return b.String() + s[end:]
 }

@@ -2,7 +2,6 @@ package conversationcli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -30,10 +29,6 @@ the one that is active, else the one that was activated last.
 }
 
 func (c *commands) showAll(ctx context.Context, args []string) error {
-	out, err := c.results()
-	if err != nil {
-		return err
-	}
 	ids, err := c.targetsOrActive(ctx, args)
 	if err != nil {
 		return err
@@ -43,64 +38,50 @@ func (c *commands) showAll(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	links := c.links(ctx, out.format)
-	defer links.close()
 	for i := range listing.Conversations {
 		l := &listing.Conversations[i]
-		turns, err := c.turnsOf(ctx, l)
-		if err != nil {
-			return err
+		turns := c.turnsOf(ctx, l)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		var counted any
-		if turns >= 0 {
-			counted = turns
+		shown := c.shown(ctx, l, turns)
+		if i > 0 {
+			shown = "\n" + shown
 		}
-		out.add(c.shown(out.format, l, links, turns, i > 0), append(listedObject(l), "parent_id", orNull(l.Parent), "turns", counted))
+		c.out.add(shown, append(listedObject(l), "parent_id", orNull(l.Parent), "turns", turns))
 	}
-	return out.close()
+	return nil
 }
 
-// turnsOf counts the turns of a conversation; -1 where they cannot be read.
-func (c *commands) turnsOf(ctx context.Context, l *conversations.Listed) (int, error) {
-	source, err := c.open()
-	if err != nil {
-		return 0, err
-	}
-	r, err := source.Read(ctx, conversations.ReadQuery{ID: string(l.ID)})
-	if ctx.Err() != nil {
-		return 0, context.Cause(ctx)
-	}
+// turnsOf counts the turns of a conversation; nil where they cannot be read.
+func (c *commands) turnsOf(ctx context.Context, l *conversations.Listed) *int {
+	r, err := c.source.Read(ctx, conversations.ReadQuery{ID: string(l.ID)})
 	if err != nil {
 		c.warn("%s: its turns cannot be counted: %v", l.ID, err)
-		return -1, nil
+		return nil
 	}
 	if r.Damage != nil {
 		c.warn("%s: events.json is damaged, what stands before the damage is counted: %v", l.ID, r.Damage.Err)
 	}
-	return r.Turns, nil
+	return &r.Turns
 }
 
-// shown is what people are shown of a conversation; more is set behind the first.
-func (c *commands) shown(f format, l *conversations.Listed, links links, turns int, more bool) string {
+// shown is what people are shown of a conversation.
+func (c *commands) shown(ctx context.Context, l *conversations.Listed, turns *int) string {
 	var b strings.Builder
-	if more {
-		b.WriteString("\n")
-	}
-	title := strings.TrimSpace(fmt.Sprintf("%s  %s", links.id(l.ID), text.Cell(l.Title)))
-	b.WriteString(f.style(styleDim, title) + "\n")
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, "  %-14s %s\n", name, text.Line(value))
+	title := strings.TrimSpace(fmt.Sprintf("%s  %s", c.linked(ctx, l.ID), text.Cell(l.Title)))
+	b.WriteString(c.out.format.style(styleDim, title) + "\n")
+	line := func(is bool, name, value string) {
+		if is {
+			fmt.Fprintf(&b, "  %-14s %s\n", name, value)
 		}
 	}
 	at := func(name string, t time.Time) {
-		if !t.IsZero() {
-			line(name, c.when(t, true)+" ("+c.relative(t)+")")
-		}
+		line(!t.IsZero(), name, c.when(t, true)+" ("+c.relative(t)+")")
 	}
-	line("events", eventsCell(l))
-	if turns >= 0 {
-		line("turns", fmt.Sprint(turns))
+	line(true, "events", eventsCell(l))
+	if turns != nil {
+		line(true, "turns", fmt.Sprint(*turns))
 	}
 	at("created", l.CreatedAt)
 	at("last event", l.LastEventAt)
@@ -108,33 +89,27 @@ func (c *commands) shown(f format, l *conversations.Listed, links links, turns i
 	at("pinned", l.PinnedAt)
 	at("archived", l.ArchivedAt)
 	at("expires", l.ExpiresAt)
-	if l.Archived && l.ArchivedAt.IsZero() {
-		line("archived", "yes")
-	}
-	if l.Hidden {
-		line("hidden", "yes")
-	}
-	line("kept in", map[string]string{"Y": "the user's store", "N": "the project and the user's store", "ext": "the project"}[l.Locality])
-	if l.Parent != "" {
-		fmt.Fprintf(&b, "  %-14s %s\n", "forked from", links.id(l.Parent))
-	}
+	line(l.Archived && l.ArchivedAt.IsZero(), "archived", "yes")
+	line(l.Hidden, "hidden", "yes")
+	kept := map[string]string{"Y": "the user's store", "N": "the project and the user's store", "ext": "the project"}[l.Locality]
+	line(kept != "", "kept in", kept)
+	line(l.Parent != "", "forked from", c.linked(ctx, l.Parent))
 	for _, label := range labelsOf(l) {
-		line("label", label)
+		line(true, "label", text.Line(label))
 	}
 	return b.String()
 }
 
 // relative writes how far a time is from now.
 func (c *commands) relative(t time.Time) string {
-	if t.After(c.host.Now().Add(time.Minute)) {
-		// The calendar is the same in both directions.
-		return "in " + strings.TrimSuffix(age(c.host.Now().UTC(), t.UTC()), " ago")
+	now := c.host.Now()
+	if t.After(now.Add(time.Minute)) { // the calendar is the same in both directions
+		return "in " + strings.TrimSuffix(age(now.UTC(), t.UTC()), " ago")
 	}
-	return age(t.UTC(), c.host.Now().UTC())
+	return age(t.UTC(), now.UTC())
 }
 
 func (c *commands) pathCommand() *cobra.Command {
-	var events, metadata, config bool
 	cmd := &cobra.Command{
 		Use:   "path [ID]…",
 		Short: "Print where conversations are on disk",
@@ -144,58 +119,47 @@ counts: the newer one.
 
 ` + targetsHelp,
 		Example: "  convtools conversation path jp-c17737387251\n  convtools conversation path . --events",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var files []jp.File
-			for _, f := range []struct {
-				given bool
-				file  jp.File
-			}{{events, jp.EventsFile}, {metadata, jp.MetadataFile}, {config, jp.BaseConfigFile}} {
-				if f.given {
-					files = append(files, f.file)
-				}
-			}
-			if len(files) == 0 {
-				files = []jp.File{jp.Directory}
-			}
-			return c.paths(cmd.Context(), args, files)
-		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&events, "events", false, "print the path of events.json")
-	flags.BoolVar(&metadata, "metadata", false, "print the path of metadata.json")
-	flags.BoolVar(&config, "base-config", false, "print the path of base_config.json")
+	events := flags.Bool("events", false, "print the path of events.json")
+	metadata := flags.Bool("metadata", false, "print the path of metadata.json")
+	config := flags.Bool("base-config", false, "print the path of base_config.json")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var files []jp.File
+		for file, wanted := range []bool{jp.EventsFile: *events, jp.MetadataFile: *metadata, jp.BaseConfigFile: *config} {
+			if wanted {
+				files = append(files, jp.File(file))
+			}
+		}
+		if len(files) == 0 {
+			files = []jp.File{jp.Directory}
+		}
+		return c.paths(cmd.Context(), args, files)
+	}
 	return cmd
 }
 
 func (c *commands) paths(ctx context.Context, args []string, files []jp.File) error {
-	out, err := c.results()
-	if err != nil {
-		return err
-	}
 	ids, err := c.targetsOrActive(ctx, args)
 	if err != nil {
 		return err
 	}
 	w, err := c.workspace()
 	if err != nil {
-		return sourceFailure(err, ids)
+		return err
 	}
 	for _, id := range ids {
 		for _, file := range files {
 			path, err := w.Path(ctx, transcript.ID(id), file)
-			var missing *conversations.NotFoundError
-			if errors.As(err, &missing) {
-				return notFound(missing)
-			}
 			if err != nil {
 				return err
 			}
 			line := text.Line(path)
-			if c.linking(out.format) {
+			if c.linking() {
 				line = link(path, line)
 			}
-			out.add(line+"\n", object{"id", id, "path", path})
+			c.out.add(line+"\n", object{"id", id, "path", path})
 		}
 	}
-	return out.close()
+	return nil
 }

@@ -14,13 +14,11 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/toolset"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Stores returns the command "stores": what is read, and from where.
 func Stores(host *toolset.Host) *cobra.Command {
 	c := &commands{host: host}
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "stores",
 		Short: "Show which programs' conversations are read, and from where",
@@ -42,37 +40,33 @@ with its directory or alone, they stay excluded until "stores include" takes
 that back.`,
 		Example: "  convtools stores --json\n  convtools stores include ~/clients/acme",
 		Args:    cli.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.stores(cmd.Context(), asJSON)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.stores(cmd.Context()) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print everything that is known of them as JSON")
+	c.jsonFlag(cmd, "json", "print everything that is known of them as JSON")
 	cmd.AddCommand(c.includeCommand())
-	return cli.RareCommand(cmd)
+	return cli.RareCommand(c.ready(cmd))
 }
 
 func (c *commands) includeCommand() *cobra.Command {
-	return &cobra.Command{
+	return c.ready(&cobra.Command{
 		Use:   "include DIRECTORY...",
 		Short: "Take back that directories are remembered as excluded",
 		Long: cli.Fill(`Takes back that directories are remembered as excluded, as "stores" shows them: their
 conversations are read again. A .convtools-exclude that is there has to be removed first.`),
 		Example: "  convtools stores include ~/clients/acme",
-		Args: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cli.Usagef("%s takes the directories that are to be read again", cmd.Name())
 			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
 			for _, dir := range args {
 				if err := c.include(dir); err != nil {
 					return err
 				}
+				c.out.flush()
 			}
 			return nil
 		},
-	}
+	})
 }
 
 func (c *commands) include(dir string) error {
@@ -83,98 +77,74 @@ func (c *commands) include(dir string) error {
 	if err != nil {
 		return err
 	}
+	shown := c.shortPath(dir)
 	by, err := conversations.Include(conversations.Options{Dir: dir, Getenv: c.host.Getenv})
 	var missing *conversations.NotRememberedError
 	var still *conversations.StillError
 	switch {
 	case errors.As(err, &still):
-		return failedHint("remove that file first", "%s is excluded by %s", c.shortPath(dir), c.shortPath(still.By))
+		return failedHint("remove that file first", "%s is excluded by %s", shown, c.shortPath(still.By))
 	case errors.As(err, &missing) && missing.By != "":
-		return failedHint("to take back that: convtools stores include "+missing.By, "%s is excluded with %s", c.shortPath(dir), c.shortPath(missing.By))
+		return failedHint("to take back that: convtools stores include "+missing.By, "%s is excluded with %s", shown, c.shortPath(missing.By))
 	case errors.As(err, &missing):
-		return failedHint("convtools stores shows what is", "%s is not remembered as excluded", c.shortPath(dir))
+		return failedHint("convtools stores shows what is", "%s is not remembered as excluded", shown)
 	case err != nil:
 		return err
 	case by != "":
-		fmt.Fprintf(c.host.Stdout, "%s is no longer remembered as excluded, and still excluded by %s\n", c.shortPath(dir), c.shortPath(by))
+		c.out.write(shown + " is no longer remembered as excluded, and still excluded by " + c.shortPath(by) + "\n")
 	default:
-		fmt.Fprintf(c.host.Stdout, "conversations of %s are read again\n", c.shortPath(dir))
+		c.out.write("conversations of " + shown + " are read again\n")
 	}
 	return nil
 }
 
-func (c *commands) stores(ctx context.Context, asJSON bool) error {
+func (c *commands) stores(ctx context.Context) error {
 	inventory, err := conversations.TakeInventory(ctx, conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now})
 	if err != nil {
-		return sourceFailure(err, nil)
+		return err
 	}
 	for _, warning := range inventory.Warnings {
 		c.host.WarnOnce(warning)
 	}
-	if asJSON {
-		return c.printObject(inventoryObject(&inventory))
+	if !c.out.format.json {
+		c.writeInventory(&inventory)
+		return nil
 	}
-	return c.writeInventory(&inventory)
-}
-
-func inventoryObject(inventory *conversations.Inventory) object {
-	remembered := objects(inventory.Remembered, func(e conversations.Exclusion) object {
-		return object{"directory", e.Dir, "by", e.By, "there", e.IsThere()}
-	})
-	stores := objects(inventory.Stores, func(s conversations.StoreReport) object {
-		problems := objects(s.Problems, func(p conversations.Problem) object {
-			return slices.Concat(given("id", string(p.ID)), given("path", p.Path), object{"reason", p.Err})
-		})
-		o := object{
-			"store", s.Name, "program", s.Program, "place", orNull(s.Place), "state", stateOf(&s),
-			"here", s.Here, "conversations", s.Conversations, "projects", s.Projects,
-			"newest", nano(s.Newest), "unknown_records", s.Unknown, "problems", problems,
-		}
-		if len(s.Remarks) > 0 {
-			o = append(o, "remarks", s.Remarks)
-		}
-		return o
-	})
-	return object{
+	return c.out.object(object{
 		"project", inventory.Project, "excluded_by", orNull(inventory.Excluded), "exclude", inventory.Exclude,
-		"remembered", remembered, "stores", stores,
-	}
+		"remembered", objects(inventory.Remembered, func(e conversations.Exclusion) object {
+			return object{"directory", e.Dir, "by", e.By, "there", e.IsThere()}
+		}),
+		"stores", objects(inventory.Stores, storeObject),
+	})
 }
 
-func stateOf(s *conversations.StoreReport) string {
-	switch {
-	case s.Off:
-		return "off"
-	case s.Found:
-		return "found"
+// storeObject is what there is in a place of a kind of store.
+func storeObject(s conversations.StoreReport) object {
+	state := map[bool]string{true: "found", false: "absent"}[s.Found]
+	if s.Off {
+		state = "off"
 	}
-	return "absent"
+	o := object{
+		"store", s.Name, "program", s.Program, "place", orNull(s.Place), "state", state,
+		"here", s.Here, "conversations", s.Conversations, "projects", s.Projects,
+		"newest", s.Newest, "unknown_records", s.Unknown,
+		"problems", objects(s.Problems, func(p conversations.Problem) object {
+			return slices.Concat(given("id", string(p.ID)), given("path", p.Path), object{"reason", p.Err})
+		}),
+	}
+	if len(s.Remarks) > 0 {
+		o = append(o, "remarks", s.Remarks)
+	}
+	return o
 }
 
-// maxProblems is how many problems of a store are shown to people.
-const maxProblems = 5
-
-func (c *commands) writeInventory(inventory *conversations.Inventory) error {
+func (c *commands) writeInventory(inventory *conversations.Inventory) {
 	rows := [][]string{{"STORE", "HERE", "ALL", "PROJECTS", "NEWEST", "PLACE"}}
 	var remarks []string
 	for i := range inventory.Stores {
-		s := &inventory.Stores[i]
-		row := []string{s.Name, "-", "-", "-", "-", c.shortPath(s.Place)}
-		switch {
-		case s.Off:
-			row[5] = "off"
-		case s.Found:
-			row[1], row[2], row[3] = strconv.Itoa(s.Here), strconv.Itoa(s.Conversations), strconv.Itoa(s.Projects)
-			if s.Conversations > 0 {
-				row[4] = c.when(s.Newest, false)
-			}
-		case s.Place != "":
-			row[5] += " (nothing there)"
-		default:
-			row[5] = "nothing"
-		}
-		rows = append(rows, row)
-		remarks = append(remarks, c.remarks(s)...)
+		rows = append(rows, c.storeRow(&inventory.Stores[i]))
+		remarks = append(remarks, c.remarks(&inventory.Stores[i])...)
 	}
 	head := fmt.Sprintf("Project: %s\n", c.shortPath(inventory.Project))
 	if inventory.Excluded != "" {
@@ -191,27 +161,42 @@ func (c *commands) writeInventory(inventory *conversations.Inventory) error {
 		remarks = append(remarks, "what is excluded cannot be remembered: "+text.Line(inventory.Unremembered.Error()))
 	}
 	for _, dir := range inventory.Exclude {
-		remark := "excluded: " + c.shortPath(dir)
-		if slices.Contains(inventory.Missing, dir) {
-			remark += " (not there)"
-		}
-		remarks = append(remarks, remark)
+		missing := map[bool]string{true: " (not there)"}[slices.Contains(inventory.Missing, dir)]
+		remarks = append(remarks, "excluded: "+c.shortPath(dir)+missing)
 	}
-	return c.printTable(head+"\n", rows, remarks, 1, 2, 3)
+	c.printTable(head+"\n", rows, remarks, 1, 2, 3)
+}
+
+// storeRow is a place of a kind of store in a table.
+func (c *commands) storeRow(s *conversations.StoreReport) []string {
+	row := []string{s.Name, "-", "-", "-", "-", c.shortPath(s.Place)}
+	switch {
+	case s.Off:
+		row[5] = "off"
+	case s.Found:
+		row[1], row[2], row[3] = strconv.Itoa(s.Here), strconv.Itoa(s.Conversations), strconv.Itoa(s.Projects)
+		if s.Conversations > 0 {
+			row[4] = c.when(s.Newest, false)
+		}
+	case s.Place != "":
+		row[5] += " (nothing there)"
+	default:
+		row[5] = "nothing"
+	}
+	return row
 }
 
 // remarks are lines about what of a store is not read.
 func (c *commands) remarks(s *conversations.StoreReport) []string {
-	var lines []string
+	var lines, problems []string
 	if s.Unknown > 0 {
 		lines = append(lines, fmt.Sprintf("%s: left out as damaged or of an unknown type: %d records of this project", s.Name, s.Unknown))
 	}
 	for _, remark := range s.Remarks {
 		lines = append(lines, s.Name+": "+remark)
 	}
-	problems := make([]string, len(s.Problems))
 	for i := range s.Problems {
-		problems[i] = c.describe(&s.Problems[i])
+		problems = append(problems, c.describe(&s.Problems[i]))
 	}
 	return append(lines, problemsOf(s.Name, problems)...)
 }
@@ -225,6 +210,9 @@ func (c *commands) describe(p *conversations.Problem) string {
 	return what + ": " + text.Line(p.Err.Error())
 }
 
+// maxProblems is how many problems of a store are shown to people.
+const maxProblems = 5
+
 // problemsOf are lines about the first problems of a store.
 func problemsOf(store string, problems []string) []string {
 	var lines []string
@@ -235,9 +223,4 @@ func problemsOf(store string, problems []string) []string {
 		lines = append(lines, fmt.Sprintf("%s: %d more problems; --json shows all", store, more))
 	}
 	return lines
-}
-
-// shortPath writes a path for people, with "~" for the home directory.
-func (c *commands) shortPath(path string) string {
-	return text.Cell(trust.Short(path, c.host.Getenv))
 }

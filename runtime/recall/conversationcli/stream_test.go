@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
@@ -33,13 +34,12 @@ func TestLongHits(t *testing.T) {
 	}
 	for _, f := range []format{{}, {colour: true}, {json: true}, {json: true, pretty: true}} {
 		write := func(to io.Writer) {
-			c := &commands{host: &toolset.Host{Terminal: f.pretty, Stdout: to}}
-			w := c.newHitWriter(f, grepOptions{output: "hits"})
-			w.id = "jp-c1"
+			r := results{format: f, terminal: f.pretty, out: bufio.NewWriter(to)}
+			w := hitWriter{grepping: &grepping{commands: &commands{host: &toolset.Host{}, out: &r}, output: "hits"}}
 			for _, text := range [][]byte{text, []byte("needle")} {
 				w.hit(&grepLine{hit: of, number: 1, Window: excerpt.Window{Text: text}, isMatch: true, spans: spans(text)})
 			}
-			if err := w.close(); err != nil {
+			if err := r.close(); err != nil {
 				t.Fatal(err)
 			}
 		}

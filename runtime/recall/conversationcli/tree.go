@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,72 +18,66 @@ type treePlace struct {
 	unshown int    // hidden children, where it has no other ones
 }
 
-// growTree puts a listing in the order of a tree, in which siblings keep theirs,
-// and leaves those away that are hidden, unless hidden is set. A conversation
-// whose parent is not shown stands below the nearest one above that is, or at the
-// top. Of conversations that are each other's parents the one listed first stands
-// at the top. limit and offset are for those at the top; a limit of 0 is none.
+// growTree puts a listing in the order of a tree, in which siblings keep theirs, and
+// leaves those away that are hidden, unless hidden is set. A conversation whose parent
+// is not shown is below the nearest one above that is, or at the top. Of conversations
+// that are each other's parents the one listed first is at the top. limit and offset are
+// for those at the top; a limit of 0 is none.
 func growTree(listing *conversations.Listing, hidden bool, offset, limit int) []treePlace {
 	all := listing.Conversations
-	shown := func(i int) bool { return hidden || !all[i].Hidden }
-	at := make(map[transcript.ID]int, len(all))
+	const top = -1
+	shown := func(i int) bool { return i == top || hidden || !all[i].Hidden }
+	at := map[transcript.ID]int{}
 	for i := range all {
 		at[all[i].ID] = i
 	}
-	parents := make([]int, len(all)) // -1 for none
-	unshown := make([]int, len(all)) // hidden children
+	parents := make([]int, len(all))
 	for i := range all {
-		parent, ok := at[all[i].Parent]
-		if !ok {
-			parent = -1
+		parents[i] = top
+		if parent, ok := at[all[i].Parent]; ok {
+			parents[i] = parent
 		}
-		if parents[i] = parent; !shown(i) {
+	}
+	children, unshown := map[int][]int{}, map[int]int{}
+	for i := range all {
+		if !shown(i) {
 			listing.Aside.Hidden++
-			if ok {
-				unshown[parent]++
-			}
+			unshown[parents[i]]++
 		}
 	}
 	cutCircles(parents, shown)
-	children := make([][]int, len(all))
-	var tops []int
 	for i := range all {
-		if !shown(i) {
-			continue
-		}
 		above := parents[i]
-		for above >= 0 && !shown(above) {
+		for !shown(above) {
 			above = parents[above]
 		}
-		if above < 0 {
-			tops = append(tops, i)
-		} else {
+		if shown(i) {
 			children[above] = append(children[above], i)
 		}
 	}
+	tops := children[top]
 	listing.Total = len(tops)
 	tops = tops[min(offset, len(tops)):]
 	if limit > 0 {
 		tops = tops[:min(limit, len(tops))]
 	}
-	var rows []conversations.Listed
+	listing.Conversations = nil
 	var places []treePlace
 	var grow func(int, treePlace)
-	grow = func(i int, at treePlace) {
+	grow = func(i int, place treePlace) {
 		below := children[i]
 		if len(below) == 0 {
-			at.unshown = unshown[i]
+			place.unshown = unshown[i]
 		}
-		rows, places = append(rows, all[i]), append(places, at)
-		way := at.last[max(len(at.last)-maxIndent+1, 0):]
+		listing.Conversations, places = append(listing.Conversations, all[i]), append(places, place)
+		way := place.last[max(len(place.last)-maxIndent+1, 0):]
 		for k, child := range below {
-			grow(child, treePlace{depth: at.depth + 1, last: append(slices.Clone(way), k == len(below)-1)})
+			grow(child, treePlace{depth: place.depth + 1, last: append(slices.Clone(way), k == len(below)-1)})
 		}
 	}
-	for _, top := range tops {
-		grow(top, treePlace{})
+	for _, i := range tops {
+		grow(i, treePlace{})
 	}
-	listing.Conversations = rows
 	return places
 }
 
@@ -113,37 +108,30 @@ const maxIndent = 30
 
 // lines are the lines that lead to a conversation.
 func (p *treePlace) lines() string {
+	if len(p.last) == 0 {
+		return ""
+	}
 	var b strings.Builder
 	if p.depth > len(p.last) {
 		b.WriteString("… ")
 	}
-	for i, last := range p.last {
-		switch end := i == len(p.last)-1; {
-		case end && last:
-			b.WriteString("└── ")
-		case end:
-			b.WriteString("├── ")
-		case last:
-			b.WriteString("    ")
-		default:
-			b.WriteString("│   ")
-		}
+	end := len(p.last) - 1
+	for _, last := range p.last[:end] {
+		b.WriteString(map[bool]string{true: "    ", false: "│   "}[last])
 	}
+	b.WriteString(map[bool]string{true: "└── ", false: "├── "}[p.last[end]])
 	return b.String()
 }
 
-// writeTree writes a tree for people.
-func (c *commands) writeTree(out *results, listing *conversations.Listing, places []treePlace, links links, full bool) error {
-	rows := make([][]string, len(places))
-	events, active := 0, 0 // their widths
-	for i := range places {
-		l := &listing.Conversations[i]
-		rows[i] = []string{"", eventsCell(l), c.when(l.ActiveAt(), full)}
-		events, active = max(events, len(rows[i][1])), max(active, text.Width(rows[i][2]))
+// treeLines are the lines of a tree for people.
+func (c *commands) treeLines(ctx context.Context, list []conversations.Listed, places []treePlace, full bool) []string {
+	rows := make([][]string, len(list))
+	for i := range list {
+		rows[i] = []string{eventsCell(&list[i]), c.when(list[i].ActiveAt(), full)}
 	}
-	width := c.room(out, full, events+active+4)
-	for i := range places {
-		l, p := &listing.Conversations[i], &places[i]
+	width := c.room(full, text.Width(align(rows, 0)[0]))
+	for i := range list {
+		l, p := &list[i], &places[i]
 		name, unshown := p.lines()+string(l.ID)+"  ", ""
 		switch {
 		case l.Hidden:
@@ -155,15 +143,16 @@ func (c *commands) writeTree(out *results, listing *conversations.Listing, place
 			unshown = fmt.Sprintf(" (+%d hidden)", p.unshown)
 		}
 		name = strings.TrimRight(name+text.Cell(l.Title), " ")
-		rows[i][0] = text.Truncate(name, width-len(unshown)) + unshown
+		rows[i] = append([]string{text.Truncate(name, width-len(unshown)) + unshown}, rows[i]...)
 	}
-	for i, line := range align(rows, 1) {
-		l := &listing.Conversations[i]
-		line = strings.Replace(strings.TrimRight(line, " "), string(l.ID), links.id(l.ID), 1)
+	lines := align(rows, 1)
+	for i, line := range lines {
+		l := &list[i]
+		line = strings.Replace(strings.TrimRight(line, " "), string(l.ID), c.linked(ctx, l.ID), 1)
 		if l.Hidden {
-			line = out.format.style(styleDim, line)
+			line = c.out.format.style(styleDim, line)
 		}
-		out.write([]byte(line + "\n"))
+		lines[i] = line + "\n"
 	}
-	return out.close()
+	return lines
 }

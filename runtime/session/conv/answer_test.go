@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	generated "github.com/convtools/convtools/generated/conv"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/session"
 )
@@ -27,13 +28,13 @@ func TestAnswersAreThoseOfTheSpecs(t *testing.T) {
 	history := run.call("conv.history", session.History{ConversationID: first}, "")
 	shortened := run.call("conv.history", session.History{ConversationID: first, Limit: pointer(1)}, "")
 
-	rewrite := func(answer string, read func() (envelope.Fields, error)) {
+	rewrite := func(answer string, read func() (any, error)) {
 		t.Helper()
 		fields, err := read()
 		if err != nil {
 			t.Fatalf("%v: %.200s", err, answer)
 		}
-		got, err := envelope.Plain(fields, nil, 0)
+		got, err := envelope.Success(fields, nil, contract.Tool{Plain: true})
 		// A failure has these three before all.
 		if cut, ok := strings.CutPrefix(answer, `{"ok":false,"code":"failed","reason":"the conversation could not answer",`); ok {
 			answer = "{" + cut
@@ -43,7 +44,7 @@ func TestAnswersAreThoseOfTheSpecs(t *testing.T) {
 		}
 	}
 	for _, answer := range []string{created} {
-		rewrite(answer, func() (envelope.Fields, error) {
+		rewrite(answer, func() (any, error) {
 			var r createResult
 			err := strict(answer, &r)
 			return &generated.CreateResult{
@@ -53,7 +54,7 @@ func TestAnswersAreThoseOfTheSpecs(t *testing.T) {
 		})
 	}
 	for _, answer := range []string{sent, silent, failed} {
-		rewrite(answer, func() (envelope.Fields, error) {
+		rewrite(answer, func() (any, error) {
 			var r createResult
 			err := strict(answer, &r)
 			result := &generated.SendResult{ConversationID: r.ConversationID, LastAssistantMessage: r.LastAssistantMessage, Status: r.Status, Truncated: r.Truncated}
@@ -63,7 +64,7 @@ func TestAnswersAreThoseOfTheSpecs(t *testing.T) {
 			return result, err
 		})
 	}
-	rewrite(listed, func() (envelope.Fields, error) {
+	rewrite(listed, func() (any, error) {
 		var r listResult
 		err := strict(listed, &r)
 		result := &generated.ListResult{}
@@ -77,7 +78,7 @@ func TestAnswersAreThoseOfTheSpecs(t *testing.T) {
 		return result, err
 	})
 	for _, answer := range []string{history, shortened} {
-		rewrite(answer, func() (envelope.Fields, error) {
+		rewrite(answer, func() (any, error) {
 			var r historyResult
 			err := strict(answer, &r)
 			result := &generated.HistoryResult{Truncated: r.Truncated}

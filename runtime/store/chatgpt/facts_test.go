@@ -384,14 +384,9 @@ func TestHomes(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s: there is no store", home)
 		}
-		session, problems, err := s.Open(t.Context())
-		if err != nil || len(problems) > 0 {
-			t.Fatal(problems, err)
+		if found, problems := storetest.List(t, s, store.Live); len(found) != 1 || len(problems) != 0 {
+			t.Errorf("%s: %v, %v", home, found, problems)
 		}
-		if found, _, err := session.List(t.Context(), store.Live); len(found) != 1 || err != nil {
-			t.Errorf("%s: %v, %v", home, found, err)
-		}
-		session.Close()
 	}
 }
 
@@ -402,20 +397,16 @@ func describe(t *testing.T, dir string, getenv func(string) string, databases bo
 	if !ok {
 		return "none"
 	}
-	session, problems, err := s.Open(t.Context())
+	listing, err := s.List(t.Context(), store.Scope{Set: store.Live})
 	if err != nil {
 		return "error"
 	}
-	defer session.Close()
-	found, more, err := session.List(t.Context(), store.Live)
-	if err != nil {
-		t.Fatal(err)
-	}
+	defer listing.Close()
 	var words []string
-	for _, c := range found {
+	for _, c := range listing.Conversations {
 		words = append(words, string(c.ID))
 	}
-	for _, p := range append(problems, more...) {
+	for _, p := range listing.Problems {
 		words = append(words, "! "+p.Err.Error())
 	}
 	return strings.Join(words, " ")

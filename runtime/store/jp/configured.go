@@ -1,8 +1,9 @@
 package jp
 
 import (
+	"cmp"
 	"encoding/json"
-	"io/fs"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -11,10 +12,54 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/trust"
 )
+
+// Model is a model as JP knows it.
+type Model struct {
+	// Provider and Name are the model's. Where JP has no such provider it is empty, and Name is what JP calls an alias.
+	Provider, Name string
+	BaseURL        string // of the provider, as JP has it; empty is the provider's own
+	KeyEnv         string // the variable with the key; empty is the provider's own
+}
+
+// baseConfig is what JP needs to go on in a conversation: a model, how its provider is reached, and whether tools run. It
+// is what JP is configured to begin one with, and where that has no model, the one that was asked.
+func (w *Workspace) baseConfig(asked Model) ([]byte, error) {
+	configured := w.configured()
+	base := nested("ask", "conversation", "tools", "*", "run") // without it JP loads nothing
+	for _, key := range kept() {
+		if part, ok := at(configured, key...).(map[string]any); ok {
+			overlay(base, nested(part, key...))
+		}
+	}
+	if at(base, "assistant", "model", "id") == nil {
+		overlay(base, asked.config())
+	}
+	data, err := json.MarshalIndent(base, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("writing %s: %w", baseConfigFile, err)
+	}
+	return append(data, '\n'), nil
+}
+
+// config returns the configuration of JP with a model.
+func (m Model) config() map[string]any {
+	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/~-"
+	if m.Provider == "" || m.Name == "" || strings.Trim(m.Name, allowed) != "" {
+		return nested(cmp.Or(strings.ReplaceAll(m.Name, "/", "-"), "unknown"), "assistant", "model", "id")
+	}
+	config := nested(map[string]any{"provider": m.Provider, "name": m.Name}, "assistant", "model", "id")
+	for key, value := range map[string]string{"base_url": m.BaseURL, "api_key_env": m.KeyEnv} {
+		if value != "" {
+			overlay(config, nested(value, "providers", "llm", m.Provider, key))
+		}
+	}
+	return config
+}
 
 // kept is the parts of JP's configuration that a new conversation is recorded with. What a conversation is recorded with
 // outranks the configuration when JP goes on in it, and so does JP's own default where a part is missing.
@@ -144,37 +189,10 @@ func (l *configLayer) load(name string, depth int) bool {
 
 // extend adds the files that a pattern stands for, in the order of their names.
 func (l *configLayer) extend(pattern string, depth int) {
-	const wild = "*?["
-	if !strings.ContainsAny(pattern, wild) {
-		l.load(pattern, depth+1)
-		return
+	names, _ := doublestar.Glob(l.root.FS(), pattern, doublestar.WithFilesOnly()) // what cannot be read is left out
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		l.load(name, depth+1)
 	}
-	segments := strings.Split(pattern, "/")
-	plain := slices.IndexFunc(segments, func(s string) bool { return strings.ContainsAny(s, wild) })
-	dir := path.Join(append([]string{"."}, segments[:plain]...)...)
-	_ = fs.WalkDir(l.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
-		if l.files++; l.files > maxConfigFiles {
-			return fs.SkipAll
-		}
-		if err == nil && !entry.IsDir() && matches(segments, strings.Split(name, "/")) {
-			l.load(name, depth+1)
-		}
-		return nil // what cannot be read is left out
-	})
-}
-
-// matches reports whether a path has the form of a pattern, where ** stands for any directories.
-func matches(pattern, name []string) bool {
-	switch {
-	case len(pattern) == 0:
-		return len(name) == 0
-	case pattern[0] == "**":
-		return matches(pattern[1:], name) || len(name) > 0 && matches(pattern, name[1:])
-	case len(name) == 0:
-		return false
-	}
-	ok, _ := path.Match(pattern[0], name[0])
-	return ok && matches(pattern[1:], name[1:])
 }
 
 // overlay sets what one configuration has in another one, table by table.

@@ -76,7 +76,7 @@ func TestLiveInOneStoreArchivedInTheOther(t *testing.T) {
 	if lines, _ := f.list(store.Archived); !cmp.Equal(lines, []string{"10 archived Y archived"}) {
 		t.Errorf("archived: %q", lines)
 	}
-	if c := f.find(10); c.Archived || f.events(c) != stream("live") {
+	if c := f.find(10); c.Archived || f.events(c) != streamWith("live") {
 		t.Errorf("found %+v", c)
 	}
 }
@@ -113,12 +113,12 @@ func TestProjection(t *testing.T) {
 				if age == missing {
 					continue
 				}
-				f.write(dir+"/"+file, map[string]string{"metadata.json": fmt.Sprintf(`{"title":%q}`, name), "events.json": stream(name), "base_config.json": "{}"}[file])
+				f.write(dir+"/"+file, map[string]string{"metadata.json": fmt.Sprintf(`{"title":%q}`, name), "events.json": streamWith(name), "base_config.json": "{}"}[file])
 				f.age(dir+"/"+file, age)
 			}
 		}
 		c := f.find(10)
-		if got := f.events(c); c.Title != test.wantTitle || got != stream(test.wantText) {
+		if got := f.events(c); c.Title != test.wantTitle || got != streamWith(test.wantText) {
 			t.Errorf("%s: title of %s, events %s; want %s, %s", test.name, c.Title, got, test.wantTitle, test.wantText)
 		}
 	}
@@ -134,7 +134,7 @@ func TestProjectionOfArchived(t *testing.T) {
 		f.age(inProject+".archive/10/"+file, 1)
 		f.age(inUser+".archive/10/"+file, 2)
 	}
-	if c := f.find(10); c.Title != "project" || !c.Archived || f.events(c) != stream("user") {
+	if c := f.find(10); c.Title != "project" || !c.Archived || f.events(c) != streamWith("user") {
 		t.Errorf("title of %s, archived %v, events %s", c.Title, c.Archived, f.events(c))
 	}
 	if err := os.Remove(filepath.Join(f.base, inProject+".archive/10/metadata.json")); err != nil {
@@ -295,7 +295,7 @@ func TestBrokenMetadata(t *testing.T) {
 			t.Errorf("%s: skipped %v, want 20 with %q", name, skipped, test.want)
 		}
 		c := f.find(20)
-		if c.metadataErr() == nil || f.events(c) != stream("bad") {
+		if c.metadataErr() == nil || f.events(c) != streamWith("bad") {
 			t.Errorf("%s: found %+v", name, c)
 		}
 	}

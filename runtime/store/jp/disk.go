@@ -2,7 +2,6 @@ package jp
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 
@@ -14,8 +13,8 @@ import (
 type disk interface {
 	// mkdir makes a directory where there is none.
 	mkdir(root *os.Root, name string) error
-	// create makes a file, which does not exist, of what write writes, and syncs it.
-	create(root *os.Root, name string, write func(io.Writer) error) error
+	// create makes a file, which does not exist, and syncs it.
+	create(root *os.Root, name string, data []byte) error
 	// rename moves a file or a directory. A file takes the place of another one.
 	rename(root *os.Root, from, to string) error
 	remove(root *os.Root, name string) error
@@ -41,12 +40,13 @@ func (osDisk) mkdir(root *os.Root, name string) error {
 	return err
 }
 
-func (osDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+func (osDisk) create(root *os.Root, name string, data []byte) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
 	if err != nil {
 		return err
 	}
-	return errors.Join(write(f), f.Sync(), f.Close())
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 func (osDisk) rename(root *os.Root, from, to string) error { return root.Rename(from, to) }

@@ -2,9 +2,7 @@ package jp
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -47,27 +45,6 @@ func CheckLabel(key string) error {
 	return nil
 }
 
-// Edit changes the metadata of a conversation, live or archived, as decide says
-// for the metadata of the moment: nobody else changes it meanwhile. A new title
-// renames its directory, as JP does. What is as it is to be is not written. [Writer.Keep]
-// holds it against a JP that has read the conversation before.
-func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (Edited, error) {
-	c, err := wr.begin(ctx, id)
-	if err != nil {
-		return Edited{}, err
-	}
-	defer c.end()
-	p, err := c.find(ctx, id)
-	if err != nil {
-		return Edited{}, err
-	}
-	edited, err := c.edit(p, decide)
-	if err != nil {
-		return edited, err
-	}
-	return edited, c.settle()
-}
-
 // Edited is what an edit did.
 type Edited struct {
 	Before, After transcript.Conversation
@@ -77,25 +54,33 @@ type Edited struct {
 	change  Change
 }
 
-func (c *writing) edit(p place, decide func(transcript.Conversation) Change) (Edited, error) {
-	was, before, err := c.metadata(&p)
-	edited := Edited{Before: before}
-	if err != nil {
-		return edited, err
-	}
-	edited.change = decide(before)
-	data, err := c.changed(was, before, edited.change)
-	if err != nil {
-		return edited, err
-	}
-	edited.Changed = !bytes.Equal(was, data)
-	if edited.After, err = c.parsed(&p, data); err != nil {
-		return edited, err
-	}
-	if edited.After.Title != before.Title {
-		return edited, c.rename(&p, edited.After.Title, data)
-	}
-	return edited, c.writeMetadata(p, data)
+// Edit changes the metadata of a conversation, live or archived, as decide says
+// for the metadata of the moment: nobody else changes it meanwhile. A new title
+// renames its directory, as JP does. What is as it is to be is not written. [Writer.Keep]
+// holds it against a JP that has read the conversation before.
+func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (e Edited, err error) {
+	err = wr.change(ctx, id, func(c *writing, copies []found) error {
+		p := c.place(copies)
+		was, before, err := c.metadata(&p)
+		e.Before = before
+		if err != nil {
+			return err
+		}
+		e.change = decide(before)
+		data, err := e.change.of(was, before, wr.now())
+		if err != nil {
+			return err
+		}
+		e.Changed = !bytes.Equal(was, data)
+		if e.After, err = parsed(&p, data); err != nil {
+			return err
+		}
+		if err := c.replace(metadataOf(p, data)...); err != nil || e.After.Title == before.Title {
+			return err
+		}
+		return c.rename(p, e.After.Title)
+	})
+	return e, err
 }
 
 // metadata reads the metadata that counts.
@@ -109,7 +94,7 @@ func (c *writing) metadata(p *place) ([]byte, transcript.Conversation, error) {
 }
 
 // parsed is the conversation with other metadata.
-func (c *writing) parsed(p *place, data []byte) (transcript.Conversation, error) {
+func parsed(p *place, data []byte) (transcript.Conversation, error) {
 	loaded := store.Conversation{Conversation: p.conversation()}
 	err := parseMetadata(data, &loaded)
 	if err == nil && len(data) > maxMetadataSize {
@@ -121,62 +106,62 @@ func (c *writing) parsed(p *place, data []byte) (transcript.Conversation, error)
 	return loaded.Conversation, err
 }
 
-// changed returns metadata with a change. Whatever the change is not about stays
-// as it is, byte for byte.
-func (c *writing) changed(data []byte, now transcript.Conversation, change Change) ([]byte, error) {
-	o, err := parseObject(data, 0)
-	if err != nil {
-		return nil, &ConversationError{now.ID, fmt.Errorf("%s: %w", metadataFile, err)}
-	}
-	labels := maps.Clone(change.Labels)
-	label := func(key string, value *string) {
+// of returns the metadata of a conversation with the change. Without one it is as it was, byte
+// for byte.
+func (change Change) of(data []byte, c transcript.Conversation, now time.Time) ([]byte, error) {
+	return editMetadata(c.ID, data, func(o *object) error {
+		labels := maps.Clone(change.Labels)
 		if labels == nil {
 			labels = map[string]*string{}
 		}
-		labels[key] = value
-	}
-	if change.Title != nil {
-		o.setText("title", *change.Title)
-	}
-	if change.Pinned != nil && *change.Pinned == now.PinnedAt.IsZero() {
-		var at time.Time
-		if *change.Pinned {
-			at = c.wr.now()
+		switch {
+		case change.Title != nil && *change.Title == "":
+			o.set("title", nil)
+		case change.Title != nil:
+			o.setText("title", *change.Title)
 		}
-		o.setTime("pinned_at", at)
-	}
-	if change.Expires != nil && !change.Expires.Equal(now.ExpiresAt) {
-		o.setTime("expires_at", *change.Expires)
-	}
-	if change.Hidden != nil {
-		if *change.Hidden {
+		switch {
+		case change.Pinned != nil && !*change.Pinned:
+			o.setTime("pinned_at", time.Time{})
+		case change.Pinned != nil && c.PinnedAt.IsZero():
+			o.setTime("pinned_at", now)
+		}
+		if change.Expires != nil && !change.Expires.Equal(c.ExpiresAt) {
+			o.setTime("expires_at", *change.Expires)
+		}
+		switch {
+		case change.Hidden != nil && *change.Hidden:
 			o.set("hidden", []byte("true"))
-			label(labelHidden, new(string))
-		} else {
+			labels[labelHidden] = new(string)
+		case change.Hidden != nil:
 			o.set("hidden", nil)
-			label(labelHidden, nil)
+			labels[labelHidden] = nil
 		}
-	}
-	if change.Parent != nil {
-		parent := string(*change.Parent)
-		label(labelParent, &parent)
-		if parent == "" {
-			label(labelParent, nil)
+		if parent := (*string)(change.Parent); parent != nil {
+			if *parent == "" {
+				parent = nil
+			}
+			labels[labelParent] = parent
 		}
-	}
-	if err := o.setLabels(labels); err != nil {
-		return nil, err
-	}
-	return o.bytes(), nil
+		return o.setLabels(labels)
+	})
 }
 
-// setTime gives a key a time as JP writes it; the zero time removes it.
-func (o *object) setTime(key string, at time.Time) {
-	if at.IsZero() {
-		o.set(key, nil)
-		return
+// editMetadata returns metadata that is edited, or as it was where that changes nothing.
+func editMetadata(id transcript.ID, data []byte, edit func(*object) error) ([]byte, error) {
+	o, err := parseObject(data)
+	if err != nil {
+		return nil, &ConversationError{id, fmt.Errorf("%s: %w", metadataFile, err)}
 	}
-	o.set(key, transcript.AppendQuoted(nil, []byte(formatTimestamp(at))))
+	was := o.bytes("\n")
+	if err := edit(&o); err != nil {
+		return nil, err
+	}
+	edited := o.bytes("\n")
+	if bytes.Equal(was, edited) {
+		return data, nil
+	}
+	return append(edited, '\n'), nil
 }
 
 // formatTimestamp is a time as JP writes it to disk.
@@ -194,86 +179,61 @@ func (o *object) setLabels(labels map[string]*string) error {
 	if len(labels) == 0 {
 		return nil
 	}
-	value := o.get("labels")
-	if value == nil || string(value) == "null" {
-		value = []byte("{}")
+	var inner object
+	if value := o.get("labels"); value != nil && string(value) != "null" {
+		var err error
+		if inner, err = parseObject(value); err != nil {
+			return fmt.Errorf("labels: %w", err)
+		}
 	}
-	inner, err := parseObject(value, 1)
-	if err != nil {
-		return fmt.Errorf("labels: %w", err)
-	}
+	was := inner.bytes("\n  ")
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		text := labels[key]
-		if text == nil {
+		if labels[key] == nil {
 			inner.set(key, nil)
 			continue
 		}
 		if err := CheckLabel(key); err != nil {
 			return err
 		}
-		var old *string
-		if json.Unmarshal([]byte(cmp.Or(string(inner.get(key)), "null")), &old) == nil && old != nil && *old == *text {
-			continue
-		}
-		inner.set(key, transcript.AppendQuoted(nil, []byte(*text)))
+		inner.setText(key, *labels[key])
 	}
-	if len(inner.members) == 0 {
+	switch is := inner.bytes("\n  "); {
+	case len(inner) == 0:
 		o.set("labels", nil)
-		return nil
+	case !bytes.Equal(was, is):
+		o.set("labels", is)
 	}
-	o.set("labels", inner.bytes())
 	return nil
 }
 
 // metadataOf are the replacements that give every copy the same metadata. The
 // first one makes its copy the one that counts, so that the change is made with it:
 // of a live conversation the newer copy counts, of an archived one the project's.
-func (c *writing) metadataOf(p place, data []byte) []*replacement {
+func metadataOf(p place, data []byte) []replacement {
 	order := []int{userStore, projectStore}
 	if p.archived {
 		order = []int{projectStore, userStore}
 	}
-	var list []*replacement
+	var list []replacement
 	for _, i := range order {
-		if dir := p.dirs[i]; dir != "" {
-			r := replaceWith(i, dir, metadataFile, data)
-			r.unchanged = c.sameBytes(i, path.Join(dir, metadataFile), data)
-			list = append(list, r)
+		if p.dirs[i] != "" {
+			list = append(list, replacement{i, p.dirs[i], metadataFile, data})
 		}
 	}
 	return list
 }
 
-func (c *writing) writeMetadata(p place, data []byte) error {
-	list := c.metadataOf(p, data)
-	if err := c.stage(list); err != nil {
-		return err
-	}
-	return c.commit(list)
-}
-
-// rename writes metadata with a new title, and gives the directories its name
-// before. Where another directory has that name they keep theirs, which nothing
-// depends on.
-func (c *writing) rename(p *place, title string, data []byte) error {
-	list := c.metadataOf(*p, data)
-	if err := c.stage(list); err != nil {
-		return err
-	}
-	for _, r := range list {
-		parent := path.Dir(r.dir)
-		to := path.Join(parent, dirName(p.number, title))
-		if to == r.dir || c.exists(r.store, to) {
+// rename gives the directories of a conversation the name of its title. Where another
+// directory has that name they keep theirs, which nothing depends on.
+func (c *writing) rename(p place, title string) error {
+	for i, dir := range p.dirs {
+		to := path.Join(path.Dir(dir), dirName(p.number, title))
+		if dir == "" || to == dir || c.exists(i, to) {
 			continue
 		}
-		if err := c.move(r.store, r.dir, to); err != nil {
-			c.unstage(list)
+		if err := c.move(i, dir, to); err != nil {
 			return err
 		}
-		r.dir = to
-		if r.staged != "" {
-			r.staged = path.Join(to, path.Base(r.staged))
-		}
 	}
-	return c.commit(list)
+	return nil
 }

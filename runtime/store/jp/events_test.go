@@ -21,7 +21,7 @@ func TestReadEventsLimit(t *testing.T) {
 	f := newFixture(t)
 	f.conversation(inProject+"10", "ten")
 	c := f.find(10)
-	c.w.maxEvents = int64(len(stream("ten")))
+	c.w.maxEvents = int64(len(streamWith("ten")))
 	if _, err := c.readEvents(t.Context()); err != nil {
 		t.Errorf("a file of just the limit: %v", err)
 	}
@@ -91,7 +91,7 @@ func TestRenameDuringRead(t *testing.T) {
 		data, err := c.readEvents(t.Context())
 		var notFound *store.NotFoundError
 		switch {
-		case test.want != "" && (err != nil || data != stream("x")):
+		case test.want != "" && (err != nil || data != streamWith("x")):
 			t.Errorf("%s: ReadEvents: %q, %v", test.name, data, err)
 		case test.name == "removed" && !errors.As(err, &notFound):
 			t.Errorf("%s: ReadEvents: %v", test.name, err)
@@ -194,7 +194,7 @@ func TestLinkedStore(t *testing.T) {
 		}
 	}
 	relink(filepath.Join("..", "shared"))
-	if got := f.events(f.find(10)); got != stream("shared") {
+	if got := f.events(f.find(10)); got != streamWith("shared") {
 		t.Errorf("a link inside the project: %s", got)
 	}
 
@@ -212,7 +212,7 @@ func TestLinkedStore(t *testing.T) {
 	}
 
 	f.write("config/convtools/convtools.toml", fmt.Sprintf("[trust]\ndirectories = [%q]\n", filepath.Join(f.base, "other")))
-	if got := f.events(f.find(20)); got != stream("secret") {
+	if got := f.events(f.find(20)); got != streamWith("secret") {
 		t.Errorf("a link into a directory that the user trusts: %s", got)
 	}
 }

@@ -130,10 +130,10 @@ const (
 func (f *fixture) conversation(dir, title string) {
 	f.t.Helper()
 	f.write(dir+"/metadata.json", fmt.Sprintf(`{"title":%q,"last_activated_at":"2026-05-29 20:04:40.0"}`, title))
-	f.write(dir+"/events.json", stream(title))
+	f.write(dir+"/events.json", streamWith(title))
 }
 
-func stream(text string) string {
+func streamWith(text string) string {
 	return fmt.Sprintf(`[{"timestamp":"2026-05-29 20:04:40.0","type":"chat_request","content":%q}]`, text)
 }
 
@@ -203,12 +203,8 @@ func (c *located) readEvents(ctx context.Context) (string, error) {
 	}
 	defer s.Close()
 	r := record{s: s.(*session), place: c.place}
-	e, err := r.Events(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer e.Close()
-	return string(e.(*reader).data), nil
+	data, err := r.data(ctx)
+	return string(data), err
 }
 
 func (f *fixture) find(n number) *located {

@@ -102,6 +102,14 @@ func sortFound(entries []found) {
 	slices.SortFunc(entries, func(a, b found) int { return cmp.Or(compareCopies(a, b), cmp.Compare(a.dir, b.dir)) })
 }
 
+// partition is the directory that holds live or archived conversations.
+func partition(archived bool) string {
+	if archived {
+		return archiveDir
+	}
+	return "."
+}
+
 // partitions are the directories that hold conversations, by set.
 func partitions(set store.Set) []string {
 	var dirs []string
@@ -145,7 +153,7 @@ func (s *session) readDirs(ctx context.Context, set store.Set) (all []found, pro
 			if err := ctx.Err(); err != nil {
 				return nil, nil, err
 			}
-			entries, err := s.w.readDir(root, s.dirs[i], parent)
+			entries, err := s.w.readDir(root, parent)
 			if err != nil {
 				problems = append(problems, store.Problem{
 					Path: filepath.Join(s.paths[i], parent),

@@ -1,9 +1,11 @@
 package jp
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -16,33 +18,28 @@ import (
 // decide wants, which is given how it is now. It returns whether it was and is in the
 // user's store alone. Its files are in both stores for a moment, and never in none.
 func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, decide func(local bool) bool) (was, is bool, err error) {
-	c, err := wr.begin(ctx, id)
-	if err != nil {
-		return false, false, err
-	}
-	defer c.end()
-	p, err := c.find(ctx, id)
-	if err != nil {
-		return false, false, err
-	}
-	was = p.dirs[projectStore] == ""
-	is = decide(was)
-	switch {
-	case was == is:
-		return was, is, nil
-	case is:
-		return was, is, c.makeLocal(ctx, p)
-	}
-	return was, is, c.duplicate(ctx, p, projectStore)
+	err = wr.change(ctx, id, func(c *writing, copies []found) error {
+		p := c.place(copies)
+		was = p.dirs[projectStore] == ""
+		is = decide(was)
+		switch {
+		case was == is:
+			return nil
+		case is:
+			return c.makeLocal(ctx, p)
+		}
+		return c.duplicate(p, projectStore)
+	})
+	return was, is, err
 }
 
 // duplicate makes a copy of a conversation in a store that has none.
-func (c *writing) duplicate(ctx context.Context, p place, to int) error {
+func (c *writing) duplicate(p place, to int) error {
 	metadata, _, err := c.metadata(&p)
 	if err != nil {
 		return err
 	}
-	from, names, err := c.stream(ctx, &p)
+	s, err := c.stream(p)
 	if err != nil {
 		return err
 	}
@@ -53,15 +50,7 @@ func (c *writing) duplicate(ctx context.Context, p place, to int) error {
 	if err != nil {
 		return err
 	}
-	files := []newFile{fileOf(metadataFile, metadata)}
-	for _, name := range names {
-		files = append(files, c.copyOf(from, p.dirs[from], name))
-	}
-	parent := "."
-	if p.archived {
-		parent = archiveDir
-	}
-	return c.newDirectory(to, p.number, parent, path.Base(p.dirs[from]), files)
+	return c.newDirectory(to, p.number, partition(p.archived), path.Base(p.dirs[s.store]), append(s.files(), newFile{metadataFile, metadata}))
 }
 
 // NoUserStoreError is the error for what needs the user's store of a workspace
@@ -74,7 +63,7 @@ func (e *NoUserStoreError) Error() string { return "there is no user store for "
 // user's store has all of it.
 func (c *writing) makeLocal(ctx context.Context, p place) error {
 	if p.dirs[userStore] == "" {
-		if err := c.duplicate(ctx, p, userStore); err != nil {
+		if err := c.duplicate(p, userStore); err != nil {
 			return err
 		}
 	}
@@ -83,16 +72,15 @@ func (c *writing) makeLocal(ctx context.Context, p place) error {
 		return err
 	}
 	p = c.place(slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.archived != p.archived }))
-	if err := c.bringUpToDate(ctx, p); err != nil {
+	if err := c.bringUpToDate(p); err != nil {
 		return err
 	}
 	if err := c.keepOthers(p); err != nil {
 		return err
 	}
-	at := c.wr.now().UTC().Format(trashLayout)
 	for _, f := range all {
 		if f.store == projectStore && f.dir != p.dirs[projectStore] { // another one of its id, which is not looked into
-			if _, err := c.trash(f, at); err != nil {
+			if _, err := c.trash(f, c.wr.now().UTC()); err != nil {
 				return err
 			}
 		}
@@ -104,74 +92,49 @@ func (c *writing) makeLocal(ctx context.Context, p place) error {
 }
 
 // bringUpToDate gives the user's copy what is newer in the project's.
-func (c *writing) bringUpToDate(ctx context.Context, p place) error {
+func (c *writing) bringUpToDate(p place) error {
 	metadata, _, err := c.metadata(&p)
 	if err != nil {
 		return err
 	}
-	list := slices.DeleteFunc(c.metadataOf(p, metadata), func(r *replacement) bool { return r.store != userStore })
-	from, names, err := c.stream(ctx, &p)
+	s, err := c.stream(p)
 	if err != nil {
 		return err
 	}
-	if from == userStore {
-		names = nil
+	dir := p.dirs[userStore]
+	list := []replacement{{userStore, dir, metadataFile, metadata}}
+	for _, f := range slices.Backward(s.files()) { // the events first: with them the copy is the newer one
+		list = append(list, replacement{userStore, dir, f.name, f.data})
 	}
-	slices.Reverse(names) // the events first: with them the copy is the newer one
-	for _, name := range names {
-		list = append(list, &replacement{store: userStore, dir: p.dirs[userStore], name: name, replacedBy: c.copyOf(from, p.dirs[from], name).write})
-	}
-	if err := c.stage(list); err != nil {
-		return err
-	}
-	return c.commit(list)
+	return c.replace(list...)
 }
 
 // keepOthers copies what people put beside the files of a conversation in the
 // project. What it has to leave behind is an error.
 func (c *writing) keepOthers(p place) error {
 	from, to := p.dirs[projectStore], p.dirs[userStore]
-	entries, err := c.w.readDir(c.roots[projectStore], c.dirs[projectStore], from)
+	entries, err := c.w.readDir(c.roots[projectStore], from)
 	if err != nil {
 		return c.failed(projectStore, err)
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		switch {
-		case slices.Contains([]string{metadataFile, eventsFile, baseConfigFile}, name), strings.HasPrefix(name, stagePrefix), strings.HasSuffix(name, ".tmp"):
+		if slices.Contains([]string{metadataFile, eventsFile, baseConfigFile}, name) || strings.HasPrefix(name, stagePrefix) || strings.HasSuffix(name, ".tmp") {
 			continue
-		case !entry.Type().IsRegular():
+		}
+		if !entry.Type().IsRegular() {
 			return &ConversationError{p.number.id(), fmt.Errorf("%s in %s is no file, and would be lost", text.Quote(name), c.path(projectStore, from))}
-		case c.exists(userStore, path.Join(to, name)):
-			if c.sameFile(path.Join(from, name), path.Join(to, name)) {
-				continue
-			}
+		}
+		data, err := c.read(projectStore, path.Join(from, name), c.w.maxEvents)
+		if err != nil {
+			return c.failed(projectStore, err)
+		}
+		if there, err := c.read(userStore, path.Join(to, name), c.w.maxEvents); !errors.Is(err, fs.ErrNotExist) && (err != nil || !bytes.Equal(there, data)) {
 			return &ConversationError{p.number.id(), fmt.Errorf("%s is in both stores; remove the one in %s", text.Quote(name), c.path(projectStore, from))}
 		}
-		list := []*replacement{{store: userStore, dir: to, name: name, replacedBy: c.copyOf(projectStore, from, name).write}}
-		if err := c.stage(list); err != nil {
-			return err
-		}
-		if err := c.commit(list); err != nil {
+		if err := c.replace(replacement{userStore, to, name, data}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sameFile reports whether a file of the project holds the same as one of the
-// user's store.
-func (c *writing) sameFile(project, user string) bool {
-	a, err := c.sum(projectStore, project)
-	b, otherErr := c.sum(userStore, user)
-	return err == nil && otherErr == nil && a == b
-}
-
-// sum returns a checksum of a file.
-func (c *writing) sum(i int, name string) (sum [sha256.Size]byte, err error) {
-	h := sha256.New()
-	if err := c.copyOf(i, path.Dir(name), path.Base(name)).write(h); err != nil {
-		return sum, err
-	}
-	return [sha256.Size]byte(h.Sum(nil)), nil
 }

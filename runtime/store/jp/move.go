@@ -28,18 +28,58 @@ const (
 
 // Archive moves a live conversation to the archive. It reports false where it was
 // there already.
-func (wr *Writer) Archive(ctx context.Context, id transcript.ID) (bool, error) {
-	return wr.moveAll(ctx, id, archiveDir, ".", func(c *writing, p place) error {
-		return c.stampArchived(p, wr.now())
-	}, nil)
+func (wr *Writer) Archive(ctx context.Context, id transcript.ID) (moved bool, err error) {
+	err = wr.change(ctx, id, func(c *writing, copies []found) error {
+		moving := slices.DeleteFunc(slices.Clone(copies), func(f found) bool { return f.archived })
+		if len(moving) == 0 {
+			return nil
+		}
+		if err := c.stampArchived(c.place(moving), wr.now()); err != nil {
+			return err
+		}
+		if err := c.settle(); err != nil {
+			return err
+		}
+		moved = true
+		c.newestLast(moving)
+		return c.moveAll(moving, archiveDir)
+	})
+	return moved && err == nil, err
 }
 
 // Unarchive moves an archived conversation back. It reports false where it was
 // live already.
-func (wr *Writer) Unarchive(ctx context.Context, id transcript.ID) (bool, error) {
-	return wr.moveAll(ctx, id, ".", archiveDir, nil, func(c *writing, p place) error {
-		return c.stampArchived(p, time.Time{})
+func (wr *Writer) Unarchive(ctx context.Context, id transcript.ID) (moved bool, err error) {
+	err = wr.change(ctx, id, func(c *writing, copies []found) error {
+		moving := slices.DeleteFunc(slices.Clone(copies), func(f found) bool { return !f.archived })
+		moved = len(moving) > 0
+		c.newestLast(moving)
+		slices.Reverse(moving) // what is live counts: the first one to be it
+		if err := c.moveAll(moving, "."); err != nil {
+			return err
+		}
+		if err := c.settle(); err != nil {
+			return err
+		}
+		n, _ := numberOf(id)
+		copies, err := c.copies(ctx, n)
+		if err != nil {
+			return err
+		}
+		return c.stampArchived(c.place(copies), time.Time{})
 	})
+	return moved && err == nil, err
+}
+
+// moveAll moves directories of a conversation. Where it ends in between, the directory that
+// the conversation is in decides whether it is archived.
+func (c *writing) moveAll(dirs []found, to string) error {
+	for _, f := range dirs {
+		if _, err := c.moveInto(f.store, f.dir, to, path.Base(f.dir)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stampArchived writes when a conversation was archived; the zero time for never.
@@ -48,61 +88,14 @@ func (c *writing) stampArchived(p place, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	o, err := parseObject(data, 0)
+	data, err = editMetadata(p.number.id(), data, func(o *object) error {
+		o.setTime("archived_at", at)
+		return nil
+	})
 	if err != nil {
-		return &ConversationError{p.number.id(), err}
+		return err
 	}
-	o.setTime("archived_at", at)
-	return c.writeMetadata(p, o.bytes())
-}
-
-// moveAll moves all directories of a conversation between the live ones and the
-// archive. It runs one function before, one afterwards; where something fails in
-// between, the directory that a conversation is in decides what it is.
-func (wr *Writer) moveAll(ctx context.Context, id transcript.ID, to, from string, before, after func(*writing, place) error) (bool, error) {
-	c, err := wr.begin(ctx, id)
-	if err != nil {
-		return false, err
-	}
-	defer c.end()
-	n, _ := numberOf(id)
-	all, err := c.held(ctx, n)
-	if err != nil {
-		return false, err
-	}
-	moving := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return path.Dir(f.dir) != from })
-	if len(moving) > 0 && before != nil {
-		if err := before(c, c.place(moving)); err != nil {
-			return false, err
-		}
-		if err := c.settle(); err != nil {
-			return false, err
-		}
-	}
-	c.newestLast(moving)
-	if to != archiveDir { // what is live counts: the first one to be it
-		slices.Reverse(moving)
-	}
-	for _, f := range moving {
-		if err := c.makeDirs(f.store, to); err != nil {
-			return false, err
-		}
-		if err := c.move(f.store, f.dir, path.Join(to, c.freeName(f.store, to, path.Base(f.dir)))); err != nil {
-			return false, err
-		}
-	}
-	if err := c.settle(); err != nil {
-		return false, err
-	}
-	if after != nil {
-		if all, err = c.copies(ctx, n); err != nil {
-			return false, err
-		}
-		if err := after(c, c.place(all)); err != nil {
-			return false, err
-		}
-	}
-	return len(moving) > 0, c.settle()
+	return c.replace(metadataOf(p, data)...)
 }
 
 // newestLast orders the directories of one conversation in which they can be taken
@@ -137,23 +130,25 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 	if err != nil {
 		return err
 	}
-	before, err := c.readTrash()
+	trash, err := c.readTrash()
 	if err != nil {
 		return err
-	}
-	var inTrash []trashed // that is removed for good
-	if forGood {
-		inTrash = before
 	}
 	copies := map[number][]found{}
 	for _, f := range all {
 		copies[f.number] = append(copies[f.number], f)
 	}
+	at := wr.now().UTC()
 	var missing []transcript.ID
 	for _, id := range ids {
 		n, _ := numberOf(id)
-		if len(copies[n]) == 0 && !slices.ContainsFunc(inTrash, of(n)) {
+		if len(copies[n]) == 0 && !(forGood && slices.ContainsFunc(trash, of(n))) {
 			missing = append(missing, id)
+		}
+		for _, t := range trash { // as when the clock was set back: the last removal is what counts
+			if t.number == n && !t.at.Before(at) {
+				at = t.at.Add(trashStep)
+			}
 		}
 	}
 	if len(missing) > 0 {
@@ -161,36 +156,27 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 		n, _ := numberOf(missing[0])
 		return &store.NotFoundError{IDs: missing, Nearest: nearest(n, places), Place: c.w.root}
 	}
-	at := wr.now().UTC()
-	for _, id := range ids {
-		n, _ := numberOf(id)
-		at = behind(at, before, n)
-	}
 	for _, id := range ids {
 		n, _ := numberOf(id)
 		c.newestLast(copies[n])
 		for _, f := range copies[n] {
-			to, err := c.trash(f, at.Format(trashLayout))
-			if err != nil {
+			if f.dir, err = c.trash(f, at); err != nil {
 				return err
 			}
-			inTrash = append(inTrash, to)
+			trash = append(trash, trashed{f, at})
 		}
 	}
 	if err := c.settle(); err != nil || !forGood {
 		return err
 	}
-	for _, id := range ids {
-		n, _ := numberOf(id)
-		for _, t := range inTrash {
-			if t.number != n {
-				continue
-			}
-			if err := c.wr.disk.removeAll(c.roots[t.store], t.dir); err != nil {
-				return c.failed(t.store, err)
-			}
-			c.tidy(t)
+	for _, t := range trash {
+		if !slices.Contains(ids, t.number.id()) {
+			continue
 		}
+		if err := c.wr.disk.removeAll(c.roots[t.store], t.dir); err != nil {
+			return c.failed(t.store, err)
+		}
+		c.tidy(t)
 	}
 	return nil
 }
@@ -203,33 +189,17 @@ type trashed struct {
 
 func of(n number) func(trashed) bool { return func(t trashed) bool { return t.number == n } }
 
-// behind returns a time to remove a conversation at: at, or just behind the last time
-// it was removed, where that is no earlier, as when the clock was set back. What was
-// removed last is what counts.
-func behind(at time.Time, before []trashed, n number) time.Time {
-	for _, t := range before {
-		if t.number == n && !t.at.Before(at) {
-			at = t.at.Add(trashStep)
+// trash moves a directory to the trash, and returns where it is. Who restores what was removed
+// at the same moment removes the directory of the removal once that is empty, so that it may
+// have to be made again.
+func (c *writing) trash(f found, at time.Time) (to string, err error) {
+	for range maxRelists {
+		to, err = c.moveInto(f.store, f.dir, path.Join(trashDir, at.Format(trashLayout), path.Dir(f.dir)), path.Base(f.dir))
+		if !errors.Is(err, fs.ErrNotExist) || !c.exists(f.store, f.dir) {
+			break
 		}
 	}
-	return at
-}
-
-// trash moves a directory to the trash. Who restores what was removed at the same moment removes
-// the directory of the removal once that is empty, so that it may have to be made again.
-func (c *writing) trash(f found, at string) (trashed, error) {
-	parent := path.Join(trashDir, at, path.Dir(f.dir))
-	for round := 0; ; round++ {
-		to := trashed{found: f}
-		err := c.makeDirs(f.store, parent)
-		if err == nil {
-			to.dir = path.Join(parent, c.freeName(f.store, parent, path.Base(f.dir)))
-			err = c.move(f.store, f.dir, to.dir)
-		}
-		if !errors.Is(err, fs.ErrNotExist) || !c.exists(f.store, f.dir) || round == maxRelists {
-			return to, err
-		}
-	}
+	return to, err
 }
 
 // tidy removes the directories of a removal that are empty.
@@ -248,7 +218,7 @@ func (c *writing) readTrash() ([]trashed, error) {
 		if root == nil {
 			continue
 		}
-		removals, err := c.w.readDir(root, c.dirs[i], trashDir)
+		removals, err := c.w.readDir(root, trashDir)
 		if err != nil {
 			return nil, c.failed(i, err)
 		}
@@ -259,7 +229,7 @@ func (c *writing) readTrash() ([]trashed, error) {
 			}
 			for _, set := range partitions(store.Live | store.Archived) {
 				parent := path.Join(trashDir, removal.Name(), set)
-				entries, err := c.w.readDir(root, c.dirs[i], parent)
+				entries, err := c.w.readDir(root, parent)
 				if err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return nil, c.failed(i, err)
 				}
@@ -350,24 +320,12 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 		if slices.ContainsFunc(there, func(f found) bool { return f.store == i }) {
 			continue
 		}
-		at := -1 // the one that was removed last
-		for k, t := range all {
-			if t.number == n && t.store == i {
-				at = k
-			}
-		}
-		if at < 0 {
+		mine := slices.DeleteFunc(slices.Clone(all), func(t trashed) bool { return t.number != n || t.store != i })
+		if len(mine) == 0 {
 			continue
 		}
-		t := all[at]
-		parent := "."
-		if t.archived {
-			parent = archiveDir
-		}
-		if err := c.makeDirs(i, parent); err != nil {
-			return err
-		}
-		if err := c.move(i, t.dir, path.Join(parent, c.freeName(i, parent, path.Base(t.dir)))); err != nil {
+		t := mine[len(mine)-1] // the one that was removed last
+		if _, err := c.moveInto(i, t.dir, partition(t.archived), path.Base(t.dir)); err != nil {
 			return err
 		}
 		emptied = append(emptied, t)

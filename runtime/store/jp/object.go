@@ -1,157 +1,79 @@
 package jp
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
+	"time"
 
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// object is a JSON object whose members can be changed while everything else of
-// it, white space and members nobody asked for included, stays as it is, byte for
-// byte.
-type object struct {
-	members    []member
-	start, end []byte // white space around it
-	indent     string // of a first member
-}
+// object is a JSON object of which members can be changed. Members have their order, and
+// those that nobody changes their bytes: a newer JP may have written them.
+type object []jsontext.Member
 
-// member is a member of an object, in the bytes it was read from.
-type member struct {
-	before []byte // white space between the last comma, or the bracket, and the key
-	key    string
-	name   []byte // the key as it is written, and what follows up to the value
-	value  []byte
-	after  []byte // white space up to the comma or the bracket
-}
-
-var errNotObject = errors.New("it is not a JSON object")
-
-// parseObject reads an object. depth is how many objects it is inside of.
-func parseObject(data []byte, depth int) (*object, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	open, err := dec.Token()
-	if err != nil {
-		return nil, err
-	}
-	if open != json.Delim('{') {
-		return nil, errNotObject
-	}
-	o := &object{indent: "\n" + strings.Repeat("  ", depth+1)}
-	at := int(dec.InputOffset())
-	o.start = data[:at-1]
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return nil, err
-		}
-		start := at + bytes.IndexByte(data[at:], '"')
-		before := bytes.TrimPrefix(data[at:start], []byte(","))
-		if len(o.members) > 0 { // the white space before the comma belongs to the member it follows
-			comma := bytes.IndexByte(data[at:start], ',')
-			o.members[len(o.members)-1].after = data[at : at+comma]
-			before = data[at+comma+1 : start]
-		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, err
-		}
-		at = int(dec.InputOffset())
-		o.members = append(o.members, member{
-			before: before, key: key.(string),
-			name: data[start : at-len(value)], value: data[at-len(value) : at],
-		})
-	}
-	if _, err := dec.Token(); err != nil {
-		return nil, err
-	}
-	end := int(dec.InputOffset())
-	if n := len(o.members); n > 0 {
-		o.members[n-1].after = data[at : end-1]
-	}
-	o.end = data[end:]
-	if len(bytes.Trim(o.end, " \t\r\n")) > 0 {
-		return nil, errors.New("something follows the JSON object")
+// parseObject reads an object that is known to be JSON.
+func parseObject(data []byte) (o object, err error) {
+	if !jsontext.Walk(data, func(key, value []byte) { o = append(o, jsontext.Member{Key: key, Value: value}) }) {
+		return nil, errors.New("it is not a JSON object")
 	}
 	return o, nil
 }
 
-// get returns the value of a key, or nil where there is none. Of several the last
-// one counts.
-func (o *object) get(key string) []byte {
-	for i := len(o.members) - 1; i >= 0; i-- {
-		if o.members[i].key == key {
-			return o.members[i].value
+// get returns the value of a key, or nil where there is none. Of several the last one counts.
+func (o object) get(key string) []byte {
+	for _, m := range slices.Backward(o) {
+		if jsontext.KeyIs(m.Key, key) {
+			return m.Value
 		}
 	}
 	return nil
 }
 
-// set gives a key a value; nil removes it.
+// set gives a key that needs no escapes a value; nil removes it.
 func (o *object) set(key string, value []byte) {
-	at := -1 // of several with the same key the last one counts
-	for i, m := range o.members {
-		if m.key == key {
-			at = i
+	if value == nil {
+		*o = slices.DeleteFunc(*o, func(m jsontext.Member) bool { return jsontext.KeyIs(m.Key, key) })
+		return
+	}
+	for i, m := range slices.Backward(*o) {
+		if jsontext.KeyIs(m.Key, key) {
+			(*o)[i].Value = value
+			return
 		}
 	}
-	switch {
-	case at >= 0 && value != nil:
-		o.members[at].value = value
-	case at >= 0:
-		end := o.members[len(o.members)-1].after
-		o.members = slices.DeleteFunc(o.members, func(m member) bool { return m.key == key })
-		if n := len(o.members); n > 0 {
-			o.members[n-1].after = end
-		}
-	case value != nil:
-		o.add(key, value)
-	}
+	*o = append(*o, jsontext.Member{Key: []byte(key), Value: value})
 }
 
-// add adds a member at the end, laid out as those there are.
-func (o *object) add(key string, value []byte) {
-	m := member{
-		before: []byte(o.indent), key: key, name: append(transcript.AppendQuoted(nil, []byte(key)), ": "...), value: value,
-		after: []byte(strings.TrimSuffix(o.indent, "  ")),
-	}
-	if n := len(o.members); n > 0 {
-		last := &o.members[n-1]
-		m.before = o.members[0].before
-		if !bytes.ContainsRune(m.before, '\n') {
-			m.name = m.name[:len(m.name)-1]
-		}
-		m.after, last.after = last.after, nil
-	}
-	o.members = append(o.members, m)
-}
-
-// bytes returns the object as it is to be written.
-func (o *object) bytes() []byte {
-	b := append(slices.Clone(o.start), '{')
-	for i, m := range o.members {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(append(append(append(b, m.before...), m.name...), m.value...), m.after...)
-	}
-	return append(append(b, '}'), o.end...)
-}
-
-// setText gives a key a text; the empty one removes it.
+// setText gives a key a text. One that has it keeps it, however it is escaped.
 func (o *object) setText(key, value string) {
-	if value == "" {
+	var old *string
+	if json.Unmarshal(o.get(key), &old) != nil || old == nil || *old != value {
+		o.set(key, transcript.AppendQuoted(nil, []byte(value)))
+	}
+}
+
+// setTime gives a key a time as JP writes it; the zero time removes it.
+func (o *object) setTime(key string, at time.Time) {
+	if at.IsZero() {
 		o.set(key, nil)
 		return
 	}
-	if old := o.get(key); old != nil {
-		var text string
-		if json.Unmarshal(old, &text) == nil && text == value {
-			return // however it is escaped
-		}
+	o.setText(key, formatTimestamp(at))
+}
+
+// bytes returns the object as JP lays it out, in lines with an indent.
+func (o object) bytes(indent string) []byte {
+	if len(o) == 0 {
+		return []byte("{}")
 	}
-	o.set(key, transcript.AppendQuoted(nil, []byte(value)))
+	var b []byte
+	for i, m := range o {
+		b = append(b, "{,"[min(i, 1)])
+		b = append(append(b, indent+"  \""...), m.Key...)
+		b = append(append(b, "\": "...), m.Value...)
+	}
+	return append(b, indent+"}"...)
 }

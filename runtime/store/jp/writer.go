@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -17,7 +15,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Writer changes the conversations of a workspace beside other processes that do,
@@ -119,7 +116,7 @@ func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *writing, 
 		if !ok {
 			return nil, &store.NotFoundError{IDs: []transcript.ID{id}, Place: wr.w.root}
 		}
-		release, err := c.locks.acquire(ctx, lockName(n), wr.wait)
+		err := c.lock(ctx, lockName(n), wr.wait)
 		var busy *LockedError
 		if errors.As(err, &busy) {
 			busy.ID = id
@@ -127,9 +124,17 @@ func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *writing, 
 		if err != nil {
 			return nil, err
 		}
-		c.release = append(c.release, release)
 	}
 	return c, nil
+}
+
+// lock takes a lock that is held to the end.
+func (c *writing) lock(ctx context.Context, name string, wait time.Duration) error {
+	release, err := c.locks.acquire(ctx, name, wait)
+	if err == nil {
+		c.release = append(c.release, release)
+	}
+	return err
 }
 
 func (c *writing) end() {
@@ -140,6 +145,28 @@ func (c *writing) end() {
 		c.locks.close()
 	}
 	c.Close()
+}
+
+// change has do change a conversation, live or archived, whose lock it takes, and of which do
+// gets the directories.
+func (wr *Writer) change(ctx context.Context, id transcript.ID, do func(c *writing, copies []found) error) error {
+	c, err := wr.begin(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer c.end()
+	n, _ := numberOf(id)
+	copies, err := c.copies(ctx, n)
+	if err != nil {
+		return err
+	}
+	if err := c.clean(n, copies); err != nil {
+		return err
+	}
+	if err := do(c, copies); err != nil {
+		return err
+	}
+	return c.settle()
 }
 
 // copies returns the directories that have the name of a conversation. Nobody
@@ -175,40 +202,6 @@ func (c *writing) place(dirs []found) place {
 	return places[0]
 }
 
-// held returns the directories of a conversation whose lock is held, without what
-// a process left in them that was killed while it had the lock.
-func (c *writing) held(ctx context.Context, n number) ([]found, error) {
-	all, err := c.copies(ctx, n)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range all {
-		if err := c.clean(f.store, f.dir); err != nil {
-			return nil, err
-		}
-	}
-	staged := stageDir(n)
-	for i, root := range c.roots {
-		if root != nil && c.exists(i, staged) {
-			if err := c.wr.disk.removeAll(root, staged); err != nil {
-				return nil, c.failed(i, err)
-			}
-		}
-	}
-	return all, nil
-}
-
-// find returns where a conversation is whose lock is held, the live one where it
-// is also archived.
-func (c *writing) find(ctx context.Context, id transcript.ID) (place, error) {
-	n, _ := numberOf(id)
-	all, err := c.held(ctx, n)
-	if err != nil {
-		return place{}, err
-	}
-	return c.place(all), nil
-}
-
 // stagePrefix begins the names of files and directories that are not finished. JP
 // takes no notice of them; it removes those that end with ".tmp", also of others
 // who are still writing them.
@@ -218,17 +211,28 @@ const stagePrefix = ".convtools-"
 // the going. Only who has its lock touches it.
 func stageDir(n number) string { return stagePrefix + strconv.FormatInt(int64(n), 10) }
 
-// clean removes unfinished files from the directory of a conversation.
-func (c *writing) clean(i int, dir string) error {
-	entries, err := safefile.ReadDirIn(c.roots[i], dir)
-	if err != nil {
-		return c.failed(i, err)
-	}
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), stagePrefix) {
-			if err := c.wr.disk.remove(c.roots[i], path.Join(dir, entry.Name())); err != nil {
-				return c.failed(i, err)
+// clean removes what a process left of a conversation that was killed while it had the lock.
+func (c *writing) clean(n number, copies []found) error {
+	for _, f := range copies {
+		entries, err := safefile.ReadDirIn(c.roots[f.store], f.dir)
+		if err != nil {
+			return c.failed(f.store, err)
+		}
+		for _, entry := range entries {
+			if !strings.HasPrefix(entry.Name(), stagePrefix) {
+				continue
 			}
+			if err := c.wr.disk.remove(c.roots[f.store], path.Join(f.dir, entry.Name())); err != nil {
+				return c.failed(f.store, err)
+			}
+		}
+	}
+	for i, root := range c.roots {
+		if root == nil || !c.exists(i, stageDir(n)) {
+			continue
+		}
+		if err := c.wr.disk.removeAll(root, stageDir(n)); err != nil {
+			return c.failed(i, err)
 		}
 	}
 	return nil
@@ -239,61 +243,39 @@ func (c *writing) failed(i int, err error) error {
 	return &StoreError{Path: c.paths[i], Err: reason(err)}
 }
 
-// replacement is a file that is to be replaced. Until commit it is beside the one
-// it replaces.
+// replacement is a file that is to have other bytes.
 type replacement struct {
-	store      int
-	dir, name  string
-	staged     string
-	unchanged  bool
-	replacedBy func(io.Writer) error
+	store     int
+	dir, name string
+	data      []byte
 }
 
-// replaceWith is a replacement by bytes.
-func replaceWith(i int, dir, name string, data []byte) *replacement {
-	return &replacement{store: i, dir: dir, name: name, replacedBy: fileOf(name, data).write}
-}
+func (r *replacement) path() string { return path.Join(r.dir, r.name) }
 
-// sameBytes reports whether a file holds just these bytes.
-func (c *writing) sameBytes(i int, name string, data []byte) bool {
-	old, err := readSmallFile(c.roots[i], c.dirs[i], name, int64(len(data)))
-	return err == nil && bytes.Equal(old, data)
-}
+func (r *replacement) staged() string { return path.Join(r.dir, stagePrefix+r.name) }
 
-// stage writes the files of replacements, so that what goes wrong with that goes
-// wrong before anything is changed.
-func (c *writing) stage(list []*replacement) error {
-	for _, r := range list {
-		if r.unchanged {
-			continue
+// replace gives files other bytes, one after the other, but those that have them. All are
+// written before the first one is in its place, so that what goes wrong with that goes wrong
+// before anything is changed. [writing.settle] makes it last.
+func (c *writing) replace(list ...replacement) error {
+	list = slices.DeleteFunc(list, func(r replacement) bool {
+		old, err := readFile(c.roots[r.store], r.path(), int64(len(r.data)))
+		return err == nil && bytes.Equal(old, r.data)
+	})
+	unstage := func(list []replacement) { // what is left is removed by the next who has the lock
+		for _, r := range list {
+			_ = c.wr.disk.remove(c.roots[r.store], r.staged())
 		}
-		staged := path.Join(r.dir, stagePrefix+r.name)
-		if err := c.wr.disk.create(c.roots[r.store], staged, r.replacedBy); err != nil {
-			_ = c.wr.disk.remove(c.roots[r.store], staged) // what is left of it is removed by the next who has the lock
-			c.unstage(list)
+	}
+	for k, r := range list {
+		if err := c.wr.disk.create(c.roots[r.store], r.staged(), r.data); err != nil {
+			unstage(list[:k+1])
 			return c.failed(r.store, err)
 		}
-		r.staged = staged
 	}
-	return nil
-}
-
-func (c *writing) unstage(list []*replacement) {
-	for _, r := range list {
-		if r.staged != "" {
-			_ = c.wr.disk.remove(c.roots[r.store], r.staged) // as above
-		}
-	}
-}
-
-// commit puts staged files in their place. [writing.settle] makes that last.
-func (c *writing) commit(list []*replacement) error {
-	for i, r := range list {
-		if r.unchanged {
-			continue
-		}
-		if err := c.wr.disk.rename(c.roots[r.store], r.staged, path.Join(r.dir, r.name)); err != nil {
-			c.unstage(list[i:])
+	for k, r := range list {
+		if err := c.wr.disk.rename(c.roots[r.store], r.staged(), r.path()); err != nil {
+			unstage(list[k:])
 			return c.failed(r.store, err)
 		}
 		c.gained = append(c.gained, dirOf{r.store, r.dir})
@@ -306,22 +288,38 @@ func (c *writing) move(i int, from, to string) error {
 	if err := c.wr.disk.rename(c.roots[i], from, to); err != nil {
 		return c.failed(i, err)
 	}
+	for k := range c.gained {
+		if c.gained[k] == (dirOf{i, from}) {
+			c.gained[k].dir = to
+		}
+	}
 	c.gained = append(c.gained, dirOf{i, path.Dir(to)})
 	c.lost = append(c.lost, dirOf{i, path.Dir(from)})
 	return nil
 }
 
+// moveInto moves a directory below another one, which is made, under its name where that is
+// free, else under another one of the same conversation.
+func (c *writing) moveInto(i int, from, parent, name string) (to string, err error) {
+	if err := c.makeDirs(i, parent); err != nil {
+		return "", err
+	}
+	to = path.Join(parent, name)
+	digits, _, _ := strings.Cut(name, "-")
+	for k := 2; c.exists(i, to); k++ {
+		to = path.Join(parent, fmt.Sprintf("%s-%d", digits, k))
+	}
+	return to, c.move(i, from, to)
+}
+
 // makeDirs makes a directory and those above it in a store, where they are not
 // there. [writing.settle] makes that last.
 func (c *writing) makeDirs(i int, dir string) error {
-	if dir == "." {
+	if dir == "." || c.exists(i, dir) {
 		return nil
 	}
 	if err := c.makeDirs(i, path.Dir(dir)); err != nil {
 		return err
-	}
-	if _, err := c.roots[i].Lstat(dir); err == nil {
-		return nil
 	}
 	if err := c.wr.disk.mkdir(c.roots[i], dir); err != nil {
 		return c.failed(i, err)
@@ -334,7 +332,8 @@ func (c *writing) makeDirs(i int, dir string) error {
 // leads to a new place before the old place, so that nothing is in neither after a
 // power cut.
 func (c *writing) settle() error {
-	slices.SortStableFunc(c.gained, func(a, b dirOf) int { return cmp.Compare(depth(b.dir), depth(a.dir)) })
+	length := func(d dirOf) int { return len(path.Join("/", d.dir)) } // of what is below another one more
+	slices.SortStableFunc(c.gained, func(a, b dirOf) int { return cmp.Compare(length(b), length(a)) })
 	synced := map[dirOf]bool{}
 	for _, d := range slices.Concat(c.gained, c.lost) {
 		if synced[d] {
@@ -346,165 +345,5 @@ func (c *writing) settle() error {
 		}
 	}
 	c.gained, c.lost = nil, nil
-	return nil
-}
-
-// depth is how many directories a path leads through.
-func depth(dir string) int {
-	if dir == "." {
-		return 0
-	}
-	return 1 + strings.Count(dir, "/")
-}
-
-// freeName returns a name for a directory that is not taken, and still that of the
-// same conversation.
-func (c *writing) freeName(i int, parent, name string) string {
-	if !c.exists(i, path.Join(parent, name)) {
-		return name
-	}
-	digits, _, _ := strings.Cut(name, "-")
-	for k := 2; ; k++ {
-		if name := fmt.Sprintf("%s-%d", digits, k); !c.exists(i, path.Join(parent, name)) {
-			return name
-		}
-	}
-}
-
-// openStore opens a store that has no directory of conversations yet, and makes
-// that. It reports false where there is no such store at all.
-func (c *writing) openStore(i int) (bool, error) {
-	if c.roots[i] != nil {
-		return true, nil
-	}
-	open := func() (*os.Root, error) { return trust.OpenDir(c.w.root, storageDir, c.w.getenv) }
-	if i == userStore {
-		if c.w.user == "" {
-			return false, nil
-		}
-		open = func() (*os.Root, error) { return safefile.OpenDir(c.w.user) }
-	}
-	parent, err := open()
-	if err != nil {
-		return false, c.failed(i, err)
-	}
-	defer parent.Close()
-	if err := c.wr.disk.mkdir(parent, conversationsDir); err != nil {
-		return false, c.failed(i, err)
-	}
-	if c.roots[i], err = safefile.OpenDirIn(parent, conversationsDir); err != nil {
-		return false, c.failed(i, err)
-	}
-	return true, nil
-}
-
-// newDirectory makes the directory of a conversation in a store, complete or not
-// at all: JP throws away one that lacks a file.
-func (c *writing) newDirectory(i int, n number, parent, name string, files []newFile) (err error) {
-	staged := stageDir(n)
-	defer func() {
-		if err != nil {
-			_ = c.wr.disk.removeAll(c.roots[i], staged) // as in stage
-		}
-	}()
-	if err := c.makeDirs(i, parent); err != nil {
-		return err
-	}
-	if err := c.wr.disk.mkdir(c.roots[i], staged); err != nil {
-		return c.failed(i, err)
-	}
-	for _, f := range files {
-		if err := c.wr.disk.create(c.roots[i], path.Join(staged, f.name), f.write); err != nil {
-			return c.failed(i, err)
-		}
-	}
-	if err := c.wr.disk.syncDir(c.roots[i], staged); err != nil {
-		return c.failed(i, err)
-	}
-	if err := c.move(i, staged, path.Join(parent, c.freeName(i, parent, name))); err != nil {
-		return err
-	}
-	return c.settle()
-}
-
-// discard removes the directory of a conversation, which nobody sees in part.
-func (c *writing) discard(i int, n number, dir string) error {
-	gone := stageDir(n)
-	if err := c.move(i, dir, gone); err != nil {
-		return err
-	}
-	if err := c.settle(); err != nil {
-		return err
-	}
-	if err := c.wr.disk.removeAll(c.roots[i], gone); err != nil {
-		return c.failed(i, err)
-	}
-	return nil
-}
-
-// newFile is a file of a directory in the making.
-type newFile struct {
-	name  string
-	write func(io.Writer) error
-}
-
-// copyOf is a file as it is in a store.
-func (c *writing) copyOf(i int, dir, name string) newFile {
-	return newFile{name, func(w io.Writer) error {
-		f, err := openRegular(c.roots[i], c.dirs[i], path.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		_, err = io.Copy(w, io.NewSectionReader(f, 0, f.size))
-		return err
-	}}
-}
-
-func fileOf(name string, data []byte) newFile {
-	return newFile{name, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	}}
-}
-
-// stream returns the directory whose events count, and which of the files of a
-// stream it has. Events that are damaged are an error: JP would throw away what
-// has them.
-func (c *writing) stream(ctx context.Context, p *place) (i int, files []string, err error) {
-	for _, i := range c.byAge(p, eventsFile, baseConfigFile) {
-		if _, statErr := c.roots[i].Lstat(path.Join(p.dirs[i], eventsFile)); statErr != nil {
-			err = cmp.Or(err, statErr)
-			continue
-		}
-		files = []string{eventsFile}
-		if _, err := c.roots[i].Lstat(path.Join(p.dirs[i], baseConfigFile)); err == nil {
-			files = []string{baseConfigFile, eventsFile}
-		}
-		return i, files, c.checkEvents(ctx, p)
-	}
-	return 0, nil, &ConversationError{p.number.id(), fmt.Errorf("it has no events: %w", reason(err))}
-}
-
-// checkEvents reads events to the end.
-func (c *writing) checkEvents(ctx context.Context, p *place) error {
-	r := record{s: c.session, place: *p}
-	e, err := r.Events(ctx)
-	if err != nil {
-		return err
-	}
-	defer e.Close()
-	for e.Next(ctx) {
-	}
-	var damage *store.DamageError
-	switch err := e.Err(); {
-	case errors.As(err, &damage):
-		return &ConversationError{p.number.id(), fmt.Errorf("%s is damaged: %w", eventsFile, err)}
-	case err != nil:
-		return err
-	}
-	if err := e.Totals().Uncounted; err != nil {
-		return &ConversationError{p.number.id(), fmt.Errorf("%s cannot be used by JP: %w", eventsFile, err)}
-	}
 	return nil
 }

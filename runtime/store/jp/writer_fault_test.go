@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -32,12 +31,13 @@ type faultyDisk struct {
 // quickDisk does not wait for the disk: who is killed loses nothing by that.
 type quickDisk struct{ osDisk }
 
-func (quickDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+func (quickDisk) create(root *os.Root, name string, data []byte) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
 	if err != nil {
 		return err
 	}
-	return errors.Join(write(f), f.Close())
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
 }
 
 func (quickDisk) syncDir(*os.Root, string) error { return nil }
@@ -67,27 +67,14 @@ func (d *faultyDisk) mkdir(root *os.Root, name string) error {
 }
 
 // create takes three steps: the file is there, half of it is written, all of it is.
-func (d *faultyDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+func (d *faultyDisk) create(root *os.Root, name string, data []byte) error {
 	if err := d.step(); err != nil {
 		return err
 	}
-	half := d.step()
-	synced := d.step()
-	if half == nil && synced == nil {
-		return d.disk.create(root, name, write)
+	if err := d.step(); err != nil {
+		return errors.Join(err, d.disk.create(root, name, data[:len(data)/2]))
 	}
-	return d.disk.create(root, name, func(w io.Writer) error {
-		var text strings.Builder
-		if err := write(&text); err != nil {
-			return err
-		}
-		if half != nil {
-			_, err := io.WriteString(w, text.String()[:text.Len()/2])
-			return errors.Join(err, half)
-		}
-		_, err := io.WriteString(w, text.String())
-		return errors.Join(err, synced)
-	})
+	return errors.Join(d.disk.create(root, name, data), d.step())
 }
 
 func (d *faultyDisk) rename(root *os.Root, from, to string) error {
@@ -314,9 +301,9 @@ type notedDisk struct {
 	synced []string
 }
 
-func (d *notedDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+func (d *notedDisk) create(root *os.Root, name string, data []byte) error {
 	d.synced = append(d.synced, name)
-	return d.disk.create(root, name, write)
+	return d.disk.create(root, name, data)
 }
 
 func (d *notedDisk) syncDir(root *os.Root, name string) error {
@@ -389,8 +376,8 @@ func (d *readOnlyDisk) mkdir(root *os.Root, name string) error {
 	return orElse(d.check(root), func() error { return d.disk.mkdir(root, name) })
 }
 
-func (d *readOnlyDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
-	return orElse(d.check(root), func() error { return d.disk.create(root, name, write) })
+func (d *readOnlyDisk) create(root *os.Root, name string, data []byte) error {
+	return orElse(d.check(root), func() error { return d.disk.create(root, name, data) })
 }
 
 func (d *readOnlyDisk) rename(root *os.Root, from, to string) error {

@@ -2,7 +2,6 @@ package jp
 
 import (
 	"context"
-	"io"
 	"maps"
 	"os"
 	"path"
@@ -36,10 +35,10 @@ func (d *countingDisk) mkdir(root *os.Root, name string) error {
 	return err
 }
 
-func (d *countingDisk) create(root *os.Root, name string, write func(io.Writer) error) error {
+func (d *countingDisk) create(root *os.Root, name string, data []byte) error {
 	d.syncs[filepath.Join(root.Name(), name)]++
 	d.change(root, name)
-	return d.quickDisk.create(root, name, write)
+	return d.quickDisk.create(root, name, data)
 }
 
 func (d *countingDisk) rename(root *os.Root, from, to string) error {

@@ -39,13 +39,10 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 // calling returns the session in which a call runs; "" where there is none, or several
 // make the same call.
 func (s *Store) calling(ctx context.Context, from caller.Caller) string {
-	opened, _, err := s.Open(ctx)
-	if err != nil {
-		return ""
-	}
-	defer opened.Close()
+	l := s.open()
+	defer l.close()
 	found := ""
-	for _, src := range opened.(*session).sources {
+	for _, src := range l.sources {
 		d, ok := src.(*database)
 		if !ok {
 			continue // versions with trees of files are not known to record calls in time

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -68,9 +69,8 @@ func parsePart(raw []byte) (c content, ok bool) {
 
 // decoder makes events of messages, in their order.
 type decoder struct {
-	agent   bool // the session is that of a sub-agent
-	turn    int
-	skipped int // parts that are damaged, or of no known type
+	agent  bool          // the session is that of a sub-agent
+	totals *store.Totals // turns, and what is skipped, up to here
 }
 
 // events appends the events of a message.
@@ -86,13 +86,13 @@ func (d *decoder) events(dst []recorded.Event, m *message, parts []part) []recor
 			}
 		}
 	default:
-		d.skipped++
+		d.totals.Skipped++
 	}
-	if len(dst) > from && d.turn == 0 && !dst[from].Kind.Global() {
-		d.turn = 1
+	if len(dst) > from && d.totals.Turns == 0 && !dst[from].Kind.Global() {
+		d.totals.Turns = 1
 	}
 	for i := from; i < len(dst); i++ {
-		dst[i].Turn = d.turn
+		dst[i].Turn = d.totals.Turns
 	}
 	return dst
 }
@@ -103,7 +103,7 @@ func (d *decoder) parse(p part) (content, bool) {
 	}
 	c, ok := parsePart(p.raw)
 	if !ok {
-		d.skipped++
+		d.totals.Skipped++
 	}
 	return c, ok
 }
@@ -129,14 +129,14 @@ func (d *decoder) prompt(dst []recorded.Event, m *message, parts []part) []recor
 			said = true
 		case string(c.kind) == "compaction":
 			if m.compacted {
-				dst = append(dst, recorded.Event{Kind: transcript.KindCompaction, At: m.created, Compacted: d.turn})
+				dst = append(dst, recorded.Event{Kind: transcript.KindCompaction, At: m.created, Compacted: d.totals.Turns})
 			}
 		default:
 			d.known(&c)
 		}
 	}
 	if said {
-		d.turn++
+		d.totals.Turns++
 		dst = append(dst, e)
 	}
 	return dst
@@ -147,7 +147,7 @@ func (d *decoder) known(c *content) {
 	switch string(c.kind) {
 	case "file", "compaction", "step-start", "step-finish", "patch", "agent", "subtask", "snapshot", "retry":
 	default:
-		d.skipped++
+		d.totals.Skipped++
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"time"
@@ -23,18 +22,6 @@ type conversation struct {
 
 func (c *conversation) id() transcript.ID { return id(c.info.session) }
 
-// Events implements [store.Record].
-func (c *conversation) Events(ctx context.Context) (store.Events, error) {
-	e := &events{conversation: c}
-	c.info.source.Retain()
-	if err := e.open(ctx); err != nil {
-		e.Release()
-		return nil, fmt.Errorf("reading the events of %s: %w", c.id(), err)
-	}
-	e.Begin(c.id(), e)
-	return e, nil
-}
-
 // Version implements [store.Record].
 func (c *conversation) Version(ctx context.Context) (string, error) {
 	c.info.source.Retain()
@@ -51,6 +38,72 @@ func (c *conversation) Version(ctx context.Context) (string, error) {
 
 func (c *conversation) gone() error {
 	return &store.NotFoundError{IDs: []transcript.ID{c.id()}, Place: c.store.Dir}
+}
+
+// Read implements [store.Record].
+func (c *conversation) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	if mark != nil && len(*mark) > 0 {
+		return store.Totals{}, store.ErrChanged
+	}
+	c.info.source.Retain()
+	defer c.info.source.Release()
+	t := recorded.Teller{Yield: yield}
+	return t.End(c.id(), c.tell(ctx, &t))
+}
+
+// tell tells the events.
+func (c *conversation) tell(ctx context.Context, t *recorded.Teller) error {
+	// What was undone may have changed since the session was listed.
+	found, problems, err := c.info.source.sessions(ctx, c.info.session)
+	switch {
+	case err != nil:
+		return err
+	case len(problems) > 0:
+		return problems[0].Err
+	case len(found) == 0:
+		return c.gone()
+	}
+	c = &conversation{store: c.store, info: found[0]}
+	messages, err := c.messages(ctx, -1)
+	if err == nil {
+		err = c.originals(ctx, messages)
+	}
+	d := &decoder{agent: c.info.parent != "", totals: &t.Totals}
+	for i := range messages {
+		var told []recorded.Event
+		if err == nil {
+			told, err = c.events(ctx, d, &messages[i])
+		}
+		if err != nil {
+			return err
+		}
+		for n := range told {
+			if !t.Tell(&told[n], messages[i].copied) {
+				return nil
+			}
+		}
+	}
+	return err
+}
+
+// events returns the events of a message.
+func (c *conversation) events(ctx context.Context, d *decoder, m *message) ([]recorded.Event, error) {
+	if m.summary { // of what is told
+		return nil, nil
+	}
+	parts, err := c.info.source.parts(ctx, m.id)
+	switch {
+	case errors.Is(err, sqlitefile.ErrCorrupt):
+		return nil, &store.DamageError{Err: err}
+	case err != nil:
+		return nil, err
+	}
+	d.totals.Skipped += parts.left + parts.unread
+	d.totals.TooLarge += parts.left
+	if undone := c.info.revert; m.id == undone.message {
+		parts.all = slices.DeleteFunc(parts.all, func(p part) bool { return p.id >= undone.part })
+	}
+	return d.events(nil, m, parts.all), nil
 }
 
 // messages returns the last messages of which something is told, in the order in which they are
@@ -118,14 +171,13 @@ func (c *conversation) originals(ctx context.Context, messages []message) error 
 // firstPrompt returns how the first request begins, as [store.Conversation.Request] has it.
 func (c *conversation) firstPrompt(ctx context.Context) (string, error) {
 	messages, err := c.messages(ctx, -1)
-	for _, m := range messages {
-		if m.role != user || err != nil {
+	for i := range messages {
+		if messages[i].role != user {
 			continue
 		}
-		var parts partsOf
-		parts, err = c.info.source.parts(ctx, m.id)
-		d := decoder{}
-		for _, e := range d.events(nil, &m, parts.all) {
+		var told []recorded.Event
+		told, err = c.events(ctx, &decoder{totals: &store.Totals{}}, &messages[i])
+		for _, e := range told {
 			if len(e.Pieces) > 0 {
 				return recorded.Request(e.Pieces[0].Raw), err
 			}
@@ -141,86 +193,12 @@ func (c *conversation) lastAt(ctx context.Context) (time.Time, error) {
 		few = -1
 	}
 	messages, err := c.messages(ctx, few)
-	for _, m := range slices.Backward(messages) {
-		e := &events{conversation: c, messages: []message{m}}
-		var last recorded.Stream
-		if err := e.Read(ctx, &last); err != nil {
-			return time.Time{}, err
-		}
-		for last.Next() {
-		}
-		if at := last.Last(); !at.IsZero() {
-			return at, nil
+	for i := len(messages) - 1; i >= 0 && err == nil; i-- {
+		var told []recorded.Event
+		told, err = c.events(ctx, &decoder{totals: &store.Totals{}}, &messages[i])
+		if len(told) > 0 && !told[len(told)-1].At.IsZero() {
+			return told[len(told)-1].At, nil
 		}
 	}
 	return time.Time{}, err
 }
-
-// events reads the events of a session. It implements [recorded.Script].
-type events struct {
-	recorded.Events
-	conversation *conversation
-	messages     []message
-	next         int // message
-	decoder      decoder
-	large        int // parts that are too long to be read
-}
-
-// open finds out which messages are read.
-func (e *events) open(ctx context.Context) error {
-	was := e.conversation
-	// What was undone may have changed since the session was listed.
-	now, _, err := was.info.source.sessions(ctx, was.info.session)
-	if err == nil && len(now) == 0 {
-		err = was.gone()
-	}
-	if err != nil {
-		return err
-	}
-	e.conversation = &conversation{store: was.store, info: now[0]}
-	if e.messages, err = e.conversation.messages(ctx, -1); err != nil {
-		return err
-	}
-	return e.conversation.originals(ctx, e.messages)
-}
-
-// Read implements [recorded.Script].
-func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
-	if e.next == len(e.messages) {
-		return io.EOF
-	}
-	m := &e.messages[e.next]
-	if m.summary { // of what is told
-		e.next++
-		return nil
-	}
-	parts, err := e.conversation.info.source.parts(ctx, m.id)
-	if errors.Is(err, sqlitefile.ErrCorrupt) {
-		err = &store.DamageError{Err: err}
-	}
-	if err != nil {
-		return err
-	}
-	e.next++
-	e.decoder.skipped += parts.left + parts.unread
-	e.large += parts.left
-	if undone := e.conversation.info.revert; m.id == undone.message {
-		parts.all = slices.DeleteFunc(parts.all, func(p part) bool { return p.id >= undone.part })
-	}
-	into.Put(e.decoder.events(into.Free(), m, parts.all), m.copied)
-	return nil
-}
-
-// Counts implements [recorded.Script].
-func (e *events) Counts() (turns, skipped, tooLarge int) {
-	return e.decoder.turn, e.decoder.skipped, e.large
-}
-
-// Rewind implements [recorded.Script].
-func (e *events) Rewind() {
-	e.next, e.large = 0, 0
-	e.decoder = decoder{agent: e.conversation.info.parent != ""}
-}
-
-// Release implements [recorded.Script].
-func (e *events) Release() { e.conversation.info.source.Release() }

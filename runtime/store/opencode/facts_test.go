@@ -467,12 +467,7 @@ func TestDamagedPages(t *testing.T) {
 		data[i] = 0xff
 	}
 	damaged.write("opencode.db", string(data))
-	session, _, err := damaged.open().Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	c, err := session.Find(t.Context(), convID(1))
+	c, err := storetest.Find(t, damaged.open(), convID(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -578,7 +573,7 @@ func TestForbidden(t *testing.T) {
 	if _, err := os.ReadDir(h.dir); err == nil {
 		t.Skip("the user of the test may read everything")
 	}
-	if _, _, err := h.open().Open(t.Context()); err == nil {
+	if _, err := h.open().List(t.Context(), store.Scope{Set: store.Live}); err == nil {
 		t.Error("there is no error")
 	}
 }
@@ -610,7 +605,7 @@ func TestParseID(t *testing.T) {
 	}
 }
 
-// A session answers several questions at a time, and readers of events outlive it.
+// A store answers several questions at a time, and what it lists is read at a time.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	for _, record := range recorders {
@@ -620,19 +615,17 @@ func TestConcurrentUse(t *testing.T) {
 			sessions = append(sessions, sess{n: n + 1, messages: []msg{prompt(n+1, text("Go"))}})
 		}
 		record(h, sessions...)
-		session, _, err := h.open().Open(t.Context())
+		opened := h.open()
+		listing, err := opened.List(t.Context(), store.Scope{Set: store.Live})
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, _, err := session.List(t.Context(), store.Live)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := listing.Conversations
 		var wg sync.WaitGroup
 		for i := range 4 {
 			wg.Go(func() {
-				if found, _, err := session.List(t.Context(), store.Live); len(found) != 20 || err != nil {
-					t.Errorf("%d, %v", len(found), err)
+				if found, problems := storetest.List(t, opened, store.Live); len(found) != 20 || len(problems) != 0 {
+					t.Errorf("%d, %v", len(found), problems)
 				}
 				for _, c := range found[5*i : 5*i+5] {
 					if said, err := storetest.Read(t.Context(), c); said != "1 user: Go\n" || err != nil {
@@ -642,10 +635,7 @@ func TestConcurrentUse(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		session.Close()
-		if got := storetest.Said(t, found[0]); got != "1 user: Go\n" {
-			t.Errorf("after the session: %q", got)
-		}
+		listing.Close()
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -98,36 +97,6 @@ func (s *Store) databases() ([]string, error) {
 	return paths, err
 }
 
-// Open implements [store.Store].
-func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error) {
-	opened := &session{store: s}
-	databases, err := s.databases()
-	if err != nil {
-		opened.unread = append(opened.unread, history.Problem("", store.Unreadable, s.Dir, err))
-	}
-	for _, path := range databases {
-		d := newDatabase(path)
-		opened.sources = append(opened.sources, d)
-		err := d.Do(ctx, func(*opencodeDB) error { return nil })
-		if ctx.Err() != nil {
-			opened.Close()
-			return nil, nil, ctx.Err()
-		}
-		if err != nil {
-			opened.sources = opened.sources[:len(opened.sources)-1]
-			opened.unread = append(opened.unread, history.Problem("", store.Unreadable, path, err))
-		}
-	}
-	t := &tree{dir: filepath.Join(s.Dir, treeDir)}
-	if info, err := os.Stat(t.dir); err == nil && info.IsDir() {
-		opened.sources = append(opened.sources, t)
-	}
-	if unread := opened.unread; len(opened.sources) == 0 && len(unread) == 1 {
-		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", unread[0].Path, unread[0].Err)
-	}
-	return opened, slices.Clone(opened.unread), nil
-}
-
 // IDPrefix is what the ids of conversations of this store begin with.
 const IDPrefix = "opencode-"
 
@@ -161,3 +130,6 @@ func isID(s, prefix string) bool {
 	rest, ok := strings.CutPrefix(s, prefix)
 	return ok && history.IsName(rest)
 }
+
+// Version implements [store.Store].
+func (s *Store) Version(context.Context) (string, error) { return "", nil }

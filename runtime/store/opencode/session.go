@@ -3,6 +3,8 @@ package opencode
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -109,90 +111,111 @@ func (p *partsOf) add(id string, raw []byte) {
 	}
 }
 
-// session is the sources, opened for one query. It implements [store.Session].
-type session struct {
-	store   *Store
-	sources []source
-	unread  []store.Problem
+// listing is the sources, and what is found in them.
+type listing struct {
+	store    *Store
+	sources  []source
+	problems []store.Problem
 }
 
-// Close implements [store.Session].
-func (s *session) Close() {
-	for _, src := range s.sources {
+// open finds the sources.
+func (s *Store) open() *listing {
+	l := &listing{store: s}
+	databases, err := s.databases()
+	if err != nil {
+		l.problems = append(l.problems, history.Problem("", store.Unreadable, s.Dir, err))
+	}
+	for _, path := range databases {
+		l.sources = append(l.sources, newDatabase(path))
+	}
+	t := &tree{dir: filepath.Join(s.Dir, treeDir)}
+	if info, err := os.Stat(t.dir); err == nil && info.IsDir() {
+		l.sources = append(l.sources, t)
+	}
+	return l
+}
+
+func (l *listing) close() {
+	for _, src := range l.sources {
 		src.Release()
 	}
-	s.sources = nil
 }
 
-// all returns the sessions of the project in all sources: where several have one, the first of
-// them counts.
-func (s *session) all(ctx context.Context) ([]*info, []store.Problem, error) {
+// sessions returns the sessions of the project in all sources, or the one with an id: where several
+// have one, the first of them counts.
+func (l *listing) sessions(ctx context.Context, session string) ([]*info, error) {
 	var found []*info
-	var problems []store.Problem
 	seen := map[string]bool{}
-	for _, src := range s.sources {
-		infos, more, err := src.sessions(ctx, "")
+	for n := 0; n < len(l.sources); n++ {
+		src := l.sources[n]
+		infos, problems, err := src.sessions(ctx, session)
 		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+			return nil, ctx.Err()
 		}
 		if err != nil {
-			more = append(more, history.Problem("", store.Unreadable, src.path(), err))
+			problems = append(problems, history.Problem("", store.Unreadable, src.path(), err))
+			src.Release()
+			l.sources = slices.Delete(l.sources, n, n+1)
+			n--
 		}
-		problems = append(problems, more...)
+		l.problems = append(l.problems, problems...)
 		for _, i := range infos {
-			if !seen[i.session] && s.store.Project.Has(i.dir) {
+			if !seen[i.session] && l.store.Project.Has(i.dir) {
 				found = append(found, i)
 			}
 			seen[i.session] = true
 		}
 	}
-	return found, problems, nil
+	if p := l.problems; len(l.sources) == 0 && len(p) > 0 {
+		return nil, fmt.Errorf("opening the conversations in %s: %w", p[0].Path, p[0].Err)
+	}
+	return found, nil
 }
 
-// List implements [store.Session].
-func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	all, problems, err := s.all(ctx)
+// List implements [store.Store].
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	l := s.open()
+	found, err := l.list(ctx, scope)
 	if err != nil {
-		return nil, nil, err
+		l.close()
+		return nil, err
 	}
-	var list []store.Conversation
-	for _, i := range all {
-		if i.archived() && set&store.Archived != 0 || !i.archived() && set&store.Live != 0 {
-			list = append(list, s.conversation(ctx, i, all))
-		}
-	}
-	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	return list, problems, ctx.Err()
+	slices.SortFunc(found, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	return &store.Listing{Conversations: found, Problems: l.problems, Release: l.close}, nil
 }
 
-// Find implements [store.Session].
-func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
-	session := strings.TrimPrefix(string(want), IDPrefix)
-	for _, src := range s.sources {
-		found, _, err := src.sessions(ctx, session)
-		if err != nil {
-			return store.Conversation{}, fmt.Errorf("%s: %w", src.path(), err)
-		}
-		if len(found) == 0 {
+func (l *listing) list(ctx context.Context, scope store.Scope) (list []store.Conversation, err error) {
+	var wanted, all []*info
+	whole := len(scope.IDs) == 0
+	for _, want := range scope.IDs {
+		session, ok := strings.CutPrefix(string(want), IDPrefix)
+		if !ok || !isSession(session) {
 			continue
 		}
-		if !s.store.Project.Has(found[0].dir) {
-			break
+		found, err := l.sessions(ctx, session)
+		if err != nil {
+			return nil, err
 		}
-		var all []*info
-		if strings.Contains(found[0].title, forkMark) {
-			if all, _, err = s.all(ctx); err != nil {
-				return store.Conversation{}, err
-			}
-		}
-		return s.conversation(ctx, found[0], all), ctx.Err()
+		wanted = append(wanted, found...)
+		whole = whole || slices.ContainsFunc(found, func(i *info) bool { return strings.Contains(i.title, forkMark) }) // which others tell
 	}
-	return store.Conversation{}, s.store.Missing(ctx, s, want, s.unread)
+	if whole {
+		if all, err = l.sessions(ctx, ""); err != nil {
+			return nil, err
+		}
+		wanted = all
+	}
+	for _, i := range wanted {
+		if scope.Has(id(i.session), i.archived()) {
+			list = append(list, l.conversation(ctx, i, all))
+		}
+	}
+	return list, ctx.Err()
 }
 
 // conversation returns what List returns of a session, one of all.
-func (s *session) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
-	record := &conversation{store: s.store, info: i}
+func (l *listing) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
+	record := &conversation{store: l.store, info: i}
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
 			ID: id(i.session), Source: Name, Title: i.title, Dir: i.dir, CreatedAt: i.created, ArchivedAt: i.archivedAt, Archived: i.archived(),

@@ -109,8 +109,6 @@ func (t *tree) sessions(ctx context.Context, session string) (all []*info, probl
 				switch {
 				case ctx.Err() != nil:
 					return ctx.Err()
-				case err != nil && session != "":
-					return fmt.Errorf("%s: %w", file, err)
 				case err != nil:
 					problems = append(problems, history.Problem(id(idOf(file)), store.BadMetadata, t.full(file), err))
 				case i != nil:

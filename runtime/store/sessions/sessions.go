@@ -23,9 +23,9 @@ import (
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -116,16 +116,7 @@ func hasSessions(dir string) bool {
 	}
 }
 
-// Open implements [store.Store].
-func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
-	root, err := history.OpenRoot(s.Dir, s.Facts.Look())
-	if err != nil {
-		return nil, nil, fmt.Errorf("opening the sessions in %s: %w", s.Dir, err)
-	}
-	return &opened{s, root}, nil, nil
-}
-
-// opened is the directory of the logs. It implements [store.Session].
+// opened is the directory of the logs.
 type opened struct {
 	store *Store
 	*history.Root
@@ -182,32 +173,32 @@ type settings struct {
 
 // info is what the log of a session has of a conversation, without what is said.
 type info struct {
-	session, root string
-	id, parent    string
-	title         string
-	request       string
-	settings      settings
-	opened, last  time.Time
-	said          bool        // something is
-	fork          string      // the session that this one was forked from
-	stamp         facts.Stamp // of the log
+	Session, Root string
+	ID, Parent    string
+	Title         string
+	Request       string
+	Settings      settings
+	Opened, Last  time.Time
+	Said          bool       // something is
+	Fork          string     // the session that this one was forked from
+	stamp         kept.Stamp // of the log
 }
 
 // name is the id of the conversation.
-func (i *info) name() transcript.ID { return ID(i.session, i.root, i.id) }
+func (i *info) name() transcript.ID { return ID(i.Session, i.Root, i.ID) }
 
 // infos returns the conversations of a session as find does, unless they are known.
 func (o *opened) infos(ctx context.Context, session string) ([]*info, error) {
 	stamp, _ := o.Stamp(session + extension) // without one it is read
-	sheet := o.Sheet(factInfos, session, stamp)
+	sheet := o.Sheet("i"+session, stamp)
 	var found []*info
-	if data, ok := sheet.Kept(); !ok || !facts.Decode(data, walkInfos(&found)) {
+	if !sheet.Get(&found) {
 		var err error
 		if found, err = o.find(ctx, session); err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(found, func(i *info) bool { return o.store.Project.Excludes(i.settings.Dir) }) {
-			sheet.Keep(facts.Encode(walkInfos(&found)))
+		if !slices.ContainsFunc(found, func(i *info) bool { return o.store.Project.Excludes(i.Settings.Dir) }) {
+			sheet.Put(found)
 		}
 	}
 	for _, i := range found {
@@ -228,7 +219,7 @@ func (o *opened) find(ctx context.Context, session string) ([]*info, error) {
 	known := map[string]*info{}
 	fork := ""
 	err = jsonl.Each(ctx, jsonl.NewLines(f, stat.Size()), func(data []byte, offset, _ int64) bool {
-		untitled := slices.ContainsFunc(all, func(i *info) bool { return i.title == "" && i.request == "" })
+		untitled := slices.ContainsFunc(all, func(i *info) bool { return i.Title == "" && i.Request == "" })
 		if offset == 0 || bytes.Contains(data, []byte(`"type":"conversation_opened"`)) || untitled && bytes.Contains(data, []byte(`"type":"user_message"`)) {
 			var l line
 			if json.Unmarshal(data, &l) != nil {
@@ -240,15 +231,15 @@ func (o *opened) find(ctx context.Context, session string) ([]*info, error) {
 			for i := range l.Events {
 				e := &l.Events[i]
 				if e.Type == "conversation_opened" {
-					c := &info{session: session, root: e.Conversation, id: e.Conversation, parent: e.Parent, title: e.Context.Title, opened: e.At.UTC(), fork: fork}
-					_ = json.Unmarshal([]byte(e.Context.Settings), &c.settings) // without them it is of no project
+					c := &info{Session: session, Root: e.Conversation, ID: e.Conversation, Parent: e.Parent, Title: e.Context.Title, Opened: e.At.UTC(), Fork: fork}
+					_ = json.Unmarshal([]byte(e.Context.Settings), &c.Settings) // without them it is of no project
 					if len(all) > 0 {
-						c.root = all[0].id
+						c.Root = all[0].ID
 					}
-					all, known[c.id] = append(all, c), c
+					all, known[c.ID] = append(all, c), c
 				}
-				if c := known[e.Conversation]; c != nil && c.title == "" && c.request == "" && e.Type == "user_message" && e.Origin != "host" {
-					c.request = store.Request(string(e.said()))
+				if c := known[e.Conversation]; c != nil && c.Title == "" && c.Request == "" && e.Type == "user_message" && e.Origin != "host" {
+					c.Request = store.Request(string(e.said()))
 				}
 			}
 		}
@@ -256,7 +247,7 @@ func (o *opened) find(ctx context.Context, session string) ([]*info, error) {
 		return true
 	})
 	return slices.DeleteFunc(all, func(i *info) bool {
-		return !i.said || i.settings.JP || i.settings.Outside && i.parent == ""
+		return !i.Said || i.Settings.JP || i.Settings.Outside && i.Parent == ""
 	}), err
 }
 
@@ -284,7 +275,7 @@ func note(data []byte, known map[string]*info) {
 		}
 		switch string(kind) {
 		case "user_message", "agent_message", "tool_call", "tool_output", "calls_closed":
-			c.said, c.last = true, at
+			c.Said, c.Last = true, at
 		}
 	}
 }
@@ -295,14 +286,17 @@ func tells(data []byte) bool {
 	return bytes.Count(data, []byte(`"type":"`)) > bytes.Count(data, []byte(piece))
 }
 
-// List implements [store.Session].
-func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	if set&store.Live == 0 {
-		return nil, nil, nil // nothing is archived
+// List implements [store.Store].
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	root, err := history.OpenRoot(s.Dir, s.Kept)
+	if err != nil {
+		return nil, fmt.Errorf("opening the sessions in %s: %w", s.Dir, err)
 	}
+	defer root.Close()
+	o := &opened{s, root}
 	entries, err := o.ReadDir(".")
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", o.store.Dir, err)
+		return nil, fmt.Errorf("reading %s: %w", s.Dir, err)
 	}
 	var all []*log
 	for _, entry := range entries {
@@ -316,22 +310,21 @@ func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation,
 		}
 	})
 	if ctx.Err() != nil {
-		return nil, nil, ctx.Err()
+		return nil, ctx.Err()
 	}
-	list := make([]store.Conversation, 0, len(all))
-	var problems []store.Problem
-	for _, l := range all {
-		if l.err != nil && !errors.Is(l.err, fs.ErrNotExist) { // it was not removed meanwhile
-			problems = append(problems, o.store.Problem("", store.Unreadable, l.session+extension, l.err))
+	l := &store.Listing{Conversations: make([]store.Conversation, 0, len(all))}
+	for _, log := range all {
+		if log.err != nil && !errors.Is(log.err, fs.ErrNotExist) { // it was not removed meanwhile
+			l.Problems = append(l.Problems, s.Problem("", store.Unreadable, log.session+extension, log.err))
 		}
-		for _, i := range l.found {
-			if o.store.Project.Has(i.settings.Dir) {
-				list = append(list, o.conversation(i))
+		for _, i := range log.found {
+			if s.Project.Has(i.Settings.Dir) {
+				l.Conversations = append(l.Conversations, s.conversation(i))
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	return list, problems, nil
+	l.Keep(scope)
+	return l, nil
 }
 
 // log is what is found in the log of a session.
@@ -341,40 +334,21 @@ type log struct {
 	err     error
 }
 
-// conversation returns what List returns of a conversation.
-func (o *opened) conversation(i *info) store.Conversation {
+// conversation returns what a list has of a conversation.
+func (s *Store) conversation(i *info) store.Conversation {
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: i.name(), Source: Name, Title: i.title, Dir: i.settings.Dir, CreatedAt: i.opened, Hidden: i.settings.Hidden,
+			ID: i.name(), Source: Name, Title: i.Title, Dir: i.Settings.Dir, CreatedAt: i.Opened, Hidden: i.Settings.Hidden,
 		},
-		Request: i.request,
-		LastAt:  i.last,
-		Record: &record{
-			File: history.File{Sheet: o.Sheet(factEvents, string(i.name()), i.stamp), Store: &o.store.Store, ID: i.name(), Name: i.session + extension},
-			info: i,
-		},
+		Request: i.Request,
+		LastAt:  i.Last,
+		Record:  &history.File{Store: &s.Store, ID: i.name(), Name: i.Session + extension, Stamps: []kept.Stamp{i.stamp}, Script: i.script},
 	}
 	switch {
-	case i.parent != "":
-		c.Parent = ID(i.session, i.root, i.parent)
-	case history.IsUUID(i.fork):
-		c.Parent = ID(i.fork, "", "")
+	case i.Parent != "":
+		c.Parent = ID(i.Session, i.Root, i.Parent)
+	case history.IsUUID(i.Fork):
+		c.Parent = ID(i.Fork, "", "")
 	}
 	return c
-}
-
-// Find implements [store.Session].
-func (o *opened) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
-	if session, _, ok := Split(string(want)); ok {
-		found, err := o.find(ctx, session)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return store.Conversation{}, fmt.Errorf("reading the session %s: %w", session, err)
-		}
-		for _, i := range found {
-			if i.name() == want && o.store.Project.Has(i.settings.Dir) {
-				return o.conversation(i), nil
-			}
-		}
-	}
-	return store.Conversation{}, o.store.Missing(ctx, o, want, nil)
 }

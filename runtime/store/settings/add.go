@@ -47,11 +47,13 @@ func AddDirectory(getenv func(string) string, kind, dir string) (file string, ad
 // withDirectory returns a document with a directory among those of a kind of store, or nil
 // where it is one of them.
 func withDirectory(src []byte, kind, dir, home string) ([]byte, error) {
-	before := map[string]any{}
-	if _, err := toml.Decode(string(src), &before); err != nil {
+	want, err := decoded(src)
+	if err != nil {
 		return nil, err
 	}
-	have, _ := lookUp(before, Table, "directories", kind).([]any)
+	stores := tableIn(want, Table)
+	directories := tableIn(stores, "directories")
+	have, isArray := directories[kind].([]any)
 	for _, item := range have {
 		text, _ := item.(string)
 		if expanded, _ := trust.Expand(text, home); expanded == dir {
@@ -59,22 +61,30 @@ func withDirectory(src []byte, kind, dir, home string) ([]byte, error) {
 		}
 	}
 	quoted := strconv.Quote(dir)
-	for _, changed := range additions(src, kind, quoted) {
-		after := map[string]any{}
-		if _, err := toml.Decode(string(changed), &after); err != nil {
-			continue
-		}
-		now, _ := lookUp(after, Table, "directories", kind).([]any)
-		if !reflect.DeepEqual(now, append(slices.Clone(have), dir)) {
-			continue
-		}
-		forget(after, kind)
-		forget(before, kind)
-		if reflect.DeepEqual(before, after) {
-			return changed, nil
+	if directories != nil && (isArray || directories[kind] == nil) {
+		directories[kind] = append(have, dir)
+		for _, changed := range additions(src, kind, quoted) {
+			if is, err := decoded(changed); err == nil && reflect.DeepEqual(is, want) {
+				return changed, nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("it is written in a way that is not changed by itself: add %s to directories.%s in [%s]", quoted, kind, Table)
+}
+
+func decoded(src []byte) (map[string]any, error) {
+	document := map[string]any{}
+	_, err := toml.Decode(string(src), &document)
+	return document, err
+}
+
+// tableIn returns a table in a table, made where there is none; nil where it is something else.
+func tableIn(table map[string]any, key string) map[string]any {
+	if table[key] == nil && table != nil {
+		table[key] = map[string]any{}
+	}
+	inner, _ := table[key].(map[string]any)
+	return inner
 }
 
 // additions are documents that may have what is to be added.
@@ -109,25 +119,4 @@ func additions(src []byte, kind, quoted string) [][]byte {
 		gap = "\n\n"
 	}
 	return append(all, insert(len(src), gap+"["+Table+".directories]\n"+kind+" = ["+quoted+"]\n"))
-}
-
-func lookUp(value any, keys ...string) any {
-	for _, key := range keys {
-		table, _ := value.(map[string]any)
-		value = table[key]
-	}
-	return value
-}
-
-// forget removes what was there of a kind of store, and tables that are empty then.
-func forget(document map[string]any, kind string) {
-	stores, isTable := document[Table].(map[string]any)
-	if directories, ok := stores["directories"].(map[string]any); ok {
-		if delete(directories, kind); len(directories) == 0 {
-			delete(stores, "directories")
-		}
-	}
-	if isTable && len(stores) == 0 {
-		delete(document, Table)
-	}
 }

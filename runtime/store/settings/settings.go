@@ -219,32 +219,54 @@ func (r *reader) wrong(format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf(format, args...))
 }
 
+// table returns a table and its keys, sorted.
+func (r *reader) table(in map[string]any, key, want string) (table map[string]any, keys []string) {
+	value, ok := in[key]
+	table, isTable := value.(map[string]any)
+	if ok && !isTable {
+		r.wrong("%s must be a table%s", key, want)
+	}
+	return table, slices.Sorted(maps.Keys(table))
+}
+
+// flag returns a value that is true or false.
+func (r *reader) flag(name string, value any) bool {
+	on, ok := value.(bool)
+	if !ok {
+		r.wrong("%s must be true or false", name)
+	}
+	return on
+}
+
+// meant is a hint at what may be meant with a name that is none of those that are known.
+func meant(name string, known []string) string {
+	if near := near.Name(name, known); near != "" {
+		return "did you mean " + text.Quote(near) + "?"
+	}
+	return "known here: " + strings.Join(known, ", ")
+}
+
 func (r *reader) settings(file map[string]any) Settings {
 	var s Settings
-	value, ok := file[Table]
-	if !ok {
-		return s
-	}
-	table, ok := value.(map[string]any)
-	if !ok {
-		r.wrong("%s must be a table", Table)
-		return s
-	}
-	for _, key := range slices.Sorted(maps.Keys(table)) {
-		switch value := table[key]; key {
-		case "off":
+	table, keys := r.table(file, Table, "")
+	for _, key := range keys {
+		switch value := table[key]; {
+		case key == "off":
 			off := r.texts(key, value)
 			for _, kind := range off {
-				r.kind(key, kind, r.kinds)
+				r.kind(key, kind)
 			}
 			s.Off = append(s.Off, off...)
-		case "exclude":
-			s.Exclude = r.paths(key, value)
-			s.Patterns = r.patterns(key, value)
-		case "directories":
-			s.Directories = r.directories(key, value)
+		case key == "exclude":
+			s.Exclude, s.Patterns = r.paths(key, value), r.patterns(key, value)
+		case key == "directories":
+			s.Directories = r.directories(table)
+		case !slices.Contains(r.kinds, key):
+			r.wrong("unknown key %s; %s", text.Quote(key), meant(key, append([]string{"directories", "exclude", "off"}, r.kinds...)))
+		case r.flag(key, value):
+			s.On = append(s.On, key)
 		default:
-			r.toggle(&s, key, value)
+			s.Off = append(s.Off, key)
 		}
 	}
 	for _, kind := range s.On {
@@ -256,101 +278,57 @@ func (r *reader) settings(file map[string]any) Settings {
 }
 
 // noIndex reads the table on indexes. Where it has a key that is not known, none is kept.
-func (r *reader) noIndex(file map[string]any) bool {
-	value, ok := file[IndexTable]
-	table, isTable := value.(map[string]any)
-	if ok && !isTable {
-		r.wrong("%s must be a table", IndexTable)
-	}
-	off := false
-	for _, key := range slices.Sorted(maps.Keys(table)) {
-		if key != "off" {
-			off = true
-			r.warnings = append(r.warnings, fmt.Sprintf("unknown key %s in [%s], so that no index is kept; known here: off", text.Quote(key), IndexTable))
+func (r *reader) noIndex(file map[string]any) (off bool) {
+	table, keys := r.table(file, IndexTable, "")
+	for _, key := range keys {
+		if key == "off" {
+			off = r.flag("off in "+IndexTable, table[key]) || off
 			continue
 		}
-		value, isBool := table[key].(bool)
-		if off = off || value; !isBool {
-			r.wrong("off in %s must be true or false", IndexTable)
-		}
+		off = true
+		r.warnings = append(r.warnings, fmt.Sprintf("unknown key %s in [%s], so that no index is kept; known here: off", text.Quote(key), IndexTable))
 	}
 	return off
 }
 
 // language reads the table on how questions are answered.
-func (r *reader) language(file map[string]any, languages []string) string {
-	value, ok := file[RecallTable]
-	table, isTable := value.(map[string]any)
-	if ok && !isTable {
-		r.wrong("%s must be a table", RecallTable)
-	}
-	for _, key := range slices.Sorted(maps.Keys(table)) {
+func (r *reader) language(file map[string]any, languages []string) (name string) {
+	table, keys := r.table(file, RecallTable, "")
+	for _, key := range keys {
 		if key != "language" {
 			r.warnings = append(r.warnings, fmt.Sprintf("unknown key %s in [%s], which is not read; known here: language", text.Quote(key), RecallTable))
+			continue
 		}
-	}
-	named, ok := table["language"]
-	if !ok {
-		return ""
-	}
-	name, isText := named.(string)
-	known := "known here: " + strings.Join(languages, ", ")
-	switch {
-	case !isText:
-		r.wrong("language must be a string; %s", known)
-	case !slices.Contains(languages, name):
-		if near := near.Name(name, languages); near != "" {
-			known = "did you mean " + text.Quote(near) + "? " + known
+		var isText bool
+		known := "known here: " + strings.Join(languages, ", ")
+		if name, isText = table[key].(string); !isText {
+			r.wrong("language must be a string; %s", known)
+		} else if !slices.Contains(languages, name) {
+			if near.Name(name, languages) != "" {
+				known = meant(name, languages) + " " + known
+			}
+			r.wrong("unknown language %s; %s", text.Quote(name), known)
 		}
-		r.wrong("unknown language %s; %s", text.Quote(name), known)
 	}
 	return name
 }
 
-// toggle reads the name of a kind of store that is false or true.
-func (r *reader) toggle(s *Settings, key string, value any) {
-	on, isBool := value.(bool)
-	switch {
-	case !slices.Contains(r.kinds, key):
-		known := append([]string{"directories", "exclude", "off"}, r.kinds...)
-		hint := "known here: " + strings.Join(known, ", ")
-		if near := near.Name(key, known); near != "" {
-			hint = "did you mean " + text.Quote(near) + "?"
-		}
-		r.wrong("unknown key %s; %s", text.Quote(key), hint)
-	case !isBool:
-		r.wrong("%s must be true or false", key)
-	case on:
-		s.On = append(s.On, key)
-	default:
-		s.Off = append(s.Off, key)
-	}
-}
-
-func (r *reader) directories(key string, value any) map[string][]string {
-	table, ok := value.(map[string]any)
-	if !ok {
-		r.wrong("%s must be a table of arrays, by kind of store", key)
-		return nil
-	}
+func (r *reader) directories(stores map[string]any) map[string][]string {
+	const key = "directories"
 	found := map[string][]string{}
-	for _, kind := range slices.Sorted(maps.Keys(table)) {
-		r.kind(key, kind, r.kinds)
+	table, kinds := r.table(stores, key, " of arrays, by kind of store")
+	for _, kind := range kinds {
+		r.kind(key, kind)
 		found[kind] = r.paths(key+"."+kind, table[kind])
 	}
 	return found
 }
 
-// kind demands that a name is that of one of some kinds.
-func (r *reader) kind(key, name string, known []string) {
-	if slices.Contains(known, name) {
-		return
+// kind demands that a name is that of a kind of store.
+func (r *reader) kind(key, name string) {
+	if !slices.Contains(r.kinds, name) {
+		r.wrong("unknown store %s in %s; %s", text.Quote(name), key, meant(name, r.kinds))
 	}
-	hint := "known here: " + strings.Join(known, ", ")
-	if near := near.Name(name, known); near != "" {
-		hint = "did you mean " + text.Quote(near) + "?"
-	}
-	r.wrong("unknown store %s in %s; %s", text.Quote(name), key, hint)
 }
 
 func (r *reader) texts(key string, value any) []string {

@@ -61,45 +61,28 @@ func (d *Document) Block(key, text string) {
 	d.b.WriteString(key + " = \"\"\"\n" + block(strings.TrimRight(text, "\n")) + "\n\"\"\"\n")
 }
 
-// Value writes key = value for a bool, an int64, a float64, a string, or a list of
-// them.
-func (d *Document) Value(key string, value any) error {
-	text, err := encode(value)
-	if err != nil {
-		return fmt.Errorf("%s: %w", key, err)
-	}
-	d.Raw(key, text)
-	return nil
-}
-
-func encode(value any) (string, error) {
+// Value returns a bool, a number, a string, or a list of them.
+func Value(value any) string {
 	switch v := value.(type) {
-	case bool:
-		return strconv.FormatBool(v), nil
-	case int64:
-		return strconv.FormatInt(v, 10), nil
 	case float64:
 		text := strconv.FormatFloat(v, 'f', -1, 64)
 		if !strings.Contains(text, ".") {
 			text += ".0" // without it, readers take the number for an integer
 		}
-		return text, nil
+		return text
 	case string:
-		return Quote(v), nil
+		return Quote(v)
 	case []string:
-		return Array(v), nil
+		return Array(v)
 	case []any:
 		items := make([]string, len(v))
 		for i := range v {
-			item, err := encode(v[i])
-			if err != nil {
-				return "", err
-			}
-			items[i] = item
+			items[i] = Value(v[i])
 		}
-		return "[" + strings.Join(items, ", ") + "]", nil
+		return "[" + strings.Join(items, ", ") + "]"
+	default:
+		return fmt.Sprint(v)
 	}
-	return "", fmt.Errorf("no TOML for a value of type %T", value)
 }
 
 // Raw writes key = value, where value already is TOML.

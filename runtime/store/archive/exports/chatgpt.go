@@ -4,13 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -33,7 +32,7 @@ func chatGPT(raw []byte, into *archive.Conversation) error {
 		jsontext.Value("current_node", &current), jsontext.Value("mapping", &mapping),
 	)
 	into.Native, into.Title = cmp.Or(stringOf(native), stringOf(id)), stringOf(title)
-	into.Created, into.Updated = secondsOf(created), secondsOf(updated)
+	into.Created, into.Updated = timeOf(created), timeOf(updated)
 	switch {
 	case into.Native == "":
 		return errNoID
@@ -63,7 +62,7 @@ func chatGPTNode(m jsontext.Member) node {
 	jsontext.Read(m.Value, jsontext.Value("parent", &parent), jsontext.Value("children", &n.children), jsontext.Value("message", &message))
 	n.parent = stringOf(parent)
 	if len(message) > 0 && message[0] == '{' {
-		n.message, n.time = message, secondsOf(jsontext.Get(message, "create_time"))
+		n.message, n.time = message, timeOf(jsontext.Get(message, "create_time"))
 	}
 	return n
 }
@@ -81,26 +80,19 @@ func appendChatGPT(into *archive.Conversation, raw []byte, active bool) {
 		jsontext.Is("is_visually_hidden_from_conversation", &hidden),
 		jsontext.Value("attachments", &attachments), jsontext.Value("content_references", &references),
 	)
-	m.Native, m.Time = stringOf(id), secondsOf(created)
-	pieces, contentType := chatgptcontent.AppendContent(nil, content)
-	m.Text = resolved(join(pieces), references)
+	m.Native, m.Time = stringOf(id), timeOf(created)
+	text, contentType := chatgptcontent.Content(content)
+	m.Text = resolved(text, references)
 	for file := range jsontext.Elements(attachments) {
 		if name := memberText(file, "name"); name != "" {
-			m.Text = appendLine(m.Text, "[file "+name+"]")
+			m.Text = chatgptcontent.AppendLine(m.Text, []byte("[file "+name+"]"))
 		}
 	}
 	if len(m.Text) == 0 {
 		return
 	}
-	m.Kind, m.Name = chatGPTKind(memberText(author, "role"), memberText(author, "name"), stringOf(recipient), recorded.Unescape(contentType), hidden)
+	m.Kind, m.Name = chatGPTKind(memberText(author, "role"), memberText(author, "name"), stringOf(recipient), contentType, hidden)
 	into.Messages = append(into.Messages, m)
-}
-
-func appendLine(text []byte, line string) []byte {
-	if len(text) > 0 {
-		text = append(text, '\n')
-	}
-	return append(text, line...)
 }
 
 // A reference of a text, such as to a page that was found, is marked in it: it begins and ends
@@ -194,28 +186,10 @@ func memberText(raw []byte, name string) string {
 	return recorded.Unescape(jsontext.GetText(raw, name))
 }
 
-// secondsOf returns the time that a JSON number of seconds since 1970 is, or zero.
-func secondsOf(raw []byte) time.Time {
-	n, err := strconv.ParseFloat(string(raw), 64)
-	const most = 1 << 38 // the year 9999 is before
-	if err != nil || !(math.Abs(n) < most) {
-		return time.Time{}
+// timeOf returns the time that a JSON value is, as [messagedb.Moment] has it, or zero.
+func timeOf(raw []byte) time.Time {
+	if text, ok := jsontext.Unquote(raw); ok {
+		raw = text
 	}
-	return transcript.InRange(time.UnixMicro(int64(math.Round(n * 1e6))).UTC())
-}
-
-// join returns the text of pieces, each on lines of its own.
-func join(pieces []recorded.Piece) []byte {
-	var text []byte
-	for i, p := range pieces {
-		if i > 0 && !p.Joined {
-			text = append(text, '\n')
-		}
-		if p.Plain {
-			text = transcript.AppendValid(text, p.Raw)
-		} else {
-			text = transcript.AppendUnescaped(text, p.Raw)
-		}
-	}
-	return text
+	return messagedb.Moment(raw)
 }

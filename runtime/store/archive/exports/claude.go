@@ -2,10 +2,9 @@ package exports
 
 import (
 	"errors"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store/archive"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -20,7 +19,7 @@ func head(into *archive.Conversation, raw []byte, id, messages string) (list []b
 		jsontext.Value(id, &native), jsontext.Value("name", &title), jsontext.Value("created_at", &created),
 		jsontext.Value("updated_at", &updated), jsontext.Value(messages, &list),
 	)
-	into.Native, into.Title, into.Created, into.Updated = stringOf(native), stringOf(title), stampOf(created), stampOf(updated)
+	into.Native, into.Title, into.Created, into.Updated = stringOf(native), stringOf(title), timeOf(created), timeOf(updated)
 	return list
 }
 
@@ -52,7 +51,7 @@ func claude(raw []byte, into *archive.Conversation) error {
 		n := node{message: element, parent: before}
 		var id, parent, created []byte
 		jsontext.Read(element, jsontext.Value("uuid", &id), jsontext.Value("parent_message_uuid", &parent), jsontext.Value("created_at", &created))
-		if n.id, n.time = stringOf(id), stampOf(created); parent != nil {
+		if n.id, n.time = stringOf(id), timeOf(created); parent != nil {
 			n.parent = stringOf(parent)
 		}
 		before = n.id
@@ -111,36 +110,22 @@ func addBlock(block []byte, kind transcript.Kind, name string, add func(transcri
 			add(transcript.KindToolCall, memberText(block, "name"), w.Append(nil, input))
 		}
 	case "tool_result":
-		add(transcript.KindToolResult, memberText(block, "name"), join(appendTexts(nil, jsontext.Get(block, "content"))))
+		add(transcript.KindToolResult, memberText(block, "name"), textsOf(jsontext.Get(block, "content")))
 	default:
-		add(kind, name, join(appendTexts(nil, block)))
+		add(kind, name, textsOf(block))
 	}
 }
 
-// appendTexts appends the texts of blocks: those called text, content or thinking, wherever
+// textsOf returns the texts of blocks: those called text, content or thinking, wherever
 // they are.
-func appendTexts(dst []recorded.Piece, raw []byte) []recorded.Piece {
-	if text, ok := jsontext.Unquote(raw); ok {
-		if len(text) > 0 {
-			dst = append(dst, recorded.Piece{Raw: text})
-		}
-		return dst
-	}
-	for m := range jsontext.Members(raw) {
-		_, isText := jsontext.Unquote(m.Value)
-		switch string(m.Key) {
+func textsOf(raw []byte) []byte {
+	return chatgptcontent.AppendTexts(nil, raw, func(key string, isText bool) bool {
+		switch key {
 		case "text", "content", "thinking", "reasoning", "title", "url":
-			dst = appendTexts(dst, m.Value)
-		default:
-			if !isText {
-				dst = appendTexts(dst, m.Value)
-			}
+			return true
 		}
-	}
-	for element := range jsontext.Elements(raw) {
-		dst = appendTexts(dst, element)
-	}
-	return dst
+		return !isText
+	})
 }
 
 // fileText returns the words for a file that belongs to a message, and the text that was
@@ -155,13 +140,4 @@ func fileText(raw []byte) []byte {
 		text = append(append(text, '\n'), extracted...)
 	}
 	return text
-}
-
-// stampOf returns the time that a JSON string is, or zero.
-func stampOf(raw []byte) time.Time {
-	t, err := transcript.ParseTimestamp(stringOf(raw))
-	if err != nil {
-		return time.Time{}
-	}
-	return t
 }

@@ -221,17 +221,14 @@ func (i *importing) file(ctx context.Context, f *file) error {
 	for _, p := range strangers {
 		i.problem(p)
 	}
-	v.rest()
-	if errors.Is(v.err, zip.ErrChecksum) {
-		v.err = ErrChecksum
+	err = v.rest()
+	if errors.Is(err, zip.ErrChecksum) {
+		err = ErrChecksum
 	}
-	if err := ctx.Err(); err != nil {
-		return err
+	if ctx.Err() == nil && err != nil {
+		i.problem(Problem{File: f.name, Offset: v.at, Err: err})
 	}
-	if v.err != nil {
-		i.problem(Problem{File: f.name, Offset: v.base + int64(len(v.buf)), Err: v.err})
-	}
-	return nil
+	return ctx.Err()
 }
 
 // maxFirst is how many bytes of a value are enough to tell what it is.
@@ -259,19 +256,13 @@ func (c *counter) Read(b []byte) (int, error) {
 
 // kindOfValue returns the kind of export that a JSON value is a conversation of, or "".
 func kindOfValue(raw []byte) string {
-	var has []string
-	for m := range keys(raw) {
-		has = append(has, m)
-	}
-	any := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(has, name) })
-	}
+	has := keys(raw)
 	switch {
-	case any("mapping"):
+	case has["mapping"]:
 		return ChatGPT
-	case any("chat_messages"):
+	case has["chat_messages"]:
 		return Claude
-	case any("agents") && any("blocks", "tools", "groups"), any("agent_type", "core_memory") && any("messages"):
+	case has["agents"] && (has["blocks"] || has["tools"] || has["groups"]), has["messages"] && (has["agent_type"] || has["core_memory"]):
 		return Letta
 	}
 	return ""

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path"
 	"path/filepath"
@@ -272,31 +271,30 @@ func readManifest(f *file) ([]string, error) {
 }
 
 // keys are the keys of a JSON object, which may be cut off.
-func keys(raw []byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		c := jsontext.Cursor{Data: raw}
-		if !c.Space() || raw[c.Pos] != '{' {
-			return
+func keys(raw []byte) map[string]bool {
+	found := map[string]bool{}
+	c := jsontext.Cursor{Data: raw}
+	if !c.Space() || raw[c.Pos] != '{' {
+		return nil
+	}
+	for c.Pos++; c.Space() && raw[c.Pos] == '"'; c.Pos++ { // ','
+		key, ok := c.Key()
+		if !ok {
+			break
 		}
-		c.Pos++
-		for c.Space() && raw[c.Pos] == '"' {
-			key, ok := c.Key()
-			if !ok || !yield(string(key)) || !c.Value(1) || !c.Space() {
-				return
-			}
-			c.Pos++ // ','
+		found[string(key)] = true
+		if !c.Value(1) || !c.Space() {
+			break
 		}
 	}
+	return found
 }
 
 // reason returns what an export is instead of one. first is the beginning of its first
 // value.
 func (e *export) reason(first []byte) string {
 	const inPlace = ", which is read in place: see the command stores"
-	has := map[string]bool{}
-	for key := range keys(first) {
-		has[key] = true
-	}
+	has := keys(first)
 	switch {
 	case bytes.Contains(first, []byte(`"thread.started"`)):
 		return "it is a stream of codex exec --json; what Codex records of it in ~/.codex is read in place"

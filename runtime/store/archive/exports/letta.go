@@ -52,7 +52,7 @@ func appendLetta(into *archive.Conversation, raw []byte) {
 	if content == nil || string(content) == "null" {
 		content = text
 	}
-	m.Native, m.Time = stringOf(id), stampOf(created)
+	m.Native, m.Time = stringOf(id), timeOf(created)
 	m.Kind, m.Name = kindOf(stringOf(role))
 	add := func(kind transcript.Kind, name string, text []byte) {
 		if len(text) > 0 {
@@ -65,7 +65,7 @@ func appendLetta(into *archive.Conversation, raw []byte) {
 	for range jsontext.Elements(calls) {
 		isCalling = true
 	}
-	said := join(appendTexts(nil, content))
+	said := textsOf(content)
 	switch {
 	case m.Kind == transcript.KindUser:
 		kind, text := lettaUser(said)

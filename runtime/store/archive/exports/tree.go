@@ -1,7 +1,6 @@
 package exports
 
 import (
-	"iter"
 	"slices"
 	"time"
 
@@ -23,127 +22,94 @@ type node struct {
 // is no such node to the newest one without children. At a branching the active path comes
 // last, as it was begun last. Links that lead nowhere, and circles, are not followed.
 func order(nodes []node, current string) (places []int, active []bool) {
-	t := newTree(nodes)
+	parent, children := links(nodes)
 	active = make([]bool, len(nodes))
-	for at := t.leaf(current); at >= 0 && !active[at]; at = t.parent[at] {
+	leaf := slices.IndexFunc(nodes, func(n node) bool { return n.id == current })
+	if leaf < 0 {
+		for i := range nodes {
+			if len(children[i]) == 0 && (leaf < 0 || !nodes[i].time.Before(nodes[leaf].time)) {
+				leaf = i
+			}
+		}
+	}
+	for at := leaf; at >= 0 && !active[at]; at = parent[at] {
 		active[at] = true
 	}
-	places = make([]int, 0, len(nodes))
+	var roots []int
+	for i := range nodes {
+		if parent[i] < 0 {
+			roots = append(roots, i)
+		}
+	}
 	seen := make([]bool, len(nodes))
-	visit := func(root int) {
-		stack := []int{root}
-		for len(stack) > 0 {
-			at := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if seen[at] {
-				continue
-			}
-			seen[at] = true
-			places = append(places, at)
-			// The last one on the stack is the next one.
+	visit := func(from []int) {
+		var stack []int
+		// The last one on the stack is the next one.
+		push := func(list []int) {
 			for _, last := range []bool{true, false} {
-				for _, child := range slices.Backward(t.children[at]) {
-					if active[child] == last {
-						stack = append(stack, child)
+				for _, at := range slices.Backward(list) {
+					if active[at] == last {
+						stack = append(stack, at)
 					}
 				}
 			}
 		}
-	}
-	activeRoot := -1
-	for at := range nodes {
-		switch {
-		case t.parent[at] >= 0:
-		case active[at]:
-			activeRoot = at
-		default:
-			visit(at)
+		for push(from); len(stack) > 0; {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if !seen[at] {
+				seen[at] = true
+				places = append(places, at)
+				push(children[at])
+			}
 		}
 	}
-	if activeRoot >= 0 {
-		visit(activeRoot)
-	}
+	visit(roots)
 	for at := range nodes { // circles have no root
-		if !seen[at] {
-			visit(at)
-		}
+		visit([]int{at})
 	}
 	return places, active
 }
 
-// tree is nodes with their links.
-type tree struct {
-	nodes    []node
-	place    map[string]int
-	parent   []int // -1 for none
-	children [][]int
-}
-
-func newTree(nodes []node) *tree {
-	t := &tree{nodes: nodes, place: make(map[string]int, len(nodes)), parent: make([]int, len(nodes)), children: make([][]int, len(nodes))}
+// links returns the parent of each node, -1 for none, and its children.
+func links(nodes []node) (parent []int, children [][]int) {
+	place := make(map[string]int, len(nodes))
+	for i := len(nodes) - 1; i >= 0; i-- {
+		place[nodes[i].id] = i
+	}
+	parent, children = make([]int, len(nodes)), make([][]int, len(nodes))
 	for i := range nodes {
-		if _, ok := t.place[nodes[i].id]; !ok {
-			t.place[nodes[i].id] = i
+		parent[i] = -1
+		if p, ok := place[nodes[i].parent]; ok && p != i {
+			parent[i] = p
 		}
 	}
+	named := make([][]int, len(nodes)) // the children that a node names and that there are
 	for i := range nodes {
-		t.parent[i] = -1
-		if p, ok := t.place[nodes[i].parent]; ok && p != i {
-			t.parent[i] = p
-		}
-	}
-	// Where a node does not name its parent, the parent may name it.
-	for i := range nodes {
-		for c := range t.named(i) {
-			if c != i && t.parent[c] < 0 {
-				t.parent[c] = i
+		for raw := range jsontext.Elements(nodes[i].children) {
+			id, _ := jsontext.Unquote(raw)
+			if c, ok := place[recorded.Unescape(id)]; ok && c != i {
+				named[i] = append(named[i], c)
+				if parent[c] < 0 { // which does not name its parent
+					parent[c] = i
+				}
 			}
 		}
 	}
 	// Children are in the order in which their parent names them, then in that of the nodes.
 	placed := make([]bool, len(nodes))
 	for i := range nodes {
-		for c := range t.named(i) {
-			if t.parent[c] == i && !placed[c] {
+		for _, c := range named[i] {
+			if parent[c] == i && !placed[c] {
 				placed[c] = true
-				t.children[i] = append(t.children[i], c)
+				children[i] = append(children[i], c)
 			}
 		}
 	}
-	for c, p := range t.parent {
+	for c, p := range parent {
 		if p >= 0 && !placed[c] {
-			t.children[p] = append(t.children[p], c)
+			children[p] = append(children[p], c)
 		}
 	}
-	return t
-}
-
-// named are the children that a node names and that there are.
-func (t *tree) named(at int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for raw := range jsontext.Elements(t.nodes[at].children) {
-			id, _ := jsontext.Unquote(raw)
-			c, ok := t.place[string(id)]
-			if !ok && jsontext.HasEscape(id) {
-				c, ok = t.place[recorded.Unescape(id)]
-			}
-			if ok && !yield(c) {
-				return
-			}
-		}
-	}
-}
-
-// leaf returns the node that the active path ends with, or -1.
-func (t *tree) leaf(current string) int {
-	if at, ok := t.place[current]; ok {
-		return at
-	}
-	newest := -1
-	for i := range t.nodes {
-		if len(t.children[i]) == 0 && (newest < 0 || !t.nodes[i].time.Before(t.nodes[newest].time)) {
-			newest = i
-		}
-	}
-	return newest
+	return parent, children
 }

@@ -20,6 +20,9 @@ func split(in io.Reader, most int) (found []string, err error) {
 			found = append(found, string(v.value))
 		}
 	}
+	if v.err == io.EOF {
+		v.err = nil
+	}
 	return found, v.err
 }
 

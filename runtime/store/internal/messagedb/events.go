@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"math"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -25,14 +23,6 @@ type record struct {
 	first, last sql.NullInt64 // places of messages
 }
 
-// Events implements [store.Record].
-func (r *record) Events(_ context.Context) (store.Events, error) {
-	r.database.Retain()
-	e := &recorded.Events{}
-	e.Begin(r.id, &messages{record: r})
-	return e, nil
-}
-
 // Version implements [store.Record].
 func (r *record) Version(ctx context.Context) (string, error) {
 	r.database.Retain()
@@ -47,47 +37,36 @@ func (r *record) Version(ctx context.Context) (string, error) {
 	return now[0].Record.(*record).version, nil
 }
 
-// messages reads the messages of a conversation. It implements [recorded.Script].
-type messages struct {
-	record   *record
-	next     func() (recorded.Event, error, bool)
-	stop     func()
-	turn     int
-	begun    bool // the turn has a message of the user
-	tooLarge int
-}
-
 // errStopped ends reading where nobody wants more.
 var errStopped = errors.New("no more is read")
 
-// all are the messages of the conversation. Where the owner of the database changes it
-// meanwhile, those that follow are read of what it has then.
-func (m *messages) all(ctx context.Context) iter.Seq2[recorded.Event, error] {
-	return func(yield func(recorded.Event, error) bool) {
-		read := 0
-		err := m.record.database.Do(ctx, func(db *DB) error {
-			query := db.Messages
-			if read > 0 {
-				query += fmt.Sprintf(" LIMIT -1 OFFSET %d", read)
-			}
-			return db.each(ctx, func(rows *sql.Rows) error {
-				x, ok, err := m.scan(db, rows)
-				if err != nil {
-					return err
-				}
-				if read++; ok && !yield(x, nil) {
-					return errStopped
-				}
-				return nil
-			}, query, m.record.args(db)...)
-		})
-		if errors.Is(err, sqlitefile.ErrCorrupt) {
-			err = &store.DamageError{Err: err}
-		}
-		if err != nil && err != errStopped {
-			yield(recorded.Event{}, err)
-		}
+// Read implements [store.Record]. Where the owner of the database changes it meanwhile, the messages
+// that follow are read of what it has then.
+func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	if mark != nil && len(*mark) > 0 {
+		return store.Totals{}, store.ErrChanged
 	}
+	r.database.Retain()
+	defer r.database.Release()
+	m := messages{Teller: recorded.Teller{Yield: yield}}
+	read := 0
+	err := r.database.Do(ctx, func(db *DB) error {
+		query := db.Messages
+		if read > 0 {
+			query += fmt.Sprintf(" LIMIT -1 OFFSET %d", read)
+		}
+		return db.each(ctx, func(rows *sql.Rows) error {
+			read++
+			return m.tell(db, rows)
+		}, query, r.args(db)...)
+	})
+	switch {
+	case err == errStopped:
+		err = nil
+	case errors.Is(err, sqlitefile.ErrCorrupt):
+		err = &store.DamageError{Err: err}
+	}
+	return m.End(r.id, err)
 }
 
 // args are those of the query for messages. The places of messages are those of the database
@@ -102,70 +81,39 @@ func (r *record) args(db *DB) []any {
 	return []any{r.key, r.first, r.last}
 }
 
-// scan returns the event that a row is, and false where it is too large.
-func (m *messages) scan(db *DB, rows *sql.Rows) (x recorded.Event, ok bool, err error) {
+// messages tells the messages of a conversation.
+type messages struct {
+	recorded.Teller
+	begun bool // the turn has a message of the user
+}
+
+// tell tells the message of a row.
+func (m *messages) tell(db *DB, rows *sql.Rows) error {
 	var role, name sql.RawBytes
 	var content []byte
 	var at any
 	var size int
 	if err := rows.Scan(&role, &name, &at, &size, &content); err != nil {
-		return x, false, err
+		return err
 	}
 	if size > MaxMessage || content == nil && size > 0 { // the second where less is read
-		m.tooLarge++
-		return x, false, nil
+		m.Totals.Skipped++
+		m.Totals.TooLarge++
+		return nil
 	}
-	x.At = Moment(at)
-	var called string
-	x.Kind, called, x.Pieces = db.Read(role, name, content)
-	if called != "" {
-		quoted := transcript.AppendQuoted(nil, []byte(called))
-		x.Name = quoted[1 : len(quoted)-1]
-	}
+	x := transcript.Event{Time: Moment(at)}
+	x.Kind, x.Name, x.Text = db.Read(role, name, content)
 	// Messages before the first one of the user are of the first turn.
 	if x.Kind == transcript.KindUser {
 		if m.begun {
-			m.turn++
+			m.Totals.Turns++
 		}
 		m.begun = true
 	}
-	m.turn = max(m.turn, 1)
-	x.Turn = m.turn
-	return x, true, nil
-}
-
-// Read implements [recorded.Script].
-func (m *messages) Read(ctx context.Context, into *recorded.Stream) error {
-	if err := ctx.Err(); err != nil {
-		return err
+	m.Totals.Turns = max(m.Totals.Turns, 1)
+	x.Turn = m.Totals.Turns
+	if !m.TellEvent(x) {
+		return errStopped
 	}
-	if m.next == nil {
-		m.next, m.stop = iter.Pull2(m.all(ctx))
-	}
-	x, err, more := m.next()
-	switch {
-	case err != nil:
-		return err
-	case !more:
-		return io.EOF
-	}
-	into.Put(append(into.Free(), x), false)
 	return nil
-}
-
-// Counts implements [recorded.Script].
-func (m *messages) Counts() (turns, skipped, tooLarge int) { return m.turn, m.tooLarge, m.tooLarge }
-
-// Rewind implements [recorded.Script].
-func (m *messages) Rewind() {
-	if m.stop != nil {
-		m.stop()
-	}
-	m.next, m.stop, m.turn, m.begun, m.tooLarge = nil, nil, 0, false, 0
-}
-
-// Release implements [recorded.Script].
-func (m *messages) Release() {
-	m.Rewind()
-	m.record.database.Release()
 }

@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +21,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -70,7 +68,7 @@ type DB struct {
 	// are.
 	IsRanged bool
 	// Read reads a message: its kind, name and text.
-	Read func(role, name, content []byte) (transcript.Kind, string, []recorded.Piece)
+	Read func(role, name, content []byte) (kind transcript.Kind, called string, text []byte)
 	// Stamp is the text that changes with anything in the database, for conversations of
 	// which it has none.
 	Stamp string
@@ -163,32 +161,6 @@ func (s *Store) Version(ctx context.Context) (string, error) {
 		fmt.Fprintf(&b, "%s %v\n", p.Path, p.Err)
 	}
 	return b.String(), nil
-}
-
-// Open implements [store.Store].
-func (s *Store) Open(ctx context.Context) (store.Session, []store.Problem, error) {
-	databases, problems := s.options.Databases()
-	opened := &session{store: s}
-	for _, d := range databases {
-		shared := &database{store: s, path: d.Path}
-		shared.Open = d.Open
-		shared.Retain()
-		err := shared.Do(ctx, func(*DB) error { return nil })
-		switch {
-		case err == nil:
-			opened.databases = append(opened.databases, shared)
-		case ctx.Err() != nil:
-			opened.Close()
-			return nil, nil, ctx.Err()
-		case !errors.Is(err, ErrAbsent):
-			problems = append(problems, history.Problem("", store.Unreadable, d.Path, err))
-		}
-	}
-	if len(opened.databases) == 0 && len(problems) > 0 && problems[0].Kind != store.Unnamed {
-		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", problems[0].Path, problems[0].Err)
-	}
-	opened.unread = problems
-	return opened, slices.Clone(problems), nil
 }
 
 // Moment returns the time that a recorded value is: seconds since 1970 as a number or as

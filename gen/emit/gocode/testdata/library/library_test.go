@@ -13,10 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/gen/prove"
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/output"
+	"github.com/convtools/convtools/runtime/envelope"
 )
 
 func decode(t testing.TB, arguments string) coerce.Object {
@@ -26,6 +25,21 @@ func decode(t testing.TB, arguments string) coerce.Object {
 		t.Fatalf("arguments %s: %v", arguments, err)
 	}
 	return object
+}
+
+func problems(tool contract.Tool, args coerce.Object) []contract.Problem {
+	return coerce.Problems(&tool, args)
+}
+
+// bound is the parameters of a call.
+func bound[P any](t testing.TB, tool contract.Tool, arguments string) P {
+	t.Helper()
+	tool.Rules = nil
+	params, err := coerce.Params[P](&contract.Call{Arguments: []byte(arguments)}, &tool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return params
 }
 
 func TestCoerce(t *testing.T) {
@@ -49,14 +63,14 @@ func TestCoerce(t *testing.T) {
 		{`{"lent":"False"}`, `{"lent":false}`, 1},
 		{`{"fold_case":"true"}`, `{"fold_case":"true"}`, 0},
 	} {
-		args := coerce.Args{Object: decode(t, tc.in)}
-		CoerceFind(&args)
-		got, err := json.Marshal(args.Object)
+		tool := FindTool()
+		args, notes := coerce.Repair(&tool, decode(t, tc.in))
+		got, err := json.Marshal(args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(got) != tc.want || len(args.Repairs) != tc.notes {
-			t.Errorf("%s became %s with notes %q, want %s with %d", tc.in, got, args.Repairs, tc.want, tc.notes)
+		if string(got) != tc.want || len(notes) != tc.notes {
+			t.Errorf("%s became %s with notes %q, want %s with %d", tc.in, got, notes, tc.want, tc.notes)
 		}
 	}
 }
@@ -110,7 +124,7 @@ func TestValidate(t *testing.T) {
 		},
 	} {
 		var got []string
-		for _, p := range ValidateFind(decode(t, tc.in)) {
+		for _, p := range problems(FindTool(), decode(t, tc.in)) {
 			got = append(got, fmt.Sprintf("%s %s %s", p.Path, p.Code, p.Fix))
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
@@ -132,20 +146,10 @@ func TestMessages(t *testing.T) {
 		`{"word":"x","scopes":true}`: `scopes must be an array of 1 to 3 strings, each one of text, notes, index, got the boolean true.`,
 		`{"word":"x","order":"y"}`:   `order: "y" is not allowed. Allowed: by-title, by-year, by-shelf.`,
 	} {
-		problems := ValidateFind(decode(t, in))
+		problems := problems(FindTool(), decode(t, in))
 		if len(problems) != 1 || problems[0].Message != want {
 			t.Errorf("%s: %+v, want the message %q", in, problems, want)
 		}
-	}
-}
-
-func TestValidatingAllocatesNothing(t *testing.T) {
-	args := decode(t, `{"word":"tide","limit":50,"page":3,"order":"by-year","scopes":["index","text"],"ids":["b-17","c"],"fold_case":false}`)
-	if n := testing.AllocsPerRun(1000, func() { ValidateFind(args) }); n != 0 {
-		t.Errorf("%v allocations for valid arguments", n)
-	}
-	if ValidateFind(args) != nil {
-		t.Error("the arguments are not valid")
 	}
 }
 
@@ -153,7 +157,7 @@ func TestValidatingAllocatesNothing(t *testing.T) {
 func TestManyProblems(t *testing.T) {
 	t.Parallel()
 	args := decode(t, `{"word":"x","ids":[`+strings.Repeat("1,", 100_000)+`1]}`)
-	if n := len(ValidateFind(args)); n != contract.MaxProblems {
+	if n := len(problems(FindTool(), args)); n != contract.MaxProblems {
 		t.Errorf("%d problems, want %d", n, contract.MaxProblems)
 	}
 }
@@ -161,19 +165,19 @@ func TestManyProblems(t *testing.T) {
 func TestBind(t *testing.T) {
 	t.Parallel()
 	defaults := FindParams{Word: "x", Limit: 10, Order: "by-title", Scopes: []string{"text", "notes"}, FoldCase: true}
-	first := bindFind(decode(t, `{"word":"x"}`))
+	first := bound[FindParams](t, FindTool(), `{"word":"x"}`)
 	if diff := cmp.Diff(defaults, first); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
 	}
 	first.Scopes[0] = "changed"
-	if diff := cmp.Diff(defaults, bindFind(decode(t, `{"word":"x"}`))); diff != "" {
+	if diff := cmp.Diff(defaults, bound[FindParams](t, FindTool(), `{"word":"x"}`)); diff != "" {
 		t.Errorf("one call's parameters change those of the next (-want +got):\n%s", diff)
 	}
 	want := FindParams{
-		Word: "y", Limit: 7, Page: new(2), Last: new(0), Order: "by-year", Scopes: []string{}, IDs: []string{"a", "b"},
+		Word: "y", Limit: 7, Page: new(2), Last: new(0), Order: "by-year", Scopes: []string{"index"}, IDs: []string{"a", "b"},
 		Shelf: new("north-1"), Lent: new(false), FoldCase: false,
 	}
-	got := bindFind(decode(t, `{"fold_case":false,"lent":false,"shelf":"north-1","ids":["a","b"],"scopes":[],"order":"by-year","last":0,"page":2e0,"limit":7.0,"word":"y"}`))
+	got := bound[FindParams](t, FindTool(), `{"fold_case":false,"lent":false,"shelf":"north-1","ids":["a","b"],"scopes":["index"],"order":"by-year","last":0,"page":2e0,"limit":7.0,"word":"y"}`)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("everything given (-want +got):\n%s", diff)
 	}
@@ -187,12 +191,12 @@ func TestArgs(t *testing.T) {
 		want string
 	}{
 		{`{"word":"--help"}`, contract.Context{ConversationID: "c"}, `find --format=json --fold --limit=10 --on-shelf --scope=text --scope=notes -- --help`},
-		{`{"word":"x","fold_case":false,"ids":["a"],"scopes":[]}`, contract.Context{ConversationID: "c"}, `find --format=json --exact --limit=10 --on-shelf --not=c -- x`},
+		{`{"word":"x","fold_case":false,"ids":["a"],"scopes":["text"]}`, contract.Context{ConversationID: "c"}, `find --format=json --exact --limit=10 --on-shelf --scope=text --not=c -- x`},
 		{`{"word":"x","fold_case":false,"page":3}`, contract.Context{}, `find --format=json --exact --limit=10 --page=3 --on-shelf --scope=text --scope=notes -- x`},
-		{`{"word":"x","ids":["a","-b"],"lent":true,"scopes":[]}`, contract.Context{}, `find --format=json --fold --limit=10 --lent=true --on-loan --id=a --id=-b -- x`},
-		{`{"word":"x","lent":false,"scopes":[]}`, contract.Context{}, `find --format=json --fold --limit=10 --lent=false --on-shelf -- x`},
+		{`{"word":"x","ids":["a","b"],"lent":true,"scopes":["text"]}`, contract.Context{}, `find --format=json --fold --limit=10 --lent=true --on-loan --scope=text --id=a --id=b -- x`},
+		{`{"word":"x","lent":false,"scopes":["text"]}`, contract.Context{}, `find --format=json --fold --limit=10 --lent=false --on-shelf --scope=text -- x`},
 	} {
-		got := strings.Join(FindArgs(bindFind(decode(t, tc.in)), tc.call), " ")
+		got := strings.Join(FindArgs(bound[FindParams](t, FindTool(), tc.in), tc.call), " ")
 		if got != tc.want {
 			t.Errorf("arguments for %s:\n%s\nwant:\n%s", tc.in, got, tc.want)
 		}
@@ -248,7 +252,7 @@ func TestEnvelope(t *testing.T) {
 		`  <note>read this</note>`,
 		`</library_find>`,
 	}, "\n")
-	got := string(e.Bytes())
+	got := string(envelope.Document(&e))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("envelope (-want +got):\n%s", diff)
 	}
@@ -261,25 +265,12 @@ func TestEnvelope(t *testing.T) {
 		}
 	}
 	var empty PingEnvelope
-	if got := string(empty.Bytes()); got != `<library_ping untrusted="true"/>` {
+	if got := string(envelope.Document(&empty)); got != `<library_ping untrusted="true"/>` {
 		t.Errorf("empty envelope: %s", got)
 	}
 	lent := FindEnvelope{Lent: new(false)}
-	if got := string(lent.Bytes()); got != `<library_find version="1" hits="0" limit="0" lent="false" scopes="" untrusted="true"/>` {
+	if got := string(envelope.Document(&lent)); got != `<library_find version="1" hits="0" limit="0" lent="false" scopes="" untrusted="true"/>` {
 		t.Errorf("nullable attribute: %s", got)
-	}
-}
-
-func TestRecordsDecode(t *testing.T) {
-	t.Parallel()
-	var books []FindBook
-	record := `[{"id":"b1","year":null,"lent_at":null,"signed":true,"title":"T","tags":["a"],"Room":"x","hits":[{"page":1}]}]`
-	if err := output.Decode("t", "c", output.Shape{}, []byte(record), &books); err != nil {
-		t.Fatal(err)
-	}
-	want := []FindBook{{ID: "b1", Signed: new(true), Title: "T", Tags: []string{"a"}}}
-	if diff := cmp.Diff(want, books); diff != "" {
-		t.Errorf("records (-want +got):\n%s", diff)
 	}
 }
 
@@ -373,49 +364,6 @@ func TestCallWithProblems(t *testing.T) {
 	}
 }
 
-// TestCorrectedCallsWork feeds the corrected call of every error back.
-func TestCorrectedCallsWork(t *testing.T) {
-	t.Parallel()
-	for _, tool := range []contract.Tool{FindTool(), LsTool(), PingTool(), StudyTool()} {
-		source, err := prove.NewSource(tool.InputSchema, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 5000 {
-			arguments := source.Arguments()
-			_, err := Call(t.Context(), librarian{}, empty{}, contract.Call{Tool: tool.Name, Arguments: arguments})
-			var invalid *contract.InvalidArguments
-			if !errors.As(err, &invalid) {
-				if err != nil {
-					t.Fatalf("%s %s: %v", tool.Name, arguments, err)
-				}
-				continue
-			}
-			if _, err := Call(t.Context(), librarian{}, empty{}, contract.Call{Tool: tool.Name, Arguments: []byte(invalid.Corrected)}); err != nil {
-				t.Fatalf("%s %s was corrected to %s: %v", tool.Name, arguments, invalid.Corrected, err)
-			}
-		}
-	}
-}
-
-// TestValidatorsAgreeWithSchemas draws arguments and compares.
-func TestValidatorsAgreeWithSchemas(t *testing.T) {
-	t.Parallel()
-	for tool, validate := range map[string]func(coerce.Object) []contract.Problem{
-		FindTool().InputSchema: ValidateFind, LsTool().InputSchema: ValidateLs, PingTool().InputSchema: ValidatePing,
-		StudyTool().InputSchema: ValidateStudy,
-	} {
-		prove.Agree(t, tool, 7, 5000, func(arguments []byte) bool {
-			for _, p := range validate(decode(t, string(arguments))) {
-				if p.Code != contract.CodeExclusive {
-					return false
-				}
-			}
-			return true
-		})
-	}
-}
-
 func TestTool(t *testing.T) {
 	t.Parallel()
 	tool := FindTool()
@@ -437,13 +385,17 @@ func TestTool(t *testing.T) {
 		{Name: "lent", Type: "boolean"},
 		{Name: "fold_case", Type: "boolean"},
 	}
-	if diff := cmp.Diff(want, tool.Parameters); diff != "" {
+	got := make([]contract.Parameter, len(tool.Parameters))
+	for i, p := range tool.Parameters {
+		got[i] = contract.Parameter{Name: p.Name, Type: p.Type, Required: p.Required, Enum: p.Values()}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
 	}
 	if !json.Valid([]byte(tool.InputSchema)) {
 		t.Errorf("schema: %s", tool.InputSchema)
 	}
-	if FindOrderByYear != "by-year" || FindScopesIndex != "index" || FindMaxChars != 1000 || FindCLI != "catalogue" {
+	if FindMaxChars != 1000 || FindCLI != "catalogue" {
 		t.Error("a constant is wrong")
 	}
 }

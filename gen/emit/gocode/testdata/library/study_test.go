@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/gen/prove"
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 )
@@ -34,7 +34,7 @@ func TestTextAnswer(t *testing.T) {
 // TestOneOrMany takes every form in which one or many strings come to a handler.
 func TestOneOrMany(t *testing.T) {
 	t.Parallel()
-	defaults := StudyParams{Rooms: []string{"north"}}
+	defaults := StudyParams{Subjects: []string{"x"}, Rooms: []string{"north"}}
 	for _, tc := range []struct {
 		in    string
 		words []string
@@ -62,14 +62,16 @@ func TestOneOrMany(t *testing.T) {
 		{`{"words":["",""]}`, nil, 0},
 		{`{"words":["","a"," "]}`, []string{"a"}, 0},
 	} {
-		args := coerce.Args{Object: decode(t, tc.in)}
-		CoerceStudy(&args)
-		if len(args.Repairs) != tc.notes {
-			t.Errorf("%s: repairs %q", tc.in, args.Repairs)
+		arguments := strings.Replace(strings.Replace(tc.in, "{", `{"subjects":"x",`, 1), ",}", "}", 1)
+		call := contract.Call{Arguments: []byte(arguments)}
+		tool := StudyTool()
+		got, err := coerce.Params[StudyParams](&call, &tool)
+		if err != nil || len(call.Notes) != tc.notes {
+			t.Errorf("%s: %v, notes %q", tc.in, err, call.Notes)
 		}
 		want := defaults
 		want.Words = tc.words
-		if diff := cmp.Diff(want, bindStudy(args.Object)); diff != "" {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.in, diff)
 		}
 	}
@@ -89,14 +91,14 @@ func TestOneOrManyRepairs(t *testing.T) {
 		{`{"words":17}`, `{"words":17}`, 0}, // declares no repair
 		{`{"words":{"a":1}}`, `{"words":{"a":1}}`, 0},
 	} {
-		args := coerce.Args{Object: decode(t, tc.in)}
-		CoerceStudy(&args)
-		got, err := json.Marshal(args.Object)
+		tool := StudyTool()
+		args, notes := coerce.Repair(&tool, decode(t, tc.in))
+		got, err := json.Marshal(args)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(got) != tc.want || len(args.Repairs) != tc.notes {
-			t.Errorf("%s became %s with notes %q, want %s with %d", tc.in, got, args.Repairs, tc.want, tc.notes)
+		if string(got) != tc.want || len(notes) != tc.notes {
+			t.Errorf("%s became %s with notes %q, want %s with %d", tc.in, got, notes, tc.want, tc.notes)
 		}
 	}
 }
@@ -118,50 +120,9 @@ func TestOneOrManyProblems(t *testing.T) {
 		`{"subjects":"x","words":{"a":"b"}}`:  `wrong_type: words must be a string or an array of strings, got the object {"a":"b"}.`,
 		`{"subjects":"x","words":["a",null]}`: `wrong_type: words[1] must be a string, got the value null.`,
 	} {
-		problems := ValidateStudy(decode(t, in))
+		problems := problems(StudyTool(), decode(t, in))
 		if len(problems) != 1 || fmt.Sprintf("%s: %s", problems[0].Code, problems[0].Message) != want {
 			t.Errorf("%s: %+v, want the message %q", in, problems, want)
 		}
-	}
-}
-
-func TestValidatingOneOrManyAllocatesNothing(t *testing.T) {
-	args := decode(t, `{"subjects":"tides","rooms":"north","ids":["a"],"words":"x"}`)
-	if n := testing.AllocsPerRun(1000, func() { ValidateStudy(args) }); n != 0 {
-		t.Errorf("%v allocations for valid arguments", n)
-	}
-}
-
-// TestWhatTheSchemaTakesIsServed goes the whole way: reading a string as the
-// array inside it must never make a call fail that its schema allows, except for
-// what is wrong with the array.
-func TestWhatTheSchemaTakesIsServed(t *testing.T) {
-	t.Parallel()
-	source, err := prove.NewSource(StudyTool().InputSchema, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := 0
-	for range 20_000 {
-		arguments := source.Arguments()
-		raw := decode(t, string(arguments))
-		if _, given := raw.Get("subjects"); !given || ValidateStudy(raw) != nil {
-			continue
-		}
-		if list, _ := coerce.OneOrMany(raw[0].Value); len(list) == 0 {
-			continue
-		}
-		_, err := Call(t.Context(), librarian{}, nil, contract.Call{Tool: "study", Arguments: arguments})
-		var invalid *contract.InvalidArguments
-		if errors.As(err, &invalid) && invalid.Problems[0].Code == contract.CodeMissing {
-			continue // subjects were blank, which counts as not given
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", arguments, err)
-		}
-		served++
-	}
-	if served < 1000 {
-		t.Errorf("only %d calls were served", served)
 	}
 }

@@ -15,7 +15,7 @@ import (
 func (h handler) History(_ context.Context, _ contract.Call, p HistoryParams) (HistoryResult, error) {
 	switch p.Limit {
 	case 1:
-		return HistoryResult{}, &contract.Failure{Code: HistoryCodeTornUp, Reason: "The paper is gone. Draw again."}
+		return HistoryResult{}, &contract.Failure{Code: "torn_up", Reason: "The paper is gone. Draw again."}
 	case 2:
 		return HistoryResult{}, &contract.Error{Message: "The drawer is locked. Try again.", Transient: true}
 	case 3:

@@ -10,8 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/gen/prove"
-	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 )
 
@@ -42,67 +40,11 @@ func run(t *testing.T, tool, arguments string) string {
 	return got
 }
 
-func decode(t testing.TB, text string) coerce.Object {
-	t.Helper()
-	object, _, err := coerce.DecodeObject([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return object
-}
-
-// A schema does not say what rules say, so only other problems count.
-func TestValidatorsAgreeWithSchemas(t *testing.T) {
-	t.Parallel()
-	for name, tool := range map[string]struct {
-		schema   string
-		validate func(coerce.Object) []contract.Problem
-	}{
-		"open": {OpenTool().InputSchema, ValidateOpen},
-		"plot": {PlotTool().InputSchema, ValidatePlot},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			prove.Agree(t, tool.schema, 7, 10_000, func(arguments []byte) bool {
-				for _, p := range tool.validate(decode(t, string(arguments))) {
-					if !ofRule(p) {
-						return false
-					}
-				}
-				return true
-			})
-		})
-	}
-}
-
-func ofRule(p contract.Problem) bool {
-	return p.Code == contract.CodeExclusive ||
-		p.Code == contract.CodeMissing && (strings.HasPrefix(p.Message, "one of ") || strings.Contains(p.Message, " is required where "))
-}
-
 const open = `{"text": "a", "instruction_text": "b", "internal_tools": {"include_plan_tool": true, "budget": {"currency": "EUR", "amounts": [0, 99.5]}},
 	"items": [{"type": "text", "text": "x"}, {"image_url": "https://example.com/a", "detail": "high", "type": "image"}]}`
 
 const plot = `{"id": "` + id + `", "scale": 0.1, "at": "2026-11-22T09:30:00Z", "day": null, "points": [1, 20], "rows": [[1, null, 0.5]], "marks": [true],
 	"limit": 50, "color": "red", "names": ["a"], "x": 1}`
-
-func TestValidArgumentsAllocateNothing(t *testing.T) {
-	for name, validate := range map[string]func() int{
-		"open": func(o coerce.Object) func() int { return func() int { return len(ValidateOpen(o)) } }(decode(t, strings.Replace(open, "https://example.com/a", "urn:a", 1))),
-		"plot": func(o coerce.Object) func() int { return func() int { return len(ValidatePlot(o)) } }(decode(t, plot)),
-	} {
-		most := 0.0
-		if name == "open" {
-			most = 2 // net/url makes a URL of a URI
-		}
-		if n := validate(); n > 0 {
-			t.Fatalf("%s: %d problems", name, n)
-		}
-		if got := testing.AllocsPerRun(100, func() { validate() }); got > most {
-			t.Errorf("%s: %v allocations", name, got)
-		}
-	}
-}
 
 func TestBound(t *testing.T) {
 	t.Parallel()

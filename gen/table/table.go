@@ -1,0 +1,131 @@
+// Package table writes a tool of the model as the values that the runtime works with: what a
+// host gets to see of it, and what its arguments may be. Generated code has the same values as
+// literals.
+package table
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/lower"
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+// Tool returns a tool. schema is the JSON Schema of its arguments.
+func Tool(t *ir.Tool, schema string) contract.Tool {
+	hints := t.Effect.Hints()
+	return contract.Tool{
+		Name: t.Name, Aliases: t.OtherNames(), Summary: t.Summary, Description: description(t), Effect: string(t.Effect),
+		InputSchema: schema, Example: example(t), MaxChars: t.MaxChars, Plain: t.Result.Plain,
+		Hints:      contract.Hints{ReadOnly: hints.ReadOnly, Destructive: hints.Destructive, Idempotent: hints.Idempotent, OpenWorld: hints.OpenWorld},
+		Parameters: parameters(t, t.Params), Rules: rules(t),
+	}
+}
+
+// description is what a tool says about itself behind its summary. Rules between
+// parameters are part of it: no schema that every model provider takes can hold
+// them.
+func description(tool *ir.Tool) string {
+	paragraphs := lower.Paragraphs(tool.Description)
+	var rules []string
+	for _, r := range tool.Rules {
+		rules = append(rules, lower.RuleSentence(r))
+	}
+	if len(rules) > 0 {
+		paragraphs = append(paragraphs, strings.Join(rules, " "))
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+// parameters returns parameters, or, without a tool, members of an object.
+func parameters(t *ir.Tool, params []ir.Param) []contract.Parameter {
+	var list []contract.Parameter
+	for i := range params {
+		p := parameter(&params[i])
+		if t != nil && p.Required {
+			p.Fix = fixInExample(t, p.Name)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func parameter(p *ir.Param) contract.Parameter {
+	v := contract.Parameter{
+		Name: p.Name, Type: string(p.Kind), Required: p.Required && p.Name != "", Nullable: p.Nullable, Wants: Wants(p),
+		Enum: p.Enum, Range: bounds(p), Pattern: p.Pattern, Format: p.Format, NotBlank: p.NotBlank, SingleLine: p.SingleLine,
+		OneOrMany: p.OneOrMany, Clamp: p.Clamp,
+	}
+	if p.Default != nil {
+		v.Default = ir.JSON(p.Default)
+	}
+	if p.Pattern != "" || p.Format != "" {
+		v.Says = says(&p.Constraints)
+	}
+	for _, r := range p.Repairs {
+		v.Repairs = append(v.Repairs, contract.Repair(r))
+	}
+	switch p.Kind {
+	case ir.Array:
+		item := parameter(p.Item())
+		v.Items = &item
+	case ir.Object:
+		v.Shape = &contract.Shape{Members: parameters(nil, p.Members), Key: p.Key}
+		for i := range p.Variants {
+			v.Shape.Forms = append(v.Shape.Forms, contract.Form{Value: p.Variants[i].Value, Members: parameters(nil, p.Variants[i].Members)})
+		}
+	}
+	return v
+}
+
+// bounds returns the least and the most there may be of a value, or nil. Nothing that is counted is
+// below zero.
+func bounds(p *ir.Param) *contract.Range {
+	var low, high *float64
+	for _, row := range ir.ConstraintTable() {
+		if bound := row.Bound(&p.Constraints); bound != nil && row.Form == ir.Least {
+			low = bound
+		} else if bound != nil {
+			high = bound
+		}
+	}
+	if low == nil && high == nil {
+		return nil
+	}
+	r := &contract.Range{Most: contract.Unbounded}
+	if high != nil {
+		r.Most = *high
+	}
+	switch {
+	case low != nil:
+		r.Least = *low
+	case p.Kind == ir.Integer || p.Kind == ir.Number:
+		r.Least = -contract.Unbounded
+	}
+	switch p.Kind {
+	case ir.String:
+		r.Wants = counted(low, high, "character") + " long"
+	case ir.Array:
+		r.Wants = "an array of " + counted(low, high, string(p.Item().Kind))
+	}
+	return r
+}
+
+// rules returns the relations between parameters. What is missing is reported at
+// the first parameter that would do.
+func rules(t *ir.Tool) []contract.Rule {
+	var list []contract.Rule
+	for _, r := range t.Rules {
+		if names := slices.Concat(r.Exclusive, r.ExactlyOne); len(names) > 1 {
+			list = append(list, contract.Rule{Exclusive: names})
+		}
+		if names := slices.Concat(r.AtLeastOne, r.ExactlyOne); len(names) > 1 {
+			list = append(list, contract.Rule{AnyOf: names, Fix: fixInExample(t, names[0])})
+		}
+		for _, name := range r.Requires {
+			list = append(list, contract.Rule{Given: r.Given, Requires: name, Fix: fixInExample(t, name)})
+		}
+	}
+	return list
+}

@@ -1,0 +1,42 @@
+package envelope
+
+import (
+	"context"
+
+	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+// Text answers a call with the text that do returns for its parameters.
+func Text[P any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (string, error)) (string, error) {
+	params, err := coerce.Params[P](&call, &tool)
+	if err != nil {
+		return "", err
+	}
+	return do(ctx, call, params)
+}
+
+// Answer answers a call with the envelope that do returns for its parameters.
+func Answer[P, E any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (*E, error)) (string, error) {
+	return Text(ctx, call, tool, func(ctx context.Context, call contract.Call, params P) (string, error) {
+		answer, err := do(ctx, call, params)
+		if err != nil {
+			return "", err
+		}
+		return string(Document(answer)), nil
+	})
+}
+
+// Result answers a call in JSON, with what do returns for its parameters. Whatever goes wrong has the
+// form of a failure.
+func Result[P, R any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (R, error)) (string, error) {
+	params, err := coerce.Params[P](&call, &tool)
+	if err != nil {
+		return "", Failed(err, call.Notes)
+	}
+	result, err := do(ctx, call, params)
+	if err != nil {
+		return "", Failed(err, call.Notes)
+	}
+	return Success(result, call.Notes, tool)
+}

@@ -1,0 +1,128 @@
+package envelope
+
+import (
+	"reflect"
+	"strings"
+	"time"
+)
+
+// Document returns an element as text: a pointer to a struct with the tags that generated envelopes
+// have.
+//
+//	type ListEnvelope struct {
+//		_       struct{} `element:"conversation_list,root"`    // also ",beside", to stay on the line
+//		_       struct{} `attr:"version" fixed:"1"`            // is always there
+//		Count   int      `attr:"count,omitzero"`               // nil pointers are always left out
+//		Before  bool     `separator:"gap"`                     // <gap/> before the element
+//		Text    string   `body:"inline"`                       // lines, block, json
+//		Notes   []string `element:"note,omitzero" body:"inline"` // elements that are only a body
+//		Records []Record                                       // elements of their own
+//	}
+//
+// Attributes are written in the order of the fields, and then what else is in the element.
+func Document(element any) []byte {
+	var w Writer
+	w.Element(element)
+	return w.Bytes()
+}
+
+// Element writes an element inside of the current one; see [Document].
+func (w *Writer) Element(element any) { w.element(reflect.ValueOf(element).Elem()) }
+
+func (w *Writer) element(v reflect.Value) {
+	fields := v.Type()
+	name, option, _ := strings.Cut(fields.Field(0).Tag.Get("element"), ",")
+	for i := range v.NumField() {
+		if separator := fields.Field(i).Tag.Get("separator"); separator != "" && v.Field(i).Bool() {
+			w.Open(separator)
+			w.Close()
+		}
+	}
+	w.open(name, option)
+	for i := range v.NumField() {
+		if tag := fields.Field(i).Tag; tag.Get("attr") != "" {
+			w.anyAttribute(tag, v.Field(i))
+		}
+	}
+	if option == "root" {
+		w.Boolean("untrusted", true)
+	}
+	for i := 1; i < v.NumField(); i++ {
+		if tag := fields.Field(i).Tag; tag.Get("attr") == "" && tag.Get("separator") == "" {
+			w.content(tag, v.Field(i))
+		}
+	}
+	w.Close()
+}
+
+func (w *Writer) open(name, option string) {
+	if option == "beside" {
+		w.OpenBeside(name)
+	} else {
+		w.Open(name)
+	}
+}
+
+func (w *Writer) anyAttribute(tag reflect.StructTag, v reflect.Value) {
+	name, option, _ := strings.Cut(tag.Get("attr"), ",")
+	if fixed, ok := tag.Lookup("fixed"); ok {
+		w.Text(name, fixed)
+		return
+	}
+	if (v.Kind() == reflect.Pointer || option == "omitzero") && v.IsZero() {
+		return
+	}
+	switch value := reflect.Indirect(v).Interface().(type) {
+	case string:
+		w.Text(name, value)
+	case int:
+		w.Integer(name, value)
+	case bool:
+		w.Boolean(name, value)
+	case time.Time:
+		if option != "omitzero" || !value.IsZero() {
+			w.Time(name, value)
+		}
+	}
+}
+
+// content writes what a field is inside of its element: the body, or elements.
+func (w *Writer) content(tag reflect.StructTag, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Slice:
+		for i := range v.Len() {
+			w.content(tag, v.Index(i))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			w.element(v.Elem())
+		}
+	case reflect.Struct:
+		w.element(v)
+	case reflect.String:
+		name, options, isElement := strings.Cut(tag.Get("element"), ",")
+		if isElement = name != ""; isElement {
+			if strings.Contains(options, "omitzero") && v.Len() == 0 {
+				return
+			}
+			w.open(name, strings.TrimSuffix(options, ",omitzero"))
+		}
+		w.body(tag.Get("body"), v.String())
+		if isElement {
+			w.Close()
+		}
+	}
+}
+
+func (w *Writer) body(form, text string) {
+	switch form {
+	case "inline":
+		w.Inline(text)
+	case "lines":
+		w.Lines(text)
+	case "json":
+		w.JSON(text)
+	default:
+		w.Block(text)
+	}
+}
