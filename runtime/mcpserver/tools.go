@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -34,7 +33,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 func (s *Server) tool(t contract.Tool) *mcp.Tool {
 	tool := &mcp.Tool{
 		Name:        t.Name,
-		Title:       title(t.Name),
+		Title:       t.Title,
 		Description: t.Text(),
 		InputSchema: json.RawMessage(t.InputSchema),
 		Annotations: &mcp.ToolAnnotations{
@@ -62,12 +61,6 @@ const recordsSchema = `{
     "notes": {"type": "array", "items": {"type": "string"}, "description": "What was repaired in the call, and what was left out"}
   }
 }`
-
-// title is the name of a tool for people: git_log is Git log.
-func title(name string) string {
-	words := strings.NewReplacer("_", " ", ".", " ").Replace(name)
-	return strings.ToUpper(words[:1]) + words[1:]
-}
 
 // outcomeSchema describes what [contract.OutcomeOf] returns.
 const outcomeSchema = `{
