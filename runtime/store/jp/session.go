@@ -65,9 +65,9 @@ type session struct {
 	listed   atomic.Pointer[listing] // by Find, for the next one
 }
 
-// Open implements [store.Store]. It fails where there are stores, and none can be
+// Open opens the stores. It fails where there are stores, and none can be
 // opened.
-func (w *Workspace) Open(context.Context) (store.Session, []store.Problem, error) {
+func (w *Workspace) Open(context.Context) (*session, []store.Problem, error) {
 	s := &session{w: w}
 	s.paths[projectStore] = filepath.Join(w.root, storageDir, conversationsDir)
 	var errs []error
@@ -76,9 +76,7 @@ func (w *Workspace) Open(context.Context) (store.Session, []store.Problem, error
 		switch {
 		case err == nil:
 			s.roots[i] = root
-			if !w.portable {
-				s.dirs[i], _ = root.Open(".") // files open faster with it, and without it too
-			}
+			s.dirs[i], _ = root.Open(".") // what is known of a file is looked up by it, and else it is read
 		case !errors.Is(err, fs.ErrNotExist):
 			errs = append(errs, err)
 			s.unopened = append(s.unopened, store.Problem{

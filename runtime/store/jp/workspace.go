@@ -56,9 +56,6 @@ type Workspace struct {
 	kept   *cache.Book
 
 	maxEvents int64
-	// portable has files opened as on systems that cannot open them beneath a
-	// directory; tests set it.
-	portable bool
 	// beforeRead, when not nil, runs before a file of a conversation is opened:
 	// the moment in which a writer may rename the directory.
 	beforeRead func(path string)
