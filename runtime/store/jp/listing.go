@@ -66,7 +66,8 @@ func (s *session) list(ctx context.Context, set store.Set) (listing, error) {
 		}
 		after := s.dirTimes(set)
 		agrees := pass > 1 && slices.EqualFunc(entries, last, func(a, b found) bool { return compareCopies(a, b) == 0 })
-		settled := after == before && (agrees || started.Sub(after.newest()) > coarsestTime)
+		newest := time.Unix(0, slices.Max(after))
+		settled := slices.Equal(after, before) && (agrees || started.Sub(newest) > coarsestTime)
 		if seen = union(entries, seen); settled {
 			seen = entries
 		}
@@ -114,22 +115,19 @@ func partitions(set store.Set) []string {
 	return dirs
 }
 
-// dirTimes are the modification times of the directories that are listed, live
-// and archived, in nanoseconds; 0 where there is none.
-type dirTimes [2 * numStores]int64
-
-func (t dirTimes) newest() time.Time { return time.Unix(0, slices.Max(t[:])) }
-
-func (s *session) dirTimes(set store.Set) dirTimes {
-	var times dirTimes
-	for p, parent := range partitions(set) {
-		for i, root := range s.roots {
-			if root == nil {
-				continue
+// dirTimes returns when the directories that are listed were modified, in nanoseconds; 0 where
+// there is none.
+func (s *session) dirTimes(set store.Set) []int64 {
+	times := []int64{0}
+	for _, parent := range partitions(set) {
+		for _, root := range s.roots {
+			var at int64
+			if root != nil {
+				if info, err := root.Stat(parent); err == nil {
+					at = info.ModTime().UnixNano()
+				}
 			}
-			if info, err := root.Stat(parent); err == nil {
-				times[p*numStores+i] = info.ModTime().UnixNano()
-			}
+			times = append(times, at)
 		}
 	}
 	return times

@@ -190,14 +190,4 @@ func readID(storage string) string {
 
 // isWorkspaceID reports whether s has the form of a workspace id: five
 // characters of [0-9a-z].
-func isWorkspaceID(s string) bool {
-	if len(s) != 5 {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; !('0' <= c && c <= '9' || 'a' <= c && c <= 'z') {
-			return false
-		}
-	}
-	return true
-}
+func isWorkspaceID(s string) bool { return len(s) == 5 && strings.Trim(s, idChars[:36]) == "" }
