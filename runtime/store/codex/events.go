@@ -87,7 +87,7 @@ func (e *script) open(ctx context.Context) error {
 	seen := map[string]bool{}
 	for r != nil && len(e.sections) < maxSections && !seen[r.file] {
 		seen[r.file] = true
-		f, err := openFile(h.open, r.file)
+		f, err := h.openFile(r.file)
 		if errors.Is(err, fs.ErrNotExist) && len(e.sections) > 0 {
 			break // what is left is told
 		}
@@ -139,7 +139,7 @@ func (s *session) before(ctx context.Context, r *rollout, b base) (*rollout, *me
 		if other.file == r.file || other.thread == r.thread && other.segment >= r.segment {
 			continue
 		}
-		if m, err := peek(ctx, s.home.open, other.file, nil); err == nil && m.Ordinal < b.End {
+		if m, err := s.home.read(ctx, other.file); err == nil && m.Ordinal < b.End {
 			return other, m
 		}
 	}
@@ -198,7 +198,7 @@ func (e *script) prefix(ctx context.Context, s *session, own *section, thread st
 	if len(originals) == 0 {
 		return 0, nil
 	}
-	f, err := openFile(s.home.open, originals[len(originals)-1].file)
+	f, err := s.home.openFile(originals[len(originals)-1].file)
 	if err != nil {
 		return 0, nil // what it has is told here
 	}
