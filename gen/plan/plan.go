@@ -66,12 +66,9 @@ func Generate(fsys fs.FS) (*Result, error) {
 		return r, nil
 	}
 	r.Contract = contract
-	for _, emitter := range emitters(contract) {
-		files, err := emitter(contract)
-		if err != nil {
-			return nil, fmt.Errorf("generating: %w", err)
-		}
-		r.Files = append(r.Files, files...)
+	var err error
+	if r.Files, err = files(contract); err != nil {
+		return nil, fmt.Errorf("generating: %w", err)
 	}
 	sort.Slice(r.Files, func(i, j int) bool { return r.Files[i].Path < r.Files[j].Path })
 	return r, distinct(r.Files)
@@ -93,20 +90,28 @@ func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unuse
 	return changes, lock.Accept(changes, r.Contract.Accepted), nil
 }
 
-// emitters returns what is made of a contract: Go and the lock always, and the targets
+// files returns what is made of a contract: Go and the lock always, and the targets
 // that its project asks for.
-func emitters(c *ir.Contract) []func(*ir.Contract) ([]emit.File, error) {
-	schemas := schema.Schemas()
-	list := []func(*ir.Contract) ([]emit.File, error){
-		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.CompactOf(schemas)) },
-		lock.Emit,
+func files(c *ir.Contract) ([]emit.File, error) {
+	made, err := gocode.Emit(c, schema.Compact)
+	if err != nil {
+		return nil, err
 	}
+	locked, err := lock.Emit(c)
+	if err != nil {
+		return nil, err
+	}
+	made = append(made, locked...)
 	for _, target := range targets.All() {
 		if c.Targets.Makes(target.Name) {
-			list = append(list, func(c *ir.Contract) ([]emit.File, error) { return target.Emit(c, schemas) })
+			files, err := target.Emit(c, schema.Of)
+			if err != nil {
+				return nil, err
+			}
+			made = append(made, files...)
 		}
 	}
-	return list
+	return made, nil
 }
 
 // distinct demands that no two files are one, on any file system.

@@ -9,10 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/gen/emit"
-	"github.com/convtools/convtools/gen/emit/anthropic"
-	"github.com/convtools/convtools/gen/emit/mcp"
-	"github.com/convtools/convtools/gen/emit/openai"
 	"github.com/convtools/convtools/gen/emit/schema"
+	"github.com/convtools/convtools/gen/emit/toollist"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/ir/irtest"
 	"github.com/convtools/convtools/gen/lower"
@@ -27,26 +25,26 @@ type list struct {
 
 func lists() map[string]list {
 	return map[string]list{
-		"anthropic": {anthropic.Emit, "generated/anthropic/tools.json", func(tool *ir.Tool, schema any) map[string]any {
+		"anthropic": {toollist.Anthropic().Emit, "generated/anthropic/tools.json", func(tool *ir.Tool, schema any) map[string]any {
 			return map[string]any{
 				"name":         tool.Name,
-				"description":  lower.For(*anthropic.Target().Lower, tool).Description,
+				"description":  lower.For(*toollist.Anthropic().Lower, tool).Description,
 				"input_schema": schema,
 			}
 		}},
-		"mcp": {mcp.Emit, "generated/mcp/tools.json", func(tool *ir.Tool, schema any) map[string]any {
+		"mcp": {toollist.MCP().Emit, "generated/mcp/tools.json", func(tool *ir.Tool, schema any) map[string]any {
 			reads := tool.Effect == ir.Read
 			return map[string]any{
 				"name":        tool.Name,
-				"description": lower.For(*mcp.Target().Lower, tool).Description,
+				"description": lower.For(*toollist.MCP().Lower, tool).Description,
 				"inputSchema": schema,
 				"annotations": map[string]any{"readOnlyHint": reads, "destructiveHint": !reads, "idempotentHint": reads, "openWorldHint": !reads},
 			}
 		}},
-		"openai": {openai.Emit, "generated/openai/functions.json", func(tool *ir.Tool, schema any) map[string]any {
+		"openai": {toollist.OpenAI().Emit, "generated/openai/functions.json", func(tool *ir.Tool, schema any) map[string]any {
 			return map[string]any{"type": "function", "function": map[string]any{
 				"name":        tool.Name,
-				"description": lower.For(*openai.Target().Lower, tool).Description,
+				"description": lower.For(*toollist.OpenAI().Lower, tool).Description,
 				"parameters":  schema,
 			}}
 		}},
@@ -59,7 +57,7 @@ func TestListsSayWhatTheContractSays(t *testing.T) {
 		for kind, c := range map[string]*ir.Contract{"plain": irtest.Contract(), "hostile": irtest.Hostile()} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				t.Parallel()
-				files, err := l.emit(c, schema.Schemas())
+				files, err := l.emit(c, schema.Of)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -90,7 +88,7 @@ func TestListsSayWhatTheContractSays(t *testing.T) {
 // https://github.com/openai/codex/blob/main/codex-rs/tools/src/json_schema.rs
 func TestLimitsAndDefaultsOutliveTheirKeywords(t *testing.T) {
 	t.Parallel()
-	files, err := mcp.Emit(irtest.Contract(), schema.Schemas())
+	files, err := toollist.MCP().Emit(irtest.Contract(), schema.Of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +125,7 @@ func TestRefusesWhatTheHostRefuses(t *testing.T) {
 	for name, l := range lists() {
 		c := irtest.Contract()
 		c.Tools()[1].Name = strings.Repeat("n", 65)
-		if _, err := l.emit(c, schema.Schemas()); err == nil || !strings.Contains(err.Error(), "the name must be") {
+		if _, err := l.emit(c, schema.Of); err == nil || !strings.Contains(err.Error(), "the name must be") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -136,9 +134,53 @@ func TestRefusesWhatTheHostRefuses(t *testing.T) {
 func TestNoTools(t *testing.T) {
 	t.Parallel()
 	for name, l := range lists() {
-		files, err := l.emit(&ir.Contract{Targets: ir.Targets{Generated: "generated"}}, schema.Schemas())
+		files, err := l.emit(&ir.Contract{Targets: ir.Targets{Generated: "generated"}}, schema.Of)
 		if err != nil || !slices.EqualFunc(files, []string{"[]\n"}, func(f emit.File, want string) bool { return string(f.Data) == want }) {
 			t.Errorf("%s: files %v, error %v", name, files, err)
 		}
 	}
+}
+
+type namespaced struct {
+	Type, Name string
+	Tools      []namespaced
+}
+
+// Names with a dot are in a namespace, in which the rest of the name is theirs.
+func TestNamespaces(t *testing.T) {
+	t.Parallel()
+	c := &ir.Contract{Targets: ir.Targets{Generated: "generated"}}
+	for _, name := range []string{"conv.create", "conv.send", "learn", "note.add"} {
+		c.Families = append(c.Families, ir.Family{Tools: []ir.Tool{{Name: name, Summary: "Do it"}}})
+	}
+	files, err := toollist.Responses().Emit(c, schema.Of)
+	if err != nil || len(files) != 1 || files[0].Path != "generated/responses/tools.json" {
+		t.Fatalf("files %v, %v", files, err)
+	}
+	var got []namespaced
+	if err := json.Unmarshal(files[0].Data, &got); err != nil {
+		t.Fatal(err)
+	}
+	function := func(name string) namespaced { return namespaced{Type: "function", Name: name} }
+	want := []namespaced{
+		{Type: "namespace", Name: "conv", Tools: []namespaced{function("create"), function("send")}},
+		function("learn"),
+		{Type: "namespace", Name: "note", Tools: []namespaced{function("add")}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("tools (-want +got):\n%s", diff)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	var files []emit.File
+	for _, target := range []emit.Target{toollist.MCP(), toollist.OpenAI(), toollist.Anthropic(), toollist.Responses()} {
+		list, err := target.Emit(irtest.Contract(), schema.Of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, list...)
+	}
+	irtest.Golden(t, files)
 }
