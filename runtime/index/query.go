@@ -98,7 +98,7 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 	for {
 		var first *scan
 		for _, s := range opened {
-			if first == nil || s.at.Compare(&first.at) < 0 {
+			if first == nil || s.at.Compare(first.at) < 0 {
 				first = s
 			}
 		}
@@ -118,7 +118,9 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 		if err != nil {
 			return err
 		}
-		if !found {
+		if found {
+			first.at = first.position(first.next)
+		} else {
 			opened = slices.DeleteFunc(opened, func(s *scan) bool { return s == first })
 		}
 	}

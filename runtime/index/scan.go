@@ -16,7 +16,7 @@ type scan struct {
 
 	newest   time.Time // of the first message
 	next, to uint32    // the messages that are left; next is a match once the scan has advanced
-	at       Position  // of that
+	at       *Position // of that
 	found    set       // messages that may match by their texts
 	known    []known   // by place of an owner
 	current  Hit
@@ -70,9 +70,9 @@ func (s *scan) bound(q *Query) {
 }
 
 // position returns that of a message of a conversation that is not gone.
-func (s *scan) position(n uint32) Position {
+func (s *scan) position(n uint32) *Position {
 	c := s.of(n)
-	return Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
+	return &Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
 }
 
 // of returns what is known of the conversation of a message.
@@ -86,7 +86,7 @@ func (s *scan) of(n uint32) *known {
 	if number := s.numbers()[place]; number != gone {
 		k.Conversation = s.query.view.conversation(number)
 		k.wanted = s.query.Wanted == nil || s.query.Wanted(k.Conversation)
-		if s.query.mayBeTitled(number) {
+		if k.titled = s.query.mayBeTitled(number); k.titled && !s.query.exact {
 			at, _ := s.query.Find([]byte(k.Title))
 			k.titled = at >= 0
 		}
@@ -96,7 +96,7 @@ func (s *scan) of(n uint32) *known {
 
 // hit returns the next message.
 func (s *scan) hit() *Hit {
-	s.current = Hit{Position: s.at, Kind: s.rows.kind(s.next), Conversation: s.of(s.next).Conversation, scan: s, message: s.next}
+	s.current = Hit{Position: *s.at, Kind: s.rows.kind(s.next), Conversation: s.of(s.next).Conversation, scan: s, message: s.next}
 	return &s.current
 }
 
@@ -206,13 +206,8 @@ func (s *scan) advance(ctx context.Context) (bool, error) {
 		if looked%askEvery == 0 {
 			err = cmp.Or(err, ctx.Err())
 		}
-		if err != nil {
-			return false, err
-		}
-		if matches {
-			if s.at = s.position(s.next); s.query.After == nil || s.at.Compare(s.query.After) > 0 {
-				return true, nil
-			}
+		if err != nil || matches {
+			return err == nil, err
 		}
 		s.next++
 	}
@@ -239,7 +234,7 @@ func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
 		return false, nil
 	}
 	k := s.of(n)
-	if !k.wanted {
+	if !k.wanted || q.After != nil && s.position(n).Compare(q.After) <= 0 {
 		return false, nil
 	}
 	if k.titled || q.exact && s.found.has(n) {
