@@ -118,7 +118,7 @@ func writeCatalog(files directory, c *contents, conversations map[string]*Conver
 		b.add(secParts, binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(part>>32)), uint32(part))) //nolint:gosec // the halves
 	}
 	data, _ := b.finish()
-	return files.replace(catalogFile, data)
+	return files.write(catalogFile, data)
 }
 
 func (c *catalog) record(n uint32) []byte {

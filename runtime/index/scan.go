@@ -100,97 +100,61 @@ func (s *scan) hit() *Hit {
 	return &s.current
 }
 
+// look is how long it takes to look at a message, in units of what it takes to read one in a list.
+const look = 500
+
 // open finds the messages that may match: those that have all grams of the text, or so few more
 // that it is as well to look at them.
 func (s *scan) open(ctx context.Context) error {
 	s.load()
-	if len(s.query.grams) == 0 {
-		s.found = fullSet(s.messages)
-		return ctx.Err()
-	}
-	s.order()
+	s.found = fullSet(s.messages)
 	left := s.messages
-	inVain := 0 // lists, one after the other, that were not worth it, as what is left may well match
-	for i, g := range s.query.grams {
-		if err := ctx.Err(); err != nil {
+	inVain := 0 // grams, one after the other, that were not worth it, as what is left may well match
+	for _, g := range s.counted() {
+		takes := 200 + g.count
+		if err := ctx.Err(); err != nil || inVain == 2 || left*look < takes {
 			return err
 		}
-		count := s.holding(g)
-		if i > 0 && (inVain == mostInVain || !s.isWorth(left, count)) {
-			return nil
-		}
 		having := newSet(s.messages)
-		for l := range s.lists(g) {
+		for l := range s.lists(g.grams) {
 			s.addList(having, l)
 		}
-		if i > 0 {
-			having.and(s.found)
-		}
-		s.found = having
+		s.found.and(having)
 		before := left
-		if left = having.count(); left == 0 {
-			moveToFront(s.query.grams, i) // other segments will not have it either
-			return nil
-		}
-		if inVain++; takes(count) < (before-left)*look {
+		left = s.found.count()
+		if inVain++; takes < (before-left)*look {
 			inVain = 0
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
-// moveToFront moves an element to the front.
-func moveToFront(all []grams, i int) {
-	g := all[i]
-	copy(all[1:], all[:i])
-	all[0] = g
+// counted is grams with how many messages have one of them, or more.
+type counted struct {
+	grams
+	count uint32
 }
 
-const (
-	mostInVain = 2
-	// look is how long it takes to look at a message, in units of what it takes to read one in a list.
-	look = 500
-)
-
-// takes returns how long it takes to read lists of count messages, in the same units.
-func takes(count uint32) uint32 { return 200 + count }
-
-// isWorth reports whether to read lists of count messages is faster than to look at what they
-// leave out of some messages.
-func (s *scan) isWorth(left, count uint32) bool {
-	return uint64(left)*look*uint64(s.messages-count) > uint64(takes(count))*uint64(s.messages)
-}
-
-// holding returns how many messages have one of some grams, or more.
-func (s *scan) holding(g grams) (count uint32) {
-	for l := range s.lists(g) {
-		count += l.count
+// counted returns the grams of the text, those first that the fewest messages have.
+func (s *scan) counted() (all []counted) {
+	for _, g := range s.query.grams {
+		n := uint32(0)
+		for l := range s.lists(g) {
+			n += l.count
+		}
+		all = append(all, counted{g, min(n, s.messages)})
 	}
-	return min(count, s.messages)
-}
-
-// order orders the grams of the text by how many messages have them, unless another segment
-// has: what is rare in one is rare in others.
-func (s *scan) order() {
-	p := s.query
-	if p.ordered {
-		return
-	}
-	p.ordered = true
-	counts := map[grams]uint32{}
-	for _, g := range p.grams {
-		counts[g] = s.holding(g)
-	}
-	slices.SortStableFunc(p.grams, func(g, h grams) int { return cmp.Compare(counts[g], counts[h]) })
+	slices.SortFunc(all, func(a, b counted) int { return cmp.Compare(a.count, b.count) })
+	return all
 }
 
 // fewest returns about how many messages have the gram of the text that the fewest have, and
 // at least as many as have all.
 func (s *scan) fewest() uint32 {
-	if s.order(); len(s.query.grams) == 0 {
-		return s.messages
+	if all := s.counted(); len(all) > 0 {
+		return all[0].count
 	}
-	return s.holding(s.query.grams[0])
+	return s.messages
 }
 
 // advance goes on to the next message that matches, from s.next on, and reports whether there is

@@ -265,14 +265,10 @@ func (x *Index) write(name string, b *builder, reader *terms.Reader) (*segment, 
 		return nil, err
 	}
 	n := &named{File: name, Size: int64(len(data)), Sum: sum, Text: int64(b.size)}
-	s := (*segment)(nil)
-	if err = x.files.create(name, data); err == nil {
-		s, err = openSegment(x.files, n)
+	if err := x.files.write(name, data); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		err = errors.Join(err, x.files.remove(name))
-	}
-	return s, err
+	return openSegment(x.files, n)
 }
 
 // digest is of messages, one after the other: of that of those before and the next one.
