@@ -1,7 +1,6 @@
 package index
 
 import (
-	"runtime"
 	"slices"
 	"sync"
 
@@ -85,7 +84,7 @@ func addPostings[T posting](w *listWriter, sorted []T, base gram, times int) {
 }
 
 // lists returns the lists of what a builder has, one writer after the other in the order of their
-// grams. They are made in parts, by at most two processors, so that not too many postings are kept at a time.
+// grams. They are made in parts, two at a time: each part takes much memory.
 func (b *builder) lists(reader *terms.Reader) []*listWriter {
 	counts := b.countBytes()
 	parts := [...]func(*listWriter){
@@ -96,21 +95,17 @@ func (b *builder) lists(reader *terms.Reader) []*listWriter {
 		func(w *listWriter) { b.terms(w, reader) },
 	}
 	writers := make([]*listWriter, len(parts))
-	next := make(chan int, len(parts))
-	for n := range parts {
-		next <- len(parts) - 1 - n
-	}
-	close(next)
-	var workers sync.WaitGroup
-	for range min(2, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for n := range next {
-				writers[n] = &listWriter{documents: uint32(len(b.messages))} //nolint:gosec // a count
-				parts[n](writers[n])
-			}
+	var making sync.WaitGroup
+	atOnce := make(chan struct{}, 2)
+	for n, make := range parts {
+		writers[n] = &listWriter{documents: uint32(len(b.messages))} //nolint:gosec // a count
+		making.Go(func() {
+			atOnce <- struct{}{}
+			make(writers[n])
+			<-atOnce
 		})
 	}
-	workers.Wait()
+	making.Wait()
 	return writers
 }
 

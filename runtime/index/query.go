@@ -34,11 +34,10 @@ type Query struct {
 // prepared is a query as segments are searched for it.
 type prepared struct {
 	*Query
-	view    *View
-	grams   []grams // the one first that the fewest messages of the last segment had
-	ordered bool    // which is known once one was searched
-	exact   bool    // the lists alone tell which messages match
-	titled  set     // conversations whose titles may match; nil for none
+	view   *View
+	grams  []grams
+	exact  bool // the lists alone tell which messages match
+	titled set  // conversations whose titles may match; nil for none
 }
 
 func (v *View) prepare(q *Query) *prepared {

@@ -175,9 +175,8 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 	c.Messages = old.Messages
 	to, mark := w.builder, len(w.builder.messages)
 	for m, err := range messages {
-		err = cmp.Or(err, ctx.Err())
-		if err == nil && w.builder.full() {
-			err = w.begin(ctx)
+		if err == nil {
+			err = w.add(ctx, part, c, m)
 		}
 		if err != nil {
 			if to == w.builder {
@@ -187,8 +186,7 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 		}
 		d.add(m)
 		c.Messages++
-		w.builder.add(part, c, m)
-		w.text += int64(len(m.Text) + len(m.Extra))
+		w.text += int64(len(m.Text))
 	}
 	c.Digest, c.parts = d.sum, old.parts
 	if c.Messages > old.Messages {
@@ -197,6 +195,18 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 	put := *c
 	w.conversations[c.Key] = &put
 	return nil
+}
+
+// add adds a message of a part of a conversation to the builder, or to the next one.
+func (w *Writer) add(ctx context.Context, part uint32, c *Conversation, m *Message) error {
+	err := ctx.Err()
+	if err == nil && w.builder.full() {
+		err = w.begin(ctx)
+	}
+	if err == nil {
+		w.builder.add(part, c, m)
+	}
+	return err
 }
 
 // Delete removes the conversation with a key.
