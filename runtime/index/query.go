@@ -125,22 +125,6 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 	}
 }
 
-// Candidates returns how many messages at the most have to be looked at for those that match,
-// and how many of these have to be read.
-func (v *View) Candidates(q Query) (looked, read int, err error) {
-	err = guard(func() error {
-		q.TextOnly = true
-		for _, s := range v.scans(&q) {
-			looked += int(min(s.fewest(), s.to-s.next))
-			if !s.query.exact {
-				read = looked
-			}
-		}
-		return nil
-	})
-	return looked, read, err
-}
-
 // Counting is how messages are counted.
 type Counting struct {
 	// Stop is asked now and then whether to stop.
@@ -149,6 +133,9 @@ type Counting struct {
 	// asked about those of the kinds in ApartKinds.
 	IsApart    func(kind uint8, extra []byte) bool
 	ApartKinds uint64
+	// MostLooked and MostRead are how many messages may be looked at, and how many of these may be
+	// read: none is counted where there are more. 0 stands for any number.
+	MostLooked, MostRead int
 }
 
 // Counted is how many messages match.
@@ -161,7 +148,17 @@ type Counted struct {
 // Count counts the messages that match.
 func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err error) {
 	err = guard(func() error {
-		for _, s := range v.scans(&q) {
+		scans, looked, most := v.scans(&q), 0, c.MostLooked
+		for _, s := range scans {
+			looked += int(min(s.fewest(), s.to-s.next))
+			if !s.query.exact {
+				most = c.MostRead
+			}
+		}
+		if most > 0 && looked > most {
+			return nil
+		}
+		for _, s := range scans {
 			if all, err := s.count(ctx, &c, &n); !all {
 				return err
 			}
