@@ -59,7 +59,7 @@ var errVanished = errors.New("its directory is renamed or removed again and agai
 type session struct {
 	w        *Workspace
 	roots    [numStores]*os.Root
-	dirs     [numStores]*os.File // the same, where files can be opened beneath them
+	dirs     [numStores]*os.File // the same
 	paths    [numStores]string
 	unopened []store.Problem
 	listed   atomic.Pointer[listing] // by Find, for the next one
@@ -235,16 +235,9 @@ func (s *session) unread(p *place) store.Conversation {
 // that is missing or broken leaves the word to the other. It returns the bytes
 // too.
 func (s *session) loadMetadata(p *place, c *store.Conversation) ([]byte, error) {
-	order := []int{projectStore, userStore}
-	if !p.archived {
-		order = s.byAge(p, metadataFile)
-	}
 	var missing, broken error
-	for _, i := range order {
+	for _, i := range s.byMetadata(p) {
 		dir := p.dirs[i]
-		if dir == "" {
-			continue
-		}
 		name := path.Join(dir, metadataFile)
 		data, err := s.read(i, name, maxMetadataSize)
 		switch {
@@ -302,7 +295,27 @@ func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversatio
 // read reads a file of a conversation of at most max bytes.
 func (s *session) read(i int, name string, max int64) ([]byte, error) {
 	s.willRead(i, name)
-	return readSmallFile(s.roots[i], s.dirs[i], name, max)
+	return readFile(s.roots[i], name, max)
+}
+
+// notFound is the error for a conversation that is in none of some places. Stores that cannot be
+// read may hold it.
+func (s *session) notFound(want number, places []place, unread []store.Problem) error {
+	err := &store.NotFoundError{IDs: []transcript.ID{want.id()}, Nearest: nearest(want, places), Place: s.w.root}
+	for _, p := range unread {
+		if p.ID == "" {
+			err.Unread = append(err.Unread, p)
+		}
+	}
+	return err
+}
+
+func nearest(want number, places []place) []transcript.ID {
+	all := make([]store.Conversation, len(places))
+	for i := range places {
+		all[i].Conversation = places[i].conversation()
+	}
+	return store.Nearest(want.id(), all)
 }
 
 // willRead announces a read to the hook of tests.
@@ -369,6 +382,15 @@ func (s *session) byAge(p *place, files ...string) []int {
 	return held
 }
 
+// byMetadata orders the stores that hold a copy by whose metadata counts: of a live
+// conversation that of the newer copy, of an archived one the project's.
+func (s *session) byMetadata(p *place) []int {
+	if p.archived && p.dirs[projectStore] != "" && p.dirs[userStore] != "" {
+		return []int{projectStore, userStore}
+	}
+	return s.byAge(p, metadataFile)
+}
+
 func (s *session) newest(i int, dir string, files []string) time.Time {
 	var newest time.Time
 	for _, file := range files {
@@ -410,11 +432,7 @@ func (s *session) anyPath(p *place) string {
 
 // readDir returns the entries of a directory inside a store in no particular
 // order, and none when it does not exist.
-func readDir(root *os.Root, dir *os.File, name string) ([]fs.DirEntry, error) {
-	if f := openDirBeneath(dir, name); f != nil {
-		defer f.Close()
-		return f.ReadDir(-1)
-	}
+func readDir(root *os.Root, name string) ([]fs.DirEntry, error) {
 	entries, err := safefile.ReadDirIn(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

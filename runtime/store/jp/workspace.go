@@ -63,7 +63,7 @@ type Workspace struct {
 	// the moment in which a writer may rename the directory.
 	beforeRead func(path string)
 	// readDir reads a directory of a store; tests make it miss entries.
-	readDir func(root *os.Root, dir *os.File, name string) ([]fs.DirEntry, error)
+	readDir func(root *os.Root, name string) ([]fs.DirEntry, error)
 }
 
 // Open finds the workspace. The error is a [*store.NoWorkspaceError] where there
@@ -179,7 +179,7 @@ func readID(storage string) string {
 		return ""
 	}
 	defer root.Close()
-	data, err := readSmallFile(root, nil, ".id", maxSize)
+	data, err := readFile(root, ".id", maxSize)
 	if err != nil {
 		return ""
 	}

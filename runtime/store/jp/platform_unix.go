@@ -1,10 +1,11 @@
-//go:build unix && !solaris && !aix
+//go:build unix
 
 package jp
 
 import (
 	"errors"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,9 +25,11 @@ func lockFile(f *os.File) (bool, error) {
 	}
 }
 
-// releaseLock removes the file before the lock ends, so that whoever waits for it
-// sees that it is gone.
-func releaseLock(f *os.File, remove func()) {
-	remove()
-	f.Close()
+// terminalSession returns the session that the system has this process in.
+func terminalSession() (kind, id string) {
+	sid, err := unix.Getsid(0)
+	if err != nil {
+		return "", ""
+	}
+	return "getsid", strconv.Itoa(sid)
 }

@@ -3,6 +3,7 @@ package jp
 import (
 	"errors"
 	"os"
+	"strconv"
 
 	"golang.org/x/sys/windows"
 )
@@ -18,9 +19,11 @@ func lockFile(f *os.File) (bool, error) {
 	return err == nil, err
 }
 
-// releaseLock removes the file when it is closed: an open one cannot be removed
-// here, and so neither can one that somebody else has opened meanwhile.
-func releaseLock(f *os.File, remove func()) {
-	f.Close()
-	remove()
+// terminalSession returns the window of the console of this process.
+func terminalSession() (kind, id string) {
+	window, _, _ := windows.NewLazySystemDLL("kernel32.dll").NewProc("GetConsoleWindow").Call()
+	if window == 0 {
+		return "", ""
+	}
+	return "hwnd", strconv.FormatUint(uint64(window), 10)
 }
