@@ -142,8 +142,8 @@ type GrepConversation struct {
 	Source string `attr:"source,omitzero"`
 	// The title, absent where there is none.
 	Title string `element:"title,beside,omitzero" body:"inline"`
-	// A line that matches, or a run of lines around one, without blank ones; a line
-	// … stands for others left out.
+	// A line that matches, with up to three lines around it, or a run of more lines
+	// around one, without blank ones; a line … stands for others left out.
 	Hits []GrepHit
 	// An event that matches.
 	Events []GrepEvent
@@ -163,22 +163,24 @@ type GrepEvent struct {
 	// When it was recorded, where that is another day than of the event before it
 	// in the conversation. Left out when it is zero.
 	Timestamp time.Time `attr:"timestamp,omitzero"`
-	// Characters of its text, where they are more than 1500. Left out when it is
-	// zero.
+	// Characters of its text, where they are more than 3000, or with context 8000.
+	// Left out when it is zero.
 	Chars int `attr:"chars,omitzero"`
 	// Matching lines of it that are not shown, beside the first three. Left out
 	// when it is zero.
 	More int `attr:"more,omitzero"`
-	// A line that matches, or a run of lines around one, without blank ones; a line
-	// … stands for others left out.
+	// A line that matches, with up to three lines around it, or a run of more lines
+	// around one, without blank ones; a line … stands for others left out.
 	Hits []GrepHit
 }
 
-// GrepHit is a <hit> element: a line that matches, or a run of lines around
-// one, without blank ones; a line … stands for others left out.
+// GrepHit is a <hit> element: a line that matches, with up to three lines
+// around it, or a run of more lines around one, without blank ones; a line …
+// stands for others left out.
 type GrepHit struct {
 	_ struct{} `element:"hit,beside"`
-	// false for context; true where it is not said. Left out when it is nil.
+	// false for lines around a match that are not in its hit; true where it is not
+	// said. Left out when it is nil.
 	IsMatch *bool `attr:"is_match"`
 	// title where the line is the title; else it stands on the event. Left out when
 	// it is empty.

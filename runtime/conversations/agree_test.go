@@ -94,7 +94,7 @@ func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 // agree compares answers about a random archive in a directory. server is nil for none.
 func agree(t *testing.T, r *rapid.T, dir string, server *archive.Writer, url string) {
 	t.Helper()
-	x := conversations.NewIndexes(filepath.Join(dir, "index"), nil)
+	x := conversations.NewIndexes(filepath.Join(dir, "index"))
 	defer x.Close()
 	put := func(least int) {
 		t.Helper()

@@ -43,7 +43,7 @@ func TestSizesAreIndexed(t *testing.T) {
 	if len(want) != 2 || want[1].Size == nil || *want[1].Size != (conversations.Size{Turns: 1, Requests: 1, Numbered: 1, Chars: len("Retry uploads")}) {
 		t.Fatalf("%+v", want)
 	}
-	indexes := conversations.NewIndexes(t.TempDir(), later)
+	indexes := conversations.NewIndexes(t.TempDir())
 	if _, indexed := list(indexes, conversations.ListQuery{}); indexed != 0 {
 		t.Errorf("without sizes: %d conversations indexed", indexed)
 	}

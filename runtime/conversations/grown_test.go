@@ -234,7 +234,7 @@ func grow(t *testing.T, of growing, rng *rand.Rand) (resumed int) {
 		if indexes == "" {
 			return conversations.New(conversations.Options{}, s)
 		}
-		x := conversations.NewIndexes(indexes, nil)
+		x := conversations.NewIndexes(indexes)
 		t.Cleanup(x.Close)
 		return conversations.New(conversations.Options{Indexes: x}, tallied{s, &read})
 	}

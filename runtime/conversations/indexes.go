@@ -1,16 +1,13 @@
 package conversations
 
 import (
-	"context"
+	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/index/terms"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -28,40 +25,31 @@ import (
 // is read. They are safe for concurrent use.
 type Indexes struct {
 	dir string // empty where all are in memory
-	// factsAt is where facts are kept while nothing is excluded.
-	factsAt      string
-	factsOptions facts.Options
 
 	mu       sync.Mutex
 	language terms.Language
 	open     map[string]*index.Index // by name of their directory
 	mark     string                  // of what is excluded
-	facts    *facts.Directory        // for that; nil until it is asked for
+	kept     *kept.Directory         // for that; nil until it is asked for
+	least    int64                   // [kept.Directory.Least]; 0 for the usual
 }
 
 // indexFormat is the number of what an index has that this package puts there.
-const indexFormat = 7
+const indexFormat = 8
 
-// factsName is what the directory begins with that has what stores keep beside indexes.
-const factsName = "facts2"
-
-// NewIndexes returns the indexes in a directory, which need not be there. now is the clock that
-// files are told by to have changed a moment ago; nil means time.Now.
-func NewIndexes(dir string, now func() time.Time) *Indexes {
-	return &Indexes{
-		dir: filepath.Join(dir, fmt.Sprint("v", indexFormat)), factsAt: filepath.Join(dir, factsName), factsOptions: facts.Options{Now: now},
-		open: map[string]*index.Index{},
-	}
+// NewIndexes returns the indexes in a directory, which need not be there.
+func NewIndexes(dir string) *Indexes {
+	return &Indexes{dir: filepath.Join(dir, fmt.Sprint("v", indexFormat)), open: map[string]*index.Index{}}
 }
 
 // OpenIndexes returns the indexes that the user's cache directory has, or will have; nil
-// where the environment does not tell which that is. now is as for [NewIndexes].
-func OpenIndexes(getenv func(string) string, now func() time.Time) *Indexes {
+// where the environment does not tell which that is.
+func OpenIndexes(getenv func(string) string) *Indexes {
 	dir := trust.CacheDir(getenv)
 	if dir == "" {
 		return nil
 	}
-	return NewIndexes(filepath.Join(dir, "index"), now)
+	return NewIndexes(filepath.Join(dir, "index"))
 }
 
 // of returns the index of a store; nil where there are none.
@@ -69,7 +57,7 @@ func (x *Indexes) of(s store.Store) *index.Index {
 	if x == nil {
 		return nil
 	}
-	name := indexName(s)
+	name := kept.Name(s.Name(), s.Place())
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.open[name] == nil {
@@ -87,7 +75,7 @@ func (x *Indexes) of(s store.Store) *index.Index {
 func (x *Indexes) inMemory(s store.Store, failed *index.Index) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	name := indexName(s)
+	name := kept.Name(s.Name(), s.Place())
 	if x.open[name] != failed {
 		return
 	}
@@ -113,35 +101,36 @@ func (x *Indexes) setLanguage(l terms.Language) {
 	clear(x.open)
 }
 
-// OpenFacts returns where in the user's cache directory is kept what was read of files; nil
-// for nowhere. now is as for [NewIndexes].
-func OpenFacts(getenv func(string) string, now func() time.Time) *facts.Directory {
+// OpenKept returns where in the user's cache directory is kept what lists need of files; nil for
+// nowhere.
+func OpenKept(getenv func(string) string) *kept.Directory {
 	r, err := readRestrictions(&Options{Getenv: getenv})
 	if r.set.NoIndex || err != nil {
 		return nil
 	}
-	x := OpenIndexes(getenv, now)
+	x := OpenIndexes(getenv)
 	if x.Foreign() != "" {
 		return nil
 	}
 	x.exclude(r.mark())
-	return x.factsDir()
+	return x.lists()
 }
 
-// factsDir returns where stores keep what they read; nil for nowhere.
-func (x *Indexes) factsDir() *facts.Directory {
-	if x == nil {
+// lists returns where is kept what lists need of files, beside the indexes; nil for nowhere.
+func (x *Indexes) lists() *kept.Directory {
+	if x == nil || x.dir == "" {
 		return nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.facts == nil {
-		x.facts = facts.In(x.factsPath(), x.factsOptions)
+	if x.kept == nil {
+		x.kept = kept.In(x.dir, x.mark)
+		x.kept.Least = cmp.Or(x.least, x.kept.Least)
 	}
-	return x.facts
+	return x.kept
 }
 
-// exclude sets the mark of what is excluded. Facts have titles, and do not tell whose: those
+// exclude sets the mark of what is excluded. Lists have titles, and do not tell whose: those
 // of another mark are neither used nor kept.
 func (x *Indexes) exclude(mark string) {
 	if x == nil {
@@ -150,30 +139,8 @@ func (x *Indexes) exclude(mark string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if mark != x.mark {
-		x.mark, x.facts = mark, nil
+		x.mark, x.kept = mark, nil
 	}
-}
-
-func (x *Indexes) factsPath() string {
-	if x.mark == "" {
-		return x.factsAt
-	}
-	return x.factsAt + "-" + x.mark
-}
-
-// removeOtherFacts removes the facts of other marks.
-func (x *Indexes) removeOtherFacts() error {
-	x.mu.Lock()
-	current := filepath.Base(x.factsPath())
-	x.mu.Unlock()
-	dir, name := filepath.Split(x.factsAt)
-	entries, err := readDir(dir)
-	for _, e := range entries {
-		if e.Name() != current && (e.Name() == name || strings.HasPrefix(e.Name(), name+"-")) {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
-		}
-	}
-	return err
 }
 
 // Foreign returns the directory of these in the user's cache that belongs to another user; empty
@@ -190,12 +157,6 @@ func (x *Indexes) Foreign() string {
 		}
 	}
 	return ""
-}
-
-// indexName returns the name of the directory of a store's index.
-func indexName(s store.Store) string {
-	sum := sha256.Sum256([]byte(s.Name() + "\x00" + s.Place()))
-	return s.Name() + "-" + hex.EncodeToString(sum[:8])
 }
 
 // Close closes the files of all indexes.
@@ -278,30 +239,21 @@ func (f *indexFacts) conversation(c *index.Conversation) *transcript.Conversatio
 
 // indexVersion is the version that a conversation has in an index: what is recorded, and
 // what a store makes of it only together with others.
-func indexVersion(ctx context.Context, c *store.Conversation) (string, error) {
-	version, err := c.Version(ctx)
-	if err != nil {
-		return "", err
-	}
+func indexVersion(version string, c *store.Conversation) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %t %t", version, c.Title, c.Parent, c.Order, c.Hidden, c.Archived))
-	return string(sum[:12]), nil
+	return string(sum[:12])
 }
 
-func (f *indexFacts) walk(kept *facts.Coder) {
-	kept.Bool(&f.Read)
-	facts.Int(kept, &f.Problem, &f.ProblemAt)
-	facts.Text(kept, &f.Why, &f.ForModel, &f.Uncounted)
-	kept.Bool(&f.BadTime)
-	kept.Time(&f.LastAt)
-	facts.Int(kept, &f.Events, &f.Size[0], &f.Size[1], &f.Size[2], &f.Size[3])
-	facts.Text(kept, &f.NativeID, &f.Source)
-	kept.Bool(&f.Archived)
+func (f *indexFacts) encode() []byte {
+	data, err := json.Marshal(f)
+	if err != nil {
+		return nil // a time that JSON has no form of
+	}
+	return data
 }
-
-func (f *indexFacts) encode() []byte { return facts.Encode(f.walk) }
 
 func readFacts(c *index.Conversation) (f indexFacts) {
-	if !facts.Decode(c.Facts, f.walk) {
+	if json.Unmarshal(c.Facts, &f) != nil {
 		return indexFacts{}
 	}
 	return f

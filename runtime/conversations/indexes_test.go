@@ -56,7 +56,7 @@ func indexedLibrary(t *testing.T, dir string, stores []*messageStore, isVersione
 			all = append(all, p)
 		}
 	}
-	x := conversations.NewIndexes(dir, nil)
+	x := conversations.NewIndexes(dir)
 	t.Cleanup(x.Close)
 	return conversations.New(conversations.Options{Indexes: x}, all...), opened
 }
@@ -296,15 +296,15 @@ func randomPart(rng *rand.Rand, stores []*messageStore) string {
 func TestOlderFormats(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	older := []string{"v1", "v4", "v6", "facts", "facts-0123456789abcdef"}
-	newer := []string{"v999999", "facts999999", "facts999999-01234567", "facts2", "v", "v4x", "v-4", "other"}
+	older := []string{"v1", "v4", "v6", "v7", "facts", "facts-0123456789abcdef", "facts2", "facts2-0123456789abcdef"}
+	newer := []string{"v999999", "facts999999", "facts999999-01234567", "v", "v4x", "v-4", "other"}
 	for _, name := range slices.Concat(older, newer) {
 		path := filepath.Join(dir, name, "one", "manifest")
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("12345"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	x := conversations.NewIndexes(dir, nil)
+	x := conversations.NewIndexes(dir)
 	defer x.Close()
 	refresh(t, conversations.New(conversations.Options{Indexes: x}, placed{&messageStore{}, t.TempDir(), new(int)}))
 	for _, name := range older {
@@ -325,7 +325,7 @@ func TestUnusedIndexes(t *testing.T) {
 	t.Parallel()
 	dir, place := t.TempDir(), t.TempDir()
 	there, gone, asked := filepath.Join(place, "there"), filepath.Join(place, "gone"), filepath.Join(place, "asked")
-	x := conversations.NewIndexes(dir, nil)
+	x := conversations.NewIndexes(dir)
 	defer x.Close()
 	library := func(places ...string) *conversations.Library {
 		var stores []store.Store

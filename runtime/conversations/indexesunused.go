@@ -11,6 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/index/terms"
+	"github.com/convtools/convtools/runtime/store/kept"
 )
 
 // UnusedIndex is an index that no store of a library has.
@@ -31,7 +32,7 @@ func (l *Library) UnusedIndexes() ([]UnusedIndex, error) {
 	}
 	used := map[string]bool{}
 	for _, s := range l.stores {
-		used[indexName(s)] = true
+		used[kept.Name(s.Name(), s.Place())] = true
 	}
 	entries, err := readDir(l.indexes.dir)
 	if err != nil {
@@ -39,7 +40,7 @@ func (l *Library) UnusedIndexes() ([]UnusedIndex, error) {
 	}
 	var unused []UnusedIndex
 	for _, e := range entries {
-		if !used[e.Name()] {
+		if !used[e.Name()] && e.IsDir() {
 			unused = append(unused, describeUnused(filepath.Join(l.indexes.dir, e.Name()), l.language))
 		}
 	}
@@ -98,11 +99,12 @@ func (x *Indexes) removeOlder() {
 }
 
 // isOlder reports whether a directory is what an earlier version kept: indexes of an older
-// format, or facts before they had one in their name.
+// format, or what lists needed when that had a directory of its own.
 func isOlder(name string) bool {
 	number, isIndex := strings.CutPrefix(name, "v")
 	n, err := strconv.ParseUint(number, 10, 64)
-	return isIndex && err == nil && n < indexFormat || name == "facts" || strings.HasPrefix(name, "facts-")
+	first, _, _ := strings.Cut(name, "-")
+	return isIndex && err == nil && n < indexFormat || first == "facts" || first == "facts2"
 }
 
 // readDir is [os.ReadDir] of a directory that need not be there.

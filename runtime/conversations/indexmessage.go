@@ -1,19 +1,17 @@
 package conversations
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
-	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -94,50 +92,24 @@ const (
 
 // toolNames tells which tool a call or a result is of.
 type toolNames struct {
-	ids  map[callKey]string // of calls: the tool of the last one with this id
-	next []string           // of the calls without an id since the last request
+	IDs  map[callKey]string // of calls: the tool of the last one with this id
+	Next []string           // of the calls without an id since the last request
 }
 
 // callKey stands for the id of a call.
-type callKey [8]byte
+type callKey uint64
 
 func callKeyOf(id string) callKey {
 	id, _, _ = text.Ends(id, maxCallID, 0)
 	sum := sha256.Sum256([]byte(id))
-	return callKey(sum[:])
-}
-
-// walk walks what is known behind some events.
-func (c *toolNames) walk(coder *facts.Coder) {
-	type tool struct {
-		name string
-		ids  []callKey
-	}
-	all := map[string][]callKey{}
-	for id, name := range c.ids {
-		all[name] = append(all[name], id)
-	}
-	var tools []tool
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		tools = append(tools, tool{name, all[name]})
-	}
-	c.ids = nil
-	facts.List(coder, &tools, func(t *tool) {
-		facts.Text(coder, &t.name)
-		slices.SortFunc(t.ids, func(a, b callKey) int { return bytes.Compare(a[:], b[:]) })
-		facts.List(coder, &t.ids, func(id *callKey) { coder.Fixed(id[:]) })
-		for _, id := range t.ids {
-			c.keep(id, t.name)
-		}
-	})
-	facts.List(coder, &c.next, func(name *string) { facts.Text(coder, name) })
+	return callKey(binary.LittleEndian.Uint64(sum[:]))
 }
 
 func (c *toolNames) keep(id callKey, name string) {
-	if c.ids == nil || len(c.ids) >= maxOpenCalls {
-		c.ids = map[callKey]string{}
+	if c.IDs == nil || len(c.IDs) >= maxOpenCalls {
+		c.IDs = map[callKey]string{}
 	}
-	c.ids[id] = name
+	c.IDs[id] = name
 }
 
 // of returns the tool of an event; empty for none. It must see all events of a conversation
@@ -145,23 +117,23 @@ func (c *toolNames) keep(id callKey, name string) {
 func (c *toolNames) of(e *transcript.Event) string {
 	switch e.Kind {
 	case transcript.KindTurnStart, transcript.KindUser:
-		c.next = c.next[:0]
+		c.Next = c.Next[:0]
 	case transcript.KindToolCall:
 		name, _, _ := text.Ends(e.Name, maxToolName, 0)
 		switch {
 		case e.CallID != "":
 			c.keep(callKeyOf(e.CallID), name)
-		case len(c.next) < maxOpenCalls:
-			c.next = append(c.next, name)
+		case len(c.Next) < maxOpenCalls:
+			c.Next = append(c.Next, name)
 		}
 		return name
 	case transcript.KindToolResult:
 		if e.CallID != "" {
-			return c.ids[callKeyOf(e.CallID)]
+			return c.IDs[callKeyOf(e.CallID)]
 		}
-		if len(c.next) > 0 {
-			name := c.next[0]
-			c.next = c.next[1:]
+		if len(c.Next) > 0 {
+			name := c.Next[0]
+			c.Next = c.Next[1:]
 			return name
 		}
 	}
@@ -170,6 +142,7 @@ func (c *toolNames) of(e *transcript.Event) string {
 
 // messageReader reads the messages of a conversation for an index.
 type messageReader struct {
+	counts       kept.Sheet
 	conversation *store.Conversation
 	entry        *index.Conversation
 	failed       bool     // the conversation could not be read, or not to its end
@@ -180,21 +153,15 @@ type messageReader struct {
 
 // reading is what is known behind some events.
 type reading struct {
-	numbering transcript.Numbering
-	tools     toolNames
-	chars     int
-}
-
-// walk walks it, and what the store needs to go on.
-func (r *reading) walk(c *facts.Coder, events *string) {
-	facts.Text(c, events)
-	facts.Int(c, &r.numbering.Events, &r.numbering.Requests, &r.chars)
-	r.tools.walk(c)
+	Store     []byte // what the store needs to go on
+	Numbering transcript.Numbering
+	Tools     toolNames
+	Chars     int
 }
 
 // maxMark is the largest mark that is kept, in bytes: to read it is to take much less than the
 // conversation.
-const maxMark = 1 << 20
+const maxMark = 2 << 20
 
 // readable returns the messages that can be read of a conversation that cannot be read to its end.
 func (r *messageReader) readable(ctx context.Context) func(func(*index.Message, error) bool) {
@@ -216,19 +183,17 @@ func (r *messageReader) readable(ctx context.Context) func(func(*index.Message, 
 func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error) bool) {
 	return func(yield func(*index.Message, error) bool) {
 		var at reading
-		var mark string
-		if len(r.mark) > 0 && !facts.Decode(r.mark, func(c *facts.Coder) { at.walk(c, &mark) }) {
+		if len(r.mark) > 0 && json.Unmarshal(r.mark, &at) != nil {
 			yield(nil, store.ErrChanged)
 			return
 		}
 		var extra []byte
 		stopped := false
-		events := []byte(mark)
-		totals, err := r.conversation.Read(ctx, &events, func(e *transcript.Event) bool {
-			number := at.numbering.Next(e.Kind)
-			tool := at.tools.of(e)
+		totals, err := r.conversation.Read(ctx, &at.Store, func(e *transcript.Event) bool {
+			number := at.Numbering.Next(e.Kind)
+			tool := at.Tools.of(e)
 			if number > 0 {
-				at.chars += countChars(e)
+				at.Chars += countChars(e)
 			}
 			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
 				return true
@@ -261,31 +226,24 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			yield(nil, r.problem.Err)
 			return
 		}
-		r.end(&at, string(events), &totals)
+		r.end(&at, &totals)
 	}
 }
 
 // end fills in the facts and the mark of the entry.
-func (r *messageReader) end(at *reading, events string, totals *store.Totals) {
-	uncounted := ""
-	if totals.Uncounted != nil {
-		uncounted = totals.Uncounted.Error()
-	}
+func (r *messageReader) end(at *reading, totals *store.Totals) {
 	r.entry.Mark = nil
-	if events != "" {
-		r.entry.Mark = facts.Encode(func(c *facts.Coder) { at.walk(c, &events) })
+	if len(at.Store) > 0 {
+		if mark, err := json.Marshal(at); err == nil && len(mark) <= maxMark {
+			r.entry.Mark = mark
+		}
 	}
-	if len(r.entry.Mark) > maxMark {
-		r.entry.Mark = nil
-	}
+	size := &Size{Turns: totals.Turns, Requests: at.Numbering.Requests, Numbered: at.Numbering.Events, Chars: at.Chars}
+	counted := countsOf(totals, size)
+	counted.keep(r.counts)
 	r.entry.Facts = (&indexFacts{
-		Read: true, Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Uncounted: uncounted,
-		Size:     [...]int{totals.Turns, at.numbering.Requests, at.numbering.Events, at.chars},
+		Read: true, Events: counted.Events, LastAt: counted.LastAt, BadTime: counted.BadTime, Uncounted: counted.Uncounted,
+		Size:     [...]int{size.Turns, size.Requests, size.Numbered, size.Chars},
 		NativeID: r.conversation.NativeID, Source: r.conversation.Source, Archived: r.conversation.Archived,
 	}).encode()
-	counted := counts{
-		Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Uncounted: uncounted,
-		Size: &Size{Turns: totals.Turns, Requests: at.numbering.Requests, Numbered: at.numbering.Events, Chars: at.chars},
-	}
-	counted.keep(r.conversation)
 }

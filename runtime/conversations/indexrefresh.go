@@ -97,7 +97,7 @@ func (l *Library) refreshIndexes(ctx context.Context, stores []store.Store, how 
 }
 
 // forget removes what earlier versions kept, and what is kept of what is excluded beside the
-// indexes of the library's stores: facts, and indexes of stores in excluded directories, or
+// indexes of the library's stores: lists, and indexes of stores in excluded directories, or
 // switched off.
 func (l *Library) forget() error {
 	if l.indexes.dir == "" {
@@ -108,7 +108,7 @@ func (l *Library) forget() error {
 		return nil
 	}
 	l.indexes.exclude(l.mark()) // more may have been seen to be
-	err := l.indexes.removeOtherFacts()
+	err := l.indexes.lists().RemoveOthers()
 	unused, e := l.UnusedIndexes()
 	err = errors.Join(err, e)
 	for _, u := range unused {
@@ -250,7 +250,7 @@ func (r *refreshing) isCurrent(ctx context.Context, list []store.Conversation, w
 		if err != nil || c == nil {
 			return false
 		}
-		if version, err := indexVersion(ctx, &list[i]); err != nil || version != c.Version {
+		if version, err := list[i].Version(ctx); err != nil || indexVersion(version, &list[i]) != c.Version {
 			return false
 		}
 	}
@@ -285,11 +285,11 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 		c := &list[i]
 		old := r.writer.Lookup(string(c.ID))
 		read := false // else the store has it no longer, or it cannot be read
-		version, err := indexVersion(ctx, c)
+		version, err := c.Version(ctx)
 		if err != nil {
 			r.unread[c.ID] = unreadable(c.ID, err)
 		} else {
-			if old != nil && old.Version == version {
+			if old != nil && old.Version == indexVersion(version, c) {
 				all = all && readFacts(old).Read && !c.Hidden
 				continue
 			}
@@ -316,8 +316,8 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 // Old is what it has of it; nil for nothing. One that cannot be read to its end has those messages
 // there that can, for rankings alone, and is read again once it has changed. The error is one of the index.
 func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (read bool, err error) {
-	entry := index.Conversation{Key: string(c.ID), Version: version, Order: c.Order, Title: c.Title}
-	reader := messageReader{conversation: c, entry: &entry}
+	entry := index.Conversation{Key: string(c.ID), Version: indexVersion(version, c), Order: c.Order, Title: c.Title}
+	reader := messageReader{conversation: c, entry: &entry, counts: r.library.counted(r.store, c, version)}
 	if old != nil && old.Order == c.Order && len(old.Mark) > 0 {
 		reader.mark = old.Mark
 		if err := r.writer.Append(ctx, &entry, old, reader.all(ctx)); !errors.Is(err, store.ErrChanged) && !reader.failed {

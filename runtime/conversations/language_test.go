@@ -23,7 +23,7 @@ func TestLanguage(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(config, "convtools"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	indexes := conversations.NewIndexes(cache, later) // as those of a server, which stay open
+	indexes := conversations.NewIndexes(cache) // as those of a server, which stay open
 	for _, test := range []struct {
 		language string
 		found    int

@@ -10,6 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -25,8 +26,8 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 		}
 	}
 	o := l.ask(&q.Filter, listed, nil)
-	in := l.indexCounts(ctx, o)
-	defer in.close()
+	o.from = map[transcript.ID]store.Store{}
+	defer l.indexes.lists().Save()
 	found, err := o.pick(ctx, q.Filter, &listing.Aside)
 	if err != nil {
 		return listing, err
@@ -48,7 +49,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 		}
 	}
 	if q.Sort.needsEvents() {
-		if err := fill(ctx, in, unknown, false); err != nil {
+		if err := fill(ctx, o, unknown, false); err != nil {
 			return listing, err
 		}
 	}
@@ -62,7 +63,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 		if !q.Sizes {
 			left = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.filled })
 		}
-		if err := fill(ctx, in, left, q.Sizes); err != nil {
+		if err := fill(ctx, o, left, q.Sizes); err != nil {
 			return listing, err
 		}
 	}
@@ -94,36 +95,34 @@ type entry struct {
 }
 
 // fill fills in what only the events tell, and sizes where they are asked for: what is kept of it,
-// what indexes have of it, or what reading tells.
-func fill(ctx context.Context, in *indexCounts, entries []*entry, sizes bool) error {
-	entries = slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool {
-		c, ok := keptCounts(e.stored)
-		if ok = ok && (c.Size != nil || !sizes); ok {
-			e.fill(&c, sizes)
-		}
-		return ok
-	})
+// or what reading tells.
+func fill(ctx context.Context, o *asking, entries []*entry, sizes bool) error {
 	parallel.Each(ctx, len(entries), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			entries[i].count(ctx, in, sizes)
+			e := entries[i]
+			var sheet kept.Sheet
+			if version, err := e.stored.Version(ctx); err == nil {
+				sheet = o.library.counted(o.from[e.ID], e.stored, version)
+			}
+			e.count(ctx, sheet, sizes)
 		}
 	})
 	return ctx.Err()
 }
 
-// count fills in what is counted by an index, or by reading.
-func (e *entry) count(ctx context.Context, in *indexCounts, sizes bool) {
-	c, ok := in.counts(ctx, e.stored)
-	if !ok {
+// count fills in what is counted.
+func (e *entry) count(ctx context.Context, sheet kept.Sheet, sizes bool) {
+	c := &counts{}
+	if !sheet.Get(c) || c.Size == nil && sizes {
 		var err error
 		if c, err = tally(ctx, e.stored, sizes); err != nil {
 			e.filled = true
 			e.Damage = &Problem{ID: e.ID, Kind: Unreadable, Err: err}
 			return
 		}
-		c.keep(e.stored)
+		c.keep(sheet)
 	}
-	e.fill(&c, sizes)
+	e.fill(c, sizes)
 }
 
 // fill fills in what was counted.
@@ -139,7 +138,7 @@ func (e *entry) fill(c *counts, sizes bool) {
 
 // tally reads a conversation to its end, and measures its texts where sizes are asked for. The
 // error is one of reading, not of damage.
-func tally(ctx context.Context, c *store.Conversation, sizes bool) (counts, error) {
+func tally(ctx context.Context, c *store.Conversation, sizes bool) (*counts, error) {
 	var numbering transcript.Numbering
 	chars := 0
 	var measure func(e *transcript.Event) bool
@@ -154,16 +153,13 @@ func tally(ctx context.Context, c *store.Conversation, sizes bool) (counts, erro
 	totals, err := c.Read(ctx, nil, measure)
 	var damage *store.DamageError
 	if err != nil && !errors.As(err, &damage) {
-		return counts{}, err
+		return nil, err
 	}
-	counted := counts{Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime}
-	if totals.Uncounted != nil {
-		counted.Uncounted = totals.Uncounted.Error()
-	}
+	var size *Size
 	if sizes {
-		counted.Size = &Size{Turns: totals.Turns, Requests: numbering.Requests, Numbered: numbering.Events, Chars: chars}
+		size = &Size{Turns: totals.Turns, Requests: numbering.Requests, Numbered: numbering.Events, Chars: chars}
 	}
-	return counted, nil
+	return countsOf(&totals, size), nil
 }
 
 // countChars returns how long the text of an event is that is read, in characters.

@@ -17,7 +17,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
@@ -54,23 +53,6 @@ func (c *clock) tick() {
 	}
 }
 
-// needStamps skips a test where the system does not say enough of files for anything to be
-// kept.
-func needStamps(t *testing.T) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Lstat(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !facts.Of(info).Known() {
-		t.Skip("nothing is kept on " + runtime.GOOS)
-	}
-}
-
 // listed is everything that a library says of what there is, as text.
 func listed(t *testing.T, o conversations.Options) string {
 	t.Helper()
@@ -104,8 +86,8 @@ func equalListings(t *testing.T, what string, plain conversations.Options, dir s
 	want := listed(t, plain)
 	for _, name := range []string{"of the listing before", "of this one"} {
 		kept := plain
-		kept.Indexes = conversations.NewIndexes(t.TempDir(), nil)
-		kept.Indexes.SetFacts(dir, facts.Options{Now: later, Least: 1})
+		kept.Indexes = conversations.NewIndexes(dir)
+		kept.Indexes.KeepAll()
 		if diff := gocmp.Diff(strings.Split(want, "\n"), strings.Split(listed(t, kept), "\n")); diff != "" {
 			t.Fatalf("%s: with what is kept %s, the answer differs (-read +kept):\n%s", what, name, diff)
 		}
@@ -172,7 +154,6 @@ func fileChanges() []fileChange {
 // is kept changes no answer.
 func TestListingsOfChangingFiles(t *testing.T) {
 	t.Parallel()
-	needStamps(t)
 	r := rand.New(rand.NewPCG(12, 4))
 	clock := newClock(t)
 	dir, data, cache := filepath.Join(t.TempDir(), "project"), t.TempDir(), t.TempDir()
@@ -280,7 +261,6 @@ func moveJP(t *testing.T, r *rand.Rand, at, dir, data string) {
 // are forked, continued and have sub-agents, so that several files decide what is listed.
 func TestListingsOfChangingHistories(t *testing.T) {
 	t.Parallel()
-	needStamps(t)
 	r := rand.New(rand.NewPCG(14, 6))
 	clock := newClock(t)
 	dir, home, cache := t.TempDir(), t.TempDir(), t.TempDir()
@@ -409,7 +389,6 @@ func writeHistories(t *testing.T, dir string, env map[string]string) {
 // TestNothingIsKeptOfExcluded lists histories of a directory that its user excluded.
 func TestNothingIsKeptOfExcluded(t *testing.T) {
 	t.Parallel()
-	needStamps(t)
 	for _, excluded := range []bool{false, true} {
 		dir, home, cache := t.TempDir(), t.TempDir(), t.TempDir()
 		env := map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(home, "claude"), "CODEX_HOME": filepath.Join(home, "codex"), "XDG_DATA_HOME": filepath.Join(home, "data")}
@@ -419,8 +398,8 @@ func TestNothingIsKeptOfExcluded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		o := conversations.Options{AllProjects: true, Dir: t.TempDir(), Getenv: func(name string) string { return env[name] }, Indexes: conversations.NewIndexes(t.TempDir(), nil)}
-		o.Indexes.SetFacts(cache, facts.Options{Now: later, Least: 1})
+		o := conversations.Options{AllProjects: true, Dir: t.TempDir(), Getenv: func(name string) string { return env[name] }, Indexes: conversations.NewIndexes(cache)}
+		o.Indexes.KeepAll()
 		listed(t, o)
 		kept := 0
 		for _, file := range files(t, cache, "") {

@@ -25,7 +25,7 @@ type asked struct {
 // workspaceOf writes a workspace.
 func workspaceOf(t *testing.T, fill func(w *jptest.Workspace)) *asked {
 	t.Helper()
-	a := &asked{dir: t.TempDir(), indexes: conversations.NewIndexes(t.TempDir(), nil)}
+	a := &asked{dir: t.TempDir(), indexes: conversations.NewIndexes(t.TempDir())}
 	t.Cleanup(a.indexes.Close)
 	a.write(t, fill)
 	return a
@@ -225,13 +225,13 @@ func TestRankFilters(t *testing.T) {
 func TestRankChanges(t *testing.T) {
 	t.Parallel()
 	for name, indexes := range map[string]func(t *testing.T) *conversations.Indexes{
-		"kept": func(t *testing.T) *conversations.Indexes { return conversations.NewIndexes(t.TempDir(), nil) },
+		"kept": func(t *testing.T) *conversations.Indexes { return conversations.NewIndexes(t.TempDir()) },
 		"a file in place of the cache": func(t *testing.T) *conversations.Indexes {
 			file := filepath.Join(t.TempDir(), "cache")
 			if err := os.WriteFile(file, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			return conversations.NewIndexes(file, nil)
+			return conversations.NewIndexes(file)
 		},
 		"none": func(*testing.T) *conversations.Indexes { return nil },
 	} {
@@ -334,7 +334,7 @@ func TestRankDamagedIndex(t *testing.T) {
 		w.Conversation("17000000001", "a").User("The fender is torn.").Assistant(strings.Repeat(filler, 2000))
 	})
 	ask := func() string {
-		a.indexes = conversations.NewIndexes(dir, nil)
+		a.indexes = conversations.NewIndexes(dir)
 		defer a.indexes.Close()
 		return first(a.rank(t, conversations.RankQuery{Text: "fender"}))
 	}

@@ -9,14 +9,14 @@ import (
 
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/index"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
+	"github.com/convtools/convtools/runtime/store/kept"
 )
 
 // cached is what a cache directory has of texts and titles.
 type cached struct {
 	indexed map[string]int // conversations, by kind of store
-	titles  int            // facts with a text
+	titles  int            // with the text, in lists
 }
 
 func readCache(t *testing.T, cache, text string) cached {
@@ -28,21 +28,19 @@ func readCache(t *testing.T, cache, text string) cached {
 	}
 	for _, e := range entries {
 		dir := filepath.Join(cache, e.Name())
-		if strings.HasPrefix(e.Name(), "facts") {
-			for _, file := range files(t, dir, "") {
-				data, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				found.titles += bytes.Count(data, []byte(text))
-			}
-			continue
-		}
 		indexes, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range indexes {
+			if filepath.Ext(e.Name()) == kept.Extension {
+				data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				found.titles += bytes.Count(data, []byte(text))
+				continue
+			}
 			x := index.Open(filepath.Join(dir, e.Name()))
 			view, err := x.View()
 			if err != nil {
@@ -64,7 +62,6 @@ func readCache(t *testing.T, cache, text string) cached {
 // a workspace.
 func TestExcludedLeavesTheCache(t *testing.T) {
 	t.Parallel()
-	needStamps(t)
 	for name, exclude := range map[string]func(t *testing.T, dir string, env map[string]string){
 		"by a file": func(t *testing.T, dir string, _ map[string]string) {
 			if err := os.WriteFile(filepath.Join(dir, ".convtools-exclude"), nil, 0o600); err != nil {
@@ -124,9 +121,9 @@ func TestExcludedLeavesTheCache(t *testing.T) {
 
 			refreshed := func() cached {
 				t.Helper()
-				x := conversations.NewIndexes(in("cache"), nil)
+				x := conversations.NewIndexes(in("cache"))
 				defer x.Close()
-				x.SetFacts(in("cache", "facts2"), facts.Options{Now: later, Least: 1})
+				x.KeepAll()
 				l, err := conversations.Open(conversations.Options{
 					AllProjects: true, Dir: in(), Getenv: func(name string) string { return env[name] }, Indexes: x,
 				})
@@ -153,7 +150,7 @@ func TestExcludedLeavesTheCache(t *testing.T) {
 			if again := refreshed(); again.titles > 0 || again.indexed["claude"] != 1 || again.indexed["jp"] != 1 {
 				t.Errorf("%+v", again)
 			}
-			if got := files(t, in("cache"), "facts"); len(got) == 0 {
+			if got := files(t, in("cache"), kept.Extension); len(got) == 0 {
 				t.Error("nothing is kept of what is not excluded")
 			}
 		})

@@ -78,7 +78,7 @@ func rewritingOf(t *testing.T, of growing) *rewriting {
 	}
 	r.write(of.first(r.g) + "\n")
 	r.store, _ = of.open(store.Options{Home: home, Project: project.New(project.Options{All: true})})
-	x := conversations.NewIndexes(t.TempDir(), nil)
+	x := conversations.NewIndexes(t.TempDir())
 	t.Cleanup(x.Close)
 	r.Library = conversations.New(conversations.Options{Indexes: x}, ending{r.store, &r.end})
 	return r

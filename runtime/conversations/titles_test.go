@@ -57,7 +57,7 @@ func TestTitles(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			getenv := requests(t, dir, test.said...)
-			for _, indexes := range []*conversations.Indexes{nil, conversations.NewIndexes(t.TempDir(), later)} {
+			for _, indexes := range []*conversations.Indexes{nil, conversations.NewIndexes(t.TempDir())} {
 				l, err := conversations.Open(conversations.Options{Dir: dir, Getenv: getenv, Indexes: indexes})
 				if err != nil {
 					t.Fatal(err)
@@ -96,7 +96,7 @@ func TestTitlesStay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	getenv := requests(t, dir, planned+"Retry", planned+"Cache", planned+"Index")
-	open := conversations.Options{Dir: dir, Getenv: getenv, Indexes: conversations.NewIndexes(t.TempDir(), later)}
+	open := conversations.Options{Dir: dir, Getenv: getenv, Indexes: conversations.NewIndexes(t.TempDir())}
 	l, err := conversations.Open(open)
 	if err != nil {
 		t.Fatal(err)

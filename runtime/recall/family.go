@@ -34,7 +34,7 @@ type family struct {
 // from, which runner runs. The family's Commands are left to its front.
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
 	f := &family{host: host, setting: setting, runner: runner}
-	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv, f.host.Now) })
+	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv) })
 	f.program = sync.OnceValue(func() *command.Program {
 		return command.New(command.Options{Line: f.line(), Setting: setting, Runner: runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf})
 	})

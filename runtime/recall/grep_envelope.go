@@ -127,7 +127,7 @@ func (g *grepping) conversations(page []*grepLine) (shown []conversation.GrepCon
 			if h.Turn != turn && c.Turns != 1 {
 				e.Turn, turn = h.Turn, h.Turn
 			}
-			if of[0].chars > maxText {
+			if of[0].chars > aboutWhole && (g.context == 0 || of[0].chars > partChars) {
 				e.Chars = of[0].chars
 			}
 			if today := h.Time.Truncate(24 * time.Hour); !today.Equal(day) {
@@ -149,7 +149,12 @@ func (g *grepping) conversations(page []*grepLine) (shown []conversation.GrepCon
 // leftOutLines is in place of lines that are not shown.
 const leftOutLines = "…"
 
-// hits are some matching lines of an event, with runs of the lines around them.
+// mostBeside is how many lines around a match are shown in one hit with it, on each side: tags
+// around each run of so few would be a fifth of an answer. Among more the match would be hard to
+// see, and they have hits of their own.
+const mostBeside = 3
+
+// hits are some matching lines of an event, with the lines around them.
 func (g *grepping) hits(lines []*grepLine) (hits []conversation.GrepHit) {
 	matches := map[int]*grepLine{} // by place in the event
 	var all []nearLine
@@ -159,26 +164,33 @@ func (g *grepping) hits(lines []*grepLine) (hits []conversation.GrepHit) {
 	}
 	slices.SortStableFunc(all, func(a, b nearLine) int { return a.at - b.at })
 	all = slices.CompactFunc(all, func(a, b nearLine) bool { return a.at == b.at })
-	isRun := false
+	var last *conversation.GrepHit // that the next line may be in
 	for i, near := range all {
-		if l := matches[near.at]; l != nil {
-			hit := conversation.GrepHit{Text: near.text, Also: l.also()}
-			if l.times > 1 {
-				hit.Times = l.times
+		l, text, isApart := matches[near.at], near.text, i > 0 && (near.gap || near.at != all[i-1].at+1)
+		isContext := last != nil && last.IsMatch != nil
+		switch {
+		case l != nil && isContext && !isApart && g.context <= mostBeside:
+			last.IsMatch, last.Text = nil, last.Text+"\n"+text
+		case l == nil && last != nil && (isContext || !isApart && g.context <= mostBeside):
+			if isApart {
+				text = leftOutLines + "\n" + text
 			}
-			hits, isRun = append(hits, hit), false
+			last.Text += "\n" + text
 			continue
+		default:
+			if l == nil && isApart {
+				text = leftOutLines + "\n" + text
+			}
+			hits = append(hits, conversation.GrepHit{Text: text})
+			if last = &hits[len(hits)-1]; l == nil {
+				last.IsMatch = new(false)
+			}
 		}
-		text := near.text
-		if i > 0 && (near.gap || near.at != all[i-1].at+1) {
-			text = leftOutLines + "\n" + text
+		if l != nil {
+			if last.Also = l.also(); l.times > 1 {
+				last.Times = l.times
+			}
 		}
-		if isRun {
-			hits[len(hits)-1].Text += "\n" + text
-		} else {
-			hits = append(hits, conversation.GrepHit{IsMatch: new(false), Text: text})
-		}
-		isRun = true
 	}
 	return hits
 }

@@ -327,7 +327,7 @@ func TestGrepPages(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	if pages < 100 || joined < 100 || more < 100 {
+	if pages < 80 || joined < 100 || more < 100 {
 		t.Errorf("%d pages, %d joined, %d without a hit: too few to tell", pages, joined, more)
 	}
 }
@@ -545,7 +545,8 @@ func TestGrepOneEventReach(t *testing.T) {
 	}
 }
 
-// TestGrepContext: context is lines of the event, in order, around its matches.
+// TestGrepContext: context is lines of the event, in order, around its matches: with up to three of
+// them in the hit of the match.
 func TestGrepContext(t *testing.T) {
 	t.Parallel()
 	runs := 0
@@ -553,7 +554,7 @@ func TestGrepContext(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		var all []heardConversation
 		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { all = randomWorkspace(r, w) }))
-		most := r.IntN(4)
+		most := r.IntN(6)
 		root := grepping(t, tools, map[string]any{"pattern": "retry", "limit": 200, "context": most})
 		for _, c := range root.all("conversation") {
 			in := all[slices.IndexFunc(all, func(h heardConversation) bool { return h.id == c.attr("id") })]
@@ -566,8 +567,15 @@ func TestGrepContext(t *testing.T) {
 				for _, h := range e.all("hit") {
 					lines := strings.Split(h.Text, "\n")
 					if h.attr("is_match") == "" {
-						if len(lines) != 1 || !strings.Contains(h.Text, "retry") {
+						beside := 2 * most // and one for those left out
+						if most > 3 {
+							beside = -1
+						}
+						if len(lines) > beside+2 || !strings.Contains(h.Text, "retry") {
 							t.Errorf("seed %d: a match %q", seed, h.Text)
+						}
+						if len(lines) > 1 {
+							runs++
 						}
 					} else {
 						runs++

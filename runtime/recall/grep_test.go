@@ -158,6 +158,7 @@ func grepCases() []golden {
 	return []golden{
 		{file: "events", call: `{"pattern":"retry"}`, workspace: about},
 		{file: "context", call: `{"pattern":"retry","context":2,"scopes":["chat","tool_result"],"ids":[17727547754,"jp-c17700000002"]}`, workspace: about},
+		{file: "context_of_many_lines", call: `{"pattern":"cap of","context":4,"ids":[17727547754]}`, workspace: about},
 		{file: "context_of_one_line", call: `{"pattern":"cap of","context":1}`, workspace: about},
 		{file: "context_over_braces", call: `{"pattern":"needle","context":2}`, workspace: braces},
 		{file: "exactly_this_case", call: `{"pattern":"Retry","ignore_case":false}`, workspace: about},

@@ -11,7 +11,7 @@ import (
 // Nearest returns the ids of conversations that are spelled most alike one that there is none
 // of, best first.
 func Nearest(want transcript.ID, all []Conversation) []transcript.ID {
-	const most, mostTypos = 3, 8
+	const most, mostTypos = 3, 19 // an id of JP has so many digits
 	var found []transcript.ID
 	typos := map[transcript.ID]int{}
 	for i := range all {

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/caller"
-	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -65,6 +65,12 @@ type Listing struct {
 	Release       func()    // nil for nothing to be released
 }
 
+// Keep orders the conversations, and leaves out those that are not in a scope.
+func (l *Listing) Keep(scope Scope) {
+	l.Conversations = slices.DeleteFunc(l.Conversations, func(c Conversation) bool { return !scope.Has(c.ID, c.Archived) })
+	slices.SortFunc(l.Conversations, func(a, b Conversation) int { return a.ID.Compare(b.ID) })
+}
+
 // Close releases what the listing holds.
 func (l *Listing) Close() {
 	if l.Release != nil {
@@ -82,8 +88,8 @@ type Options struct {
 	Project *project.Project
 	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
-	// Facts is where what was read is kept; nil for nowhere.
-	Facts *facts.Directory
+	// Kept is where what lists need of files is kept; nil for nowhere.
+	Kept *kept.Directory
 	// ProjectDatabases has databases read that are in the project and that nobody has named.
 	ProjectDatabases bool
 }
@@ -160,15 +166,6 @@ type Conversation struct {
 	// conversations are added.
 	Order int64
 	Record
-}
-
-// Keeper is a [Record] that keeps something that was found out by reading its events, for who
-// reads it another time.
-type Keeper interface {
-	// Kept returns what was kept last, where metadata and events are what they were then.
-	Kept() ([]byte, bool)
-	// Keep keeps what the events that were listed tell.
-	Keep(found []byte)
 }
 
 // Record is what is recorded in a conversation.

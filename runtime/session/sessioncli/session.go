@@ -21,7 +21,7 @@ import (
 	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/sessionhost"
 	"github.com/convtools/convtools/runtime/session/sessionlog"
-	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/kept"
 )
 
 func (c *commands) session() *cobra.Command {
@@ -88,7 +88,7 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 	if limit > 0 && total > limit {
 		all = all[:limit]
 	}
-	sessions := describeAll(ctx, dir, all, conversations.OpenFacts(c.host.Getenv, c.host.Now).Of("session-list", dir))
+	sessions := describeAll(ctx, dir, all, conversations.OpenKept(c.host.Getenv).Of("session-list", dir))
 	if ctx.Err() != nil {
 		return cli.ErrInterrupted
 	}
@@ -117,28 +117,21 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 }
 
 // describeAll describes sessions, several at a time, and keeps that.
-func describeAll(ctx context.Context, dir string, all []sessionlog.Info, kept *facts.Book) []listed {
-	look := kept.Look()
-	defer kept.Save()
+func describeAll(ctx context.Context, dir string, all []sessionlog.Info, book *kept.Book) []listed {
+	defer book.Save()
 	sessions := make([]listed, len(all))
 	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			sheet := look.Sheet('s', all[i].Session, facts.Of(all[i].File))
-			if data, ok := sheet.Kept(); !ok || !facts.Decode(data, sessions[i].walk) {
+			sheet := book.Versioned(all[i].Session, fmt.Sprint(all[i].Bytes, all[i].Modified.UnixNano()))
+			if !sheet.Get(&sessions[i]) {
 				if sessions[i] = describe(dir, all[i]); sessions[i].Problem == "" {
-					sheet.KeepFor(facts.Encode(sessions[i].walk), 0)
+					sheet.Put(sessions[i])
 				}
 			}
 			sessions[i].ID, sessions[i].Modified, sessions[i].Bytes = all[i].Session, all[i].Modified.UTC(), all[i].Bytes
 		}
 	})
 	return sessions
-}
-
-// walk walks what the log of a session has for its list.
-func (s *listed) walk(c *facts.Coder) {
-	c.Time(&s.Started)
-	facts.Text(c, &s.Title, &s.Model, &s.Dir, &s.Fork)
 }
 
 // describe reads the beginning of the log of a session.

@@ -19,7 +19,6 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -96,8 +95,8 @@ func open(ctx context.Context, path string) (*messagedb.DB, error) {
 }
 
 // Read reads a message as it is kept.
-func Read(kind, name, text []byte) (transcript.Kind, string, []recorded.Piece) {
-	is := transcript.KindSystem
+func Read(kind, name, text []byte) (is transcript.Kind, called string, said []byte) {
+	is = transcript.KindSystem
 	for _, k := range []transcript.Kind{
 		transcript.KindUser, transcript.KindAssistant, transcript.KindReasoning, transcript.KindToolCall, transcript.KindToolResult,
 	} {
@@ -105,7 +104,7 @@ func Read(kind, name, text []byte) (transcript.Kind, string, []recorded.Piece) {
 			is = k
 		}
 	}
-	return is, string(name), []recorded.Piece{{Raw: text, Plain: true}}
+	return is, string(transcript.AppendValid(nil, name)), transcript.AppendValid(nil, text)
 }
 
 // NewerError is the error for a database that a newer version of the program has made.

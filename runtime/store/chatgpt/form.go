@@ -9,7 +9,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -137,7 +136,7 @@ func listOf(conversations columns, first, last string) (all, one string) {
 }
 
 // read reads a message. That of a role that is not known has it as its name.
-func read(role, _, content []byte) (kind transcript.Kind, name string, text []recorded.Piece) {
+func read(role, _, content []byte) (kind transcript.Kind, name string, text []byte) {
 	kind = transcript.KindSystem
 	switch string(role) {
 	case "user":
@@ -148,7 +147,7 @@ func read(role, _, content []byte) (kind transcript.Kind, name string, text []re
 		kind = transcript.KindToolResult
 	case "system":
 	default:
-		name = string(role)
+		name = string(transcript.AppendValid(nil, role))
 		if strings.TrimSpace(name) == "" {
 			name = "unknown"
 		}
@@ -156,8 +155,8 @@ func read(role, _, content []byte) (kind transcript.Kind, name string, text []re
 	if string(content) == "null" { // which the exporter writes for no parts
 		return kind, name, nil
 	}
-	if parts, ok := chatgptcontent.AppendParts(nil, content); ok {
+	if parts, ok := chatgptcontent.Parts(content); ok {
 		return kind, name, parts
 	}
-	return kind, name, []recorded.Piece{{Raw: content, Plain: true}}
+	return kind, name, transcript.AppendValid(nil, content)
 }

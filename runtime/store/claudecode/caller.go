@@ -97,12 +97,11 @@ func (s *Store) calling(ctx context.Context, use string, searched map[string]int
 	if !isCallID(use) {
 		return nil
 	}
-	opened, _, err := s.Open(ctx)
+	files, err := s.open()
 	if err != nil {
 		return nil
 	}
-	defer opened.Close()
-	files := opened.(*session)
+	defer files.Close()
 	var tail []byte
 	for _, d := range files.newest(maxCallers) {
 		if ctx.Err() != nil {

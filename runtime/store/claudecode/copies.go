@@ -2,13 +2,12 @@ package claudecode
 
 import (
 	"context"
-	"encoding/binary"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -18,19 +17,19 @@ func (s *session) resolveCopies(ctx context.Context, all []*entry) error {
 	for _, family := range families(all) {
 		relations := make([]relation, len(family))
 		sheet := s.familySheet(family)
-		if data, ok := sheet.Kept(); !ok || !facts.Decode(data, walkRelations(relations)) {
-			clear(relations)
+		if !sheet.Get(&relations) || len(relations) != len(family) {
+			relations = make([]relation, len(family))
 			whole, err := s.relate(ctx, family, relations)
 			if err != nil {
 				return err
 			}
 			if whole {
-				sheet.Keep(facts.Encode(walkRelations(relations)))
+				sheet.Put(relations)
 			}
 		}
 		for i, r := range relations {
-			family[i].hidden, family[i].from = r.hidden, r.from
-			for _, other := range r.others {
+			family[i].hidden, family[i].from = r.Hidden, r.From
+			for _, other := range r.Others {
 				if 0 <= other && other < len(family) {
 					family[i].others = append(family[i].others, family[other])
 				}
@@ -40,17 +39,27 @@ func (s *session) resolveCopies(ctx context.Context, all []*entry) error {
 	return nil
 }
 
+// familySheet is where what is decided of a family is kept: all of its files count.
+func (s *session) familySheet(family []*entry) kept.Sheet {
+	name := "family"
+	var stamps []kept.Stamp
+	for _, e := range family {
+		name += "\x00" + e.file
+		stamps = append(stamps, e.stamp)
+	}
+	return s.Sheet(name, stamps...)
+}
+
 // relation is what a member of a family is to the others.
 type relation struct {
-	hidden bool          // another one has all of its records
-	from   transcript.ID // the one that it is a fork of: of which it has the most records
-	others []int         // members that have some of its records too, and tell them instead
+	Hidden bool          // another one has all of its records
+	From   transcript.ID // the one that it is a fork of: of which it has the most records
+	Others []int         // members that have some of its records too, and tell them instead
 }
 
 // families returns the groups of two sessions and more that have a record in common
 // near their beginning or their end.
 func families(all []*entry) [][]*entry {
-	may := repeated(all)
 	first := map[key]int{}
 	group := make([]int, len(all)) // the first entry of the group, as far as that is known
 	find := func(i int) int {
@@ -65,10 +74,7 @@ func families(all []*entry) [][]*entry {
 		if e.agent != "" {
 			continue
 		}
-		for _, k := range e.meta.said {
-			if !may.has(k) {
-				continue
-			}
+		for _, k := range e.meta.Said {
 			j, ok := first[k]
 			if !ok {
 				first[k] = i
@@ -94,38 +100,6 @@ func families(all []*entry) [][]*entry {
 	return found
 }
 
-// keySet is a set of keys that may have others too, with whose bits theirs agree.
-type keySet []uint64
-
-func (s keySet) has(k key) bool {
-	word, bit := s.at(k)
-	return s[word]&bit != 0
-}
-
-func (s keySet) at(k key) (word int, bit uint64) {
-	h := (binary.LittleEndian.Uint64(k[:]) ^ binary.LittleEndian.Uint64(k[8:])) * 0x9E3779B97F4A7C15
-	return int(h >> 6 % uint64(len(s))), 1 << (h & 63) //nolint:gosec // less than the length
-}
-
-// repeated returns the keys that are said more than once: they are few, and to look up all
-// of them in a map takes longer than to find these.
-func repeated(all []*entry) keySet {
-	said := 0
-	for _, e := range all {
-		said += len(e.meta.said)
-	}
-	const bitsForEach = 16
-	once, more := make(keySet, 1+said*bitsForEach/64), make(keySet, 1+said*bitsForEach/64)
-	for _, e := range all {
-		for _, k := range e.meta.said {
-			word, bit := once.at(k)
-			more[word] |= once[word] & bit
-			once[word] |= bit
-		}
-	}
-	return more
-}
-
 // relative is a member of a family.
 type relative struct {
 	*entry
@@ -142,7 +116,7 @@ func (s *session) relate(ctx context.Context, family []*entry, relations []relat
 	holders := map[key]int{}
 	var members []*relative
 	for at, e := range family {
-		c := conversation{File: s.file(e.id(), e.file)}
+		c := s.record(e.id(), e)
 		keys, err := c.keys(ctx, e.file)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -171,23 +145,23 @@ func (s *session) relate(ctx context.Context, family []*entry, relations []relat
 				continue
 			}
 			if common(r.has, other.has) == len(r.has) {
-				relations[r.at].hidden = true
+				relations[r.at].Hidden = true
 			}
 		}
 	}
-	members = slices.DeleteFunc(members, func(r *relative) bool { return relations[r.at].hidden })
+	members = slices.DeleteFunc(members, func(r *relative) bool { return relations[r.at].Hidden })
 	slices.SortStableFunc(members, func(a, b *relative) int {
-		if a.meta.copied != b.meta.copied {
-			return history.CompareBool(a.meta.copied, b.meta.copied)
+		if a.meta.Copied != b.meta.Copied {
+			return history.CompareBool(a.meta.Copied, b.meta.Copied)
 		}
 		return a.own.Compare(b.own)
 	})
 	for i, r := range members {
 		relation, most := &relations[r.at], 0
 		for _, earlier := range members[:i] {
-			relation.others = append(relation.others, earlier.at)
+			relation.Others = append(relation.Others, earlier.at)
 			if n := common(r.has, earlier.has); n > most {
-				relation.from, most = earlier.id(), n
+				relation.From, most = earlier.id(), n
 			}
 		}
 	}

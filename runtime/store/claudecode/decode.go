@@ -11,9 +11,9 @@ import (
 // decoder makes events of records, in the order of a plan.
 type decoder struct {
 	agent   bool // the conversation is that of a sub-agent
-	turn    int
-	asked   recorded.Asked
-	unknown int // blocks of no known type
+	Turn    int
+	Asked   recorded.Asked
+	Unknown int // blocks of no known type
 }
 
 // inquiryTool is the tool with which the assistant asks the user.
@@ -28,7 +28,7 @@ func (d *decoder) events(dst []recorded.Event, r *record) []recorded.Event {
 	content, model := r.content()
 	switch {
 	case r.isBoundary():
-		return append(dst, recorded.Event{Kind: transcript.KindCompaction, Stamp: r.stamp, Compacted: d.turn})
+		return append(dst, recorded.Event{Kind: transcript.KindCompaction, Stamp: r.stamp, Compacted: d.Turn})
 	case r.is("assistant"):
 		if string(model) != synthetic {
 			dst = d.answer(dst, content)
@@ -36,15 +36,15 @@ func (d *decoder) events(dst []recorded.Event, r *record) []recorded.Event {
 	case r.is("user"):
 		dst = d.results(dst, r, content)
 		if len(dst) == from && r.isPrompt() {
-			d.turn++
+			d.Turn++
 			dst = append(dst, d.prompt(content))
 		}
 	}
-	if len(dst) > from && d.turn == 0 {
-		d.turn = 1
+	if len(dst) > from && d.Turn == 0 {
+		d.Turn = 1
 	}
 	for i := from; i < len(dst); i++ {
-		dst[i].Stamp, dst[i].Turn = r.stamp, d.turn
+		dst[i].Stamp, dst[i].Turn = r.stamp, d.Turn
 	}
 	return dst
 }
@@ -83,7 +83,7 @@ func (d *decoder) answer(dst []recorded.Event, content []byte) []recorded.Event 
 		case b.is("mcp_tool_result"), bytes.HasSuffix(b.kind, []byte("_tool_result")):
 			dst = append(dst, d.result(b, nil))
 		default:
-			d.unknown++
+			d.Unknown++
 		}
 		return true
 	})
@@ -99,7 +99,7 @@ func (d *decoder) call(b *block) recorded.Event {
 	if len(pieces) == 0 {
 		return e
 	}
-	d.asked.Ask(string(b.id))
+	d.Asked.Ask(string(b.id))
 	return recorded.Event{Kind: transcript.KindInquiry, CallID: b.id, Pieces: pieces}
 }
 
@@ -116,7 +116,7 @@ func (d *decoder) results(dst []recorded.Event, r *record, content []byte) []rec
 
 func (d *decoder) result(b *block, whole []byte) recorded.Event {
 	e := recorded.Event{Kind: transcript.KindToolResult, CallID: b.callID, Failed: b.failed}
-	if d.asked.Answers(b.callID) {
+	if d.Asked.Answers(b.callID) {
 		e.Kind = transcript.KindInquiryResponse
 	}
 	blocks(b.content, func(b *block) bool {

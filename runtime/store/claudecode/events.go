@@ -3,14 +3,12 @@ package claudecode
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
@@ -26,35 +24,35 @@ type conversation struct {
 	copies []string
 }
 
-// Events implements [store.Record].
-func (c *conversation) Events(_ context.Context) (store.Events, error) {
-	f, info, err := c.Open()
-	if err != nil {
-		return nil, fmt.Errorf("reading the events of %s: %w", c.ID, err)
-	}
-	e := &events{conversation: c, file: f, opened: info}
-	e.Begin(c.ID, e)
-	return e, nil
+// events reads the events of a conversation. It implements [recorded.Growing].
+type events struct {
+	of     *conversation
+	file   *os.File
+	opened fs.FileInfo
+	lines  *jsonl.Lines // nil before the reading is planned
+	tree   *tree        // all that was planned, before it is in the trail
+	plan   plan
+	next   int   // record of the plan
+	read   int64 // offset behind the last line that is in the tree
+	state
 }
 
-// events reads the events of a conversation. It implements [recorded.Script].
-type events struct {
-	recorded.Events
-	conversation *conversation
-	file         *os.File
-	opened       fs.FileInfo
-	lines        *jsonl.Lines // nil before the reading is planned
-	tree         *tree        // all that was planned
-	plan         plan
-	next         int // record of the plan
-	decoder      decoder
-	read         int64 // offset behind the last line that is in the tree
-	trail        trail // what there is before the tree
+// state is what is known behind some records.
+type state struct {
+	Trail          trail // what there is before the tree
+	Skipped, Large int   // as in a plan
+	Decoder        decoder
+}
+
+func (c *conversation) script(f *os.File, info fs.FileInfo) recorded.Script {
+	e := &events{of: c, file: f, opened: info}
+	e.Decoder.agent = c.agent || c.chain != key{}
+	return e
 }
 
 // begin plans how the conversation is read.
 func (e *events) begin(ctx context.Context) error {
-	c := e.conversation
+	c := e.of
 	var shared map[key]bool
 	for _, file := range c.copies {
 		keys, err := c.keys(ctx, file)
@@ -72,55 +70,55 @@ func (e *events) begin(ctx context.Context) error {
 			shared[k.key] = true
 		}
 	}
-	lines := jsonl.NewLines(e.file, e.opened.Size())
-	t, err := readTree(ctx, lines, 0)
-	if err != nil {
+	var err error
+	if e.tree, err = e.readTree(ctx); err != nil {
 		return err
 	}
-	e.lines, e.tree, e.plan, e.read, e.trail = lines, t, t.plan(c.chain, c.agent, shared), t.end, trail{}
+	e.follow(e.tree.plan(c.chain, c.agent, shared))
 	return nil
+}
+
+// readTree reads the tree of what has not been read.
+func (e *events) readTree(ctx context.Context) (*tree, error) {
+	e.lines = jsonl.NewLines(e.file, e.opened.Size())
+	t, err := readTree(ctx, e.lines, e.read)
+	e.read = t.end
+	return t, err
+}
+
+func (e *events) follow(p plan) {
+	e.plan = p
+	e.Skipped += p.skipped
+	e.Large += p.large
 }
 
 // Grown implements [recorded.Growing]. A side chain, and what has copies of others, is read as a
 // whole, and so is a transcript with branches.
-func (e *events) Grown() (*recorded.Grown, bool) {
-	if e.conversation.chain != (key{}) || len(e.conversation.copies) > 0 {
-		return nil, false
+func (e *events) Grown() *recorded.Grown {
+	if e.of.chain != (key{}) || len(e.of.copies) > 0 || !e.trailed(e.tree) {
+		return nil
 	}
-	if e.tree != nil {
-		for i := range e.tree.nodes {
-			if !e.trail.add(&e.tree.nodes[i]) {
-				return nil, false
-			}
-		}
-		e.tree = nil
-	}
-	return &recorded.Grown{File: e.file, Opened: e.opened, Read: &e.read}, true
+	e.tree = nil
+	return &recorded.Grown{File: e.file, Opened: e.opened, Read: &e.read, State: &e.state}
 }
 
-// Walk implements [recorded.Growing].
-func (e *events) Walk(c *facts.Coder) {
-	e.trail.walk(c)
-	facts.Int(c, &e.plan.skipped, &e.plan.large, &e.decoder.turn, &e.decoder.unknown)
-	e.decoder.asked.Walk(c)
+// trailed adds what was read to the trail, and reports whether that leaves alone what was there.
+func (e *events) trailed(t *tree) bool {
+	for i := 0; t != nil && i < len(t.nodes); i++ {
+		if !e.Trail.add(&t.nodes[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // Goes implements [recorded.Growing].
 func (e *events) Goes(ctx context.Context) (bool, error) {
-	lines := jsonl.NewLines(e.file, e.opened.Size())
-	t, err := readTree(ctx, lines, e.read)
-	if err != nil {
+	t, err := e.readTree(ctx)
+	if err != nil || !e.trailed(t) {
 		return false, err
 	}
-	for i := range t.nodes {
-		if !e.trail.add(&t.nodes[i]) {
-			return false, nil
-		}
-	}
-	skipped, large := e.plan.skipped, e.plan.large
-	e.lines, e.plan, e.read = lines, t.plan(key{}, e.conversation.agent, nil), t.end
-	e.plan.skipped += skipped
-	e.plan.large += large
+	e.follow(t.plan(key{}, e.of.agent, nil))
 	return true, nil
 }
 
@@ -144,26 +142,14 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 	}
 	e.next++
 	r, _ := parse(line)
-	into.Put(e.decoder.events(into.Free(), &r), at.copied)
+	into.Put(e.Decoder.events(into.Free(), &r), at.copied)
 	return nil
 }
 
-// Counts implements [recorded.Script].
-func (e *events) Counts() (turns, skipped, tooLarge int) {
-	return e.decoder.turn, e.plan.skipped + e.decoder.unknown, e.plan.large
+// Totals implements [recorded.Script].
+func (e *events) Totals() store.Totals {
+	return store.Totals{Turns: e.Decoder.Turn, Skipped: e.Skipped + e.Decoder.Unknown, TooLarge: e.Large}
 }
-
-// Rewind implements [recorded.Script].
-func (e *events) Rewind() {
-	e.next = 0
-	if e.trail.keys != nil {
-		e.lines = nil // what is behind the trail is no more than a part
-	}
-	e.decoder = decoder{agent: e.conversation.agent || e.conversation.chain != key{}}
-}
-
-// Release implements [recorded.Script].
-func (e *events) Release() { e.file.Close() }
 
 // stamped is the key of a record with its time.
 type stamped struct {
@@ -173,7 +159,7 @@ type stamped struct {
 
 // keys returns the keys of what is said in a file.
 func (c *conversation) keys(ctx context.Context, file string) (keys []stamped, err error) {
-	f, info, err := c.OpenOther(file)
+	f, info, err := c.Open(file)
 	if err != nil {
 		return nil, err
 	}

@@ -97,27 +97,13 @@ func env(values map[string]string) func(string) string {
 // list returns the conversations of a store, and what could not be used.
 func list(t *testing.T, s *claudecode.Store) ([]store.Conversation, []store.Problem) {
 	t.Helper()
-	session, unread, err := s.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	found, problems, err := session.List(t.Context(), store.Live)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found, append(unread, problems...)
+	return storetest.List(t, s, store.Live)
 }
 
 // find returns one conversation of a store.
 func find(t *testing.T, s *claudecode.Store, id transcript.ID) (store.Conversation, error) {
 	t.Helper()
-	session, _, err := s.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	return session.Find(t.Context(), id)
+	return storetest.Find(t, s, id)
 }
 
 // the only conversation of the project.

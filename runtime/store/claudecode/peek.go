@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -22,28 +24,23 @@ const peekSize = 32 << 10
 
 // metadata is what is known of a transcript from its beginning and its end.
 type metadata struct {
-	cwd             string
-	version         string
-	session         string
-	created, last   time.Time
-	custom, ai      string // titles
-	summaries       []summary
-	first           string // prompt
-	said            []key
-	messages        int // that were seen
-	whole           bool
-	answers         int // messages of the assistant that were seen
-	hasSide, hasTop bool
-	preamble        time.Time // of a line before the first record
-	copied          bool      // it begins with records of another session
-	modified        int64     // in nanoseconds of Unix time
-	size            int64
+	Cwd, Version, Session string
+	Created, Last         time.Time
+	Custom, AI            string // titles
+	Summaries             []summary
+	First                 string // prompt
+	Said                  []key
+	Messages, Answers     int // that were seen, and those of the assistant of these
+	Whole                 bool
+	HasSide, HasTop       bool
+	Preamble              time.Time // of a line before the first record
+	Copied                bool      // it begins with records of another session
 }
 
 // summary is a title that was made behind a record, of the same file or another one.
 type summary struct {
-	behind key
-	text   string
+	Behind key
+	Text   string
 }
 
 // peek reads the metadata of a file, in the memory of buf where that is enough.
@@ -57,7 +54,7 @@ func peek(ctx context.Context, files *safefile.Series, file string, buf []byte) 
 	if err != nil {
 		return nil, err
 	}
-	m := &metadata{whole: ends.Whole, modified: info.ModTime().UnixNano(), size: info.Size()}
+	m := &metadata{Whole: ends.Whole}
 	var messages [][]byte
 	first := ""
 	for i, part := range [][]byte{ends.Head, ends.Tail} {
@@ -68,16 +65,16 @@ func peek(ctx context.Context, files *safefile.Series, file string, buf []byte) 
 			}
 		}
 		if i == 0 {
-			first = m.first
+			first = m.First
 		}
 	}
-	m.first = first // and not what the end has
+	m.First = first // and not what the end has
 	for _, line := range slices.Backward(messages) {
 		if r, _ := parse(line); m.setLast(&r) {
 			break
 		}
 	}
-	isFound, isCalled := m.cwd != "" && m.messages > 0, m.first != "" || m.custom != "" || m.ai != ""
+	isFound, isCalled := m.Cwd != "" && m.Messages > 0, m.First != "" || m.Custom != "" || m.AI != ""
 	if ends.Whole || isFound && isCalled {
 		return m, nil
 	}
@@ -86,7 +83,7 @@ func peek(ctx context.Context, files *safefile.Series, file string, buf []byte) 
 		err = m.search(ctx, lines)
 	}
 	if err == nil && !isCalled {
-		m.first, err = searchFirst(ctx, lines)
+		m.First, err = searchFirst(ctx, lines)
 	}
 	return m, err
 }
@@ -98,9 +95,9 @@ func searchFirst(ctx context.Context, lines *jsonl.Lines) (string, error) {
 	err := jsonl.Each(ctx, lines, func(line []byte, _, next int64) bool {
 		r, _ := parse(line)
 		m.add(&r)
-		return m.first == "" && next < enough
+		return m.First == "" && next < enough
 	})
-	return m.first, err
+	return m.First, err
 }
 
 // search reads lines until a message and a directory were found, which the first ones
@@ -110,7 +107,7 @@ func (m *metadata) search(ctx context.Context, lines *jsonl.Lines) error {
 		r, _ := parse(line)
 		m.add(&r)
 		m.setLast(&r)
-		return m.cwd == "" || m.messages == 0
+		return m.Cwd == "" || m.Messages == 0
 	})
 }
 
@@ -121,7 +118,7 @@ func (m *metadata) setLast(r *record) bool {
 	if d := (decoder{}); err != nil || len(r.uuid) == 0 || !r.isMessage() || len(d.events(nil, r)) == 0 {
 		return false
 	}
-	m.last = at
+	m.Last = at
 	return true
 }
 
@@ -131,45 +128,45 @@ func (m *metadata) add(r *record) {
 			*to = recorded.Unescape(raw)
 		}
 	}
-	set(&m.cwd, r.cwd)
-	set(&m.version, r.version)
-	set(&m.session, r.session)
+	set(&m.Cwd, r.cwd)
+	set(&m.Version, r.version)
+	set(&m.Session, r.session)
 	if len(r.uuid) > 0 {
-		m.said = append(m.said, keyOf(r.uuid))
+		m.Said = append(m.Said, keyOf(r.uuid))
 	}
 	at, err := transcript.ParseTimestamp(r.stamp)
 	switch {
 	case err != nil:
 	case len(r.uuid) == 0:
-		if m.created.IsZero() && m.preamble.IsZero() {
-			m.preamble = at
+		if m.Created.IsZero() && m.Preamble.IsZero() {
+			m.Preamble = at
 		}
 	default:
 		// What the program notes before it copies has a later time than what it copies.
 		const slack = time.Second // between a note and the prompt that it is about
-		m.copied = m.copied || r.forked || m.created.IsZero() && m.preamble.After(at.Add(slack))
-		if m.created.IsZero() || at.Before(m.created) {
-			m.created = at
+		m.Copied = m.Copied || r.forked || m.Created.IsZero() && m.Preamble.After(at.Add(slack))
+		if m.Created.IsZero() || at.Before(m.Created) {
+			m.Created = at
 		}
 	}
 	switch {
 	case r.isMessage():
-		m.messages++
-		m.hasSide = m.hasSide || r.sidechain
-		m.hasTop = m.hasTop || !r.sidechain
+		m.Messages++
+		m.HasSide = m.HasSide || r.sidechain
+		m.HasTop = m.HasTop || !r.sidechain
 		if r.is("assistant") {
-			m.answers++
-		} else if m.first == "" && r.isPrompt() {
-			m.first = firstPrompt(r)
-		} else if m.first == "" {
-			m.first = commandOf(r)
+			m.Answers++
+		} else if m.First == "" && r.isPrompt() {
+			m.First = firstPrompt(r)
+		} else if m.First == "" {
+			m.First = commandOf(r)
 		}
 	case r.is("custom-title") && len(r.customTitle) > 0:
-		m.custom = recorded.Unescape(r.customTitle)
+		m.Custom = recorded.Unescape(r.customTitle)
 	case r.is("ai-title") && len(r.aiTitle) > 0:
-		m.ai = recorded.Unescape(r.aiTitle)
+		m.AI = recorded.Unescape(r.aiTitle)
 	case r.is("summary") && len(r.leaf) > 0:
-		m.summaries = append(m.summaries, summary{keyOf(r.leaf), recorded.Unescape(r.summary)})
+		m.Summaries = append(m.Summaries, summary{keyOf(r.leaf), recorded.Unescape(r.summary)})
 	}
 }
 
@@ -210,14 +207,14 @@ func commandOf(r *record) string {
 // folder have, by the record behind which they were made.
 func (m *metadata) title(summaries map[key]string) string {
 	switch {
-	case m.custom != "":
-		return m.custom
-	case m.ai != "":
-		return m.ai
+	case m.Custom != "":
+		return m.Custom
+	case m.AI != "":
+		return m.AI
 	}
 	best := ""
 	for k, summary := range summaries {
-		if slices.Contains(m.said, k) && !failedSummary(summary) && (best == "" || summary < best) {
+		if slices.Contains(m.Said, k) && !failedSummary(summary) && (best == "" || summary < best) {
 			best = summary
 		}
 	}
@@ -232,23 +229,31 @@ func failedSummary(s string) bool {
 // isConversation reports whether there is something to read. The program starts
 // sub-agents of one answer to no question, only to warm up.
 func (m *metadata) isConversation(agent bool) bool {
-	return m.messages > 0 && !(agent && m.whole && m.messages == 1 && m.answers == 1)
+	return m.Messages > 0 && !(agent && m.Whole && m.Messages == 1 && m.Answers == 1)
 }
 
 // maxDescription bounds the file that describes a sub-agent.
 const maxDescription = 64 << 10
 
-// readDescription reads what a sub-agent was started for.
-func (s *session) readDescription(file string) (string, error) {
+// description returns what a sub-agent was started for, or "".
+func (s *session) description(file string) (text string) {
+	file = strings.TrimSuffix(file, extension) + ".meta.json"
+	stamp, err := s.Stamp(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	sheet := s.Sheet(file, stamp)
+	if sheet.Get(&text) {
+		return text
+	}
 	data, err := safefile.ReadIn(s.Root.Root, file, maxDescription)
 	if err != nil {
-		return "", err
+		return ""
 	}
 	var meta struct {
 		Description string `json:"description"`
 	}
-	if json.Unmarshal(data, &meta) != nil {
-		return "", nil // it describes nothing
-	}
-	return meta.Description, nil
+	_ = json.Unmarshal(data, &meta) // else it describes nothing
+	sheet.Put(meta.Description)
+	return meta.Description
 }

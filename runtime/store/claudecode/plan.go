@@ -35,6 +35,18 @@ func keyOf(uuid []byte) (k key) {
 	return k
 }
 
+// MarshalText writes a key as hexadecimal digits.
+func (k key) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, k[:]), nil }
+
+// UnmarshalText reads what MarshalText writes.
+func (k *key) UnmarshalText(text []byte) error {
+	if hex.DecodedLen(len(text)) != len(k) {
+		return hex.ErrLength
+	}
+	_, err := hex.Decode(k[:], text)
+	return err
+}
+
 // plan is which records of a transcript are read, in the order in which they were
 // said.
 type plan struct {

@@ -15,16 +15,24 @@ import (
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// session is the opened directory of projects. It implements [store.Session].
+// session is the opened directory of projects.
 type session struct {
 	store *Store
 	*history.Root
+}
+
+func (s *Store) open() (*session, error) {
+	root, err := history.OpenRoot(s.Dir, s.Kept)
+	if err != nil {
+		return nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
+	}
+	return &session{s, root}, nil
 }
 
 const (
@@ -39,7 +47,7 @@ type entry struct {
 	session string        // uuid; of a sub-agent that of its session, where the path has it
 	agent   string        // name, where it is that of a sub-agent
 	known   transcript.ID // once the session and the agent are certain
-	stamp   facts.Stamp
+	stamp   kept.Stamp
 	meta    *metadata
 	err     error
 	// What it is to others, as a relation has it.
@@ -116,54 +124,60 @@ func agentOf(file string) (name string, ok bool) {
 	return name, isFile && isAgent && history.IsName(name)
 }
 
-// List implements [store.Session].
-func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	if set&store.Live == 0 {
-		return nil, nil, nil // nothing is archived
+// List implements [store.Store]. Of sessions of which another one has all, it has those that are
+// asked for by their ids.
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	opened, err := s.open()
+	if err != nil {
+		return nil, err
 	}
+	defer opened.Close()
+	return opened.list(ctx, scope)
+}
+
+func (s *session) list(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	folders, err := s.folders()
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", s.store.Dir, err)
+		return nil, fmt.Errorf("reading %s: %w", s.store.Dir, err)
 	}
-	var problems []store.Problem
+	l := &store.Listing{}
 	var all []*entry
 	for _, folder := range folders {
 		found, err := s.transcripts(folder)
 		if err != nil {
-			problems = append(problems, s.store.Problem("", store.Unreadable, folder, err))
+			l.Problems = append(l.Problems, s.store.Problem("", store.Unreadable, folder, err))
 			continue
 		}
 		all = append(all, found...)
 	}
 	s.peekAll(ctx, all)
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	all, problems = s.usable(all, problems)
+	all = s.usable(all, l)
 	titles := summaries(all)
 	all = slices.DeleteFunc(all, func(e *entry) bool {
-		return !e.meta.isConversation(e.agent != "") || !s.store.Project.Has(e.meta.cwd)
+		return !e.meta.isConversation(e.agent != "") || !s.store.Project.Has(e.meta.Cwd)
 	})
-	all, problems = s.unique(all, problems)
+	all = s.unique(all, l)
 	if err := s.resolveCopies(ctx, all); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	list := make([]store.Conversation, 0, len(all))
 	for _, e := range all {
-		if e.hidden {
+		if e.hidden && !slices.Contains(scope.IDs, e.id()) {
 			continue
 		}
-		if e.meta.hasTop || !e.meta.whole || e.agent != "" {
-			list = append(list, s.conversation(e, titles))
+		if e.meta.HasTop || !e.meta.Whole || e.agent != "" {
+			l.Conversations = append(l.Conversations, s.conversation(e, titles))
 		}
 		chains, err := s.chains(ctx, e)
 		if err != nil {
-			problems = append(problems, s.store.Problem(e.id(), store.Unreadable, e.file, err))
+			l.Problems = append(l.Problems, s.store.Problem(e.id(), store.Unreadable, e.file, err))
 		}
-		list = append(list, chains...)
+		l.Conversations = append(l.Conversations, chains...)
 	}
-	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	return list, problems, nil
+	l.Keep(scope)
+	return l, nil
 }
 
 // peekAll reads the metadata of transcripts, several at a time.
@@ -181,36 +195,33 @@ func (s *session) peekAll(ctx context.Context, all []*entry) {
 // peek reads the metadata of a transcript, unless it is known.
 func (s *session) peek(ctx context.Context, files *safefile.Series, e *entry, buf []byte) {
 	e.stamp, _ = s.Stamp(e.file) // without one it is read
-	sheet := s.Sheet(factMetadata, e.file, e.stamp)
-	if data, ok := sheet.Kept(); ok {
-		e.meta = &metadata{modified: e.stamp.Modified(), size: e.stamp.Size()}
-		if facts.Decode(data, e.meta.walk) {
-			return
-		}
+	sheet := s.Sheet("m"+e.file, e.stamp)
+	if e.meta = (&metadata{}); sheet.Get(e.meta) {
+		return
 	}
-	if e.meta, e.err = peek(ctx, files, e.file, buf); e.err == nil && !s.store.Project.Excludes(e.meta.cwd) {
-		sheet.KeepFor(facts.Encode(e.meta.walk), min(e.meta.size, 2*peekSize))
+	if e.meta, e.err = peek(ctx, files, e.file, buf); e.err == nil && !s.store.Project.Excludes(e.meta.Cwd) {
+		sheet.PutFor(e.meta, min(e.stamp.Size(), 2*peekSize))
 	}
 }
 
 // usable returns the transcripts that could be read, with the sessions of sub-agents.
-func (s *session) usable(all []*entry, problems []store.Problem) ([]*entry, []store.Problem) {
+func (s *session) usable(all []*entry, l *store.Listing) []*entry {
 	kept := all[:0]
 	for _, e := range all {
 		switch {
 		case errors.Is(e.err, fs.ErrNotExist): // deleted meanwhile
 		case e.err != nil:
-			problems = append(problems, s.store.Problem(e.knownID(), store.Unreadable, e.file, e.err))
+			l.Problems = append(l.Problems, s.store.Problem(e.knownID(), store.Unreadable, e.file, e.err))
 		default:
 			if e.session == "" {
-				e.session = strings.ToLower(e.meta.session)
+				e.session = strings.ToLower(e.meta.Session)
 			}
 			if history.IsUUID(e.session) {
 				kept = append(kept, e)
 			}
 		}
 	}
-	return kept, problems
+	return kept
 }
 
 // knownID returns the id as far as the path alone has it, or "".
@@ -223,53 +234,47 @@ func (e *entry) knownID() transcript.ID {
 
 // unique leaves out what another file has the same id as: the one that was written
 // last counts.
-func (s *session) unique(all []*entry, problems []store.Problem) ([]*entry, []store.Problem) {
+func (s *session) unique(all []*entry, l *store.Listing) []*entry {
 	for _, e := range all {
 		e.known = e.id()
 	}
 	slices.SortStableFunc(all, func(a, b *entry) int {
-		return cmp.Or(a.known.Compare(b.known), cmp.Compare(b.meta.modified, a.meta.modified))
+		return cmp.Or(a.known.Compare(b.known), cmp.Compare(b.stamp.Modified(), a.stamp.Modified()))
 	})
 	kept := make([]*entry, 0, len(all))
 	for _, e := range all {
 		if n := len(kept); n > 0 && kept[n-1].known == e.known {
-			problems = append(problems, s.store.Problem(e.id(), store.Duplicate, e.file, errDuplicate))
+			l.Problems = append(l.Problems, s.store.Problem(e.id(), store.Duplicate, e.file, errDuplicate))
 			continue
 		}
 		kept = append(kept, e)
 	}
-	return kept, problems
+	return kept
 }
 
 var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
 
-// file returns where a conversation is recorded, in the files of all entries that have events of
+// record returns where a conversation is recorded, in the files of all entries that have events of
 // it, of which the first one has it.
-func (s *session) file(id transcript.ID, name string, in ...*entry) history.File {
-	f := history.File{Store: &s.store.Store, ID: id, Name: name}
-	var room [2]facts.Stamp
-	stamps := room[:0]
-	for _, e := range in {
-		stamps = append(stamps, e.stamp)
+func (s *session) record(id transcript.ID, e *entry, others ...*entry) *conversation {
+	c := &conversation{agent: e.agent != ""}
+	c.File = history.File{Store: &s.store.Store, ID: id, Name: e.file, Stamps: []kept.Stamp{e.stamp}, Script: c.script}
+	for _, other := range others {
+		c.Stamps, c.copies = append(c.Stamps, other.stamp), append(c.copies, other.file)
 	}
-	f.Sheet = s.Sheet(factEvents, string(id), stamps...)
-	return f
+	return c
 }
 
-// conversation returns what List returns of a transcript.
+// conversation returns what a list has of a transcript.
 func (s *session) conversation(e *entry, summaries map[key]string) store.Conversation {
 	of := e.id()
-	record := &conversation{File: s.file(of, e.file, append([]*entry{e}, e.others...)...), agent: e.agent != ""}
-	for _, other := range e.others {
-		record.copies = append(record.copies, other.file)
-	}
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: of, Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.created, Dir: e.meta.cwd, Parent: e.from,
+			ID: of, Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.Created, Dir: e.meta.Cwd, Parent: e.from,
 		},
-		Request: e.meta.first,
-		LastAt:  e.meta.last,
-		Record:  record,
+		Request: e.meta.First,
+		LastAt:  e.meta.Last,
+		Record:  s.record(of, e, e.others...),
 	}
 	if e.agent != "" {
 		c.Parent = id(e.session, "")
@@ -280,30 +285,30 @@ func (s *session) conversation(e *entry, summaries map[key]string) store.Convers
 
 // chain is a side chain in the file of a session.
 type chain struct {
-	key     key // of the record with which it begins
-	request string
-	created time.Time
+	Key     key // of the record with which it begins
+	Request string
+	Created time.Time
 }
 
 // chains returns the side chains in the file of a session, which versions before 2.0
 // wrote there.
 func (s *session) chains(ctx context.Context, e *entry) (list []store.Conversation, err error) {
-	if e.agent != "" || !strings.HasPrefix(e.meta.version, "1.") && !e.meta.hasSide {
+	if e.agent != "" || !strings.HasPrefix(e.meta.Version, "1.") && !e.meta.HasSide {
 		return nil, nil
 	}
 	var found []chain
-	sheet := s.Sheet(factChains, e.file, e.stamp)
-	if data, ok := sheet.Kept(); !ok || !facts.Decode(data, walkChains(&found)) {
+	sheet := s.Sheet("chains"+e.file, e.stamp)
+	if !sheet.Get(&found) {
 		if found, err = s.readChains(ctx, e); err == nil {
-			sheet.Keep(facts.Encode(walkChains(&found)))
+			sheet.Put(found)
 		}
 	}
 	for _, c := range found {
-		id := id(e.session, fmt.Sprintf("%x", c.key[:4]))
+		record := s.record(id(e.session, fmt.Sprintf("%x", c.Key[:4])), e)
+		record.chain = c.Key
 		list = append(list, store.Conversation{
-			Conversation: transcript.Conversation{ID: id, Source: Name, CreatedAt: c.created, Parent: e.id(), Dir: e.meta.cwd},
-			Request:      c.request,
-			Record:       &conversation{File: s.file(id, e.file, e), chain: c.key},
+			Conversation: transcript.Conversation{ID: record.ID, Source: Name, CreatedAt: c.Created, Parent: e.id(), Dir: e.meta.Cwd},
+			Request:      c.Request, Record: record,
 		})
 	}
 	return list, err
@@ -311,8 +316,7 @@ func (s *session) chains(ctx context.Context, e *entry) (list []store.Conversati
 
 // readChains reads the side chains in the file of a session, up to an error.
 func (s *session) readChains(ctx context.Context, e *entry) ([]chain, error) {
-	in := s.file(e.id(), e.file)
-	f, info, err := in.Open()
+	f, info, err := s.record(e.id(), e).Open(e.file)
 	if err != nil {
 		return nil, err
 	}
@@ -335,79 +339,6 @@ func (s *session) readChains(ctx context.Context, e *entry) ([]chain, error) {
 	return list, nil
 }
 
-// Find implements [store.Session]. Sessions that [session.List] leaves out because
-// another one has all they have are found too.
-func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
-	uuid, agent, ok := split(want)
-	if !ok {
-		return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{want}, Place: s.store.Dir}
-	}
-	folders, err := s.folders()
-	if err != nil {
-		return store.Conversation{}, fmt.Errorf("reading %s: %w", s.store.Dir, err)
-	}
-	var candidates []*entry
-	for _, folder := range folders {
-		file := path.Join(folder, uuid)
-		main := &entry{file: file + extension, session: uuid}
-		if agent == "" {
-			candidates = append(candidates, main)
-			continue
-		}
-		name := agentPrefix + agent + extension
-		candidates = append(candidates,
-			&entry{file: path.Join(file, subagentsDir, name), session: uuid, agent: agent},
-			&entry{file: path.Join(folder, name), agent: agent}, main)
-	}
-	s.peekAll(ctx, candidates)
-	if err := ctx.Err(); err != nil {
-		return store.Conversation{}, err
-	}
-	candidates, problems := s.usable(candidates, nil)
-	var found []*entry
-	for _, e := range candidates {
-		if e.session != uuid || !e.meta.isConversation(false) || !s.store.Project.Has(e.meta.cwd) {
-			continue
-		}
-		if e.agent == agent {
-			found = append(found, e)
-			continue
-		}
-		chains, err := s.chains(ctx, e)
-		if err != nil {
-			return store.Conversation{}, err
-		}
-		for _, c := range chains {
-			if c.ID == want {
-				return c, nil
-			}
-		}
-	}
-	if len(found) == 0 {
-		if len(problems) > 0 {
-			return store.Conversation{}, fmt.Errorf("%s: %w", problems[0].Path, problems[0].Err)
-		}
-		return store.Conversation{}, s.store.Missing(ctx, s, want, nil)
-	}
-	newest := slices.MaxFunc(found, func(a, b *entry) int { return cmp.Compare(a.meta.modified, b.meta.modified) })
-	return s.conversation(newest, s.summaries(ctx, newest)), nil
-}
-
-// summaries returns what may be the title of a session: versions before 2.1 wrote that
-// into the file of another one.
-func (s *session) summaries(ctx context.Context, e *entry) map[key]string {
-	m := e.meta
-	if m.custom != "" || m.ai != "" || !strings.HasPrefix(m.version, "1.") && !strings.HasPrefix(m.version, "2.0.") {
-		return summaries([]*entry{e})
-	}
-	others, err := s.transcripts(e.folder())
-	if err != nil {
-		return summaries([]*entry{e})
-	}
-	s.peekAll(ctx, others)
-	return summaries(others)
-}
-
 // summaries returns the summaries that transcripts have, by the record behind which
 // they were made.
 func summaries(all []*entry) map[key]string {
@@ -416,8 +347,8 @@ func summaries(all []*entry) map[key]string {
 		if e.meta == nil {
 			continue
 		}
-		for _, s := range e.meta.summaries {
-			found[s.behind] = s.text
+		for _, s := range e.meta.Summaries {
+			found[s.Behind] = s.Text
 		}
 	}
 	return found

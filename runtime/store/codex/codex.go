@@ -10,10 +10,7 @@ package codex
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -42,35 +39,19 @@ func Home(getenv func(string) string) string {
 	return cmp.Or(getenv("CODEX_HOME"), history.InHome(getenv, ".codex"))
 }
 
-// Open implements [store.Store].
-func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
-	look := s.Facts.Look()
-	h, err := openHome(s.Dir, look)
-	if err != nil {
-		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
-	}
-	return &session{store: s, home: h, look: look}, nil, nil
-}
-
 // IDPrefix is what the ids of conversations of this store begin with.
 const IDPrefix = "codex-"
 
-// ParseID reads an id: "codex-" and the uuid of a thread, in any case. A bare uuid is
-// one too, where it is of version 7. The error is a [*store.BadIDError].
-func ParseID(text string) (transcript.ID, error) {
-	rest, prefixed := history.CutPrefix(text, IDPrefix)
-	thread := strings.ToLower(rest)
-	if !history.IsUUID(thread) || !prefixed && !history.IsTimed(thread) {
-		return "", history.BadID(text, `expected "codex-" and the uuid of a thread, such as codex-01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f`)
-	}
-	return id(thread), nil
+// ids returns what ids are: the uuid of a thread. A bare uuid is one too, where it is of version 7.
+func ids() *history.IDs {
+	return &history.IDs{Prefix: IDPrefix, Bare: history.IsTimed, Example: IDPrefix + "01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f"}
 }
+
+// ParseID reads an id. The error is a [*store.BadIDError].
+func ParseID(text string) (transcript.ID, error) { return ids().Parse(text) }
 
 // Claims reports whether a text can only be meant as an id of this store, be it a wrong
 // one.
-func Claims(text string) bool {
-	rest, prefixed := history.CutPrefix(text, IDPrefix)
-	return prefixed || history.IsUUID(strings.ToLower(rest)) && history.IsTimed(rest)
-}
+func Claims(text string) bool { return ids().Claims(text) }
 
-func id(thread string) transcript.ID { return transcript.ID(IDPrefix + thread) }
+func id(thread string) transcript.ID { return ids().ID(thread, "") }

@@ -10,57 +10,36 @@ import (
 	"io/fs"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // conversation is where a thread is recorded. It implements [store.Record].
 type conversation struct {
-	facts.Sheet // of the events; zero where nothing is kept
-
 	store   *Store
 	rollout *rollout
-	excess  facts.Sheet // of how much of the rollout is read, where that is not all
+	version string
+	excess  kept.Sheet // of how much of the rollout is read, where that is not all
 }
 
 func (c *conversation) id() transcript.ID { return id(c.rollout.thread) }
 
-// Events implements [store.Record].
-func (c *conversation) Events(ctx context.Context) (store.Events, error) {
-	e := &events{conversation: c}
-	if err := e.open(ctx); err != nil {
-		e.Release()
-		return nil, fmt.Errorf("reading the events of %s: %w", c.id(), err)
-	}
-	e.Begin(c.id(), e)
-	return e, nil
-}
+// Version implements [store.Record]: it is that of when the thread was listed.
+func (c *conversation) Version(context.Context) (string, error) { return c.version, nil }
 
-// Version implements [store.Record].
-func (c *conversation) Version(context.Context) (string, error) {
-	if v := c.Sheet.Version(); v != "" {
-		return v, nil
+// Read implements [store.Record].
+func (c *conversation) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	e := &events{conversation: c}
+	e.Decoder.agent = c.rollout.meta.Header.Agent
+	defer e.close()
+	if err := e.open(ctx); err != nil {
+		return store.Totals{}, fmt.Errorf("reading the events of %s: %w", c.id(), err)
 	}
-	h, err := openHome(c.store.Dir, facts.Look{})
-	if err != nil {
-		return "", err
-	}
-	defer h.close()
-	f, err := openFile(h.open, c.rollout.file)
-	if err != nil {
-		return "", fmt.Errorf("looking at the events of %s: %w", c.id(), c.gone(err))
-	}
-	defer f.Close()
-	var named time.Time
-	if index, err := h.root.Stat(indexFile); err == nil {
-		named = index.ModTime()
-	}
-	return fmt.Sprintf("%s %d %d %d", c.rollout.file, f.size, f.opened.ModTime().UnixNano(), named.UnixNano()), nil
+	return recorded.Read(ctx, c.id(), e, mark, yield)
 }
 
 // gone returns the error for a conversation whose file is gone.
@@ -83,9 +62,8 @@ type section struct {
 // span is a range of offsets.
 type span struct{ start, end int64 }
 
-// events reads the events of a conversation. It implements [recorded.Script].
+// events reads the events of a conversation. It implements [recorded.Growing].
 type events struct {
-	recorded.Events
 	conversation *conversation
 	sections     []section
 	begun        bool // what of the sections counts is known
@@ -93,9 +71,14 @@ type events struct {
 	section int
 	lines   jsonl.Reader // of the section; nil before it is begun
 	offset  int64
-	decoder decoder
-	skipped int
-	large   int // lines, of those that were skipped, that are too long to be read
+	state
+}
+
+// state is what is known behind some records.
+type state struct {
+	Decoder decoder
+	Skipped int
+	Large   int // lines, of those that were skipped, that are too long to be read
 }
 
 // maxSections bounds how many rollouts a conversation goes on from.
@@ -104,7 +87,7 @@ const maxSections = 64
 // open finds the sections of the conversation, the earliest first.
 func (e *events) open(ctx context.Context) error {
 	c := e.conversation
-	h, err := openHome(c.store.Dir, facts.Look{})
+	h, err := openHome(c.store.Dir, nil)
 	if err != nil {
 		return err
 	}
@@ -124,13 +107,13 @@ func (e *events) open(ctx context.Context) error {
 		if r == c.rollout {
 			f.keep(&c.excess)
 		}
-		part := section{file: f, until: until, paginated: m.paginated}
+		part := section{file: f, until: until, paginated: m.Header.Paginated}
 		if r.thread != c.rollout.thread {
 			part.copied = math.MaxInt64
 		}
 		e.sections = slices.Insert(e.sections, 0, part)
-		until = m.base.end
-		r, m = s.before(ctx, r, m.base)
+		until = m.Header.Base.End
+		r, m = s.before(ctx, r, m.Header.Base)
 	}
 	return nil
 }
@@ -144,11 +127,11 @@ func (e *events) begin(ctx context.Context) (err error) {
 		}
 	}
 	own := &e.sections[len(e.sections)-1]
-	origin := e.conversation.rollout.meta.original()
+	origin := e.conversation.rollout.meta.Header.original()
 	if len(e.sections) > 1 || origin == "" || own.paginated {
 		return nil
 	}
-	h, err := openHome(e.conversation.store.Dir, facts.Look{})
+	h, err := openHome(e.conversation.store.Dir, nil)
 	if err != nil {
 		return err
 	}
@@ -159,14 +142,14 @@ func (e *events) begin(ctx context.Context) (err error) {
 
 // before returns the rollout that a paginated one goes on from, or nil.
 func (s *session) before(ctx context.Context, r *rollout, b base) (*rollout, *metadata) {
-	if b.thread == "" {
+	if b.Thread == "" {
 		return nil, nil
 	}
-	for _, other := range s.segments(b.thread) {
+	for _, other := range s.segments(b.Thread) {
 		if other.file == r.file || other.thread == r.thread && other.segment >= r.segment {
 			continue
 		}
-		if m, err := peek(ctx, s.home.open, other.file, nil); err == nil && m.ordinal < b.end {
+		if m, err := peek(ctx, s.home.open, other.file, nil); err == nil && m.Ordinal < b.End {
 			return other, m
 		}
 	}
@@ -209,8 +192,8 @@ func (e *events) undone(ctx context.Context, part *section) ([]span, error) {
 			}
 			return true
 		}
-		before := d.turn
-		if d.events(nil, &r); d.turn > before {
+		before := d.Turn
+		if d.events(nil, &r); d.Turn > before {
 			turns = append(turns, offset)
 		}
 		return true
@@ -271,7 +254,7 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 	part := &e.sections[e.section]
 	if e.lines == nil {
 		e.lines, e.offset = part.file.lines(), 0
-		e.decoder.paginated, e.decoder.bare = part.paginated, false
+		e.Decoder.paginated, e.Decoder.Bare = part.paginated, false
 	}
 	e.offset = behind(part.dropped, e.offset)
 	line, next, err := e.lines.At(ctx, e.offset)
@@ -287,40 +270,34 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 	r, ok := parse(line)
 	switch {
 	case err != nil:
-		e.skipped++
-		e.large++
+		e.Skipped++
+		e.Large++
 	case !ok && len(line) > 0:
-		e.skipped++
+		e.Skipped++
 	case !ok:
 	case r.ordinal >= part.until:
 		e.section, e.lines = e.section+1, nil
 	default:
-		into.Put(e.decoder.events(into.Free(), &r), copied)
+		into.Put(e.Decoder.events(into.Free(), &r), copied)
 	}
 	return nil
 }
 
 // Grown implements [recorded.Growing]. A rollout that begins as another one does, or of which
 // turns were undone, is read as a whole.
-func (e *events) Grown() (*recorded.Grown, bool) {
-	part, m := &e.sections[0], e.conversation.rollout.meta
-	if len(e.sections) > 1 || part.file.compressed || len(part.dropped) > 0 || m.base.thread != "" || m.original() != "" {
-		return nil, false
+func (e *events) Grown() *recorded.Grown {
+	part, h := &e.sections[0], &e.conversation.rollout.meta.Header
+	if len(e.sections) > 1 || part.file.compressed || len(part.dropped) > 0 || h.Base.Thread != "" || h.original() != "" {
+		return nil
 	}
-	return &recorded.Grown{File: part.file.File, Opened: part.file.opened, Read: &e.offset}, true
-}
-
-// Walk implements [recorded.Growing].
-func (e *events) Walk(c *facts.Coder) {
-	facts.Int(c, &e.skipped, &e.large)
-	e.decoder.walk(c)
+	return &recorded.Grown{File: part.file.File, Opened: part.file.opened, Read: &e.offset, State: &e.state}
 }
 
 // Goes implements [recorded.Growing].
 func (e *events) Goes(ctx context.Context) (bool, error) {
 	part := &e.sections[0]
 	e.section, e.lines, e.begun = 0, part.file.lines(), true
-	e.decoder.paginated = part.paginated
+	e.Decoder.paginated = part.paginated
 	if part.paginated {
 		return true, nil
 	}
@@ -341,24 +318,13 @@ func behind(spans []span, offset int64) int64 {
 	return offset
 }
 
-// Counts implements [recorded.Script].
-func (e *events) Counts() (turns, skipped, tooLarge int) {
-	return e.decoder.turn, e.skipped + e.decoder.unknown, e.large
+// Totals implements [recorded.Script].
+func (e *events) Totals() store.Totals {
+	cut := slices.ContainsFunc(e.sections, func(part section) bool { return part.file.excess })
+	return store.Totals{Turns: e.Decoder.Turn, Skipped: e.Skipped + e.Decoder.Unknown, TooLarge: e.Large, Cut: cut}
 }
 
-// IsCut implements [recorded.Cutter].
-func (e *events) IsCut() bool {
-	return slices.ContainsFunc(e.sections, func(part section) bool { return part.file.excess })
-}
-
-// Rewind implements [recorded.Script].
-func (e *events) Rewind() {
-	e.section, e.lines, e.offset, e.skipped, e.large = 0, nil, 0, 0, 0
-	e.decoder = decoder{agent: e.conversation.rollout.meta.agent}
-}
-
-// Release implements [recorded.Script].
-func (e *events) Release() {
+func (e *events) close() {
 	for _, part := range e.sections {
 		part.file.Close()
 	}

@@ -9,15 +9,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -161,8 +160,8 @@ func TestBareRecords(t *testing.T) {
 func TestForkWithCopy(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	h.thread(1, h.meta(1), user("a"), assistant("b"), user("c"))
 	later := func(l line) line { l["timestamp"] = "2026-05-02T00:00:00.000Z"; return l }
+	h.thread(1, h.meta(1), user("a"), assistant("b"), user("c"))
 	h.thread(2, h.meta(2, "forked_from_id", uuid(1)), h.meta(1), later(user("a")), later(assistant("b")), later(user("d")))
 	h.thread(3, h.meta(3, "forked_from_id", uuid(99)), user("a"))
 	found, _ := list(t, h.open(), store.Live)
@@ -362,21 +361,14 @@ func TestVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.thread(1, h.meta(1), user("Go"), assistant("Well."))
+	c = h.only()
 	if after, err := c.Version(t.Context()); err != nil || before == after {
 		t.Errorf("%q, then %q, %v", before, after, err)
-	}
-	before, _ = c.Version(t.Context())
-	h.write("session_index.jsonl", text(line{"id": uuid(1), "thread_name": "Named"}))
-	if after, err := c.Version(t.Context()); err != nil || before == after {
-		t.Errorf("with a name: %q, then %q, %v", before, after, err)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	var missing *store.NotFoundError
-	if _, err := c.Version(t.Context()); !errors.As(err, &missing) {
-		t.Errorf("of a deleted file: %v", err)
-	}
 	if _, err := storetest.Events(t.Context(), c); !errors.As(err, &missing) {
 		t.Errorf("of a deleted file: %v", err)
 	}
@@ -515,18 +507,14 @@ func TestConcurrentUse(t *testing.T) {
 	for n := range 20 {
 		h.thread(n+1, h.meta(n+1), user("Go"))
 	}
-	session, _, err := h.open().Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
+	s := h.open()
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if found, _, err := session.List(t.Context(), store.Live); len(found) != 20 || err != nil {
-				t.Errorf("%d, %v", len(found), err)
+			if found, err := s.List(t.Context(), store.Scope{Set: store.Live}); err != nil || len(found.Conversations) != 20 {
+				t.Error(found, err)
 			}
-			if _, err := session.Find(t.Context(), codexID(7)); err != nil {
+			if _, err := find(t, s, codexID(7)); err != nil {
 				t.Error(err)
 			}
 		})
@@ -556,23 +544,18 @@ func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocate
 	if err := errors.Join(w.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	later := func() time.Time { return time.Now().Add(time.Hour) }
 	dir := t.TempDir()
 	const want = "1 user: Go\n1 assistant: Went.\n"
 	for n := range 3 {
 		s, ok := codex.Open(store.Options{
-			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}), Facts: facts.In(dir, facts.Options{Now: later}),
+			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}), Kept: kept.In(dir, ""),
 		})
 		if !ok {
 			t.Fatal("there is no store")
 		}
-		session, _, err := s.Open(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, _, err := session.List(t.Context(), store.Live)
-		if len(found) != 1 || err != nil {
-			t.Fatal(found, err)
+		found, _ := list(t, s, store.Live)
+		if len(found) != 1 {
+			t.Fatal(found)
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -589,7 +572,7 @@ func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocate
 			t.Errorf("reading it %d times: %s, %+v, %v", n+1, b.String(), totals, e.Err())
 		}
 		e.Close()
-		session.Close()
+		list(t, s, store.Live) // which saves what is kept
 		runtime.ReadMemStats(&after)
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 400<<20 || n > 0 && grown > 32<<20 && runtime.GOOS != "windows" { // where nothing is kept
 			t.Errorf("reading it %d times took %d MB", n+1, grown>>20)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/kept"
 )
 
 // file is an opened rollout, which may be compressed.
@@ -22,9 +22,9 @@ type file struct {
 	size       int64
 	compressed bool
 
-	most   int64        // bytes that are read of what is decompressed
-	excess bool         // there are more
-	kept   *facts.Sheet // where most is kept, once it is known that there are more; nil for nowhere
+	most   int64       // bytes that are read of what is decompressed
+	excess bool        // there are more
+	kept   *kept.Sheet // where most is kept, once it is known that there are more; nil for nowhere
 }
 
 // openFile opens a rollout. Where the program has compressed it since it was found, or
@@ -48,16 +48,13 @@ func openFile(open opener, name string) (*file, error) {
 }
 
 // keep has the file read no further than is known that its lines go, and that kept.
-func (f *file) keep(sheet *facts.Sheet) {
-	if data, ok := sheet.Kept(); ok && f.compressed && facts.Decode(data, f.walk) {
+func (f *file) keep(sheet *kept.Sheet) {
+	if f.compressed && sheet.Get(&f.most) {
 		f.excess = true
 		return
 	}
 	f.kept = sheet
 }
-
-// walk walks what is kept of a file of which not all is read.
-func (f *file) walk(c *facts.Coder) { facts.Int(c, &f.most) }
 
 func (f *file) lines() jsonl.Reader {
 	if f.compressed {
@@ -78,7 +75,7 @@ func (s *stream) At(ctx context.Context, offset int64) (line []byte, next int64,
 	if f := s.file; err == io.EOF && f.excess && f.kept != nil {
 		read := f.most
 		f.most = offset
-		f.kept.KeepFor(facts.Encode(f.walk), read)
+		f.kept.PutFor(f.most, read)
 		f.kept = nil
 	}
 	return line, next, err

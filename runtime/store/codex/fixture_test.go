@@ -94,26 +94,12 @@ func env(values map[string]string) func(string) string {
 
 func list(t *testing.T, s *codex.Store, set store.Set) ([]store.Conversation, []store.Problem) {
 	t.Helper()
-	session, unread, err := s.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	found, problems, err := session.List(t.Context(), set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found, append(unread, problems...)
+	return storetest.List(t, s, set)
 }
 
 func find(t *testing.T, s *codex.Store, id transcript.ID) (store.Conversation, error) {
 	t.Helper()
-	session, _, err := s.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer session.Close()
-	return session.Find(t.Context(), id)
+	return storetest.Find(t, s, id)
 }
 
 // only returns the only conversation of the project.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/kept"
 )
 
 // home is the opened home directory, and the directories of rollouts in it. Names in it
@@ -19,14 +19,14 @@ type home struct {
 	errs map[string]error         // why one cannot
 }
 
-func openHome(dir string, look facts.Look) (*home, error) {
+func openHome(dir string, book *kept.Book) (*home, error) {
 	root, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	h := &home{root: root, dirs: map[string]*history.Root{}, errs: map[string]error{}}
 	for _, name := range []string{sessionsDir, archiveDir} {
-		if opened, err := history.OpenRoot(filepath.Join(dir, name), look); err != nil {
+		if opened, err := history.OpenRoot(filepath.Join(dir, name), book); err != nil {
 			h.errs[name] = err
 		} else {
 			h.dirs[name] = opened
@@ -53,6 +53,16 @@ func (h *home) within(name string) (*history.Root, string, error) {
 		return nil, "", err
 	}
 	return h.dirs[dir], rest, nil
+}
+
+// stamp returns the stamp of a rollout, as far as there is one.
+func (h *home) stamp(name string) kept.Stamp {
+	root, name, err := h.within(name)
+	if err != nil {
+		return kept.Stamp{}
+	}
+	stamp, _ := root.Stamp(name) // without one it is read
+	return stamp
 }
 
 // An opener opens a rollout.

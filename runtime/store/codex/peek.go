@@ -22,34 +22,34 @@ const peekSize = 32 << 10
 
 // metadata is what is known of a rollout from its beginning and its end.
 type metadata struct {
-	header
-	first   string // prompt
-	last    time.Time
-	ordinal int64 // of the first record; -1 for none
-	empty   bool  // nothing is said in it
-	begun   bool  // it has more than the beginning of a line
+	Header  header
+	First   string // prompt
+	Last    time.Time
+	Ordinal int64 // of the first record; -1 for none
+	Empty   bool  // nothing is said in it
+	Begun   bool  // it has more than the beginning of a line
 }
 
 // header is the first record of a rollout.
 type header struct {
-	thread    string // uuid
-	cwd       string
-	created   time.Time
-	forked    string // thread that it is a copy of, or goes on from
-	parent    string // thread that it is a task of
-	agent     bool
-	paginated bool
-	base      base
+	Thread    string // uuid
+	Cwd       string
+	Created   time.Time
+	Forked    string // thread that it is a copy of, or goes on from
+	Parent    string // thread that it is a task of
+	Agent     bool
+	Paginated bool
+	Base      base
 }
 
 // base is what stands before the first record of a paginated rollout.
 type base struct {
-	thread string // uuid; empty for nothing
-	end    int64  // ordinal behind the last record of it
+	Thread string // uuid; empty for nothing
+	End    int64  // ordinal behind the last record of it
 }
 
 // original returns the thread of which another one may begin with a copy, or "".
-func (h *header) original() string { return cmp.Or(h.forked, h.parent) }
+func (h *header) original() string { return cmp.Or(h.Forked, h.Parent) }
 
 // parseHeader reads the first record of a rollout.
 func parseHeader(r *record) (h header) {
@@ -65,21 +65,21 @@ func parseHeader(r *record) (h header) {
 		jsontext.Value("source", &source), jsontext.Text("thread_source", &by),
 	)
 	jsontext.Read(base, jsontext.Text("thread_id", &baseThread), jsontext.Value("end_ordinal_exclusive", &end))
-	h.thread, h.forked, h.parent, h.base.thread = lower(thread), lower(forked), lower(parent), lower(baseThread)
-	h.base.end, _ = strconv.ParseInt(string(end), 10, 64)
-	h.cwd = recorded.Unescape(cwd)
-	h.created, _ = transcript.ParseTimestamp(created)
-	h.paginated = lower(mode) == "paginated"
+	h.Thread, h.Forked, h.Parent, h.Base.Thread = lower(thread), lower(forked), lower(parent), lower(baseThread)
+	h.Base.End, _ = strconv.ParseInt(string(end), 10, 64)
+	h.Cwd = recorded.Unescape(cwd)
+	h.Created, _ = transcript.ParseTimestamp(created)
+	h.Paginated = lower(mode) == "paginated"
 	// The thread that a sub-agent was started from may be known only from its source.
 	if spawned := jsontext.Get(source, "subagent"); spawned != nil {
-		h.agent = true
+		h.Agent = true
 		for how := range jsontext.Members(spawned) {
 			if text := jsontext.GetText(how.Value, "parent_thread_id"); text != nil {
-				h.parent = lower(text)
+				h.Parent = lower(text)
 			}
 		}
 	}
-	h.agent = h.agent || h.parent != "" || lower(by) == "subagent"
+	h.Agent = h.Agent || h.Parent != "" || lower(by) == "subagent"
 	return h
 }
 
@@ -97,7 +97,7 @@ func peek(ctx context.Context, open opener, file string, buf []byte) (*metadata,
 		return nil, err
 	}
 	// What is compressed was written to its end.
-	m := &metadata{ordinal: -1, empty: ends.Whole, begun: len(ends.Head) > 0 || f.compressed}
+	m := &metadata{Ordinal: -1, Empty: ends.Whole, Begun: len(ends.Head) > 0 || f.compressed}
 	d := decoder{}
 	head := ends.Head
 	if ends.Cut {
@@ -119,24 +119,24 @@ func peek(ctx context.Context, open opener, file string, buf []byte) (*metadata,
 				continue
 			}
 			if n++; n == 1 {
-				m.header, m.ordinal = parseHeader(&r), r.ordinal
-				d.paginated = m.paginated
+				m.Header, m.Ordinal = parseHeader(&r), r.ordinal
+				d.paginated = m.Header.Paginated
 				continue
 			}
 			m.add(&d, &r)
 		}
 		if i == 0 {
-			first = m.first
+			first = m.First
 		}
 	}
-	if m.first = first; first == "" && !ends.Whole {
-		m.first = searchFirst(ctx, f, m.header)
+	if m.First = first; first == "" && !ends.Whole {
+		m.First = searchFirst(ctx, f, m.Header)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}
 	if f.compressed && !ends.Whole {
-		m.last = time.Time{} // what the end has is not known
+		m.Last = time.Time{} // what the end has is not known
 	}
 	return m, nil
 }
@@ -145,31 +145,31 @@ func peek(ctx context.Context, open opener, file string, buf []byte) (*metadata,
 // long. What cannot be read is told of where it is read to its end.
 func searchFirst(ctx context.Context, f *file, h header) string {
 	const enough = 1 << 20
-	m, d := metadata{header: h}, decoder{paginated: h.paginated}
+	m, d := metadata{Header: h}, decoder{paginated: h.Paginated}
 	_ = jsonl.Each(ctx, f.lines(), func(line []byte, _, next int64) bool {
 		if r, ok := parse(line); ok {
 			m.add(&d, &r)
 		}
-		return m.first == "" && next < enough
+		return m.First == "" && next < enough
 	})
-	return m.first
+	return m.First
 }
 
 // add adds what a record has for the metadata.
 func (m *metadata) add(d *decoder, r *record) {
-	if r.bare != nil && m.cwd == "" {
+	if r.bare != nil && m.Header.Cwd == "" {
 		x := parseItem(r.bare)
 		for _, p := range texts(x.content) {
-			m.cwd = environmentDir(p.Raw)
+			m.Header.Cwd = environmentDir(p.Raw)
 		}
 	}
 	for _, e := range d.events(nil, r) {
-		m.empty = m.empty && !e.Kind.Numbered()
+		m.Empty = m.Empty && !e.Kind.Numbered()
 		if at := e.Time(); !at.IsZero() {
-			m.last = at
+			m.Last = at
 		}
-		if m.first == "" && len(e.Pieces) > 0 && (e.Kind == transcript.KindUser || d.agent) {
-			m.first = recorded.Request(e.Pieces[0].Raw)
+		if m.First == "" && len(e.Pieces) > 0 && (e.Kind == transcript.KindUser || d.agent) {
+			m.First = recorded.Request(e.Pieces[0].Raw)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"strconv"
 
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -115,18 +114,11 @@ func said(pieces []recorded.Piece) []recorded.Piece {
 type decoder struct {
 	agent     bool // the thread is that of a sub-agent
 	paginated bool // texts are completed items, not messages
-	bare      bool // texts are what the model was sent, as there is nothing else
-	turn      int
-	asked     recorded.Asked
-	unknown   int    // records of no known type
+	Bare      bool // texts are what the model was sent, as there is nothing else
+	Turn      int
+	Asked     recorded.Asked
+	Unknown   int    // records of no known type
 	decoded   []byte // arguments and outputs that are JSON in a string
-}
-
-// walk walks what is known behind some records.
-func (d *decoder) walk(c *facts.Coder) {
-	c.Bool(&d.bare)
-	facts.Int(c, &d.turn, &d.unknown)
-	d.asked.Walk(c)
 }
 
 // inquiryTool is the tool with which the assistant asks the user.
@@ -138,7 +130,7 @@ func (d *decoder) events(dst []recorded.Event, r *record) []recorded.Event {
 	d.decoded = d.decoded[:0]
 	switch {
 	case r.bare != nil:
-		d.bare = true
+		d.Bare = true
 		x := parseItem(r.bare)
 		dst = d.response(dst, &x)
 	case r.is("event_msg"):
@@ -148,16 +140,16 @@ func (d *decoder) events(dst []recorded.Event, r *record) []recorded.Event {
 		x := parseItem(r.payload)
 		dst = d.response(dst, &x)
 	case r.is("compacted"):
-		return append(dst, recorded.Event{Kind: transcript.KindCompaction, Stamp: r.stamp, Compacted: d.turn})
+		return append(dst, recorded.Event{Kind: transcript.KindCompaction, Stamp: r.stamp, Compacted: d.Turn})
 	case r.is("session_meta"), r.is("turn_context"), r.is("world_state"), r.is("token_usage_record"), r.state != nil:
 	default:
-		d.unknown++
+		d.Unknown++
 	}
-	if len(dst) > from && d.turn == 0 {
-		d.turn = 1
+	if len(dst) > from && d.Turn == 0 {
+		d.Turn = 1
 	}
 	for i := from; i < len(dst); i++ {
-		dst[i].Stamp, dst[i].Turn = r.stamp, d.turn
+		dst[i].Stamp, dst[i].Turn = r.stamp, d.Turn
 	}
 	return dst
 }
@@ -207,7 +199,7 @@ func (d *decoder) user(dst []recorded.Event, pieces []recorded.Piece) []recorded
 	if len(kept) == 0 && len(pieces) > 0 {
 		return dst
 	}
-	d.turn++
+	d.Turn++
 	kind := transcript.KindUser
 	if d.agent {
 		kind = transcript.KindAssistant
@@ -219,7 +211,7 @@ func (d *decoder) user(dst []recorded.Event, pieces []recorded.Piece) []recorded
 func (d *decoder) response(dst []recorded.Event, x *item) []recorded.Event {
 	switch {
 	case x.is("message"):
-		if !d.bare {
+		if !d.Bare {
 			return dst // a message that is shown has it too
 		}
 		switch string(x.role) {
@@ -231,7 +223,7 @@ func (d *decoder) response(dst []recorded.Event, x *item) []recorded.Event {
 			return add(dst, transcript.KindAssistant, texts(x.content))
 		}
 	case x.is("reasoning"):
-		if d.bare {
+		if d.Bare {
 			return add(dst, transcript.KindReasoning, texts(x.summary))
 		}
 	case bytes.HasSuffix(x.kind, []byte("_output")):
@@ -239,7 +231,7 @@ func (d *decoder) response(dst []recorded.Event, x *item) []recorded.Event {
 	case bytes.HasSuffix(x.kind, []byte("_call")):
 		return append(dst, d.call(x))
 	case x.kind != nil:
-		d.unknown++
+		d.Unknown++
 	}
 	return dst
 }
@@ -275,7 +267,7 @@ func (d *decoder) call(x *item) recorded.Event {
 	if len(pieces) == 0 {
 		return e
 	}
-	d.asked.Ask(string(x.callID))
+	d.Asked.Ask(string(x.callID))
 	return recorded.Event{Kind: transcript.KindInquiry, CallID: x.callID, Pieces: pieces}
 }
 
@@ -292,7 +284,7 @@ func (d *decoder) inner(raw []byte) []byte {
 
 func (d *decoder) result(x *item) recorded.Event {
 	e := recorded.Event{Kind: transcript.KindToolResult, CallID: x.callID}
-	if d.asked.Answers(x.callID) {
+	if d.Asked.Answers(x.callID) {
 		e.Kind = transcript.KindInquiryResponse
 	}
 	e.Pieces = texts(x.output)

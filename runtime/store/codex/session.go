@@ -16,10 +16,10 @@ import (
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -39,15 +39,11 @@ const (
 type session struct {
 	store *Store
 	home  *home
-	look  facts.Look
 
 	once     sync.Once
 	rollouts []*rollout // by thread and segment
 	unlisted []store.Problem
 }
-
-// Close implements [store.Session].
-func (s *session) Close() { s.home.close() }
 
 // rollout is a file of a thread. A thread that was reverted has several, of which the
 // last one counts.
@@ -57,7 +53,7 @@ type rollout struct {
 	segment    string // uuid; empty for the first one
 	archived   bool
 	compressed bool
-	stamp      facts.Stamp
+	stamp      kept.Stamp
 	meta       *metadata
 	err        error
 }
@@ -161,42 +157,47 @@ var errBeginning = errors.New("it does not begin with what this thread is")
 
 var errDuplicate = errors.New("another file of the same id is later, and is read instead")
 
-// List implements [store.Session].
-func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	var wanted []*rollout
-	for _, r := range s.threads() {
-		if r.archived && set&store.Archived != 0 || !r.archived && set&store.Live != 0 {
-			wanted = append(wanted, r)
-		}
+// List implements [store.Store].
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	h, err := openHome(s.Dir, s.Kept)
+	if err != nil {
+		return nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
 	}
+	defer h.close()
+	opened := &session{store: s, home: h}
+	return opened.listing(ctx, scope)
+}
+
+func (s *session) listing(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	wanted := slices.DeleteFunc(s.threads(), func(r *rollout) bool { return !scope.Has(id(r.thread), r.archived) })
 	s.peekAll(ctx, wanted)
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	problems := slices.Clone(s.unlisted)
+	l := &store.Listing{Problems: s.unlisted}
 	names := s.names()
-	var list []store.Conversation
 	for _, r := range wanted {
 		switch {
 		case errors.Is(r.err, fs.ErrNotExist): // deleted meanwhile
 		case r.err != nil:
-			problems = append(problems, s.store.Problem(id(r.thread), store.Unreadable, r.file, r.err))
-		case r.meta.begun && r.meta.thread != r.thread:
-			problems = append(problems, s.store.Problem(id(r.thread), store.BadMetadata, r.file, errBeginning))
+			l.Problems = append(l.Problems, s.store.Problem(id(r.thread), store.Unreadable, r.file, r.err))
+		case r.meta.Begun && r.meta.Header.Thread != r.thread:
+			l.Problems = append(l.Problems, s.store.Problem(id(r.thread), store.BadMetadata, r.file, errBeginning))
 		case s.has(r):
-			list = append(list, s.conversation(ctx, r, names))
+			l.Conversations = append(l.Conversations, s.conversation(ctx, r, names))
 			for _, d := range s.duplicates(r) {
-				problems = append(problems, s.store.Problem(id(r.thread), store.Duplicate, d.file, errDuplicate))
+				l.Problems = append(l.Problems, s.store.Problem(id(r.thread), store.Duplicate, d.file, errDuplicate))
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	return list, problems, nil
+	l.Keep(scope)
+	return l, nil
 }
 
 // has reports whether a rollout is a conversation of the project.
 func (s *session) has(r *rollout) bool {
-	return r.meta.thread == r.thread && (!r.meta.empty || r.meta.base.thread != "") && s.store.Project.Has(r.meta.cwd)
+	h := &r.meta.Header
+	return h.Thread == r.thread && (!r.meta.Empty || h.Base.Thread != "") && s.store.Project.Has(h.Cwd)
 }
 
 // peekAll reads the metadata of rollouts, several at a time.
@@ -215,16 +216,13 @@ func (s *session) peekAll(ctx context.Context, all []*rollout) {
 
 // peek reads the metadata of a rollout, unless it is known.
 func (s *session) peek(ctx context.Context, open opener, r *rollout, buf []byte) {
-	r.stamp = s.stamp(r.file)
-	sheet := s.look.Sheet(factMetadata, r.file, r.stamp)
-	if data, ok := sheet.Kept(); ok {
-		r.meta = &metadata{}
-		if facts.Decode(data, r.meta.walk) {
-			return
-		}
+	r.stamp = s.home.stamp(r.file)
+	sheet := s.store.Kept.Sheet("m"+r.file, r.stamp)
+	if r.meta = (&metadata{}); sheet.Get(r.meta) {
+		return
 	}
-	if r.meta, r.err = peek(ctx, open, r.file, buf); r.err == nil && !s.store.Project.Excludes(r.meta.cwd) {
-		sheet.KeepFor(facts.Encode(r.meta.walk), min(r.stamp.Size(), 2*peekSize))
+	if r.meta, r.err = peek(ctx, open, r.file, buf); r.err == nil && !s.store.Project.Excludes(r.meta.Header.Cwd) {
+		sheet.PutFor(r.meta, min(r.stamp.Size(), 2*peekSize))
 	}
 }
 
@@ -244,12 +242,11 @@ func (s *session) names() map[string]string {
 	return names
 }
 
-// conversation returns what List returns of a rollout.
+// conversation returns what a list has of a rollout.
 func (s *session) conversation(ctx context.Context, r *rollout, names map[string]string) store.Conversation {
-	m := r.meta
-	begin := m // of the thread, where that was reverted
-	for at, n := r, 0; begin.base.thread == r.thread && n < maxSections; n++ {
-		before, earlier := s.before(ctx, at, begin.base)
+	h, begin := &r.meta.Header, r.meta // of the thread, where that was reverted
+	for at, n := r, 0; begin.Header.Base.Thread == r.thread && n < maxSections; n++ {
+		before, earlier := s.before(ctx, at, begin.Header.Base)
 		if before == nil {
 			break
 		}
@@ -257,39 +254,31 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 	}
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: id(r.thread), Source: Name, Title: names[r.thread], CreatedAt: begin.created, Archived: r.archived,
-			Dir: m.cwd,
+			ID: id(r.thread), Source: Name, Title: names[r.thread], CreatedAt: begin.Header.Created, Archived: r.archived,
+			Dir: h.Cwd,
 		},
-		Request: begin.first,
-		LastAt:  m.last,
-		Record: &conversation{
-			Sheet: s.events(r), store: s.store, rollout: r, excess: s.look.Sheet(factExcess, r.file, r.stamp),
-		},
+		Request: begin.First,
+		LastAt:  r.meta.Last,
+		Record:  &conversation{store: s.store, rollout: r, version: s.version(r), excess: s.store.Kept.Sheet("x"+r.file, r.stamp)},
 	}
 	switch {
-	case m.agent && history.IsUUID(m.parent):
-		c.Parent = id(m.parent)
-	case history.IsUUID(begin.forked) && begin.forked != r.thread:
-		c.Parent = id(begin.forked)
+	case h.Agent && history.IsUUID(h.Parent):
+		c.Parent = id(h.Parent)
+	case history.IsUUID(begin.Header.Forked) && begin.Header.Forked != r.thread:
+		c.Parent = id(begin.Header.Forked)
 	}
 	return c
 }
 
-// Find implements [store.Session].
-func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
-	threads := s.threads()
-	found := slices.IndexFunc(threads, func(r *rollout) bool { return id(r.thread) == want })
-	if found >= 0 {
-		r := threads[found]
-		s.peekAll(ctx, []*rollout{r})
-		switch {
-		case ctx.Err() != nil:
-			return store.Conversation{}, ctx.Err()
-		case r.err == nil && s.has(r):
-			return s.conversation(ctx, r, s.names()), nil
-		case r.err != nil && !errors.Is(r.err, fs.ErrNotExist):
-			return store.Conversation{}, fmt.Errorf("%s: %w", r.file, r.err)
-		}
+// version returns a text that changes with all rollouts that a thread is read of.
+func (s *session) version(r *rollout) string {
+	stamps := []kept.Stamp{r.stamp}
+	for _, before := range s.segments(r.meta.Header.Base.Thread) {
+		stamps = append(stamps, s.home.stamp(before.file))
 	}
-	return store.Conversation{}, s.store.Missing(ctx, s, want, s.unlisted)
+	if originals := s.segments(r.meta.Header.original()); len(originals) > 0 {
+		stamps = append(stamps, s.home.stamp(originals[len(originals)-1].file))
+	}
+	sheet := s.store.Kept.Sheet("", stamps...)
+	return r.file + sheet.Version()
 }

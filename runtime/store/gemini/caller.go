@@ -38,12 +38,11 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 // written returns the only session of the project that was written since this process
 // was started; "" where there are several, or none.
 func (s *Store) written(ctx context.Context, from caller.Caller) string {
-	opened, _, err := s.Open(ctx)
+	files, err := s.open()
 	if err != nil {
 		return ""
 	}
-	defer opened.Close()
-	files := opened.(*session)
+	defer files.Close()
 	all, problems, err := files.entries()
 	if err != nil || len(problems) > 0 {
 		return ""
@@ -54,7 +53,7 @@ func (s *Store) written(ctx context.Context, from caller.Caller) string {
 		if err != nil || info.ModTime().Before(from.Started) {
 			continue // also where it was deleted meanwhile
 		}
-		if e.meta, err = files.peek(ctx, e.file); err != nil {
+		if files.peek(ctx, e); e.err != nil {
 			return ""
 		}
 		session := e.session()

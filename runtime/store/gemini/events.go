@@ -3,50 +3,35 @@ package gemini
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 )
 
-// conversation is where a conversation is recorded. It implements [store.Record].
-type conversation struct {
-	history.File
-	agent bool // of a sub-agent
-}
-
-// Events implements [store.Record].
-func (c *conversation) Events(ctx context.Context) (store.Events, error) {
-	f, info, err := c.Open()
-	if err != nil {
-		return nil, fmt.Errorf("reading the events of %s: %w", c.ID, err)
-	}
-	e := &events{conversation: c, file: f, lines: newReader(c.Name, f, info.Size())}
-	if e.plan, err = readPlan(ctx, e.lines); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("reading the events of %s: %w", c.ID, err)
-	}
-	e.Begin(c.ID, e)
-	return e, nil
-}
-
 // events reads the events of a conversation. It implements [recorded.Script].
 type events struct {
-	recorded.Events
-	conversation *conversation
-	file         *os.File
-	lines        jsonl.Reader
-	plan         *plan
-	next         int // item of the plan
-	decoder      decoder
+	lines   jsonl.Reader
+	plan    *plan // nil before the reading is planned
+	next    int   // item of the plan
+	decoder decoder
+}
+
+// script returns what reads the events of a session, or of a sub-agent.
+func (e *entry) script(f *os.File, info fs.FileInfo) recorded.Script {
+	return &events{lines: newReader(e.file, f, info.Size()), decoder: decoder{agent: e.agent != ""}}
 }
 
 // Read implements [recorded.Script].
-func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
+func (e *events) Read(ctx context.Context, into *recorded.Stream) (err error) {
+	if e.plan == nil {
+		if e.plan, err = readPlan(ctx, e.lines); err != nil {
+			return err
+		}
+	}
 	if e.next == len(e.plan.items) {
 		return io.EOF
 	}
@@ -72,16 +57,7 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 	return nil
 }
 
-// Counts implements [recorded.Script].
-func (e *events) Counts() (turns, skipped, tooLarge int) {
-	return e.decoder.turn, e.plan.skipped + e.decoder.unknown, e.plan.large
+// Totals implements [recorded.Script].
+func (e *events) Totals() store.Totals {
+	return store.Totals{Turns: e.decoder.turn, Skipped: e.plan.skipped + e.decoder.unknown, TooLarge: e.plan.large}
 }
-
-// Rewind implements [recorded.Script].
-func (e *events) Rewind() {
-	e.next = 0
-	e.decoder = decoder{agent: e.conversation.agent}
-}
-
-// Release implements [recorded.Script].
-func (e *events) Release() { e.file.Close() }

@@ -9,10 +9,7 @@ package gemini
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -48,45 +45,21 @@ func Home(getenv func(string) string) string {
 	return history.InHome(getenv, ".gemini")
 }
 
-// Open implements [store.Store].
-func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
-	root, err := history.OpenRoot(s.Dir, s.Facts.Look())
-	if err != nil {
-		return nil, nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
-	}
-	return &session{s, root}, nil, nil
-}
-
 // IDPrefix is what the ids of conversations of this store begin with.
 const IDPrefix = "gemini-"
 
-// ParseID reads an id: "gemini-" and the uuid of a session, with "." and the id of a
-// sub-agent behind it where it is that of one. The case of the first two does not matter.
-// The error is a [*store.BadIDError].
-func ParseID(text string) (transcript.ID, error) {
-	rest, prefixed := history.CutPrefix(text, IDPrefix)
-	session, agent, isAgent := strings.Cut(rest, ".")
-	session = strings.ToLower(session)
-	switch {
-	case !prefixed || !history.IsUUID(session):
-		return "", history.BadID(text, `expected "gemini-" and the uuid of a session, such as gemini-2c154aa7-742d-46ce-af44-de020dbaa17b`)
-	case isAgent && !history.IsName(agent):
-		return "", history.BadID(text, `after "." only the id of a sub-agent may follow: letters and digits`)
-	}
-	return id(session, agent), nil
+// ids returns what ids are: the uuid of a session, with the id of a sub-agent behind it where it is
+// that of one.
+func ids() *history.IDs {
+	return &history.IDs{Prefix: IDPrefix, Part: history.IsName, Example: IDPrefix + "2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
+
+// ParseID reads an id. The error is a [*store.BadIDError].
+func ParseID(text string) (transcript.ID, error) { return ids().Parse(text) }
 
 // Claims reports whether a text can only be meant as an id of this store, be it a wrong
 // one.
-func Claims(text string) bool {
-	_, prefixed := history.CutPrefix(text, IDPrefix)
-	return prefixed
-}
+func Claims(text string) bool { return ids().Claims(text) }
 
 // id returns the id of a session, or of a sub-agent where that is not empty.
-func id(session, agent string) transcript.ID {
-	if agent != "" {
-		agent = "." + agent
-	}
-	return transcript.ID(IDPrefix + session + agent)
-}
+func id(session, agent string) transcript.ID { return ids().ID(session, agent) }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
@@ -22,30 +21,41 @@ const peekSize = 32 << 10
 
 // metadata is what is known of a session from the beginning and the end of its file.
 type metadata struct {
-	session string // uuid
-	dir     string // of the first working directory, where that is recorded
-	agent   bool
-	created time.Time
-	title   string
-	first   string // prompt
-	told    bool   // something is said in it
-	last    time.Time
-	unsure  bool // when the last event happened does not follow from the end
+	Session string // uuid
+	Dir     string // of the first working directory, where that is recorded
+	Agent   bool
+	Created time.Time
+	Title   string
+	First   string // prompt
+	Told    bool   // something is said in it
+	Last    time.Time
+	Unsure  bool // when the last event happened does not follow from the end
 	decoder decoder
-	stamp   facts.Stamp
 }
 
 // isLog reports whether a file is a log, and not one JSON object.
 func isLog(name string) bool { return strings.HasSuffix(name, logExtension) }
 
-// peek reads the metadata of a file.
-func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
+// peek reads the metadata of a file, unless it is known.
+func (s *session) peek(ctx context.Context, e *entry) {
+	e.stamp, _ = s.Stamp(e.file) // without one it is read
+	sheet := s.Sheet("m"+e.file, e.stamp)
+	if e.meta = (&metadata{}); sheet.Get(e.meta) {
+		return
+	}
+	if e.meta, e.err = s.read(ctx, e.file); e.err == nil && !s.store.Project.Excludes(cmp.Or(e.meta.Dir, e.dir)) {
+		sheet.PutFor(e.meta, min(e.stamp.Size(), 2*peekSize))
+	}
+}
+
+// read reads the metadata of a file.
+func (s *session) read(ctx context.Context, file string) (*metadata, error) {
 	f, info, err := safefile.OpenIn(s.Root.Root, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	m := &metadata{stamp: facts.Of(info)}
+	m := &metadata{}
 	if !isLog(file) {
 		return m, m.peekObject(f, info.Size())
 	}
@@ -59,7 +69,7 @@ func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
 			m.add(&r)
 		}
 	}
-	if !ends.Whole && (!m.told || m.first == "") {
+	if !ends.Whole && (!m.Told || m.First == "") {
 		err = m.search(ctx, jsonl.NewLines(f, info.Size()))
 	}
 	return m, err
@@ -68,13 +78,13 @@ func (s *session) peek(ctx context.Context, file string) (*metadata, error) {
 // search reads lines until a prompt was found: what the program says to the model before
 // it may be long.
 func (m *metadata) search(ctx context.Context, lines *jsonl.Lines) error {
-	found := &metadata{agent: m.agent}
+	found := &metadata{Agent: m.Agent}
 	err := jsonl.Each(ctx, lines, func(line []byte, _, _ int64) bool {
 		r, _ := parse(line)
 		found.add(&r)
-		return found.first == ""
+		return found.First == ""
 	})
-	m.told, m.first = m.told || found.told, cmp.Or(found.first, m.first)
+	m.Told, m.First = m.Told || found.Told, cmp.Or(found.First, m.First)
 	return err
 }
 
@@ -92,7 +102,7 @@ func (m *metadata) peekObject(f io.ReaderAt, size int64) error {
 		return nil
 	}
 	m.messages(cutList(begin))
-	m.told, m.unsure = m.told || size > int64(n), true
+	m.Told, m.Unsure = m.Told || size > int64(n), true
 	return nil
 }
 
@@ -119,16 +129,16 @@ func (m *metadata) add(r *record) {
 	case r.set != nil:
 		var list, title []byte
 		jsontext.Read(r.set, jsontext.Value("messages", &list), jsontext.Text("summary", &title))
-		last := m.last
+		last := m.Last
 		m.messages(list)
-		if m.told && !last.IsZero() {
-			m.last = last // a list has the time at which it was made
+		if m.Told && !last.IsZero() {
+			m.Last = last // a list has the time at which it was made
 		}
 		if len(title) > 0 {
-			m.title = recorded.Title(title)
+			m.Title = recorded.Title(title)
 		}
 	case r.isRewind:
-		m.unsure = true
+		m.Unsure = true
 	case r.isMessage:
 		m.message(r)
 	case r.session != nil || r.messages != nil:
@@ -138,30 +148,30 @@ func (m *metadata) add(r *record) {
 }
 
 func (m *metadata) header(r *record) {
-	if m.session != "" {
+	if m.Session != "" {
 		return // it is repeated where the session goes on
 	}
-	m.session = strings.ToLower(string(r.session))
-	m.agent = string(r.chat) == "subagent"
-	m.decoder.agent = m.agent
-	m.created, _ = transcript.ParseTimestamp(r.start)
+	m.Session = strings.ToLower(string(r.session))
+	m.Agent = string(r.chat) == "subagent"
+	m.decoder.agent = m.Agent
+	m.Created, _ = transcript.ParseTimestamp(r.start)
 	for raw := range jsontext.Elements(r.directories) {
 		if text, ok := jsontext.Unquote(raw); ok {
-			m.dir = recorded.Unescape(text)
+			m.Dir = recorded.Unescape(text)
 			break
 		}
 	}
 	if len(r.title) > 0 {
-		m.title = recorded.Title(r.title)
+		m.Title = recorded.Title(r.title)
 	}
 }
 
 func (m *metadata) message(r *record) {
 	for _, e := range m.decoder.events(nil, r) {
-		m.told = true
-		m.last = e.Time()
-		if m.first == "" && len(e.Pieces) > 0 && (e.Kind == transcript.KindUser || m.agent) {
-			m.first = recorded.Request(e.Pieces[0].Raw)
+		m.Told = true
+		m.Last = e.Time()
+		if m.First == "" && len(e.Pieces) > 0 && (e.Kind == transcript.KindUser || m.Agent) {
+			m.First = recorded.Request(e.Pieces[0].Raw)
 		}
 	}
 }

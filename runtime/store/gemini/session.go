@@ -21,17 +21,23 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// session is the opened directory of projects. It implements [store.Session].
+// session is the opened directory of projects.
 type session struct {
 	store *Store
 	*history.Root
 }
 
-// factEvents is the kind of the facts that events are read for.
-const factEvents = 'e'
+func (s *Store) open() (*session, error) {
+	root, err := history.OpenRoot(s.Dir, s.Kept)
+	if err != nil {
+		return nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
+	}
+	return &session{s, root}, nil
+}
 
 const (
 	chatsDir        = "chats"
@@ -115,6 +121,7 @@ type entry struct {
 	short string // the first digits of the session's uuid
 	// parent is the session that started a sub-agent, and agent that one's id.
 	parent, agent string
+	stamp         kept.Stamp
 	meta          *metadata
 	err           error
 }
@@ -124,7 +131,7 @@ func (e *entry) session() string {
 	if e.parent != "" {
 		return e.parent
 	}
-	return e.meta.session
+	return e.meta.Session
 }
 
 func (e *entry) id() transcript.ID { return id(e.session(), e.agent) }
@@ -198,7 +205,7 @@ func (s *session) agents(f folder, dir, parent string) []*entry {
 func (s *session) peekAll(ctx context.Context, all []*entry) {
 	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			all[i].meta, all[i].err = s.peek(ctx, all[i].file)
+			s.peek(ctx, all[i])
 		}
 	})
 }
@@ -215,7 +222,7 @@ func (s *session) usable(all []*entry) ([]*entry, []store.Problem) {
 		case e.err != nil:
 			problems = append(problems, s.store.Problem("", store.Unreadable, e.file, e.err))
 			continue
-		case !history.IsUUID(e.session()) || !e.meta.told:
+		case !history.IsUUID(e.session()) || !e.meta.Told:
 			continue
 		}
 		if other := best[e.id()]; other == nil || other.stem < e.stem {
@@ -225,72 +232,44 @@ func (s *session) usable(all []*entry) ([]*entry, []store.Problem) {
 	return slices.SortedFunc(maps.Values(best), func(a, b *entry) int { return a.id().Compare(b.id()) }), problems
 }
 
-// List implements [store.Session].
-func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	if set&store.Live == 0 {
-		return nil, nil, nil // nothing is archived
-	}
-	all, problems, err := s.entries()
+// List implements [store.Store].
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	opened, err := s.open()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	s.peekAll(ctx, all)
+	defer opened.Close()
+	all, problems, err := opened.entries()
+	if err != nil {
+		return nil, err
+	}
+	opened.peekAll(ctx, all)
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	found, more := s.usable(all)
-	var list []store.Conversation
+	found, more := opened.usable(all)
+	l := &store.Listing{Problems: append(problems, more...)}
 	for _, e := range found {
-		list = append(list, s.conversation(e))
+		l.Conversations = append(l.Conversations, s.conversation(e))
 	}
-	return list, append(problems, more...), nil
+	l.Keep(scope)
+	return l, nil
 }
 
-// conversation returns what List returns of a file.
-func (s *session) conversation(e *entry) store.Conversation {
+// conversation returns what a list has of a file.
+func (s *Store) conversation(e *entry) store.Conversation {
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: e.id(), Source: Name, Title: e.meta.title, Dir: cmp.Or(e.meta.dir, e.dir), CreatedAt: e.meta.created,
+			ID: e.id(), Source: Name, Title: e.meta.Title, Dir: cmp.Or(e.meta.Dir, e.dir), CreatedAt: e.meta.Created,
 		},
-		Request: e.meta.first,
-		Record: &conversation{
-			File: history.File{
-				Sheet: s.Sheet(factEvents, string(e.id()), e.meta.stamp),
-				Store: &s.store.Store, ID: e.id(), Name: e.file,
-			},
-			agent: e.agent != "",
-		},
+		Request: e.meta.First,
+		Record:  &history.File{Store: &s.Store, ID: e.id(), Name: e.file, Stamps: []kept.Stamp{e.stamp}, Script: e.script},
 	}
 	if e.parent != "" {
 		c.Parent = id(e.parent, "")
 	}
-	if !e.meta.unsure {
-		c.LastAt = e.meta.last
+	if !e.meta.Unsure {
+		c.LastAt = e.meta.Last
 	}
 	return c
-}
-
-// Find implements [store.Session].
-func (s *session) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
-	rest, ok := strings.CutPrefix(string(want), IDPrefix)
-	uuid, _, _ := strings.Cut(rest, ".")
-	if !ok || !history.IsUUID(uuid) {
-		return store.Conversation{}, s.store.Missing(ctx, s, want, nil)
-	}
-	all, problems, err := s.entries()
-	if err != nil {
-		return store.Conversation{}, err
-	}
-	candidates := slices.DeleteFunc(slices.Clone(all), func(e *entry) bool { return e.short != uuid[:shortID] })
-	s.peekAll(ctx, candidates)
-	if err := ctx.Err(); err != nil {
-		return store.Conversation{}, err
-	}
-	found, more := s.usable(candidates)
-	for _, e := range found {
-		if e.id() == want {
-			return s.conversation(e), nil
-		}
-	}
-	return store.Conversation{}, s.store.Missing(ctx, s, want, append(problems, more...))
 }

@@ -203,12 +203,8 @@ func (c *located) readEvents(ctx context.Context) (string, error) {
 	}
 	defer s.Close()
 	r := record{s: s.(*session), place: c.place}
-	e, err := r.Events(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer e.Close()
-	return string(e.(*reader).data), nil
+	data, err := r.data(ctx)
+	return string(data), err
 }
 
 func (f *fixture) find(n number) *located {

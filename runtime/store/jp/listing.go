@@ -153,7 +153,7 @@ func (s *session) readDirs(ctx context.Context, set store.Set) (all []found, pro
 			if err := ctx.Err(); err != nil {
 				return nil, nil, err
 			}
-			entries, err := s.w.readDir(root, s.dirs[i], parent)
+			entries, err := s.w.readDir(root, parent)
 			if err != nil {
 				problems = append(problems, store.Problem{
 					Path: filepath.Join(s.paths[i], parent),

@@ -218,7 +218,7 @@ func (c *writing) readTrash() ([]trashed, error) {
 		if root == nil {
 			continue
 		}
-		removals, err := c.w.readDir(root, c.dirs[i], trashDir)
+		removals, err := c.w.readDir(root, trashDir)
 		if err != nil {
 			return nil, c.failed(i, err)
 		}
@@ -229,7 +229,7 @@ func (c *writing) readTrash() ([]trashed, error) {
 			}
 			for _, set := range partitions(store.Live | store.Archived) {
 				parent := path.Join(trashDir, removal.Name(), set)
-				entries, err := c.w.readDir(root, c.dirs[i], parent)
+				entries, err := c.w.readDir(root, parent)
 				if err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return nil, c.failed(i, err)
 				}

@@ -274,7 +274,7 @@ func (c *writing) sweep() error {
 		if root == nil {
 			continue
 		}
-		entries, err := c.w.readDir(root, c.dirs[i], ".")
+		entries, err := c.w.readDir(root, ".")
 		if err != nil {
 			return c.failed(i, err)
 		}

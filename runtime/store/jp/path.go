@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -57,35 +56,27 @@ func (w *Workspace) Paths(ctx context.Context) (path func(transcript.ID) string,
 		return nil, nil, err
 	}
 	return func(id transcript.ID) string {
-		n, ok := numberOf(id)
-		if !ok {
-			return ""
-		}
+		n, _ := numberOf(id)
 		p, ok := l.locate(n, false)
 		if !ok {
 			return ""
 		}
 		return s.pathOf(&p, Directory)
-	}, func() { s.Close() }, nil
+	}, s.Close, nil
 }
 
 // fileName is the name of a file in the directory of a conversation.
-func fileName(file File) string {
-	return map[File]string{Directory: ".", EventsFile: eventsFile, MetadataFile: metadataFile, BaseConfigFile: baseConfigFile}[file]
-}
+func fileName(file File) string { return []string{".", eventsFile, metadataFile, baseConfigFile}[file] }
 
 // pathOf returns the path of the copy of a file that counts; empty where there is
 // none.
 func (s *session) pathOf(p *place, file File) string {
-	name := fileName(file)
 	order := s.byAge(p, eventsFile, baseConfigFile)
 	if file == MetadataFile {
-		if order = s.byAge(p, metadataFile); p.archived && p.dirs[projectStore] != "" {
-			order = slices.Insert(slices.DeleteFunc(order, func(i int) bool { return i == projectStore }), 0, projectStore)
-		}
+		order = s.byMetadata(p)
 	}
 	for _, i := range order {
-		if at := path.Join(p.dirs[i], name); s.exists(i, at) {
+		if at := path.Join(p.dirs[i], fileName(file)); s.exists(i, at) {
 			return s.path(i, at)
 		}
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -60,7 +59,7 @@ var errVanished = errors.New("its directory is renamed or removed again and agai
 type session struct {
 	w        *Workspace
 	roots    [numStores]*os.Root
-	dirs     [numStores]*os.File // the same, where files can be opened beneath them
+	dirs     [numStores]*os.File // the same
 	paths    [numStores]string
 	unopened []store.Problem
 	listed   atomic.Pointer[listing] // by Find, for the next one
@@ -111,7 +110,7 @@ func kindOf(err error) store.ProblemKind {
 
 // Close implements [store.Session].
 func (s *session) Close() {
-	s.w.facts.Save()
+	s.w.kept.Save()
 	for _, root := range s.roots {
 		if root != nil {
 			root.Close()
@@ -126,7 +125,6 @@ func (s *session) Close() {
 
 // List implements [store.Session].
 func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	look := s.w.facts.Look()
 	var loaded []store.Conversation
 	var broken, unlisted []store.Problem
 	done := map[number]bool{}
@@ -143,7 +141,7 @@ func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation
 			clear(vanished)
 		}
 		places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool { return done[p.number] })
-		results := s.loadAll(ctx, look, places)
+		results := s.loadAll(ctx, places)
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -195,11 +193,11 @@ func isVanishing(problems []store.Problem) bool {
 
 // loadAll reads the metadata of conversations side by side. It stops early when
 // the context ends.
-func (s *session) loadAll(ctx context.Context, look facts.Look, places []place) []store.Conversation {
+func (s *session) loadAll(ctx context.Context, places []place) []store.Conversation {
 	results := make([]store.Conversation, len(places))
 	parallel.Each(ctx, len(places), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			results[i] = s.look(look, &places[i])
+			results[i] = s.look(&places[i])
 		}
 	})
 	return results
@@ -237,16 +235,9 @@ func (s *session) unread(p *place) store.Conversation {
 // that is missing or broken leaves the word to the other. It returns the bytes
 // too.
 func (s *session) loadMetadata(p *place, c *store.Conversation) ([]byte, error) {
-	order := []int{projectStore, userStore}
-	if !p.archived {
-		order = s.byAge(p, metadataFile)
-	}
 	var missing, broken error
-	for _, i := range order {
+	for _, i := range s.byMetadata(p) {
 		dir := p.dirs[i]
-		if dir == "" {
-			continue
-		}
 		name := path.Join(dir, metadataFile)
 		data, err := s.read(i, name, maxMetadataSize)
 		switch {
@@ -304,7 +295,27 @@ func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversatio
 // read reads a file of a conversation of at most max bytes.
 func (s *session) read(i int, name string, max int64) ([]byte, error) {
 	s.willRead(i, name)
-	return readSmallFile(s.roots[i], s.dirs[i], name, max)
+	return readFile(s.roots[i], name, max)
+}
+
+// notFound is the error for a conversation that is in none of some places. Stores that cannot be
+// read may hold it.
+func (s *session) notFound(want number, places []place, unread []store.Problem) error {
+	err := &store.NotFoundError{IDs: []transcript.ID{want.id()}, Nearest: nearest(want, places), Place: s.w.root}
+	for _, p := range unread {
+		if p.ID == "" {
+			err.Unread = append(err.Unread, p)
+		}
+	}
+	return err
+}
+
+func nearest(want number, places []place) []transcript.ID {
+	all := make([]store.Conversation, len(places))
+	for i := range places {
+		all[i].Conversation = places[i].conversation()
+	}
+	return store.Nearest(want.id(), all)
 }
 
 // willRead announces a read to the hook of tests.
@@ -371,6 +382,15 @@ func (s *session) byAge(p *place, files ...string) []int {
 	return held
 }
 
+// byMetadata orders the stores that hold a copy by whose metadata counts: of a live
+// conversation that of the newer copy, of an archived one the project's.
+func (s *session) byMetadata(p *place) []int {
+	if p.archived && p.dirs[projectStore] != "" && p.dirs[userStore] != "" {
+		return []int{projectStore, userStore}
+	}
+	return s.byAge(p, metadataFile)
+}
+
 func (s *session) newest(i int, dir string, files []string) time.Time {
 	var newest time.Time
 	for _, file := range files {
@@ -412,11 +432,7 @@ func (s *session) anyPath(p *place) string {
 
 // readDir returns the entries of a directory inside a store in no particular
 // order, and none when it does not exist.
-func readDir(root *os.Root, dir *os.File, name string) ([]fs.DirEntry, error) {
-	if f := openDirBeneath(dir, name); f != nil {
-		defer f.Close()
-		return f.ReadDir(-1)
-	}
+func readDir(root *os.Root, name string) ([]fs.DirEntry, error) {
 	entries, err := safefile.ReadDirIn(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

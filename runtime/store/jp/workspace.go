@@ -24,7 +24,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
+	cache "github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -39,8 +39,8 @@ type Options struct {
 	// JP_USER_DATA_DIR, XDG_DATA_HOME, the home directory, and where the user's
 	// configuration is.
 	Getenv func(string) string
-	// Facts is where what was read is kept; nil for nowhere.
-	Facts *facts.Directory
+	// Kept is where what lists need of files is kept; nil for nowhere.
+	Kept *cache.Directory
 }
 
 func (o *Options) env() func(string) string { return (&store.Options{Getenv: o.Getenv}).Env() }
@@ -53,7 +53,7 @@ type Workspace struct {
 	user   string
 	others []string // user stores of its id that JP has on record for other directories
 	getenv func(string) string
-	facts  *facts.Book
+	kept   *cache.Book
 
 	maxEvents int64
 	// portable has files opened as on systems that cannot open them beneath a
@@ -63,7 +63,7 @@ type Workspace struct {
 	// the moment in which a writer may rename the directory.
 	beforeRead func(path string)
 	// readDir reads a directory of a store; tests make it miss entries.
-	readDir func(root *os.Root, dir *os.File, name string) ([]fs.DirEntry, error)
+	readDir func(root *os.Root, name string) ([]fs.DirEntry, error)
 }
 
 // Open finds the workspace. The error is a [*store.NoWorkspaceError] where there
@@ -87,7 +87,7 @@ func Open(opts Options) (*Workspace, error) {
 	if !ok {
 		return nil, &store.NoWorkspaceError{Dir: start}
 	}
-	w := &Workspace{root: root, getenv: getenv, facts: opts.Facts.Of(Name, root), maxEvents: MaxEventsSize, readDir: readDir}
+	w := &Workspace{root: root, getenv: getenv, kept: opts.Kept.Of(Name, root), maxEvents: MaxEventsSize, readDir: readDir}
 	w.id = readID(filepath.Join(root, storageDir))
 	if w.id != "" {
 		w.user, w.others = chooseSilo(userData, root, w.id)
@@ -109,7 +109,7 @@ func All(opts Options) []*Workspace {
 	}
 	found := map[string]*Workspace{}
 	for _, dir := range dirs {
-		w, err := Open(Options{Dir: dir, Getenv: getenv, Facts: opts.Facts})
+		w, err := Open(Options{Dir: dir, Getenv: getenv, Kept: opts.Kept})
 		if err == nil {
 			found[w.root] = w
 		}
@@ -179,7 +179,7 @@ func readID(storage string) string {
 		return ""
 	}
 	defer root.Close()
-	data, err := readSmallFile(root, nil, ".id", maxSize)
+	data, err := readFile(root, ".id", maxSize)
 	if err != nil {
 		return ""
 	}

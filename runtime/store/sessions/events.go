@@ -11,42 +11,32 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
-	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// record is where a conversation is recorded. It implements [store.Record].
-type record struct {
-	history.File
-	info *info
-}
-
-// Events implements [store.Record].
-func (r *record) Events(_ context.Context) (store.Events, error) {
-	f, stat, err := r.Open()
-	if err != nil {
-		return nil, fmt.Errorf("reading the events of %s: %w", r.ID, err)
-	}
-	e := &events{record: r, file: f, opened: stat}
-	e.Begin(r.ID, e)
-	return e, nil
-}
-
-// events reads the events of a conversation. It implements [recorded.Script].
+// events reads the events of a conversation. It implements [recorded.Growing].
 type events struct {
-	recorded.Events
-	record  *record
-	file    *os.File
-	opened  fs.FileInfo
-	lines   *jsonl.Lines
-	offset  int64
-	copied  int64 // the last event that the session has in common with the one that it was forked from
-	turn    int
-	skipped int
-	large   int // lines, of those that were skipped, that are too long to be read
+	info   *info
+	file   *os.File
+	opened fs.FileInfo
+	lines  *jsonl.Lines
+	offset int64
+	state
+}
+
+// state is what is known behind some lines.
+type state struct {
+	Copied  int64 // the last event that the session has in common with the one that it was forked from
+	Turn    int
+	Skipped int
+	Large   int // lines, of those that were skipped, that are too long to be read
+}
+
+// script returns what reads the events of the conversation.
+func (i *info) script(f *os.File, opened fs.FileInfo) recorded.Script {
+	return &events{info: i, file: f, opened: opened, lines: jsonl.NewLines(f, opened.Size())}
 }
 
 // Read implements [recorded.Script].
@@ -54,8 +44,8 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 	data, next, err := e.lines.At(ctx, e.offset)
 	switch {
 	case errors.Is(err, jsonl.ErrTooLong):
-		e.skipped++
-		e.large++
+		e.Skipped++
+		e.Large++
 	case err != nil:
 		return err
 	default:
@@ -68,27 +58,27 @@ func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
 // take makes what a line says of the conversation the next events.
 func (e *events) take(data []byte, into *recorded.Stream) {
 	isFirst := e.offset == 0
-	if !isFirst && (!tells(data) || !bytes.Contains(data, []byte(e.record.info.id))) {
+	if !isFirst && (!tells(data) || !bytes.Contains(data, []byte(e.info.ID))) {
 		return
 	}
 	var l line
 	if err := json.Unmarshal(data, &l); err != nil {
-		e.skipped++
+		e.Skipped++
 		return
 	}
 	if isFirst && l.Origin != nil {
-		e.copied = l.Origin.Seq
+		e.Copied = l.Origin.Seq
 	}
 	list, copied := into.Free(), false
 	for i := range l.Events {
 		from := &l.Events[i]
-		if from.Conversation != e.record.info.id {
+		if from.Conversation != e.info.ID {
 			continue
 		}
-		copied = from.Seq <= e.copied // a step is forked whole or not at all
+		copied = from.Seq <= e.Copied // a step is forked whole or not at all
 		if x, ok := from.item.event(from.Type); ok {
 			if x.Kind == transcript.KindUser {
-				e.turn++
+				e.Turn++
 			}
 			list = append(list, x)
 		}
@@ -98,7 +88,7 @@ func (e *events) take(data []byte, into *recorded.Stream) {
 		}
 		for j := range list {
 			if list[j].At.IsZero() {
-				list[j].At, list[j].Turn = from.At.UTC(), max(e.turn, 1)
+				list[j].At, list[j].Turn = from.At.UTC(), max(e.Turn, 1)
 			}
 		}
 	}
@@ -155,31 +145,15 @@ func (i *item) said() []byte {
 	return []byte(strings.Join(texts, "\n"))
 }
 
-// Counts implements [recorded.Script].
-func (e *events) Counts() (turns, skipped, tooLarge int) { return e.turn, e.skipped, e.large }
-
-// Rewind implements [recorded.Script].
-func (e *events) Rewind() {
-	e.lines = jsonl.NewLines(e.file, e.opened.Size())
-	e.offset, e.turn, e.skipped, e.large = 0, 0, 0, 0
+// Totals implements [recorded.Script].
+func (e *events) Totals() store.Totals {
+	return store.Totals{Turns: e.Turn, Skipped: e.Skipped, TooLarge: e.Large}
 }
 
 // Grown implements [recorded.Growing].
-func (e *events) Grown() (*recorded.Grown, bool) {
-	return &recorded.Grown{File: e.file, Opened: e.opened, Read: &e.offset}, true
-}
-
-// Walk implements [recorded.Growing].
-func (e *events) Walk(c *facts.Coder) {
-	facts.Int(c, &e.copied)
-	facts.Int(c, &e.turn, &e.skipped, &e.large)
+func (e *events) Grown() *recorded.Grown {
+	return &recorded.Grown{File: e.file, Opened: e.opened, Read: &e.offset, State: &e.state}
 }
 
 // Goes implements [recorded.Growing]. Nothing that is recorded is ever taken back.
-func (e *events) Goes(context.Context) (bool, error) {
-	e.lines = jsonl.NewLines(e.file, e.opened.Size())
-	return true, nil
-}
-
-// Release implements [recorded.Script].
-func (e *events) Release() { e.file.Close() }
+func (e *events) Goes(context.Context) (bool, error) { return true, nil }

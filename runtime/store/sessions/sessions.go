@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"path/filepath"
@@ -23,9 +22,9 @@ import (
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -97,35 +96,20 @@ func hasSessions(dir string) bool {
 		return true
 	}
 	defer root.Close()
-	f, err := root.Open(".")
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	const some = 64
-	for {
-		names, err := f.Readdirnames(some)
-		for _, name := range names {
-			if session, ok := strings.CutSuffix(name, extension); ok && history.IsUUID(session) {
-				return true
-			}
-		}
-		if err != nil {
-			return err != io.EOF
-		}
-	}
+	entries, err := safefile.ReadDirIn(root, ".")
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return sessionOf(e.Name()) != "" })
 }
 
-// Open implements [store.Store].
-func (s *Store) Open(context.Context) (store.Session, []store.Problem, error) {
-	root, err := history.OpenRoot(s.Dir, s.Facts.Look())
-	if err != nil {
-		return nil, nil, fmt.Errorf("opening the sessions in %s: %w", s.Dir, err)
+// sessionOf returns the session that a file is the log of; "" for none.
+func sessionOf(file string) string {
+	session, ok := strings.CutSuffix(file, extension)
+	if !ok || !history.IsUUID(session) {
+		return ""
 	}
-	return &opened{s, root}, nil, nil
+	return session
 }
 
-// opened is the directory of the logs. It implements [store.Session].
+// opened is the directory of the logs.
 type opened struct {
 	store *Store
 	*history.Root
@@ -182,32 +166,32 @@ type settings struct {
 
 // info is what the log of a session has of a conversation, without what is said.
 type info struct {
-	session, root string
-	id, parent    string
-	title         string
-	request       string
-	settings      settings
-	opened, last  time.Time
-	said          bool        // something is
-	fork          string      // the session that this one was forked from
-	stamp         facts.Stamp // of the log
+	Session, Root string
+	ID, Parent    string
+	Title         string
+	Request       string
+	Settings      settings
+	Opened, Last  time.Time
+	Said          bool       // something is
+	Fork          string     // the session that this one was forked from
+	stamp         kept.Stamp // of the log
 }
 
 // name is the id of the conversation.
-func (i *info) name() transcript.ID { return ID(i.session, i.root, i.id) }
+func (i *info) name() transcript.ID { return ID(i.Session, i.Root, i.ID) }
 
 // infos returns the conversations of a session as find does, unless they are known.
 func (o *opened) infos(ctx context.Context, session string) ([]*info, error) {
 	stamp, _ := o.Stamp(session + extension) // without one it is read
-	sheet := o.Sheet(factInfos, session, stamp)
+	sheet := o.Sheet("i"+session, stamp)
 	var found []*info
-	if data, ok := sheet.Kept(); !ok || !facts.Decode(data, walkInfos(&found)) {
+	if !sheet.Get(&found) {
 		var err error
 		if found, err = o.find(ctx, session); err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(found, func(i *info) bool { return o.store.Project.Excludes(i.settings.Dir) }) {
-			sheet.Keep(facts.Encode(walkInfos(&found)))
+		if !slices.ContainsFunc(found, func(i *info) bool { return o.store.Project.Excludes(i.Settings.Dir) }) {
+			sheet.Put(found)
 		}
 	}
 	for _, i := range found {
@@ -216,8 +200,7 @@ func (o *opened) infos(ctx context.Context, session string) ([]*info, error) {
 	return found, nil
 }
 
-// find returns the conversations of a session that are recorded here. Other lines than those that it needs are not
-// decoded.
+// find returns the conversations of a session that are recorded here.
 func (o *opened) find(ctx context.Context, session string) ([]*info, error) {
 	f, stat, err := safefile.OpenIn(o.Root.Root, session+extension)
 	if err != nil {
@@ -225,67 +208,42 @@ func (o *opened) find(ctx context.Context, session string) ([]*info, error) {
 	}
 	defer f.Close()
 	var all []*info
-	known := map[string]*info{}
 	fork := ""
 	err = jsonl.Each(ctx, jsonl.NewLines(f, stat.Size()), func(data []byte, offset, _ int64) bool {
-		untitled := slices.ContainsFunc(all, func(i *info) bool { return i.title == "" && i.request == "" })
-		if offset == 0 || bytes.Contains(data, []byte(`"type":"conversation_opened"`)) || untitled && bytes.Contains(data, []byte(`"type":"user_message"`)) {
-			var l line
-			if json.Unmarshal(data, &l) != nil {
-				return true // whoever reads the conversation is told
+		var l line
+		if offset > 0 && !tells(data) || json.Unmarshal(data, &l) != nil {
+			return true // whoever reads the conversation is told
+		}
+		if l.Origin != nil {
+			fork = l.Origin.Session
+		}
+		for i := range l.Events {
+			e := &l.Events[i]
+			if e.Type == "conversation_opened" {
+				c := &info{Session: session, ID: e.Conversation, Parent: e.Parent, Title: e.Context.Title, Opened: e.At.UTC(), Fork: fork}
+				_ = json.Unmarshal([]byte(e.Context.Settings), &c.Settings) // without them it is of no project
+				all = append(all, c)
+				c.Root = all[0].ID
 			}
-			if l.Origin != nil {
-				fork = l.Origin.Session
-			}
-			for i := range l.Events {
-				e := &l.Events[i]
-				if e.Type == "conversation_opened" {
-					c := &info{session: session, root: e.Conversation, id: e.Conversation, parent: e.Parent, title: e.Context.Title, opened: e.At.UTC(), fork: fork}
-					_ = json.Unmarshal([]byte(e.Context.Settings), &c.settings) // without them it is of no project
-					if len(all) > 0 {
-						c.root = all[0].id
-					}
-					all, known[c.id] = append(all, c), c
-				}
-				if c := known[e.Conversation]; c != nil && c.title == "" && c.request == "" && e.Type == "user_message" && e.Origin != "host" {
-					c.request = store.Request(string(e.said()))
-				}
+			if at := slices.IndexFunc(all, func(c *info) bool { return c.ID == e.Conversation }); at >= 0 {
+				all[at].see(e)
 			}
 		}
-		note(data, known)
 		return true
 	})
 	return slices.DeleteFunc(all, func(i *info) bool {
-		return !i.said || i.settings.JP || i.settings.Outside && i.parent == ""
+		return !i.Said || i.Settings.JP || i.Settings.Outside && i.Parent == ""
 	}), err
 }
 
-// note notes when something was last said in conversations, as far as a record has it, without decoding that: the events
-// of a record have one time, and the keys of each stand in one order. Text that is recorded has its quotes escaped.
-func note(data []byte, known map[string]*info) {
-	const uuid = len("5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11")
-	_, stamp, _ := bytes.Cut(data, []byte(`"ts":"`))
-	stamp, _, _ = bytes.Cut(stamp, []byte(`"`))
-	at, err := time.Parse(time.RFC3339, string(stamp))
-	at = at.UTC()
-	if err != nil {
-		return
+// see notes what an event of the conversation says of it.
+func (i *info) see(e *event) {
+	switch e.Type {
+	case "user_message", "agent_message", "tool_call", "tool_output", "calls_closed":
+		i.Said, i.Last = true, e.At.UTC()
 	}
-	for {
-		var found bool
-		if _, data, found = bytes.Cut(data, []byte(`"conversation_id":"`)); !found || len(data) < uuid {
-			return
-		}
-		c := known[string(data[:uuid])]
-		_, kind, _ := bytes.Cut(data, []byte(`"type":"`))
-		kind, _, _ = bytes.Cut(kind, []byte(`"`))
-		if c == nil {
-			continue
-		}
-		switch string(kind) {
-		case "user_message", "agent_message", "tool_call", "tool_output", "calls_closed":
-			c.said, c.last = true, at
-		}
+	if e.Type == "user_message" && e.Origin != "host" && i.Title == "" && i.Request == "" {
+		i.Request = store.Request(string(e.said()))
 	}
 }
 
@@ -295,18 +253,21 @@ func tells(data []byte) bool {
 	return bytes.Count(data, []byte(`"type":"`)) > bytes.Count(data, []byte(piece))
 }
 
-// List implements [store.Session].
-func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	if set&store.Live == 0 {
-		return nil, nil, nil // nothing is archived
+// List implements [store.Store].
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	root, err := history.OpenRoot(s.Dir, s.Kept)
+	if err != nil {
+		return nil, fmt.Errorf("opening the sessions in %s: %w", s.Dir, err)
 	}
+	defer root.Close()
+	o := &opened{s, root}
 	entries, err := o.ReadDir(".")
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", o.store.Dir, err)
+		return nil, fmt.Errorf("reading %s: %w", s.Dir, err)
 	}
 	var all []*log
 	for _, entry := range entries {
-		if session, ok := strings.CutSuffix(entry.Name(), extension); ok && history.IsUUID(session) {
+		if session := sessionOf(entry.Name()); session != "" {
 			all = append(all, &log{session: session})
 		}
 	}
@@ -316,22 +277,21 @@ func (o *opened) List(ctx context.Context, set store.Set) ([]store.Conversation,
 		}
 	})
 	if ctx.Err() != nil {
-		return nil, nil, ctx.Err()
+		return nil, ctx.Err()
 	}
-	list := make([]store.Conversation, 0, len(all))
-	var problems []store.Problem
-	for _, l := range all {
-		if l.err != nil && !errors.Is(l.err, fs.ErrNotExist) { // it was not removed meanwhile
-			problems = append(problems, o.store.Problem("", store.Unreadable, l.session+extension, l.err))
+	l := &store.Listing{Conversations: make([]store.Conversation, 0, len(all))}
+	for _, log := range all {
+		if log.err != nil && !errors.Is(log.err, fs.ErrNotExist) { // it was not removed meanwhile
+			l.Problems = append(l.Problems, s.Problem("", store.Unreadable, log.session+extension, log.err))
 		}
-		for _, i := range l.found {
-			if o.store.Project.Has(i.settings.Dir) {
-				list = append(list, o.conversation(i))
+		for _, i := range log.found {
+			if s.Project.Has(i.Settings.Dir) {
+				l.Conversations = append(l.Conversations, s.conversation(i))
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	return list, problems, nil
+	l.Keep(scope)
+	return l, nil
 }
 
 // log is what is found in the log of a session.
@@ -341,40 +301,21 @@ type log struct {
 	err     error
 }
 
-// conversation returns what List returns of a conversation.
-func (o *opened) conversation(i *info) store.Conversation {
+// conversation returns what a list has of a conversation.
+func (s *Store) conversation(i *info) store.Conversation {
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: i.name(), Source: Name, Title: i.title, Dir: i.settings.Dir, CreatedAt: i.opened, Hidden: i.settings.Hidden,
+			ID: i.name(), Source: Name, Title: i.Title, Dir: i.Settings.Dir, CreatedAt: i.Opened, Hidden: i.Settings.Hidden,
 		},
-		Request: i.request,
-		LastAt:  i.last,
-		Record: &record{
-			File: history.File{Sheet: o.Sheet(factEvents, string(i.name()), i.stamp), Store: &o.store.Store, ID: i.name(), Name: i.session + extension},
-			info: i,
-		},
+		Request: i.Request,
+		LastAt:  i.Last,
+		Record:  &history.File{Store: &s.Store, ID: i.name(), Name: i.Session + extension, Stamps: []kept.Stamp{i.stamp}, Script: i.script},
 	}
 	switch {
-	case i.parent != "":
-		c.Parent = ID(i.session, i.root, i.parent)
-	case history.IsUUID(i.fork):
-		c.Parent = ID(i.fork, "", "")
+	case i.Parent != "":
+		c.Parent = ID(i.Session, i.Root, i.Parent)
+	case history.IsUUID(i.Fork):
+		c.Parent = ID(i.Fork, "", "")
 	}
 	return c
-}
-
-// Find implements [store.Session].
-func (o *opened) Find(ctx context.Context, want transcript.ID) (store.Conversation, error) {
-	if session, _, ok := Split(string(want)); ok {
-		found, err := o.find(ctx, session)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return store.Conversation{}, fmt.Errorf("reading the session %s: %w", session, err)
-		}
-		for _, i := range found {
-			if i.name() == want && o.store.Project.Has(i.settings.Dir) {
-				return o.conversation(i), nil
-			}
-		}
-	}
-	return store.Conversation{}, o.store.Missing(ctx, o, want, nil)
 }

@@ -81,25 +81,18 @@ func appendChatGPT(into *archive.Conversation, raw []byte, active bool) {
 		jsontext.Value("attachments", &attachments), jsontext.Value("content_references", &references),
 	)
 	m.Native, m.Time = stringOf(id), timeOf(created)
-	pieces, contentType := chatgptcontent.AppendContent(nil, content)
-	m.Text = resolved(join(pieces), references)
+	text, contentType := chatgptcontent.Content(content)
+	m.Text = resolved(text, references)
 	for file := range jsontext.Elements(attachments) {
 		if name := memberText(file, "name"); name != "" {
-			m.Text = appendLine(m.Text, "[file "+name+"]")
+			m.Text = chatgptcontent.AppendLine(m.Text, []byte("[file "+name+"]"))
 		}
 	}
 	if len(m.Text) == 0 {
 		return
 	}
-	m.Kind, m.Name = chatGPTKind(memberText(author, "role"), memberText(author, "name"), stringOf(recipient), recorded.Unescape(contentType), hidden)
+	m.Kind, m.Name = chatGPTKind(memberText(author, "role"), memberText(author, "name"), stringOf(recipient), contentType, hidden)
 	into.Messages = append(into.Messages, m)
-}
-
-func appendLine(text []byte, line string) []byte {
-	if len(text) > 0 {
-		text = append(text, '\n')
-	}
-	return append(text, line...)
 }
 
 // A reference of a text, such as to a page that was found, is marked in it: it begins and ends
@@ -200,6 +193,3 @@ func timeOf(raw []byte) time.Time {
 	}
 	return messagedb.Moment(raw)
 }
-
-// join returns the text of pieces, each on lines of its own.
-func join(pieces []recorded.Piece) []byte { return (&recorded.Event{Pieces: pieces}).Decode().Text }

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/convtools/convtools/runtime/store/archive"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -110,36 +110,22 @@ func addBlock(block []byte, kind transcript.Kind, name string, add func(transcri
 			add(transcript.KindToolCall, memberText(block, "name"), w.Append(nil, input))
 		}
 	case "tool_result":
-		add(transcript.KindToolResult, memberText(block, "name"), join(appendTexts(nil, jsontext.Get(block, "content"))))
+		add(transcript.KindToolResult, memberText(block, "name"), textsOf(jsontext.Get(block, "content")))
 	default:
-		add(kind, name, join(appendTexts(nil, block)))
+		add(kind, name, textsOf(block))
 	}
 }
 
-// appendTexts appends the texts of blocks: those called text, content or thinking, wherever
+// textsOf returns the texts of blocks: those called text, content or thinking, wherever
 // they are.
-func appendTexts(dst []recorded.Piece, raw []byte) []recorded.Piece {
-	if text, ok := jsontext.Unquote(raw); ok {
-		if len(text) > 0 {
-			dst = append(dst, recorded.Piece{Raw: text})
-		}
-		return dst
-	}
-	for m := range jsontext.Members(raw) {
-		_, isText := jsontext.Unquote(m.Value)
-		switch string(m.Key) {
+func textsOf(raw []byte) []byte {
+	return chatgptcontent.AppendTexts(nil, raw, func(key string, isText bool) bool {
+		switch key {
 		case "text", "content", "thinking", "reasoning", "title", "url":
-			dst = appendTexts(dst, m.Value)
-		default:
-			if !isText {
-				dst = appendTexts(dst, m.Value)
-			}
+			return true
 		}
-	}
-	for element := range jsontext.Elements(raw) {
-		dst = appendTexts(dst, element)
-	}
-	return dst
+		return !isText
+	})
 }
 
 // fileText returns the words for a file that belongs to a message, and the text that was

@@ -65,7 +65,7 @@ func appendLetta(into *archive.Conversation, raw []byte) {
 	for range jsontext.Elements(calls) {
 		isCalling = true
 	}
-	said := join(appendTexts(nil, content))
+	said := textsOf(content)
 	switch {
 	case m.Kind == transcript.KindUser:
 		kind, text := lettaUser(said)

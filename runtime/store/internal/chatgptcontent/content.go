@@ -3,7 +3,7 @@
 // the text in types that it does not know too, and writes media as words such as
 // "[image 640x480]".
 //
-// It follows no pointer to a file, and holds nothing but parts of what it was given.
+// It follows no pointer to a file.
 package chatgptcontent
 
 import (
@@ -12,89 +12,87 @@ import (
 
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// AppendParts appends the text of a JSON array of parts, and reports whether raw is one.
-// Any other text is none: a user may have written an array of numbers.
-func AppendParts(dst []recorded.Piece, raw []byte) ([]recorded.Piece, bool) {
+// Parts returns the text of a JSON array of parts, each on lines of its own, and reports whether
+// raw is one. Any other text is none: a user may have written an array of numbers.
+func Parts(raw []byte) (text []byte, ok bool) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || raw[0] != '[' {
-		return dst, false
+		return nil, false
 	}
 	if c := (jsontext.Cursor{Data: raw}); !c.Value(0) || c.Pos != len(raw) {
-		return dst, false
+		return nil, false
 	}
 	for part := range jsontext.Elements(raw) {
 		if !isPart(part) {
-			return dst, false
+			return nil, false
 		}
 	}
-	return appendParts(dst, raw), true
+	return appendParts(nil, raw), true
 }
 
 // isPart reports whether a JSON value is a part of a message.
 func isPart(raw []byte) bool {
-	switch raw[0] {
-	case '"':
-		return true
-	case 'n':
-		return true // null
-	case '{':
-		for m := range jsontext.Members(raw) {
-			if _, ok := jsontext.Unquote(m.Value); ok && (jsontext.KeyIs(m.Key, "content_type") || jsontext.KeyIs(m.Key, "text")) {
-				return true
-			}
-		}
-	}
-	return false
+	var contentType, text []byte
+	jsontext.Read(raw, jsontext.Text("content_type", &contentType), jsontext.Text("text", &text))
+	return raw[0] == '"' || raw[0] == 'n' || contentType != nil || text != nil // a text, null, or an object
 }
 
-func appendParts(dst []recorded.Piece, raw []byte) []recorded.Piece {
+// Content returns the text of the content of a message in an export, which is a JSON object that a
+// cursor has walked, and its content type.
+func Content(raw []byte) (text []byte, contentType string) {
+	if _, ok := jsontext.Unquote(raw); ok {
+		return AppendTexts(nil, raw, isForPeople), ""
+	}
+	for m := range jsontext.Members(raw) {
+		switch said, isText := jsontext.Unquote(m.Value); {
+		case isText && jsontext.KeyIs(m.Key, "content_type"):
+			contentType = recorded.Unescape(said)
+		case jsontext.KeyIs(m.Key, "parts") && len(m.Value) > 0 && m.Value[0] == '[':
+			text = appendParts(text, m.Value)
+		case isForPeople(string(m.Key), isText):
+			text = AppendTexts(text, m.Value, isForPeople)
+		}
+	}
+	return text, contentType
+}
+
+func appendParts(dst, raw []byte) []byte {
 	for part := range jsontext.Elements(raw) {
-		if text, ok := jsontext.Unquote(part); ok {
-			dst = appendText(dst, text)
+		if _, isText := jsontext.Unquote(part); isText {
+			dst = AppendTexts(dst, part, isForPeople)
 		} else {
-			dst = appendPart(dst, part)
+			dst = AppendLine(dst, object(part))
 		}
 	}
 	return dst
 }
 
-func appendText(dst []recorded.Piece, raw []byte) []recorded.Piece {
-	if len(raw) == 0 {
-		return dst
-	}
-	return append(dst, recorded.Piece{Raw: raw})
-}
-
-// media are the words for what is no text, by content type.
-func media(contentType []byte) string {
-	switch string(contentType) {
-	case "image_asset_pointer":
-		return "image"
-	case "audio_asset_pointer":
-		return "audio"
-	case "real_time_user_audio_video_asset_pointer", "video_container_asset_pointer", "video_asset_pointer":
-		return "video"
-	}
-	return ""
-}
-
-// appendPart appends what stands for a part that is an object.
-func appendPart(dst []recorded.Piece, raw []byte) []recorded.Piece {
+// object returns what stands for a part that is an object: a word for what is no text, its texts,
+// or its content type.
+func object(raw []byte) []byte {
 	var contentType, width, height []byte
 	jsontext.Read(raw, jsontext.Text("content_type", &contentType), jsontext.Value("width", &width), jsontext.Value("height", &height))
-	if word := media(contentType); word != "" {
-		if isSize(width) && isSize(height) {
-			word += " " + string(width) + "x" + string(height)
+	word := ""
+	switch string(contentType) {
+	case "image_asset_pointer":
+		word = "image"
+	case "audio_asset_pointer":
+		word = "audio"
+	case "real_time_user_audio_video_asset_pointer", "video_container_asset_pointer", "video_asset_pointer":
+		word = "video"
+	default:
+		if text := AppendTexts(nil, raw, isForPeople); len(text) > 0 || len(contentType) == 0 {
+			return text
 		}
-		return append(dst, recorded.Piece{Raw: []byte("[" + word + "]")})
+		word = recorded.Unescape(contentType)
 	}
-	before := len(dst)
-	if dst = appendStrings(dst, raw); len(dst) > before || len(contentType) == 0 {
-		return dst
+	if isSize(width) && isSize(height) {
+		word += " " + string(width) + "x" + string(height)
 	}
-	return append(dst, recorded.Piece{Raw: []byte("[")}, recorded.Piece{Raw: contentType, Joined: true}, recorded.Piece{Raw: []byte("]"), Joined: true})
+	return []byte("[" + word + "]")
 }
 
 // isSize reports whether a JSON value is a number of pixels.
@@ -103,47 +101,38 @@ func isSize(raw []byte) bool {
 	return 0 < len(raw) && len(raw) <= digits && !slices.ContainsFunc(raw, func(c byte) bool { return c < '0' || '9' < c })
 }
 
-// AppendContent appends the text of the content of a message in an export, which is a
-// JSON object that a cursor has walked, and returns its content type as it stands between
-// its quotes.
-func AppendContent(dst []recorded.Piece, raw []byte) (pieces []recorded.Piece, contentType []byte) {
-	if text, ok := jsontext.Unquote(raw); ok {
-		return appendText(dst, text), nil
+// isForPeople reports whether a member of an object is not there for programs: names of forms,
+// pointers, and what repeats another member.
+func isForPeople(key string, _ bool) bool {
+	switch key {
+	case "content_type", "type", "id", "language", "response_format_name", "source_analysis_msg_id", "metadata", "chunks", "direction", "decoding_id",
+		"asset_pointer", "audio_asset_pointer", "video_container_asset_pointer", "frames_asset_pointers":
+		return false
 	}
-	for m := range jsontext.Members(raw) {
-		switch text, isText := jsontext.Unquote(m.Value); {
-		case isText && jsontext.KeyIs(m.Key, "content_type"):
-			contentType = text
-		case jsontext.KeyIs(m.Key, "parts") && len(m.Value) > 0 && m.Value[0] == '[':
-			dst = appendParts(dst, m.Value)
-		default:
-			dst = appendMember(dst, m)
-		}
-	}
-	return dst, contentType
+	return true
 }
 
-// appendStrings appends all texts in a JSON value, in their order.
-func appendStrings(dst []recorded.Piece, raw []byte) []recorded.Piece {
+// AppendTexts appends the texts in a JSON value, in their order, each on lines of its own: of an
+// object those of the members that are wanted, by their keys and whether they are texts.
+func AppendTexts(dst, raw []byte, wanted func(key string, isText bool) bool) []byte {
 	if text, ok := jsontext.Unquote(raw); ok {
-		return appendText(dst, text)
+		return AppendLine(dst, transcript.AppendUnescaped(nil, text))
 	}
 	for m := range jsontext.Members(raw) {
-		dst = appendMember(dst, m)
+		if _, isText := jsontext.Unquote(m.Value); wanted(string(m.Key), isText) {
+			dst = AppendTexts(dst, m.Value, wanted)
+		}
 	}
 	for element := range jsontext.Elements(raw) {
-		dst = appendStrings(dst, element)
+		dst = AppendTexts(dst, element, wanted)
 	}
 	return dst
 }
 
-// appendMember appends the texts in a member of an object, but for what is there for
-// programs: names of forms, pointers, and what repeats another member.
-func appendMember(dst []recorded.Piece, m jsontext.Member) []recorded.Piece {
-	switch string(m.Key) {
-	case "content_type", "type", "id", "language", "response_format_name", "source_analysis_msg_id", "metadata", "chunks", "direction", "decoding_id",
-		"asset_pointer", "audio_asset_pointer", "video_container_asset_pointer", "frames_asset_pointers":
-		return dst
+// AppendLine appends a text on lines of its own, if there is any.
+func AppendLine(dst, text []byte) []byte {
+	if len(dst) > 0 && len(text) > 0 {
+		dst = append(dst, '\n')
 	}
-	return appendStrings(dst, m.Value)
+	return append(dst, text...)
 }

@@ -8,15 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
-	"github.com/convtools/convtools/runtime/transcript"
 )
-
-// text returns the text of pieces.
-func text(pieces []recorded.Piece) string {
-	e := recorded.Event{Kind: transcript.KindUser, Pieces: pieces}
-	return string(e.Decode().Text)
-}
 
 // Whatever stands there is text, and an array of texts is what encoding/json reads.
 func FuzzParts(f *testing.F) {
@@ -24,11 +16,11 @@ func FuzzParts(f *testing.F) {
 	f.Add([]byte(`[{"content_type":"image_asset_pointer","width":1,"height":2},{"text":"x"},{"content_type":"\ud800"}]`))
 	f.Add([]byte(` [[[]]] x`))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		pieces, ok := chatgptcontent.AppendParts(nil, content)
-		if !ok && len(pieces) > 0 {
-			t.Fatal("pieces of no parts")
+		text, ok := chatgptcontent.Parts(content)
+		if !ok && len(text) > 0 {
+			t.Fatal("text of no parts")
 		}
-		got := text(pieces)
+		got := string(text)
 		if !utf8.ValidString(got) {
 			t.Fatalf("%q", got)
 		}
@@ -58,8 +50,8 @@ func TestContent(t *testing.T) {
 		`null`:                     ": ",
 		`[1]`:                      ": ",
 	} {
-		pieces, contentType := chatgptcontent.AppendContent(nil, []byte(content))
-		if got := string(contentType) + ": " + strings.ReplaceAll(text(pieces), "\n", "|"); got != want {
+		text, contentType := chatgptcontent.Content([]byte(content))
+		if got := contentType + ": " + strings.ReplaceAll(string(text), "\n", "|"); got != want {
 			t.Errorf("%s: %s, want %s", content, got, want)
 		}
 	}

@@ -11,46 +11,41 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Root is an opened directory of a store. It is closed after use.
+// Root is an opened directory of a store, with what is kept of its files. It is closed after use.
 type Root struct {
 	*os.Root
-	facts.Look
-	dir *os.File // the same; nil where nothing is kept
+	*kept.Book
+	dir *os.File // the same
 }
 
-// OpenRoot opens a directory for a look at its files.
-func OpenRoot(dir string, look facts.Look) (*Root, error) {
+// OpenRoot opens a directory.
+func OpenRoot(dir string, book *kept.Book) (*Root, error) {
 	root, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	r := &Root{Root: root, Look: look}
-	if r.Wanted() {
-		r.dir, _ = root.Open(".") // without it everything is read
+	r := &Root{Root: root, Book: book}
+	if r.dir, err = root.Open("."); err != nil {
+		root.Close()
+		return nil, err
 	}
 	return r, nil
 }
 
-// Close saves what was found out, and implements [store.Session].
+// Close saves what was found out.
 func (r *Root) Close() {
 	r.Save()
-	if r.dir != nil {
-		r.dir.Close()
-	}
+	r.dir.Close()
 	r.Root.Close()
 }
 
-// Stamp returns the stamp of a file, which has none where nothing is kept.
-func (r *Root) Stamp(name string) (facts.Stamp, error) {
-	if r.dir == nil {
-		return facts.Stamp{}, nil
-	}
-	return facts.At(r.dir, name)
-}
+// Stamp returns the stamp of a file.
+func (r *Root) Stamp(name string) (kept.Stamp, error) { return kept.At(r.dir, name) }
 
 // ReadDir returns what is in a directory, in the order of its names.
 func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
@@ -65,21 +60,18 @@ func (r *Root) IsDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// File is the file that a conversation is recorded in. It implements [store.Record] but for
-// Events.
+// File is the file that a conversation is recorded in. It implements [store.Record].
 type File struct {
-	facts.Sheet // of the events; zero where nothing is kept
-
-	Store *Store
-	ID    transcript.ID
-	Name  string // in the directory of the store, with slashes
+	Store  *Store
+	ID     transcript.ID
+	Name   string       // in the directory of the store, with slashes
+	Stamps []kept.Stamp // of all files that have events of it
+	// Script returns the records of the opened file.
+	Script func(f *os.File, info fs.FileInfo) recorded.Script
 }
 
-// Open opens the file. The error is a [*store.NotFoundError] where it is gone.
-func (f *File) Open() (*os.File, fs.FileInfo, error) { return f.OpenOther(f.Name) }
-
-// OpenOther opens another file of the store, as Open does.
-func (f *File) OpenOther(name string) (*os.File, fs.FileInfo, error) {
+// Open opens a file of the store. The error is a [*store.NotFoundError] where it is gone.
+func (f *File) Open(name string) (*os.File, fs.FileInfo, error) {
 	root, err := safefile.OpenDir(f.Store.Dir)
 	if err != nil {
 		return nil, nil, err
@@ -92,15 +84,19 @@ func (f *File) OpenOther(name string) (*os.File, fs.FileInfo, error) {
 	return opened, info, err
 }
 
-// Version implements [store.Record].
+// Version implements [store.Record]: it is that of when the conversation was listed.
 func (f *File) Version(context.Context) (string, error) {
-	if v := f.Sheet.Version(); v != "" {
-		return v, nil
-	}
-	opened, info, err := f.Open()
+	var none *kept.Book
+	sheet := none.Sheet("", f.Stamps...)
+	return f.Name + sheet.Version(), nil
+}
+
+// Read implements [store.Record].
+func (f *File) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	opened, info, err := f.Open(f.Name)
 	if err != nil {
-		return "", fmt.Errorf("looking at the events of %s: %w", f.ID, err)
+		return store.Totals{}, fmt.Errorf("reading the events of %s: %w", f.ID, err)
 	}
-	opened.Close()
-	return fmt.Sprintf("%s %d %d", f.Name, info.Size(), info.ModTime().UnixNano()), nil
+	defer opened.Close()
+	return recorded.Read(ctx, f.ID, f.Script(opened, info), mark, yield)
 }

@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
+	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
@@ -30,12 +31,12 @@ type Store struct {
 	Parse   func(text string) (transcript.ID, error)
 	Project *project.Project
 	Getenv  func(string) string
-	Facts   *facts.Book
+	Kept    *kept.Book
 }
 
 // New returns a store of a kind in a directory.
 func New(o store.Options, kind, dir string, parse func(text string) (transcript.ID, error)) Store {
-	return Store{kind, dir, parse, o.Project, o.Env(), o.Facts.Of(kind, dir)}
+	return Store{kind, dir, parse, o.Project, o.Env(), o.Kept.Of(kind, dir)}
 }
 
 // Name implements [store.Store].
@@ -95,6 +96,53 @@ func NotFound(want transcript.ID, place string, all []transcript.ID, unread []st
 	})
 	missing.Nearest = missing.Nearest[:min(len(missing.Nearest), most)]
 	return missing
+}
+
+// IDs are the ids of a program's sessions: a prefix and a uuid, with "." and a name after it where it is that
+// of a part of the session.
+type IDs struct {
+	Prefix string
+	// Bare reports whether a uuid without the prefix is an id too; nil is for none.
+	Bare func(uuid string) bool
+	// Part reports whether a text can be the name of a part; nil is for none.
+	Part    func(name string) bool
+	Example string
+}
+
+// ID returns the id of a session, or of a part of it where that is not empty.
+func (i *IDs) ID(session, part string) transcript.ID {
+	if part != "" {
+		part = "." + part
+	}
+	return transcript.ID(i.Prefix + session + part)
+}
+
+// Split returns the session and the part of an id, in any case.
+func (i *IDs) Split(text string) (session, part string, ok bool) {
+	rest, prefixed := CutPrefix(text, i.Prefix)
+	session, part, hasPart := strings.Cut(rest, ".")
+	session = strings.ToLower(session)
+	switch {
+	case !IsUUID(session), !prefixed && (i.Bare == nil || !i.Bare(session)), hasPart && (i.Part == nil || !i.Part(part)):
+		return "", "", false
+	}
+	return session, part, true
+}
+
+// Parse reads an id. The error is a [*store.BadIDError].
+func (i *IDs) Parse(text string) (transcript.ID, error) {
+	session, part, ok := i.Split(text)
+	if !ok {
+		return "", BadID(text, fmt.Sprintf("expected %q and the uuid of a session, such as %s", i.Prefix, i.Example))
+	}
+	return i.ID(session, part), nil
+}
+
+// Claims reports whether a text can only be meant as an id of this kind, be it a wrong one.
+func (i *IDs) Claims(text string) bool {
+	rest, prefixed := CutPrefix(text, i.Prefix)
+	rest = strings.ToLower(rest)
+	return prefixed || i.Bare != nil && IsUUID(rest) && i.Bare(rest)
 }
 
 // InHome returns a path in the user's home directory, or "" where the environment does not

@@ -101,13 +101,8 @@ func (m *messages) tell(db *DB, rows *sql.Rows) error {
 		m.Totals.TooLarge++
 		return nil
 	}
-	x := recorded.Event{At: Moment(at)}
-	var called string
-	x.Kind, called, x.Pieces = db.Read(role, name, content)
-	if called != "" {
-		quoted := transcript.AppendQuoted(nil, []byte(called))
-		x.Name = quoted[1 : len(quoted)-1]
-	}
+	x := transcript.Event{Time: Moment(at)}
+	x.Kind, x.Name, x.Text = db.Read(role, name, content)
 	// Messages before the first one of the user are of the first turn.
 	if x.Kind == transcript.KindUser {
 		if m.begun {
@@ -117,7 +112,7 @@ func (m *messages) tell(db *DB, rows *sql.Rows) error {
 	}
 	m.Totals.Turns = max(m.Totals.Turns, 1)
 	x.Turn = m.Totals.Turns
-	if !m.Tell(&x, false) {
+	if !m.TellEvent(x) {
 		return errStopped
 	}
 	return nil

@@ -21,7 +21,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -69,7 +68,7 @@ type DB struct {
 	// are.
 	IsRanged bool
 	// Read reads a message: its kind, name and text.
-	Read func(role, name, content []byte) (transcript.Kind, string, []recorded.Piece)
+	Read func(role, name, content []byte) (kind transcript.Kind, called string, text []byte)
 	// Stamp is the text that changes with anything in the database, for conversations of
 	// which it has none.
 	Stamp string

@@ -1,12 +1,5 @@
 package recorded
 
-import (
-	"maps"
-	"slices"
-
-	"github.com/convtools/convtools/runtime/store/facts"
-)
-
 // Asked is the ids of calls that ask the user something and have no answer yet.
 type Asked map[string]bool
 
@@ -26,14 +19,4 @@ func (a Asked) Answers(id []byte) bool {
 	asked := a[string(id)]
 	delete(a, string(id))
 	return asked
-}
-
-// Walk walks the ids.
-func (a *Asked) Walk(c *facts.Coder) {
-	ids := slices.Sorted(maps.Keys(*a))
-	*a = nil
-	facts.List(c, &ids, func(id *string) { facts.Text(c, id) })
-	for _, id := range ids {
-		a.Ask(id)
-	}
 }

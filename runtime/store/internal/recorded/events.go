@@ -2,14 +2,15 @@ package recorded
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/facts"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -19,39 +20,26 @@ type Script interface {
 	// Read puts the events of the next record into a stream, which may be none. The error
 	// is [io.EOF] at the end, and a [*store.DamageError] where the events end early.
 	Read(ctx context.Context, into *Stream) error
-	// Rewind begins again with the first record.
-	Rewind()
-	// Counts returns how many turns there are up to here, how many records were left out, and
-	// how many of those because they are larger than what is read.
-	Counts() (turns, skipped, tooLarge int)
-	// Release releases what the script holds. It is called once.
-	Release()
-}
-
-// Cutter is a [Script] of which the end may be left out because all of it is more than what
-// is read.
-type Cutter interface {
-	// IsCut reports whether it was.
-	IsCut() bool
+	// Totals describes the events up to here, but for how many there are and when the last was.
+	Totals() store.Totals
 }
 
 // Growing is a [Script] in a file of lines that is appended to.
 type Growing interface {
-	// Grown returns the file, and how many bytes of it have been read. It reports false where
-	// it could not go on behind them.
-	Grown() (file *Grown, ok bool)
-	// Walk walks what else is known behind what has been read.
-	Walk(c *facts.Coder)
-	// Goes reports whether what follows what has been read changes nothing of it. The script
-	// goes on there.
+	Script
+	// Grown returns the file; nil where the script could not go on after what was read.
+	Grown() *Grown
+	// Goes has the script go on after what has been read, and reports whether what follows
+	// changes nothing of that.
 	Goes(ctx context.Context) (bool, error)
 }
 
-// Grown is a file of a [Growing] script.
+// Grown is the file of a [Growing] script.
 type Grown struct {
 	File   *os.File
 	Opened fs.FileInfo // what it was before anything of it was read
-	Read   *int64      // bytes: whole lines
+	Read   *int64      // how many bytes of it have been read: whole lines
+	State  any         // points to what else is known after what has been read, as JSON
 }
 
 // unchanged reports whether a file is what it was before it was read. Else what was read need
@@ -61,139 +49,94 @@ func (g *Grown) unchanged() bool {
 	return err == nil && info.Size() == g.Opened.Size() && info.ModTime().Equal(g.Opened.ModTime())
 }
 
-// Events reads the events of a script. It implements [store.Events].
-type Events struct {
-	Stream
-	id     transcript.ID
-	script Script
-	err    error // io.EOF at the end
-	closed bool
-
-	resumed mark // zero where it was not
+// mark is what is known after what has been read of a file, and that it was read.
+type mark struct {
+	Read  int64
+	Sum   uint32
+	Count int
+	Last  time.Time
+	State json.RawMessage
 }
 
-// Begin begins with the events of a conversation.
-func (e *Events) Begin(id transcript.ID, script Script) {
-	e.id, e.script = id, script
-	e.Restart()
-}
-
-// Next implements [store.Events].
-func (e *Events) Next(ctx context.Context) bool {
-	for !e.Stream.Next() {
-		if e.err == nil {
-			e.err = e.script.Read(ctx, &e.Stream)
-		}
-		if e.err != nil {
-			return false
-		}
+// Read reads a script from its beginning, as [store.Record] has it.
+func Read(ctx context.Context, id transcript.ID, script Script, at *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	var s Stream
+	var from mark
+	growing, canGrow := script.(Growing)
+	if at != nil && len(*at) > 0 && (!canGrow || !s.resume(ctx, growing, *at, &from)) {
+		return store.Totals{}, store.ErrChanged
 	}
-	return true
-}
-
-// Err implements [store.Events].
-func (e *Events) Err() error {
+	err := s.each(ctx, script, yield)
+	totals := script.Totals()
 	var damage *store.DamageError
 	switch {
-	case e.err == nil, e.err == io.EOF:
-		return nil
-	case errors.As(e.err, &damage):
-		damage.Event = e.Count()
-		return damage
+	case err == nil || err == io.EOF:
+		totals.Events, totals.LastAt = s.count, s.last
+	case errors.As(err, &damage):
+		damage.Event = s.count
+		totals.Uncounted = err
+		return totals, damage
+	default:
+		totals.Uncounted = err
+		return totals, fmt.Errorf("reading the events of %s: %w", id, err)
 	}
-	return fmt.Errorf("reading the events of %s: %w", e.id, e.err)
+	if at != nil {
+		if *at = nil; canGrow && err == io.EOF {
+			*at = s.mark(ctx, growing, &from)
+		}
+	}
+	return totals, nil
 }
 
-// Totals implements [store.Events].
-func (e *Events) Totals() store.Totals {
-	turns, skipped, tooLarge := e.script.Counts()
-	t := store.Totals{Turns: turns, Skipped: skipped, TooLarge: tooLarge}
-	if c, ok := e.script.(Cutter); ok {
-		t.Cut = c.IsCut()
-	}
-	if e.Err() != nil {
-		t.Uncounted = e.err
-		return t
-	}
-	t.Events, t.LastAt = e.Count(), e.Last()
-	return t
-}
-
-// Restart implements [store.Events].
-func (e *Events) Restart() {
-	e.err, e.resumed = nil, mark{}
-	e.script.Rewind()
-	e.Reset()
-}
-
-// Close implements [store.Events].
-func (e *Events) Close() {
-	if !e.closed {
-		e.closed = true
-		e.script.Release()
+// each calls yield with the events of a script. The error is [io.EOF] at the end, and nil where
+// yield returns false.
+func (s *Stream) each(ctx context.Context, script Script, yield func(*transcript.Event) bool) error {
+	for {
+		err := script.Read(ctx, s)
+		if err != nil {
+			return err
+		}
+		if yield == nil {
+			s.skip()
+		}
+		for s.Next() {
+			if !yield(s.Event()) {
+				return nil
+			}
+		}
 	}
 }
 
-// mark is what is known behind what has been read of a file, and that it was read.
-type mark struct {
-	read int64
-	sum  uint32
-}
-
-func (e *Events) walk(c *facts.Coder, m *mark, script Growing) {
-	sum := int64(m.sum)
-	facts.Int(c, &m.read, &sum)
-	m.sum = uint32(sum) //nolint:gosec // the same bits
-	facts.Int(c, &e.count)
-	c.Time(&e.last)
-	script.Walk(c)
-}
-
-// Mark implements [store.Resumable].
-func (e *Events) Mark(ctx context.Context) []byte {
-	script, ok := e.script.(Growing)
-	if !ok || e.err != io.EOF {
+// mark returns what is needed to go on after all events; nil where that is not possible.
+func (s *Stream) mark(ctx context.Context, script Growing, from *mark) []byte {
+	f := script.Grown()
+	if f == nil {
 		return nil
 	}
-	f, ok := script.Grown()
-	if !ok {
+	m := mark{Read: *f.Read, Count: s.count, Last: s.last}
+	if from.Read > m.Read {
+		*from = mark{}
+	}
+	state, failed := json.Marshal(f.State)
+	sum, err := jsonl.Sum(ctx, f.File, from.Sum, from.Read, m.Read)
+	if err != nil || failed != nil || !f.unchanged() {
 		return nil
 	}
-	m := mark{read: *f.Read}
-	var from mark
-	if e.resumed.read <= m.read {
-		from = e.resumed
-	}
-	var err error
-	if m.sum, err = jsonl.Sum(ctx, f.File, from.sum, from.read, m.read); err != nil {
-		return nil
-	}
-	if !f.unchanged() {
-		return nil
-	}
-	return facts.Encode(func(c *facts.Coder) { e.walk(c, &m, script) })
+	m.Sum, m.State = sum, state
+	data, _ := json.Marshal(m)
+	return data
 }
 
-// Resume implements [store.Resumable].
-func (e *Events) Resume(ctx context.Context, data []byte) bool {
-	if script, ok := e.script.(Growing); ok && e.resume(ctx, script, data) {
-		return true
-	}
-	e.Restart()
-	return false
-}
-
-func (e *Events) resume(ctx context.Context, script Growing, data []byte) bool {
-	f, ok := script.Grown()
-	var m mark
-	if !ok || !facts.Decode(data, func(c *facts.Coder) { e.walk(c, &m, script) }) {
+// resume goes on after the events of a mark, and reports whether it can.
+func (s *Stream) resume(ctx context.Context, script Growing, data []byte, m *mark) bool {
+	f := script.Grown()
+	if f == nil || json.Unmarshal(data, m) != nil || json.Unmarshal(m.State, f.State) != nil {
 		return false
 	}
-	sum, err := jsonl.Sum(ctx, f.File, 0, 0, m.read)
-	if err != nil || sum != m.sum {
+	if sum, err := jsonl.Sum(ctx, f.File, 0, 0, m.Read); err != nil || sum != m.Sum {
 		return false
 	}
-	*f.Read, e.resumed = m.read, m
+	*f.Read, s.count, s.last = m.Read, m.Count, m.Last
 	goes, err := script.Goes(ctx)
 	return goes && err == nil
 }

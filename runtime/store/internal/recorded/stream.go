@@ -6,8 +6,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Stream hands over the events of a conversation, those of one record behind those of
-// another. [Stream.Reset] makes it ready.
+// Stream hands over the events of a conversation, those of one record after those of another.
 type Stream struct {
 	queue  []Event // of the record before
 	next   int     // of the queue
@@ -15,12 +14,6 @@ type Stream struct {
 	event  transcript.Event
 	count  int // events up to here
 	last   time.Time
-}
-
-// Reset begins again with the first event.
-func (s *Stream) Reset() {
-	s.queue, s.next = s.queue[:0], 0
-	s.event, s.count, s.last = transcript.Event{}, 0, time.Time{}
 }
 
 // Free returns the events of the record before, empty, to append to.
@@ -51,8 +44,15 @@ func (s *Stream) Next() bool {
 // Event returns the current event.
 func (s *Stream) Event() *transcript.Event { return &s.event }
 
-// Count returns how many events there are up to here.
-func (s *Stream) Count() int { return s.count }
+// skip counts the events of the record alone.
+func (s *Stream) skip() {
+	if n := len(s.queue); n > s.next {
+		s.count += n - s.next
+		s.last = s.queue[n-1].Time()
+	}
+	clear(s.queue)
+	s.next = len(s.queue)
+}
 
 // Last returns when the current event happened.
 func (s *Stream) Last() time.Time { return s.last }

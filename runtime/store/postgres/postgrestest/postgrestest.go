@@ -63,8 +63,11 @@ func binaries() (string, error) {
 var ErrNotInstalled = errors.New("PostgreSQL is not installed: initdb, pg_ctl and postgres are neither in PATH nor in /usr/lib/postgresql/*/bin")
 
 // script makes a cluster in $1 with the programs in $2, starts it with the options in $3, and
-// stops it when its standard input ends.
+// stops it when its standard input ends. PostgreSQL does not run as root: nobody runs it then.
 const script = `
+if [ "$(id -u)" = 0 ] && [ "$4" = "" ]; then
+	chown -R nobody "$1" && exec setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups sh -c "$0" "$0" "$1" "$2" "$3" nobody
+fi
 "$2/initdb" -D "$1/data" -U postgres -A scram-sha-256 --pwfile="$1/password" -E UTF8 --locale=C.UTF-8 --no-sync >"$1/log" 2>&1 &&
 "$2/pg_ctl" -D "$1/data" -w -t 120 -l "$1/log" -o "-c listen_addresses='' -k '$1' $3" start >>"$1/log" 2>&1 &&
 echo ready
@@ -99,12 +102,9 @@ func (c *Cluster) start() error {
 	if c.Durable {
 		options = ""
 	}
-	cmd := exec.Command("sh", "-c", script, "sh", c.dir, bin, options)
+	cmd := exec.Command("sh", "-c", script, script, c.dir, bin, options)
 	cmd.Dir = c.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
-	if err := unprivileged(cmd, c.dir); err != nil {
-		return err
-	}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return err

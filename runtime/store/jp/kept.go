@@ -1,0 +1,88 @@
+package jp
+
+import (
+	"errors"
+	"io/fs"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+	cache "github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// look returns what is known of a conversation, and reads its metadata where that is not
+// kept.
+func (s *session) look(p *place) store.Conversation {
+	if s.w.kept == nil {
+		return s.load(p)
+	}
+	c := s.unread(p)
+	r := c.Record.(*record)
+	metadata := r.stamp()
+	var m described
+	if metadata.Get(&m) {
+		m.put(&c.Conversation)
+		return c
+	}
+	c = s.load(p)
+	if c.Record = r; len(c.Problems) == 0 {
+		metadata.Put(describedBy(&c.Conversation))
+	}
+	return c
+}
+
+// stamp finds where the metadata is kept, and the version of the conversation. Files count by
+// which is decided what is read.
+func (r *record) stamp() cache.Sheet {
+	var described, streams [2 * numStores]cache.Stamp
+	m, e := described[:0], streams[:0]
+	name := ""
+	for i, dir := range r.place.dirs {
+		if dir == "" {
+			continue
+		}
+		m, e = append(m, r.s.stamp(i, dir, metadataFile)), append(e, r.s.stamp(i, dir, eventsFile))
+		if r.place.dirs[numStores-1-i] != "" {
+			e = append(e, r.s.stamp(i, dir, baseConfigFile))
+		}
+		name += dir + "/" + string('0'+rune(i))
+	}
+	metadata, events := r.s.w.kept.Sheet(name, m...), r.s.w.kept.Sheet(name, e...)
+	if !r.s.w.portable {
+		r.version = metadata.Version() + events.Version()
+	}
+	return metadata
+}
+
+// stamp returns the stamp of a file of a conversation.
+func (s *session) stamp(i int, dir, name string) cache.Stamp {
+	if s.dirs[i] == nil {
+		return cache.Stamp{}
+	}
+	stamp, err := cache.At(s.dirs[i], dir+"/"+name)
+	if name == baseConfigFile && errors.Is(err, fs.ErrNotExist) {
+		return cache.Missing()
+	}
+	return stamp
+}
+
+// described is what a metadata.json says of a conversation.
+type described struct {
+	Title     string            `json:",omitzero"`
+	Parent    transcript.ID     `json:",omitzero"`
+	Hidden    bool              `json:",omitzero"`
+	Activated time.Time         `json:",omitzero"`
+	Pinned    time.Time         `json:",omitzero"`
+	Archived  time.Time         `json:",omitzero"`
+	Expires   time.Time         `json:",omitzero"`
+	Labels    map[string]string `json:",omitzero"`
+}
+
+func describedBy(c *transcript.Conversation) *described {
+	return &described{c.Title, c.Parent, c.Hidden, c.LastActivatedAt, c.PinnedAt, c.ArchivedAt, c.ExpiresAt, c.Labels}
+}
+
+func (m *described) put(c *transcript.Conversation) {
+	c.Title, c.Parent, c.Hidden, c.LastActivatedAt = m.Title, m.Parent, m.Hidden, m.Activated
+	c.PinnedAt, c.ArchivedAt, c.ExpiresAt, c.Labels = m.Pinned, m.Archived, m.Expires, m.Labels
+}
