@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,9 @@ func (c *importing) importAll(ctx context.Context, paths []string) (err error) {
 			return err
 		}
 	}
-	if err := w.Flush(); err != nil {
+	out := c.out
+	c.out = nil // it is written, whatever follows
+	if err := cmp.Or(w.Flush(), out.close()); err != nil {
 		return err
 	}
 	if !c.isRecognised {
@@ -131,7 +134,7 @@ func (c *importing) importOne(ctx context.Context, path string, w exports.Archiv
 	isJSON := c.out.format.json
 	if isJSON || (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
 		c.out.add(c.summaryOf(path, report), reportObject(path, report, "", err))
-		if err := c.out.show(); err != nil {
+		if err := c.out.flush(); err != nil {
 			return err
 		}
 	}
@@ -203,7 +206,7 @@ func (c *importing) register(ctx context.Context, path, store string, register r
 	what := map[string]string{"jp": "a JP workspace", "chatgpt": "a database of a ChatGPT export"}[store]
 	c.out.add(fmt.Sprintf("%s: %s, which is read in place: %s\n", text.Cell(filepath.Base(path)), what, said),
 		reportObject(path, &exports.Report{Kinds: []string{store}}, file, nil))
-	return c.out.show()
+	return c.out.flush()
 }
 
 // reportObject is what has become of an export. What is read in place was registered in a
@@ -237,7 +240,7 @@ const (
 func (c *importing) summaryOf(path string, report *exports.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: new %d, updated %d, unchanged %d, skipped %d, failed %d%s\n", text.Cell(filepath.Base(path)),
-		report.New, report.Updated, report.Unchanged, report.Skipped, report.Failed, map[bool]string{true: " (nothing was written)"}[c.dryRun])
+		report.New, report.Updated, report.Unchanged, report.Skipped, report.Failed, either(c.dryRun, " (nothing was written)", ""))
 	for i, p := range report.Problems {
 		if i == maxImportProblems {
 			fmt.Fprintf(&b, "  … %d more; --json shows all\n", len(report.Problems)-i)
@@ -250,7 +253,7 @@ func (c *importing) summaryOf(path string, report *exports.Report) string {
 		if p.Title != "" {
 			place += " (" + text.Cut(text.Cell(p.Title), maxImportTitle) + ")"
 		}
-		fmt.Fprintf(&b, "  %s: %s: %s\n", map[bool]string{true: "skipped", false: "failed"}[p.Skipped], place, text.Line(p.Err.Error()))
+		fmt.Fprintf(&b, "  %s: %s: %s\n", either(p.Skipped, "skipped", "failed"), place, text.Line(p.Err.Error()))
 	}
 	return b.String()
 }
