@@ -21,7 +21,7 @@ import (
 func MCP() emit.Target {
 	return target("mcp/tools.json", lower.Target{Name: "mcp", Schema: true, Dots: true, MaxName: 64 - len("mcp__convtools__"), MaxDescription: 2048},
 		func(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
-			hints := tool.Effect.Hints()
+			hints := tool.Hints()
 			return jsontext.New("name", text.Name, "description", text.Description, "inputSchema", schema, "annotations", jsontext.New(
 				"readOnlyHint", hints.ReadOnly, "destructiveHint", hints.Destructive, "idempotentHint", hints.Idempotent, "openWorldHint", hints.OpenWorld))
 		})
@@ -57,7 +57,11 @@ func Responses() emit.Target {
 
 // target is a host that takes a list of entries, in a file below the folder of generated ones.
 func target(file string, to lower.Target, entry func(*ir.Tool, *lower.Text, jsontext.Object) jsontext.Object) emit.Target {
-	return emit.Target{Name: to.Name, Lower: &to, List: file, Emit: func(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
+	define := func(_ *ir.Contract, tool *ir.Tool, schemas emit.Schemas) []byte {
+		text := lower.Brief(to, tool)
+		return []byte(ir.JSON(entry(tool, &text, schemas(tool))))
+	}
+	return emit.Target{Name: to.Name, Lower: &to, List: file, Define: define, Emit: func(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
 		list := []any{}
 		groups := map[string]*group{}
 		for _, tool := range c.Tools() {
