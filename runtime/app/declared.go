@@ -1,6 +1,4 @@
-// Package declared is the family of tools that specs declare to the last detail: each is a
-// command line. It knows none of them by name.
-package declared
+package app
 
 import (
 	"context"
@@ -17,25 +15,17 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// CommandLines returns what runs the command lines of a project, in the environment of
-// this process.
-func CommandLines(lines contract.CommandLines) contract.CLI { return runner(lines) }
-
-func runner(lines contract.CommandLines) commandline.Runner {
-	return commandline.Runner{Lines: lines, Getenv: os.Getenv, Process: process.Exec{}}
-}
-
-// Families returns the family of all tools of a project, for the Families of a program: what
-// the generated functions Tools and CommandLines return, and the Call of the generated
-// Handlers.
-func Families(tools []contract.Tool, call func(context.Context, contract.Call) (string, error), lines contract.CommandLines) func(*toolset.Host) []toolset.Family {
+// Declared returns the family of all tools of a project, for the Families of a program:
+// what the generated function Tools returns, the Call of the generated Handlers, and
+// what runs the command lines of tools.toml, which is nil where there are none.
+func Declared(tools []contract.Tool, call func(context.Context, contract.Call) (string, error), runner *commandline.Runner) func(*toolset.Host) []toolset.Family {
 	return func(host *toolset.Host) []toolset.Family {
 		return []toolset.Family{{
 			Name:     host.Name,
 			Declared: func() []contract.Tool { return tools },
 			Call:     call,
 			Examples: examples(tools),
-			Checks:   func(context.Context) []toolset.Check { return checks(runner(lines)) },
+			Checks:   func(context.Context) []toolset.Check { return checks(runner) },
 			Project:  directory,
 		}}
 	}
@@ -61,7 +51,10 @@ func examples(tools []contract.Tool) []string {
 }
 
 // checks reports which program every command line runs.
-func checks(r commandline.Runner) []toolset.Check {
+func checks(r *commandline.Runner) []toolset.Check {
+	if r == nil {
+		return nil
+	}
 	list := make([]toolset.Check, len(r.Lines))
 	for i, line := range r.Lines {
 		check := toolset.Check{Name: line.Name, Status: toolset.Problem}
