@@ -11,23 +11,28 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Handlers does the work of all tools. A tool whose field is not set answers
-// every call with an error.
+// Handlers does the work of all tools. [NewHandlers] makes one.
 type Handlers struct {
-	Conv         conv.Handler
-	Conversation conversation.Handler
-	Knowledge    knowledge.Handler
+	convHandler         conv.Handler
+	conversationHandler conversation.Handler
+	knowledgeHandler    knowledge.Handler
+}
+
+// NewHandlers returns what does the work of all tools: a handler for each
+// family with tools in Go.
+func NewHandlers(convHandler conv.Handler, conversationHandler conversation.Handler, knowledgeHandler knowledge.Handler) Handlers {
+	return Handlers{convHandler, conversationHandler, knowledgeHandler}
 }
 
 // Call runs a tool and returns its answer.
 func (h Handlers) Call(ctx context.Context, call contract.Call) (string, error) {
 	switch call.Tool {
 	case "conv.create", "conv_create", "conv.destroy", "conv_destroy", "conv.history", "conv_history", "conv.list", "conv_list", "conv.send", "conv_send", "conv.wait", "conv_wait":
-		return conv.Call(ctx, h.Conv, call)
+		return conv.Call(ctx, h.convHandler, call)
 	case "conversation_grep", "conversation_list", "conversation_read", "conversation_context", "conversation_recall", "conversation_search":
-		return conversation.Call(ctx, h.Conversation, call)
+		return conversation.Call(ctx, h.conversationHandler, call)
 	case "learn":
-		return knowledge.Call(ctx, h.Knowledge, call)
+		return knowledge.Call(ctx, h.knowledgeHandler, call)
 	default:
 		return "", contract.UnknownTool(call.Tool, []string{"conv.create", "conv.destroy", "conv.history", "conv.list", "conv.send", "conv.wait", "conversation_grep", "conversation_list", "conversation_read", "conversation_recall", "conversation_search", "learn"})
 	}

@@ -32,7 +32,7 @@ func floors() []floor {
 		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/sessioncli"}},
 		{"families", []string{"knowledge", "recall", "session", "toolset"}},
 		{"domain", []string{"conversations", "index", "model", "sessionconfig", "store", "store/command", "transcript", "trust"}},
-		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "output", "process"}},
+		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
 	}
 }
 
@@ -69,9 +69,9 @@ func arrows() []arrow {
 	return []arrow{
 		{
 			from: list("gen/..."),
-			to: list("gen/...", "runtime/base/...", "runtime/contract", "testdata/specs", toml, "github.com/bmatcuk/doublestar/v4", "github.com/dave/jennifer/jen", "github.com/santhosh-tekuri/jsonschema/v5",
+			to: list("gen/...", "runtime/base/...", "runtime/commandline", "runtime/contract", "testdata/specs", toml, "github.com/bmatcuk/doublestar/v4", "github.com/dave/jennifer/jen", "github.com/santhosh-tekuri/jsonschema/v5",
 				"github.com/google/go-cmp/cmp", "github.com/rogpeppe/go-internal/diff", "github.com/rogpeppe/go-internal/txtar"),
-			why: "the generator has to build while its output is missing or broken, and nothing it needs may reach a binary that answers calls",
+			why: "the generator has to build while its output is missing or broken, and nothing it needs may reach a binary that answers calls; the tables it makes are those that the runtime works with",
 		},
 		{
 			from: list("generated"),
@@ -80,7 +80,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("generated/..."),
-			to:   list("runtime/contract", "runtime/coerce/...", "runtime/envelope", "runtime/output"),
+			to:   list("runtime/contract", "runtime/coerce/...", "runtime/envelope", "runtime/commandline"),
 			why:  "generated code stands on few small packages, so that other programs can use it too",
 		},
 
@@ -96,14 +96,9 @@ func arrows() []arrow {
 			why:  "whoever uses generated code takes it along",
 		},
 		{
-			from: list("runtime/output"),
-			to:   list("runtime/base/...", "runtime/coerce", "runtime/contract"),
-			why:  "it is for generated code whose tools are command lines, of which convtools has none",
-		},
-		{
 			from: list("runtime/commandline"),
-			to:   list("runtime/contract", "runtime/process"),
-			why:  "it is how tools run what tools.toml names, whoever hosts them",
+			to:   list("runtime/base/...", "runtime/coerce", "runtime/contract", "runtime/envelope", "runtime/process"),
+			why:  "it interprets tools whose work is a command line, from a generated table or a spec as it stands",
 		},
 		{
 			from: list("runtime/process/..."),
@@ -311,14 +306,9 @@ func arrows() []arrow {
 			why: "other programs' configuration files are parsed here alone, and exchanged where the system can",
 		},
 		{
-			from: list("runtime/app/declared"),
-			to:   list("runtime/commandline", "runtime/contract", "runtime/process", "runtime/toolset"),
-			why:  "it is a family of tools, for programs of which the specs say everything",
-		},
-		{
 			from: list("runtime/app"),
 			to: list("runtime/cli/...", "runtime/doctor", "runtime/install/...", "runtime/jptool", "runtime/mcpserver/...", "runtime/toolset",
-				"runtime/contract", cobra, "golang.org/x/term"),
+				"runtime/commandline", "runtime/contract", "runtime/process", cobra, "golang.org/x/term"),
 			why: "every front at once, for a main to be ten lines",
 		},
 		{

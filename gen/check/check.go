@@ -20,6 +20,7 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/near"
+	"github.com/convtools/convtools/runtime/commandline"
 )
 
 // Check judges a project. The contract is complete only where there are no
@@ -117,8 +118,8 @@ func (c *checker) choice(f spec.Field[string], key string, allowed ...string) st
 	return f.Value
 }
 
-func (c *checker) clis() []ir.CLI {
-	var clis []ir.CLI
+func (c *checker) clis() commandline.Lines {
+	var clis commandline.Lines
 	for _, s := range c.project.CLIs {
 		if !isSnake(s.Name, longestOther) {
 			c.reportName(s.At, "CT020", nameHint(s.Name, longestOther), "%q is not a name for a command line", s.Name)
@@ -139,7 +140,12 @@ func (c *checker) clis() []ir.CLI {
 				c.reportf(s.PassEnv.At.Elem(i), "CT014", "such as GH_TOKEN, or AWS_* for all that begin so", "%q names no environment variables", name)
 			}
 		}
-		clis = append(clis, ir.CLI{Name: s.Name, GoName: goName(s.Name), Command: s.Command.Value, Builtin: s.Builtin.Value, Env: s.Env.Value, PassEnv: s.PassEnv.Value})
+		for _, word := range s.EndOfOptions.Value {
+			if !strings.HasPrefix(word, "-") || !oneLine(word) {
+				c.reportf(s.EndOfOptions.At, "CT014", "-- to most programs; leave it out for one that has none", "%q is no argument that ends options", word)
+			}
+		}
+		clis = append(clis, commandline.Line{Name: s.Name, Command: s.Command.Value, Env: s.Env.Value, PassEnv: s.PassEnv.Value})
 	}
 	return clis
 }

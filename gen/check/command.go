@@ -7,44 +7,42 @@ import (
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// contextFields are what a command may take from the call's context.
-func contextFields() []string { return []string{"conversation_id"} }
-
-func (c *checker) command(t *ir.Tool, s *spec.Command) *ir.Command {
-	out := &ir.Command{CLI: s.CLI.Value}
+func (c *checker) command(t *ir.Tool, s *spec.Command) *commandline.Command {
+	out := &commandline.Command{Line: s.CLI.Value}
 	var known []string
+	var ends []string
 	for _, cli := range c.project.CLIs {
 		known = append(known, cli.Name)
-	}
-	if s.CLI.Set && !slices.Contains(known, s.CLI.Value) {
-		if !c.project.File.Broken {
-			c.reportf(s.CLI.At, "CT014", suggest(s.CLI.Value, "declared", known), "%s declares no command line %q", spec.ProjectFile, s.CLI.Value)
+		if cli.Name == s.CLI.Value {
+			ends = cli.EndOfOptions.Value
 		}
+	}
+	if s.CLI.Set && !slices.Contains(known, s.CLI.Value) && !c.project.File.Broken {
+		c.reportf(s.CLI.At, "CT014", suggest(s.CLI.Value, "declared", known), "%s declares no command line %q", spec.ProjectFile, s.CLI.Value)
 	}
 	c.exits(out, s)
 	c.surroundings(t, out, s)
-	positional := false // behind "--"
+	free := false // behind the end of options
 	for i := range s.Args {
-		a := &s.Args[i]
-		arg, ok := c.arg(t, a)
+		arg, ok := c.arg(t, &s.Args[i])
 		if !ok {
 			continue
 		}
-		if arg.Value != nil && !positional && !guarded(arg.Prefix) && !isFlagWithNumber(t, arg) {
-			c.reportf(a.At, "CT016", `write "--flag={…}", or put "--" before it`, "the value of %s could be taken for a flag", valueName(arg.Value))
-		}
-		if endsFlags(arg.Prefix) && arg.Value == nil && arg.When == "" && arg.Unless == "" {
-			positional = true
-		}
+		arg.Free = free && len(arg.Value) > 0 && arg.Value[0].Value != ""
 		out.Args = append(out.Args, arg)
+		alone := arg.When == "" && arg.Unless == "" && (len(arg.Option) == 0 && len(arg.Value) == 1 || len(arg.Option) == 1 && len(arg.Value) == 0)
+		free = free || alone && slices.ContainsFunc(ends, func(end string) bool {
+			return slices.Contains(arg.Option, end) || len(arg.Value) == 1 && arg.Value[0].Text == end
+		})
 	}
 	return out
 }
 
 // exits settles what the exit codes mean, of which each means one thing.
-func (c *checker) exits(out *ir.Command, s *spec.Command) {
+func (c *checker) exits(out *commandline.Command, s *spec.Command) {
 	meaning := map[int]string{}
 	codes := func(f spec.Field[[]int64], means string) []int {
 		var list []int
@@ -79,7 +77,7 @@ func (c *checker) exits(out *ir.Command, s *spec.Command) {
 	slices.Sort(out.OKExit)
 	slices.Sort(out.EmptyExit)
 	for _, f := range s.Failures {
-		failure := ir.ExitFailure{
+		failure := commandline.ExitFailure{
 			Exit: codes(f.Exit, "one of another failure"), Reason: strings.TrimSpace(f.Reason.Value), Caller: f.Caller.Value, Transient: f.Transient.Value,
 		}
 		if f.Exit.Set && len(f.Exit.Value) == 0 {
@@ -87,7 +85,7 @@ func (c *checker) exits(out *ir.Command, s *spec.Command) {
 		}
 		if f.Reason.Set && (failure.Reason == "" || !oneLine(failure.Reason) || utf8.RuneCountInString(failure.Reason) > longestReason) {
 			c.reportf(f.Reason.At, "CT040", "a model reads it: say what went wrong, and what to do about it", "a reason is one line of at most %d characters", longestReason)
-		} else if f.Reason.Set && !strings.HasSuffix(failure.Reason, ".") {
+		} else if f.Reason.Set && !strings.ContainsAny(failure.Reason[len(failure.Reason)-1:], ".?!") {
 			failure.Reason += "."
 		}
 		out.Failures = append(out.Failures, failure)
@@ -103,29 +101,11 @@ const longestTimeout = 3600
 
 // surroundings settles what a command has around it. None of it is for callers to
 // choose freely.
-func (c *checker) surroundings(t *ir.Tool, out *ir.Command, s *spec.Command) {
-	if t.Handler == ir.HandlerGo {
-		for _, f := range []struct {
-			key string
-			set bool
-			at  spec.Place
-		}{
-			{"stdin", s.Stdin.Set, s.Stdin.At},
-			{"dir", s.Dir.Set, s.Dir.At},
-			{"timeout", s.Timeout.Set, s.Timeout.At},
-			{"env", len(s.Env) > 0, s.At.Key("env")},
-			{"failures", len(s.Failures) > 0, s.At.Key("failures")},
-			{"empty_exit", s.EmptyExit.Set, s.EmptyExit.At},
-		} {
-			if f.set {
-				c.reportAt(f.at, f.at.KeySpan(), "CT039", "the handler in Go runs the command, and "+f.key+" means nothing to it", "drop it")
-			}
-		}
-	}
+func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Command) {
 	if s.Stdin.Set {
-		if arg, ok := c.template(t, s.Stdin); ok {
-			c.scalar(t, s.Stdin, arg)
-			out.Stdin = &arg
+		out.Stdin = c.template(t, s.Stdin)
+		if len(out.Stdin) > 1 {
+			c.scalars(t, s.Stdin, out.Stdin)
 		}
 	}
 	if s.Dir.Set {
@@ -155,158 +135,43 @@ func (c *checker) surroundings(t *ir.Tool, out *ir.Command, s *spec.Command) {
 		if strings.ContainsRune(v.Value.Value, 0) {
 			c.report(v.Value.At, "CT018", "no environment variable can hold a NUL", "")
 		}
-		arg, ok := c.template(t, v.Value)
-		if !ok {
-			continue
+		parts := c.template(t, v.Value)
+		c.scalars(t, v.Value, parts)
+		for _, part := range parts {
+			if p := t.Param(part.Value); p != nil && p.Kind == ir.String && len(p.Enum) == 0 && p.Pattern == "" && p.Format == "" {
+				c.reportf(v.Value.At, "CT039", "give it an enum, a pattern or a format, or pass it as an argument", "%s is any text, and programs run what some variables name", p.Name)
+			}
 		}
-		c.scalar(t, v.Value, arg)
-		if arg.Value != nil && !bounded(t, arg.Value) {
-			c.reportf(v.Value.At, "CT039", "give it an enum, a pattern or a format, or pass it as an argument", "%s is any text, and programs run what some variables name", valueName(arg.Value))
-		}
-		out.Env = append(out.Env, ir.Variable{Name: v.Name, Value: arg})
+		out.Env = append(out.Env, commandline.Variable{Name: v.Name, Value: parts})
 	}
 }
 
-// bounded reports whether a spec says what a value can be.
-func bounded(t *ir.Tool, s *ir.Source) bool {
-	p := t.Param(s.Param)
-	if p == nil {
-		return s.Context != ""
-	}
-	return p.Kind != ir.String || len(p.Enum) > 0 || p.Pattern != "" && excludesNUL(p.Pattern) || p.Format != ""
-}
-
-// scalar demands a value that is one text, number or boolean.
-func (c *checker) scalar(t *ir.Tool, at spec.Field[string], arg ir.Arg) {
-	if arg.Value == nil || arg.Value.Param == "" {
-		return
-	}
-	switch kind := t.Param(arg.Value.Param).Kind; kind {
-	case ir.Array, ir.Object:
-		c.reportf(at.At, "CT017", "it can be text, a number or a boolean: anything else needs handler = \"go\"", "%s, of the type %s, cannot stand here", arg.Value.Param, kind)
-	case ir.String, ir.Integer, ir.Number, ir.Boolean:
-	}
-}
-
-// guarded reports whether a word with such a beginning is never taken for a flag, or
-// is one whose value is what follows. That does not go for "-n": what follows may
-// be more flags.
-func guarded(prefix string) bool {
-	if prefix == "" || prefix[0] != '-' {
-		return prefix != ""
-	}
-	return strings.HasSuffix(prefix, "=") && strings.Trim(prefix, "-") != "="
-}
-
-// endsFlags reports whether no word behind one is taken for a flag: POSIX, Utility
-// Syntax Guideline 10, and gitcli(7), where "--" sets paths apart from revisions.
-func endsFlags(word string) bool { return word == "--" || word == "--end-of-options" }
-
-// isFlagWithNumber reports whether an argument is a flag of one letter with a number
-// glued to it, such as -n20. Digits are no flags.
-func isFlagWithNumber(t *ir.Tool, a ir.Arg) bool {
-	p := t.Param(a.Value.Param)
-	return p != nil && p.Kind == ir.Integer && len(a.Prefix) == 2 && a.Prefix[0] == '-' && a.Prefix[1] != '-'
-}
-
-func valueName(s *ir.Source) string {
-	if s.Param != "" {
-		return s.Param
-	}
-	return "ctx." + s.Context
-}
-
-func (c *checker) arg(t *ir.Tool, a *spec.Arg) (ir.Arg, bool) {
-	template, forms := a.Literal, 0
-	for _, f := range []spec.Field[string]{a.Literal, a.Flag, a.Repeat} {
-		if f.Set {
-			template = f
-			forms++
+// scalars demands values that are one text, number or boolean each.
+func (c *checker) scalars(t *ir.Tool, at spec.Field[string], parts []commandline.Part) {
+	for _, part := range parts {
+		if p := t.Param(part.Value); p != nil && (p.Kind == ir.Array || p.Kind == ir.Object) {
+			c.reportf(at.At, "CT017", "an array or an object goes to the standard input alone, as JSON", "%s, of the type %s, cannot stand here", p.Name, p.Kind)
 		}
 	}
-	if forms != 1 {
-		c.report(a.At, "CT017", "an argument is a string, or a table with either flag or repeat", "")
-		return ir.Arg{}, false
-	}
-	if strings.ContainsRune(template.Value, 0) || template.Value == "" {
-		c.report(template.At, "CT018", "an argument cannot be empty or hold a NUL", "")
-	}
-	arg, ok := c.template(t, template)
-	if !ok {
-		return ir.Arg{}, false
-	}
-	arg.Repeat, arg.When, arg.Unless = a.Repeat.Set, a.When.Value, a.Unless.Value
-	if arg.Value != nil && arg.Value.Param != "" && !safeInArgv(t.Param(arg.Value.Param)) {
-		p := t.Param(arg.Value.Param)
-		c.reportf(template.At, "CT018", "give "+p.Name+" single_line = true, an enum, or a pattern of classes", "%s may hold a NUL, which no command line can carry", p.Name)
-	}
-	c.argKinds(t, a, arg, template)
-	return arg, true
 }
 
-// template reads text with one placeholder at its end, or none.
-func (c *checker) template(t *ir.Tool, f spec.Field[string]) (ir.Arg, bool) {
-	open := strings.IndexAny(f.Value, "{}")
-	if open < 0 {
-		return ir.Arg{Prefix: f.Value}, f.Set
+func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
+	out := commandline.Arg{Option: a.Option.Value, When: a.When.Value, Unless: a.Unless.Value, Empty: a.Empty.Value}
+	if !a.Value.Set && len(a.Option.Value) == 0 {
+		c.dangling(a.At, "CT017", `such as { option = "-e", value = "{pattern}" }`, "an argument is a string, or a table with an option, a value, or both")
+		return out, false
 	}
-	name, ends := strings.CutSuffix(f.Value[open:], "}")
-	name, begins := strings.CutPrefix(name, "{")
-	if !begins || !ends || strings.ContainsAny(name, "{}") {
-		c.reportf(f.At, "CT015", `one {name} at the end, such as "--limit={limit}"`, "the placeholder in %q is not readable", f.Value)
-		return ir.Arg{}, false
-	}
-	value := c.source(t, f, name)
-	return ir.Arg{Prefix: f.Value[:open], Value: value}, value != nil
-}
-
-func (c *checker) source(t *ir.Tool, at spec.Field[string], name string) *ir.Source {
-	if field, ok := strings.CutPrefix(name, "ctx."); ok {
-		if !slices.Contains(contextFields(), field) {
-			c.reportf(at.At, "CT015", "there is: ctx."+strings.Join(contextFields(), ", ctx."), "a call's context has no %q", field)
-			return nil
+	for i, option := range a.Option.Value {
+		if option == "" || strings.ContainsRune(option, 0) {
+			c.report(a.Option.At.Elem(i), "CT018", "an argument cannot be empty or hold a NUL", "")
 		}
-		return &ir.Source{Context: field}
 	}
-	p := t.Param(name)
-	if p == nil {
-		c.dangling(at.At, "CT015", suggest(name, "parameters", paramNames(t)), "there is no parameter %q", name)
-		return nil
-	}
-	return &ir.Source{Param: name}
-}
-
-// safeInArgv reports whether no accepted value of p holds a NUL.
-func safeInArgv(p *ir.Param) bool {
-	text := &p.Constraints
-	switch p.Kind {
-	case ir.String:
-	case ir.Array:
-		if p.Item().Kind != ir.String {
-			return true
+	if a.Value.Set {
+		if a.Value.Value == "" || strings.ContainsRune(a.Value.Value, 0) {
+			c.report(a.Value.At, "CT018", "an argument cannot be empty or hold a NUL", "")
 		}
-		text = &p.Item().Constraints
-	default:
-		return true
-	}
-	return text.SingleLine || len(text.Enum) > 0 || text.Format != "" || excludesNUL(text.Pattern)
-}
-
-func (c *checker) argKinds(t *ir.Tool, a *spec.Arg, arg ir.Arg, template spec.Field[string]) {
-	if arg.Value != nil && arg.Value.Param != "" {
-		p := t.Param(arg.Value.Param)
-		kind, isArray := p.Kind, p.Kind == ir.Array
-		switch {
-		case kind == "":
-		case kind == ir.Object || isArray && !flat(p):
-			c.reportf(template.At, "CT017", "an argument is text, a number or a boolean, or one of many: anything else needs handler = \"go\"", "%s cannot be written as an argument", arg.Value.Param)
-		case isArray && !arg.Repeat:
-			c.reportf(template.At, "CT017", "use { repeat = … }: one argument for each value", "%s is an array", arg.Value.Param)
-		case !isArray && arg.Repeat:
-			c.reportf(template.At, "CT017", "use { flag = … }", "%s is no array", arg.Value.Param)
-		}
-	} else if arg.Repeat {
-		c.report(template.At, "CT017", "repeat needs a parameter that is an array", "")
+		out.Value = c.template(t, a.Value)
+		c.argValues(t, a, out)
 	}
 	for _, f := range []spec.Field[string]{a.When, a.Unless} {
 		if !f.Set {
@@ -324,4 +189,104 @@ func (c *checker) argKinds(t *ir.Tool, a *spec.Arg, arg ir.Arg, template spec.Fi
 	if a.When.Set && a.Unless.Set {
 		c.report(a.At, "CT017", "an argument has either when or unless", "")
 	}
+	return out, out.Value != nil || !a.Value.Set
+}
+
+// argValues judges the values in an argument.
+func (c *checker) argValues(t *ir.Tool, a *spec.Arg, arg commandline.Arg) {
+	lists := 0
+	for i, part := range arg.Value {
+		p := t.Param(part.Value)
+		if p == nil || p.Kind == "" {
+			continue
+		}
+		if p.Kind == ir.Array {
+			lists++
+		}
+		switch {
+		case p.Kind == ir.Object || p.Kind == ir.Array && !flat(p):
+			c.reportf(a.Value.At, "CT017", `pass it on standard input, as JSON: stdin = "{`+p.Name+`}"`, "%s cannot be written as an argument", p.Name)
+		case lists > 1:
+			c.reportf(a.Value.At, "CT017", "write an argument for each", "%s is the second array in one argument", p.Name)
+		case i > 0 && arg.Value[i-1].Value == "" && choosesOption(prefix(arg.Value[:i])) && !listed(p):
+			c.reportf(a.Value.At, "CT016", `end the option's name with =, such as "--name={`+p.Name+`}", or write { option = "--name", value = "{`+p.Name+`}" }`, "%s would choose the option", p.Name)
+		}
+	}
+}
+
+// prefix is the text at the beginning of an argument.
+func prefix(parts []commandline.Part) string {
+	if len(parts) != 1 {
+		return ""
+	}
+	return parts[0].Text
+}
+
+// choosesOption reports whether text behind a beginning is part of the name of an option:
+// behind hyphens alone, and in a long name that has no = at its end. Behind an option of
+// one letter, such as -L, is its value.
+func choosesOption(begin string) bool {
+	name := strings.TrimLeft(begin, "-")
+	return begin != name && (name == "" || strings.HasPrefix(begin, "--") && !strings.Contains(name, "="))
+}
+
+// listed reports whether the author of a spec has written down what a value can be, or
+// it is digits.
+func listed(p *ir.Param) bool {
+	if p.Kind == ir.Array {
+		p = p.Item()
+	}
+	return len(p.Enum) > 0 || p.Kind == ir.Boolean || p.Kind == ir.Integer && p.Minimum != nil && *p.Minimum >= 0
+}
+
+// template takes text with placeholders apart. {{ and }} in it are braces. It returns nil
+// where that cannot be read.
+func (c *checker) template(t *ir.Tool, f spec.Field[string]) []commandline.Part {
+	var parts []commandline.Part
+	var text strings.Builder
+	flush := func() {
+		if text.Len() > 0 {
+			parts = append(parts, commandline.Part{Text: text.String()})
+			text.Reset()
+		}
+	}
+	for rest := f.Value; rest != ""; {
+		at := strings.IndexAny(rest, "{}")
+		if at < 0 {
+			text.WriteString(rest)
+			break
+		}
+		text.WriteString(rest[:at])
+		if doubled := rest[at : at+1]; strings.HasPrefix(rest[at+1:], doubled) {
+			text.WriteString(doubled)
+			rest = rest[at+2:]
+			continue
+		}
+		name, behind, closed := strings.Cut(rest[at+1:], "}")
+		if rest[at] == '}' || !closed || strings.Contains(name, "{") {
+			c.reportf(f.At, "CT015", `{name} stands for a parameter, and {{ and }} for braces, such as "--limit={limit}" or "%{{http_code}}"`, "the placeholder in %q is not readable", f.Value)
+			return nil
+		}
+		flush()
+		if !c.source(t, f, name) {
+			return nil
+		}
+		parts = append(parts, commandline.Part{Value: name})
+		rest = behind
+	}
+	flush()
+	return parts
+}
+
+// source reports whether there is such a value.
+func (c *checker) source(t *ir.Tool, at spec.Field[string], name string) bool {
+	switch field, ok := strings.CutPrefix(name, "ctx."); {
+	case ok && name != commandline.CallingConversation:
+		c.reportf(at.At, "CT015", "there is: "+commandline.CallingConversation, "a call's context has no %q", field)
+		return false
+	case !ok && t.Param(name) == nil:
+		c.dangling(at.At, "CT015", suggest(name, "parameters", paramNames(t)), "there is no parameter %q", name)
+		return false
+	}
+	return true
 }

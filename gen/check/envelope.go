@@ -1,11 +1,13 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/runtime/base/text"
 )
 
 // answer settles the form of a tool's answer.
@@ -14,6 +16,7 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 	if t.Answer.Set {
 		tool.Answer = ir.Answer(c.choice(t.Answer, "answer", "envelope", "text", "json"))
 	}
+	command := tool.Handler == ir.HandlerCommand
 	limit := t.MaxChars
 	switch {
 	case tool.Answer == ir.TextAnswer || tool.Answer == ir.JSONAnswer:
@@ -21,22 +24,62 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 		if t.Envelope != nil {
 			c.reportName(t.Envelope.At, "CT031", `drop the table, or answer = "`+t.Answer.Value+`"`, "%s has no envelope", form)
 		}
-		if tool.Handler == ir.HandlerCommand {
-			c.report(t.Answer.At, "CT031", form+" needs a handler in Go", `add handler = "go": the records of a command become an envelope`)
+		if command && tool.Answer == ir.TextAnswer {
+			c.report(t.Answer.At, "CT031", form+" needs a handler in Go", `leave answer out: what a command prints is the text of an element`)
 		}
-	case tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil:
+	case tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil && t.Envelope.MaxChars.Set:
 		if limit.Set {
-			c.report(limit.At, "CT031", "max_chars stands beside an answer in text or JSON alone", "put it into [envelope]")
+			c.report(limit.At, "CT031", "max_chars is there twice", "drop one of the two")
 		}
 		limit = t.Envelope.MaxChars
 	}
+	if t.Result != nil && tool.Answer == ir.JSONAnswer && command {
+		c.reportName(t.Result.At, "CT031", "drop the table", "an answer in JSON of a command is what that prints, and has no result")
+	}
+	c.cut(tool, t)
 	if t.Result != nil && tool.Answer != ir.JSONAnswer && tool.Answer != "" {
 		c.reportName(t.Result.At, "CT031", `add answer = "json", or drop the table`, "only an answer in JSON has a result")
 	}
-	if limit.Set && (limit.Value < 1000 || limit.Value > 10_000_000) {
-		c.report(limit.At, "CT007", "max_chars must be between 1,000 and 10,000,000", "")
+	most := int64(10_000_000)
+	if tool.MaxChars = int(limit.Value); command {
+		most = 1_000_000
+		tool.MaxChars = cmp.Or(tool.MaxChars, usualChars)
 	}
-	tool.MaxChars = int(limit.Value)
+	if limit.Set && (limit.Value < 1000 || limit.Value > most) {
+		c.reportf(limit.At, "CT007", "", "max_chars must be between 1,000 and %s", text.Number(int(most)))
+	}
+}
+
+// usualChars is the most characters of an answer of a command whose spec does not say.
+const usualChars = 20_000
+
+// cut judges what a spec says of an answer that is cut, and of its form for programs.
+func (c *checker) cut(tool *ir.Tool, t *spec.Tool) {
+	tool.Narrow, tool.Structured = t.Narrow.Value, t.Structured.Value
+	switch {
+	case !t.Narrow.Set:
+	case tool.Handler == ir.HandlerGo:
+		c.reportName(t.Narrow.At, "CT031", "drop it", "the handler in Go says how to ask for less")
+	case tool.Param(t.Narrow.Value) == nil:
+		c.dangling(t.Narrow.At, "CT031", suggest(t.Narrow.Value, "parameters", paramNames(tool)), "there is no parameter %q", t.Narrow.Value)
+	}
+	if t.Structured.Value && tool.Answer != ir.JSONAnswer {
+		c.reportName(t.Structured.At, "CT031", `add answer = "json", or drop it`, "only an answer in JSON is for programs")
+	}
+}
+
+// plainEnvelope is that of a tool that says nothing about its answer: the text that its
+// command prints, and notes.
+func plainEnvelope(t *ir.Tool) ir.Envelope {
+	root := ir.Flat(t.Name)
+	return ir.Envelope{Root: root, Elements: []ir.Element{
+		{Name: root, Children: []ir.Child{
+			{Element: "output", Many: true, From: "records"},
+			{Element: "note", Many: true},
+		}},
+		{Name: "output", Summary: "What the command printed", Body: ir.BlockBody},
+		{Name: "note", Summary: "What was repaired in the call, and what was left out", Body: ir.InlineBody},
+	}}
 }
 
 func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
@@ -197,7 +240,7 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 
 // isSource reports whether records have values under such a key, or at such a path.
 func isSource(t *ir.Tool, key string) bool {
-	if readsPaths(t) {
+	if t.ReadsPaths() {
 		return steps(key) != nil && !strings.HasPrefix(key, everyItem)
 	}
 	return isKey(key)
@@ -213,6 +256,7 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 		Name: s.Name.Value, GoName: goName(s.Name.Value), Summary: c.summary(s.Summary, parameterSummary),
 		Type:     ir.AttributeType(c.choice(s.Type, "type", "string", "integer", "boolean", "time")),
 		Presence: ir.Always, From: s.From.Value, Param: s.Param.Value, Fixed: s.Fixed.Value,
+		Counts: root && s.From.Value == "count",
 	}
 	if s.Presence.Set {
 		a.Presence = ir.Presence(c.choice(s.Presence, "presence", "always", "optional", "nullable"))

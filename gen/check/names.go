@@ -164,15 +164,15 @@ func isGoFile(name string) bool {
 // each with what it stands for.
 func goNames(t *ir.Tool) [][2]string {
 	tool := "the tool " + t.Name
+	if t.Command != nil { // a table
+		return [][2]string{{t.GoName + "Tool", tool}}
+	}
 	names := [][2]string{
 		{t.GoName + "Params", tool},
 		{t.GoName + "Tool", tool},
 		{t.GoName + "MaxChars", tool},
 		{"Coerce" + t.GoName, tool},
 		{"Validate" + t.GoName, tool},
-	}
-	if t.Command != nil {
-		names = append(names, [2]string{t.GoName + "Args", tool}, [2]string{t.GoName + "CLI", tool}, [2]string{t.GoName + "ExitOK", tool})
 	}
 	for i := range t.Params {
 		names = append(names, paramNamesInGo(t.GoName, &t.Params[i], "the parameter "+t.Params[i].Name+" of "+t.Name)...)

@@ -7,24 +7,31 @@ import (
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// output judges how a command prints its records. The types of fields are those of
-// what reads them.
-func (c *checker) output(t *ir.Tool, s *spec.Tool) *ir.Output {
+// output judges how a command prints its records. Where the spec says nothing, it is a
+// text for the implied envelope, JSON for an answer in JSON, and else an array.
+func (c *checker) output(t *ir.Tool, s *spec.Tool) commandline.Output {
 	o := s.Command.Output
-	if o == nil {
-		if fields := c.pathFields(t, s); len(fields) > 0 {
-			return &ir.Output{Fields: fields}
-		}
-		return nil
+	switch {
+	case o == nil && t.Answer == ir.JSONAnswer:
+		return commandline.Output{Form: commandline.JSONAny}
+	case o == nil && s.Envelope == nil:
+		return commandline.Output{Form: commandline.Text}
+	case o == nil:
+		c.paths(s)
+		return commandline.Output{}
 	}
-	if t.Handler == ir.HandlerGo {
-		c.reportName(o.At, "CT038", "drop the table", "the handler in Go reads what the command prints")
+	if t.Answer == ir.JSONAnswer && o.Form.Set && !strings.HasPrefix(o.Form.Value, "json") {
+		c.report(o.Form.At, "CT038", "an answer in JSON is of a command that prints JSON", "use a form of JSON, or leave answer out")
 	}
-	out := &ir.Output{
+	out := commandline.Output{
 		Form:        c.choice(o.Form, "form", "json", "json_object", "json_lines", "delimited", "regexp", "text"),
-		MayBeAbsent: o.MayBeAbsent.Value, Separator: "\t", End: "\n", Pattern: o.Pattern.Value, Skip: o.Skip.Value,
+		MayBeAbsent: o.MayBeAbsent.Value, Pattern: o.Pattern.Value, Skip: o.Skip.Value,
+	}
+	if out.Form == commandline.Delimited {
+		out.Separator, out.End = "\t", "\n"
 	}
 	for key, f := range map[string]struct {
 		set   bool
@@ -67,59 +74,35 @@ func (c *checker) output(t *ir.Tool, s *spec.Tool) *ir.Output {
 	if out.Form == "delimited" && out.Separator == out.End && out.Separator != "" {
 		c.report(o.At, "CT038", "one text cannot both part fields and end records", "")
 	}
-	c.outputFields(t, s, o, out)
+	c.outputFields(t, s, o, &out)
 	return out
 }
 
-// readsPaths reports whether what fills an envelope is looked for at paths in JSON.
-func readsPaths(t *ir.Tool) bool {
-	if t.Handler == ir.HandlerGo || t.Command == nil {
-		return false
-	}
-	o := t.Command.Output
-	return o == nil || o.Form == "" || strings.HasPrefix(o.Form, "json")
-}
-
 // everyItem is the step of a path that leads to all items of an array.
-const everyItem = "[]"
+const everyItem = commandline.EveryItem
 
 const pathHint = "names and numbers with dots between them, such as data.items or commits.0.hash; [] behind a name is every item of an array: labels[].name"
 
 // steps takes a path in JSON apart. It returns nil for what is none.
 func steps(path string) []string {
-	var all []string
 	for i, part := range strings.Split(path, ".") {
 		name, each := strings.CutSuffix(part, everyItem)
 		if (name != "" || i > 0 || !each) && !isKey(name) {
 			return nil
 		}
-		if name != "" {
-			all = append(all, name)
-		}
-		if each {
-			all = append(all, everyItem)
-		}
 	}
-	return all
+	return ir.Steps(path)
 }
 
-// pathFields returns the fields that are deep inside of a record in JSON.
-func (c *checker) pathFields(t *ir.Tool, s *spec.Tool) []ir.OutputField {
+// paths judges what is read from deep inside of a record in JSON.
+func (c *checker) paths(s *spec.Tool) {
 	e := recordElement(s)
-	if e == nil || t.Handler == ir.HandlerGo {
-		return nil
+	if e == nil {
+		return
 	}
-	var fields []ir.OutputField
 	use := func(f spec.Field[string], many bool) {
-		path := steps(f.Value)
-		if len(path) < 2 || path[0] == everyItem {
-			return
-		}
-		if slices.Contains(path, everyItem) && !many {
+		if path := steps(f.Value); slices.Contains(path, everyItem) && path[0] != everyItem && !many {
 			c.reportf(f.At, "CT038", "an element that repeats holds many: name it with * among the children", "%s has as many values as there are items", f.Value)
-		}
-		if !slices.ContainsFunc(fields, func(g ir.OutputField) bool { return g.Name == f.Value }) {
-			fields = append(fields, ir.OutputField{Name: f.Value, Path: path})
 		}
 	}
 	use(e.TextFrom, false)
@@ -132,11 +115,13 @@ func (c *checker) pathFields(t *ir.Tool, s *spec.Tool) []ir.OutputField {
 			use(elements[name].TextFrom, many)
 		}
 	}
-	return fields
 }
 
 func elementsByName(s *spec.Tool) map[string]*spec.Element {
 	elements := map[string]*spec.Element{}
+	if s.Envelope == nil {
+		return elements
+	}
 	for i := range s.Envelope.Elements {
 		elements[s.Envelope.Elements[i].Name.Value] = &s.Envelope.Elements[i]
 	}
@@ -144,7 +129,7 @@ func elementsByName(s *spec.Tool) map[string]*spec.Element {
 }
 
 // outputFields settles the fields of records that are no JSON, or deep inside of it.
-func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *ir.Output) {
+func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *commandline.Output) {
 	var names []string
 	at := o.At
 	switch out.Form {
@@ -176,7 +161,7 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *ir
 	case "text":
 		names = []string{"text"}
 	case "json", "json_object", "json_lines":
-		out.Fields = c.pathFields(t, s)
+		c.paths(s)
 		return
 	default:
 		return
@@ -188,13 +173,9 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *ir
 		}
 		return
 	}
-	read := c.readFields(s, names, at)
-	for _, name := range names {
-		kind, ok := read[name]
-		if !ok {
-			kind = ir.TextAttribute // nobody reads it
-		}
-		out.Fields = append(out.Fields, ir.OutputField{Name: name, Type: kind})
+	c.readFields(s, names, at)
+	if out.Form == commandline.Delimited {
+		out.Fields = names
 	}
 }
 
@@ -211,41 +192,31 @@ func recordElement(s *spec.Tool) *spec.Element {
 	return nil
 }
 
-// readFields returns which fields the parts of a record read, and as what. A part that
-// reads another is reported.
-func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) map[string]ir.AttributeType {
-	read := map[string]ir.AttributeType{}
-	if s.Envelope == nil {
-		return read
-	}
-	use := func(f spec.Field[string], kind ir.AttributeType) {
-		switch {
-		case !f.Set:
-		case !slices.Contains(names, f.Value):
-			c.dangling(f.At, "CT038", suggest(f.Value, "fields", names), "the command prints no field %q", f.Value)
-		default:
-			read[f.Value] = kind
-		}
-	}
+// readFields reports the parts of a record that read a field that there is none of.
+func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) {
 	elements, e := elementsByName(s), recordElement(s)
 	if e == nil {
-		return read
+		return
 	}
 	if len(names) == 0 {
 		c.reportf(at, "CT038", "name the fields of a record", "without fields a record is a text, and %s is more", e.Name.Value)
-		return read
+		return
 	}
-	use(e.TextFrom, ir.TextAttribute)
+	use := func(f spec.Field[string]) {
+		if f.Set && !slices.Contains(names, f.Value) {
+			c.dangling(f.At, "CT038", suggest(f.Value, "fields", names), "the command prints no field %q", f.Value)
+		}
+	}
+	use(e.TextFrom)
 	for i := range e.Attributes {
-		use(e.Attributes[i].From, ir.AttributeType(e.Attributes[i].Type.Value))
+		use(e.Attributes[i].From)
 	}
 	for i, child := range e.Children.Value {
 		name, many, _ := splitChild(child)
 		if many {
 			c.reportf(e.Children.At.Elem(i), "CT038", "only JSON holds lists in a record", "nothing fills the elements %s", name)
 		} else if target := elements[name]; target != nil {
-			use(target.TextFrom, ir.TextAttribute)
+			use(target.TextFrom)
 		}
 	}
-	return read
 }

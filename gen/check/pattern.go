@@ -12,6 +12,9 @@ import (
 // out, no flags, no lookaround, no named groups, no dot, which leaves out one
 // character here and four there.
 func notPortable(pattern string) string {
+	if pattern == "" {
+		return "is empty, and matches everything"
+	}
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return "is not a regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	}
@@ -60,46 +63,4 @@ func notPortable(pattern string) string {
 		}
 	}
 	return ""
-}
-
-// excludesNUL reports whether no text a pattern accepts holds a NUL: it has to match
-// the whole text, and nothing in it matches that character.
-func excludesNUL(pattern string) bool {
-	re, err := syntax.Parse(pattern, syntax.Perl)
-	if pattern == "" || err != nil || re.Op != syntax.OpConcat || len(re.Sub) < 2 {
-		return false
-	}
-	last := len(re.Sub) - 1
-	if re.Sub[0].Op != syntax.OpBeginText || re.Sub[last].Op != syntax.OpEndText {
-		return false
-	}
-	for _, sub := range re.Sub[1:last] {
-		if matchesNUL(sub) {
-			return false
-		}
-	}
-	return true
-}
-
-// matchesNUL reports whether some text re matches may hold a NUL. A ^ or $ within is
-// no trouble: it makes re match less.
-func matchesNUL(re *syntax.Regexp) bool {
-	switch re.Op {
-	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
-		return true
-	case syntax.OpLiteral:
-		for _, r := range re.Rune {
-			if r == 0 {
-				return true
-			}
-		}
-	case syntax.OpCharClass:
-		return len(re.Rune) > 0 && re.Rune[0] == 0
-	}
-	for _, sub := range re.Sub {
-		if matchesNUL(sub) {
-			return true
-		}
-	}
-	return false
 }

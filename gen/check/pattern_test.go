@@ -73,55 +73,6 @@ func FuzzNotPortable(f *testing.F) {
 	})
 }
 
-func TestExcludesNUL(t *testing.T) {
-	t.Parallel()
-	for pattern, want := range map[string]bool{
-		`^[a-z]+$`: true, `^(a|b)*$`: true, `^[A-Za-z0-9._-]{1,128}$`: true, `^a$`: true, `^(?:[a-z]+|[0-9]{3})?$`: true,
-		`^(^a|b$)$`: true,
-
-		``: false, `^a`: false, `a$`: false, `^a|b$`: false, `^[^a]$`: false, `^a\$`: false, `^(.*)$`: false,
-		`^[^\n\r]*$`: false, `(^a$)|b`: false, `^a$|^b$`: false, `^$`: true,
-	} {
-		if got := excludesNUL(pattern); got != want {
-			t.Errorf("%s: %v", pattern, got)
-		}
-	}
-}
-
-// A pattern that is said to exclude a NUL matches no text with one in it.
-func FuzzExcludesNUL(f *testing.F) {
-	for _, seed := range []string{`^[a-z]+$`, `^(a|b)$`, `^a|b$`, `^[^a]+$`, `^a?b*$`, `^\x00$`, `^(^a|b$)+$`} {
-		f.Add(seed, "a\x00b")
-		f.Add(seed, "b\x00")
-	}
-	f.Fuzz(func(t *testing.T, pattern, text string) {
-		if len(pattern) > 200 || !excludesNUL(pattern) {
-			return
-		}
-		re, err := regexp.Compile(pattern)
-		if err != nil {
-			return
-		}
-		for _, s := range []string{text + "\x00", "\x00" + text, text + "\x00" + text, "\x00"} {
-			if re.MatchString(s) {
-				t.Errorf("%q matches %q", pattern, s)
-			}
-		}
-	})
-}
-
-func TestGuarded(t *testing.T) {
-	t.Parallel()
-	for prefix, want := range map[string]bool{
-		"--limit=": true, "-n=": true, "name=": true, "@": true, "+": true,
-		"": false, "-": false, "--": false, "-n": false, "--limit": false, "=": true, "--=": false, "-=": false, "---=": false,
-	} {
-		if got := guarded(prefix); got != want {
-			t.Errorf("%q: %v", prefix, got)
-		}
-	}
-}
-
 func TestGoName(t *testing.T) {
 	t.Parallel()
 	for snake, want := range map[string]string{

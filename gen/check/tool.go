@@ -19,8 +19,8 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 		Summary: c.summary(t.Summary, toolSummary),
 		Description: c.prose(t.Description, "description", longestDescription,
 			"say what the tool does, when to use it, and what it returns"),
-		Effect:  ir.Effect(c.choice(t.Effect, "effect", "read", "write")),
-		Handler: ir.HandlerCommand,
+		Effect:    ir.Effect(c.choice(t.Effect, "effect", "read", "write")),
+		OpenWorld: t.OpenWorld.Value, Handler: ir.HandlerCommand,
 	}
 	tool.JP = ir.JPTool{
 		Enable: c.choice(t.JP.Enable, "enable", "on", "off", "always", "explicit"),
@@ -34,17 +34,19 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	for _, r := range t.Rules {
 		tool.Rules = append(tool.Rules, c.rule(&tool, r))
 	}
+	c.answer(&tool, t)
 	if t.Command != nil {
 		tool.Command = c.command(&tool, t.Command)
-		tool.Command.Output = c.output(&tool, t)
+		tool.Output = c.output(&tool, t)
 	}
-	c.answer(&tool, t)
 	before := len(c.diags)
 	if t.Result != nil && tool.Answer == ir.JSONAnswer {
 		tool.Result = c.result(&tool, t.Result)
 	}
 	if t.Envelope != nil && tool.Answer == ir.EnvelopeAnswer {
 		tool.Envelope = c.envelope(&tool, t.Envelope)
+	} else if tool.Command != nil && tool.Answer == ir.EnvelopeAnswer {
+		tool.Envelope = plainEnvelope(&tool)
 	}
 	sound := len(c.diags) == before
 	for i := range t.Examples {
@@ -600,11 +602,14 @@ func (c *checker) works(tool *ir.Tool, t *spec.Tool, sound bool) {
 	if required && len(t.Examples) == 0 {
 		c.dangling(t.Name.At, "CT025", "add an [[examples]] table", "the tool has a required parameter and no example")
 	}
-	if tool.Handler != ir.HandlerCommand || tool.Answer != ir.EnvelopeAnswer {
-		return
-	}
-	if t.Command == nil {
+	switch {
+	case tool.Handler == ir.HandlerGo && t.Command != nil:
+		c.reportName(t.Command.At, "CT023", `drop one of the two`, "the tool has a command, and a handler in Go")
+	case tool.Handler == ir.HandlerCommand && t.Command == nil:
 		c.dangling(t.Name.At, "CT023", `add a [command] table, or handler = "go"`, "the tool has neither a command nor a handler")
+	}
+	if tool.Handler != ir.HandlerCommand || tool.Answer != ir.EnvelopeAnswer || t.Envelope == nil {
+		return
 	}
 	if sound && !t.File.Broken && tool.Envelope.Element(tool.Envelope.Root) != nil {
 		c.filled(tool, t.Envelope)

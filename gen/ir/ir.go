@@ -11,12 +11,14 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/commandline"
 )
 
 // Contract is everything the specs of one project declare.
 type Contract struct {
 	Families []Family // sorted by name
-	CLIs     []CLI    // sorted by name
+	CLIs     commandline.Lines
 	Targets  Targets
 	Accepted []Accepted
 }
@@ -40,16 +42,6 @@ func (c *Contract) Tools() []*Tool {
 	// A name need not begin with that of its family.
 	slices.SortStableFunc(tools, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
 	return tools
-}
-
-// CLI is a command line that tools.toml names.
-type CLI struct {
-	Name    string
-	GoName  string
-	Command []string // program and first words; a spec's arguments follow
-	Builtin bool     // served in this process unless another program is chosen
-	Env     string   // environment variable that chooses another program
-	PassEnv []string // environment variables it gets besides the usual ones; * stands at the end for any
 }
 
 // Family is the tools declared in one folder of specs: one Go package.
@@ -76,12 +68,12 @@ type Hints struct {
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 }
 
-// Hints returns, for a reading tool, that calling it twice changes nothing and
-// that it leaves this machine alone; for a writing tool what MCP assumes when told
-// nothing, which is the cautious side of every hint.
-func (e Effect) Hints() Hints {
-	if e == Read {
-		return Hints{ReadOnly: true, Idempotent: true}
+// Hints returns, for a reading tool, that calling it twice changes nothing, and that it
+// leaves this machine alone unless its spec says otherwise; for a writing tool what MCP
+// assumes when told nothing, which is the cautious side of every hint.
+func (t *Tool) Hints() Hints {
+	if t.Effect == Read {
+		return Hints{ReadOnly: true, Idempotent: true, OpenWorld: t.OpenWorld}
 	}
 	return Hints{Destructive: true, OpenWorld: true}
 }
@@ -97,13 +89,17 @@ type Tool struct {
 	Summary     string // one line
 	Description string // paragraphs separated by blank lines; lines are not wrapped
 	Effect      Effect
+	OpenWorld   bool   // it reaches beyond this machine
 	JP          JPTool // what the spec says to that target
 	Handler     Handler
 	Params      []Param // in the order of the spec
 	Rules       []Rule
-	Command     *Command // nil where the work is no command line
+	Command     *commandline.Command // nil where the work is no command line
+	Output      commandline.Output   // of the command
 	Answer      Answer
+	Structured  bool     // an answer in JSON is for programs too
 	MaxChars    int      // most characters of an answer; 0: no cap of its own
+	Narrow      string   // the parameter that asks for less
 	Envelope    Envelope // without elements where the answer is no envelope
 	Result      Result   // without fields where the answer is not JSON
 	Examples    []Example
@@ -168,7 +164,7 @@ type Handler string
 
 // The handlers.
 const (
-	HandlerCommand Handler = "command" // generated code alone
+	HandlerCommand Handler = "command" // a table that package commandline interprets
 	HandlerGo      Handler = "go"      // a method of the generated interface
 )
 
@@ -323,72 +319,25 @@ type Example struct {
 	Arguments string // canonical JSON object, parameters in declared order
 }
 
-// Command is how a tool runs its command line.
-type Command struct {
-	CLI  string
-	Args []Arg
-	// OKExit are the exit codes of an answer, sorted. EmptyExit are those among them of
-	// an answer without records, of which nothing is read.
-	OKExit    []int
-	EmptyExit []int
-	Failures  []ExitFailure
-	Output    *Output // nil: one JSON value, an array of records or an object with one in data
-	Stdin     *Arg    // nil: none
-	Env       []Variable
-	Dir       string // slash-separated, below where the call comes from; empty: there
-	Timeout   int    // in seconds; 0: the limit of who runs it
+// ReadsPaths reports whether what fills an envelope is looked for at paths in JSON.
+func (t *Tool) ReadsPaths() bool {
+	return t.Command != nil && (t.Output.Form == "" || strings.HasPrefix(t.Output.Form, "json"))
 }
 
-// Surroundings reports whether more is said of a run than its arguments.
-func (c *Command) Surroundings() bool {
-	return c.Stdin != nil || len(c.Env) > 0 || c.Dir != "" || c.Timeout != 0
-}
-
-// ExitFailure is what exit codes mean that are not those of an answer.
-type ExitFailure struct {
-	Exit              []int
-	Reason            string
-	Caller, Transient bool
-}
-
-// Variable is one of the environment.
-type Variable struct {
-	Name  string
-	Value Arg
-}
-
-// Output is the form in which a command prints its records, as in package contract.
-type Output struct {
-	Form           string   // empty: an array in JSON, or an object with one in data
-	Path           []string // of steps down to the records in JSON
-	MayBeAbsent    bool
-	Fields         []OutputField
-	Separator, End string
-	Pattern        string
-	Skip           string
-}
-
-// OutputField is a field of a record that is no JSON, or that is deep inside of one.
-type OutputField struct {
-	Name string
-	Type AttributeType // of a record that is no JSON
-	Path []string      // of steps down to it in JSON
-}
-
-// Arg is one argument, or a run of them, of a command line. Text and
-// placeholder are joined into one word, so a value can never become a flag.
-type Arg struct {
-	Prefix string  // literal text: "--limit=" or "--format=json"
-	Value  *Source // what follows the prefix; nil for a literal
-	Repeat bool    // one argument for each item of an array
-	When   string  // boolean parameter that must be true
-	Unless string  // boolean parameter that must be false
-}
-
-// Source is where a value comes from.
-type Source struct {
-	Param   string // a parameter
-	Context string // or a field of the call's context: "conversation_id"
+// Steps takes a path in JSON apart: names and numbers with dots between them, where []
+// behind a name is every item of an array.
+func Steps(path string) []string {
+	var steps []string
+	for part := range strings.SplitSeq(path, ".") {
+		name, each := strings.CutSuffix(part, commandline.EveryItem)
+		if name != "" {
+			steps = append(steps, name)
+		}
+		if each {
+			steps = append(steps, commandline.EveryItem)
+		}
+	}
+	return steps
 }
 
 // Envelope is the shape of a tool's answer.
@@ -468,6 +417,7 @@ type Attribute struct {
 	From     string // key in the command's JSON
 	Param    string // root only: the value of a parameter
 	Fixed    string // constant value
+	Counts   bool   // root only: the number of records
 }
 
 // Child is one child of an element.

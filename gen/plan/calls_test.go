@@ -68,7 +68,7 @@ func TestCalls(t *testing.T) {
 
 // called is what becomes of a call.
 func called(tool, arguments string) string {
-	_, err := generated.Handlers{Conv: convs{}, Conversation: conversations{}, Knowledge: lessons{}}.
+	_, err := generated.NewHandlers(convs{}, conversations{}, lessons{}).
 		Call(context.Background(), contract.Call{Tool: tool, Arguments: []byte(arguments)})
 	return err.Error()
 }

@@ -35,6 +35,7 @@ version = @text:accepted version@
 
 [cli.notes]
 command = [@text:program@, @text:word of a command@]
+end_of_options = @word:end of options@
 env     = @word:environment variable@
 pass_env = [@word:passed variable@]
 
@@ -79,7 +80,7 @@ summary = "Tags"
 
 [parameters.id]
 type         = "string"
-pattern      = @word:pattern@
+pattern      = @text:pattern@
 pattern_says = @text:pattern_says@
 summary      = "The note"
 
@@ -87,13 +88,6 @@ summary      = "The note"
 type    = "boolean"
 default = false
 summary = "All notes"
-
-[command]
-cli  = @word:cli@
-args = [
-  @text:argument@, { flag = @text:flag@ }, { flag = "--id={id}" }, { repeat = @word:repeated@ },
-  { flag = "--all", when = @word:when@ }, { flag = "--some", unless = @word:unless@ },
-]
 
 [envelope]
 root = @word:root@
@@ -128,10 +122,29 @@ arguments = { text = @text:example argument@ }
 summary     = "Run"
 description = "Runs."
 effect      = "read"
+narrow      = @word:narrow@
+
+[parameters.id]
+type         = "string"
+pattern      = "^[a-z]+$"
+pattern_says = "be an id"
+summary      = "The note"
+
+[parameters.tags]
+type    = "array"
+summary = "Tags"
+
+[parameters.all]
+type    = "boolean"
+default = false
+summary = "All notes"
 
 [command]
-cli        = "notes"
-args       = ["run"]
+cli        = @word:cli@
+args = [
+  @text:argument@, { option = @text:option@ }, "--id={id}", { value = @text:repeated@ },
+  { option = "--all", when = @word:when@ }, { option = "--some", unless = @word:unless@ },
+]
 stdin      = @text:standard input@
 env        = { EDITOR = @text:environment value@ }
 dir        = @word:working directory@
@@ -324,7 +337,7 @@ var harmlessValues = map[string]string{
 	"field type": "integer", "field presence": "optional", "field item type": "object",
 	"passed variable": "NOTES_TOKEN", "working directory": "docs", "output field": "id", "output separator": "\t", "output end": "\n", "skip": "^total$",
 	"environment variable": "NOTES_CLI", "folder": "generated", "JP folder": ".jp/mcp/tools", "skill file": ".jp/config/skill/notes.toml",
-	"tag": "notes_skill", "skill tool": "notes_list", "tool": "notes_list", "effect": "read", "enable": "on", "run": "ask", "handler": "go",
+	"tag": "notes_skill", "skill tool": "notes_list", "tool": "notes_list", "effect": "read", "enable": "on", "run": "ask", "handler": "go", "narrow": "all", "end of options": "--",
 	"pattern": "^[0-9]+$", "cli": "notes", "root": "notes_list", "root element": "notes_list", "child": "item*",
 	"accepted rule": "tool-removed", "dotted tool": "notes.draw", "alias": "notes_paint", "sunset": "2027-06-30", "discriminator": "kind",
 	"member enum value": "plain (text)", "format": "date", "ruled": "items", "code": "not_found", "field discriminator": "kind",
@@ -581,12 +594,33 @@ func goShape(t *testing.T, file emit.File) string {
 			b.WriteString(n.Name + " ")
 		case *ast.BasicLit:
 			b.WriteString(n.Kind.String() + " ")
+		case *ast.ValueSpec:
+			if len(n.Values) == 1 && isTable(n.Values[0]) {
+				b.WriteString("table ") // which is data, of as many parts as a text has
+				return false
+			}
 		default:
 			fmt.Fprintf(&b, "%T ", n)
 		}
 		return true
 	})
 	return b.String()
+}
+
+// isTable reports whether an expression is nothing but literals.
+func isTable(expr ast.Expr) bool {
+	table := true
+	ast.Inspect(expr, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case nil, *ast.CompositeLit, *ast.KeyValueExpr, *ast.BasicLit, *ast.Ident, *ast.SelectorExpr, *ast.ArrayType:
+		case *ast.UnaryExpr:
+			table = table && (n.Op == token.AND || n.Op == token.SUB)
+		default:
+			table = false
+		}
+		return true
+	})
+	return table
 }
 
 // keys is the keys and types of a decoded document.

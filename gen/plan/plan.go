@@ -7,8 +7,10 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sort"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/convtools/convtools/gen/emit/gocode"
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/emit/targets"
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/lower"
@@ -66,12 +69,9 @@ func Generate(fsys fs.FS) (*Result, error) {
 		return r, nil
 	}
 	r.Contract = contract
-	for _, emitter := range emitters(contract) {
-		files, err := emitter(contract)
-		if err != nil {
-			return nil, fmt.Errorf("generating: %w", err)
-		}
-		r.Files = append(r.Files, files...)
+	var err error
+	if r.Files, err = files(contract); err != nil {
+		return nil, fmt.Errorf("generating: %w", err)
 	}
 	sort.Slice(r.Files, func(i, j int) bool { return r.Files[i].Path < r.Files[j].Path })
 	return r, distinct(r.Files)
@@ -93,20 +93,21 @@ func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unuse
 	return changes, lock.Accept(changes, r.Contract.Accepted), nil
 }
 
-// emitters returns what is made of a contract: Go and the lock always, and the targets
+// files returns what is made of a contract: Go and the lock always, and the targets
 // that its project asks for.
-func emitters(c *ir.Contract) []func(*ir.Contract) ([]emit.File, error) {
-	schemas := schema.Schemas()
-	list := []func(*ir.Contract) ([]emit.File, error){
-		func(c *ir.Contract) ([]emit.File, error) { return gocode.Emit(c, schema.CompactOf(schemas)) },
-		lock.Emit,
+func files(c *ir.Contract) ([]emit.File, error) {
+	emitters := []func() ([]emit.File, error){
+		func() ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
+		func() ([]emit.File, error) { return lock.Emit(c) },
 	}
 	for _, target := range targets.All() {
 		if c.Targets.Makes(target.Name) {
-			list = append(list, func(c *ir.Contract) ([]emit.File, error) { return target.Emit(c, schemas) })
+			emitters = append(emitters, func() ([]emit.File, error) { return target.Emit(c, schema.Of) })
 		}
 	}
-	return list
+	made, problems := make([][]emit.File, len(emitters)), make([]error, len(emitters))
+	parallel.Each(len(emitters), func(i int) { made[i], problems[i] = emitters[i]() })
+	return slices.Concat(made...), errors.Join(problems...)
 }
 
 // distinct demands that no two files are one, on any file system.

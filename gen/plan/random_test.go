@@ -115,7 +115,8 @@ func (r random) tool(name string) string {
 		}
 		seen[p] = true
 		fmt.Fprintf(&b, "\n[parameters.%s]\nsummary = \"A parameter\"\n", p)
-		word := fmt.Sprintf("{ flag = \"--%s={%s}\" }", p, p)
+		word := fmt.Sprintf("\"--%s={%s}\"", p, p)
+		scalar := true
 		switch r.IntN(10) {
 		case 0:
 			fmt.Fprintf(&b, "type = \"integer\"\nmaximum = 9\nrepairs = [\"from_string\", \"clamp\"]\n%s", r.one("", "default = 3\n"))
@@ -125,13 +126,13 @@ func (r random) tool(name string) string {
 			fmt.Fprintf(&b, "type = \"string\"\nenum = [%q, %q]\nrepairs = [\"spelling\"]\n", r.name(), r.one("by-day", "by_day", "By Day", "!", "maximum"))
 		case 3:
 			fmt.Fprintf(&b, "type = \"array\"\nitems = { enum = [%q, \"other\"] }\n%s", r.name(), r.one("", "default = [\"other\"]\n"))
-			word = fmt.Sprintf("{ repeat = \"--%s={%s}\" }", p, p)
+			word, scalar = fmt.Sprintf("{ option = \"--%s\", value = \"{%s}\", empty = true }", p, p), false
 		case 4:
 			fmt.Fprintf(&b, "type = \"string\"\npattern = %q\npattern_says = \"be a name\"\n", r.one("^[a-z]+$", "^[a-z]{1,9}$", "^(a|b)$", `^[^\\u0000]$`, "^a|b$"))
 		case 5:
 			fmt.Fprintf(&b, "type = \"array\"\none_or_many = true\n%s%s", r.one("", "max_items = 3\n"),
 				r.one("items = { pattern = \"^[a-z]+$\", pattern_says = \"be a name\" }\n", "items = { single_line = true }\n", "items = { enum = [\"a\", \"max\"] }\n"))
-			word = fmt.Sprintf("{ repeat = \"--%s={%s}\" }", p, p)
+			word, scalar = fmt.Sprintf("{ option = \"--%s\", value = \"{%s}\", empty = true }", p, p), false
 		case 6:
 			fmt.Fprintf(&b, "type = \"object\"\n%s", r.one("", "nullable = true\n"))
 			r.members(&b, "parameters."+p, 2)
@@ -147,7 +148,7 @@ func (r random) tool(name string) string {
 			nullable := r.one("true", "false")
 			fmt.Fprintf(&b, "type = \"array\"\nnullable = %s\nitems = { type = %q, nullable = %s }\n", r.one("true", "false"), r.one("integer", "number", "boolean"), nullable)
 			if word = ""; nullable == "false" {
-				word = fmt.Sprintf("{ repeat = \"--%s={%s}\" }", p, p)
+				word, scalar = fmt.Sprintf("{ option = \"--%s\", value = \"{%s}\", empty = true }", p, p), false
 			}
 		case 9:
 			fmt.Fprintf(&b, "type = \"number\"\n%s", r.one("", "default = 0.5\n", "nullable = true\n", "required = true\n"))
@@ -155,12 +156,12 @@ func (r random) tool(name string) string {
 		if word != "" {
 			args = append(args, word)
 		}
-		if strings.HasPrefix(word, "{ flag") {
+		if word != "" && scalar {
 			scalars = append(scalars, p)
 		}
 	}
-	fmt.Fprintf(&b, "\n[command]\ncli = \"notes\"\nargs = [\"list\", %s]\n", strings.Join(args, ", "))
 	if handler == "command" {
+		fmt.Fprintf(&b, "\n[command]\ncli = \"notes\"\nargs = [\"list\", %s]\n", strings.Join(args, ", "))
 		r.surroundings(&b, scalars)
 	}
 	if answer == "envelope" {

@@ -17,6 +17,7 @@ const (
 	TableKey   Type = "table"     // one table of the kind
 	TablesKey  Type = "tables"    // an array of tables of the kind
 	NamedKey   Type = "named"     // tables of the kind under free names
+	WordsKey   Type = "words"     // a string, or an array of strings
 	ArgsKey    Type = "args"      // an array of strings and tables of the kind
 	VarsKey    Type = "variables" // strings under free names
 )
@@ -105,7 +106,7 @@ func Keys() map[string][]Key {
 		},
 		"cli": {
 			{Name: "command", Type: TextsKey, Required: true, Doc: "The program and its first words; what a spec says follows"},
-			{Name: "builtin", Type: BooleanKey, Doc: "Whether the program that hosts the tools serves it itself"},
+			{Name: "end_of_options", Type: WordsKey, Doc: "The argument behind which this program takes nothing for an option, such as --, or several. Not every program has one: find, sqlite3 and jq 1.6 read on"},
 			{Name: "env", Type: TextKey, Doc: "The environment variable that names another program"},
 			{Name: "pass_env", Type: TextsKey, Doc: "Environment variables that the program gets besides those that name folders, the language and the time zone, such as GH_TOKEN, or AWS_* for all that begin so"},
 		},
@@ -133,13 +134,16 @@ func Keys() map[string][]Key {
 			{Name: "summary", Type: TextKey, Required: true, Doc: "What the tool does, in one line without a full stop"},
 			{Name: "description", Type: TextKey, Required: true, Doc: "What it does, when to use it, and what it returns, in paragraphs"},
 			{Name: "effect", Type: TextKey, Required: true, Values: []string{"read", "write"}, Doc: "Whether it changes anything"},
-			{Name: "handler", Type: TextKey, Values: []string{"command", "go"}, Doc: "Who makes the answer: the records of the command, which is the default, or a method in Go"},
+			{Name: "open_world", Type: BooleanKey, Doc: "Whether a tool that reads reaches beyond this machine"},
+			{Name: "handler", Type: TextKey, Values: []string{"command", "go"}, Doc: "Who does the work: the command, which is the default, or a method in Go"},
 			{Name: "answer", Type: TextKey, Values: []string{"envelope", "text", "json"}, Doc: "The form of the answer; an envelope where it is left out"},
-			{Name: "max_chars", Type: IntegerKey, Doc: "Most characters of an answer that is no envelope"},
+			{Name: "structured", Type: BooleanKey, Doc: "Whether hosts get an answer in JSON as structured content too"},
+			{Name: "max_chars", Type: IntegerKey, Doc: "Most characters of an answer; 20000 of a command's where it is left out"},
+			{Name: "narrow", Type: TextKey, Doc: "The parameter that asks for less, which an answer names that is cut"},
 			{Name: "parameters", Type: NamedKey, Kind: "parameters", Doc: "What the tool takes, in the order it is shown in"},
 			{Name: "rules", Type: TablesKey, Kind: "rules", Doc: "Relations between parameters"},
 			{Name: "command", Type: TableKey, Kind: "command", Doc: "The command line that does the work"},
-			{Name: "envelope", Type: TableKey, Kind: "envelope", Doc: "The shape of an answer in XML"},
+			{Name: "envelope", Type: TableKey, Kind: "envelope", Doc: "The shape of an answer in XML; where it is left out, it is the text that the command prints, and notes"},
 			{Name: "result", Type: TableKey, Kind: "result", Doc: "The fields of an answer in JSON"},
 			{Name: "examples", Type: TablesKey, Kind: "examples", Doc: "Calls that a reader can copy"},
 			{Name: "targets", Type: TableKey, Kind: "tool targets", Doc: "What one target alone has to know of the tool"},
@@ -169,12 +173,12 @@ func Keys() map[string][]Key {
 			{Name: "ok_exit", Type: NumbersKey, Doc: "Exit codes of an answer; 0 where they are left out"},
 			{Name: "empty_exit", Type: NumbersKey, Doc: "Exit codes of an answer without records, whatever is printed"},
 			{Name: "failures", Type: TablesKey, Kind: "failures", Doc: "What other exit codes mean"},
-			{Name: "stdin", Type: TextKey, Doc: "The standard input: text, with one {parameter} at its end; none where the parameter is not given"},
-			{Name: "env", Type: VarsKey, Doc: "Environment variables and their values: text, with one {parameter} at its end; a variable is left out where its parameter is not given"},
+			{Name: "stdin", Type: TextKey, Doc: "The standard input: text with {parameter} in it, or one that is an array or an object, as JSON; none where a parameter is not given"},
+			{Name: "env", Type: VarsKey, Doc: "Environment variables and their values: text with {parameter} in it; a variable is left out where a parameter is not given"},
 			{Name: "dir", Type: TextKey, Doc: "The working directory, below the directory that the call comes from"},
 			{Name: "timeout", Type: IntegerKey, Doc: "How many seconds the command may run; 30 where it is left out"},
-			{Name: "output", Type: TableKey, Kind: "output", Doc: "How the command prints its records; a JSON array, or an object with one in data, where it is left out"},
-			{Name: "args", Type: ArgsKey, Kind: "args", Required: true, Doc: "The arguments: text, with one {parameter} at its end, or tables"},
+			{Name: "output", Type: TableKey, Kind: "output", Doc: "How the command prints its records. Where it is left out: a text without an envelope, JSON with answer = \"json\", and else a JSON array, or an object with one in data"},
+			{Name: "args", Type: ArgsKey, Kind: "args", Required: true, Doc: "The arguments: text with {parameter} in it, where {{ and }} are braces, or tables. A value at the beginning of an argument must not begin with a hyphen, unless an option or the end of options stands before it"},
 		},
 		"failures": {
 			{Name: "exit", Type: NumbersKey, Required: true, Doc: "The exit codes"},
@@ -193,10 +197,11 @@ func Keys() map[string][]Key {
 			{Name: "skip", Type: TextKey, Doc: "delimited and regexp: the pattern of records that are none, such as headings"},
 		},
 		"args": {
-			{Name: "flag", Type: TextKey, Doc: "An argument that is left out where its parameter is not given"},
-			{Name: "repeat", Type: TextKey, Doc: "An argument for each item of an array"},
+			{Name: "option", Type: WordsKey, Doc: "What stands before the value, as an argument of its own, or several, such as -e, or [\"--arg\", \"name\"]; without a value, it stands alone"},
+			{Name: "value", Type: TextKey, Doc: "The argument: text with {parameter} in it. It is left out, with its option, where a parameter is not given, and repeated for each item of an array"},
 			{Name: "when", Type: TextKey, Doc: "The boolean parameter that has to be true for it"},
 			{Name: "unless", Type: TextKey, Doc: "The boolean parameter that has to be false for it"},
+			{Name: "empty", Type: BooleanKey, Doc: "Whether a value in it may be empty, which is refused else"},
 		},
 		"envelope": {
 			{Name: "root", Type: TextKey, Required: true, Doc: "The element that holds all others"},

@@ -256,7 +256,7 @@ func (l *loader) project(file *File, root map[string]any) *Project {
 	for _, c := range t.named("cli", "the command line") {
 		p.CLIs = append(p.CLIs, CLI{
 			Name: c.name, At: c.at,
-			Command: c.mustTexts("command"), Builtin: c.boolean("builtin"), Env: c.text("env"), PassEnv: c.texts("pass_env"),
+			Command: c.mustTexts("command"), EndOfOptions: c.words("end_of_options"), Env: c.text("env"), PassEnv: c.texts("pass_env"),
 		})
 		c.close()
 	}
@@ -296,7 +296,8 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 		File: file,
 		Name: t.mustText("name"), Summary: t.mustText("summary"), Description: t.mustText("description"),
 		Effect: t.mustText("effect"), Handler: t.text("handler"),
-		Answer: t.text("answer"), MaxChars: t.integer("max_chars"),
+		OpenWorld: t.boolean("open_world"), Answer: t.text("answer"), Structured: t.boolean("structured"),
+		MaxChars: t.integer("max_chars"), Narrow: t.text("narrow"),
 	}
 	if targets := t.sub("targets", "targets", false); targets != nil {
 		if jp := targets.sub("jp", "targets.jp", false); jp != nil {
@@ -324,13 +325,10 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 	if c := t.sub("command", "command", false); c != nil {
 		tool.Command = l.command(c)
 	}
-	// Whoever says nothing about the answer means an envelope. What is wrong with
-	// any other word is told where that stands.
-	needed := !tool.Answer.Set || tool.Answer.Value == "envelope"
-	if e := t.sub("envelope", "envelope", needed); e != nil {
+	if e := t.sub("envelope", "envelope", tool.needsEnvelope()); e != nil {
 		tool.Envelope = l.envelope(e)
 	}
-	if r := t.sub("result", "result", tool.Answer.Value == "json"); r != nil {
+	if r := t.sub("result", "result", tool.Answer.Value == "json" && tool.Command == nil); r != nil {
 		tool.Result = &Result{At: r.at, Plain: r.boolean("plain"), Codes: r.texts("codes")}
 		for _, f := range r.named("fields", "the field") {
 			tool.Result.Fields = append(tool.Result.Fields, l.param(f))
@@ -451,10 +449,10 @@ func (l *loader) command(t *table) *Command {
 		place := at.Elem(i)
 		switch item := item.(type) {
 		case string:
-			c.Args = append(c.Args, Arg{At: place, Literal: Field[string]{Value: item, Set: true, At: place}})
+			c.Args = append(c.Args, Arg{At: place, Value: Field[string]{Value: item, Set: true, At: place}})
 		case map[string]any:
 			a := l.table(place, "args", "an argument", item)
-			c.Args = append(c.Args, Arg{At: place, Flag: a.text("flag"), Repeat: a.text("repeat"), When: a.text("when"), Unless: a.text("unless")})
+			c.Args = append(c.Args, Arg{At: place, Option: a.words("option"), Value: a.text("value"), When: a.text("when"), Unless: a.text("unless"), Empty: a.boolean("empty")})
 			a.close()
 		default:
 			t.wrong(place, fmt.Sprintf("args[%d]", i), "a string or a table", item)
@@ -462,6 +460,16 @@ func (l *loader) command(t *table) *Command {
 	}
 	t.close()
 	return c
+}
+
+// needsEnvelope reports whether a spec has to say what its answer looks like. Whoever says
+// nothing means an envelope; that of a command that prints a text goes without saying.
+// What is wrong with any other word is told where that stands.
+func (t *Tool) needsEnvelope() bool {
+	if t.Answer.Set && t.Answer.Value != "envelope" {
+		return false
+	}
+	return t.Command == nil || t.Command.Output != nil && t.Command.Output.Form.Value != "text"
 }
 
 func (l *loader) envelope(t *table) *Envelope {

@@ -60,9 +60,10 @@ type CLI struct {
 	Name    string
 	At      Place
 	Command Field[[]string]
-	Builtin Field[bool]
-	Env     Field[string]
-	PassEnv Field[[]string]
+	// EndOfOptions are the arguments behind which the program takes nothing for an option.
+	EndOfOptions Field[[]string]
+	Env          Field[string]
+	PassEnv      Field[[]string]
 }
 
 // GoTarget is [targets.go].
@@ -98,9 +99,12 @@ type Tool struct {
 	Effect      Field[string]
 	JP          JPTool
 	Handler     Field[string]
+	OpenWorld   Field[bool]
 	Answer      Field[string]
-	MaxChars    Field[int64] // of a text answer; an envelope has its own
-	Params      []Param      // in document order
+	Structured  Field[bool]
+	MaxChars    Field[int64]
+	Narrow      Field[string]
+	Params      []Param // in document order
 	Rules       []Rule
 	Command     *Command
 	Envelope    *Envelope // nil where there is none, as with a text answer
@@ -207,15 +211,15 @@ type Output struct {
 	Skip        Field[string]
 }
 
-// Arg is one entry of command.args: a string, or a table with one of flag and
-// repeat.
+// Arg is one entry of command.args: a string, which is its value, or a table with
+// an option, a value, or both.
 type Arg struct {
-	At      Place
-	Literal Field[string]
-	Flag    Field[string]
-	Repeat  Field[string]
-	When    Field[string]
-	Unless  Field[string]
+	At     Place
+	Option Field[[]string]
+	Value  Field[string]
+	When   Field[string]
+	Unless Field[string]
+	Empty  Field[bool]
 }
 
 // Envelope is the [envelope] table.

@@ -224,6 +224,15 @@ func (t *table) texts(key string) Field[[]string] { return list[string](t, key, 
 
 func (t *table) mustTexts(key string) Field[[]string] { return list[string](t, key, "a string", true) }
 
+// words is a member that is a string, for a list of one, or an array of them.
+func (t *table) words(key string) Field[[]string] {
+	if one, ok := t.m[key].(string); ok {
+		t.asked = append(t.asked, key)
+		return Field[[]string]{Value: []string{one}, Set: true, At: t.at.Key(key)}
+	}
+	return t.texts(key)
+}
+
 func (t *table) integers(key string) Field[[]int64] {
 	return list[int64](t, key, "an integer", false)
 }

@@ -14,10 +14,10 @@ import (
 
 // Tool returns a tool. schema is the JSON Schema of its arguments.
 func Tool(t *ir.Tool, schema string) contract.Tool {
-	hints := t.Effect.Hints()
+	hints := t.Hints()
 	return contract.Tool{
 		Name: t.Name, Aliases: t.OtherNames(), Summary: t.Summary, Description: description(t), Effect: string(t.Effect),
-		InputSchema: schema, Example: example(t), MaxChars: t.MaxChars, Plain: t.Result.Plain,
+		InputSchema: schema, Example: example(t), MaxChars: t.MaxChars, Plain: t.Result.Plain, Structured: t.Structured,
 		Hints:      contract.Hints{ReadOnly: hints.ReadOnly, Destructive: hints.Destructive, Idempotent: hints.Idempotent, OpenWorld: hints.OpenWorld},
 		Parameters: parameters(t, t.Params), Rules: rules(t),
 	}

@@ -3,10 +3,10 @@
 // convtools runs, and that of a program whose tools are all declared in specs:
 //
 //	func main() {
-//		lines := generated.CommandLines()
+//		runner := commandline.New(generated.CommandLines())
 //		app.Main(app.Program{
 //			Name: "gittools", Version: "0.1.0",
-//			Families: declared.Families(generated.Tools(), generated.Handlers{CLI: declared.CommandLines(lines)}.Call, lines),
+//			Families: app.Declared(generated.Tools(), generated.NewHandlers(runner).Call, runner),
 //			JPFiles:  jpfiles.Files(),
 //		})
 //	}

@@ -19,9 +19,40 @@ func Params[P any](call *contract.Call, tool *contract.Tool) (P, error) {
 	return params, err
 }
 
-// WithDefaults returns the arguments of a tool with the defaults of those that are not given.
+// WithDefaults returns the arguments of a tool with the defaults of those that are not given,
+// and of members inside of them.
 func WithDefaults(tool *contract.Tool, args Object) Object {
-	return slices.Concat(args, defaults(args, tool.Parameters))
+	return withDefaults(args, &contract.Shape{Members: tool.Parameters})
+}
+
+func withDefaults(o Object, s *contract.Shape) Object {
+	members, _ := members(s, o)
+	full := slices.Concat(o, defaults(o, members))
+	for i := range members {
+		inner := &members[i]
+		for inner.Items != nil {
+			inner = inner.Items
+		}
+		if value, given := o.Get(members[i].Name); given && inner.Shape != nil {
+			full.set(members[i].Name, inside(value, inner.Shape))
+		}
+	}
+	return full
+}
+
+// inside returns a value with defaults filled in, in each object in it.
+func inside(value any, s *contract.Shape) any {
+	switch value := value.(type) {
+	case Object:
+		return withDefaults(value, s)
+	case []any:
+		list := make([]any, len(value))
+		for i := range value {
+			list[i] = inside(value[i], s)
+		}
+		return list
+	}
+	return value
 }
 
 // defaults returns the members that an object has not and that have a default.

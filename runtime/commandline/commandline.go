@@ -1,69 +1,73 @@
-// Package commandline runs the command lines of tools.toml for tools whose work they
-// are, under the limits of package process. Which program runs is for tools.toml and
-// the user's environment to say, never for a call: that only chooses arguments.
+// Package commandline is the interpreter of tools whose work is a command line: a [Tool]
+// is data, from a generated table or from a spec as it stands, and a [Runner] answers
+// calls of it.
 //
-// It never reads what a program prints, and judges no exit code.
+// Which program runs is for tools.toml and the user's environment to say, never for a
+// call: that chooses values of arguments, and none of them can become an option. What a
+// program prints is read as it comes, and no more of it is kept than an answer can show.
 package commandline
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// Runner runs command lines. It is a [contract.CLI].
+// Line is a command line that tools.toml names.
+type Line struct {
+	Name string
+	// Command is the program and its first words. A tool's arguments follow.
+	Command []string
+	// Env is the environment variable that chooses another program, if there is one.
+	Env string
+	// PassEnv names environment variables that the program gets besides those that
+	// name folders, the language and the time zone. A name that ends in * stands for
+	// all that begin so.
+	PassEnv []string
+}
+
+// Lines are the command lines of a project, sorted by name.
+type Lines []Line
+
+// Lookup returns the command line of that name.
+func (l Lines) Lookup(name string) (Line, bool) {
+	i := slices.IndexFunc(l, func(line Line) bool { return line.Name == name })
+	if i < 0 {
+		return Line{}, false
+	}
+	return l[i], true
+}
+
+// Runner answers calls of tools.
 type Runner struct {
-	Lines contract.CommandLines
+	Lines Lines
 	// Getenv looks up the environment, in which a user may name another program.
 	Getenv func(string) string
 	// Process runs programs.
 	Process process.Runner
 }
 
+// New returns a runner in the environment of this process.
+func New(lines Lines) *Runner {
+	return &Runner{Lines: lines, Getenv: os.Getenv, Process: process.Exec{}}
+}
+
 // Words returns the program of a command line and its first arguments: those of
 // tools.toml, or what the environment has in their place.
-func (r Runner) Words(line contract.CommandLine) ([]string, error) {
+func (r *Runner) Words(line Line) ([]string, error) {
 	if line.Env != "" {
 		if chosen := strings.TrimSpace(r.Getenv(line.Env)); chosen != "" {
 			return process.SplitCommand(chosen)
 		}
 	}
-	if line.Builtin {
-		return nil, errors.New("this program does not serve it itself")
-	}
 	return line.Command, nil
-}
-
-// RunCLI runs a command in the directory that the call comes from, or in a folder of
-// it. An error is a [*contract.Error].
-func (r Runner) RunCLI(ctx context.Context, call contract.Context, command contract.Command) (contract.CommandResult, error) {
-	line, ok := r.Lines.Lookup(command.CLI)
-	if !ok {
-		return contract.CommandResult{}, &contract.Error{Message: "There is no command line " + command.CLI + " here. It is a fault of the program; another call will not help."}
-	}
-	words, err := r.Words(line)
-	if err != nil {
-		return contract.CommandResult{}, failed(line, err)
-	}
-	dir, err := below(call.Dir, command.Dir)
-	if err != nil {
-		return contract.CommandResult{}, failed(line, err)
-	}
-	result, err := r.Process.Run(ctx, process.Command{
-		Path: words[0], Args: append(words[1:len(words):len(words)], command.Args...), Dir: dir,
-		Env:   append(process.DefaultEnv(line.PassEnv...), command.Env...),
-		Stdin: command.Stdin, Limits: process.Limits{Timeout: command.Timeout},
-	})
-	if err != nil {
-		return contract.CommandResult{}, failed(line, err)
-	}
-	return contract.CommandResult{Stdout: result.Stdout, Stderr: result.Stderr, Exit: result.ExitCode}, nil
 }
 
 // below returns a folder of dir. A link in a project that leads out of it would have
@@ -88,7 +92,7 @@ func below(dir, folder string) (string, error) {
 }
 
 // failed words why a command line could not be run to its end.
-func failed(line contract.CommandLine, err error) error {
+func (line Line) failed(err error) error {
 	said := func(why string) string {
 		message := "The command line " + line.Name + " failed: " + why + "."
 		if line.Env != "" {

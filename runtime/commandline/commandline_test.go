@@ -16,6 +16,16 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
+// one is a tool that runs a command line with the arguments log, -- and a word of hostile
+// text.
+func one(line string) *commandline.Tool {
+	word := func(text string) commandline.Arg { return commandline.Arg{Value: []commandline.Part{{Text: text}}} }
+	return &commandline.Tool{
+		Tool: contract.Tool{Name: "one", Effect: "read", MaxChars: 1000}, Output: commandline.Output{Form: commandline.JSONAny},
+		Command: commandline.Command{Line: line, OKExit: []int{0}, Args: []commandline.Arg{word("log"), word("--"), word("; rm")}},
+	}
+}
+
 // ran is a process.Runner that keeps what it is to run.
 type ran struct {
 	command process.Command
@@ -27,14 +37,14 @@ func (r *ran) Run(_ context.Context, c process.Command) (process.Result, error) 
 	if r.err != nil {
 		return process.Result{}, r.err
 	}
-	return process.Result{Stdout: []byte("out"), Stderr: []byte("err"), ExitCode: 3}, nil
+	_, err := c.Output.Write([]byte("1"))
+	return process.Result{}, err
 }
 
-func TestRunCLI(t *testing.T) {
+func TestLines(t *testing.T) {
 	t.Parallel()
-	lines := contract.CommandLines{
+	lines := commandline.Lines{
 		{Name: "git", Command: []string{"git", "--no-pager"}, Env: "GIT_TOOL"},
-		{Name: "own", Command: []string{"own"}, Builtin: true},
 	}
 	for _, tc := range []struct {
 		name, line, chosen string
@@ -46,20 +56,19 @@ func TestRunCLI(t *testing.T) {
 		{name: "as the user has it", line: "git", chosen: "'/opt/my git/git' -c color.ui=never", wantWords: []string{"/opt/my git/git", "-c", "color.ui=never", "log", "--", "; rm"}},
 		{name: "a variable of blanks", line: "git", chosen: " ", wantWords: []string{"git", "--no-pager", "log", "--", "; rm"}},
 		{name: "a variable that needs a shell", line: "git", chosen: "git | less", wantErr: "The user can name another program in the environment variable GIT_TOOL."},
-		{name: "builtin", line: "own", wantErr: "The command line own failed: this program does not serve it itself."},
 		{name: "unknown", line: "hg", wantErr: "There is no command line hg here."},
 		{name: "a program that is not there", line: "git", err: &process.Error{Kind: process.NotFound, Command: "/home/somebody/git log", Name: "git", Detail: "no such program"}, wantErr: "The command line git failed: git: no such program."},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			program := &ran{err: tc.err}
-			runner := commandline.Runner{Lines: lines, Process: program, Getenv: func(name string) string {
+			runner := &commandline.Runner{Lines: lines, Process: program, Getenv: func(name string) string {
 				if name == "GIT_TOOL" {
 					return tc.chosen
 				}
 				return ""
 			}}
-			result, err := runner.RunCLI(t.Context(), contract.Context{Dir: "/project"}, contract.Command{CLI: tc.line, Args: []string{"log", "--", "; rm"}})
+			answer, err := runner.Call(t.Context(), one(tc.line), contract.Call{Tool: "one", Context: contract.Context{Dir: "/project"}})
 			var worded *contract.Error
 			if tc.wantErr != "" {
 				if !errors.As(err, &worded) || !strings.Contains(worded.Message, tc.wantErr) {
@@ -77,8 +86,8 @@ func TestRunCLI(t *testing.T) {
 			if diff := cmp.Diff(tc.wantWords, got); diff != "" || program.command.Dir != "/project" {
 				t.Errorf("it runs in %q (-want +got):\n%s", program.command.Dir, diff)
 			}
-			if diff := cmp.Diff(contract.CommandResult{Stdout: []byte("out"), Stderr: []byte("err"), Exit: 3}, result); diff != "" {
-				t.Errorf("result (-want +got):\n%s", diff)
+			if answer != `{"value":1}` {
+				t.Errorf("answer %s", answer)
 			}
 		})
 	}
@@ -95,12 +104,15 @@ func TestSurroundings(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := &ran{}
-	runner := commandline.Runner{
-		Lines:   contract.CommandLines{{Name: "notes", Command: []string{"notes"}, PassEnv: []string{"COMMANDLINE_TOK*"}}},
+	runner := &commandline.Runner{
+		Lines:   commandline.Lines{{Name: "notes", Command: []string{"notes"}, PassEnv: []string{"COMMANDLINE_TOK*"}}},
 		Process: program, Getenv: func(string) string { return "" },
 	}
-	command := contract.Command{CLI: "notes", Stdin: []byte("text"), Env: []string{"STATE=open", "NO_COLOR="}, Dir: "docs/notes", Timeout: 5 * time.Second}
-	if _, err := runner.RunCLI(t.Context(), contract.Context{Dir: dir}, command); err != nil {
+	tool := one("notes")
+	tool.Command.Stdin = []commandline.Part{{Text: "text"}}
+	tool.Command.Env = []commandline.Variable{{Name: "STATE", Value: []commandline.Part{{Text: "open"}}}, {Name: "NO_COLOR"}}
+	tool.Command.Dir, tool.Command.Timeout = "docs/notes", 5
+	if _, err := runner.Call(t.Context(), tool, contract.Call{Tool: "one", Context: contract.Context{Dir: dir}}); err != nil {
 		t.Fatal(err)
 	}
 	got := program.command
@@ -137,8 +149,10 @@ func TestFoldersOfACall(t *testing.T) {
 			"up":   `the folder "up" that it is to run in is a link that leads elsewhere`,
 		} {
 			program := &ran{}
-			runner := commandline.Runner{Lines: contract.CommandLines{{Name: "ls", Command: []string{"ls"}}}, Process: program}
-			_, err := runner.RunCLI(t.Context(), contract.Context{Dir: dir}, contract.Command{CLI: "ls", Dir: folder})
+			runner := &commandline.Runner{Lines: commandline.Lines{{Name: "ls", Command: []string{"ls"}}}, Process: program}
+			tool := one("ls")
+			tool.Command.Dir = folder
+			_, err := runner.Call(t.Context(), tool, contract.Call{Tool: "one", Context: contract.Context{Dir: dir}})
 			switch {
 			case want == "" && (err != nil || program.command.Dir != filepath.Join(dir, folder)):
 				t.Errorf("%s: it runs in %q, %v", folder, program.command.Dir, err)

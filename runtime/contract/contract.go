@@ -8,13 +8,11 @@ package contract
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/near"
@@ -56,6 +54,16 @@ func (c Call) Renamed(name, until string) Call {
 	return c
 }
 
+// Noted returns an answer in text with the notes of the call that it does not carry by itself.
+func (c Call) Noted(answer string) string {
+	for _, note := range c.Notes {
+		if !strings.Contains(answer, note) {
+			answer += "\n\nNote: " + note
+		}
+	}
+	return answer
+}
+
 // Tool describes one tool to a host. It is a value: who knows more about a tool
 // at run time, such as what it can be asked for, says so in a copy.
 type Tool struct {
@@ -68,6 +76,7 @@ type Tool struct {
 	Parameters  []Parameter // in the order they are declared
 	Rules       []Rule
 	Hints       Hints
+	Structured  bool   // its answer is JSON for programs as well, an object
 	Example     string // the arguments of a call that works, as JSON; empty where none is known
 	MaxChars    int    // most characters of an answer; 0: no cap of its own
 	Plain       bool   // an answer in JSON that succeeds has its fields alone, and no ok
@@ -84,35 +93,6 @@ func (t Tool) AnswersTo(name string) bool { return t.Name == name || slices.Cont
 
 // Text is what a host shows a model of the tool, beside its schema.
 func (t Tool) Text() string { return t.Summary + ".\n\n" + t.Description }
-
-// CommandLine is a command line that tools.toml names.
-type CommandLine struct {
-	Name string
-	// Command is the program and its first words. A tool's arguments follow.
-	Command []string
-	// Builtin command lines are served in this process unless Env names another
-	// program.
-	Builtin bool
-	// Env is the environment variable that chooses another program, if there is
-	// one.
-	Env string
-	// PassEnv names environment variables that the program gets besides those that
-	// name folders, the language and the time zone. A name that ends in * stands for
-	// all that begin so.
-	PassEnv []string
-}
-
-// CommandLines are those of a project, sorted by name.
-type CommandLines []CommandLine
-
-// Lookup returns the command line of that name.
-func (l CommandLines) Lookup(name string) (CommandLine, bool) {
-	i := slices.IndexFunc(l, func(line CommandLine) bool { return line.Name == name })
-	if i < 0 {
-		return CommandLine{}, false
-	}
-	return l[i], true
-}
 
 // File is a file that makes tools known to a host, such as a definition of JP's.
 type File struct {
@@ -133,36 +113,6 @@ func Files(fsys fs.FS, folder string) []File {
 		return err
 	})
 	return files
-}
-
-// Command is one run of a command line.
-type Command struct {
-	CLI  string // as tools.toml names it
-	Args []string
-	// Stdin is the whole standard input. Nil means none.
-	Stdin []byte
-	// Env is what a tool adds to the environment, as NAME=value.
-	Env []string
-	// Dir is the working directory: a slash-separated path below the directory that
-	// the call comes from. Empty means that directory.
-	Dir string
-	// Timeout is how long the program may run. Zero means the limit of who runs it.
-	Timeout time.Duration
-}
-
-// CommandResult is what a program that ran to its end left.
-type CommandResult struct {
-	Stdout, Stderr []byte
-	Exit           int
-}
-
-// CLI runs a command line that tools.toml names. Its name chooses the program;
-// nothing else in a command does.
-type CLI interface {
-	// RunCLI returns what the program left. Exit codes are the caller's to judge: an
-	// error means the program could not be run, was stopped, or printed more than it
-	// may.
-	RunCLI(ctx context.Context, call Context, command Command) (CommandResult, error)
 }
 
 // Error is a failure that arguments cannot be blamed for by shape: an unknown

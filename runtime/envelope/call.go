@@ -13,18 +13,24 @@ func Text[P any](ctx context.Context, call contract.Call, tool contract.Tool, do
 	if err != nil {
 		return "", err
 	}
-	return do(ctx, call, params)
+	answer, err := do(ctx, call, params)
+	if err != nil {
+		return "", err
+	}
+	return call.Noted(answer), nil
 }
 
 // Answer answers a call with the envelope that do returns for its parameters.
 func Answer[P, E any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (*E, error)) (string, error) {
-	return Text(ctx, call, tool, func(ctx context.Context, call contract.Call, params P) (string, error) {
-		answer, err := do(ctx, call, params)
-		if err != nil {
-			return "", err
-		}
-		return string(Document(answer)), nil
-	})
+	params, err := coerce.Params[P](&call, &tool)
+	if err != nil {
+		return "", err
+	}
+	answer, err := do(ctx, call, params)
+	if err != nil {
+		return "", err
+	}
+	return string(Document(answer)), nil
 }
 
 // Result answers a call in JSON, with what do returns for its parameters. Whatever goes wrong has the

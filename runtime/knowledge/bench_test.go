@@ -45,7 +45,7 @@ func BenchmarkLarge(b *testing.B) {
 		"all":      func() error { _, err := base.Learn(ctx, "big", []string{"**"}, nil); return err },
 		"describe": func() error { base.Describe(ctx, learnTool(), knowledge.MCPDescription); return nil },
 		"section":  func() error { _, _, err := base.Section(ctx); return err },
-		"check":    func() error { _, err := base.Check(ctx, learnTool()); return err },
+		"check":    func() error { _, err := base.Check(ctx); return err },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

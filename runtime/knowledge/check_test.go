@@ -3,7 +3,6 @@ package knowledge_test
 import (
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -21,7 +20,7 @@ func link(t *testing.T, target, path string) {
 
 func findings(t *testing.T, b *knowledge.Base) string {
 	t.Helper()
-	found, err := b.Check(t.Context(), learnTool())
+	found, err := b.Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,31 +37,10 @@ func TestCheckOfADirectoryElsewhere(t *testing.T) {
 	root := filepath.Join(dir, "ws")
 	link(t, filepath.Join(dir, "elsewhere"), filepath.Join(root, "kb", "out"))
 	link(t, "real", filepath.Join(root, "kb", "in"))
-	want := `convtools.toml:2:1: warning: the directory of topic "out", kb/out, is a link out of the workspace [KB016]
-  hint: put the files into the workspace, or make sure that everybody who uses it has them there`
-	home := workspace(t, "-- .config/convtools/convtools.toml --\n[trust]\ndirectories = ["+strconv.Quote(dir)+"]\n")
-	if diff := cmp.Diff(want, findings(t, open(t, root, knowledge.Options{Getenv: getenv(home)}))); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	want = `convtools.toml:2:1: error: topic "out" cannot be learned: its directory kb/out is a link out of the project [KB001]
+	want := `convtools.toml:2:1: error: topic "out" cannot be learned: its directory kb/out is a link out of the project [KB001]
   hint: put its files into the project`
 	if diff := cmp.Diff(want, findings(t, open(t, root, knowledge.Options{}))); diff != "" {
 		t.Errorf("nothing is trusted (-want +got):\n%s", diff)
-	}
-}
-
-func TestCheckOfLinksToWhatIsNotOffered(t *testing.T) {
-	t.Parallel()
-	dir := workspace(t, "-- convtools.toml --\n[kb.topic.x]\nsubjects = \"kb\"\ndisabled = [\"secret\"]\n-- kb/secret.md --\nS.\n-- kb/.hidden.md --\nH.\n-- kb/plain.md --\nSee hidden and inner.\n")
-	for name, target := range map[string]string{"a.md": "secret.md", "b.md": ".hidden.md", "c.md": "plain.md", ".inner.md": ".hidden.md"} {
-		link(t, target, filepath.Join(dir, "kb", name))
-	}
-	got := findings(t, open(t, dir, knowledge.Options{}))
-	wants(t, got,
-		`kb/a.md: info: "a.md" is a link to a disabled subject, "secret.md", and so disabled [KB018]`,
-		`kb/b.md: warning: "b.md" is a link to a hidden subject, ".hidden.md", and so hidden [KB018]`)
-	if n := strings.Count(got, "[KB018]"); n != 2 {
-		t.Errorf("%d links are reported:\n%s", n, got)
 	}
 }
 

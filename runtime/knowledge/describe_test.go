@@ -166,20 +166,3 @@ func TestOffered(t *testing.T) {
 		}
 	})
 }
-
-func TestBudgetFinding(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]bool{2: false, 200: true} {
-		findings, err := open(t, manyTopics(t, n), knowledge.Options{}).Check(t.Context(), generated.LearnTool())
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := false
-		for _, f := range findings {
-			got = got || f.Rule == knowledge.RuleBudget
-		}
-		if got != want {
-			t.Errorf("%d topics: got %+v", n, findings)
-		}
-	}
-}

@@ -16,23 +16,15 @@ import (
 // The rules of [Base.Check]. The ids are stable; those of the configuration are
 // in package kbconfig.
 const (
-	RuleDirectory    = "KB001" // a topic's directory cannot be read
-	RuleLeftOut      = "KB002" // something in it is no subject: links, pipes, what is beyond the limits
-	RuleCollision    = "KB003" // files that share a slug
-	RuleDeadPattern  = "KB004" // an entry of learned or disabled that nothing matches
-	RuleBinary       = "KB006" // a file that is no text
-	RuleEncoding     = "KB007" // a text that is not UTF-8
-	RuleTooLarge     = "KB008" // a file over the limit
-	RuleLarge        = "KB009" // a subject that takes much of a context window
-	RuleBrokenLink   = "KB010" // a link to a subject that there is not
-	RuleUnmentioned  = "KB011" // a hidden subject that nobody can know of
-	RuleBudget       = "KB012" // a menu of topics that has to be shortened
-	RuleSkill        = "KB013" // a skill whose front matter is not as it should be
-	RuleUnreadable   = "KB014" // a file that cannot be read
-	RuleExtension    = "KB015" // a version number that is taken for an extension
-	RuleOutside      = "KB016" // a topic's directory that is a link out of the workspace
-	RuleHiddenTarget = "KB018" // a link that leads to a hidden or disabled subject
-	RuleMore         = "KB099" // findings that are counted only
+	RuleDirectory   = "KB001" // a topic's directory cannot be read
+	RuleLeftOut     = "KB002" // something in it is no subject: links, pipes, what is beyond the limits
+	RuleCollision   = "KB003" // files that share a slug
+	RuleDeadPattern = "KB004" // an entry of learned or disabled that nothing matches
+	RuleTooLarge    = "KB008" // a file over the limit
+	RuleBrokenLink  = "KB010" // a link to a subject that there is not
+	RuleSkill       = "KB013" // a skill without a description
+	RuleUnreadable  = "KB014" // a file that cannot be read
+	RuleMore        = "KB099" // findings that are counted only
 )
 
 // Finding is something about a knowledge base that its authors should know. Errors

@@ -162,7 +162,7 @@ func dispatch(t *testing.T, b *knowledge.Base, words, notes []string) (string, e
 		}
 		return strings.Join(out, "\n"), err
 	case "check":
-		findings, err := b.Check(ctx, learnTool())
+		findings, err := b.Check(ctx)
 		for _, f := range findings {
 			out = append(out, f.String())
 		}

@@ -217,8 +217,8 @@ func (t *topic) noMatch(missed []match.Miss) error {
 		} else {
 			fmt.Fprintf(&b, "No subject of topic %q matches %s.", t.ID, text.Quote(m.Pattern))
 		}
-		if len(m.Near) > 0 {
-			fmt.Fprintf(&b, " Did you mean %s?", anyOf(m.Near))
+		if m.Near != "" {
+			fmt.Fprintf(&b, " Did you mean %s?", quoteName(m.Near))
 		}
 		b.WriteByte(' ')
 	} else {
@@ -228,8 +228,8 @@ func (t *topic) noMatch(missed []match.Miss) error {
 			if m.Reason != "" {
 				b.WriteString(": it " + m.Reason)
 			}
-			if len(m.Near) > 0 {
-				fmt.Fprintf(&b, " (did you mean %s?)", anyOf(m.Near))
+			if m.Near != "" {
+				fmt.Fprintf(&b, " (did you mean %s?)", quoteName(m.Near))
 			}
 			b.WriteByte('\n')
 		}

@@ -204,7 +204,7 @@ func TestIncompleteScansAreSaid(t *testing.T) {
 	b := open(t, dir, knowledge.Options{})
 	wants(t, learn(t, b, "big"), "- a\n", "here 1; `convtools knowledge check`")
 	refused(t, b, "big", "b")
-	findings, err := b.Check(t.Context(), learnTool())
+	findings, err := b.Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestFindingsOfOneRuleAreCounted(t *testing.T) {
 	dir := t.TempDir()
 	place(t, dir, "convtools.toml", bigTopic)
 	place(t, dir, "kb/a.md", strings.Repeat("[x](gone.md)\n", 250))
-	findings, err := open(t, dir, knowledge.Options{}).Check(t.Context(), learnTool())
+	findings, err := open(t, dir, knowledge.Options{}).Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestCheckOfHostileText(t *testing.T) {
 	place(t, dir, "kb/.hidden one.md", "x")
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	if _, err := open(t, dir, knowledge.Options{}).Check(ctx, learnTool()); err != nil {
+	if _, err := open(t, dir, knowledge.Options{}).Check(ctx); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -286,7 +286,7 @@ func TestCheckOfSizes(t *testing.T) {
 	place(t, dir, "convtools.toml", bigTopic+"learned = [\"b\"]\n")
 	place(t, dir, "kb/a.md", strings.Repeat("x", subjects.MaxSize+1))
 	place(t, dir, "kb/b.gif", "\x00")
-	findings, err := open(t, dir, knowledge.Options{}).Check(t.Context(), learnTool())
+	findings, err := open(t, dir, knowledge.Options{}).Check(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestCheckOfSizes(t *testing.T) {
 	for _, f := range findings {
 		got = append(got, fmt.Sprintf("%s %s %s", f.Rule, f.Severity, f.File))
 	}
-	want := []string{"KB008 error kb/a.md", "KB006 warning kb/b.gif"}
+	want := []string{"KB008 error kb/a.md", "KB014 error kb/b.gif"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -42,9 +42,8 @@ func (t *topic) targets() targets {
 	return known
 }
 
-// checkLinks finds links of a subject to subjects that there are not, and tells
-// found the paths of the others.
-func (t *topic) checkLinks(fs *findings, known targets, i int, content string, found func(path string)) {
+// checkLinks finds links of a subject to subjects that do not exist.
+func (t *topic) checkLinks(fs *findings, known targets, i int, content string) {
 	s := &t.tree.Subjects[i]
 	line := 0
 	for l := range proseLines(content) {
@@ -67,8 +66,6 @@ func (t *topic) checkLinks(fs *findings, known targets, i int, content string, f
 				fs.file(RuleBrokenLink, diag.Warning, s.Path, line, "correct the link, or add the file", "the link %s leads to no subject", text.Quote(link))
 			case t.set.Disabled(to):
 				fs.file(RuleBrokenLink, diag.Warning, s.Path, line, "remove the link, or enable the subject", "the link %s leads to a disabled subject", text.Quote(link))
-			default:
-				found(t.tree.Subjects[to].Path)
 			}
 		}
 	}

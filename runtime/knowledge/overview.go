@@ -121,7 +121,7 @@ func (b *Base) overview(ctx context.Context, config *kbconfig.Topic) (Topic, err
 		}
 		o.Subjects = append(o.Subjects, subject)
 	}
-	for _, e := range t.deadEntries(ctx) {
+	for _, e := range t.deadEntries() {
 		o.Warnings = append(o.Warnings, e.warning(t.ID).Message)
 	}
 	o.LeftOut = t.tree.Warnings

@@ -76,7 +76,9 @@ func (r *remarks) missed(missed []match.Miss) {
 			pattern += " (it " + m.Reason + ")"
 		}
 		patterns = append(patterns, pattern)
-		near = append(near, m.Near...)
+		if m.Near != "" {
+			near = append(near, m.Near)
+		}
 	}
 	line := "No subjects matched: " + strings.Join(patterns, ", ") + "."
 	if len(near) > 0 {

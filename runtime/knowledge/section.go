@@ -45,7 +45,7 @@ func (b *Base) Section(ctx context.Context) (string, []Warning, error) {
 		}
 		block, more, err := t.preload(ctx, maxAnswer-size)
 		learnable := t.learnable(true)
-		for _, e := range t.deadEntries(ctx) {
+		for _, e := range t.deadEntries() {
 			if e.Field == "learned" {
 				warnings = append(warnings, e.warning(t.ID))
 			}

@@ -5,9 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
 // The limits of what is said of the skills in one answer.
@@ -73,37 +71,4 @@ func (t *topic) skillNote(i int) string {
 		}
 	}
 	return note + ")"
-}
-
-// checkSkills finds files that look like skills and are none.
-func (t *topic) checkSkills(fs *findings) {
-	for i := range t.tree.Subjects {
-		s := &t.tree.Subjects[i]
-		if s.Skill || t.set.Disabled(i) {
-			continue
-		}
-		folder, base := path.Split(s.Path)
-		switch {
-		case !strings.EqualFold(base, "SKILL.md"):
-		case folder == "":
-			fs.file(RuleSkill, diag.Warning, s.Path, 0, "put it into a folder with the name of the skill", "%s is no skill: it is in no folder that could be its name", quoteName(s.Path))
-		case base != "SKILL.md":
-			fs.file(RuleSkill, diag.Warning, s.Path, 0, "rename it to SKILL.md", "%s is no skill: the name of the file has to be SKILL.md, in this case", quoteName(s.Path))
-		default:
-			fs.file(RuleSkill, diag.Warning, s.Path, 0, "rename one of them", "the skill is asked for as %s and not by the name of its folder, which is that of another subject", quoteName(s.Name))
-		}
-	}
-}
-
-// checkSkill holds a skill against the Agent Skills specification: it has a
-// description, and the name of its folder.
-func (t *topic) checkSkill(fs *findings, s *subjects.Subject, content string) {
-	front := subjects.ReadFrontMatter([]byte(content))
-	if front.Description == "" {
-		fs.file(RuleSkill, diag.Warning, s.Path, 0, "begin the file with front matter that says when to use it: description: …", "skill %s has no description", quoteName(s.Name))
-	}
-	// A folder that is hidden has lost its dots here, which names have none of.
-	if folder := path.Base(s.Slug); front.Name != "" && front.Name != folder {
-		fs.file(RuleSkill, diag.Warning, s.Path, front.NameLine, "give both the same name", "the skill is named %s, but asked for by the name of its folder, %s", text.Quote(front.Name), quoteName(folder))
-	}
 }

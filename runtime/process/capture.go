@@ -3,6 +3,7 @@ package process
 import (
 	"bytes"
 	"fmt"
+	"io"
 )
 
 // cappedBuffer keeps a stream up to a limit. The first byte over it calls exceeded,
@@ -21,6 +22,20 @@ func (b *cappedBuffer) Write(p []byte) (int, error) {
 		return n, errOutputLimit
 	}
 	return n, nil
+}
+
+// sink passes a stream on. The first error, of whoever gets it, ends the command.
+type sink struct {
+	to     io.Writer
+	failed func(cause error)
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.to.Write(p)
+	if err != nil {
+		s.failed(err)
+	}
+	return n, err
 }
 
 // headTail keeps the first and the last bytes of a stream, half of limit each:

@@ -40,6 +40,9 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	stdout := &cappedBuffer{limit: limits.Stdout, exceeded: stop}
 	stderr := &headTail{limit: int(limits.Stderr), most: limits.StderrTotal, exceeded: stop}
 	child.Stdout, child.Stderr = stdout, stderr
+	if cmd.Output != nil {
+		child.Stdout = &sink{to: cmd.Output, failed: stop}
+	}
 	if cmd.Stdin != nil {
 		child.Stdin = bytes.NewReader(cmd.Stdin)
 	}
@@ -68,6 +71,9 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	watching.Wait()
 	group.kill() // what the program has left behind
 
+	if ctx.Err() == nil && errors.Is(context.Cause(limited), ErrEnough) {
+		return Result{Stderr: stderr.bytes(), Enough: true}, nil
+	}
 	if limited.Err() != nil {
 		return Result{}, cmd.stopped(ctx, limited, limits, stderr.bytes())
 	}

@@ -11,7 +11,9 @@ package process
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 )
@@ -57,8 +59,16 @@ type Command struct {
 	// of file at once.
 	Stdin []byte
 
+	// Output gets what the command prints, as it comes, in the place of
+	// [Result].Stdout, and Limits.Stdout bounds it no more. The command is stopped
+	// where a Write returns [ErrEnough], which is no error of the run.
+	Output io.Writer
+
 	Limits Limits
 }
+
+// ErrEnough is what a [Command].Output returns that needs no more.
+var ErrEnough = errors.New("no more output is needed")
 
 // Limits bounds one run. A zero field means its default.
 type Limits struct {
@@ -90,6 +100,9 @@ type Result struct {
 	Stdout   []byte
 	Stderr   []byte // see [Limits]; not safe to show as it is
 	ExitCode int
+	// Enough reports whether the command was stopped with [ErrEnough]; there is no
+	// exit code then.
+	Enough bool
 }
 
 func (l Limits) withDefaults() Limits {

@@ -3,7 +3,7 @@ package main
 
 import (
 	"github.com/convtools/convtools/runtime/app"
-	"github.com/convtools/convtools/runtime/app/declared"
+	"github.com/convtools/convtools/runtime/commandline"
 
 	"example.com/gittools/generated"
 	"example.com/gittools/generated/jpfiles"
@@ -12,10 +12,10 @@ import (
 //go:generate go run github.com/convtools/convtools/cmd/convgen generate
 
 func main() {
-	lines := generated.CommandLines()
+	runner := commandline.New(generated.CommandLines())
 	app.Main(app.Program{
 		Name: "gittools", Version: "0.1.0",
-		Families: declared.Families(generated.Tools(), generated.Handlers{CLI: declared.CommandLines(lines)}.Call, lines),
+		Families: app.Declared(generated.Tools(), generated.NewHandlers(runner).Call, runner),
 		JPFiles:  jpfiles.Files(),
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/convtools/convtools/gen/emit/internal/markdown"
 	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/runtime/commandline"
 )
 
 // answer describes the envelope: the elements as a tree, then each of them.
@@ -259,7 +260,7 @@ func (p *page) errors() {
 }
 
 // remedy is how a failure of a command can be put right.
-func remedy(f ir.ExitFailure) string {
+func remedy(f commandline.ExitFailure) string {
 	var ways []string
 	if f.Caller {
 		ways = append(ways, "another call")

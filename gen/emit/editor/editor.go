@@ -24,15 +24,11 @@ func Schema(kind string) []byte {
 	definitions := jsontext.Object{}
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
 		if reachable(keys, kind)[name] && name != kind {
-			definitions = append(definitions, jsontext.Member{Name: name, Value: table(keys[name])})
+			definitions = definitions.With(name, table(keys[name]))
 		}
 	}
-	schema := jsontext.Object{
-		{Name: "$schema", Value: jsontext.String("http://json-schema.org/draft-07/schema#")},
-		{Name: "title", Value: jsontext.String(titles()[kind])},
-	}
-	schema = append(schema, table(keys[kind])...)
-	return jsontext.Pretty(append(schema, jsontext.Member{Name: "definitions", Value: definitions}))
+	schema := jsontext.New("$schema", "http://json-schema.org/draft-07/schema#", "title", titles()[kind])
+	return jsontext.Pretty(append(schema, table(keys[kind])...).With("definitions", definitions))
 }
 
 func titles() map[string]string {
@@ -60,47 +56,39 @@ func table(keys []spec.Key) jsontext.Object {
 	properties := jsontext.Object{}
 	var required []string
 	for _, k := range keys {
-		properties = append(properties, jsontext.Member{Name: k.Name, Value: property(k)})
+		properties = properties.With(k.Name, property(k))
 		if k.Required {
 			required = append(required, k.Name)
 		}
 	}
-	object := jsontext.Object{
-		{Name: "type", Value: jsontext.String("object")},
-		{Name: "properties", Value: properties},
-		{Name: "additionalProperties", Value: jsontext.Bool(false)},
-	}
+	object := jsontext.New("type", "object", "properties", properties, "additionalProperties", false)
 	if len(required) > 0 {
-		object = append(object, jsontext.Member{Name: "required", Value: jsontext.Strings(required)})
+		object = object.With("required", required)
 	}
 	return object
 }
 
 func property(k spec.Key) jsontext.Object {
-	text := jsontext.Object{{Name: "type", Value: jsontext.String("string")}}
+	typed := func(name string, more ...any) jsontext.Object { return jsontext.New("type", name).With(more...) }
+	text := typed("string")
 	if len(k.Values) > 0 {
-		text = append(text, jsontext.Member{Name: "enum", Value: jsontext.Strings(k.Values)})
+		text = text.With("enum", k.Values)
 	}
-	held := jsontext.Object{{Name: "$ref", Value: jsontext.String("#/definitions/" + k.Kind)}}
+	held := jsontext.New("$ref", "#/definitions/"+k.Kind)
 	if k.Kind == "" {
-		held = jsontext.Object{{Name: "type", Value: jsontext.String("object")}}
+		held = typed("object")
 	}
-	list := func(of jsontext.Value) jsontext.Object {
-		return jsontext.Object{{Name: "type", Value: jsontext.String("array")}, {Name: "items", Value: of}}
-	}
-	typed := func(name string) jsontext.Object {
-		return jsontext.Object{{Name: "type", Value: jsontext.String(name)}}
-	}
+	list := func(of any) jsontext.Object { return typed("array", "items", of) }
 	value := map[spec.Type]jsontext.Object{
 		spec.TextKey: text, spec.TextsKey: list(text),
 		spec.IntegerKey: typed("integer"), spec.NumberKey: typed("number"), spec.NumbersKey: list(typed("integer")), spec.BooleanKey: typed("boolean"),
-		spec.TableKey:  {{Name: "allOf", Value: jsontext.Array{held}}}, // beside $ref, draft 7 reads nothing
+		spec.TableKey:  jsontext.New("allOf", []any{held}), // beside $ref, draft 7 reads nothing
 		spec.TablesKey: list(held),
-		spec.NamedKey:  {{Name: "type", Value: jsontext.String("object")}, {Name: "additionalProperties", Value: held}},
-		spec.VarsKey:   {{Name: "type", Value: jsontext.String("object")}, {Name: "additionalProperties", Value: typed("string")}},
-		spec.ArgsKey:   list(jsontext.Object{{Name: "anyOf", Value: jsontext.Array{typed("string"), held}}}),
+		spec.NamedKey:  typed("object", "additionalProperties", held),
+		spec.VarsKey:   typed("object", "additionalProperties", typed("string")),
+		spec.ArgsKey:   list(jsontext.New("anyOf", []any{typed("string"), held})),
 	}[k.Type]
-	return append(jsontext.Object{{Name: "description", Value: jsontext.String(k.Doc + ".")}}, value...)
+	return append(jsontext.New("description", k.Doc+"."), value...)
 }
 
 // Reference returns all keys in Markdown.

@@ -3,7 +3,6 @@ package gocode
 import (
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
@@ -13,7 +12,9 @@ import (
 func (g *generator) dispatch() (emit.File, error) {
 	dir := g.contract.Targets.Generated
 	s := g.newSource(path.Join(g.contract.Targets.Module, dir), path.Base(dir), "tools.toml")
-	s.declare(g.handlers())
+	for _, declaration := range g.handlers() {
+		s.declare(declaration)
+	}
 	s.declare(g.dispatcher())
 	s.declare(g.tools())
 	if len(g.contract.CLIs) > 0 {
@@ -22,23 +23,32 @@ func (g *generator) dispatch() (emit.File, error) {
 	return s.emit(path.Join(dir, "dispatch.go"))
 }
 
-// handlers emits the struct of everything that does work.
-func (g *generator) handlers() code {
+// handlers emits the struct of everything that does work, and what makes it: a handler that
+// is missing does not compile.
+func (g *generator) handlers() []code {
 	var fields code
+	var names, params []string
+	add := func(name, typ string) {
+		fields, names, params = append(fields, name+" "+typ), append(names, name), append(params, name+" "+typ)
+	}
 	for i := range g.contract.Families {
 		family := &g.contract.Families[i]
 		if handler, _ := uses(family); handler {
-			fields = append(fields, field(family)+" "+of(family.Import)+"Handler")
+			add(field(family), of(family.Import)+"Handler")
 		}
 	}
+	runs := ""
 	if len(g.contract.CLIs) > 0 {
 		// It is there before a tool needs it, so that declaring one asks for
-		// no change to the code that fills this struct.
-		fields = append(fields, comment("CLI runs the command lines of tools that have no handler of their own.")...)
-		fields = append(fields, "CLI "+pkgContract+"CLI")
+		// no change to the code that makes this.
+		add("cli", "*"+pkgCommandline+"Runner")
+		runs = ", and what runs command lines"
 	}
-	return documented(block("type Handlers struct", fields...),
-		"Handlers does the work of all tools. A tool whose field is not set answers every call with an error.")
+	return []code{
+		documented(block("type Handlers struct", fields...), "Handlers does the work of all tools. [NewHandlers] makes one."),
+		documented(block("func NewHandlers("+strings.Join(params, ", ")+") Handlers", "return Handlers{"+strings.Join(names, ", ")+"}"),
+			"NewHandlers returns what does the work of all tools: a handler for each family with tools in Go"+runs+"."),
+	}
 }
 
 // dispatcher emits the function that finds a tool's family.
@@ -53,7 +63,7 @@ func (g *generator) dispatcher() code {
 			arguments = append(arguments, "h."+field(family))
 		}
 		if cli {
-			arguments = append(arguments, "h.CLI")
+			arguments = append(arguments, "h.cli")
 		}
 		if handler || cli {
 			receiver = "h Handlers"
@@ -92,20 +102,6 @@ func (g *generator) tools() code {
 
 // commandLines emits the list of the command lines that tools run.
 func (g *generator) commandLines() code {
-	list := code{"return " + pkgContract + "CommandLines{"}
-	for _, cli := range g.contract.CLIs {
-		line := "{Name: " + strconv.Quote(cli.Name) + ", Command: " + words(cli.Command)
-		if cli.Builtin {
-			line += ", Builtin: true"
-		}
-		if cli.Env != "" {
-			line += ", Env: " + strconv.Quote(cli.Env)
-		}
-		if len(cli.PassEnv) > 0 {
-			line += ", PassEnv: " + words(cli.PassEnv)
-		}
-		list = append(list, line+"},")
-	}
-	return documented(block("func CommandLines() "+pkgContract+"CommandLines", append(list, "}")...),
+	return documented(block("func CommandLines() "+pkgCommandline+"Lines", literal("return ", g.contract.CLIs)...),
 		"CommandLines returns the command lines that tools may run, sorted by name.")
 }

@@ -1,7 +1,6 @@
 package gocode
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,19 +71,19 @@ func element(tool *ir.Tool, e *ir.Element, root bool) code {
 		case a.Fixed != "":
 			lines = append(lines, "_ struct{}"+tags("attr", a.Name, "fixed", a.Fixed))
 		default:
-			field(a.GoName, attributeType(a), sentence(a.Summary)+left, tags(readBy(tool, e, a.From, "attr", a.Name+tag)...))
+			field(a.GoName, attributeType(a), sentence(a.Summary)+left, tags("attr", a.Name+tag))
 		}
 	}
 	if e.Body != ir.NoBody {
-		field("Text", "string", bodyDoc(e.Body), tags(readBy(tool, e, e.From, "body", string(e.Body))...))
+		field("Text", "string", bodyDoc(e.Body), tags("body", string(e.Body)))
 	}
 	for _, c := range e.Children {
 		child := tool.Envelope.Element(c.Element)
-		typ, tag := childType(tool, e, c, child)
+		typ, tag := childType(tool, c, child)
 		field(c.GoName, typ, sentence(child.Summary), tag)
 	}
 	if e.Separator != "" {
-		field(camel(e.Separator)+"Before", "bool", "An empty <"+e.Separator+"/> is written before this element.", tags(readBy(tool, e, "", "separator", e.Separator)...))
+		field(camel(e.Separator)+"Before", "bool", "An empty <"+e.Separator+"/> is written before this element.", tags("separator", e.Separator))
 	}
 	if e.Summary != "" {
 		what += ": " + lowerFirst(oneLine(e.Summary))
@@ -132,26 +131,19 @@ func attributeType(a ir.Attribute) string {
 }
 
 // childType is the type of a field for children, and its tags where the type does not say what the element is.
-func childType(tool *ir.Tool, e *ir.Element, c ir.Child, child *ir.Element) (typ, tag string) {
-	from := c.From
-	if from == records {
-		from = ""
-	}
+func childType(tool *ir.Tool, c ir.Child, child *ir.Element) (typ, tag string) {
 	if child.Bare() {
-		if from == "" {
-			from = child.From
-		}
 		options := ""
 		if child.Beside {
 			options = ",beside"
 		}
+		typ = "string"
 		if c.Many {
-			return "[]string", tags(readBy(tool, e, from, "element", child.Name+options, "body", string(child.Body))...)
-		}
-		if c.Optional {
+			typ = "[]string"
+		} else if c.Optional {
 			options += ",omitzero"
 		}
-		return "string", tags(readBy(tool, e, from, "element", child.Name+options, "body", string(child.Body))...)
+		return typ, tags("element", child.Name+options, "body", string(child.Body))
 	}
 	typ = child.GoName
 	if child.Name == tool.Envelope.Root {
@@ -159,20 +151,11 @@ func childType(tool *ir.Tool, e *ir.Element, c ir.Child, child *ir.Element) (typ
 	}
 	switch {
 	case c.Many:
-		return "[]" + typ, tags(readBy(tool, e, from)...)
+		typ = "[]" + typ
 	case c.Optional:
-		return "*" + typ, tags(readBy(tool, e, from)...)
-	default:
-		return typ, tags(readBy(tool, e, from)...)
+		typ = "*" + typ
 	}
-}
-
-// readBy adds to tags the key that a field is read from where a command prints records in JSON.
-func readBy(tool *ir.Tool, e *ir.Element, key string, tags ...string) []string {
-	if tool.Handler != ir.HandlerCommand || e.Name == tool.Envelope.Root {
-		return tags
-	}
-	return append(tags, "json", cmp.Or(key, "-"))
+	return typ, ""
 }
 
 // tags are struct tags, of keys and values in turn.

@@ -107,7 +107,7 @@ func familyCall(family *ir.Family) code {
 		params = append(params, "h Handler")
 	}
 	if cli {
-		params = append(params, "cli "+pkgContract+"CLI")
+		params = append(params, "cli *"+pkgCommandline+"Runner")
 	}
 	params = append(params, callParam)
 
@@ -119,6 +119,14 @@ func familyCall(family *ir.Family) code {
 	for i := range family.Tools {
 		tool := &family.Tools[i]
 		names = append(names, tool.Name)
+		if tool.Command != nil {
+			all := spellings(tool.Name)
+			for _, a := range tool.Aliases {
+				all = append(all, spellings(a.Name)...)
+			}
+			cases = append(cases, inCase(quoted(all), "return cli.Call(ctx, &"+tableName(tool)+", call)")...)
+			continue
+		}
 		for _, a := range tool.Aliases {
 			body = append(body, block("if call.Tool == "+strings.Join(quotedList(spellings(a.Name)), " || call.Tool == "),
 				"call = call.Renamed("+strconv.Quote(tool.Name)+", "+strconv.Quote(a.Until)+")")...)
@@ -133,9 +141,6 @@ func familyCall(family *ir.Family) code {
 
 // answering answers a call of a tool.
 func answering(tool *ir.Tool, cli bool) code {
-	if tool.Handler == ir.HandlerCommand {
-		return code{"return " + callFunc(tool) + "(ctx, cli, call)"}
-	}
 	function := "Answer"
 	switch tool.Answer {
 	case ir.TextAnswer:

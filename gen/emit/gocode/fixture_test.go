@@ -2,6 +2,7 @@ package gocode_test
 
 import (
 	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/runtime/commandline"
 )
 
 // library is a contract that has everything the emitter can write: tools with
@@ -17,9 +18,9 @@ func library() *ir.Contract {
 			Dir:     "generated/library",
 			Tools:   []ir.Tool{find, ls, pingTool(), studyTool()},
 		}},
-		CLIs: []ir.CLI{
-			{Name: "catalogue", GoName: "Catalogue", Command: []string{"catalogue"}, Builtin: true, Env: "LIBRARY_CLI"},
-			{Name: "shelves", GoName: "Shelves", Command: []string{"shelves", "--quiet"}},
+		CLIs: commandline.Lines{
+			{Name: "catalogue", Command: []string{"catalogue"}, Env: "LIBRARY_CLI"},
+			{Name: "shelves", Command: []string{"shelves", "--quiet"}},
 		},
 		Targets: ir.Targets{Module: "github.com/convtools/convtools", Generated: "generated"},
 	}
@@ -94,27 +95,7 @@ func findTool() ir.Tool {
 				Summary: "Whether upper and lower case count as equal.",
 			},
 		},
-		Rules: []ir.Rule{{Exclusive: []string{"page", "last"}}, {Exclusive: []string{"ids", "shelf", "lent"}}},
-		Command: &ir.Command{
-			CLI: "catalogue",
-			Args: []ir.Arg{
-				{Prefix: "find"},
-				{Prefix: "--format=json"},
-				{Prefix: "--fold", When: "fold_case"},
-				{Prefix: "--exact", Unless: "fold_case"},
-				{Prefix: "--limit=", Value: &ir.Source{Param: "limit"}},
-				{Prefix: "--page=", Value: &ir.Source{Param: "page"}},
-				{Prefix: "--lent=", Value: &ir.Source{Param: "lent"}},
-				{Prefix: "--on-loan", When: "lent"},
-				{Prefix: "--on-shelf", Unless: "lent"},
-				{Prefix: "--scope=", Value: &ir.Source{Param: "scopes"}, Repeat: true},
-				{Prefix: "--id=", Value: &ir.Source{Param: "ids"}, Repeat: true, When: "fold_case"},
-				{Prefix: "--not=", Value: &ir.Source{Context: "conversation_id"}, Unless: "fold_case"},
-				{Prefix: "--"},
-				{Value: &ir.Source{Param: "word"}},
-			},
-			OKExit: []int{0, 1},
-		},
+		Rules:    []ir.Rule{{Exclusive: []string{"page", "last"}}, {Exclusive: []string{"ids", "shelf", "lent"}}},
 		MaxChars: 1000,
 		Envelope: ir.Envelope{
 			Root: "library_find",
@@ -199,24 +180,24 @@ func lsTool() ir.Tool {
 			},
 			{Name: "lent", GoName: "Lent", Kind: ir.Boolean, Default: false, Summary: "Also list books that are lent"},
 		},
-		Command: &ir.Command{
-			CLI: "shelves",
-			Args: []ir.Arg{
-				{Prefix: "ls"},
-				{Prefix: "--json"},
-				{Prefix: "--lent", When: "lent"},
-				{Prefix: "--"},
-				{Value: &ir.Source{Param: "shelf"}},
+		Command: &commandline.Command{
+			Line: "shelves",
+			Args: []commandline.Arg{
+				{Value: []commandline.Part{{Text: "ls"}}},
+				{Value: []commandline.Part{{Text: "--json"}}},
+				{Value: []commandline.Part{{Text: "--lent"}}, When: "lent"},
+				{Value: []commandline.Part{{Text: "--"}}},
+				{Value: []commandline.Part{{Value: "shelf"}}},
 			},
 			OKExit: []int{0, 2}, EmptyExit: []int{2},
-			Failures: []ir.ExitFailure{{Exit: []int{4, 5}, Reason: "The library is closed. Come back later.", Transient: true}},
-			Stdin:    &ir.Arg{Prefix: "shelf: ", Value: &ir.Source{Param: "shelf"}},
-			Env: []ir.Variable{
-				{Name: "READER", Value: ir.Arg{Value: &ir.Source{Context: "conversation_id"}}},
-				{Name: "LENT", Value: ir.Arg{Value: &ir.Source{Param: "lent"}}},
-				{Name: "PAGER", Value: ir.Arg{}},
+			Failures: []commandline.ExitFailure{{Exit: []int{4, 5}, Reason: "The library is closed. Come back later.", Transient: true}},
+			Stdin:    []commandline.Part{{Text: "shelf: "}, {Value: "shelf"}},
+			Env: []commandline.Variable{
+				{Name: "READER", Value: []commandline.Part{{Value: commandline.CallingConversation}}},
+				{Name: "LENT", Value: []commandline.Part{{Value: "lent"}}},
+				{Name: "PAGER"},
 			},
-			Dir: "halls/north", Timeout: 20,
+			Timeout: 20,
 		},
 		MaxChars: 600,
 		Envelope: ir.Envelope{
@@ -226,7 +207,7 @@ func lsTool() ir.Tool {
 					Name: "library_ls", GoName: "LsLibraryLs",
 					Attributes: []ir.Attribute{
 						{Name: "shelf", GoName: "Shelf", Type: ir.TextAttribute, Presence: ir.Always, Param: "shelf", Summary: "The shelf"},
-						{Name: "count", GoName: "Count", Type: ir.IntegerAttribute, Presence: ir.Always, From: "count", Summary: "Books shown"},
+						{Name: "count", GoName: "Count", Type: ir.IntegerAttribute, Presence: ir.Always, From: "count", Counts: true, Summary: "Books shown"},
 					},
 					Children: []ir.Child{
 						{Element: "book", GoName: "Books", Many: true, From: "records"},

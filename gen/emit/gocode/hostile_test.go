@@ -70,18 +70,18 @@ func poison(c *ir.Contract, text string) {
 			}
 		}
 		if tool.Command != nil {
-			tool.Command.CLI = text
+			tool.Command.Line = text
 			for i := range tool.Command.Args {
-				tool.Command.Args[i].Prefix = text
+				tool.Command.Args[i].Value[0].Text = text
 			}
 			for i := range tool.Command.Env {
-				tool.Command.Env[i].Value.Prefix = text
+				tool.Command.Env[i].Name = text
 			}
 			for i := range tool.Command.Failures {
 				tool.Command.Failures[i].Reason = text
 			}
 			if tool.Command.Stdin != nil {
-				tool.Command.Stdin.Prefix, tool.Command.Dir = text, text
+				tool.Command.Stdin[0].Text, tool.Command.Dir = text, text
 			}
 		}
 		for i := range tool.Envelope.Elements {
@@ -96,7 +96,7 @@ func poison(c *ir.Contract, text string) {
 		}
 	}
 	for i := range c.CLIs {
-		c.CLIs[i].Name, c.CLIs[i].Env, c.CLIs[i].Command = text+c.CLIs[i].GoName, text, []string{text}
+		c.CLIs[i].Name, c.CLIs[i].Env, c.CLIs[i].Command = text+c.CLIs[i].Name, text, []string{text}
 	}
 }
 

@@ -26,7 +26,6 @@ func TestGeneratedCodeWorks(t *testing.T) {
 	}{
 		{library(), map[string]string{
 			"library/library_test.go":  "fixture/library/library_test.go",
-			"library/command_test.go":  "fixture/library/command_test.go",
 			"library/study_test.go":    "fixture/library/study_test.go",
 			"library/dispatch_test.go": "fixture/dispatch_test.go",
 		}},

@@ -29,4 +29,4 @@ func camel(word string) string {
 }
 
 // field is the dispatcher's field for a family's handler.
-func field(family *ir.Family) string { return camel(family.Package) }
+func field(family *ir.Family) string { return family.Package + "Handler" }

@@ -10,10 +10,14 @@ import (
 )
 
 func toolFunc(tool *ir.Tool) string     { return tool.GoName + "Tool" }
+func tableName(tool *ir.Tool) string    { return "table" + tool.GoName }
 func maxCharsName(tool *ir.Tool) string { return tool.GoName + "MaxChars" }
 
 // tool emits the file of one tool.
 func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
+	if tool.Command != nil {
+		return g.table(family, tool)
+	}
 	s := g.newSource(family.Import, family.Package, tool.Source)
 	all := params(tool)
 	if tool.MaxChars > 0 {
@@ -33,13 +37,6 @@ func (g *generator) tool(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	case ir.TextAnswer:
 	default:
 		all = append(all, envelope(tool)...)
-	}
-	if tool.Command != nil {
-		t := &toolCode{generator: g, tool: tool}
-		all = append(all, t.command()...)
-		if tool.Handler == ir.HandlerCommand {
-			all = append(all, t.commandCaller())
-		}
 	}
 	for _, declaration := range all {
 		s.declare(declaration)

@@ -7,10 +7,8 @@
 package schema
 
 import (
-	"fmt"
 	"path"
 	"slices"
-	"sync"
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/internal/jsontext"
@@ -30,11 +28,7 @@ const (
 // Target is this package's.
 func Target() emit.Target {
 	to := lowering()
-	return emit.Target{Name: to.Name, Lower: &to, One: file, Emit: Emit}
-}
-
-func file(c *ir.Contract, tool *ir.Tool) string {
-	return path.Join(c.Targets.Generated, "schemas", tool.Name+".json")
+	return emit.Target{Name: to.Name, Lower: &to, Define: define, Emit: Emit}
 }
 
 // lowering: a schema has names of its own, and describes arguments, not the tool.
@@ -46,52 +40,25 @@ func lowering() lower.Target {
 func Emit(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
 	var files []emit.File
 	for _, tool := range c.Tools() {
-		for _, p := range tool.Values() {
-			if _, err := fallback(p); err != nil {
-				return nil, fmt.Errorf("schema of %s: default of %s: %w", tool.Name, p.Name, err)
-			}
-		}
-		files = append(files, emit.File{
-			Path: file(c, tool),
-			Data: pretty(tool, schemas(tool)),
-		})
+		files = append(files, emit.File{Path: path.Join(c.Targets.Generated, "schemas", tool.Name+".json"), Data: define(c, tool, schemas)})
 	}
 	return files, nil
 }
 
-// Schemas returns [emit.Schemas] that makes a schema when it is first asked for it. It is
-// for contracts that do not change.
-func Schemas() emit.Schemas {
-	var made sync.Map // jsontext.Object by *ir.Tool
-	return func(tool *ir.Tool) jsontext.Object {
-		if schema, ok := made.Load(tool); ok {
-			return schema.(jsontext.Object)
-		}
-		text := lower.For(lowering(), tool)
-		schema := object(&text, tool.Params, nil)
-		made.Store(tool, schema)
-		return schema
-	}
+func define(_ *ir.Contract, tool *ir.Tool, schemas emit.Schemas) []byte {
+	head := jsontext.New("$schema", "https://json-schema.org/draft/2020-12/schema", "title", tool.Name,
+		"description", lower.Brief(lowering(), tool).Description)
+	return jsontext.Pretty(append(head, schemas(tool)...))
 }
 
-// pretty returns the schema of a tool as a document of its own, ended by a newline.
-func pretty(tool *ir.Tool, schema jsontext.Object) []byte {
-	head := jsontext.Object{
-		{Name: "$schema", Value: jsontext.String("https://json-schema.org/draft/2020-12/schema")},
-		{Name: "title", Value: jsontext.String(tool.Name)},
-		{Name: "description", Value: jsontext.String(lower.Brief(lowering(), tool).Description)},
-	}
-	return jsontext.Pretty(append(head, schema...))
+// Of returns the schema of a tool without the members that only a document of its own needs.
+func Of(tool *ir.Tool) jsontext.Object {
+	text := lower.For(lowering(), tool)
+	return object(&text, tool.Params, nil)
 }
 
-// Compact returns the schema of a tool on one line, without the members that
-// only a document of its own needs.
-func Compact(tool *ir.Tool) string { return CompactOf(Schemas())(tool) }
-
-// CompactOf is [Compact] of what schemas returns.
-func CompactOf(schemas emit.Schemas) func(*ir.Tool) string {
-	return func(tool *ir.Tool) string { return jsontext.Compact(schemas(tool)) }
-}
+// Compact returns the schema of a tool on one line.
+func Compact(tool *ir.Tool) string { return ir.JSON(Of(tool)) }
 
 // object is the schema of a closed object. before is members that stand before the
 // others, all of them required.
@@ -103,28 +70,24 @@ func object(text *lower.Text, params []ir.Param, before jsontext.Object) jsontex
 	}
 	for i := range params {
 		p := &params[i]
-		properties = append(properties, jsontext.Member{Name: p.Name, Value: property(text, p)})
+		properties = properties.With(p.Name, property(text, p))
 		if p.Required {
 			required = append(required, p.Name)
 		}
 	}
-	object := jsontext.Object{
-		{Name: "type", Value: jsontext.String(ir.Object)},
-		{Name: "properties", Value: properties},
-	}
+	object := jsontext.New("type", ir.Object, "properties", properties)
 	if len(required) > 0 {
-		object = append(object, jsontext.Member{Name: "required", Value: jsontext.Strings(required)})
+		object = object.With("required", required)
 	}
-	return append(object, jsontext.Member{Name: "additionalProperties", Value: jsontext.Bool(false)})
+	return object.With("additionalProperties", false)
 }
 
 // property is the schema of a parameter or of a member: what it is to readers
 // stands right behind its type, or before the alternatives it has.
 func property(text *lower.Text, p *ir.Param) jsontext.Object {
-	about := jsontext.Object{{Name: "description", Value: jsontext.String(text.Of(p))}}
-	// A default of a type that JSON has no form for is an error of Emit.
-	if v, err := fallback(p); err == nil && v != nil {
-		about = append(about, jsontext.Member{Name: "default", Value: v})
+	about := jsontext.New("description", text.Of(p))
+	if p.Default != nil {
+		about = about.With("default", p.Default)
 	}
 	schema := value(text, p)
 	if schema[0].Name != "type" {
@@ -136,11 +99,11 @@ func property(text *lower.Text, p *ir.Param) jsontext.Object {
 // value is the schema of a value without its description and default. Alternatives
 // are schemas with one type each: providers refuse a list of types.
 func value(text *lower.Text, p *ir.Param) jsontext.Object {
-	var alternatives jsontext.Array
+	var alternatives []any
 	if p.OneOrMany {
 		alternatives = append(alternatives, value(text, p.Item()))
 	}
-	schema := jsontext.Object{{Name: "type", Value: jsontext.String(p.Kind)}}
+	schema := jsontext.New("type", p.Kind)
 	switch {
 	case p.Key != "":
 		for i := range p.Variants {
@@ -152,7 +115,7 @@ func value(text *lower.Text, p *ir.Param) jsontext.Object {
 	default:
 		schema = append(schema, constraints(&p.Constraints)...)
 		if p.Kind == ir.Array {
-			schema = append(schema, jsontext.Member{Name: "items", Value: item(text, p.Item())})
+			schema = schema.With("items", item(text, p.Item()))
 		}
 	}
 	switch {
@@ -162,9 +125,9 @@ func value(text *lower.Text, p *ir.Param) jsontext.Object {
 		alternatives = append(alternatives, schema)
 	}
 	if p.Nullable {
-		alternatives = append(alternatives, jsontext.Object{{Name: "type", Value: jsontext.String("null")}})
+		alternatives = append(alternatives, jsontext.New("type", "null"))
 	}
-	return jsontext.Object{{Name: "anyOf", Value: alternatives}}
+	return jsontext.New("anyOf", alternatives)
 }
 
 // item is the schema of an array's items, which have a description where the spec
@@ -179,34 +142,22 @@ func item(text *lower.Text, p *ir.Param) jsontext.Object {
 // variant is one form of an object that a member tells apart. A list of one value
 // does for a constant: more providers take it.
 func variant(text *lower.Text, p *ir.Param, v *ir.Variant) jsontext.Object {
-	key := jsontext.Object{{Name: "type", Value: jsontext.String(ir.String)}}
+	key := jsontext.New("type", ir.String)
 	if v.Summary != "" {
-		key = append(key, jsontext.Member{Name: "description", Value: jsontext.String(v.Summary)})
+		key = key.With("description", v.Summary)
 	}
-	key = append(key, jsontext.Member{Name: "enum", Value: jsontext.Strings([]string{v.Value})})
-	return object(text, v.Members, jsontext.Object{{Name: p.Key, Value: key}})
+	return object(text, v.Members, jsontext.New(p.Key, key.With("enum", []string{v.Value})))
 }
 
 func constraints(c *ir.Constraints) jsontext.Object {
 	var object jsontext.Object
-	add := func(keyword string, v jsontext.Value) {
-		object = append(object, jsontext.Member{Name: keyword, Value: v})
-	}
 	for _, row := range ir.ConstraintTable() {
-		if row.Keyword == "" {
-			continue
-		}
-		switch v := row.Of(c).(type) {
-		case float64:
-			add(row.Keyword, jsontext.Number(v))
-		case string:
-			add(row.Keyword, jsontext.String(v))
-		case []string:
-			add(row.Keyword, jsontext.Strings(v))
+		if v := row.Of(c); v != nil && row.Keyword != "" {
+			object = object.With(row.Keyword, v)
 		}
 	}
 	if p := pattern(c); p != "" {
-		add("pattern", jsontext.String(p))
+		object = object.With("pattern", p)
 	}
 	return object
 }
@@ -224,12 +175,4 @@ func pattern(c *ir.Constraints) string {
 		return notBlank
 	}
 	return ""
-}
-
-// fallback is the default of a value, or nil where it has none.
-func fallback(p *ir.Param) (jsontext.Value, error) {
-	if p.Default == nil {
-		return nil, nil
-	}
-	return jsontext.Of(p.Default)
 }

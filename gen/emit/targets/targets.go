@@ -4,13 +4,10 @@ package targets
 
 import (
 	"github.com/convtools/convtools/gen/emit"
-	"github.com/convtools/convtools/gen/emit/anthropic"
 	"github.com/convtools/convtools/gen/emit/docs"
 	"github.com/convtools/convtools/gen/emit/jp"
-	"github.com/convtools/convtools/gen/emit/mcp"
-	"github.com/convtools/convtools/gen/emit/openai"
-	"github.com/convtools/convtools/gen/emit/responses"
 	"github.com/convtools/convtools/gen/emit/schema"
+	"github.com/convtools/convtools/gen/emit/toollist"
 )
 
 // All returns every target, in the order their reports are shown.
@@ -18,10 +15,10 @@ func All() []emit.Target {
 	return []emit.Target{
 		schema.Target(),
 		jp.Target(),
-		mcp.Target(),
-		openai.Target(),
-		anthropic.Target(),
-		responses.Target(),
+		toollist.MCP(),
+		toollist.OpenAI(),
+		toollist.Anthropic(),
+		toollist.Responses(),
 		docs.Target(),
 	}
 }

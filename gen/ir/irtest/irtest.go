@@ -9,14 +9,15 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/runtime/commandline"
 )
 
 // Contract returns a contract with three families. Between them, their tools use
 // every kind of parameter, constraint, repair, rule, answer, presence and body.
 func Contract() *ir.Contract {
 	return &ir.Contract{
-		CLIs: []ir.CLI{
-			{Name: "conversation", GoName: "Conversation", Command: []string{"convtools"}, Builtin: true, Env: "CONVTOOLS_CLI"},
+		CLIs: commandline.Lines{
+			{Name: "conversation", Command: []string{"convtools"}, Env: "CONVTOOLS_CLI"},
 		},
 		Families: []ir.Family{
 			{
@@ -102,21 +103,21 @@ func list() ir.Tool {
 				Constraints: ir.Constraints{MaxLength: number(200), SingleLine: true},
 			},
 		},
-		Command: &ir.Command{
-			CLI: "conversation", OKExit: []int{0, 1}, EmptyExit: []int{1},
-			Failures: []ir.ExitFailure{
+		Command: &commandline.Command{
+			Line: "conversation", OKExit: []int{0, 1}, EmptyExit: []int{1},
+			Failures: []commandline.ExitFailure{
 				{Exit: []int{3, 4}, Reason: "The workspace is locked. Wait for the program that holds it.", Transient: true},
 				{Exit: []int{5}, Reason: "There is no such page. Give a smaller offset.", Caller: true, Transient: true},
 			},
-			Args: []ir.Arg{
-				{Prefix: "conversation"},
-				{Prefix: "ls"},
-				{Prefix: "--format=json"},
-				{Prefix: "--limit=", Value: &ir.Source{Param: "limit"}},
-				{Prefix: "--offset=", Value: &ir.Source{Param: "offset"}},
-				{Prefix: "--sort=", Value: &ir.Source{Param: "sort"}},
-				{Prefix: "--archived", When: "archived"},
-				{Prefix: "--title-contains=", Value: &ir.Source{Param: "title_contains"}},
+			Args: []commandline.Arg{
+				{Value: []commandline.Part{{Text: "conversation"}}},
+				{Value: []commandline.Part{{Text: "ls"}}},
+				{Value: []commandline.Part{{Text: "--format=json"}}},
+				{Value: []commandline.Part{{Text: "--limit="}, {Value: "limit"}}},
+				{Value: []commandline.Part{{Text: "--offset="}, {Value: "offset"}}},
+				{Value: []commandline.Part{{Text: "--sort="}, {Value: "sort"}}},
+				{Value: []commandline.Part{{Text: "--archived"}}, When: "archived"},
+				{Value: []commandline.Part{{Text: "--title-contains="}, {Value: "title_contains"}}},
 			},
 		},
 		MaxChars: 40000,
@@ -180,22 +181,6 @@ func grep() ir.Tool {
 				Repairs: []ir.Repair{ir.RepairFromString, ir.RepairFromScalar, ir.RepairSpelling},
 			},
 			limit(50, 200, "Most matches to return"),
-		},
-		Command: &ir.Command{
-			CLI: "conversation", OKExit: []int{0, 1},
-			Args: []ir.Arg{
-				{Prefix: "conversation"},
-				{Prefix: "grep"},
-				{Prefix: "--format=json"},
-				{Prefix: "--ignore-case", When: "ignore_case"},
-				{Prefix: "--case-sensitive", Unless: "ignore_case"},
-				{Prefix: "--id=", Value: &ir.Source{Param: "ids"}, Repeat: true},
-				{Prefix: "--scope=", Value: &ir.Source{Param: "scopes"}, Repeat: true},
-				{Prefix: "--max-hits=", Value: &ir.Source{Param: "limit"}},
-				{Prefix: "--exclude-id=", Value: &ir.Source{Context: "conversation_id"}},
-				{Prefix: "--"},
-				{Value: &ir.Source{Param: "pattern"}},
-			},
 		},
 		MaxChars: 40000,
 		Envelope: ir.Envelope{
@@ -262,19 +247,7 @@ func read() ir.Tool {
 				Constraints: ir.Constraints{Minimum: bound(1)}, Repairs: []ir.Repair{ir.RepairFromString},
 			},
 		},
-		Rules: []ir.Rule{{Exclusive: []string{"turn", "last"}}},
-		Command: &ir.Command{
-			CLI: "conversation", OKExit: []int{0},
-			Args: []ir.Arg{
-				{Prefix: "conversation"},
-				{Prefix: "print"},
-				{Prefix: "--format=json"},
-				{Prefix: "--turn=", Value: &ir.Source{Param: "turn"}},
-				{Prefix: "--last=", Value: &ir.Source{Param: "last"}},
-				{Prefix: "--"},
-				{Value: &ir.Source{Param: "id"}},
-			},
-		},
+		Rules:    []ir.Rule{{Exclusive: []string{"turn", "last"}}},
 		MaxChars: 40000,
 		Envelope: ir.Envelope{
 			Root: "conversation_read",

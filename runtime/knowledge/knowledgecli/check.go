@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	learn "github.com/convtools/convtools/generated/knowledge"
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
@@ -86,7 +85,7 @@ func (c *commands) examine(ctx context.Context) (report, error) {
 	case err != nil && (!broken || wrongUse(found)):
 		return r, err
 	case err == nil:
-		if found, err = b.Check(ctx, learn.LearnTool()); err != nil {
+		if found, err = b.Check(ctx); err != nil {
 			return r, err
 		}
 		if r.Topics = len(b.TopicIDs()); r.Topics == 0 {

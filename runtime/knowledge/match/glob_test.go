@@ -149,22 +149,3 @@ func TestQuoteMeta(t *testing.T) {
 		}
 	}
 }
-
-func TestEditsDoNotCountCase(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		a, b string
-		want int
-		near bool
-	}{
-		{"MAINTÄINERS", "maintäinres", 1, true},
-		{"ab", "cd", 0, false},
-		{"abcdefghijklmno", "abcdefghijk", 4, true},
-		{"abcdefghijklmnop", "abcdefghijk", 0, false},
-		{strings.Repeat("a", 129), strings.Repeat("a", 129), 0, false},
-	} {
-		if got, near := edits(c.a, c.b); near != c.near || near && got != c.want {
-			t.Errorf("%q and %q: %d, %t", c.a, c.b, got, near)
-		}
-	}
-}

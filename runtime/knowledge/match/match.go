@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -30,7 +31,7 @@ const (
 	// So there is a bound on the globs that patterns stand for together: those of one
 	// call, and of a list of a topic's configuration.
 	maxGlobs, maxListGlobs = 256, 512
-	// maxNear is for how many of a call's misses suggestions are looked for: each
+	// maxNear is for how many of a call's misses a name like them is looked for: each
 	// costs a comparison with every subject.
 	maxNear = 8
 )
@@ -51,7 +52,6 @@ type Dead struct {
 	// Field is the entry's list: "learned" or "disabled".
 	Field   string
 	Pattern string
-	Near    []string // as in [Miss]
 }
 
 // Result is what a list of patterns stands for.
@@ -90,9 +90,8 @@ type Miss struct {
 	// Reason says what is wrong with the pattern, to stand behind it in a sentence
 	// ("is longer than 256 bytes"). It is empty when no subject has such a name.
 	Reason string
-	// Near are up to three patterns that match something: slugs of visible
-	// subjects, or globs.
-	Near []string
+	// Near is the slug of a visible subject that is like the pattern, or empty.
+	Near string
 }
 
 // New takes a topic's id, its subjects in the order in which they are listed,
@@ -148,18 +147,8 @@ func (s *Set) Disabled(i int) bool { return s.disabled[i] }
 func (s *Set) Learned(i int) bool { return s.learned[i] }
 
 // Dead returns the entries of the configuration that match nothing: the
-// disabled ones and then the learned ones, each in their order. Suggestions are
-// looked for here and not before, since calls of a tool do without them.
-func (s *Set) Dead() []Dead {
-	dead := slices.Clone(s.dead)
-	looked := map[string]int{}
-	for i := range dead {
-		if looked[dead[i].Field]++; looked[dead[i].Field] <= maxNear {
-			dead[i].Near = s.near(context.Background(), dead[i].Pattern)
-		}
-	}
-	return dead
-}
+// disabled ones and then the learned ones, each in their order.
+func (s *Set) Dead() []Dead { return s.dead }
 
 // Resolve returns what the patterns stand for; without patterns these are all
 // visible subjects. A pattern that matches nothing is no error but a [Miss].
@@ -179,12 +168,27 @@ func (s *Set) Resolve(ctx context.Context, patterns []string, skipLearned bool) 
 	}
 	result := s.resolve(ctx, patterns, skipLearned, maxGlobs)
 	for i := range result.Missed[:min(len(result.Missed), maxNear)] {
-		result.Missed[i].Near = s.near(ctx, result.Missed[i].Pattern)
+		if pattern := result.Missed[i].Pattern; len(pattern) <= maxPatternBytes && ctx.Err() == nil {
+			result.Missed[i].Near = s.near(bare(pattern))
+		}
 	}
 	if err := ctx.Err(); err != nil {
 		return Result{}, err
 	}
 	return result, nil
+}
+
+// near returns the slug of the visible subject that is like a name, or empty.
+func (s *Set) near(name string) string {
+	slugs := make([]string, len(s.visible))
+	for n, i := range s.visible {
+		slugs[n] = s.all[i].Slug
+		// Skills name the files they come with relative to their folder.
+		if name != "" && strings.HasSuffix(slugs[n], "/"+stem(name)) {
+			return slugs[n]
+		}
+	}
+	return near.Name(name, slugs)
 }
 
 // resolve is [Set.Resolve] for any number of patterns, which may stand for so many

@@ -79,10 +79,7 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 func checkSuggestions(t *testing.T, set *match.Set, all []subjects.Subject, missed []match.Miss) {
 	t.Helper()
 	for _, miss := range missed {
-		if len(miss.Near) > 3 {
-			t.Fatalf("%q has %d suggestions", miss.Pattern, len(miss.Near))
-		}
-		for _, near := range miss.Near {
+		if near := miss.Near; near != "" {
 			result, err := set.Resolve(t.Context(), []string{near}, false)
 			if err != nil {
 				t.Fatal(err)

@@ -22,62 +22,56 @@ session), s or session (the one before), r or recent, n or newest, p or pinned,
 a or archived (the last that was activated, begun, pinned or archived), +live,
 +session, +pinned or +archived for all of them, or - for ids on standard input.`
 
-// word is a word in the place of an id. It stands for the live or archived
-// conversations that have a time, or, where it is for one, for the last of these.
-type word struct {
-	one, all string // its forms
-	what     string // that it stands for
-	archived bool
-	at       func(*conversations.Listed) time.Time // nil for any conversation
-}
-
-func words() []word {
-	const live = "live conversation"
-	pinned := func(l *conversations.Listed) time.Time { return l.PinnedAt }
-	return []word{
-		{one: "r recent", what: live, at: func(l *conversations.Listed) time.Time { return l.LastActivatedAt }},
-		{one: "n newest", what: live, at: func(l *conversations.Listed) time.Time { return l.CreatedAt }},
-		{one: "p pinned", all: "+p +pinned", what: "pinned conversation", at: pinned},
-		{one: "a archived", what: "archived conversation", archived: true, at: func(l *conversations.Listed) time.Time { return l.ArchivedAt }},
-		{all: "+l +live", what: live},
-		{all: "+a +archived", what: "archived conversation", archived: true},
-	}
-}
-
 // meant returns the conversations that a word in the place of an id stands for, and
 // what that is; empty for any other word.
-func (c *commands) meant(ctx context.Context, text string) (found []conversations.Listed, what string, err error) {
-	const before = "conversation that was activated before in this session"
-	switch text {
+func (c *commands) meant(ctx context.Context, word string) (found []conversations.Listed, what string, err error) {
+	activated := func(l *conversations.Listed) time.Time { return l.LastActivatedAt }
+	begun := func(l *conversations.Listed) time.Time { return l.CreatedAt }
+	pinned := func(l *conversations.Listed) time.Time { return l.PinnedAt }
+	archived := func(l *conversations.Listed) time.Time { return l.ArchivedAt }
+	switch what = "live conversation"; word {
+	case "+l", "+live":
+		found, err = c.all(ctx, conversations.Filter{})
+	case "r", "recent":
+		found, err = c.last(ctx, false, activated)
+	case "n", "newest":
+		found, err = c.last(ctx, false, begun)
+	case "p", "pinned":
+		what = "pinned conversation"
+		found, err = c.last(ctx, false, pinned)
+	case "+p", "+pinned":
+		what = "pinned conversation"
+		found, err = c.all(ctx, conversations.Filter{})
+		found = slices.DeleteFunc(found, func(l conversations.Listed) bool { return l.PinnedAt.IsZero() })
+	case "a", "archived":
+		what = "archived conversation"
+		found, err = c.last(ctx, true, archived)
+	case "+a", "+archived":
+		what = "archived conversation"
+		found, err = c.all(ctx, conversations.Filter{Archived: true})
+	case "s", "session", "+s", "+session":
+		what = "conversation that was activated before in this session"
+		if found, err = c.activated(ctx); word[0] != '+' {
+			found = found[min(1, len(found)):min(2, len(found))]
+		}
 	case ".", "active":
-		id, err := c.active(ctx)
-		if id != "" {
+		what = "active conversation in this session"
+		var id transcript.ID
+		if id, err = c.active(ctx); id != "" {
 			found = []conversations.Listed{{Conversation: transcript.Conversation{ID: id}}}
 		}
-		return found, "active conversation in this session", err
-	case "s", "session":
-		found, err = c.activated(ctx)
-		return found[min(1, len(found)):min(2, len(found))], before, err
-	case "+s", "+session":
-		found, err = c.activated(ctx)
-		return found, before, err
+	default:
+		what = ""
 	}
-	for _, w := range words() {
-		isOne := slices.Contains(strings.Fields(w.one), text)
-		if !isOne && !slices.Contains(strings.Fields(w.all), text) {
-			continue
-		}
-		found, err := c.all(ctx, conversations.Filter{Archived: w.archived})
-		if w.at != nil {
-			found = slices.DeleteFunc(found, func(l conversations.Listed) bool { return w.at(&l).IsZero() })
-		}
-		if isOne {
-			slices.SortStableFunc(found, func(a, b conversations.Listed) int { return w.at(&a).Compare(w.at(&b)) })
-			found = found[max(len(found)-1, 0):]
-		}
-		return found, w.what, err
-	}
-	return nil, "", nil
+	return found, what, err
+}
+
+// last finds the conversation with the greatest time, if one has any.
+func (c *commands) last(ctx context.Context, isArchived bool, at func(*conversations.Listed) time.Time) ([]conversations.Listed, error) {
+	all, err := c.all(ctx, conversations.Filter{Archived: isArchived})
+	slices.SortStableFunc(all, func(a, b conversations.Listed) int { return at(&a).Compare(at(&b)) })
+	all = all[max(len(all)-1, 0):]
+	return slices.DeleteFunc(all, func(l conversations.Listed) bool { return at(&l).IsZero() }), err
 }
 
 // targets reads the conversations that arguments name: ids, each once, or one word

@@ -79,7 +79,7 @@ func (v *compactedView) pass(e *conversations.Event, to func(*conversations.Even
 		case isCall && isStripped && tools.Request:
 			return to(made(*e, "{}", 0))
 		case isResult && isStripped && tools.Response:
-			how := map[bool]string{true: "error", false: "success"}[e.IsError]
+			how := either(e.IsError, "error", "success")
 			return to(made(*e, "[compacted] "+cmp.Or(v.names[e.CallID], "unknown")+": "+how, 0))
 		}
 	}

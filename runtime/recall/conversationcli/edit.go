@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -16,34 +17,61 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// editing is what edit was asked for.
+// editing is what edit was asked for; nil stands for what is to stay as it is.
 type editing struct {
-	sets  []func(now *transcript.Conversation, to *jp.Change)
-	local func(bool) bool // nil where that was not asked for
+	title         *string
+	hidden        *bool
+	pinned, local func(now bool) bool
+	expires       func(now time.Time) time.Time
 }
 
-// set has something set where a flag is given.
-func (e *editing) set(set func(now *transcript.Conversation, to *jp.Change)) func(string) error {
-	return ifTrue(func() { e.sets = append(e.sets, set) })
-}
+// Values of flags that were given without one, in the words in which the help has what
+// can be given.
+const (
+	trueOrFalse = "true|false"
+	anyTime     = "time"
+)
 
 // toggle parses true, false or nothing, for the other of what something is.
 func toggle(to *func(bool) bool) func(string) error {
 	return func(text string) error {
-		value, err := truth(text)
-		isBare := text == trueOrFalse
-		*to = func(now bool) bool { return value || isBare && !now }
-		if isBare {
+		if text == trueOrFalse {
+			*to = func(now bool) bool { return !now }
 			return nil
 		}
+		value, err := truth(text)
+		*to = func(bool) bool { return value }
 		return err
 	}
 }
 
+// expire parses the value of --tmp, which counts from now.
+func (e *editing) expire(now func() time.Time) func(string) error {
+	return func(text string) error {
+		age, ok := parseAge(text)
+		if !ok && text != "now" && text != anyTime {
+			return cannotBe(text, "write --tmp=2d, --tmp=1h or --tmp=now")
+		}
+		e.expires = func(at time.Time) time.Time {
+			if text == anyTime && !at.IsZero() {
+				return time.Time{}
+			}
+			return now().Add(age)
+		}
+		return nil
+	}
+}
+
 // change is what is to be changed of a conversation.
-func (e *editing) change(now transcript.Conversation) (to jp.Change) {
-	for _, set := range e.sets {
-		set(&now, &to)
+func (e *editing) change(now transcript.Conversation) jp.Change {
+	to := jp.Change{Title: e.title, Hidden: e.hidden}
+	if e.pinned != nil {
+		to.Pinned = new(e.pinned(!now.PinnedAt.IsZero()))
+	}
+	if e.expires != nil {
+		if at := e.expires(now.ExpiresAt); !at.Equal(now.ExpiresAt) {
+			to.Expires = &at
+		}
 	}
 	return to
 }
@@ -60,24 +88,19 @@ them: they are left out of lists and searches then, and can still be read.
 		Example: `  convtools conversation edit jp-c17737387251 --title "Retry policy"
   convtools conversation edit . --hide`,
 	}
-	flags, yes, no := cmd.Flags(), true, false
+	flags := cmd.Flags()
 	flags.Func("title", "give it this `title`", func(title string) error {
-		if strings.TrimSpace(title) == "" {
+		if e.title = &title; strings.TrimSpace(title) == "" {
 			return &valueError{"cannot be blank", "--no-title removes it"}
 		}
-		e.sets = append(e.sets, func(_ *transcript.Conversation, to *jp.Change) { to.Title = &title })
 		return nil
 	})
-	flags.BoolFunc("no-title", "remove its title", e.set(func(_ *transcript.Conversation, to *jp.Change) { to.Title = new(string) }))
-	flags.Func("pin", "pin it, or not; bare: the other of what it is``", func(text string) error {
-		var pin func(bool) bool
-		e.sets = append(e.sets, func(now *transcript.Conversation, to *jp.Change) { to.Pinned = new(pin(!now.PinnedAt.IsZero())) })
-		return toggle(&pin)(text)
-	})
-	flags.BoolFunc("hide", "hide it from lists and searches", e.set(func(_ *transcript.Conversation, to *jp.Change) { to.Hidden = &yes }))
-	flags.BoolFunc("unhide", "show it again", e.set(func(_ *transcript.Conversation, to *jp.Change) { to.Hidden = &no }))
+	flags.BoolFunc("no-title", "remove its title", ifTrue(func() { e.title = new(string) }))
+	flags.Func("pin", "pin it, or not; bare: the other of what it is``", toggle(&e.pinned))
+	flags.BoolFunc("hide", "hide it from lists and searches", ifTrue(func() { e.hidden = new(true) }))
+	flags.BoolFunc("unhide", "show it again", ifTrue(func() { e.hidden = new(false) }))
 	flags.Func("tmp", "have JP delete it after a time such as 2d, or now; bare: now, or keep it if it expires``", e.expire(c.host.Now))
-	flags.BoolFunc("no-tmp", "keep it", e.set(expireAt(func(time.Time) time.Time { return time.Time{} })))
+	flags.BoolFunc("no-tmp", "keep it", ifTrue(func() { e.expires = func(time.Time) time.Time { return time.Time{} } }))
 	flags.Func("local", "keep it out of the project, or not; bare: the other of what it is``", toggle(&e.local))
 	for name, bare := range map[string]string{"pin": trueOrFalse, "tmp": anyTime, "local": trueOrFalse} {
 		flags.Lookup(name).NoOptDefVal = bare
@@ -87,46 +110,13 @@ them: they are left out of lists and searches then, and can still be read.
 			if err := excluded(flags, "title no-title", "hide unhide", "tmp no-tmp"); err != nil {
 				return nil, err
 			}
-			if len(e.sets) == 0 && e.local == nil {
+			if e.title == nil && e.hidden == nil && e.pinned == nil && e.local == nil && e.expires == nil {
 				return nil, usageError("--title, --pin, --hide, --tmp and --local change something; --help lists all", "edit was not told what to change")
 			}
 			return c.named(cmd, args, "")
 		})
 	cli.Rare(flags, "no-title", "unhide", "no-tmp", "dry-run", "wait")
 	return cmd
-}
-
-// Values of flags that were given without one, in the words in which the help has what
-// can be given.
-const (
-	trueOrFalse = "true|false"
-	anyTime     = "time"
-)
-
-// expire parses the value of --tmp, which counts from now.
-func (e *editing) expire(now func() time.Time) func(string) error {
-	return func(text string) error {
-		age, ok := parseAge(text)
-		if !ok && text != "now" && text != anyTime {
-			return cannotBe(text, "write --tmp=2d, --tmp=1h or --tmp=now")
-		}
-		e.sets = append(e.sets, expireAt(func(at time.Time) time.Time {
-			if text == anyTime && !at.IsZero() {
-				return time.Time{}
-			}
-			return now().Add(age)
-		}))
-		return nil
-	}
-}
-
-// expireAt changes when a conversation expires.
-func expireAt(when func(now time.Time) time.Time) func(*transcript.Conversation, *jp.Change) {
-	return func(now *transcript.Conversation, to *jp.Change) {
-		if at := when(now.ExpiresAt); !at.Equal(now.ExpiresAt) {
-			to.Expires = &at
-		}
-	}
 }
 
 // edit edits a conversation, and gives l the title that it has then.
@@ -146,29 +136,26 @@ func (e *editing) edit(ctx context.Context, w *jp.Writer, l *conversations.Liste
 // describe describes what an edit would change.
 func (e *editing) describe(l *conversations.Listed) string {
 	change := e.change(l.Conversation)
-	var parts []string
-	if t := change.Title; t != nil && *t != l.Title {
-		parts = append(parts, map[bool]string{true: "no title", false: "title " + text.Quote(*t)}[*t == ""])
-	}
-	state := func(to *bool, was bool, yes, no string) {
-		if to != nil && *to != was {
-			parts = append(parts, map[bool]string{true: yes, false: no}[*to])
+	state := func(to *bool, was bool, yes, no string) string {
+		if to == nil || *to == was {
+			return ""
 		}
+		return either(*to, yes, no)
 	}
-	state(change.Pinned, !l.PinnedAt.IsZero(), "pinned", "not pinned")
-	state(change.Hidden, l.Hidden, "hidden", "not hidden")
-	if at := change.Expires; at != nil && at.IsZero() {
-		parts = append(parts, "kept")
-	} else if at != nil {
-		parts = append(parts, "deleted by JP from "+at.UTC().Format(fullTime)+" on")
+	title, expiry := "", ""
+	if t := change.Title; t != nil && *t != l.Title {
+		title = either(*t == "", "no title", "title "+text.Quote(*t))
 	}
+	if at := change.Expires; at != nil {
+		expiry = either(at.IsZero(), "kept", "deleted by JP from "+at.UTC().Format(fullTime)+" on")
+	}
+	var local *bool
 	if e.local != nil {
-		state(new(e.local(l.UserOnly)), l.UserOnly, "only in the user's store", "in the project too")
+		local = new(e.local(l.UserOnly))
 	}
-	if len(parts) == 0 {
-		return "nothing"
-	}
-	return strings.Join(parts, ", ")
+	parts := filled(title, state(change.Pinned, !l.PinnedAt.IsZero(), "pinned", "not pinned"), state(change.Hidden, l.Hidden, "hidden", "not hidden"),
+		expiry, state(local, l.UserOnly, "only in the user's store", "in the project too"))
+	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }
 
 func (c *commands) labelCommand() *cobra.Command {

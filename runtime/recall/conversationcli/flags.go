@@ -70,8 +70,6 @@ func number(to *int, least int, hint string) func(string) error {
 	return func(text string) error {
 		n, err := strconv.Atoi(text)
 		switch {
-		case errors.Is(err, strconv.ErrRange):
-			return &valueError{fmt.Sprintf("cannot be %s: the number is too large", text), ""}
 		case err != nil:
 			return &valueError{fmt.Sprintf("must be a whole number, not %q", text), ""}
 		case n < least:
@@ -160,14 +158,14 @@ func (c *commands) jsonFlag(cmd *cobra.Command, format, usage string) {
 	cmd.Flags().BoolFunc("json", usage, ifTrue(func() { c.formatFlag = format }))
 }
 
-// date parses a date in a form of ISO 8601: to has its first and last moments.
-func date(to **iso8601.Span) func(string) error {
+// date parses a date in a form of ISO 8601.
+func date(set func(iso8601.Span)) func(string) error {
 	return func(text string) error {
 		span, err := iso8601.Parse(text)
 		if err != nil {
 			return cannotBe(text, "use a date such as 2026-03-17 or 2026-03-17T14:30")
 		}
-		*to = &span
+		set(span)
 		return nil
 	}
 }
@@ -262,6 +260,7 @@ func (c *commands) addFilterFlags(cmd *cobra.Command, f *conversations.Filter, a
 		return nil
 	})
 	flags.StringSliceVar(&f.Exclude, "exclude-id", nil, "leave out the conversation with this `ID`; repeatable")
+	complete(cmd, c.completeIDs, "exclude-id")
 	sources := conversations.Sources()
 	anyOf(cmd, &f.Sources, "source", "", "only conversations that this `program` recorded: "+strings.Join(sources, ", ")+"; repeatable", sources...)
 }
@@ -269,4 +268,143 @@ func (c *commands) addFilterFlags(cmd *cobra.Command, f *conversations.Filter, a
 // usageError is wrong use of a command, with advice.
 func usageError(hint, format string, args ...any) error {
 	return cli.Hint(cli.Usagef(format, args...), hint)
+}
+
+// turnFlags is the flags that select turns.
+type turnFlags struct {
+	conversations.Turns
+	last, first *int
+	// after has what parses the argument of an index as the number of the flag before it.
+	after map[int]func(string) error
+}
+
+// addFlags defines the flags that select turns.
+func (t *turnFlags) addFlags(flags *pflag.FlagSet) {
+	flags.Func("turn", "only turn `N`, or turns A..B, A.. or ..B", t.parseRange)
+	t.addCounts(flags, "", "")
+	const forms = "a turn number, -N for the Nth turn from the end, or an age such as 30m, 5h, 2d or 3w"
+	flags.Func("from", "from turn `X` on: a number, -N counted from the end, an age such as 5h, or last-compaction", func(text string) error {
+		if text == "last-compaction" {
+			t.First = conversations.Bound{Kind: conversations.Compaction}
+			return nil
+		}
+		return parseBound(&t.First, text, "use "+forms+", or last-compaction")
+	})
+	flags.Func("to", "up to turn `X`: a number, -N counted from the end, or an age such as 5h", func(text string) error {
+		err := parseBound(&t.Last, text, "use "+forms)
+		if t.Last.Kind == conversations.Turn && t.Last.N > 0 {
+			t.Last.Kind = conversations.Count // as far as there are
+		}
+		return err
+	})
+}
+
+// addCounts defines --last and --first, with one letter for each, or none. Their
+// number may be left out, or be a word of its own: --last, --last=3, --last 3. The
+// parser takes such a word for an argument.
+func (t *turnFlags) addCounts(flags *pflag.FlagSet, last, first string) {
+	t.after = map[int]func(string) error{}
+	add := func(name, short string, to **int) {
+		set := func(text string) error {
+			n := 0
+			*to = &n
+			return number(&n, 0, "give the number of turns")(text)
+		}
+		flags.FuncP(name, short, "only the "+name+" `N` turns", func(text string) error {
+			if text == "1" {
+				t.after[flags.NArg()] = set
+			}
+			return set(text)
+		})
+		flags.Lookup(name).NoOptDefVal = "1"
+	}
+	add("last", last, &t.last)
+	add("first", first, &t.first)
+}
+
+// arguments returns the arguments that are not the number of --last or --first. One
+// after "--" is none.
+func (t *turnFlags) arguments(flags *pflag.FlagSet, args []string) ([]string, error) {
+	var others []string
+	for i, arg := range args {
+		set, dash := t.after[i], flags.ArgsLenAtDash()
+		if set == nil || dash >= 0 && i >= dash || !isCount(arg) {
+			others = append(others, arg)
+		} else if err := set(arg); err != nil {
+			return nil, err
+		}
+	}
+	return others, nil
+}
+
+// isCount reports whether an argument is a number of turns. One of more than six
+// digits can only be an id.
+func isCount(arg string) bool {
+	return arg != "" && len(arg) <= 6 && strings.Trim(arg, "0123456789") == ""
+}
+
+// selected returns the turns that the flags select.
+func (t *turnFlags) selected(flags *pflag.FlagSet) (conversations.Turns, error) {
+	turns := t.Turns
+	if t.last != nil {
+		turns.First = conversations.Bound{Kind: conversations.CountBack, N: *t.last}
+	}
+	if t.first != nil {
+		turns.Last = conversations.Bound{Kind: conversations.Count, N: *t.first}
+	}
+	return turns, excluded(flags, "turn last first from", "turn last first to")
+}
+
+// parseRange parses N, A..B, A.., ..B and .. .
+func (t *turnFlags) parseRange(text string) error {
+	const hint = "write --turn 3, --turn 2..5, --turn 2.. or --turn ..5"
+	from, to, isRange := strings.Cut(text, "..")
+	if !isRange {
+		to = from
+	}
+	if text == "" {
+		return &valueError{"is empty", hint}
+	}
+	parse := func(end string) (conversations.Bound, error) {
+		if end == "" {
+			return conversations.Bound{}, nil
+		}
+		n, err := strconv.Atoi(end)
+		if err != nil || n < 0 {
+			err = cannotBe(text, hint+"; turns are counted from 1")
+		}
+		return conversations.Bound{Kind: conversations.Turn, N: n}, err
+	}
+	var err1, err2 error
+	t.First, err1 = parse(from)
+	t.Last, err2 = parse(to)
+	if err1 == nil && err2 == nil && to != "" && t.First.N > t.Last.N {
+		return &valueError{text + " ends before it begins", fmt.Sprintf("write --turn %d..%d", t.Last.N, t.First.N)}
+	}
+	return cmp.Or(err1, err2)
+}
+
+// parseBound parses the value of --from or --to.
+func parseBound(to *conversations.Bound, text, hint string) error {
+	n, err := strconv.Atoi(text)
+	age, isAge := parseAge(text)
+	switch {
+	case err == nil && n < 0:
+		*to = conversations.Bound{Kind: conversations.FromEnd, N: -n}
+	case err == nil:
+		*to = conversations.Bound{Kind: conversations.Turn, N: n}
+	case isAge:
+		*to = conversations.Bound{Kind: conversations.Age, Age: age}
+	default:
+		return cannotBe(text, hint)
+	}
+	return nil
+}
+
+// completing completes arguments, of which the numbers of --last and --first are none.
+func (t *turnFlags) completing(with cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		args, _ = t.arguments(cmd.Flags(), args) // it is completed what can be read
+		return with(cmd, args, word)
+	}
 }

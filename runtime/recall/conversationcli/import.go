@@ -96,14 +96,8 @@ func (c *importing) importAll(ctx context.Context, paths []string) (err error) {
 	return foundAny(!c.isWrong)
 }
 
-// writer is an archive that is written, and closed then.
-type writer interface {
-	exports.Archive
-	Close() error
-}
-
 // archive opens the archive for writing, where the environment has it.
-func (c *importing) archive(ctx context.Context) (writer, error) {
+func (c *importing) archive(ctx context.Context) (*archive.Writer, error) {
 	if url := postgres.URL(c.host.Getenv); url != "" {
 		return postgres.Create(ctx, postgres.WriterOptions{URL: url, DryRun: c.dryRun, Now: c.host.Now})
 	}
@@ -116,7 +110,7 @@ func (c *importing) archive(ctx context.Context) (writer, error) {
 
 // importOne imports a path. What is no export is a warning, unless it is the only path;
 // what else fails would fail again for others.
-func (c *importing) importOne(ctx context.Context, path string, w exports.Archive, isOnly bool) error {
+func (c *importing) importOne(ctx context.Context, path string, w *archive.Writer, isOnly bool) error {
 	report, err := c.imported(ctx, path, w)
 	if report.Recognised() > 0 {
 		c.isRecognised = true
@@ -131,7 +125,7 @@ func (c *importing) importOne(ctx context.Context, path string, w exports.Archiv
 	isJSON := c.out.format.json
 	if isJSON || (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
 		c.out.add(c.summaryOf(path, report), reportObject(path, report, "", err))
-		if err := c.out.show(); err != nil {
+		if err := c.out.flush(); err != nil {
 			return err
 		}
 	}
@@ -148,7 +142,7 @@ func (c *importing) importOne(ctx context.Context, path string, w exports.Archiv
 
 // imported imports a path, with a line on stderr about how far that is where it takes
 // long.
-func (c *importing) imported(ctx context.Context, path string, w exports.Archive) (*exports.Report, error) {
+func (c *importing) imported(ctx context.Context, path string, w *archive.Writer) (*exports.Report, error) {
 	bar := newProgress(c.host.Stderr, c.host.Now)
 	defer bar.clear()
 	report, err := exports.Import(ctx, path, w, exports.Options{Kind: c.kind, Progress: bar.imported})
@@ -203,7 +197,7 @@ func (c *importing) register(ctx context.Context, path, store string, register r
 	what := map[string]string{"jp": "a JP workspace", "chatgpt": "a database of a ChatGPT export"}[store]
 	c.out.add(fmt.Sprintf("%s: %s, which is read in place: %s\n", text.Cell(filepath.Base(path)), what, said),
 		reportObject(path, &exports.Report{Kinds: []string{store}}, file, nil))
-	return c.out.show()
+	return c.out.flush()
 }
 
 // reportObject is what has become of an export. What is read in place was registered in a
@@ -237,7 +231,7 @@ const (
 func (c *importing) summaryOf(path string, report *exports.Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: new %d, updated %d, unchanged %d, skipped %d, failed %d%s\n", text.Cell(filepath.Base(path)),
-		report.New, report.Updated, report.Unchanged, report.Skipped, report.Failed, map[bool]string{true: " (nothing was written)"}[c.dryRun])
+		report.New, report.Updated, report.Unchanged, report.Skipped, report.Failed, either(c.dryRun, " (nothing was written)", ""))
 	for i, p := range report.Problems {
 		if i == maxImportProblems {
 			fmt.Fprintf(&b, "  … %d more; --json shows all\n", len(report.Problems)-i)
@@ -250,7 +244,7 @@ func (c *importing) summaryOf(path string, report *exports.Report) string {
 		if p.Title != "" {
 			place += " (" + text.Cut(text.Cell(p.Title), maxImportTitle) + ")"
 		}
-		fmt.Fprintf(&b, "  %s: %s: %s\n", map[bool]string{true: "skipped", false: "failed"}[p.Skipped], place, text.Line(p.Err.Error()))
+		fmt.Fprintf(&b, "  %s: %s: %s\n", either(p.Skipped, "skipped", "failed"), place, text.Line(p.Err.Error()))
 	}
 	return b.String()
 }

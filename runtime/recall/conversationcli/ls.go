@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // lsOptions is the command line of ls.
@@ -83,20 +85,34 @@ func (c *commands) ls(cmd *cobra.Command, o *lsOptions) error {
 	}
 	var places []treePlace
 	if o.tree {
-		places = growTree(&listing, o.Hidden || len(o.IDs) > 0, o.Offset, o.Limit)
+		isHidden := func(l *conversations.Listed) bool { return l.Hidden && !o.Hidden && len(o.IDs) == 0 }
+		places, listing.Total, listing.Aside.Hidden = tree(listing.Conversations, isHidden, o.Offset, o.Limit)
+	} else {
+		for i := range listing.Conversations {
+			places = append(places, treePlace{Listed: &listing.Conversations[i]})
+		}
 	}
-	lines := c.listLines(cmd.Context(), &listing, places, o)
-	for i := range listing.Conversations {
-		l := &listing.Conversations[i]
-		object := listedObject(l)
-		if l.Parent != "" || o.tree {
-			object = append(object, "parent_id", orNull(l.Parent))
+	shown, lines := 0, make([]string, len(places))
+	switch {
+	case c.out.format.json || len(places) == 0:
+	case o.tree:
+		lines = c.treeLines(cmd.Context(), places, o.full)
+	default:
+		lines = c.tableLines(cmd.Context(), places, o)
+	}
+	for i, p := range places {
+		object := listedObject(p.Listed)
+		if p.Parent != "" || o.tree {
+			object = append(object, "parent_id", orNull(p.Parent))
 		}
 		if c.allProjects {
-			object = append(object, "dir", orNull(l.Dir))
+			object = append(object, "dir", orNull(p.Dir))
 		}
 		if o.tree {
-			object = append(object, "depth", places[i].depth)
+			object = append(object, "depth", p.depth)
+		}
+		if p.depth == 0 {
+			shown++ // a conversation below another one is counted with that
 		}
 		c.out.add(lines[i], object)
 	}
@@ -104,7 +120,7 @@ func (c *commands) ls(cmd *cobra.Command, o *lsOptions) error {
 		c.out.add("", object{"summary", object{"total", listing.Total, "skipped", left, "excluded", listing.Aside.Excluded}})
 	}
 	if !c.out.format.json {
-		c.explainList(&listing, places, o)
+		c.explainList(&listing, shown, o)
 	}
 	return nil
 }
@@ -123,67 +139,44 @@ func listedObject(l *conversations.Listed) object {
 	return o
 }
 
-// listLines are the lines of a list for people, a head with the first of them.
-func (c *commands) listLines(ctx context.Context, listing *conversations.Listing, places []treePlace, o *lsOptions) []string {
-	switch {
-	case c.out.format.json || len(listing.Conversations) == 0:
-		return make([]string, len(listing.Conversations))
-	case o.tree:
-		return c.treeLines(ctx, listing.Conversations, places, o.full)
-	}
-	return c.tableLines(ctx, listing.Conversations, o)
-}
-
 // tableLines are aligned columns, with titles cut to the width of the terminal unless
 // they are wanted in full. Where hidden ones may be among them a column says which are.
-func (c *commands) tableLines(ctx context.Context, list []conversations.Listed, o *lsOptions) []string {
+func (c *commands) tableLines(ctx context.Context, list []treePlace, o *lsOptions) []string {
 	rows := [][]string{{"ID", "EVENTS", "ACTIVITY", "FLAGS"}}
-	column := func(is bool, head string, cell func(*conversations.Listed) string) {
-		if !is {
-			return
-		}
-		rows[0] = append(rows[0], head)
-		for i := range list {
-			rows[i+1] = append(rows[i+1], cell(&list[i]))
-		}
+	if o.Hidden {
+		rows[0] = append(rows[0], "HIDDEN")
 	}
-	for i := range list {
-		l := &list[i]
-		rows = append(rows, []string{string(l.ID), eventsCell(l), c.when(l.ActiveAt(), o.full), c.flags(l)})
+	if c.allProjects {
+		rows[0] = append(rows[0], "PROJECT")
 	}
-	column(o.Hidden, "HIDDEN", func(l *conversations.Listed) string { return map[bool]string{true: "Y", false: "N"}[l.Hidden] })
-	column(c.allProjects, "PROJECT", func(l *conversations.Listed) string { return c.projectCell(l.Dir) })
+	for _, l := range list {
+		row := []string{string(l.ID), eventsCell(l.Listed), c.when(l.ActiveAt(), o.full), c.flags(l.Listed)}
+		if o.Hidden {
+			row = append(row, either(l.Hidden, "Y", "N"))
+		}
+		if c.allProjects {
+			row = append(row, c.projectCell(l.Dir))
+		}
+		rows = append(rows, row)
+	}
 	lines := align(rows, 1)
-	width := c.room(o.full, text.Width(lines[0]))
-	for i := range list {
-		id := string(list[i].ID)
-		line := strings.TrimRight(lines[i+1]+text.Truncate(text.Cell(list[i].Title), width), " ")
-		lines[i+1] = c.linked(ctx, list[i].ID) + strings.TrimPrefix(line, id) + "\n"
+	head, width := c.out.format.style(styleDim, lines[0]+"TITLE")+"\n", c.room(o.full, text.Width(lines[0]))
+	for i, l := range list {
+		line := strings.TrimRight(lines[i+1]+text.Truncate(text.Cell(l.Title), width), " ")
+		lines[i+1] = head + c.linked(ctx, l.ID) + strings.TrimPrefix(line, string(l.ID)) + "\n"
+		head = ""
 	}
-	lines[1] = c.out.format.style(styleDim, lines[0]+"TITLE") + "\n" + lines[1]
 	return lines[1:]
 }
 
 // flags names what is special about a conversation.
 func (c *commands) flags(l *conversations.Listed) string {
-	isExpired := !l.ExpiresAt.After(c.host.Now())
-	var flags []string
-	for _, f := range []struct {
-		is   bool
-		name string
-	}{
-		{!l.PinnedAt.IsZero(), "pinned"},
-		{l.Archived, "archived"},
-		{l.Hidden, "hidden"},
-		{l.UserOnly, "local"},
-		{!l.ExpiresAt.IsZero() && !isExpired, "expires"},
-		{!l.ExpiresAt.IsZero() && isExpired, "expired"},
-		{l.Damage != nil, "damaged"},
-	} {
-		if f.is {
-			flags = append(flags, f.name)
-		}
-	}
+	expires, isExpired := !l.ExpiresAt.IsZero(), !l.ExpiresAt.After(c.host.Now())
+	flags := filled(
+		either(l.PinnedAt.IsZero(), "", "pinned"), either(l.Archived, "archived", ""), either(l.Hidden, "hidden", ""),
+		either(l.UserOnly, "local", ""), either(expires, either(isExpired, "expired", "expires"), ""),
+		either(l.Damage != nil, "damaged", ""),
+	)
 	return cmp.Or(strings.Join(flags, ","), "-")
 }
 
@@ -215,13 +208,8 @@ func kindOf(f *conversations.Filter) string {
 }
 
 // explainList says what a list does not show.
-func (c *commands) explainList(listing *conversations.Listing, places []treePlace, o *lsOptions) {
-	shown, total := len(listing.Conversations), listing.Total
-	for _, place := range places {
-		if place.depth > 0 {
-			shown-- // it is counted with the one at the top
-		}
-	}
+func (c *commands) explainList(listing *conversations.Listing, shown int, o *lsOptions) {
+	total := listing.Total
 	switch left := total - o.Offset - shown; {
 	case shown == 0 && total > 0:
 		c.note("offset %d is past the end: there are %d conversations", o.Offset, total)
@@ -232,7 +220,7 @@ func (c *commands) explainList(listing *conversations.Listing, places []treePlac
 			what += fmt.Sprintf(" with %q in the title", o.TitleContains)
 		}
 		for i, label := range o.Labels {
-			what += map[bool]string{true: " with label ", false: " and "}[i == 0] + label.Key
+			what += either(i == 0, " with label ", " and ") + label.Key
 			if label.Value != nil {
 				what += "=" + *label.Value
 			}
@@ -247,4 +235,144 @@ func (c *commands) explainList(listing *conversations.Listing, places []treePlac
 	if hidden := listing.Aside.Hidden; hidden > 0 {
 		c.note("%d hidden: --hidden lists them too", hidden)
 	}
+}
+
+// treePlace is the place of a conversation in a tree.
+type treePlace struct {
+	*conversations.Listed
+	parent  transcript.ID // above it in the tree; empty at the top
+	depth   int
+	way     []string // what is drawn before it: of the last maxIndent levels
+	unshown int      // hidden children, where it has no other ones
+}
+
+// tree puts conversations in the order of a tree, in which siblings keep theirs, and
+// leaves those away that are hidden, which are counted. A conversation whose parent is
+// hidden is below the nearest one above that is not, or at the top. Of conversations that
+// are each other's parents the one listed first is at the top. offset and limit are for
+// those at the top, which are counted too; a limit of 0 is none.
+func tree(all []conversations.Listed, isHidden func(*conversations.Listed) bool, offset, limit int) (places []treePlace, tops, hidden int) {
+	const top = -1
+	shown := func(i int) bool { return i == top || !isHidden(&all[i]) }
+	at := map[transcript.ID]int{}
+	for i := range all {
+		at[all[i].ID] = i
+	}
+	parents := make([]int, len(all))
+	children, unshown := map[int][]int{}, map[int]int{}
+	for i := range all {
+		parents[i] = top
+		if parent, ok := at[all[i].Parent]; ok {
+			parents[i] = parent
+		}
+		if !shown(i) {
+			hidden++
+			unshown[parents[i]]++
+		}
+	}
+	cutCircles(parents, shown)
+	for i := range all {
+		above := parents[i]
+		for !shown(above) {
+			above = parents[above]
+		}
+		if shown(i) {
+			children[above] = append(children[above], i)
+		}
+	}
+	tops = len(children[top])
+	children[top] = children[top][min(offset, tops):]
+	if limit > 0 {
+		children[top] = children[top][:min(limit, len(children[top]))]
+	}
+	var grow func(above int, place treePlace)
+	grow = func(above int, place treePlace) {
+		for k, i := range children[above] {
+			place.Listed, place.unshown = &all[i], 0
+			if len(children[i]) == 0 {
+				place.unshown = unshown[i]
+			}
+			if above == top {
+				places = append(places, place)
+				grow(i, treePlace{parent: all[i].ID, depth: 1})
+				continue
+			}
+			branch, below := "├── ", "│   "
+			if k == len(children[above])-1 {
+				branch, below = "└── ", "    "
+			}
+			at, way := place, append(slices.Clone(place.way), below)
+			at.way = append(slices.Clone(place.way), branch)
+			places = append(places, at)
+			grow(i, treePlace{parent: all[i].ID, depth: place.depth + 1, way: way[max(len(way)-maxIndent+1, 0):]})
+		}
+	}
+	grow(top, treePlace{})
+	return places, tops, hidden
+}
+
+// cutCircles makes a top of the first one of each circle that is shown, or where none is
+// of any of them. Each is looked at once or twice, however deep they are.
+func cutCircles(parents []int, shown func(int) bool) {
+	passed := make([]int, len(parents)) // by which walk, from 1
+	for i := range parents {
+		on := i
+		for ; on >= 0 && passed[on] == 0; on = parents[on] {
+			passed[on] = i + 1
+		}
+		if on < 0 || passed[on] != i+1 {
+			continue
+		}
+		top := on
+		for k := parents[on]; k != on; k = parents[k] {
+			if shown(k) && (!shown(top) || k < top) {
+				top = k
+			}
+		}
+		parents[top] = -1
+	}
+}
+
+// maxIndent bounds how many levels of a tree are drawn.
+const maxIndent = 30
+
+// lines are the lines that lead to a conversation.
+func (p *treePlace) lines() string {
+	drawn := strings.Join(p.way, "")
+	if p.depth > maxIndent {
+		drawn = "… " + drawn
+	}
+	return drawn
+}
+
+// treeLines are the lines of a tree for people.
+func (c *commands) treeLines(ctx context.Context, places []treePlace, full bool) []string {
+	rows := make([][]string, len(places))
+	for i, p := range places {
+		rows[i] = []string{eventsCell(p.Listed), c.when(p.ActiveAt(), full)}
+	}
+	width := c.room(full, text.Width(align(rows, 0)[0]))
+	for i, p := range places {
+		name, unshown := p.lines()+string(p.ID)+"  ", ""
+		switch {
+		case p.Hidden:
+			name += "(hidden) "
+		case p.depth > 0:
+			name += "[fork] "
+		}
+		if p.unshown > 0 {
+			unshown = fmt.Sprintf(" (+%d hidden)", p.unshown)
+		}
+		name = strings.TrimRight(name+text.Cell(p.Title), " ")
+		rows[i] = append([]string{text.Truncate(name, width-len(unshown)) + unshown}, rows[i]...)
+	}
+	lines := align(rows, 1)
+	for i, p := range places {
+		line := strings.Replace(strings.TrimRight(lines[i], " "), string(p.ID), c.linked(ctx, p.ID), 1)
+		if p.Hidden {
+			line = c.out.format.style(styleDim, line)
+		}
+		lines[i] = line + "\n"
+	}
+	return lines
 }

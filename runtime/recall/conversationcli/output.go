@@ -3,9 +3,16 @@ package conversationcli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"net/url"
+	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +22,7 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Styles of a terminal that shows colour.
@@ -39,6 +47,19 @@ func (f format) style(style, text string) string {
 		return text
 	}
 	return style + text + styleReset
+}
+
+// either is one of two texts.
+func either(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}
+
+// filled are the texts that are not empty.
+func filled(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
 // results writes what a command has to tell: text, or an array of JSON. After a write
@@ -87,22 +108,19 @@ func (r *results) add(shown string, value any) {
 		r.write(shown)
 		return
 	}
-	before := "["
-	if r.n > 0 {
-		before = ","
-	}
-	indent := ""
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
 	if r.format.pretty {
-		indent, before = "  ", before+"\n  "
+		e.SetIndent("  ", "  ")
 	}
-	element, err := marshal(value, indent)
+	r.err = cmp.Or(r.err, e.Encode(value))
+	element := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	if r.terminal {
 		element = text.AppendJSON(nil, element)
 	}
+	r.write(either(r.n > 0, ",", "[") + either(r.format.pretty, "\n  ", "") + string(element))
 	r.n++
-	if r.write(before + string(element)); err != nil {
-		r.err = err
-	}
 }
 
 // object writes an object over several lines, in place of an array.
@@ -111,45 +129,23 @@ func (r *results) object(o object) error {
 	return cli.PrintJSON(r.out, r.terminal, o)
 }
 
-// show shows text that was written, where people wait for it.
-func (r *results) show() error {
-	if !r.format.json {
-		r.flush()
-	}
-	return r.err
-}
-
-func (r *results) flush() {
+// flush shows what was written.
+func (r *results) flush() error {
 	if err := r.out.Flush(); err != nil && r.err == nil {
 		r.err = fmt.Errorf("writing the results: %w", err)
 	}
-}
-
-// close ends the output.
-func (r *results) close() error {
-	switch {
-	case !r.format.json:
-	case r.n == 0:
-		r.write("[]\n")
-	case r.format.pretty:
-		r.write("\n]\n")
-	default:
-		r.write("]\n")
-	}
-	r.flush()
 	return r.err
 }
 
-// marshal writes a value as JSON, in which text stays as it is.
-func marshal(value any, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if indent != "" {
-		e.SetIndent(indent, indent)
+// isBegun reports whether there is output that has to be ended, or shown.
+func (r *results) isBegun() bool { return r.n > 0 || r.out.Buffered() > 0 }
+
+// close ends the output.
+func (r *results) close() error {
+	if r.format.json {
+		r.write(either(r.n == 0, "[", either(r.format.pretty, "\n", "")) + "]\n")
 	}
-	err := e.Encode(value)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	return r.flush()
 }
 
 // object is an object of JSON: keys in order, each followed by its value.
@@ -157,15 +153,19 @@ type object []any
 
 // MarshalJSON implements [json.Marshaler]. No list is null, and no map.
 func (o object) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
+	b := bytes.NewBufferString("{")
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
 	for i, value := range o {
 		switch v := value.(type) {
 		case time.Time:
 			value = timestamp(v)
 		case error:
 			value = v.Error()
-		case *conversations.Problem:
-			value = damageOf(v)
+		case *conversations.Problem: // nil for none
+			if value = nil; v != nil {
+				value = v.Err.Error()
+			}
 		}
 		switch v := reflect.ValueOf(value); {
 		case v.Kind() == reflect.Slice && v.IsNil():
@@ -173,13 +173,13 @@ func (o object) MarshalJSON() ([]byte, error) {
 		case v.Kind() == reflect.Map && v.IsNil():
 			value = object{}
 		}
-		element, err := marshal(value, "")
-		if err != nil {
+		if err := e.Encode(value); err != nil {
 			return nil, err
 		}
-		b = append(append(b, element...), ":,"[i%2])
+		b.Truncate(b.Len() - 1) // the end of the line
+		b.WriteByte(":,"[i%2])
 	}
-	return append(bytes.TrimSuffix(b, []byte(",")), '}'), nil
+	return append(bytes.TrimSuffix(b.Bytes(), []byte(",")), '}'), nil
 }
 
 // objects makes an object of each value.
@@ -213,14 +213,6 @@ func about(id transcript.ID, title string, more ...any) object {
 	return append(object{"id", id, "title", orNull(title)}, more...)
 }
 
-// damageOf is what is wrong with a conversation; nil for nothing.
-func damageOf(p *conversations.Problem) any {
-	if p == nil {
-		return nil
-	}
-	return p.Err.Error()
-}
-
 // timestamp writes RFC 3339 in UTC, and null for the zero time. Fractions of a second
 // have three, six or nine digits, as JP writes them.
 func timestamp(t time.Time) any {
@@ -232,4 +224,149 @@ func timestamp(t time.Time) any {
 		digits = strings.TrimSuffix(digits, "000")
 	}
 	return strings.TrimSuffix(digits, ".") + "Z"
+}
+
+// printTable writes a head, rows as a table, and remarks below it.
+func (c *commands) printTable(head string, rows [][]string, remarks []string, right ...int) {
+	for _, line := range align(rows, right...) {
+		head += strings.TrimRight(line, " ") + "\n"
+	}
+	if len(remarks) > 0 {
+		head += "\n" + strings.Join(remarks, "\n") + "\n"
+	}
+	c.out.write(head)
+}
+
+// align makes lines of rows, with columns below one another and two spaces after each.
+// The columns right are aligned to the right.
+func align(rows [][]string, right ...int) []string {
+	widths := map[int]int{}
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], text.Width(cell))
+		}
+	}
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		for column, cell := range row {
+			pad := strings.Repeat(" ", widths[column]-text.Width(cell))
+			if slices.Contains(right, column) {
+				cell, pad = pad+cell, ""
+			}
+			lines[i] += cell + pad + "  "
+		}
+	}
+	return lines
+}
+
+// How wide a column of titles is: at least on a terminal, and at most where the width
+// is not known, such as in a pipe.
+const (
+	minTitleWidth = 20
+	maxTitleWidth = 200
+)
+
+// room is how many columns a title may have on a line on which so many are taken.
+func (c *commands) room(full bool, taken int) int {
+	switch {
+	case full:
+		return math.MaxInt
+	case c.out.format.pretty && c.host.Terminal && c.host.Width > 0:
+		return max(c.host.Width-taken, minTitleWidth)
+	}
+	return maxTitleWidth
+}
+
+func eventsCell(l *conversations.Listed) string {
+	if l.Damage != nil {
+		return "?"
+	}
+	return strconv.Itoa(l.Events)
+}
+
+// fullTime is the form of a time in full, in UTC.
+const fullTime = "2006-01-02 15:04:05Z"
+
+// when writes a time for people: its age, or in full.
+func (c *commands) when(t time.Time, full bool) string {
+	switch {
+	case t.IsZero():
+		return "?"
+	case full:
+		return t.UTC().Format(fullTime)
+	}
+	return age(t.UTC(), c.host.Now().UTC())
+}
+
+// age writes how long ago t was in its largest unit: years and months by the calendar,
+// and smaller units by their length.
+func age(t, now time.Time) string {
+	d := now.Sub(t)
+	if d < -time.Minute {
+		return "in the future"
+	}
+	months := 12*(now.Year()-t.Year()) + int(now.Month()-t.Month())
+	if t.AddDate(0, months, 0).After(now) {
+		months--
+	}
+	const day = 24 * time.Hour
+	for _, u := range []struct {
+		name string
+		n    int
+	}{
+		{"year", months / 12},
+		{"month", months},
+		{"week", int(d / (7 * day))},
+		{"day", int(d / day)},
+		{"hour", int(d / time.Hour)},
+		{"minute", int(d / time.Minute)},
+	} {
+		if u.n > 0 {
+			return plural(u.n, u.name) + " ago"
+		}
+	}
+	return "just now"
+}
+
+// shortPath writes a path for people, with "~" for the home directory.
+func (c *commands) shortPath(path string) string {
+	return text.Cell(trust.Short(path, c.host.Getenv))
+}
+
+// linked is the id of a conversation. On a terminal that shows colour it opens the
+// directory, where the workspace has one: as OSC 8, which terminals that do not know it
+// leave out.
+func (c *commands) linked(ctx context.Context, id transcript.ID) string {
+	if !c.linking() {
+		return string(id)
+	}
+	if c.linkTo == nil {
+		c.linkTo = func(transcript.ID) string { return "" }
+		if w, err := c.workspace(); err == nil {
+			if path, closeAll, err := w.Paths(ctx); err == nil {
+				c.linkTo, c.closeLinks = path, closeAll
+			}
+		}
+	}
+	path := c.linkTo(id)
+	if path == "" {
+		return string(id)
+	}
+	return link(path, string(id))
+}
+
+// linking reports whether there are links at all. The console of Linux has colour, and
+// nothing to open a file with.
+func (c *commands) linking() bool {
+	return c.out.format.colour && c.host.Getenv("TERM") != "linux"
+}
+
+// link is a text that opens a file.
+func link(path, text string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // of a drive
+	}
+	to := url.URL{Scheme: "file", Path: path}
+	return "\x1b]8;;" + to.String() + "\x1b\\" + text + "\x1b]8;;\x1b\\"
 }

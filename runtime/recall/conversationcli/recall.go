@@ -43,7 +43,6 @@ func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 }
 
 func (c *commands) recallCommand(q conversations.RankQuery) *cobra.Command {
-	var since, until *iso8601.Span
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:     "recall WORDS…",
@@ -65,18 +64,12 @@ conversation print --event N ID shows an event whole.`,
 			case q.Text == "":
 				return usageError("say what you want to know", "there is no question")
 			}
-			if since != nil {
-				q.Since = &since.First
-			}
-			if until != nil {
-				q.Until = &until.Last
-			}
 			return c.recall(cmd.Context(), q)
 		},
 	}
 	flags := cmd.Flags()
-	flags.Func("since", "only what was said from this `DATE` on, ISO 8601, inclusive", date(&since))
-	flags.Func("until", "only what was said up to this `DATE`, ISO 8601, inclusive", date(&until))
+	flags.Func("since", "only what was said from this `DATE` on, ISO 8601, inclusive", date(func(s iso8601.Span) { q.Since = &s.First }))
+	flags.Func("until", "only what was said up to this `DATE`, ISO 8601, inclusive", date(func(s iso8601.Span) { q.Until = &s.Last }))
 	flags.Func("limit", "print at most `N` passages", number(&q.MaxPassages, 1, "use 1 or more"))
 	flags.Lookup("limit").DefValue = "8"
 	anyOf(cmd, &scopes, "scope", "s", "only in this `SCOPE`: "+strings.Join(scopeNames(), ", ")+"; repeatable", scopeNames()...)
@@ -125,11 +118,7 @@ func (c *commands) noteWords(r conversations.Ranking) {
 		if w.Events > 0 {
 			continue
 		}
-		word := text.Quote(w.Word)
-		if w.Near != "" {
-			word += " (near: " + text.Quote(w.Near) + ")"
-		}
-		nowhere = append(nowhere, word)
+		nowhere = append(nowhere, text.Quote(w.Word)+either(w.Near != "", " (near: "+text.Quote(w.Near)+")", ""))
 	}
 	if len(nowhere) > 0 {
 		c.note("occurs nowhere: %s", strings.Join(nowhere, ", "))
@@ -144,18 +133,10 @@ func (c *commands) passagesOf(found *conversations.RankedConversation, words []c
 	if last := found.Passages[len(found.Passages)-1].Time; !last.IsZero() {
 		b.WriteString("  " + last.In(c.host.Now().Location()).Format(time.DateOnly))
 	}
-	if found.Title != "" {
-		b.WriteString("  " + text.Cut(text.Line(found.Title), recalledTitle))
-	}
+	b.WriteString(either(found.Title != "", "  ", "") + text.Cut(text.Line(found.Title), recalledTitle))
 	for _, p := range found.Passages {
 		b.WriteString("\n" + f.style(styleDim, fmt.Sprintf("  %d %s:", p.Number, p.Kind.Scope())))
-		shown := p.Text
-		if p.Before {
-			shown = "… " + shown
-		}
-		if p.After {
-			shown += " …"
-		}
+		shown := either(p.Before, "… ", "") + p.Text + either(p.After, " …", "")
 		for line := range strings.SplitSeq(shown, "\n") {
 			line = text.Line(line)
 			if f.colour {

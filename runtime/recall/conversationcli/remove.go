@@ -18,7 +18,7 @@ import (
 // removal is the command line of rm.
 type removal struct {
 	change
-	when                    span
+	span
 	permanent, keepChildren bool
 }
 
@@ -37,7 +37,7 @@ brings them back from. It asks first; where nobody can be asked it needs --yes.
 	flags := cmd.Flags()
 	flags.BoolVar(&r.permanent, "permanent", false, "delete for good, from the trash too")
 	flags.BoolVar(&r.keepChildren, "keep-children", false, "keep what was forked from them, as children of their parents")
-	c.addSpanFlags(cmd, &r.when)
+	c.addSpanFlags(cmd, &r.span)
 	return c.changing(cmd, &r.change, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
 		return c.toRemove(cmd, &r, args)
 	})
@@ -56,20 +56,24 @@ func (c *commands) toRemove(cmd *cobra.Command, r *removal, args []string) ([]co
 	if r.permanent {
 		r.verb, r.done, r.dangerous = "delete", "deleted", "nothing brings back what is deleted"
 	}
-	removed := map[transcript.ID]bool{}
-	for i := range list {
-		removed[list[i].ID] = true
+	there, removed := map[transcript.ID]bool{}, map[transcript.ID]bool{}
+	for i := range all {
+		there[all[i].ID] = true
 	}
-	var lifted []conversations.Listed
-	if below := below(all, list); r.keepChildren {
-		lifted = slices.DeleteFunc(below, func(l conversations.Listed) bool { return !removed[l.Parent] })
-	} else if len(below) > 0 {
+	for i := range list {
+		if removed[list[i].ID] = true; !there[list[i].ID] { // it is in the trash, and may have children
+			all = append(all, list[i])
+		}
+	}
+	if below := below(all, removed); len(below) > 0 && !r.keepChildren {
 		r.reasons = []string{fmt.Sprintf("%d of them forked from what was named", len(below))}
 		list = append(list, below...)
 	}
 	r.together = func(ctx context.Context, w *jp.Writer) error {
-		if err := lift(ctx, w, lifted, removed, all); err != nil {
-			return err
+		if r.keepChildren {
+			if err := lift(ctx, w, all, removed); err != nil {
+				return err
+			}
 		}
 		var ids []transcript.ID
 		for i := range list {
@@ -83,48 +87,34 @@ func (c *commands) toRemove(cmd *cobra.Command, r *removal, args []string) ([]co
 	return list, nil
 }
 
-// below returns the conversations below some others, parents first; none twice, whatever
-// is recorded.
-func below(all, roots []conversations.Listed) (found []conversations.Listed) {
-	seen := map[transcript.ID]bool{}
-	children := map[transcript.ID][]*conversations.Listed{}
-	for i := range all {
-		children[all[i].Parent] = append(children[all[i].Parent], &all[i])
-	}
-	for i := range roots {
-		seen[roots[i].ID] = true
-	}
-	queue := slices.Clone(roots)
-	for ; len(queue) > 0; queue = queue[1:] {
-		for _, child := range children[queue[0].ID] {
-			if !seen[child.ID] {
-				seen[child.ID] = true
-				queue, found = append(queue, *child), append(found, *child)
-			}
+// below returns the conversations below those that are removed, parents first.
+func below(all []conversations.Listed, removed map[transcript.ID]bool) (found []conversations.Listed) {
+	places, _, _ := tree(all, func(*conversations.Listed) bool { return false }, 0, 0)
+	above := -1 // the depth of the removed one that all since are below
+	for _, p := range places {
+		if p.depth <= above {
+			above = -1
+		}
+		switch isRemoved := removed[p.ID]; {
+		case above >= 0 && !isRemoved:
+			found = append(found, *p.Listed)
+		case above < 0 && isRemoved:
+			above = p.depth
 		}
 	}
 	return found
 }
 
-// lift makes conversations children of the nearest conversation above them that is not
-// removed.
-func lift(ctx context.Context, w *jp.Writer, lifted []conversations.Listed, removed map[transcript.ID]bool, all []conversations.Listed) error {
-	parents := map[transcript.ID]transcript.ID{}
-	for i := range all {
-		parents[all[i].ID] = all[i].Parent
-	}
+// lift makes the children of those that are removed children of the nearest conversation
+// above that is not.
+func lift(ctx context.Context, w *jp.Writer, all []conversations.Listed, removed map[transcript.ID]bool) error {
 	var edits []jp.Edited
-	for _, l := range lifted {
-		parent := l.Parent
-		for range len(removed) { // a circle ends too
-			if removed[parent] {
-				parent = parents[parent]
-			}
+	places, _, _ := tree(all, func(l *conversations.Listed) bool { return removed[l.ID] }, 0, 0)
+	for _, p := range places {
+		if !removed[p.Parent] {
+			continue
 		}
-		if removed[parent] || parent == l.ID {
-			parent = ""
-		}
-		edited, err := w.Edit(ctx, l.ID, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
+		edited, err := w.Edit(ctx, p.ID, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &p.parent} })
 		if err != nil {
 			return err
 		}
@@ -136,7 +126,7 @@ func lift(ctx context.Context, w *jp.Writer, lifted []conversations.Listed, remo
 // removable finds the conversations that arguments name. What is to be deleted for good
 // may be in the trash.
 func (c *commands) removable(cmd *cobra.Command, r *removal, args []string) ([]conversations.Listed, error) {
-	list, err := c.chosen(cmd, args, r.when)
+	list, err := c.chosen(cmd, args, r.span)
 	var missing *conversations.NotFoundError
 	if !r.permanent || !errors.As(err, &missing) {
 		return list, err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/caller"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -116,8 +117,8 @@ func (s *searching) showCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&before, "before", 0, "print `N` messages before it too")
-	cmd.Flags().IntVar(&after, "after", 0, "print `N` messages behind it too")
+	cmd.Flags().Func("before", "print `N` messages before it too", number(&before, 0, "use 0 or more"))
+	cmd.Flags().Func("after", "print `N` messages behind it too", number(&after, 0, "use 0 or more"))
 	return s.ready(s.paged(cmd))
 }
 
@@ -239,4 +240,196 @@ func coloured(s string, spans iter.Seq[excerpt.Span], after string) string {
 		}
 	}
 	return b.String() + s[end:]
+}
+
+func (c *commands) indexCommand() *cobra.Command {
+	remove := false
+	cmd := &cobra.Command{
+		Use:   "index",
+		Short: "Bring the index of all messages up to date",
+		Long: `Makes an index of the messages of all stores, or brings it up to date, so that
+searches need not read them. It stands in the user's cache directory, takes a
+little more room than the texts, and can be removed at any time: answers are
+the same without it. A store with less than 20 MB of text needs none.
+
+Indexes of stores that are gone are removed; "search status" shows those of
+stores that are not searched.
+
+An MCP server makes indexes by itself once messages were searched. Lists of
+many conversations keep titles, times and counts beside them, and --clear
+removes those too. To keep none of it, write in convtools.toml:
+
+  [index]
+  off = true`,
+		Example: cli.Examples(c.host.Name, "search index", "search index --clear"),
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			options := c.options()
+			defer options.Indexes.Close()
+			if remove {
+				return options.Indexes.Clear()
+			}
+			return c.index(cmd.Context(), options)
+		},
+	}
+	cmd.Flags().BoolVar(&remove, "clear", false, "remove the index of every store")
+	c.jsonFlag(cmd, "json", "print it as JSON")
+	return c.ready(cmd)
+}
+
+func (c *commands) index(ctx context.Context, options conversations.Options) error {
+	library, err := conversations.Open(options)
+	if err != nil {
+		return err
+	}
+	stores, err := library.RefreshIndexes(ctx, options.Progress)
+	if err != nil {
+		return err
+	}
+	gone, err := library.RemoveGoneIndexes()
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"STORE", "INDEX", "CONVERSATIONS", "MESSAGES", "CHANGED", "MB"}}
+	remarks := notOwn(options.Indexes.Foreign())
+	listed := objects(stores, func(r conversations.IndexReport) object {
+		state, problem := either(r.Busy, "busy", "indexed"), ""
+		if r.Err != nil {
+			state, problem = "failed", text.Line(r.Err.Error())
+			remarks = append(remarks, r.Store+": "+problem)
+		}
+		rows = append(rows, []string{r.Store, state, text.Number(r.Conversations), text.Number(r.Messages), text.Number(r.Changed + r.Removed), megabytes(r.Bytes)})
+		return object{
+			"store", r.Store, "place", r.Place, "state", state, "conversations", r.Conversations, "messages", r.Messages,
+			"changed", r.Changed, "removed", r.Removed, "bytes", r.Bytes, "problem", problem,
+		}
+	})
+	if c.out.format.json {
+		return c.out.object(object{"gone", unusedIndexes(gone), "stores", listed})
+	}
+	for i := range gone {
+		remarks = append(remarks, "removed, as nothing uses it again: "+c.describeUnused(&gone[i]))
+	}
+	if len(stores) == 0 {
+		c.printTable("no index is kept\n", nil, remarks)
+	} else {
+		c.printTable("", rows, remarks, 2, 3, 4, 5)
+	}
+	return nil
+}
+
+// unusedIndexes are indexes that no store has that is searched.
+func unusedIndexes(indexes []conversations.UnusedIndex) []object {
+	return objects(indexes, func(u conversations.UnusedIndex) object {
+		return object{"store", u.Store, "place", u.Place, "gone", u.Gone, "bytes", u.Bytes}
+	})
+}
+
+// describeUnused describes an index that no store has that is searched.
+func (c *commands) describeUnused(u *conversations.UnusedIndex) string {
+	of := either(u.Store != "", " of "+u.Store+" in "+c.shortPath(u.Place), "")
+	return "an index" + of + ", " + megabytes(u.Bytes) + " MB"
+}
+
+// notOwn describes the directory of the cache that belongs to another user, where there is
+// one.
+func notOwn(dir string) []string {
+	if dir == "" {
+		return nil
+	}
+	return []string{dir + " belongs to another user: nothing in it is used"}
+}
+
+func megabytes(bytes int64) string { return fmt.Sprintf("%.1f", float64(bytes)/1e6) }
+
+func (c *commands) statusCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "status",
+		Short:   "Show what is searched, and how much there is",
+		Long:    cli.Fill("Shows the stores that are searched, with the conversations and messages in each, the newest of them, and their index. What has no index is read for that."),
+		Example: cli.Examples(c.host.Name, "search status"),
+		Args:    cli.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return c.status(cmd.Context()) },
+	}
+	c.jsonFlag(cmd, "json", "print it as JSON")
+	return c.ready(cmd)
+}
+
+func (c *commands) status(ctx context.Context) error {
+	options := c.options()
+	options.Once = true
+	sources, err := conversations.SearchSources(options)
+	if err != nil {
+		return err
+	}
+	library, err := conversations.Open(options)
+	if err != nil {
+		return err
+	}
+	defer library.Close()
+	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX"}}
+	remarks := notOwn(options.Indexes.Foreign())
+	var stores []object
+	for _, source := range sources {
+		row, store, problems, err := c.searched(ctx, library, source)
+		if err != nil && (ctx.Err() != nil || len(sources) == 1) {
+			return err
+		}
+		if err != nil { // the others are there
+			row, problems = []string{source, "-", "-", "-", "-"}, []string{text.Line(explained(err).Error())}
+			store = object{"store", source, "conversations", 0, "messages", 0, "newest", nil, "problems", problems, "index_bytes", 0, "indexed_at", nil}
+		}
+		if row[1] != "0" || len(problems) > 0 {
+			rows, stores = append(rows, row), append(stores, store)
+			remarks = append(remarks, problemsOf(source, problems)...)
+		}
+	}
+	unused, err := library.UnusedIndexes()
+	if err != nil {
+		return err
+	}
+	if c.out.format.json {
+		return c.out.object(object{"stores", stores, "unused_indexes", unusedIndexes(unused)})
+	}
+	for i := range unused {
+		why := either(unused[i].Gone, "gone, and removed by search index", "not searched")
+		remarks = append(remarks, c.describeUnused(&unused[i])+": "+why)
+	}
+	c.printTable("", rows, remarks, 1, 2)
+	return nil
+}
+
+// searched returns what there is in the stores of a kind, as a row and for JSON, and what
+// is wrong with them.
+func (c *commands) searched(ctx context.Context, library *conversations.Library, source string) (row []string, store object, problems []string, err error) {
+	filter := conversations.Filter{Sources: []string{source}}
+	found, err := library.Messages(ctx, conversations.MessageQuery{Filter: filter, Limit: 1, MaxText: 1})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	filter.Both = true
+	listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
+	for i := range found.Aside.Problems {
+		problems = append(problems, c.describe(&found.Aside.Problems[i]))
+	}
+	var newest, indexed time.Time
+	for _, m := range found.Messages {
+		newest = m.Position.Time
+	}
+	var bytes int64
+	for _, r := range library.IndexReports() {
+		if r.Store == source && r.Bytes > 0 {
+			bytes += r.Bytes
+			indexed = time.Unix(max(r.Updated, indexed.Unix()), 0)
+		}
+	}
+	row = []string{
+		source, text.Number(listing.Total), text.Number(found.Total), either(newest.IsZero(), "-", c.when(newest, false)),
+		either(bytes == 0, "-", megabytes(bytes)+" MB, "+c.when(indexed, false)),
+	}
+	store = object{
+		"store", source, "conversations", listing.Total, "messages", found.Total, "newest", newest,
+		"problems", problems, "index_bytes", bytes, "indexed_at", indexed,
+	}
+	return row, store, problems, err
 }

@@ -44,11 +44,7 @@ func (c *commands) showAll(ctx context.Context, args []string) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		shown := c.shown(ctx, l, turns)
-		if i > 0 {
-			shown = "\n" + shown
-		}
-		c.out.add(shown, append(listedObject(l), "parent_id", orNull(l.Parent), "turns", turns))
+		c.out.add(either(i > 0, "\n", "")+c.shown(ctx, l, turns), append(listedObject(l), "parent_id", orNull(l.Parent), "turns", turns))
 	}
 	return nil
 }

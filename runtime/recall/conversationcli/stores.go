@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,9 @@ conversations are read again. A .convtools-exclude that is there has to be remov
 				if err := c.include(dir); err != nil {
 					return err
 				}
-				c.out.flush()
+				if err := c.out.flush(); err != nil {
+					return err
+				}
 			}
 			return nil
 		},
@@ -121,10 +124,7 @@ func (c *commands) stores(ctx context.Context) error {
 
 // storeObject is what there is in a place of a kind of store.
 func storeObject(s conversations.StoreReport) object {
-	state := map[bool]string{true: "found", false: "absent"}[s.Found]
-	if s.Off {
-		state = "off"
-	}
+	state := either(s.Off, "off", either(s.Found, "found", "absent"))
 	o := object{
 		"store", s.Name, "program", s.Program, "place", orNull(s.Place), "state", state,
 		"here", s.Here, "conversations", s.Conversations, "projects", s.Projects,
@@ -151,17 +151,14 @@ func (c *commands) writeInventory(inventory *conversations.Inventory) {
 		head += fmt.Sprintf("Excluded by %s: none of its conversations are read.\n", c.shortPath(inventory.Excluded))
 	}
 	for _, e := range inventory.Remembered {
-		gone := ""
-		if !e.IsThere() {
-			gone = ", which is gone; convtools stores include takes it back"
-		}
+		gone := either(e.IsThere(), "", ", which is gone; convtools stores include takes it back")
 		remarks = append(remarks, fmt.Sprintf("excluded: %s (by %s%s)", c.shortPath(e.Dir), c.shortPath(e.By), gone))
 	}
 	if inventory.Unremembered != nil {
 		remarks = append(remarks, "what is excluded cannot be remembered: "+text.Line(inventory.Unremembered.Error()))
 	}
 	for _, dir := range inventory.Exclude {
-		missing := map[bool]string{true: " (not there)"}[slices.Contains(inventory.Missing, dir)]
+		missing := either(slices.Contains(inventory.Missing, dir), " (not there)", "")
 		remarks = append(remarks, "excluded: "+c.shortPath(dir)+missing)
 	}
 	c.printTable(head+"\n", rows, remarks, 1, 2, 3)
@@ -203,11 +200,7 @@ func (c *commands) remarks(s *conversations.StoreReport) []string {
 
 // describe describes a problem of a store for people.
 func (c *commands) describe(p *conversations.Problem) string {
-	what := string(p.ID)
-	if what == "" {
-		what = c.shortPath(p.Path)
-	}
-	return what + ": " + text.Line(p.Err.Error())
+	return cmp.Or(string(p.ID), c.shortPath(p.Path)) + ": " + text.Line(p.Err.Error())
 }
 
 // maxProblems is how many problems of a store are shown to people.

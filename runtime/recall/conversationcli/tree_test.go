@@ -12,31 +12,35 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// forest builds a listing of "id<parent" words; one that ends with '!' is hidden.
-func forest(words string) *conversations.Listing {
-	var l conversations.Listing
+// forest makes a listing of "id<parent" words; one that ends with '!' is hidden.
+func forest(words string) []conversations.Listed {
+	var all []conversations.Listed
 	for _, word := range strings.Fields(words) {
 		name, hidden := strings.CutSuffix(word, "!")
 		id, parent, _ := strings.Cut(name, "<")
-		l.Conversations = append(l.Conversations, conversations.Listed{Conversation: transcript.Conversation{
+		all = append(all, conversations.Listed{Conversation: transcript.Conversation{
 			ID: transcript.ID(id), Parent: transcript.ID(parent), Hidden: hidden,
 		}})
 	}
-	return &l
+	return all
 }
 
-// drawn is a tree as words: the depth in dots, and hidden children that are not
-// shown.
-func drawn(l *conversations.Listing, places []treePlace) string {
+// drawn is a tree as words: the depth in dots, and hidden children that are not shown.
+func drawn(places []treePlace) string {
 	var words []string
-	for i, p := range places {
-		word := strings.Repeat(".", p.depth) + string(l.Conversations[i].ID)
+	for _, p := range places {
+		word := strings.Repeat(".", p.depth) + string(p.ID)
 		if p.unshown > 0 {
 			word += fmt.Sprintf("+%d", p.unshown)
 		}
 		words = append(words, word)
 	}
 	return strings.Join(words, " ")
+}
+
+// isHidden hides what is hidden, unless all is shown.
+func isHidden(all bool) func(*conversations.Listed) bool {
+	return func(l *conversations.Listed) bool { return l.Hidden && !all }
 }
 
 func TestGrowTree(t *testing.T) {
@@ -61,10 +65,9 @@ func TestGrowTree(t *testing.T) {
 		{name: "behind the end", forest: "a b<a", offset: 5, want: "", total: 1},
 	}
 	for _, test := range tests {
-		l := forest(test.forest)
-		places := growTree(l, test.hidden, test.offset, test.limit)
-		if got := drawn(l, places); got != test.want || l.Total != test.total || l.Aside.Hidden != test.hides {
-			t.Errorf("%s: %q of %d, %d hidden; want %q of %d, %d hidden", test.name, got, l.Total, l.Aside.Hidden, test.want, test.total, test.hides)
+		places, total, hides := tree(forest(test.forest), isHidden(test.hidden), test.offset, test.limit)
+		if got := drawn(places); got != test.want || total != test.total || hides != test.hides {
+			t.Errorf("%s: %q of %d, %d hidden; want %q of %d, %d hidden", test.name, got, total, hides, test.want, test.total, test.hides)
 		}
 	}
 }
@@ -88,24 +91,26 @@ func TestGrowTreeProperties(t *testing.T) {
 				want = append(want, fmt.Sprintf("c%d", i))
 			}
 		}
-		l := forest(strings.Join(words, " "))
-		places := growTree(l, hidden, 0, 0)
+		places, _, _ := tree(forest(strings.Join(words, " ")), isHidden(hidden), 0, 0)
 		seen := map[string]bool{}
 		way := []transcript.ID{}
-		for i, p := range places {
-			c := l.Conversations[i]
+		for _, p := range places {
+			c := p.Listed
 			seen[string(c.ID)] = true
 			if p.depth > len(way) {
-				t.Fatalf("%s hangs in the air in %s", c.ID, drawn(l, places))
+				t.Fatalf("%s hangs in the air in %s", c.ID, drawn(places))
+			}
+			if p.depth > 0 && way[p.depth-1] != p.parent {
+				t.Fatalf("%s is below %s and not %s", c.ID, way[p.depth-1], p.parent)
 			}
 			way = append(way[:p.depth], c.ID)
 			if hidden && p.depth > 0 && way[p.depth-1] != c.Parent {
-				t.Fatalf("%s is below %s in %s", c.ID, way[p.depth-1], drawn(l, places))
+				t.Fatalf("%s is below %s in %s", c.ID, way[p.depth-1], drawn(places))
 			}
 		}
 		for _, id := range want {
 			if !seen[id] {
-				t.Fatalf("%s is missing in %s", id, drawn(l, places))
+				t.Fatalf("%s is missing in %s", id, drawn(places))
 			}
 		}
 		if len(places) != len(want) {
@@ -117,13 +122,13 @@ func TestGrowTreeProperties(t *testing.T) {
 // TestDeepTree has a chain of 100,000 conversations, hidden ones among them.
 func TestDeepTree(t *testing.T) {
 	t.Parallel()
-	var l conversations.Listing
+	var all []conversations.Listed
 	for i := range 100_000 {
-		l.Conversations = append(l.Conversations, conversations.Listed{Conversation: transcript.Conversation{
+		all = append(all, conversations.Listed{Conversation: transcript.Conversation{
 			ID: transcript.ID(fmt.Sprint(i)), Parent: transcript.ID(fmt.Sprint(i - 1)), Hidden: i%3 == 1,
 		}})
 	}
-	places := growTree(&l, false, 0, 0)
+	places, _, _ := tree(all, isHidden(false), 0, 0)
 	last := places[len(places)-1]
 	if len(places) != 66_667 || last.depth != 66_666 || len([]rune(last.lines())) != 2+4*maxIndent {
 		t.Errorf("%d places, the last one at %d, drawn as %q", len(places), last.depth, last.lines())

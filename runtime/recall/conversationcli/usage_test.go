@@ -35,7 +35,7 @@ func TestErrors(t *testing.T) {
 		{"sizes of text", []string{"ls", "--sizes"}, 2, []string{"error: --sizes is about JSON output", "hint: add --format=json"}},
 		{"summary of text", []string{"ls", "--summary"}, 2, []string{"error: --summary", "hint: add --format=json"}},
 		{"limit is no number", []string{"ls", "--limit=many"}, 2, []string{`error: --limit must be a whole number, not "many"`, "hint: "}},
-		{"limit is too large", []string{"ls", "--limit=99999999999999999999"}, 2, []string{"error: --limit cannot be 99999999999999999999: the number is too large"}},
+		{"limit is too large", []string{"ls", "--limit=99999999999999999999"}, 2, []string{`error: --limit must be a whole number, not "99999999999999999999"`}},
 		{"no truth value", []string{"ls", "--hidden=maybe"}, 2, []string{`error: --hidden must be true or false, not "maybe"`}},
 		{"several malformed ids", []string{"ls", "x!", "17600000000", "y!"}, 2, []string{`error: invalid conversation id "x!"`, `; invalid conversation id "y!"`, "hint: an id looks like"}},
 		{"several unknown ids", []string{"grep", "--ids=17600000001,17600000000", "--id=17610000001", "x"}, 1, []string{"error: conversations jp-c17600000001, jp-c17610000001 not found in ", "hint: nearest ids: jp-c17600000000"}},

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"os"
 	"path"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -23,22 +23,46 @@ type record struct {
 	version string // of when it was listed; empty where it was not
 }
 
-// Events implements [store.Record].
-func (r *record) Events(ctx context.Context) (store.Events, error) {
+// Read implements [store.Record].
+func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	if mark != nil && len(*mark) > 0 {
+		return store.Totals{}, store.ErrChanged // there is no place to go on from: the file is replaced as a whole
+	}
+	data, err := r.data(ctx)
+	if err != nil {
+		return store.Totals{}, err
+	}
+	scanner := events.NewScanner(data)
+	for scanner.Next() {
+		if ctx.Err() != nil {
+			return scanner.Totals(), context.Cause(ctx)
+		}
+		if yield == nil { // events are only counted
+			continue
+		}
+		if event := scanner.Event().Decode(); !yield(&event) {
+			return scanner.Totals(), nil
+		}
+	}
+	var damage *events.DamageError
+	if errors.As(scanner.Err(), &damage) {
+		return scanner.Totals(), &store.DamageError{Event: damage.Event, Err: damage}
+	}
+	return scanner.Totals(), nil
+}
+
+// data reads the events.json that counts.
+func (r *record) data(ctx context.Context) ([]byte, error) {
+	var data []byte
 	f, err := r.open(ctx)
+	if err == nil {
+		defer f.Close()
+		data, err = readAll(f, r.s.w.maxEvents)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), err)
 	}
-	if limit := r.s.w.maxEvents; f.size > limit {
-		f.Close()
-		return nil, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), tooLarge(eventsFile, f.size, limit))
-	}
-	defer f.Close()
-	e, err := newReader(r, f)
-	if err != nil {
-		return nil, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), err)
-	}
-	return e, nil
+	return data, nil
 }
 
 // Version implements [store.Record].
@@ -50,16 +74,20 @@ func (r *record) Version(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("looking at the events of %s: %w", r.place.number.id(), err)
 	}
-	f.Close()
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
 	p := &r.place
 	i := r.s.byAge(p, metadataFile)[0]
 	metadata := r.s.modTime(i, p.dirs[i], metadataFile)
-	return fmt.Sprintf("%d %d %d %t", f.size, f.modified.UnixNano(), metadata.UnixNano(), p.archived), nil
+	return fmt.Sprintf("%d %d %d %t", info.Size(), info.ModTime().UnixNano(), metadata.UnixNano(), p.archived), nil
 }
 
 // open opens the events.json that counts, looking for the conversation again when
 // its directory was renamed.
-func (r *record) open(ctx context.Context) (*file, error) {
+func (r *record) open(ctx context.Context) (*os.File, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -87,13 +115,13 @@ func (r *record) open(ctx context.Context) (*file, error) {
 // openNewestEvents opens events.json in the store whose copy of the stream, which
 // is events.json and base_config.json together, is newer. A copy without
 // events.json leaves the word to the other.
-func (s *session) openNewestEvents(p *place) (*file, error) {
+func (s *session) openNewestEvents(p *place) (*os.File, error) {
 	var missing error
 	for _, i := range s.byAge(p, eventsFile, baseConfigFile) {
 		dir := p.dirs[i]
 		name := path.Join(dir, eventsFile)
 		s.willRead(i, name)
-		f, err := openRegular(s.roots[i], s.dirs[i], name)
+		f, err := openRegular(s.roots[i], name)
 		switch {
 		case err == nil:
 			return f, nil
@@ -107,69 +135,3 @@ func (s *session) openNewestEvents(p *place) (*file, error) {
 	}
 	return nil, missing
 }
-
-// reader reads the events of a file, which it holds whole. It implements [store.Events].
-type reader struct {
-	r       *record
-	data    []byte
-	scanner events.Scanner
-	event   transcript.Event
-	decoded bool // event is the current one
-	events  int  // since the context was looked at
-}
-
-// newReader returns what reads the events of a file.
-func newReader(r *record, f *file) (*reader, error) {
-	data := make([]byte, f.size)
-	n, err := f.ReadAt(data, 0)
-	if err != nil && err != io.EOF {
-		return nil, reason(err)
-	}
-	e := &reader{r: r, data: data[:n]}
-	e.Restart()
-	return e, nil
-}
-
-// eventsPerLook is how many events are read before the context is looked at again.
-const eventsPerLook = 64
-
-// Next implements [store.Events].
-func (r *reader) Next(ctx context.Context) bool {
-	if r.events++; r.events%eventsPerLook == 0 && ctx.Err() != nil {
-		r.scanner.Fail(ctx.Err())
-		return false
-	}
-	r.decoded = false
-	return r.scanner.Next()
-}
-
-// Event implements [store.Events]. An event that is only counted, as in a listing, is not
-// decoded.
-func (r *reader) Event() *transcript.Event {
-	if !r.decoded {
-		r.event, r.decoded = r.scanner.Event().Decode(), true
-	}
-	return &r.event
-}
-
-// Err implements [store.Events].
-func (r *reader) Err() error {
-	err := r.scanner.Err()
-	var damage *events.DamageError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &damage):
-		return &store.DamageError{Event: damage.Event, Err: damage}
-	}
-	return fmt.Errorf("reading the events of %s: %w", r.r.place.number.id(), err)
-}
-
-// Totals implements [store.Events].
-func (r *reader) Totals() store.Totals { return r.scanner.Totals() }
-
-// Restart implements [store.Events].
-func (r *reader) Restart() { r.decoded, r.scanner = false, *events.NewScanner(r.data) }
-
-// Close implements [store.Events].
-func (r *reader) Close() {}

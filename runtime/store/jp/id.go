@@ -25,31 +25,34 @@ const maxIDLen = 128
 // ("17800836875-some-title"). What follows the digits is accepted and ignored.
 // The error is a [*store.BadIDError].
 func ParseID(s string) (transcript.ID, error) {
-	if s == "" {
-		return "", history.BadID(s, "it is empty; expected something like jp-c17800836875")
-	}
-	if len(s) > maxIDLen {
-		return "", history.BadID(s, fmt.Sprintf("it is %d bytes long; an id has at most %d", len(s), maxIDLen))
-	}
-	for i := 0; i < len(s); i++ {
-		if !isIDByte(s[i]) {
-			return "", history.BadID(s, fmt.Sprintf("the character at byte %d is not a letter, a digit, '.', '_' or '-'; expected something like jp-c17800836875", i))
-		}
-	}
 	rest, prefixed := strings.CutPrefix(s, idPrefix)
 	digits, suffix, hasSuffix := strings.Cut(rest, "-")
-	if digits == "" || !allDigits(digits) {
-		return "", history.BadID(s, "expected \"jp-c\" and digits, or only the digits, such as jp-c17800836875")
-	}
-	if prefixed && hasSuffix && !isWorkspaceSuffix(suffix) {
-		return "", history.BadID(s, "after the digits only a workspace id (lower-case letters and digits) may follow, such as jp-c17800836875-otvo8")
-	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
-		return "", history.BadID(s, fmt.Sprintf("the number is larger than %d", int64(math.MaxInt64)))
+	odd := strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune(idChars, r) })
+	why := ""
+	switch {
+	case s == "":
+		why = "it is empty; expected something like jp-c17800836875"
+	case len(s) > maxIDLen:
+		why = fmt.Sprintf("it is %d bytes long; an id has at most %d", len(s), maxIDLen)
+	case odd >= 0:
+		why = fmt.Sprintf("the character at byte %d is not a letter, a digit, '.', '_' or '-'; expected something like jp-c17800836875", odd)
+	case digits == "" || !allDigits(digits):
+		why = "expected \"jp-c\" and digits, or only the digits, such as jp-c17800836875"
+	case prefixed && hasSuffix && (suffix == "" || strings.Trim(suffix, idChars[:36]) != ""):
+		why = "after the digits only a workspace id (lower-case letters and digits) may follow, such as jp-c17800836875-otvo8"
+	case err != nil:
+		why = fmt.Sprintf("the number is larger than %d", int64(math.MaxInt64))
+	}
+	if why != "" {
+		return "", history.BadID(s, why)
 	}
 	return number(n).id(), nil
 }
+
+// idChars are the characters of an id, and of the name of a directory; the first 36 are those
+// of the id of a workspace.
+const idChars = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._-"
 
 const idPrefix = "jp-c"
 
@@ -96,12 +99,4 @@ func (n number) created() time.Time {
 	return transcript.InRange(time.Unix(int64(n)/10, int64(n)%10*int64(100*time.Millisecond)).UTC())
 }
 
-func isIDByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' || c == '-'
-}
-
 func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
-
-func isWorkspaceSuffix(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
-}

@@ -21,8 +21,8 @@ import (
 // from 1. Each of these renames the directory.
 func (f *fixture) missing(w *Workspace, prefix string, miss func(read int) bool) (reads *int) {
 	reads = new(int)
-	w.readDir = func(root *os.Root, dir *os.File, name string) ([]fs.DirEntry, error) {
-		entries, err := readDir(root, dir, name)
+	w.readDir = func(root *os.Root, name string) ([]fs.DirEntry, error) {
+		entries, err := readDir(root, name)
 		found := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), prefix) })
 		if found < 0 {
 			return entries, err
@@ -100,11 +100,11 @@ func TestUnarchivedDuringListing(t *testing.T) {
 		f.age(strings.TrimSuffix(inProject, "/"), 1)
 		w := f.open()
 		var once sync.Once
-		w.readDir = func(root *os.Root, dir *os.File, name string) ([]fs.DirEntry, error) {
+		w.readDir = func(root *os.Root, name string) ([]fs.DirEntry, error) {
 			if name == archiveDir {
 				once.Do(func() { f.rename(inProject+".archive/10-x", inProject+"10-x") })
 			}
-			return readDir(root, dir, name)
+			return readDir(root, name)
 		}
 		return w
 	}
@@ -129,13 +129,13 @@ func TestQuietDirectoriesAreReadOnce(t *testing.T) {
 	}
 	w := f.open()
 	var reads []string
-	w.readDir = func(root *os.Root, dir *os.File, name string) ([]fs.DirEntry, error) {
+	w.readDir = func(root *os.Root, name string) ([]fs.DirEntry, error) {
 		rel, err := filepath.Rel(f.base, f.path(root))
 		if err != nil {
 			t.Error(err)
 		}
 		reads = append(reads, filepath.ToSlash(filepath.Join(rel, name))+"/")
-		return readDir(root, dir, name)
+		return readDir(root, name)
 	}
 	if _, _, err := w.conversations(t.Context(), store.Live); err != nil {
 		t.Fatal(err)
@@ -164,9 +164,9 @@ func TestFindingManyListsOnce(t *testing.T) {
 	f.age(strings.TrimSuffix(inUser, "/"), 1)
 	w := f.open()
 	reads := 0
-	w.readDir = func(root *os.Root, dir *os.File, name string) ([]fs.DirEntry, error) {
+	w.readDir = func(root *os.Root, name string) ([]fs.DirEntry, error) {
 		reads++
-		return readDir(root, dir, name)
+		return readDir(root, name)
 	}
 	s, _, err := w.Open(t.Context())
 	if err != nil {

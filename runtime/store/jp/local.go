@@ -113,7 +113,7 @@ func (c *writing) bringUpToDate(p place) error {
 // project. What it has to leave behind is an error.
 func (c *writing) keepOthers(p place) error {
 	from, to := p.dirs[projectStore], p.dirs[userStore]
-	entries, err := c.w.readDir(c.roots[projectStore], c.dirs[projectStore], from)
+	entries, err := c.w.readDir(c.roots[projectStore], from)
 	if err != nil {
 		return c.failed(projectStore, err)
 	}

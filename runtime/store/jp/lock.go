@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
@@ -90,22 +91,17 @@ func lockName(n number) string { return string(n.id()) + ".lock" }
 // acquire takes a lock and waits for at most a time while another process has
 // it; the error is a [*LockedError] then.
 func (l *locks) acquire(ctx context.Context, name string, wait time.Duration) (release func(), err error) {
-	timeout := time.NewTimer(wait)
-	defer timeout.Stop()
-	for {
+	for deadline := time.Now().Add(wait); ; {
 		release, busy, err := l.try(name)
 		if err != nil || release != nil {
 			return release, err
 		}
-		busy.Waited = wait
-		if wait <= 0 {
+		if busy.Waited = wait; !time.Now().Before(deadline) {
 			return nil, busy
 		}
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-timeout.C:
-			return nil, busy
 		case <-time.After(lockInterval):
 		}
 	}
@@ -131,23 +127,27 @@ func (l *locks) try(name string) (release func(), busy *LockedError, err error) 
 		return nil, nil, lockFailed(root, err)
 	}
 	held, err := lockFile(f)
-	if err != nil {
-		f.Close()
-		return nil, nil, fmt.Errorf("locking %s: %w", name, err)
+	if err == nil && !held {
+		busy = readHolder(f)
+	} else if there, statErr := root.Stat(name); err == nil && (statErr != nil || !os.SameFile(mine, there)) {
+		// Who had the lock has removed what was opened, and somebody else may have made and
+		// locked another.
+		busy = &LockedError{}
 	}
-	if !held {
-		busy := readHolder(f)
+	if err != nil || busy != nil {
 		f.Close()
-		return nil, busy, nil
-	}
-	// Who had the lock may have removed what was opened, and somebody else may
-	// have made and locked another.
-	if there, err := root.Stat(name); err != nil || !os.SameFile(mine, there) {
-		f.Close()
-		return nil, &LockedError{}, nil
+		return nil, busy, err
 	}
 	l.sign(f)
-	return func() { releaseLock(f, func() { _ = root.Remove(name) }) }, nil, nil // an orphan is nobody's lock
+	return func() {
+		// The file is removed before the lock ends, so that whoever waits for it sees that it is
+		// gone; an orphan is nobody's lock.
+		_ = root.Remove(name)
+		f.Close()
+		if runtime.GOOS == "windows" { // where an open file cannot be removed
+			_ = root.Remove(name)
+		}
+	}, nil, nil
 }
 
 // lockFailed is the error where a lock cannot be made, as in a store that is

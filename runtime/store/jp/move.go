@@ -218,7 +218,7 @@ func (c *writing) readTrash() ([]trashed, error) {
 		if root == nil {
 			continue
 		}
-		removals, err := c.w.readDir(root, c.dirs[i], trashDir)
+		removals, err := c.w.readDir(root, trashDir)
 		if err != nil {
 			return nil, c.failed(i, err)
 		}
@@ -229,7 +229,7 @@ func (c *writing) readTrash() ([]trashed, error) {
 			}
 			for _, set := range partitions(store.Live | store.Archived) {
 				parent := path.Join(trashDir, removal.Name(), set)
-				entries, err := c.w.readDir(root, c.dirs[i], parent)
+				entries, err := c.w.readDir(root, parent)
 				if err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return nil, c.failed(i, err)
 				}
@@ -257,11 +257,11 @@ type Removed struct {
 // that were removed last first. Of one that was removed more than once it is the
 // last time.
 func (w *Workspace) Trash(ctx context.Context) ([]Removed, error) {
-	opened, _, err := w.Open(ctx)
+	s, _, err := w.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &writing{session: opened.(*session)}
+	c := &writing{session: s}
 	defer c.end()
 	all, err := c.readTrash()
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -25,11 +24,10 @@ const (
 // files: of the copy that counts. A file that it does not have is an error, and so
 // is a conversation that is not there, which is a [*store.NotFoundError].
 func (w *Workspace) Path(ctx context.Context, id transcript.ID, file File) (string, error) {
-	opened, _, err := w.Open(ctx)
+	s, _, err := w.Open(ctx)
 	if err != nil {
 		return "", err
 	}
-	s := opened.(*session)
 	defer s.Close()
 	c, err := s.Find(ctx, id)
 	if err != nil {
@@ -46,46 +44,37 @@ func (w *Workspace) Path(ctx context.Context, id transcript.ID, file File) (stri
 // does, without looking for each; it returns the empty string for one that is not
 // there. Close is to be called when it is used no more.
 func (w *Workspace) Paths(ctx context.Context) (path func(transcript.ID) string, closeAll func(), err error) {
-	opened, _, err := w.Open(ctx)
+	s, _, err := w.Open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	s := opened.(*session)
 	l, err := s.list(ctx, store.Live|store.Archived)
 	if err != nil {
 		s.Close()
 		return nil, nil, err
 	}
 	return func(id transcript.ID) string {
-		n, ok := numberOf(id)
-		if !ok {
-			return ""
-		}
+		n, _ := numberOf(id)
 		p, ok := l.locate(n, false)
 		if !ok {
 			return ""
 		}
 		return s.pathOf(&p, Directory)
-	}, func() { s.Close() }, nil
+	}, s.Close, nil
 }
 
 // fileName is the name of a file in the directory of a conversation.
-func fileName(file File) string {
-	return map[File]string{Directory: ".", EventsFile: eventsFile, MetadataFile: metadataFile, BaseConfigFile: baseConfigFile}[file]
-}
+func fileName(file File) string { return []string{".", eventsFile, metadataFile, baseConfigFile}[file] }
 
 // pathOf returns the path of the copy of a file that counts; empty where there is
 // none.
 func (s *session) pathOf(p *place, file File) string {
-	name := fileName(file)
 	order := s.byAge(p, eventsFile, baseConfigFile)
 	if file == MetadataFile {
-		if order = s.byAge(p, metadataFile); p.archived && p.dirs[projectStore] != "" {
-			order = slices.Insert(slices.DeleteFunc(order, func(i int) bool { return i == projectStore }), 0, projectStore)
-		}
+		order = s.byMetadata(p)
 	}
 	for _, i := range order {
-		if at := path.Join(p.dirs[i], name); s.exists(i, at) {
+		if at := path.Join(p.dirs[i], fileName(file)); s.exists(i, at) {
 			return s.path(i, at)
 		}
 	}

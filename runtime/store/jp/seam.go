@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // List implements [store.Store].
@@ -20,9 +19,3 @@ func (s *Workspace) List(ctx context.Context, scope store.Scope) (*store.Listing
 
 // Version implements [store.Store].
 func (s *Workspace) Version(context.Context) (string, error) { return "", nil }
-
-// Read implements [store.Record].
-func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	events, err := r.Events(ctx)
-	return store.ReadEvents(ctx, events, err, mark, yield)
-}

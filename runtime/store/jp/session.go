@@ -59,15 +59,15 @@ var errVanished = errors.New("its directory is renamed or removed again and agai
 type session struct {
 	w        *Workspace
 	roots    [numStores]*os.Root
-	dirs     [numStores]*os.File // the same, where files can be opened beneath them
+	dirs     [numStores]*os.File // the same
 	paths    [numStores]string
 	unopened []store.Problem
 	listed   atomic.Pointer[listing] // by Find, for the next one
 }
 
-// Open implements [store.Store]. It fails where there are stores, and none can be
+// Open opens the stores. It fails where there are stores, and none can be
 // opened.
-func (w *Workspace) Open(context.Context) (store.Session, []store.Problem, error) {
+func (w *Workspace) Open(context.Context) (*session, []store.Problem, error) {
 	s := &session{w: w}
 	s.paths[projectStore] = filepath.Join(w.root, storageDir, conversationsDir)
 	var errs []error
@@ -76,9 +76,7 @@ func (w *Workspace) Open(context.Context) (store.Session, []store.Problem, error
 		switch {
 		case err == nil:
 			s.roots[i] = root
-			if !w.portable {
-				s.dirs[i], _ = root.Open(".") // files open faster with it, and without it too
-			}
+			s.dirs[i], _ = root.Open(".") // what is known of a file is looked up by it, and else it is read
 		case !errors.Is(err, fs.ErrNotExist):
 			errs = append(errs, err)
 			s.unopened = append(s.unopened, store.Problem{
@@ -125,56 +123,52 @@ func (s *session) Close() {
 
 // List implements [store.Session].
 func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	var loaded []store.Conversation
-	var broken, unlisted []store.Problem
-	done := map[number]bool{}
-	vanished := map[number]store.Problem{}
-	rounds := 0
-	for ; ; rounds++ {
+	loaded := map[number]store.Conversation{}
+	isGone := func(_ number, c store.Conversation) bool { return isVanishing(c.Problems) }
+	var problems []store.Problem
+	for round := 0; ; round++ {
 		l, err := s.list(ctx, set)
 		if err != nil {
 			return nil, nil, err
 		}
-		unlisted = l.problems
-		if l.settled {
-			// What is not listed any more was removed, or left the set.
-			clear(vanished)
+		problems = l.problems
+		if l.settled { // what is not listed any more was removed, or left the set
+			maps.DeleteFunc(loaded, isGone)
 		}
-		places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool { return done[p.number] })
-		results := s.loadAll(ctx, places)
+		places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool {
+			c, known := loaded[p.number]
+			return known && !isVanishing(c.Problems)
+		})
+		results := make([]store.Conversation, len(places))
+		parallel.Each(ctx, len(places), func(numbers iter.Seq[int]) {
+			for i := range numbers {
+				results[i] = s.look(&places[i])
+			}
+		})
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		loaded = slices.Grow(loaded, len(results))
-		for i := range results {
-			c := &results[i]
-			n := places[i].number
-			bad := unusable(c.Problems)
-			if isVanishing(c.Problems) {
-				vanished[n] = *bad
-				continue
-			}
-			done[n] = true
-			delete(vanished, n)
-			if bad != nil {
-				broken = append(broken, *bad)
-			} else {
-				loaded = append(loaded, *c)
-			}
+		vanishing := false
+		for i, p := range places {
+			loaded[p.number] = results[i]
+			vanishing = vanishing || isVanishing(results[i].Problems)
 		}
-		// Under a writer that never pauses, listings that bring nothing new
-		// have to do.
-		complete := l.settled || rounds >= minUnsettled && len(places) == 0
-		if complete && len(vanished) == 0 || rounds == maxRelists {
+		// Under a writer that never pauses, listings that bring nothing new have to do.
+		complete := l.settled || round >= minUnsettled && len(places) == 0
+		if complete && !vanishing || round == maxRelists {
 			break
 		}
 	}
-	if rounds > 0 { // else they are in order
-		slices.SortFunc(loaded, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	list := make([]store.Conversation, 0, len(loaded))
+	for _, n := range slices.Sorted(maps.Keys(loaded)) {
+		c := loaded[n]
+		if bad := unusable(c.Problems); bad != nil {
+			problems = append(problems, *bad)
+		} else {
+			list = append(list, c)
+		}
 	}
-	broken = slices.AppendSeq(broken, maps.Values(vanished))
-	slices.SortFunc(broken, func(a, b store.Problem) int { return a.ID.Compare(b.ID) })
-	return loaded, slices.Concat(unlisted, broken), nil
+	return list, problems, nil
 }
 
 // unusable returns the problem for which a conversation has no metadata, or nil.
@@ -189,18 +183,6 @@ func unusable(problems []store.Problem) *store.Problem {
 func isVanishing(problems []store.Problem) bool {
 	bad := unusable(problems)
 	return bad != nil && bad.Kind == store.Vanishing
-}
-
-// loadAll reads the metadata of conversations side by side. It stops early when
-// the context ends.
-func (s *session) loadAll(ctx context.Context, places []place) []store.Conversation {
-	results := make([]store.Conversation, len(places))
-	parallel.Each(ctx, len(places), func(numbers iter.Seq[int]) {
-		for i := range numbers {
-			results[i] = s.look(&places[i])
-		}
-	})
-	return results
 }
 
 // load reads the metadata of one conversation.
@@ -235,16 +217,9 @@ func (s *session) unread(p *place) store.Conversation {
 // that is missing or broken leaves the word to the other. It returns the bytes
 // too.
 func (s *session) loadMetadata(p *place, c *store.Conversation) ([]byte, error) {
-	order := []int{projectStore, userStore}
-	if !p.archived {
-		order = s.byAge(p, metadataFile)
-	}
 	var missing, broken error
-	for _, i := range order {
+	for _, i := range s.byMetadata(p) {
 		dir := p.dirs[i]
-		if dir == "" {
-			continue
-		}
 		name := path.Join(dir, metadataFile)
 		data, err := s.read(i, name, maxMetadataSize)
 		switch {
@@ -273,27 +248,23 @@ func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversatio
 	if !ok {
 		return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{id}, Place: s.w.root}
 	}
-	if l := s.listed.Load(); l != nil {
-		if p, ok := l.locate(want, false); ok {
-			if c := s.load(&p); !isVanishing(c.Problems) {
-				return c, nil
-			}
-		}
-	}
 	for round := 0; ; round++ {
-		l, err := s.list(ctx, store.Live|store.Archived)
-		if err != nil {
-			return store.Conversation{}, err
+		l := s.listed.Load()
+		known := l != nil && round == 0 // by what another call saw
+		if !known {
+			fresh, err := s.list(ctx, store.Live|store.Archived)
+			if err != nil {
+				return store.Conversation{}, err
+			}
+			l = &fresh
+			s.listed.Store(l)
 		}
-		s.listed.Store(&l)
 		p, ok := l.locate(want, false)
 		if ok {
 			if c := s.load(&p); round == maxRelists || !isVanishing(c.Problems) {
 				return c, nil
 			}
-			continue
-		}
-		if l.settled || round == maxRelists {
+		} else if !known && (l.settled || round == maxRelists) {
 			return store.Conversation{}, s.notFound(want, l.onePlaceEach(), slices.Concat(s.unopened, l.problems))
 		}
 	}
@@ -302,7 +273,27 @@ func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversatio
 // read reads a file of a conversation of at most max bytes.
 func (s *session) read(i int, name string, max int64) ([]byte, error) {
 	s.willRead(i, name)
-	return readSmallFile(s.roots[i], s.dirs[i], name, max)
+	return readFile(s.roots[i], name, max)
+}
+
+// notFound is the error for a conversation that is in none of some places. Stores that cannot be
+// read may hold it.
+func (s *session) notFound(want number, places []place, unread []store.Problem) error {
+	err := &store.NotFoundError{IDs: []transcript.ID{want.id()}, Nearest: nearest(want, places), Place: s.w.root}
+	for _, p := range unread {
+		if p.ID == "" {
+			err.Unread = append(err.Unread, p)
+		}
+	}
+	return err
+}
+
+func nearest(want number, places []place) []transcript.ID {
+	all := make([]store.Conversation, len(places))
+	for i := range places {
+		all[i].Conversation = places[i].conversation()
+	}
+	return store.Nearest(want.id(), all)
 }
 
 // willRead announces a read to the hook of tests.
@@ -369,6 +360,15 @@ func (s *session) byAge(p *place, files ...string) []int {
 	return held
 }
 
+// byMetadata orders the stores that hold a copy by whose metadata counts: of a live
+// conversation that of the newer copy, of an archived one the project's.
+func (s *session) byMetadata(p *place) []int {
+	if p.archived && p.dirs[projectStore] != "" && p.dirs[userStore] != "" {
+		return []int{projectStore, userStore}
+	}
+	return s.byAge(p, metadataFile)
+}
+
 func (s *session) newest(i int, dir string, files []string) time.Time {
 	var newest time.Time
 	for _, file := range files {
@@ -410,11 +410,7 @@ func (s *session) anyPath(p *place) string {
 
 // readDir returns the entries of a directory inside a store in no particular
 // order, and none when it does not exist.
-func readDir(root *os.Root, dir *os.File, name string) ([]fs.DirEntry, error) {
-	if f := openDirBeneath(dir, name); f != nil {
-		defer f.Close()
-		return f.ReadDir(-1)
-	}
+func readDir(root *os.Root, name string) ([]fs.DirEntry, error) {
 	entries, err := safefile.ReadDirIn(root, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -92,11 +92,11 @@ type dirOf struct {
 
 // begin opens the stores and takes the locks of conversations, all or none.
 func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *writing, err error) {
-	opened, problems, err := wr.w.Open(ctx)
+	s, problems, err := wr.w.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &writing{session: opened.(*session), wr: wr}
+	c := &writing{session: s, wr: wr}
 	defer func() {
 		if err != nil {
 			c.end()
@@ -259,7 +259,7 @@ func (r *replacement) staged() string { return path.Join(r.dir, stagePrefix+r.na
 // before anything is changed. [writing.settle] makes it last.
 func (c *writing) replace(list ...replacement) error {
 	list = slices.DeleteFunc(list, func(r replacement) bool {
-		old, err := readSmallFile(c.roots[r.store], c.dirs[r.store], r.path(), int64(len(r.data)))
+		old, err := readFile(c.roots[r.store], r.path(), int64(len(r.data)))
 		return err == nil && bytes.Equal(old, r.data)
 	})
 	unstage := func(list []replacement) { // what is left is removed by the next who has the lock

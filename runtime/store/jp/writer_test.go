@@ -99,15 +99,10 @@ func (f *fixture) state() map[transcript.ID]string {
 	}
 	state := map[transcript.ID]string{}
 	for _, c := range list {
-		file, err := c.Record.(*record).open(f.t.Context())
+		text, err := c.Record.(*record).data(f.t.Context())
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		text := make([]byte, file.size)
-		if _, err := file.ReadAt(text, 0); err != nil {
-			f.t.Fatal(err)
-		}
-		file.Close()
 		state[c.ID] = describe(c.Conversation) + " " + string(text)
 	}
 	trash, err := w.Trash(f.t.Context())

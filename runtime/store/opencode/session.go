@@ -180,8 +180,9 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		l.close()
 		return nil, err
 	}
-	slices.SortFunc(found, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
-	return &store.Listing{Conversations: found, Problems: l.problems, Release: l.close}, nil
+	listing := &store.Listing{Conversations: found, Problems: l.problems, Release: l.close}
+	listing.Keep(scope)
+	return listing, nil
 }
 
 func (l *listing) list(ctx context.Context, scope store.Scope) (list []store.Conversation, err error) {

@@ -14,17 +14,13 @@ package project
 
 import (
 	"cmp"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/trust"
 )
 
@@ -54,7 +50,7 @@ type Project struct {
 	all     bool
 	dir     string // resolved
 	spelled string // the same as it was named
-	id      string
+	at      place
 	roots   []string
 	exclude []string // resolved
 	// patterns are those of options, as they are and with the links followed in the path
@@ -93,10 +89,10 @@ func New(o Options) *Project {
 	if p.all {
 		return p
 	}
-	at := identify(p.dir)
-	p.id, p.roots = at.id, []string{at.root}
-	for _, w := range worktrees(at.id) {
-		if w != at.root {
+	p.at = identify(p.dir)
+	p.roots = []string{p.at.root}
+	for _, w := range worktrees(p.at.common) {
+		if w != p.at.root {
 			p.roots = append(p.roots, w)
 		}
 	}
@@ -115,12 +111,13 @@ func (p *Project) Roots() []string { return p.roots }
 // one, those above it up to its root, and other worktrees.
 func (p *Project) Dirs() []string {
 	at := identify(p.dir)
-	dirs := []string{p.dir}
-	for d := p.dir; d != at.root && filepath.Dir(d) != d; {
-		d = filepath.Dir(d)
-		dirs = append(dirs, d)
+	var dirs []string
+	for d := range upwards(p.dir) {
+		if dirs = append(dirs, d); d == at.root {
+			break
+		}
 	}
-	return append(dirs, worktrees(at.id)...)
+	return append(dirs, worktrees(at.common)...)
 }
 
 // Excluded returns what excludes the directory that is asked about: the path of a file or
@@ -164,8 +161,8 @@ func (p *Project) look(dir string) recorded {
 		real := resolve(dir)
 		at := identify(real)
 		r.excluded = p.excluded(real, filepath.Clean(dir), at).By != ""
-		r.has = !r.excluded && (p.all || same(at.id, p.id))
-		r.root = cmp.Or(mainRoot(at.id), at.root)
+		r.has = !r.excluded && (p.all || at.is(p.at))
+		r.root = cmp.Or(mainRoot(at.common), at.root)
 		p.known[dir] = r
 	}
 	return r
@@ -196,7 +193,7 @@ func (p *Project) excluded(dir, spelled string, at place) Exclusion {
 // and the repository that it is a working tree of, or only claims to be one of.
 func (at place) with(dir string) []string {
 	dirs := []string{dir}
-	for _, common := range []string{commonOf(at.id), at.claimed} {
+	for _, common := range []string{at.common, at.claimed} {
 		if common != "" {
 			dirs = append(dirs, common)
 		}
@@ -227,7 +224,7 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 	for _, common := range at.with(dir)[1:] {
 		if key := file + "\x00" + common; below(top, common) && !p.recalled[key] {
 			p.recalled[key] = true
-			dirs = append(dirs, worktrees(repository+common)...)
+			dirs = append(dirs, worktrees(common)...)
 		}
 	}
 	// A link to the directory of the file is led to by all that is recorded below it.
@@ -239,15 +236,15 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 
 // matched returns the pattern that excludes a directory, or one above it, or "".
 func (p *Project) matched(dir string) string {
-	for d := dir; len(p.patterns) > 0; d = filepath.Dir(d) {
+	if len(p.patterns) == 0 {
+		return ""
+	}
+	for d := range upwards(dir) {
 		for _, pattern := range p.patterns {
 			// A pattern that cannot be read excludes: nobody knows what.
 			if ok, err := doublestar.Match(fold(pattern), fold(filepath.ToSlash(d))); ok || err != nil {
 				return pattern
 			}
-		}
-		if filepath.Dir(d) == d {
-			break
 		}
 	}
 	return ""
@@ -256,249 +253,11 @@ func (p *Project) matched(dir string) string {
 // excludeFile returns the path of the nearest [ExcludeFile] in a directory or above it,
 // or "".
 func excludeFile(dir string) string {
-	for {
-		file := filepath.Join(dir, ExcludeFile)
+	for d := range upwards(dir) {
+		file := filepath.Join(d, ExcludeFile)
 		if _, err := os.Lstat(file); err == nil {
 			return file
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
-		}
-		dir = parent
 	}
+	return ""
 }
-
-// Prefixes of identities, so that a repository and a directory of one name differ.
-const (
-	repository = "git:"
-	directory  = "dir:"
-)
-
-// place is what there is to know of a directory.
-type place struct {
-	root string // of the project that it belongs to
-	id   string // what all roots of the project have in common
-	// claimed is the common directory of the repository that a .git file says it is a
-	// worktree of, and that does not know of it; empty where none does.
-	claimed string
-}
-
-// identify returns what there is to know of a directory.
-func identify(dir string) place {
-	var claimed string
-	at := func(root, id string) place { return place{root, id, claimed} }
-	// A working tree whose repository is kept elsewhere, and where. That of a submodule is
-	// kept in the repository around it, which it belongs to.
-	alone, own := dir, ""
-	workspace := "" // around it
-	for d := dir; ; {
-		var common string
-		git := filepath.Join(d, ".git")
-		if info, err := os.Stat(git); err == nil && info.IsDir() {
-			common = git
-		} else if err == nil {
-			l := follow(git)
-			claimed = cmp.Or(claimed, l.common)
-			switch {
-			case l.believed:
-				common = l.common
-			case l.is && (own == "" || below(l.own, own)):
-				alone, own = d, l.own
-			}
-		}
-		if common != "" {
-			switch {
-			case own != "" && !below(common, own):
-				return at(alone, directory+alone)
-			case workspace != "":
-				return at(workspace, directory+workspace)
-			}
-			return at(d, repository+common)
-		}
-		if info, err := os.Stat(filepath.Join(d, ".jp")); err == nil && info.IsDir() {
-			if own == "" {
-				return at(d, directory+d)
-			}
-			workspace = cmp.Or(workspace, d)
-		}
-		parent := filepath.Dir(d)
-		if parent == d {
-			return at(alone, directory+alone)
-		}
-		d = parent
-	}
-}
-
-// maxPointer bounds the files in which git names a directory.
-const maxPointer = 8 << 10
-
-// link is where a .git file leads to.
-type link struct {
-	own string // the directory that git keeps for the working tree; resolved, empty where none is named
-	is  bool   // git would work with it
-	// common is the directory of the repository where own is named as that of a worktree.
-	common string
-	// believed is set where the repository has the working tree in its own list.
-	believed bool
-}
-
-// follow reads a .git file. What is in it, and in the directory that it names, may be
-// anybody's: a worktree is believed where its directory is in that of the repository, which
-// only who writes there can bring about, and leads back to the file.
-func follow(file string) (l link) {
-	name, ok := strings.CutPrefix(pointer(file), "gitdir: ")
-	if !ok {
-		return l
-	}
-	l.own = resolve(absolute(filepath.Dir(file), name))
-	_, err := os.Lstat(filepath.Join(l.own, "HEAD"))
-	l.is = err == nil
-	list := filepath.Dir(l.own)
-	if filepath.Base(list) != worktreesDir {
-		return l
-	}
-	l.common = filepath.Dir(list)
-	common, back := pointer(filepath.Join(l.own, "commondir")), pointer(filepath.Join(l.own, "gitdir"))
-	l.believed = common != "" && same(resolve(absolute(l.own, common)), l.common) &&
-		back != "" && same(resolve(absolute(l.own, back)), file)
-	return l
-}
-
-// commonOf returns the common directory of the repository of an identity, or "".
-func commonOf(id string) string {
-	common, _ := strings.CutPrefix(id, repository)
-	if common == id {
-		return ""
-	}
-	return common
-}
-
-// mainRoot returns the directory that the repository of an identity was made in, or "".
-func mainRoot(id string) string {
-	common := commonOf(id)
-	if filepath.Base(common) != ".git" {
-		return ""
-	}
-	return filepath.Dir(common)
-}
-
-// worktreesDir is where a repository has a directory for each of its worktrees.
-const worktreesDir = "worktrees"
-
-// maxWorktrees bounds how many worktrees of a repository are looked at.
-const maxWorktrees = 1000
-
-// worktrees returns the working trees of the repository of an identity that are there: the
-// directory that it was made in, and those that it lists and that lead back to it. Of one that
-// is gone, nothing tells whose it was.
-func worktrees(id string) (roots []string) {
-	common := commonOf(id)
-	if common == "" {
-		return nil
-	}
-	add := func(root string) {
-		if at := identify(root); at.root == root && same(at.id, id) {
-			roots = append(roots, root)
-		}
-	}
-	if main := mainRoot(id); main != "" {
-		add(main)
-	}
-	dir := filepath.Join(common, worktreesDir)
-	entries, err := readDir(dir)
-	if err != nil {
-		return roots
-	}
-	for _, e := range entries[:min(len(entries), maxWorktrees)] {
-		own := filepath.Join(dir, e.Name())
-		if file := pointer(filepath.Join(own, "gitdir")); file != "" {
-			add(filepath.Dir(resolve(absolute(own, file))))
-		}
-	}
-	return roots
-}
-
-// readDir is [os.ReadDir], which waits for the other end of a FIFO, for a directory.
-func readDir(dir string) ([]os.DirEntry, error) {
-	info, err := os.Stat(dir)
-	if err == nil && !info.IsDir() {
-		err = &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadDir(dir)
-}
-
-// pointer returns the line that a file of git consists of, or "".
-func pointer(file string) string {
-	data, err := safefile.Read(file, maxPointer)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimRight(string(data), "\r\n")
-}
-
-func absolute(base, name string) string {
-	name = filepath.FromSlash(name)
-	if filepath.IsAbs(name) {
-		return filepath.Clean(name)
-	}
-	return filepath.Join(base, name)
-}
-
-// maxLinks bounds how many links to what is gone are followed on one path.
-const maxLinks = 32
-
-// resolve returns the absolute path of a directory with the links followed in as much
-// of it as exists.
-func resolve(dir string) string {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return filepath.Clean(dir)
-	}
-	links := 0
-	for d, rest := abs, ""; ; {
-		if real, err := filepath.EvalSymlinks(d); err == nil {
-			return filepath.Join(real, rest)
-		}
-		// A link whose target is gone stands for it all the same.
-		if target, err := os.Readlink(d); err == nil && links < maxLinks {
-			links++
-			d = absolute(filepath.Dir(d), target)
-			continue
-		}
-		parent := filepath.Dir(d)
-		if parent == d {
-			return abs
-		}
-		d, rest = parent, filepath.Join(filepath.Base(d), rest)
-	}
-}
-
-// below reports whether a path is a directory or below it.
-func below(dir, path string) bool {
-	if len(path) < len(dir) || !same(path[:len(dir)], dir) {
-		return false
-	}
-	return len(path) == len(dir) || os.IsPathSeparator(path[len(dir)]) || os.IsPathSeparator(dir[len(dir)-1])
-}
-
-// same compares paths as the system's usual file system does.
-func same(a, b string) bool {
-	if foldsCase() {
-		return strings.EqualFold(a, b)
-	}
-	return a == b
-}
-
-// fold returns a path, or a pattern of paths, without the differences that do not count.
-func fold(path string) string {
-	if foldsCase() {
-		return strings.ToLower(path)
-	}
-	return path
-}
-
-func foldsCase() bool { return runtime.GOOS == "windows" || runtime.GOOS == "darwin" }

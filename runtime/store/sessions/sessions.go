@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"path/filepath"
@@ -97,23 +96,17 @@ func hasSessions(dir string) bool {
 		return true
 	}
 	defer root.Close()
-	f, err := root.Open(".")
-	if err != nil {
-		return true
+	entries, err := safefile.ReadDirIn(root, ".")
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return sessionOf(e.Name()) != "" })
+}
+
+// sessionOf returns the session that a file is the log of; "" for none.
+func sessionOf(file string) string {
+	session, ok := strings.CutSuffix(file, extension)
+	if !ok || !history.IsUUID(session) {
+		return ""
 	}
-	defer f.Close()
-	const some = 64
-	for {
-		names, err := f.Readdirnames(some)
-		for _, name := range names {
-			if session, ok := strings.CutSuffix(name, extension); ok && history.IsUUID(session) {
-				return true
-			}
-		}
-		if err != nil {
-			return err != io.EOF
-		}
-	}
+	return session
 }
 
 // opened is the directory of the logs.
@@ -207,8 +200,7 @@ func (o *opened) infos(ctx context.Context, session string) ([]*info, error) {
 	return found, nil
 }
 
-// find returns the conversations of a session that are recorded here. Other lines than those that it needs are not
-// decoded.
+// find returns the conversations of a session that are recorded here.
 func (o *opened) find(ctx context.Context, session string) ([]*info, error) {
 	f, stat, err := safefile.OpenIn(o.Root.Root, session+extension)
 	if err != nil {
@@ -216,34 +208,27 @@ func (o *opened) find(ctx context.Context, session string) ([]*info, error) {
 	}
 	defer f.Close()
 	var all []*info
-	known := map[string]*info{}
 	fork := ""
 	err = jsonl.Each(ctx, jsonl.NewLines(f, stat.Size()), func(data []byte, offset, _ int64) bool {
-		untitled := slices.ContainsFunc(all, func(i *info) bool { return i.Title == "" && i.Request == "" })
-		if offset == 0 || bytes.Contains(data, []byte(`"type":"conversation_opened"`)) || untitled && bytes.Contains(data, []byte(`"type":"user_message"`)) {
-			var l line
-			if json.Unmarshal(data, &l) != nil {
-				return true // whoever reads the conversation is told
+		var l line
+		if offset > 0 && !tells(data) || json.Unmarshal(data, &l) != nil {
+			return true // whoever reads the conversation is told
+		}
+		if l.Origin != nil {
+			fork = l.Origin.Session
+		}
+		for i := range l.Events {
+			e := &l.Events[i]
+			if e.Type == "conversation_opened" {
+				c := &info{Session: session, ID: e.Conversation, Parent: e.Parent, Title: e.Context.Title, Opened: e.At.UTC(), Fork: fork}
+				_ = json.Unmarshal([]byte(e.Context.Settings), &c.Settings) // without them it is of no project
+				all = append(all, c)
+				c.Root = all[0].ID
 			}
-			if l.Origin != nil {
-				fork = l.Origin.Session
-			}
-			for i := range l.Events {
-				e := &l.Events[i]
-				if e.Type == "conversation_opened" {
-					c := &info{Session: session, Root: e.Conversation, ID: e.Conversation, Parent: e.Parent, Title: e.Context.Title, Opened: e.At.UTC(), Fork: fork}
-					_ = json.Unmarshal([]byte(e.Context.Settings), &c.Settings) // without them it is of no project
-					if len(all) > 0 {
-						c.Root = all[0].ID
-					}
-					all, known[c.ID] = append(all, c), c
-				}
-				if c := known[e.Conversation]; c != nil && c.Title == "" && c.Request == "" && e.Type == "user_message" && e.Origin != "host" {
-					c.Request = store.Request(string(e.said()))
-				}
+			if at := slices.IndexFunc(all, func(c *info) bool { return c.ID == e.Conversation }); at >= 0 {
+				all[at].see(e)
 			}
 		}
-		note(data, known)
 		return true
 	})
 	return slices.DeleteFunc(all, func(i *info) bool {
@@ -251,32 +236,14 @@ func (o *opened) find(ctx context.Context, session string) ([]*info, error) {
 	}), err
 }
 
-// note notes when something was last said in conversations, as far as a record has it, without decoding that: the events
-// of a record have one time, and the keys of each stand in one order. Text that is recorded has its quotes escaped.
-func note(data []byte, known map[string]*info) {
-	const uuid = len("5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11")
-	_, stamp, _ := bytes.Cut(data, []byte(`"ts":"`))
-	stamp, _, _ = bytes.Cut(stamp, []byte(`"`))
-	at, err := time.Parse(time.RFC3339, string(stamp))
-	at = at.UTC()
-	if err != nil {
-		return
+// see notes what an event of the conversation says of it.
+func (i *info) see(e *event) {
+	switch e.Type {
+	case "user_message", "agent_message", "tool_call", "tool_output", "calls_closed":
+		i.Said, i.Last = true, e.At.UTC()
 	}
-	for {
-		var found bool
-		if _, data, found = bytes.Cut(data, []byte(`"conversation_id":"`)); !found || len(data) < uuid {
-			return
-		}
-		c := known[string(data[:uuid])]
-		_, kind, _ := bytes.Cut(data, []byte(`"type":"`))
-		kind, _, _ = bytes.Cut(kind, []byte(`"`))
-		if c == nil {
-			continue
-		}
-		switch string(kind) {
-		case "user_message", "agent_message", "tool_call", "tool_output", "calls_closed":
-			c.Said, c.Last = true, at
-		}
+	if e.Type == "user_message" && e.Origin != "host" && i.Title == "" && i.Request == "" {
+		i.Request = store.Request(string(e.said()))
 	}
 }
 
@@ -300,7 +267,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	}
 	var all []*log
 	for _, entry := range entries {
-		if session, ok := strings.CutSuffix(entry.Name(), extension); ok && history.IsUUID(session) {
+		if session := sessionOf(entry.Name()); session != "" {
 			all = append(all, &log{session: session})
 		}
 	}

@@ -117,7 +117,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	}
 	slices.SortStableFunc(l.Conversations, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
 	l.Conversations = slices.CompactFunc(l.Conversations, func(a, b store.Conversation) bool { return a.ID == b.ID })
-	l.Conversations = slices.DeleteFunc(l.Conversations, func(c store.Conversation) bool { return !scope.Has(c.ID, c.Archived) })
+	l.Keep(scope)
 	return l, nil
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/commandline"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/process"
 
 	"example.com/notes/generated"
 )
@@ -23,9 +22,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: notes-tools TOOL ARGUMENTS")
 		os.Exit(2)
 	}
-	handlers := generated.Handlers{CLI: commandline.Runner{
-		Lines: generated.CommandLines(), Getenv: os.Getenv, Process: process.Exec{},
-	}}
+	handlers := generated.NewHandlers(commandline.New(generated.CommandLines()))
 	answer, err := handlers.Call(context.Background(), contract.Call{
 		Tool: os.Args[1], Arguments: []byte(os.Args[2]),
 	})

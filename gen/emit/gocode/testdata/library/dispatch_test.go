@@ -9,7 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/fixture/library"
+	"github.com/convtools/convtools/runtime/commandline"
 	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/process"
 )
 
 type hands struct{}
@@ -26,13 +28,21 @@ func (hands) Study(_ context.Context, _ contract.Call, p library.StudyParams) (s
 	return "<study " + strings.Join(p.Subjects, " "), nil
 }
 
-func (hands) RunCLI(context.Context, contract.Context, contract.Command) (contract.CommandResult, error) {
-	return contract.CommandResult{Stdout: []byte("[]")}, nil
+// shelves prints no records.
+type shelves struct{}
+
+func (shelves) Run(_ context.Context, c process.Command) (process.Result, error) {
+	_, err := c.Output.Write([]byte("[]"))
+	return process.Result{}, err
+}
+
+func runner() *commandline.Runner {
+	return &commandline.Runner{Lines: CommandLines(), Getenv: func(string) string { return "" }, Process: shelves{}}
 }
 
 func TestCall(t *testing.T) {
 	t.Parallel()
-	h := Handlers{Library: hands{}, CLI: hands{}}
+	h := NewHandlers(hands{}, runner())
 	for tool, arguments := range map[string]string{"library_find": `{"word":"x"}`, "library_ls": `{"shelf":"maps"}`, "library_ping": ``, "study": `{"subjects":"tides"}`} {
 		got, err := h.Call(t.Context(), contract.Call{Tool: tool, Arguments: []byte(arguments)})
 		if err != nil || !strings.HasPrefix(got, "<"+tool+" ") {
@@ -70,8 +80,8 @@ func TestTools(t *testing.T) {
 
 func TestCommandLines(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]contract.CommandLine{
-		"catalogue": {Name: "catalogue", Command: []string{"catalogue"}, Builtin: true, Env: "LIBRARY_CLI"},
+	for name, want := range map[string]commandline.Line{
+		"catalogue": {Name: "catalogue", Command: []string{"catalogue"}, Env: "LIBRARY_CLI"},
 		"shelves":   {Name: "shelves", Command: []string{"shelves", "--quiet"}},
 	} {
 		got, ok := CommandLines().Lookup(name)

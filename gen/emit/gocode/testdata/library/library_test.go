@@ -183,29 +183,6 @@ func TestBind(t *testing.T) {
 	}
 }
 
-func TestArgs(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		in   string
-		call contract.Context
-		want string
-	}{
-		{`{"word":"--help"}`, contract.Context{ConversationID: "c"}, `find --format=json --fold --limit=10 --on-shelf --scope=text --scope=notes -- --help`},
-		{`{"word":"x","fold_case":false,"ids":["a"],"scopes":["text"]}`, contract.Context{ConversationID: "c"}, `find --format=json --exact --limit=10 --on-shelf --scope=text --not=c -- x`},
-		{`{"word":"x","fold_case":false,"page":3}`, contract.Context{}, `find --format=json --exact --limit=10 --page=3 --on-shelf --scope=text --scope=notes -- x`},
-		{`{"word":"x","ids":["a","b"],"lent":true,"scopes":["text"]}`, contract.Context{}, `find --format=json --fold --limit=10 --lent=true --on-loan --scope=text --id=a --id=b -- x`},
-		{`{"word":"x","lent":false,"scopes":["text"]}`, contract.Context{}, `find --format=json --fold --limit=10 --lent=false --on-shelf --scope=text -- x`},
-	} {
-		got := strings.Join(FindArgs(bound[FindParams](t, FindTool(), tc.in), tc.call), " ")
-		if got != tc.want {
-			t.Errorf("arguments for %s:\n%s\nwant:\n%s", tc.in, got, tc.want)
-		}
-	}
-	if !FindExitOK(0) || !FindExitOK(1) || FindExitOK(2) || FindExitOK(-1) || !LsExitOK(0) || LsExitOK(1) || !LsExitOK(2) {
-		t.Error("exit codes are judged wrongly")
-	}
-}
-
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -395,7 +372,7 @@ func TestTool(t *testing.T) {
 	if !json.Valid([]byte(tool.InputSchema)) {
 		t.Errorf("schema: %s", tool.InputSchema)
 	}
-	if FindMaxChars != 1000 || FindCLI != "catalogue" {
+	if FindMaxChars != 1000 {
 		t.Error("a constant is wrong")
 	}
 }

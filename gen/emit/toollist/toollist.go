@@ -1,0 +1,95 @@
+// Package toollist emits all tools of a contract as one JSON array, as hosts
+// take them that are given tool definitions: what they differ in is the form of an entry, and
+// their bounds.
+package toollist
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/emit/internal/jsontext"
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/lower"
+)
+
+// MCP is the tool list of the Model Context Protocol, as its tools/list answers with
+// it. Its names leave room for what clients put before the name of a tool of a server
+// before they hand it to an API with names of 64 characters. Claude Code cuts a
+// description at 2048 characters without saying so.
+func MCP() emit.Target {
+	return target("mcp/tools.json", lower.Target{Name: "mcp", Schema: true, Dots: true, MaxName: 64 - len("mcp__convtools__"), MaxDescription: 2048},
+		func(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
+			hints := tool.Hints()
+			return jsontext.New("name", text.Name, "description", text.Description, "inputSchema", schema, "annotations", jsontext.New(
+				"readOnlyHint", hints.ReadOnly, "destructiveHint", hints.Destructive, "idempotentHint", hints.Idempotent, "openWorldHint", hints.OpenWorld))
+		})
+}
+
+// OpenAI is the function list of OpenAI's Chat Completions API, which many other
+// providers accept too. The API accepts names of 64 characters and descriptions of 1024, and
+// refuses the whole request otherwise.
+func OpenAI() emit.Target {
+	return target("openai/functions.json", lower.Target{Name: "openai", Schema: true, MaxName: 64, MaxDescription: 1024},
+		func(_ *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
+			return jsontext.New("type", "function", "function",
+				jsontext.New("name", text.Name, "description", text.Description, "parameters", schema))
+		})
+}
+
+// Anthropic is the tool list of Anthropic's Messages API, which accepts names of 64 characters.
+func Anthropic() emit.Target {
+	return target("anthropic/tools.json", lower.Target{Name: "anthropic", Schema: true, MaxName: 64},
+		func(_ *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
+			return jsontext.New("name", text.Name, "description", text.Description, "input_schema", schema)
+		})
+}
+
+// Responses is the tool list of OpenAI's Responses API, with the bounds of its other API. A
+// tool with a dot in its name is there in a namespace: conv.create is create in conv.
+func Responses() emit.Target {
+	return target("responses/tools.json", lower.Target{Name: "responses", Schema: true, Groups: true, MaxName: 64, MaxDescription: 1024},
+		func(_ *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
+			return jsontext.New("type", "function", "name", text.Name, "description", text.Description, "parameters", schema)
+		})
+}
+
+// target is a host that takes a list of entries, in a file below the folder of generated ones.
+func target(file string, to lower.Target, entry func(*ir.Tool, *lower.Text, jsontext.Object) jsontext.Object) emit.Target {
+	define := func(_ *ir.Contract, tool *ir.Tool, schemas emit.Schemas) []byte {
+		text := lower.Brief(to, tool)
+		return []byte(ir.JSON(entry(tool, &text, schemas(tool))))
+	}
+	return emit.Target{Name: to.Name, Lower: &to, List: file, Define: define, Emit: func(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
+		list := []any{}
+		groups := map[string]*group{}
+		for _, tool := range c.Tools() {
+			text := lower.Brief(to, tool)
+			if len(text.Problems) > 0 {
+				return nil, fmt.Errorf("tool list of %s: %s", to.Name, strings.Join(text.Problems, "; "))
+			}
+			one := entry(tool, &text, schemas(tool))
+			if text.Group == "" {
+				list = append(list, one)
+				continue
+			}
+			g := groups[text.Group]
+			if g == nil {
+				g = &group{Type: "namespace", Name: text.Group, Description: "The tools whose names begin with " + text.Group + "."}
+				groups[text.Group] = g
+				list = append(list, g)
+			}
+			g.Tools = append(g.Tools, one)
+		}
+		return []emit.File{{Path: path.Join(c.Targets.Generated, file), Data: jsontext.Pretty(list)}}, nil
+	}}
+}
+
+// group is tools of one namespace.
+type group struct {
+	Type        string            `json:"type"`
+	Name        string            `json:"name"`
+	Description string            `json:"description"`
+	Tools       []jsontext.Object `json:"tools"`
+}

@@ -1,0 +1,74 @@
+package table
+
+import (
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/runtime/commandline"
+)
+
+// Command returns a tool whose work is a command line, for package commandline to interpret.
+func Command(t *ir.Tool, schema string) *commandline.Tool {
+	out := &commandline.Tool{
+		Tool: Tool(t, schema), Command: *t.Command, Output: t.Output, Narrow: t.Narrow,
+	}
+	for _, a := range t.Aliases {
+		out.Former = append(out.Former, commandline.Former{Name: a.Name, Until: a.Until})
+	}
+	if t.Answer != ir.JSONAnswer {
+		out.Envelope = envelope(t)
+	}
+	return out
+}
+
+// envelope is that of a tool whose root holds its records and notes, and nothing else.
+func envelope(t *ir.Tool) commandline.Envelope {
+	root := t.Envelope.Element(t.Envelope.Root)
+	out := commandline.Envelope{Root: root.Name, Attributes: attributes(t, root.Attributes)}
+	for i, c := range root.Children {
+		child := t.Envelope.Element(c.Element)
+		if c.From == "" {
+			out.Note, out.NotesFirst = element(t, child), i == 0
+			continue
+		}
+		out.Record = element(t, child)
+		for _, inner := range child.Children {
+			e := element(t, t.Envelope.Element(inner.Element))
+			e.Many, e.Optional = inner.Many, inner.Optional
+			out.Record.Children = append(out.Record.Children, e)
+		}
+	}
+	if t.Output.Form == commandline.Text {
+		out.Record.From = []string{commandline.Text}
+	}
+	return out
+}
+
+func element(t *ir.Tool, e *ir.Element) commandline.Element {
+	return commandline.Element{Name: e.Name, Attributes: attributes(t, e.Attributes), Body: string(e.Body), From: path(t, e.From), Beside: e.Beside}
+}
+
+func attributes(t *ir.Tool, list []ir.Attribute) []commandline.Attribute {
+	var out []commandline.Attribute
+	for _, a := range list {
+		row := commandline.Attribute{Name: a.Name, Type: string(a.Type), Param: a.Param, Fixed: a.Fixed}
+		if a.Presence != ir.Always {
+			row.Presence = string(a.Presence)
+		}
+		if row.Count = a.Counts; !row.Count {
+			row.From = path(t, a.From)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// path is what leads to a value in a record: steps within JSON, and the name of a field
+// elsewhere.
+func path(t *ir.Tool, from string) []string {
+	switch {
+	case from == "":
+		return nil
+	case t.ReadsPaths():
+		return ir.Steps(from)
+	}
+	return []string{from}
+}

@@ -1,0 +1,95 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/commandline"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// Declared returns the family of all tools of a project, for the Families of a program:
+// what the generated function Tools returns, the Call of the generated Handlers, and
+// what runs the command lines of tools.toml, which is nil where there are none.
+func Declared(tools []contract.Tool, call func(context.Context, contract.Call) (string, error), runner *commandline.Runner) func(*toolset.Host) []toolset.Family {
+	return func(host *toolset.Host) []toolset.Family {
+		return []toolset.Family{{
+			Name:     host.Name,
+			Declared: func() []contract.Tool { return tools },
+			Call:     call,
+			Examples: examples(tools),
+			Checks:   func(context.Context) []toolset.Check { return checks(runner) },
+			Project:  directory,
+		}}
+	}
+}
+
+// maxExample is how long an example may be, in bytes, to fit a line of help.
+const maxExample = 60
+
+// examples are calls of the first few tools that one is known of.
+func examples(tools []contract.Tool) []string {
+	const most = 3
+	var calls []string
+	for _, t := range tools {
+		call := t.Name
+		if t.Example != "{}" {
+			call = process.JoinCommand(t.Name, t.Example)
+		}
+		if t.Example != "" && len(call) <= maxExample && len(calls) < most {
+			calls = append(calls, call)
+		}
+	}
+	return calls
+}
+
+// checks reports which program every command line runs.
+func checks(r *commandline.Runner) []toolset.Check {
+	if r == nil {
+		return nil
+	}
+	list := make([]toolset.Check, len(r.Lines))
+	for i, line := range r.Lines {
+		check := toolset.Check{Name: line.Name, Status: toolset.Problem}
+		words, err := r.Words(line)
+		var path string
+		if err == nil {
+			path, err = exec.LookPath(words[0])
+		}
+		switch {
+		case err == nil:
+			check.Status, check.Detail = toolset.OK, strings.Join(append([]string{path}, words[1:]...), " ")
+		case len(words) > 0:
+			check.Detail, check.Fix = words[0]+" is not in PATH", "install it"
+		default:
+			check.Detail = err.Error()
+		}
+		if check.Status != toolset.OK && line.Env != "" {
+			check.Fix = strings.TrimPrefix(check.Fix+", or name another program in "+line.Env, ", or ")
+		}
+		list[i] = check
+	}
+	return list
+}
+
+// directory is the project that such tools work on: the directory itself.
+func directory(dir string) (root string, err error) {
+	if root, err = filepath.Abs(dir); err != nil {
+		return "", fmt.Errorf("finding the project: %w", err)
+	}
+	info, err := os.Stat(root)
+	if err == nil && !info.IsDir() {
+		err = errors.New("it is no directory")
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s cannot be worked in: %w", root, err)
+	}
+	return root, nil
+}

@@ -1,0 +1,458 @@
+package commandline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// page is the records of an answer, written as they come.
+type page struct {
+	tool    *Tool
+	written []byte
+	ends    []int // of each record in written
+	chars   int   // of written
+	over    bool  // a record was left out
+	left    int   // how many were
+	passed  int   // bytes of those
+	alone   int   // how many of them are no items of a list
+}
+
+// value reports whether there is one value in JSON, and no list.
+func (p *page) value() bool { return p.alone == 1 }
+
+// alone is a value in JSON that is no item of a list.
+type alone struct{ json.RawMessage }
+
+// add writes a record, unless that takes the answer over its limit. Those that follow are
+// counted, as far as that costs little; then the error is [process.ErrEnough].
+func (p *page) add(record any) error {
+	var one []byte
+	var err error
+	if p.tool.Envelope.Root == "" {
+		one, err = p.json(record)
+	} else {
+		one, err = p.element(record)
+	}
+	if err != nil {
+		return fmt.Errorf("record %d: %w", len(p.ends)+p.left+1, err)
+	}
+	p.chars += utf8.RuneCount(one)
+	if p.over = p.over || p.chars > p.tool.MaxChars; p.over {
+		p.left++
+		if p.passed += len(one); p.passed > longest {
+			return process.ErrEnough
+		}
+		return nil
+	}
+	p.written = append(p.written, one...)
+	p.ends = append(p.ends, len(p.written))
+	return nil
+}
+
+// json returns a record as one of a list in JSON.
+func (p *page) json(record any) ([]byte, error) {
+	raw, ok := record.(json.RawMessage)
+	if one, is := record.(alone); is {
+		p.alone++
+		raw, ok = one.RawMessage, true
+	}
+	if !ok {
+		return nil, errors.New("it is no JSON")
+	}
+	var b bytes.Buffer
+	if len(p.ends) > 0 {
+		b.WriteByte(',')
+	}
+	if err := json.Compact(&b, raw); err != nil {
+		return nil, err
+	}
+	return text.AppendJSON(nil, b.Bytes()), nil
+}
+
+// inRoot returns what write puts into the root of an envelope.
+func inRoot(write func(w *envelope.Writer)) []byte {
+	var w envelope.Writer
+	w.Open("r")
+	begin := len("<r>")
+	write(&w)
+	return w.Bytes()[min(begin, len(w.Bytes())):]
+}
+
+// element returns a record as an element of an envelope.
+func (p *page) element(record any) ([]byte, error) {
+	var value any
+	switch record := record.(type) {
+	case json.RawMessage:
+		dec := json.NewDecoder(bytes.NewReader(record))
+		dec.UseNumber()
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+	case map[string]string:
+		fields := map[string]any{}
+		for name, field := range record {
+			fields[name] = printed(field)
+		}
+		value = fields
+	case string:
+		value = printed(record)
+	}
+	if value == nil {
+		return nil, errors.New("it is null")
+	}
+	var err error
+	written := inRoot(func(w *envelope.Writer) { err = p.tool.Envelope.Record.append(w, value) })
+	return written, err
+}
+
+// printed is a field of a record that is no JSON, so that its text is read as what it is
+// to be.
+type printed string
+
+func (e *Element) append(w *envelope.Writer, record any) error {
+	e.open(w)
+	for i := range e.Attributes {
+		if err := e.Attributes[i].append(w, record); err != nil {
+			return err
+		}
+	}
+	if e.Body != "" {
+		value, err := follow(record, e.From)
+		if err != nil {
+			return err
+		}
+		e.write(w, asText(value))
+	}
+	for i := range e.Children {
+		child := &e.Children[i]
+		value, err := follow(record, child.From)
+		if err != nil {
+			return err
+		}
+		list := []any{value}
+		if items, many := value.([]any); child.Many {
+			if list = items; !many && value != nil {
+				return fmt.Errorf("%s is no array", strings.Join(child.From, "."))
+			}
+		}
+		for _, item := range list {
+			if text := asText(item); text != "" || !child.Optional {
+				child.open(w)
+				child.write(w, text)
+				w.Close()
+			}
+		}
+	}
+	w.Close()
+	return nil
+}
+
+func (e *Element) open(w *envelope.Writer) {
+	if e.Beside {
+		w.OpenBeside(e.Name)
+	} else {
+		w.Open(e.Name)
+	}
+}
+
+// write writes the body.
+func (e *Element) write(w *envelope.Writer, body string) {
+	switch e.Body {
+	case "inline":
+		w.Inline(body)
+	case "lines":
+		w.Lines(body)
+	case "json":
+		w.JSON(body)
+	default:
+		w.Block(body)
+	}
+}
+
+// asText is what a body shows of a value: a text as it is, nothing of null, and anything
+// else as JSON.
+func asText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case printed:
+		return string(v)
+	}
+	return coerce.JSON(v)
+}
+
+// append writes the attribute of a record.
+func (a *Attribute) append(w *envelope.Writer, record any) error {
+	if a.From == nil {
+		return a.write(w, a.Fixed)
+	}
+	value, err := follow(record, a.From)
+	if err != nil {
+		return err
+	}
+	if err := a.write(w, value); err != nil {
+		return fmt.Errorf("%s %w", strings.Join(a.From, "."), err)
+	}
+	return nil
+}
+
+// write writes a value. One that is not there is empty, 0 or false, and left out where
+// the presence says so.
+func (a *Attribute) write(w *envelope.Writer, value any) error {
+	field, ok := value.(printed)
+	if ok {
+		var err error
+		if value, err = a.parse(string(field)); err != nil {
+			return err
+		}
+	}
+	if value == nil && a.Presence == "nullable" {
+		return nil
+	}
+	optional := a.Presence == "optional"
+	switch a.Type {
+	case "integer":
+		n, ok := coerce.Int(value)
+		if own, is := value.(int); is {
+			n, ok = int64(own), true
+		}
+		if !ok && value != nil {
+			return fmt.Errorf("is a JSON %s where an integer is expected", kindOf(value))
+		}
+		if n != 0 || !optional {
+			w.Integer(a.Name, int(n))
+		}
+	case "boolean":
+		yes, ok := value.(bool)
+		if !ok && value != nil {
+			return fmt.Errorf("is a JSON %s where a boolean is expected", kindOf(value))
+		}
+		if yes || !optional {
+			w.Boolean(a.Name, yes)
+		}
+	case "time":
+		s, ok := value.(string)
+		if !ok && value != nil {
+			return fmt.Errorf("is a JSON %s where a time is expected", kindOf(value))
+		}
+		if s == "" && optional {
+			return nil
+		}
+		if s == "" {
+			s = time.Time{}.Format(time.RFC3339)
+		}
+		at, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			return fmt.Errorf("is %s, which is no time in RFC 3339", text.Cut(coerce.JSON(s), maxShown))
+		}
+		w.Time(a.Name, at)
+	default:
+		s, ok := value.(string)
+		if !ok && value != nil {
+			return fmt.Errorf("is a JSON %s where a string is expected", kindOf(value))
+		}
+		if s != "" || !optional {
+			w.Text(a.Name, s)
+		}
+	}
+	return nil
+}
+
+// parse reads what was printed as no JSON. Nothing is nothing, unless it is to be text.
+func (a *Attribute) parse(s string) (any, error) {
+	trimmed := strings.TrimSpace(s)
+	switch {
+	case a.Type == "string":
+		return s, nil
+	case s == "":
+		return nil, nil
+	case a.Type == "integer":
+		n, err := strconv.Atoi(trimmed)
+		if err != nil {
+			return nil, fmt.Errorf("is %s, which is no integer", text.Cut(coerce.JSON(s), maxShown))
+		}
+		return n, nil
+	case a.Type == "boolean":
+		yes, err := strconv.ParseBool(trimmed)
+		if err != nil {
+			return nil, fmt.Errorf("is %s, which is neither true nor false", text.Cut(coerce.JSON(s), maxShown))
+		}
+		return yes, nil
+	}
+	return trimmed, nil
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case bool:
+		return "boolean"
+	case json.Number:
+		return "number"
+	case []any:
+		return "array"
+	case map[string]any:
+		return "object"
+	}
+	return "string"
+}
+
+// follow returns what a path leads to in a record, or nil where that is null or not
+// there. What every item of an array has is one array: of the items of those that are
+// arrays themselves, and without those that are nothing.
+func follow(value any, path []string) (any, error) {
+	if len(path) == 0 || value == nil {
+		return value, nil
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		if path[0] == EveryItem {
+			return nil, errors.New("items are looked for in a value that is no array")
+		}
+		return follow(v[path[0]], path[1:])
+	case []any:
+		if path[0] != EveryItem {
+			i, err := strconv.Atoi(path[0])
+			if err != nil {
+				return nil, fmt.Errorf("%s is looked for in an array", path[0])
+			}
+			if i < 0 || i >= len(v) {
+				return nil, nil
+			}
+			return follow(v[i], path[1:])
+		}
+		found := []any{}
+		for _, item := range v {
+			inner, err := follow(item, path[1:])
+			if err != nil {
+				return nil, err
+			}
+			switch inner := inner.(type) {
+			case nil:
+			case []any:
+				found = append(found, inner...)
+			default:
+				found = append(found, inner)
+			}
+		}
+		return found, nil
+	}
+	if path[0] == EveryItem {
+		return nil, errors.New("items are looked for in a value that is no array")
+	}
+	return nil, fmt.Errorf("%s is looked for in a value that is no object", path[0])
+}
+
+// text returns the answer with as many records as fit. args are those of the call, and
+// notes what the answer has to carry; stopped reports whether the program was ended
+// because nothing more could be shown.
+func (p *page) text(args coerce.Object, notes []string, stopped bool) (string, error) {
+	if p.value() && p.over {
+		return "", p.tool.tooLong("it is one value, of which there is no part")
+	}
+	for kept := len(p.ends); kept >= 0; kept-- {
+		all := notes
+		if kept < len(p.ends) || p.over {
+			all = append(slices.Clip(notes), p.leftOut(kept, stopped))
+		}
+		end := 0
+		if kept > 0 {
+			end = p.ends[kept-1]
+		}
+		var document string
+		if p.tool.Envelope.Root == "" {
+			document = p.list(p.written[:end], all)
+		} else {
+			document = p.tool.Envelope.document(args, p.written[:end], kept, all)
+		}
+		if utf8.RuneCountInString(document) <= p.tool.MaxChars {
+			return document, nil
+		}
+		if p.value() {
+			break
+		}
+	}
+	return "", p.tool.tooLong("there is no room for a record")
+}
+
+func (p *page) leftOut(kept int, stopped bool) string {
+	if stopped {
+		return fmt.Sprintf("Showing the first %d records: more would take this answer over its limit of %d characters, so the program was stopped before it had printed all.%s", kept, p.tool.MaxChars, p.tool.askForLess())
+	}
+	return fmt.Sprintf("Showing %d of %d records: the rest would take this answer over its limit of %d characters.%s", kept, len(p.ends)+p.left, p.tool.MaxChars, p.tool.askForLess())
+}
+
+// list returns an answer in JSON.
+func (p *page) list(records []byte, notes []string) string {
+	var b strings.Builder
+	if p.value() {
+		b.WriteString(`{"value":`)
+	} else {
+		b.WriteString(`{"records":[`)
+	}
+	b.Write(records)
+	if !p.value() {
+		b.WriteByte(']')
+	}
+	if len(notes) > 0 {
+		b.WriteString(`,"notes":` + coerce.JSON(notes))
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+// document returns an answer in elements.
+func (e *Envelope) document(args coerce.Object, records []byte, count int, notes []string) string {
+	var w envelope.Writer
+	w.Open(e.Root)
+	for i := range e.Attributes {
+		a := &e.Attributes[i]
+		var value any = a.Fixed
+		switch {
+		case a.Count:
+			value = count
+		case a.Param != "":
+			value, _ = args.Get(a.Param)
+		}
+		_ = a.write(&w, value) // the types were checked with the spec
+	}
+	w.Boolean("untrusted", true)
+	said := inRoot(func(w *envelope.Writer) {
+		for _, note := range notes {
+			e.Note.open(w)
+			e.Note.write(w, note)
+			w.Close()
+		}
+	})
+	inside, last := slices.Concat(records, said), e.Note
+	if e.NotesFirst || len(notes) == 0 {
+		last = e.Record
+	}
+	if e.NotesFirst {
+		inside = slices.Concat(said, records)
+	}
+	if e.NotesFirst && count == 0 {
+		last = e.Note
+	}
+	switch {
+	case len(inside) == 0:
+		w.Close()
+		return string(w.Bytes())
+	case last.Beside:
+		return string(w.Bytes()) + ">" + string(inside) + "</" + e.Root + ">"
+	}
+	return string(w.Bytes()) + ">" + string(inside) + "\n</" + e.Root + ">"
+}

@@ -1,0 +1,169 @@
+package commandline
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+// call is the arguments of one call, with defaults filled in.
+type call struct {
+	tool         *Tool
+	args         coerce.Object
+	conversation string
+	problems     []contract.Problem
+}
+
+// problems returns what is wrong with arguments that are valid as the spec has them: a
+// value that a program could take for one of its options, or could not be given.
+func (t *Tool) problems(args coerce.Object) []contract.Problem {
+	c := &call{tool: t, args: coerce.WithDefaults(&t.Tool, args)}
+	c.argv()
+	c.environment()
+	return c.problems
+}
+
+// refuse notes that a value cannot be passed on.
+func (c *call) refuse(path, must string, value any) {
+	if !slices.ContainsFunc(c.problems, func(p contract.Problem) bool { return p.Path == path }) {
+		c.problems = append(c.problems, contract.Mismatch(path, must, value, ""))
+	}
+}
+
+// argv returns the arguments of the command line.
+func (c *call) argv() []string {
+	argv := []string{}
+	for i := range c.tool.Command.Args {
+		arg := &c.tool.Command.Args[i]
+		if arg.When != "" && !c.is(arg.When) || arg.Unless != "" && c.is(arg.Unless) {
+			continue
+		}
+		if len(arg.Value) == 0 {
+			argv = append(argv, arg.Option...)
+			continue
+		}
+		for _, text := range c.words(arg) {
+			argv = append(append(argv, arg.Option...), text)
+		}
+	}
+	return argv
+}
+
+func (c *call) is(parameter string) bool {
+	v, _ := c.args.Get(parameter)
+	yes, _ := v.(bool)
+	return yes
+}
+
+// words returns an argument, once for every item of a list in it.
+func (c *call) words(arg *Arg) []string {
+	words := []string{""}
+	for _, part := range arg.Value {
+		if part.Value == "" {
+			for j := range words {
+				words[j] += part.Text
+			}
+			continue
+		}
+		values, paths := c.texts(part.Value)
+		joined := make([]string, 0, len(words)*len(values))
+		for j, value := range values {
+			switch {
+			case strings.ContainsRune(value, 0):
+				c.refuse(paths[j], "not hold a NUL character", value)
+			case value == "" && !arg.Empty:
+				c.refuse(paths[j], "not be empty", value)
+			case slices.Contains(words, "") && strings.HasPrefix(value, "-") && len(arg.Option) == 0 && !arg.Free:
+				c.refuse(paths[j], `not begin with "-"`, value)
+			}
+			for _, word := range words {
+				joined = append(joined, word+value)
+			}
+		}
+		words = joined
+	}
+	return words
+}
+
+// texts returns a value as text, each item of a list for itself, and where they are
+// among the arguments. Of a value that is not given there is none.
+func (c *call) texts(name string) (values, paths []string) {
+	if name == CallingConversation {
+		if c.conversation == "" {
+			return nil, nil
+		}
+		return []string{c.conversation}, []string{name}
+	}
+	v, _ := c.args.Get(name)
+	list, many := v.([]any)
+	if !many {
+		list = []any{v}
+	}
+	for i, item := range list {
+		path := name
+		if many {
+			path = contract.Item(name, i)
+		}
+		if text, ok := scalar(item); ok {
+			values, paths = append(values, text), append(paths, path)
+		}
+	}
+	return values, paths
+}
+
+// scalar returns a text, a number or a boolean as text.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	}
+	n, ok := coerce.Float(v)
+	if whole, err := strconv.ParseInt(fmt.Sprint(v), 10, 64); err == nil {
+		return strconv.FormatInt(whole, 10), ok // all its digits
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64), ok
+}
+
+// environment returns what the tool adds to the environment.
+func (c *call) environment() []string {
+	var env []string
+	for _, v := range c.tool.Command.Env {
+		for _, value := range c.words(&Arg{Value: v.Value, Empty: true, Free: true}) {
+			env = append(env, v.Name+"="+value)
+		}
+	}
+	return env
+}
+
+// stdin returns the standard input; nil is none.
+func (c *call) stdin() []byte {
+	template := c.tool.Command.Stdin
+	if len(template) == 1 {
+		switch v, _ := c.args.Get(template[0].Value); v.(type) {
+		case []any, coerce.Object:
+			return []byte(coerce.JSON(v))
+		}
+	}
+	var b strings.Builder
+	for _, part := range template {
+		text := part.Text
+		if part.Value != "" {
+			values, _ := c.texts(part.Value)
+			if len(values) != 1 {
+				return nil
+			}
+			text = values[0]
+		}
+		b.WriteString(text)
+	}
+	if template == nil {
+		return nil
+	}
+	return []byte(b.String())
+}

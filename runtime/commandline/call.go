@@ -1,0 +1,153 @@
+package commandline
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// Call answers a call of a tool: it checks the arguments, runs the command line, and
+// makes an answer of what that prints, as it prints it. A program that only reads is
+// stopped once nothing more of it can be shown; one that writes may do its work.
+//
+// An error is a [*contract.Error] or a [*contract.InvalidArguments].
+func (r *Runner) Call(ctx context.Context, t *Tool, asked contract.Call) (string, error) {
+	if r == nil {
+		return "", contract.Unserved(t.Name)
+	}
+	for _, former := range t.Former {
+		if asked.Tool == former.Name || asked.Tool == strings.ReplaceAll(former.Name, ".", "_") {
+			asked = asked.Renamed(t.Name, former.Until)
+		}
+	}
+	given, err := coerce.Arguments(&asked, &t.Tool, t.problems)
+	if err != nil {
+		return "", err
+	}
+	c := &call{tool: t, args: coerce.WithDefaults(&t.Tool, given), conversation: asked.Context.ConversationID}
+	answer := newAnswer(t)
+	result, err := r.run(ctx, asked.Context, c, answer)
+	misprinted := answer.end()
+	if err != nil {
+		return "", err
+	}
+	return answer.finish(result, misprinted, c.args, asked.Notes)
+}
+
+// answer takes what a program prints.
+type answer struct {
+	tool  *Tool
+	text  *ends // of a text; nil for records
+	page  page
+	begun ends // the beginning, for an error
+	input *io.PipeWriter
+	read  chan error
+}
+
+// longest is the fewest bytes of a record that is too long for any answer.
+const longest = 1 << 20
+
+func newAnswer(t *Tool) *answer {
+	stops := t.Effect == "read"
+	a := &answer{tool: t, page: page{tool: t}, begun: ends{each: 4 * maxComplaint}}
+	if t.Output.Form == Text {
+		a.text = &ends{each: 4 * t.MaxChars, stops: stops}
+		return a
+	}
+	output, input := io.Pipe()
+	a.input, a.read = input, make(chan error, 1)
+	go func() {
+		err := t.Output.read(output, max(longest, 8*t.MaxChars), a.page.add)
+		if errors.Is(err, errLong) {
+			a.page.over, err = true, process.ErrEnough
+			a.page.left++
+		}
+		// Its exit code tells more of a program than that it printed something else.
+		if err != nil && !errors.Is(err, process.ErrEnough) {
+			_, _ = io.CopyN(io.Discard, output, longest)
+		}
+		if err != nil && stops {
+			_ = output.CloseWithError(process.ErrEnough) // it is always nil
+		}
+		_, _ = io.Copy(io.Discard, output)
+		a.read <- err
+	}()
+	return a
+}
+
+// Write takes what is printed. The error is [process.ErrEnough] where nothing more can
+// be shown.
+func (a *answer) Write(p []byte) (int, error) {
+	if a.begun.total < a.begun.each {
+		_, _ = a.begun.Write(p) // it is always nil
+	}
+	if a.text != nil {
+		return a.text.Write(p)
+	}
+	return a.input.Write(p)
+}
+
+// end ends what is printed, and returns what is wrong with it.
+func (a *answer) end() error {
+	if a.read == nil {
+		return nil
+	}
+	_ = a.input.Close() // it is always nil
+	return <-a.read
+}
+
+// finish makes an answer of a run.
+func (a *answer) finish(ran process.Result, misprinted error, args coerce.Object, notes []string) (string, error) {
+	t := a.tool
+	if errors.Is(misprinted, process.ErrEnough) {
+		misprinted = nil
+	}
+	switch {
+	case ran.Enough:
+	case !slices.Contains(t.Command.OKExit, ran.ExitCode):
+		return "", t.failed(ran.ExitCode, ran.Stderr, slices.Concat(a.begun.head, a.begun.tail))
+	case slices.Contains(t.Command.EmptyExit, ran.ExitCode):
+		return (&page{tool: t}).text(args, notes, false)
+	}
+	switch {
+	case misprinted != nil:
+		return "", t.misprinted(misprinted)
+	case a.text != nil:
+		return t.text(a.text, args, notes, ran.Enough)
+	}
+	return a.page.text(args, notes, ran.Enough)
+}
+
+// run runs the command line of a call.
+func (r *Runner) run(ctx context.Context, where contract.Context, c *call, to *answer) (process.Result, error) {
+	command := &c.tool.Command
+	line, ok := r.Lines.Lookup(command.Line)
+	if !ok {
+		return process.Result{}, &contract.Error{Message: "There is no command line " + command.Line + " here. It is a fault of the program; another call will not help."}
+	}
+	words, err := r.Words(line)
+	if err != nil {
+		return process.Result{}, line.failed(err)
+	}
+	dir, err := below(where.Dir, command.Dir)
+	if err != nil {
+		return process.Result{}, line.failed(err)
+	}
+	run := process.Command{
+		Path: words[0], Args: slices.Concat(words[1:], c.argv()), Dir: dir,
+		Env:   append(process.DefaultEnv(line.PassEnv...), c.environment()...),
+		Stdin: c.stdin(), Output: to, Limits: process.Limits{Timeout: time.Duration(command.Timeout) * time.Second},
+	}
+	result, err := r.Process.Run(ctx, run)
+	if err != nil {
+		return process.Result{}, line.failed(err)
+	}
+	return result, nil
+}

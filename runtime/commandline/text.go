@@ -1,0 +1,85 @@
+package commandline
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/envelope"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// mostText is how many bytes of a text are read for its end: who prints more is stopped.
+const mostText = 16 << 20
+
+// ends keeps the beginning and the end of a text.
+type ends struct {
+	each       int // bytes of either
+	head, tail []byte
+	total      int // bytes
+	chars      int
+	stops      bool // it needs no more than mostText bytes
+}
+
+func (e *ends) Write(p []byte) (int, error) {
+	e.total += len(p)
+	for _, b := range p {
+		if utf8.RuneStart(b) {
+			e.chars++
+		}
+	}
+	room := min(e.each-len(e.head), len(p))
+	e.head = append(e.head, p[:room]...)
+	e.tail = append(e.tail, p[room:]...)
+	if over := len(e.tail) - e.each; over > e.each { // seldom, for it moves all of it
+		e.tail = slices.Delete(e.tail, 0, over)
+	}
+	if e.stops && e.total > mostText {
+		return len(p), process.ErrEnough
+	}
+	return len(p), nil
+}
+
+// text returns the answer of a tool whose command line prints a text: without its middle
+// where all of it is too long.
+func (t *Tool) text(printed *ends, args coerce.Object, notes []string, stopped bool) (string, error) {
+	all := string(printed.head) + string(printed.tail)
+	chars := utf8.RuneCountInString(all)
+	if printed.total > len(all) {
+		chars++ // what is kept is not all: it is cut in any case
+	}
+	render := func(kept int) string {
+		part, said := all, notes
+		if kept < chars {
+			part = text.CutMiddle(all, kept)
+			said = append(slices.Clip(notes), t.middleLeftOut(kept, printed.chars, stopped))
+		}
+		count := min(printed.total, 1)
+		if count == 0 {
+			return t.Envelope.document(args, nil, 0, said)
+		}
+		return t.Envelope.document(args, inRoot(func(w *envelope.Writer) { _ = t.Envelope.Record.append(w, oneText(part)) }), count, said)
+	}
+	fits := func(kept int) bool { return utf8.RuneCountInString(render(kept)) <= t.MaxChars }
+	if printed.total == len(all) && !stopped && fits(chars) {
+		return render(chars), nil
+	}
+	over := sort.Search(chars, func(kept int) bool { return !fits(kept) })
+	if over == 0 {
+		return "", t.tooLong("there is no room for any of its text")
+	}
+	return render(over - 1), nil
+}
+
+// oneText is the one record of a command line that prints a text.
+func oneText(s string) any { return map[string]any{Text: printed(s)} }
+
+func (t *Tool) middleLeftOut(kept, all int, stopped bool) string {
+	if stopped {
+		return fmt.Sprintf("Showing %d characters of what was printed until the program was stopped, from the beginning and the end of it: more would take this answer over its limit of %d characters.%s", kept, t.MaxChars, t.askForLess())
+	}
+	return fmt.Sprintf("Showing %d of %d characters, from the beginning and the end: the middle would take this answer over its limit of %d characters.%s", kept, all, t.MaxChars, t.askForLess())
+}

@@ -1,0 +1,81 @@
+package project
+
+import (
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// upwards are a directory and those above it.
+func upwards(dir string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(dir) && filepath.Dir(dir) != dir {
+			dir = filepath.Dir(dir)
+		}
+	}
+}
+
+func absolute(base, name string) string {
+	name = filepath.FromSlash(name)
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(base, name)
+}
+
+// maxLinks bounds how many links to what is gone are followed on one path.
+const maxLinks = 32
+
+// resolve returns the absolute path of a directory with the links followed in as much
+// of it as exists.
+func resolve(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return filepath.Clean(dir)
+	}
+	links := 0
+	for d, rest := abs, ""; ; {
+		if real, err := filepath.EvalSymlinks(d); err == nil {
+			return filepath.Join(real, rest)
+		}
+		// A link whose target is gone stands for it all the same.
+		if target, err := os.Readlink(d); err == nil && links < maxLinks {
+			links++
+			d = absolute(filepath.Dir(d), target)
+			continue
+		}
+		parent := filepath.Dir(d)
+		if parent == d {
+			return abs
+		}
+		d, rest = parent, filepath.Join(filepath.Base(d), rest)
+	}
+}
+
+// below reports whether a path is a directory or below it.
+func below(dir, path string) bool {
+	if len(path) < len(dir) || !same(path[:len(dir)], dir) {
+		return false
+	}
+	return len(path) == len(dir) || os.IsPathSeparator(path[len(dir)]) || os.IsPathSeparator(dir[len(dir)-1])
+}
+
+// same compares paths as the system's usual file system does.
+func same(a, b string) bool {
+	if foldsCase() {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
+}
+
+// fold returns a path, or a pattern of paths, without the differences that do not count.
+func fold(path string) string {
+	if foldsCase() {
+		return strings.ToLower(path)
+	}
+	return path
+}
+
+func foldsCase() bool { return runtime.GOOS == "windows" || runtime.GOOS == "darwin" }
