@@ -26,8 +26,7 @@ type builder struct {
 	limits
 	owners   []owner
 	messages []message
-	chunk    []byte // that texts are copied to
-	size     int    // of all messages
+	size     int // of all messages
 }
 
 // owner is a part of a conversation.
@@ -49,23 +48,9 @@ func (b *builder) add(part uint32, c *Conversation, m *Message) {
 		b.owners = append(b.owners, owner{part, c.Order, c.Key})
 	}
 	added := message{*m, uint16(len(b.owners) - 1)} //nolint:gosec // each has a message
-	added.Text, added.Extra = b.keep(m.Text), b.keep(m.Extra)
+	added.Text, added.Extra = bytes.Clone(m.Text), bytes.Clone(m.Extra)
 	b.messages = append(b.messages, added)
 	b.size += len(m.Text) + len(m.Extra)
-}
-
-// keep returns a copy.
-func (b *builder) keep(data []byte) []byte {
-	const chunkSize = 1 << 20
-	if len(data) > chunkSize/4 {
-		return bytes.Clone(data)
-	}
-	if len(data) > cap(b.chunk)-len(b.chunk) {
-		b.chunk = make([]byte, 0, chunkSize)
-	}
-	from := len(b.chunk)
-	b.chunk = append(b.chunk, data...)
-	return b.chunk[from:]
 }
 
 // full reports whether the segment should be written.
