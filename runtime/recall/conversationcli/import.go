@@ -1,7 +1,6 @@
 package conversationcli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,9 +87,7 @@ func (c *importing) importAll(ctx context.Context, paths []string) (err error) {
 			return err
 		}
 	}
-	out := c.out
-	c.out = nil // it is written, whatever follows
-	if err := cmp.Or(w.Flush(), out.close()); err != nil {
+	if err := w.Flush(); err != nil {
 		return err
 	}
 	if !c.isRecognised {
