@@ -45,12 +45,8 @@ func targets(args []string, stdout, stderr io.Writer) int {
 }
 
 func printTargets(w io.Writer, result *plan.Result) error {
-	definitions, err := result.Definitions()
-	if err != nil {
-		return err
-	}
 	sizes := map[[2]string]int{}
-	for _, d := range definitions {
+	for _, d := range result.Definitions() {
 		sizes[[2]string{d.Tool, d.Target}] = d.Bytes
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

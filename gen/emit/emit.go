@@ -21,8 +21,8 @@ type Target struct {
 	// List is the one file of a target that has one, below the folder of generated
 	// files, where it cannot state that it was generated.
 	List string
-	// One is the file of a tool in a target that has one for each.
-	One func(*ir.Contract, *ir.Tool) string
+	// Define returns what a target has of one tool; nil where that is no definition.
+	Define func(*ir.Contract, *ir.Tool, Schemas) []byte
 	// Package is the Go package that a target writes beside those of the tools, if any.
 	Package string
 	Emit    func(*ir.Contract, Schemas) ([]File, error)

@@ -18,10 +18,7 @@ func TestDefinitions(t *testing.T) {
 	if err != nil || result.Diags.HasErrors() {
 		t.Fatal(err, result.Diags)
 	}
-	all, err := result.Definitions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := result.Definitions()
 	tools := map[string][]string{}
 	for _, d := range all {
 		tools[d.Target] = append(tools[d.Target], d.Tool)

@@ -7,8 +7,10 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sort"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/convtools/convtools/gen/emit/gocode"
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/emit/targets"
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/gen/lower"
@@ -96,25 +99,18 @@ func files(c *ir.Contract) ([]emit.File, error) {
 	if c.Targets.Generated == "" {
 		return nil, nil // the specs are served as they are
 	}
-	made, err := gocode.Emit(c, schema.Compact)
-	if err != nil {
-		return nil, err
+	emitters := []func() ([]emit.File, error){
+		func() ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
+		func() ([]emit.File, error) { return lock.Emit(c) },
 	}
-	locked, err := lock.Emit(c)
-	if err != nil {
-		return nil, err
-	}
-	made = append(made, locked...)
 	for _, target := range targets.All() {
 		if c.Targets.Makes(target.Name) {
-			files, err := target.Emit(c, schema.Of)
-			if err != nil {
-				return nil, err
-			}
-			made = append(made, files...)
+			emitters = append(emitters, func() ([]emit.File, error) { return target.Emit(c, schema.Of) })
 		}
 	}
-	return made, nil
+	made, problems := make([][]emit.File, len(emitters)), make([]error, len(emitters))
+	parallel.Each(len(emitters), func(i int) { made[i], problems[i] = emitters[i]() })
+	return slices.Concat(made...), errors.Join(problems...)
 }
 
 // distinct demands that no two files are one, on any file system.

@@ -1,7 +1,6 @@
 package conversations
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -172,9 +171,7 @@ func (r *refreshing) run(ctx context.Context) error {
 		mark := r.library.mark()
 		excluded := mark != r.mark // something is that was not
 		if whole || excluded {
-			if err := r.remove(ctx, list); err != nil {
-				return err
-			}
+			r.remove(list)
 		}
 		if excluded {
 			r.writer.Purge()
@@ -195,7 +192,7 @@ func (r *refreshing) run(ctx context.Context) error {
 // garbage collector can, and returns what ends that. What an index takes is held until a part
 // of it is written: without a bound there is as much garbage beside it.
 func limitMemory() (end func()) {
-	const most = 175 << 20
+	const most = 200 << 20
 	before := debug.SetMemoryLimit(-1)
 	if before <= most {
 		return func() {}
@@ -261,23 +258,17 @@ func (r *refreshing) isCurrent(ctx context.Context, list []store.Conversation, w
 }
 
 // remove removes what the store no longer has.
-func (r *refreshing) remove(ctx context.Context, list []store.Conversation) error {
+func (r *refreshing) remove(list []store.Conversation) {
 	there := map[string]bool{}
 	for i := range list {
 		there[string(list[i].ID)] = true
 	}
-	var gone []string
-	err := r.writer.Conversations(func(c *index.Conversation) bool {
+	for c := range r.writer.Conversations() {
 		if !there[c.Key] {
-			gone = append(gone, c.Key)
+			r.writer.Delete(c.Key)
+			r.Removed++
 		}
-		return true
-	})
-	for _, key := range gone {
-		err = cmp.Or(err, r.writer.Delete(ctx, key))
 	}
-	r.Removed = len(gone)
-	return err
 }
 
 // put puts what has changed into the index, and reports whether it is all.
@@ -292,10 +283,7 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 			r.progress(r.store, i, len(list))
 		}
 		c := &list[i]
-		old, err := r.writer.Lookup(string(c.ID))
-		if err != nil {
-			return false, err
-		}
+		old := r.writer.Lookup(string(c.ID))
 		read := false // else the store has it no longer, or it cannot be read
 		version, err := c.Version(ctx)
 		if err != nil {

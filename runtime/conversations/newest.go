@@ -82,12 +82,10 @@ func (s *searching) count(ctx context.Context) error {
 	q, r := s.query, s.result
 	unbounded := *q
 	unbounded.After = nil
-	hopeless, err := s.hopeless(&unbounded)
-	if err != nil {
-		return err
-	}
-	r.AtLeast = hopeless
 	counting := index.Counting{Stop: func() bool { return q.Counting != nil && !q.Counting() }}
+	if q.Counting != nil {
+		counting.MostLooked, counting.MostRead = 200_000, 3000 // about five milliseconds: nobody waits longer
+	}
 	if q.Own != nil {
 		counting.ApartKinds, counting.IsApart = q.kinds()&toolKinds, q.isOwn
 	}
@@ -107,22 +105,4 @@ func (s *searching) count(ctx context.Context) error {
 		r.Total = max(r.Total, len(r.Hits))
 	}
 	return nil
-}
-
-// hopeless reports whether to count messages takes longer than anybody waits for it, where that
-// is bounded.
-func (s *searching) hopeless(q *SearchQuery) (bool, error) {
-	const mostLooked, mostRead = 200_000, 3000 // about five milliseconds
-	if q.Counting == nil {
-		return false, nil
-	}
-	sumLooked, sumRead := 0, 0
-	for _, v := range s.result.opened {
-		looked, read, err := v.index.Candidates(q.in(v))
-		if err != nil {
-			return false, err
-		}
-		sumLooked, sumRead = sumLooked+looked, sumRead+read
-	}
-	return sumLooked > mostLooked || sumRead > mostRead, nil
 }

@@ -21,8 +21,6 @@ import (
 const (
 	catalogFile = "catalog"
 	segmentExt  = ".seg"
-	// maxCatalog bounds what is read of a catalog, in bytes.
-	maxCatalog = 1 << 30
 )
 
 // The sections of a catalog.
@@ -30,7 +28,7 @@ const (
 	secContents   = iota // JSON of the contents
 	secRecords           // records of conversations, by their keys
 	secRecordEnds        // by conversation: where its record ends, uint64
-	secParts             // parts of conversations, sorted: the number of the part, and that of its conversation, uint32 each
+	secParts             // parts of conversations, sorted: the number of the part, and below it that of its conversation, uint64
 )
 
 // catalog is the last whole state of an index: its conversations, and its segments.
@@ -66,7 +64,7 @@ type named struct {
 
 // readCatalog reads the catalog in a directory of an index in a language.
 func readCatalog(files directory, language terms.Language) (*catalog, error) {
-	data, err := files.read(catalogFile, maxCatalog)
+	data, err := files.read(catalogFile)
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +113,10 @@ func writeCatalog(files directory, c *contents, conversations map[string]*Conver
 	b.add(secRecords, records)
 	b.add(secRecordEnds, ends)
 	for _, part := range parts {
-		b.add(secParts, binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, uint32(part>>32)), uint32(part))) //nolint:gosec // the halves
+		b.add(secParts, binary.LittleEndian.AppendUint64(nil, part))
 	}
 	data, _ := b.finish()
-	return files.replace(catalogFile, data)
+	return files.write(catalogFile, data)
 }
 
 func (c *catalog) record(n uint32) []byte {
@@ -149,14 +147,13 @@ const gone = math.MaxUint32
 
 // ofParts returns the numbers of the conversations that have some parts.
 func (c *catalog) ofParts(parts []uint32) (numbers []uint32) {
+	at := func(i int) uint64 { return binary.LittleEndian.Uint64(c.parts[8*i:]) }
 	for _, part := range parts {
 		n := uint32(gone)
-		i, ok := sort.Find(len(c.parts)/8, func(i int) int { return cmp.Compare(part, binary.LittleEndian.Uint32(c.parts[8*i:])) })
-		if ok {
-			n = binary.LittleEndian.Uint32(c.parts[8*i+4:])
-		}
-		if ok && n >= c.conversations {
-			c.malformed()
+		if i, ok := sort.Find(len(c.parts)/8, func(i int) int { return cmp.Compare(uint64(part), at(i)>>32) }); ok {
+			if n = uint32(at(i)); n >= c.conversations { //nolint:gosec // the lower half
+				c.malformed()
+			}
 		}
 		numbers = append(numbers, n)
 	}

@@ -20,11 +20,10 @@ type directory interface {
 	lock(ctx context.Context) (unlock func(), err error)
 	// stamp returns what is another one once a file was replaced; [fs.ErrNotExist] without the file.
 	stamp(name string) (stamp, error)
-	read(name string, most int64) ([]byte, error)
-	// replace makes a file, or puts another one in its place, as a whole or not at all.
-	replace(name string, data []byte) error
-	// create makes a file. Where it fails, there may be a part of it.
-	create(name string, data []byte) error
+	// read returns the content of a file.
+	read(name string) ([]byte, error)
+	// write makes a file, or puts another one in its place, as a whole or not at all.
+	write(name string, data []byte) error
 	// open returns the content of a file of a size, and what ends its use. It is a *DamageError
 	// where it has another size.
 	open(name string, size int64) (data []byte, done func(), err error)
@@ -67,8 +66,11 @@ func (d disk) stamp(name string) (stamp, error) {
 	return fileStamp{info}, nil
 }
 
-func (d disk) read(name string, most int64) ([]byte, error) {
-	data, err := safefile.Read(d.path(name), most)
+// maxRead bounds what is read of a catalog, in bytes.
+const maxRead = 1 << 30
+
+func (d disk) read(name string) ([]byte, error) {
+	data, err := safefile.Read(d.path(name), maxRead)
 	return data, damaged(name, err)
 }
 
@@ -80,17 +82,8 @@ func damaged(name string, err error) error {
 	return err
 }
 
-func (d disk) replace(name string, data []byte) error {
+func (d disk) write(name string, data []byte) error {
 	return safefile.Write(d.path(name), data, 0o600)
-}
-
-func (d disk) create(name string, data []byte) error {
-	f, err := os.OpenFile(d.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
 }
 
 func (d disk) open(name string, size int64) ([]byte, func(), error) {
@@ -137,7 +130,7 @@ func (m *memory) lock(ctx context.Context) (func(), error) {
 	}
 }
 
-func (m *memory) file(name string) (*content, error) {
+func (m *memory) stamp(name string) (stamp, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if f := m.files[name]; f != nil {
@@ -146,33 +139,23 @@ func (m *memory) file(name string) (*content, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-func (m *memory) stamp(name string) (stamp, error) {
-	f, err := m.file(name)
+func (m *memory) read(name string) ([]byte, error) {
+	f, err := m.stamp(name)
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
+	return f.(*content).data, nil
 }
 
-func (m *memory) read(name string, _ int64) ([]byte, error) {
-	f, err := m.file(name)
-	if err != nil {
-		return nil, err
-	}
-	return f.data, nil
-}
-
-func (m *memory) replace(name string, data []byte) error {
+func (m *memory) write(name string, data []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.files[name] = &content{data}
 	return nil
 }
 
-func (m *memory) create(name string, data []byte) error { return m.replace(name, data) }
-
 func (m *memory) open(name string, _ int64) ([]byte, func(), error) {
-	data, err := m.read(name, 0)
+	data, err := m.read(name)
 	return data, func() {}, err
 }
 

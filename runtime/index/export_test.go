@@ -37,14 +37,13 @@ type full struct {
 	room *int
 }
 
-func (f *full) create(name string, data []byte) error {
+func (f *full) write(name string, data []byte) error {
 	n := min(len(data), *f.room)
 	*f.room -= n
-	err := f.directory.create(name, data[:n])
-	if err == nil && n < len(data) {
-		err = ErrFull
+	if n < len(data) {
+		return errors.Join(ErrFull, f.directory.write(".convtools-0123456789abcdef", data[:n]))
 	}
-	return err
+	return f.directory.write(name, data)
 }
 
 // RoundTrip encodes a text with symbols for samples, stores and reads these, and decodes it.

@@ -4,8 +4,8 @@ import "encoding/binary"
 
 // A gram is what a message is found by, a key of a list. There are these kinds:
 //
-//   - three bytes, with end after the last two, so that two bytes are a range;
-//   - an ASCII character;
+//   - three bytes, with end after the last two and twice after the last one, so that fewer bytes are
+//     a range;
 //   - a pair: what adjoins a space, two bytes before and three after, or two runes of three
 //     bytes. Common words are in most messages, and so are their grams of three bytes; that two
 //     of them adjoin is rare. All but the last byte are hashed to the upper bits, and that to
@@ -14,10 +14,8 @@ import "encoding/binary"
 type gram uint32
 
 const (
-	oneByte gram = 1 << 24
-	pairs   gram = 2 << 24
-
-	end = 0xFF // never a byte of UTF-8
+	pairs gram = 1 << 24
+	end        = 0xFF // never a byte of UTF-8
 )
 
 // The keys of terms are 30 bits of a hash. Of a million terms about five hundred share a key
@@ -77,7 +75,7 @@ func gramsOf(text []byte) (all []grams) {
 	case 0:
 		return nil
 	case 1:
-		return []grams{{oneByte | gram(text[0]), oneByte | gram(text[0])}}
+		return []grams{{trigram(text[0], 0, 0), trigram(text[0], end, end)}}
 	case 2:
 		return []grams{{trigram(text[0], text[1], 0), trigram(text[0], text[1], end)}}
 	}

@@ -1,17 +1,18 @@
-//go:build !windows && (!unix || solaris || aix)
+//go:build !windows
 
 package index
 
 import (
-	"io"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
-// mapFile reads the first bytes of a file into memory.
+// mapFile maps the first bytes of a file into memory.
 func mapFile(f *os.File, size int) (data []byte, unmap func(), err error) {
-	data = make([]byte, size)
-	if _, err = io.ReadFull(f, data); err != nil {
-		return nil, nil, &os.PathError{Op: "read", Path: f.Name(), Err: err}
+	data, err = unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, nil, &os.PathError{Op: "mmap", Path: f.Name(), Err: err}
 	}
-	return data, func() {}, nil
+	return data, func() { _ = unix.Munmap(data) }, nil
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math/bits"
@@ -49,23 +50,14 @@ func (w *Writer) group(owners map[uint32]*Conversation) []*segment {
 		}
 	}
 	for _, class := range slices.Sorted(maps.Keys(classes)) {
-		all := classes[class]
-		if len(all) < mergeAt {
-			continue
+		if all := classes[class]; len(all) >= mergeAt {
+			return all
 		}
-		text, messages, n := int64(0), 0, 0
-		for _, s := range all {
-			if text, messages = text+s.Text, messages+int(s.messages); text > int64(most.segment) || messages > most.messages {
-				break
-			}
-			n++
-		}
-		return all[:n]
 	}
 	return nil
 }
 
-// mergeGroup replaces some segments by one, without what is gone.
+// mergeGroup replaces some segments by fewer, without what is gone.
 func (w *Writer) mergeGroup(ctx context.Context, group []*segment, owners map[uint32]*Conversation) error {
 	err := guard(func() error {
 		for _, s := range group {
@@ -73,17 +65,10 @@ func (w *Writer) mergeGroup(ctx context.Context, group []*segment, owners map[ui
 				return err
 			}
 		}
-		return nil
+		return w.begin(ctx)
 	})
-	if err != nil {
-		w.builder = w.newBuilder()
-		return err
-	}
-	if err := w.begin(ctx); err != nil {
-		return err
-	}
-	if err := w.wait(); err != nil {
-		return err
+	if w.failed = cmp.Or(err, w.wait()); w.failed != nil {
+		return w.failed
 	}
 	for _, s := range group {
 		s.close()
@@ -107,10 +92,10 @@ func (w *Writer) copy(ctx context.Context, s *segment, owners map[uint32]*Conver
 			continue
 		}
 		for _, n := range of[part] {
-			if err := ctx.Err(); err != nil {
+			m := Message{t.rows.number(n), t.rows.kind(n), t.rows.time(n), t.read(n), t.extra(n)}
+			if err := w.add(ctx, part, c, &m); err != nil {
 				return err
 			}
-			w.builder.add(part, c, &Message{t.rows.number(n), t.rows.kind(n), t.rows.time(n), t.read(n), t.extra(n)})
 		}
 	}
 	return nil

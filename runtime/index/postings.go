@@ -1,10 +1,8 @@
 package index
 
 import (
-	"runtime"
 	"slices"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/fold"
 	"github.com/convtools/convtools/runtime/index/terms"
@@ -86,59 +84,50 @@ func addPostings[T posting](w *listWriter, sorted []T, base gram, times int) {
 }
 
 // lists returns the lists of what a builder has, one writer after the other in the order of their
-// grams. They are made in parts, by at most two processors, so that not too many postings are kept at a time.
+// grams. They are made in parts, two at a time: each part takes much memory.
 func (b *builder) lists(reader *terms.Reader) []*listWriter {
-	counts := b.countBytes()
 	parts := [...]func(*listWriter){
-		func(w *listWriter) { b.trigrams(w, counts, 0, 'c') },
-		func(w *listWriter) { b.trigrams(w, counts, 'c', 'n') },
-		func(w *listWriter) { b.trigrams(w, counts, 'n', 256) },
-		b.charactersAndPairs,
+		func(w *listWriter) { b.trigrams(w, 0, 'a') },
+		func(w *listWriter) { b.trigrams(w, 'a', 'e') },
+		func(w *listWriter) { b.trigrams(w, 'e', 'i') },
+		func(w *listWriter) { b.trigrams(w, 'i', 'o') },
+		func(w *listWriter) { b.trigrams(w, 'o', 't') },
+		func(w *listWriter) { b.trigrams(w, 't', 256) },
+		b.pairs,
 		func(w *listWriter) { b.terms(w, reader) },
 	}
 	writers := make([]*listWriter, len(parts))
-	next := make(chan int, len(parts))
-	for n := range parts {
-		next <- len(parts) - 1 - n
-	}
-	close(next)
-	var workers sync.WaitGroup
-	for range min(2, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for n := range next {
-				writers[n] = &listWriter{documents: uint32(len(b.messages))} //nolint:gosec // a count
-				parts[n](writers[n])
-			}
+	var making sync.WaitGroup
+	atOnce := make(chan struct{}, 2)
+	for n, make := range parts {
+		writers[n] = &listWriter{documents: uint32(len(b.messages))} //nolint:gosec // a count
+		making.Go(func() {
+			atOnce <- struct{}{}
+			make(writers[n])
+			<-atOnce
 		})
 	}
-	workers.Wait()
+	making.Wait()
 	return writers
 }
 
-// folded calls yield with the folded texts of all messages, each with end after it.
+// folded calls yield with the folded texts of all messages, each with end twice after it.
 func (b *builder) folded(yield func(document uint32, text []byte)) {
 	var text []byte
 	for n := range b.messages {
-		text = append(fold.Append(text[:0], b.messages[n].Text), end)
+		text = append(fold.Append(text[:0], b.messages[n].Text), end, end)
 		yield(uint32(n), text) //nolint:gosec // a count
 	}
 }
 
-// countBytes returns about how often folded texts have each byte.
-func (b *builder) countBytes() (counts [256]int) {
-	for i := range b.messages {
-		for _, c := range b.messages[i].Text {
+// trigrams writes the lists of trigrams that begin with some bytes.
+func (b *builder) trigrams(w *listWriter, from, to int) {
+	var counts [256]int
+	b.folded(func(_ uint32, text []byte) {
+		for _, c := range text {
 			counts[c]++
 		}
-	}
-	for c := 'A'; c <= 'Z'; c++ {
-		counts[c|0x20] += counts[c]
-	}
-	return counts
-}
-
-// trigrams writes the lists of trigrams that begin with some bytes, which there are so many of.
-func (b *builder) trigrams(w *listWriter, counts [256]int, from, to int) {
+	})
 	var found [256][]uint32 // by the first byte
 	most, sum := 0, 0
 	for c := from; c < to; c++ {
@@ -168,35 +157,29 @@ func (b *builder) trigrams(w *listWriter, counts [256]int, from, to int) {
 	}
 }
 
-// charactersAndPairs writes the lists of these.
-func (b *builder) charactersAndPairs(w *listWriter) {
-	var characters, found []uint32
+// pairs writes the lists of pairs.
+func (b *builder) pairs(w *listWriter) {
+	var found []uint32
 	b.folded(func(document uint32, text []byte) {
-		var has [utf8.RuneSelf]bool
-		text = text[:len(text)-1]
-		for i, c := range text {
-			if c < utf8.RuneSelf && !has[c] {
-				has[c] = true
-				characters = append(characters, uint32(c)<<16|document)
+		text = text[:len(text)-2]
+		for i := range text {
+			pair, _, ok := pairAt(text, i)
+			if !ok {
+				continue
 			}
-			if c == ' ' || isThreeBytes(c) {
-				if pair, _, ok := pairAt(text, i); ok {
-					if len(found) == cap(found) {
-						found = withRoom(found, b.limits.postings)
-					}
-					found = append(found, uint32(pair)<<16|document)
-				}
+			if len(found) == cap(found) {
+				found = withRoom(found, b.limits.postings)
 			}
+			found = append(found, uint32(pair)<<16|document)
 		}
 	})
-	addPostings(w, sortPostings(characters, nil, 16), oneByte, 1)
 	addPostings(w, sortPostings(found, nil, 16), pairs, 1)
 }
 
 // terms writes the lists of terms: of the documents that have one, and after all of these of
 // those that have it often.
 func (b *builder) terms(w *listWriter, reader *terms.Reader) {
-	var found []uint64
+	found := make([]uint64, 0, min(b.size/5, b.limits.postings)) // which is about how many there are
 	for n := range b.messages {
 		reader.Each(b.messages[n].Text, func(term []byte, _ int) {
 			if len(found) == cap(found) {

@@ -34,11 +34,10 @@ type Query struct {
 // prepared is a query as segments are searched for it.
 type prepared struct {
 	*Query
-	view    *View
-	grams   []grams // the one first that the fewest messages of the last segment had
-	ordered bool    // which is known once one was searched
-	exact   bool    // the lists alone tell which messages match
-	titled  set     // conversations whose titles may match; nil for none
+	view   *View
+	grams  []grams
+	exact  bool // the lists alone tell which messages match
+	titled set  // conversations whose titles may match; nil for none
 }
 
 func (v *View) prepare(q *Query) *prepared {
@@ -98,7 +97,7 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 	for {
 		var first *scan
 		for _, s := range opened {
-			if first == nil || s.at.Compare(&first.at) < 0 {
+			if first == nil || s.at.Compare(first.at) < 0 {
 				first = s
 			}
 		}
@@ -118,26 +117,12 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 		if err != nil {
 			return err
 		}
-		if !found {
+		if found {
+			first.at = first.position(first.next)
+		} else {
 			opened = slices.DeleteFunc(opened, func(s *scan) bool { return s == first })
 		}
 	}
-}
-
-// Candidates returns how many messages at the most have to be looked at for those that match,
-// and how many of these have to be read.
-func (v *View) Candidates(q Query) (looked, read int, err error) {
-	err = guard(func() error {
-		q.TextOnly = true
-		for _, s := range v.scans(&q) {
-			looked += int(min(s.fewest(), s.to-s.next))
-			if !s.query.exact {
-				read = looked
-			}
-		}
-		return nil
-	})
-	return looked, read, err
 }
 
 // Counting is how messages are counted.
@@ -148,6 +133,9 @@ type Counting struct {
 	// asked about those of the kinds in ApartKinds.
 	IsApart    func(kind uint8, extra []byte) bool
 	ApartKinds uint64
+	// MostLooked and MostRead are how many messages may be looked at, and how many of these may be
+	// read: none is counted where there are more. 0 stands for any number.
+	MostLooked, MostRead int
 }
 
 // Counted is how many messages match.
@@ -160,7 +148,17 @@ type Counted struct {
 // Count counts the messages that match.
 func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err error) {
 	err = guard(func() error {
-		for _, s := range v.scans(&q) {
+		scans, looked, most := v.scans(&q), 0, c.MostLooked
+		for _, s := range scans {
+			looked += int(min(s.fewest(), s.to-s.next))
+			if !s.query.exact {
+				most = c.MostRead
+			}
+		}
+		if most > 0 && looked > most {
+			return nil
+		}
+		for _, s := range scans {
 			if all, err := s.count(ctx, &c, &n); !all {
 				return err
 			}

@@ -16,10 +16,9 @@ type scan struct {
 
 	newest   time.Time // of the first message
 	next, to uint32    // the messages that are left; next is a match once the scan has advanced
-	at       Position  // of that
+	at       *Position // of that
 	found    set       // messages that may match by their texts
 	known    []known   // by place of an owner
-	current  Hit
 }
 
 // known is what is known of the conversation that has a part.
@@ -70,9 +69,9 @@ func (s *scan) bound(q *Query) {
 }
 
 // position returns that of a message of a conversation that is not gone.
-func (s *scan) position(n uint32) Position {
+func (s *scan) position(n uint32) *Position {
 	c := s.of(n)
-	return Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
+	return &Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
 }
 
 // of returns what is known of the conversation of a message.
@@ -86,7 +85,7 @@ func (s *scan) of(n uint32) *known {
 	if number := s.numbers()[place]; number != gone {
 		k.Conversation = s.query.view.conversation(number)
 		k.wanted = s.query.Wanted == nil || s.query.Wanted(k.Conversation)
-		if s.query.mayBeTitled(number) {
+		if k.titled = s.query.mayBeTitled(number); k.titled && !s.query.exact {
 			at, _ := s.query.Find([]byte(k.Title))
 			k.titled = at >= 0
 		}
@@ -96,101 +95,64 @@ func (s *scan) of(n uint32) *known {
 
 // hit returns the next message.
 func (s *scan) hit() *Hit {
-	s.current = Hit{Position: s.at, Kind: s.rows.kind(s.next), Conversation: s.of(s.next).Conversation, scan: s, message: s.next}
-	return &s.current
+	return &Hit{*s.at, s.rows.kind(s.next), s.of(s.next).Conversation, s, s.next}
 }
+
+// look is how long it takes to look at a message, in units of what it takes to read one in a list.
+const look = 500
 
 // open finds the messages that may match: those that have all grams of the text, or so few more
 // that it is as well to look at them.
 func (s *scan) open(ctx context.Context) error {
 	s.load()
-	if len(s.query.grams) == 0 {
-		s.found = fullSet(s.messages)
-		return ctx.Err()
-	}
-	s.order()
+	s.found = fullSet(s.messages)
 	left := s.messages
-	inVain := 0 // lists, one after the other, that were not worth it, as what is left may well match
-	for i, g := range s.query.grams {
-		if err := ctx.Err(); err != nil {
+	inVain := 0 // grams, one after the other, that were not worth it, as what is left may well match
+	for _, g := range s.counted() {
+		takes := 200 + g.count
+		if err := ctx.Err(); err != nil || inVain == 2 || left*look < takes {
 			return err
 		}
-		count := s.holding(g)
-		if i > 0 && (inVain == mostInVain || !s.isWorth(left, count)) {
-			return nil
-		}
 		having := newSet(s.messages)
-		for l := range s.lists(g) {
+		for l := range s.lists(g.grams) {
 			s.addList(having, l)
 		}
-		if i > 0 {
-			having.and(s.found)
-		}
-		s.found = having
+		s.found.and(having)
 		before := left
-		if left = having.count(); left == 0 {
-			moveToFront(s.query.grams, i) // other segments will not have it either
-			return nil
-		}
-		if inVain++; takes(count) < (before-left)*look {
+		left = s.found.count()
+		if inVain++; takes < (before-left)*look {
 			inVain = 0
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
-// moveToFront moves an element to the front.
-func moveToFront(all []grams, i int) {
-	g := all[i]
-	copy(all[1:], all[:i])
-	all[0] = g
+// counted is grams with how many messages have one of them, or more.
+type counted struct {
+	grams
+	count uint32
 }
 
-const (
-	mostInVain = 2
-	// look is how long it takes to look at a message, in units of what it takes to read one in a list.
-	look = 500
-)
-
-// takes returns how long it takes to read lists of count messages, in the same units.
-func takes(count uint32) uint32 { return 200 + count }
-
-// isWorth reports whether to read lists of count messages is faster than to look at what they
-// leave out of some messages.
-func (s *scan) isWorth(left, count uint32) bool {
-	return uint64(left)*look*uint64(s.messages-count) > uint64(takes(count))*uint64(s.messages)
-}
-
-// holding returns how many messages have one of some grams, or more.
-func (s *scan) holding(g grams) (count uint32) {
-	for l := range s.lists(g) {
-		count += l.count
+// counted returns the grams of the text, those first that the fewest messages have.
+func (s *scan) counted() (all []counted) {
+	for _, g := range s.query.grams {
+		n := uint32(0)
+		for l := range s.lists(g) {
+			n += l.count
+		}
+		all = append(all, counted{g, min(n, s.messages)})
 	}
-	return min(count, s.messages)
-}
-
-// order orders the grams of the text by how many messages have them, unless another segment
-// has: what is rare in one is rare in others.
-func (s *scan) order() {
-	p := s.query
-	if p.ordered {
-		return
-	}
-	p.ordered = true
-	counts := map[grams]uint32{}
-	for _, g := range p.grams {
-		counts[g] = s.holding(g)
-	}
-	slices.SortStableFunc(p.grams, func(g, h grams) int { return cmp.Compare(counts[g], counts[h]) })
+	slices.SortFunc(all, func(a, b counted) int { return cmp.Compare(a.count, b.count) })
+	return all
 }
 
 // fewest returns about how many messages have the gram of the text that the fewest have, and
 // at least as many as have all.
 func (s *scan) fewest() uint32 {
-	if s.order(); len(s.query.grams) == 0 {
-		return s.messages
+	if all := s.counted(); len(all) > 0 {
+		return all[0].count
 	}
-	return s.holding(s.query.grams[0])
+	return s.messages
 }
 
 // advance goes on to the next message that matches, from s.next on, and reports whether there is
@@ -206,13 +168,8 @@ func (s *scan) advance(ctx context.Context) (bool, error) {
 		if looked%askEvery == 0 {
 			err = cmp.Or(err, ctx.Err())
 		}
-		if err != nil {
-			return false, err
-		}
-		if matches {
-			if s.at = s.position(s.next); s.query.After == nil || s.at.Compare(s.query.After) > 0 {
-				return true, nil
-			}
+		if err != nil || matches {
+			return err == nil, err
 		}
 		s.next++
 	}
@@ -239,7 +196,7 @@ func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
 		return false, nil
 	}
 	k := s.of(n)
-	if !k.wanted {
+	if !k.wanted || q.After != nil && s.position(n).Compare(q.After) <= 0 {
 		return false, nil
 	}
 	if k.titled || q.exact && s.found.has(n) {

@@ -3,6 +3,8 @@ package index
 import (
 	"encoding/binary"
 	"time"
+
+	"github.com/convtools/convtools/runtime/index/terms"
 )
 
 // The sections of a segment.
@@ -93,6 +95,19 @@ func openSegment(files directory, n *named) (*segment, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// write writes the segment.
+func (n *named) write(files directory, b *builder, reader *terms.Reader) (*segment, error) {
+	data, sum, err := b.file(reader)
+	if err != nil {
+		return nil, err
+	}
+	n.Size, n.Sum = int64(len(data)), sum
+	if err := files.write(n.File, data); err != nil {
+		return nil, err
+	}
+	return openSegment(files, n)
 }
 
 // texts reads the messages of a segment. It is for one goroutine.

@@ -13,40 +13,27 @@ import (
 // sample of it, as Boncz, Neumann and Leis describe it in "FSST: Fast Random Access String
 // Compression" (2020).
 type symbols struct {
-	values  [256]uint64 // the bytes, the first one lowest
-	lengths [256]uint8
-	count   int
+	Values  [maxSymbols]uint64 // the bytes, the first one lowest
+	Lengths [maxSymbols]uint8
 }
 
 const (
-	escape     = 255
 	maxSymbols = 255
+	escape     = 255
 	maxLength  = 8
 )
 
 // append appends the symbols as they are stored.
 func (s *symbols) append(dst []byte) []byte {
-	for i := range s.count {
-		dst = append(dst, s.lengths[i])
-		dst = append(dst, binary.LittleEndian.AppendUint64(nil, s.values[i])[:s.lengths[i]]...)
-	}
+	dst, _ = binary.Append(dst, binary.LittleEndian, s)
 	return dst
 }
 
 // parseSymbols reads what append wrote, and reports whether it could.
 func parseSymbols(data []byte) (*symbols, bool) {
 	s := &symbols{}
-	for ; len(data) > 0; s.count++ {
-		n := int(data[0])
-		if n == 0 || n > maxLength || n > len(data)-1 || s.count == maxSymbols {
-			return nil, false
-		}
-		var value [maxLength]byte
-		copy(value[:], data[1:1+n])
-		s.values[s.count], s.lengths[s.count] = binary.LittleEndian.Uint64(value[:]), uint8(n)
-		data = data[1+n:]
-	}
-	return s, true
+	n, err := binary.Decode(data, binary.LittleEndian, s)
+	return s, err == nil && n == len(data) && slices.Max(s.Lengths[:]) <= maxLength
 }
 
 // decode appends the text that codes stand for.
@@ -57,8 +44,8 @@ func (s *symbols) decode(dst, codes []byte) []byte {
 	for i := 0; i < len(codes); i++ {
 		c := codes[i]
 		if c != escape {
-			binary.LittleEndian.PutUint64(dst[at:at+8], s.values[c])
-			at += int(s.lengths[c])
+			binary.LittleEndian.PutUint64(dst[at:at+8], s.Values[c])
+			at += int(s.Lengths[c])
 			continue
 		}
 		if i++; i < len(codes) {
@@ -72,17 +59,14 @@ func (s *symbols) decode(dst, codes []byte) []byte {
 // encoder encodes with symbols.
 type encoder struct {
 	symbols
-	// long has, for a hash of three bytes, 1 + the symbol of three and more that begins with
-	// them, and short, for two bytes, the symbol of two or one, or noSymbol.
-	long  [1 << longBits]uint16
-	short [1 << 16]uint16
+	// long has, for a hash of three bytes, the code of a symbol of three and more that begins with
+	// them, and short, for two bytes, that of a symbol of two or one; escape stands for none.
+	long  [1 << longBits]byte
+	short [1 << 16]byte
 	text  []byte // that is encoded, with so much after it that eight bytes can be read at each place
 }
 
-const (
-	longBits = 12
-	noSymbol = 1 << 15
-)
+const longBits = 12
 
 func hash3(word uint64) uint32 {
 	return uint32(word&0xFFFFFF) * 0x9E3779B1 >> (32 - longBits)
@@ -93,19 +77,14 @@ func mask(length uint8) uint64 { return ^uint64(0) >> (64 - 8*length) }
 // match returns the code of the longest symbol that a word begins with, of which some bytes are
 // text, and how long that is; escape where there is none.
 func (e *encoder) match(word uint64, text int) (code byte, length int) {
-	if long := e.long[hash3(word)]; long != 0 {
-		code = byte(long - 1) //nolint:gosec // below maxSymbols
-		if length = int(e.lengths[code]); word&mask(e.lengths[code]) == e.values[code] && length <= text {
-			return code, length
-		}
+	code = e.long[hash3(word)]
+	if code == escape || word&mask(e.Lengths[code]) != e.Values[code] || int(e.Lengths[code]) > text {
+		code = e.short[word&0xFFFF]
 	}
-	if short := e.short[word&0xFFFF]; short != noSymbol {
-		code = byte(short) //nolint:gosec // below maxSymbols
-		if length = int(e.lengths[code]); length <= text {
-			return code, length
-		}
+	if code == escape || int(e.Lengths[code]) > text {
+		return escape, 1
 	}
-	return escape, 1
+	return code, int(e.Lengths[code])
 }
 
 // append appends the codes of a text.
@@ -130,17 +109,17 @@ func (e *encoder) append(dst, text []byte) []byte {
 func (e *encoder) set(chosen []symbol) {
 	*e = encoder{text: e.text}
 	for i := range e.short {
-		e.short[i] = noSymbol
+		e.short[i], e.long[i%len(e.long)] = escape, escape
 	}
+	code := byte(0)
 	for _, s := range chosen {
-		if e.count == maxSymbols {
+		if code == maxSymbols {
 			break
 		}
-		code := uint16(e.count) //nolint:gosec // below maxSymbols
 		switch s.length {
 		case 1:
 			for second := range 256 {
-				if at := &e.short[int(s.value)|second<<8]; *at == noSymbol { //nolint:gosec // a byte
+				if at := &e.short[int(s.value)|second<<8]; *at == escape { //nolint:gosec // a byte
 					*at = code
 				}
 			}
@@ -148,13 +127,13 @@ func (e *encoder) set(chosen []symbol) {
 			e.short[s.value] = code
 		default:
 			at := &e.long[hash3(s.value)]
-			if *at != 0 {
+			if *at != escape {
 				continue
 			}
-			*at = code + 1
+			*at = code
 		}
-		e.values[code], e.lengths[code] = s.value, s.length
-		e.count++
+		e.Values[code], e.Lengths[code] = s.value, s.length
+		code++
 	}
 }
 
@@ -191,7 +170,7 @@ func (e *encoder) train(samples [][]byte) {
 					i++
 					here = int(codes[i])
 				} else {
-					single[byte(e.values[codes[i]])]++ // so that it may be parted again
+					single[byte(e.Values[codes[i]])]++ // so that it may be parted again
 				}
 				single[here]++
 				if last >= 0 {
@@ -209,7 +188,7 @@ func (e *encoder) train(samples [][]byte) {
 func (e *encoder) best(single, pair []int) []symbol {
 	of := func(number int) symbol {
 		if code := number - len(single)/2; code >= 0 {
-			return symbol{e.values[code], e.lengths[code]}
+			return symbol{e.Values[code], e.Lengths[code]}
 		}
 		return symbol{uint64(number), 1} //nolint:gosec // a byte
 	}

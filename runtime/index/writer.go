@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
-	"hash"
 	"io/fs"
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/index/terms"
 )
@@ -96,15 +96,8 @@ func (w *Writer) Clear() error {
 // Text returns how many bytes of messages were put.
 func (w *Writer) Text() int64 { return w.text }
 
-// Conversations calls yield with each conversation, in no order, until it returns false.
-func (w *Writer) Conversations(yield func(*Conversation) bool) error {
-	for _, c := range w.conversations {
-		if !yield(c) {
-			break
-		}
-	}
-	return nil
-}
+// Conversations returns all conversations, in no order.
+func (w *Writer) Conversations() iter.Seq[*Conversation] { return maps.Values(w.conversations) }
 
 // Purge has the next commit leave nothing of what is removed on the disk, where else it stays
 // until most of what it was written with is removed.
@@ -126,7 +119,7 @@ func (w *Writer) closeFiles() {
 
 // Lookup returns the conversation with a key, as it was before the writing began or as it
 // was put since, or nil.
-func (w *Writer) Lookup(key string) (*Conversation, error) { return w.conversations[key], nil }
+func (w *Writer) Lookup(key string) *Conversation { return w.conversations[key] }
 
 // Put puts a conversation with its messages in place of the one with its key, if there is
 // one. Where that has some of the messages, the first ones, only the others are added.
@@ -147,7 +140,7 @@ var errEdited = errors.New("a conversation does not begin with the messages that
 // behind returns the messages after those that a conversation had.
 func behind(old *Conversation, messages iter.Seq2[*Message, error]) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
-		d, n := digest{hash: sha256.New()}, 0
+		sum, n := [32]byte{}, 0
 		for m, err := range messages {
 			if n++; err != nil || n > old.Messages {
 				if !yield(m, err) {
@@ -155,7 +148,7 @@ func behind(old *Conversation, messages iter.Seq2[*Message, error]) iter.Seq2[*M
 				}
 				continue
 			}
-			if d.add(m); n == old.Messages && d.sum != old.Digest {
+			if sum = digest(sum, m); n == old.Messages && sum != old.Digest {
 				yield(nil, errEdited)
 				return
 			}
@@ -171,13 +164,11 @@ func behind(old *Conversation, messages iter.Seq2[*Message, error]) iter.Seq2[*M
 func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter.Seq2[*Message, error]) error {
 	part := w.Part
 	w.Part++
-	d := digest{sum: old.Digest, hash: sha256.New()}
-	c.Messages = old.Messages
+	c.Messages, c.Digest = old.Messages, old.Digest
 	to, mark := w.builder, len(w.builder.messages)
 	for m, err := range messages {
-		err = cmp.Or(err, ctx.Err())
-		if err == nil && w.builder.full() {
-			err = w.begin(ctx)
+		if err == nil {
+			err = w.add(ctx, part, c, m)
 		}
 		if err != nil {
 			if to == w.builder {
@@ -185,25 +176,31 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 			}
 			return err
 		}
-		d.add(m)
-		c.Messages++
-		w.builder.add(part, c, m)
-		w.text += int64(len(m.Text) + len(m.Extra))
+		c.Messages, c.Digest = c.Messages+1, digest(c.Digest, m)
+		w.text += int64(len(m.Text))
 	}
-	c.Digest, c.parts = d.sum, old.parts
-	if c.Messages > old.Messages {
-		c.parts = append(c.parts[:len(c.parts):len(c.parts)], part)
+	if c.parts = old.parts; c.Messages > old.Messages {
+		c.parts = append(slices.Clip(c.parts), part)
 	}
 	put := *c
 	w.conversations[c.Key] = &put
 	return nil
 }
 
-// Delete removes the conversation with a key.
-func (w *Writer) Delete(_ context.Context, key string) error {
-	delete(w.conversations, key)
-	return nil
+// add adds a message of a part of a conversation to the builder, or to the next one.
+func (w *Writer) add(ctx context.Context, part uint32, c *Conversation, m *Message) error {
+	err := ctx.Err()
+	if err == nil && w.builder.full() {
+		err = w.begin(ctx)
+	}
+	if err == nil {
+		w.builder.add(part, c, m)
+	}
+	return err
 }
+
+// Delete removes the conversation with a key.
+func (w *Writer) Delete(key string) { delete(w.conversations, key) }
 
 // Commit makes what was written the state of the index, with this said of it.
 func (w *Writer) Commit(ctx context.Context, state State) error {
@@ -236,13 +233,13 @@ func (w *Writer) begin(ctx context.Context) error {
 	if w.terms == nil {
 		w.terms = terms.NewReader(w.Language)
 	}
-	b, name := w.builder, segmentName(w.Sequence)
+	b, n, to := w.builder, &named{File: segmentName(w.Sequence), Text: int64(w.builder.size)}, make(chan written, 1)
 	w.Sequence++
-	w.builder, w.writing = w.newBuilder(), make(chan written, 1)
-	go func(to chan<- written) {
-		s, err := w.index.write(name, b, w.terms)
+	w.builder, w.writing = w.newBuilder(), to
+	go func() {
+		s, err := n.write(w.index.files, b, w.terms)
 		to <- written{s, err}
-	}(w.writing)
+	}()
 	return nil
 }
 
@@ -258,42 +255,12 @@ func (w *Writer) wait() error {
 	return w.failed
 }
 
-// write writes a segment with a name.
-func (x *Index) write(name string, b *builder, reader *terms.Reader) (*segment, error) {
-	data, sum, err := b.file(reader)
-	if err != nil {
-		return nil, err
+// digest returns the digest of messages, which is of that of all but the last one, and of that.
+func digest(before [32]byte, m *Message) (sum [32]byte) {
+	h := sha256.New()
+	for _, b := range [][]byte{before[:], appendRow(nil, &message{Message: *m}, len(m.Text), len(m.Extra)), m.Extra, m.Text} {
+		_, _ = h.Write(b)
 	}
-	n := &named{File: name, Size: int64(len(data)), Sum: sum, Text: int64(b.size)}
-	s := (*segment)(nil)
-	if err = x.files.create(name, data); err == nil {
-		s, err = openSegment(x.files, n)
-	}
-	if err != nil {
-		err = errors.Join(err, x.files.remove(name))
-	}
-	return s, err
-}
-
-// digest is of messages, one after the other: of that of those before and the next one.
-type digest struct {
-	sum  [32]byte
-	hash hash.Hash
-	head []byte
-}
-
-func (d *digest) add(m *Message) {
-	seconds, nanoseconds := unixOf(m.Time)
-	b := append(append(d.head[:0], d.sum[:]...), m.Kind)
-	b = binary.LittleEndian.AppendUint32(b, m.Number)
-	b = binary.LittleEndian.AppendUint64(b, uint64(seconds)) //nolint:gosec // the same bits
-	b = binary.LittleEndian.AppendUint32(b, nanoseconds)
-	b = binary.AppendUvarint(b, uint64(len(m.Extra)))
-	b = append(b, m.Extra...)
-	b = binary.AppendUvarint(b, uint64(len(m.Text)))
-	d.head = b
-	d.hash.Reset()
-	_, _ = d.hash.Write(b)
-	_, _ = d.hash.Write(m.Text)
-	d.hash.Sum(d.sum[:0])
+	h.Sum(sum[:0])
+	return sum
 }

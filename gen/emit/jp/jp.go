@@ -17,7 +17,7 @@ const folder = "jpfiles"
 // Target is this package's.
 func Target() emit.Target {
 	to := lowering()
-	return emit.Target{Name: to.Name, Settings: true, Lower: &to, Package: folder, One: file, Emit: Emit}
+	return emit.Target{Name: to.Name, Settings: true, Lower: &to, Package: folder, Define: define, Emit: Emit}
 }
 
 // Emit returns the configurations and the skills, each in its place and beside the package that

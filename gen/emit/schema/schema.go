@@ -28,11 +28,7 @@ const (
 // Target is this package's.
 func Target() emit.Target {
 	to := lowering()
-	return emit.Target{Name: to.Name, Lower: &to, One: file, Emit: Emit}
-}
-
-func file(c *ir.Contract, tool *ir.Tool) string {
-	return path.Join(c.Targets.Generated, "schemas", tool.Name+".json")
+	return emit.Target{Name: to.Name, Lower: &to, Define: define, Emit: Emit}
 }
 
 // lowering: a schema has names of its own, and describes arguments, not the tool.
@@ -44,11 +40,15 @@ func lowering() lower.Target {
 func Emit(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
 	var files []emit.File
 	for _, tool := range c.Tools() {
-		head := jsontext.New("$schema", "https://json-schema.org/draft/2020-12/schema", "title", tool.Name,
-			"description", lower.Brief(lowering(), tool).Description)
-		files = append(files, emit.File{Path: file(c, tool), Data: jsontext.Pretty(append(head, schemas(tool)...))})
+		files = append(files, emit.File{Path: path.Join(c.Targets.Generated, "schemas", tool.Name+".json"), Data: define(c, tool, schemas)})
 	}
 	return files, nil
+}
+
+func define(_ *ir.Contract, tool *ir.Tool, schemas emit.Schemas) []byte {
+	head := jsontext.New("$schema", "https://json-schema.org/draft/2020-12/schema", "title", tool.Name,
+		"description", lower.Brief(lowering(), tool).Description)
+	return jsontext.Pretty(append(head, schemas(tool)...))
 }
 
 // Of returns the schema of a tool without the members that only a document of its own needs.

@@ -57,7 +57,11 @@ func Responses() emit.Target {
 
 // target is a host that takes a list of entries, in a file below the folder of generated ones.
 func target(file string, to lower.Target, entry func(*ir.Tool, *lower.Text, jsontext.Object) jsontext.Object) emit.Target {
-	return emit.Target{Name: to.Name, Lower: &to, List: file, Emit: func(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
+	define := func(_ *ir.Contract, tool *ir.Tool, schemas emit.Schemas) []byte {
+		text := lower.Brief(to, tool)
+		return []byte(ir.JSON(entry(tool, &text, schemas(tool))))
+	}
+	return emit.Target{Name: to.Name, Lower: &to, List: file, Define: define, Emit: func(c *ir.Contract, schemas emit.Schemas) ([]emit.File, error) {
 		list := []any{}
 		groups := map[string]*group{}
 		for _, tool := range c.Tools() {

@@ -3,7 +3,6 @@ package terms
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/danish"
@@ -81,23 +80,25 @@ func stemmer(name Language) func(word string) string {
 	}
 }
 
-// functionWords returns the words of a language that hold a sentence together, beside those
-// of English.
-func functionWords(name Language) []string {
-	words := ""
+// englishFunction are the terms of English function words. Words such as "up", "more" and "after" are
+// not among them: a title of four words loses much with one of those.
+const englishFunction = "a an the and but or if than that this these those there then here so as am is are was were be been being do does doe did doing don have has had having can could should would will i me my myself we us our ours you your yours he him his she her hers it its they them their theirs who whom whose what when where which while why whi how at by for in into of on to with s t d ll m re ve"
+
+// functionWords returns the function words of a language beside those of English.
+func functionWords(name Language) string {
 	switch name {
 	case "dutch":
-		words = "de het een en of maar als dat dit die deze er hier dan toen is zijn was waren ben bent heb hebt heeft hebben had hadden wordt worden werd kan kun kunnen zou zal moet ik jij je u hij zij ze wij we jullie mij mijn jouw haar hem hun ons onze wie wat waar wanneer waarom welke hoe aan bij door in met op te tot uit van voor naar om niet"
+		return "de het een en of maar als dat dit die deze er hier dan toen is zijn was waren ben bent heb hebt heeft hebben had hadden wordt worden werd kan kun kunnen zou zal moet ik jij je u hij zij ze wij we jullie mij mijn jouw haar hem hun ons onze wie wat waar wanneer waarom welke hoe aan bij door in met op te tot uit van voor naar om niet"
 	case "french":
-		words = "le la les un une des du de et ou mais si que qui quoi ce cet cette ces ça cela il elle on je tu nous vous ils elles me te se moi toi lui leur leurs mon ma mes ton ta tes son sa ses notre nos votre vos est sont était étaient être suis es sommes êtes ai as a avons avez ont avait avoir fait faire peut dans en au aux à par pour sur avec comment pourquoi quand où quel quelle quels quelles ne pas l d j n c s m t qu"
+		return "le la les un une des du de et ou mais si que qui quoi ce cet cette ces ça cela il elle on je tu nous vous ils elles me te se moi toi lui leur leurs mon ma mes ton ta tes son sa ses notre nos votre vos est sont était étaient être suis es sommes êtes ai as a avons avez ont avait avoir fait faire peut dans en au aux à par pour sur avec comment pourquoi quand où quel quelle quels quelles ne pas l d j n c s m t qu"
 	case "german":
-		words = "der die das den dem des ein eine einen einem einer eines und oder aber wenn dass als wie so da dann hier dort ist sind war waren sein bin bist seid hat haben hatte hatten habe hast wird werden wurde wurden kann können könnte soll sollte würde muss ich du er sie es wir ihr mich dich sich uns euch mir dir ihm ihn ihnen mein meine dein deine seine ihre unser unsere wer wen wem was wo wann warum weshalb welche welcher welches an am auf aus bei beim für im in ins mit nach von vom zu zum zur über nicht"
+		return "der die das den dem des ein eine einen einem einer eines und oder aber wenn dass als wie so da dann hier dort ist sind war waren sein bin bist seid hat haben hatte hatten habe hast wird werden wurde wurden kann können könnte soll sollte würde muss ich du er sie es wir ihr mich dich sich uns euch mir dir ihm ihn ihnen mein meine dein deine seine ihre unser unsere wer wen wem was wo wann warum weshalb welche welcher welches an am auf aus bei beim für im in ins mit nach von vom zu zum zur über nicht"
 	case "italian":
-		words = "il lo la i gli le un uno una di a da in con su per tra fra del dello della dei degli delle al allo alla ai agli alle dal dalla nel nella nei sul sulla e o ma se che chi cui questo questa questi queste quello quella è sono era erano essere ho hai ha abbiamo avete hanno aveva può io tu lui lei noi voi loro mi ti si ci vi mio mia tuo tua suo sua nostro nostra come cosa dove quando perché quale quali non l d c"
+		return "il lo la i gli le un uno una di a da in con su per tra fra del dello della dei degli delle al allo alla ai agli alle dal dalla nel nella nei sul sulla e o ma se che chi cui questo questa questi queste quello quella è sono era erano essere ho hai ha abbiamo avete hanno aveva può io tu lui lei noi voi loro mi ti si ci vi mio mia tuo tua suo sua nostro nostra come cosa dove quando perché quale quali non l d c"
 	case "portuguese":
-		words = "o a os as um uma uns umas de do da dos das em no na nos nas por pelo pela para com e ou mas se que quem este esta isto esse essa isso aquele aquela é são era eram foi ser está estão estava ter tem têm tinha há pode eu tu você ele ela nós vocês eles elas me te lhe meu minha teu tua seu sua nosso nossa como onde quando porque porquê qual quais não ao à"
+		return "o a os as um uma uns umas de do da dos das em no na nos nas por pelo pela para com e ou mas se que quem este esta isto esse essa isso aquele aquela é são era eram foi ser está estão estava ter tem têm tinha há pode eu tu você ele ela nós vocês eles elas me te lhe meu minha teu tua seu sua nosso nossa como onde quando porque porquê qual quais não ao à"
 	case "spanish":
-		words = "el la los las un una unos unas de del al a en con por para y o pero si que quien este esta esto estos estas ese esa eso aquel aquella es son era eran fue ser está están estaba estar he has ha hemos han había hay puede yo tú él ella nosotros vosotros ellos ellas me te se nos os le les mi mis tu tus su sus nuestro nuestra cómo como dónde donde cuándo cuando qué cuál por porque no lo"
+		return "el la los las un una unos unas de del al a en con por para y o pero si que quien este esta esto estos estas ese esa eso aquel aquella es son era eran fue ser está están estaba estar he has ha hemos han había hay puede yo tú él ella nosotros vosotros ellos ellas me te se nos os le les mi mis tu tus su sus nuestro nuestra cómo como dónde donde cuándo cuando qué cuál por porque no lo"
 	}
-	return strings.Fields(words)
+	return ""
 }

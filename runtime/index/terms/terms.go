@@ -7,76 +7,72 @@
 package terms
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/fold"
 )
 
-const (
-	// maxTerm is the longest term in bytes. What is longer is no word that anybody asks for:
-	// base64, hashes of hashes, minified code.
-	maxTerm = 64
-)
+// maxTerm is the longest term in bytes. What is longer is no word that anybody asks for:
+// base64, hashes of hashes, minified code.
+const maxTerm = 64
 
 // Reader finds the terms of texts. It is for one goroutine at a time.
 type Reader struct {
 	stem     func(word string) string // of a folded word
-	function map[string]bool          // terms of function words that English does not have
+	function map[string]bool          // terms of function words
 	folded   []byte
-	cache    [1 << 15]cached
+	stems    map[string]string // of words that were seen
 }
 
-// cached is the stem of a word that was seen.
-type cached struct{ word, stem string }
+// maxStems is how many words are kept with their stems.
+const maxStems = 1 << 15
 
 // NewReader returns a reader of texts in a language, and in English: only the stems are all of
 // that language.
 func NewReader(l Language) *Reader {
-	r := &Reader{stem: stemmer(l), function: map[string]bool{}}
-	for _, word := range functionWords(l) {
-		r.Each([]byte(word), func(term []byte, _ int) { r.function[string(term)] = true })
+	r := &Reader{stem: stemmer(l), function: map[string]bool{}, stems: map[string]string{}}
+	for _, term := range strings.Fields(englishFunction) {
+		r.function[term] = true
 	}
+	r.Each([]byte(functionWords(l)), func(term []byte, _ int) { r.function[string(term)] = true })
 	return r
 }
+
+// IsFunctionWord reports whether a term is one of the words that hold a sentence together and
+// say nothing of what it is about, in English or in the language of the reader.
+func (r *Reader) IsFunctionWord(term string) bool { return r.function[term] }
 
 // Each calls yield with each term of a text, from left to right, and as often as it occurs:
 // of an identifier with several parts the parts, then the whole. A term is valid until yield
 // returns. At is where its word begins in the text.
 func (r *Reader) Each(text []byte, yield func(term []byte, at int)) {
 	for i := 0; i < len(text); {
-		c := text[i]
-		switch {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		case c < utf8.RuneSelf:
-			i++
-			continue
+		switch c, size := classOf(text[i:]); c {
+		case unspaced:
+			i = r.unspaced(text, i, yield)
+		case other, mark:
+			i += size
 		default:
-			u, size := utf8.DecodeRune(text[i:])
-			switch {
-			case isUnspaced(u):
-				i = r.unspaced(text, i, yield)
-				continue
-			case !unicode.IsLetter(u) && !unicode.IsDigit(u):
-				i += size
-				continue
-			}
+			i = r.identifier(text, i, yield)
 		}
-		i = r.identifier(text, i, yield)
 	}
 }
 
-// class is what a character of an identifier is.
+// class is what a character is.
 type class uint8
 
 const (
-	other class = iota
+	other    class = iota
+	unspaced       // of a script whose words no spaces part
 	lower
 	upper
 	digit
 	mark // a combining mark, which belongs to the letter before it
 )
 
+// classOf returns what a text begins with, and of how many bytes it is.
 func classOf(text []byte) (class, int) {
 	c := text[0]
 	switch {
@@ -91,8 +87,8 @@ func classOf(text []byte) (class, int) {
 	}
 	u, size := utf8.DecodeRune(text)
 	switch {
-	case isUnspaced(u):
-		return other, size
+	case u >= 0x0E00 && unicode.In(u, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
+		return unspaced, size
 	case unicode.IsUpper(u):
 		return upper, size
 	case unicode.IsLetter(u):
@@ -116,6 +112,7 @@ func (r *Reader) identifier(text []byte, from int, yield func([]byte, int)) int 
 			parts++
 		}
 	}
+scan:
 	for at < len(text) {
 		c, size := classOf(text[at:])
 		switch {
@@ -127,21 +124,18 @@ func (r *Reader) identifier(text []byte, from int, yield func([]byte, int)) int 
 			at++
 			begin, last = at, other
 			continue
-		case text[at] == '\'' && last == lower && at+1 < len(text) && (text[at+1]|0x20 == 's' || text[at+1]|0x20 == 't') && !isWordAt(text, at+2):
-			// don't, it's, Ann's: what is behind the apostrophe says nothing
+		case text[at] == '\'' && last == lower && isSuffix(text[at+1:]):
 			part(at)
 			return at + 2
-		case c == other:
-			part(at)
-			r.whole(text, from, at, parts, yield)
-			return at
+		case c == other, c == unspaced:
+			break scan
 		case c == upper && (last == lower || last == digit):
 			part(at)
 			begin = at
-		case c == lower && last == upper && at-begin > 1: // HTTPServer: the last capital begins a word
-			if previous := lastRune(text[begin:at]); at-previous > begin {
-				part(at - previous)
-				begin = at - previous
+		case c == lower && last == upper: // HTTPServer: the last capital begins a word
+			if _, capital := utf8.DecodeLastRune(text[begin:at]); at-capital > begin {
+				part(at - capital)
+				begin = at - capital
 			}
 		}
 		last = c
@@ -152,17 +146,16 @@ func (r *Reader) identifier(text []byte, from int, yield func([]byte, int)) int 
 	return at
 }
 
-func isWordAt(text []byte, at int) bool {
-	if at >= len(text) {
+// isSuffix reports whether what is after an apostrophe says nothing: don't, it's, Ann's.
+func isSuffix(text []byte) bool {
+	if len(text) == 0 || text[0]|0x20 != 's' && text[0]|0x20 != 't' {
 		return false
 	}
-	c, _ := classOf(text[at:])
-	return c != other
-}
-
-func lastRune(text []byte) int {
-	_, size := utf8.DecodeLastRune(text)
-	return size
+	if len(text) == 1 {
+		return true
+	}
+	c, _ := classOf(text[1:])
+	return c == other || c == unspaced
 }
 
 // whole yields an identifier of several parts as a whole, without what joins them at its ends.
@@ -184,12 +177,15 @@ func (r *Reader) word(word []byte, at int, yield func([]byte, int)) {
 	}
 	r.folded = fold.Append(r.folded[:0], word)
 	if len(r.folded) > 2 && isLetters(r.folded) {
-		slot := &r.cache[hash(r.folded)%uint32(len(r.cache))]
-		if slot.word != string(r.folded) {
-			slot.word = string(r.folded)
-			slot.stem = r.stem(slot.word)
+		stem, ok := r.stems[string(r.folded)]
+		if !ok {
+			if len(r.stems) == maxStems {
+				clear(r.stems)
+			}
+			stem = r.stem(string(r.folded))
+			r.stems[string(r.folded)] = stem
 		}
-		r.folded = append(r.folded[:0], slot.stem...)
+		r.folded = append(r.folded[:0], stem...)
 	}
 	yield(r.folded, at)
 }
@@ -204,23 +200,14 @@ func isLetters(word []byte) bool {
 	return true
 }
 
-// hash is FNV-1a.
-func hash(b []byte) uint32 {
-	h := uint32(2166136261)
-	for _, c := range b {
-		h = (h ^ uint32(c)) * 16777619
-	}
-	return h
-}
-
 // unspaced yields the pairs of characters in a run of a script that puts no spaces between
 // words, or the one character that it is.
 func (r *Reader) unspaced(text []byte, from int, yield func([]byte, int)) int {
 	previous, n := 0, 0
 	at := from
 	for at < len(text) {
-		u, size := utf8.DecodeRune(text[at:])
-		if !isUnspaced(u) && !(n > 0 && unicode.IsMark(u)) {
+		c, size := classOf(text[at:])
+		if c != unspaced && (c != mark || n == 0) {
 			break
 		}
 		if n > 0 {
@@ -235,9 +222,4 @@ func (r *Reader) unspaced(text []byte, from int, yield func([]byte, int)) int {
 		yield(r.folded, from)
 	}
 	return at
-}
-
-// isUnspaced reports whether a character is of a script whose words no spaces part.
-func isUnspaced(u rune) bool {
-	return u >= 0x0E00 && unicode.In(u, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
 }

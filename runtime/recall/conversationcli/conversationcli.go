@@ -108,7 +108,7 @@ func (c *commands) ready(cmd *cobra.Command) *cobra.Command {
 		c.closeLinks = func() {}
 		defer func() { c.closeLinks() }()
 		err = run(cmd, args)
-		if c.out != nil && (err == nil || errors.Is(err, cli.ErrFailed)) {
+		if c.out != nil && (err == nil || errors.Is(err, cli.ErrFailed) || c.out.isBegun()) {
 			err = cmp.Or(c.out.close(), err)
 		}
 		return explained(err)

@@ -1,7 +1,6 @@
 package conversationcli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,9 +87,7 @@ func (c *importing) importAll(ctx context.Context, paths []string) (err error) {
 			return err
 		}
 	}
-	out := c.out
-	c.out = nil // it is written, whatever follows
-	if err := cmp.Or(w.Flush(), out.close()); err != nil {
+	if err := w.Flush(); err != nil {
 		return err
 	}
 	if !c.isRecognised {
@@ -99,14 +96,8 @@ func (c *importing) importAll(ctx context.Context, paths []string) (err error) {
 	return foundAny(!c.isWrong)
 }
 
-// writer is an archive that is written, and closed then.
-type writer interface {
-	exports.Archive
-	Close() error
-}
-
 // archive opens the archive for writing, where the environment has it.
-func (c *importing) archive(ctx context.Context) (writer, error) {
+func (c *importing) archive(ctx context.Context) (*archive.Writer, error) {
 	if url := postgres.URL(c.host.Getenv); url != "" {
 		return postgres.Create(ctx, postgres.WriterOptions{URL: url, DryRun: c.dryRun, Now: c.host.Now})
 	}
@@ -119,7 +110,7 @@ func (c *importing) archive(ctx context.Context) (writer, error) {
 
 // importOne imports a path. What is no export is a warning, unless it is the only path;
 // what else fails would fail again for others.
-func (c *importing) importOne(ctx context.Context, path string, w exports.Archive, isOnly bool) error {
+func (c *importing) importOne(ctx context.Context, path string, w *archive.Writer, isOnly bool) error {
 	report, err := c.imported(ctx, path, w)
 	if report.Recognised() > 0 {
 		c.isRecognised = true
@@ -151,7 +142,7 @@ func (c *importing) importOne(ctx context.Context, path string, w exports.Archiv
 
 // imported imports a path, with a line on stderr about how far that is where it takes
 // long.
-func (c *importing) imported(ctx context.Context, path string, w exports.Archive) (*exports.Report, error) {
+func (c *importing) imported(ctx context.Context, path string, w *archive.Writer) (*exports.Report, error) {
 	bar := newProgress(c.host.Stderr, c.host.Now)
 	defer bar.clear()
 	report, err := exports.Import(ctx, path, w, exports.Options{Kind: c.kind, Progress: bar.imported})

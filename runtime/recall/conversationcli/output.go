@@ -108,13 +108,19 @@ func (r *results) add(shown string, value any) {
 		r.write(shown)
 		return
 	}
-	element, err := marshal(value, either(r.format.pretty, "  ", ""))
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if r.format.pretty {
+		e.SetIndent("  ", "  ")
+	}
+	r.err = cmp.Or(r.err, e.Encode(value))
+	element := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	if r.terminal {
 		element = text.AppendJSON(nil, element)
 	}
 	r.write(either(r.n > 0, ",", "[") + either(r.format.pretty, "\n  ", "") + string(element))
 	r.n++
-	r.err = cmp.Or(r.err, err)
 }
 
 // object writes an object over several lines, in place of an array.
@@ -131,6 +137,9 @@ func (r *results) flush() error {
 	return r.err
 }
 
+// isBegun reports whether there is output that has to be ended, or shown.
+func (r *results) isBegun() bool { return r.n > 0 || r.out.Buffered() > 0 }
+
 // close ends the output.
 func (r *results) close() error {
 	if r.format.json {
@@ -139,24 +148,14 @@ func (r *results) close() error {
 	return r.flush()
 }
 
-// marshal writes a value as JSON, in which text stays as it is.
-func marshal(value any, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if indent != "" {
-		e.SetIndent(indent, indent)
-	}
-	err := e.Encode(value)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
 // object is an object of JSON: keys in order, each followed by its value.
 type object []any
 
 // MarshalJSON implements [json.Marshaler]. No list is null, and no map.
 func (o object) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
+	b := bytes.NewBufferString("{")
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
 	for i, value := range o {
 		switch v := value.(type) {
 		case time.Time:
@@ -174,13 +173,13 @@ func (o object) MarshalJSON() ([]byte, error) {
 		case v.Kind() == reflect.Map && v.IsNil():
 			value = object{}
 		}
-		element, err := marshal(value, "")
-		if err != nil {
+		if err := e.Encode(value); err != nil {
 			return nil, err
 		}
-		b = append(append(b, element...), ":,"[i%2])
+		b.Truncate(b.Len() - 1) // the end of the line
+		b.WriteByte(":,"[i%2])
 	}
-	return append(bytes.TrimSuffix(b, []byte(",")), '}'), nil
+	return append(bytes.TrimSuffix(b.Bytes(), []byte(",")), '}'), nil
 }
 
 // objects makes an object of each value.

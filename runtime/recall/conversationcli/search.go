@@ -117,8 +117,8 @@ func (s *searching) showCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&before, "before", 0, "print `N` messages before it too")
-	cmd.Flags().IntVar(&after, "after", 0, "print `N` messages behind it too")
+	cmd.Flags().Func("before", "print `N` messages before it too", number(&before, 0, "use 0 or more"))
+	cmd.Flags().Func("after", "print `N` messages behind it too", number(&after, 0, "use 0 or more"))
 	return s.ready(s.paged(cmd))
 }
 

@@ -114,7 +114,7 @@ func TestRoundTrip(t *testing.T) {
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if now, err := c.Version(t.Context()); err != nil || now == version {
+	if now, err := storetest.Only(t, s).Version(t.Context()); err != nil || now == version {
 		t.Errorf("version %q, %v", now, err)
 	}
 	if got := storetest.Said(t, c); got != "1 system: be kind\n1 user: 天\x00 \"x\" next\n" {

@@ -96,6 +96,7 @@ func TestUnindexedChanged(t *testing.T) {
 	if got := storetest.Said(t, list[0]) + storetest.Said(t, list[1]); got != "1 user: a1\n2 user: a2\n3 user: a3\n1 user: b1\n" {
 		t.Errorf("%q", got)
 	}
+	list, _ = storetest.List(t, s, store.Live)
 	if after, err := list[0].Version(t.Context()); err != nil || after == before {
 		t.Errorf("version %q, %v", after, err)
 	}

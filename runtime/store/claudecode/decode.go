@@ -13,7 +13,7 @@ type decoder struct {
 	agent   bool // the conversation is that of a sub-agent
 	Turn    int
 	Asked   recorded.Asked
-	Unknown int // blocks of no known type
+	unknown int // blocks of no known type
 }
 
 // inquiryTool is the tool with which the assistant asks the user.
@@ -83,7 +83,7 @@ func (d *decoder) answer(dst []recorded.Event, content []byte) []recorded.Event 
 		case b.is("mcp_tool_result"), bytes.HasSuffix(b.kind, []byte("_tool_result")):
 			dst = append(dst, d.result(b, nil))
 		default:
-			d.Unknown++
+			d.unknown++
 		}
 		return true
 	})

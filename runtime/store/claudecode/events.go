@@ -24,34 +24,32 @@ type conversation struct {
 	copies []string
 }
 
-// events reads the events of a conversation. It implements [recorded.Growing].
-type events struct {
+// script is the transcript of a conversation. It implements [recorded.Growing].
+type script struct {
 	of     *conversation
 	file   *os.File
 	opened fs.FileInfo
 	lines  *jsonl.Lines // nil before the reading is planned
 	tree   *tree        // all that was planned, before it is in the trail
 	plan   plan
-	next   int   // record of the plan
 	read   int64 // offset behind the last line that is in the tree
 	state
 }
 
 // state is what is known behind some records.
 type state struct {
-	Trail          trail // what there is before the tree
-	Skipped, Large int   // as in a plan
-	Decoder        decoder
+	Trail   trail // what there is before the tree
+	Decoder decoder
 }
 
 func (c *conversation) script(f *os.File, info fs.FileInfo) recorded.Script {
-	e := &events{of: c, file: f, opened: info}
-	e.Decoder.agent = c.agent || c.chain != key{}
-	return e
+	s := &script{of: c, file: f, opened: info}
+	s.Decoder.agent = c.agent || c.chain != key{}
+	return s
 }
 
 // begin plans how the conversation is read.
-func (e *events) begin(ctx context.Context) error {
+func (e *script) begin(ctx context.Context) error {
 	c := e.of
 	var shared map[key]bool
 	for _, file := range c.copies {
@@ -71,30 +69,23 @@ func (e *events) begin(ctx context.Context) error {
 		}
 	}
 	var err error
-	if e.tree, err = e.readTree(ctx); err != nil {
-		return err
+	if e.tree, err = e.readTree(ctx); err == nil {
+		e.plan = e.tree.plan(c.chain, c.agent, shared)
 	}
-	e.follow(e.tree.plan(c.chain, c.agent, shared))
-	return nil
+	return err
 }
 
 // readTree reads the tree of what has not been read.
-func (e *events) readTree(ctx context.Context) (*tree, error) {
+func (e *script) readTree(ctx context.Context) (*tree, error) {
 	e.lines = jsonl.NewLines(e.file, e.opened.Size())
 	t, err := readTree(ctx, e.lines, e.read)
 	e.read = t.end
 	return t, err
 }
 
-func (e *events) follow(p plan) {
-	e.plan = p
-	e.Skipped += p.skipped
-	e.Large += p.large
-}
-
 // Grown implements [recorded.Growing]. A side chain, and what has copies of others, is read as a
 // whole, and so is a transcript with branches.
-func (e *events) Grown() *recorded.Grown {
+func (e *script) Grown() *recorded.Grown {
 	if e.of.chain != (key{}) || len(e.of.copies) > 0 || !e.trailed(e.tree) {
 		return nil
 	}
@@ -103,7 +94,7 @@ func (e *events) Grown() *recorded.Grown {
 }
 
 // trailed adds what was read to the trail, and reports whether that leaves alone what was there.
-func (e *events) trailed(t *tree) bool {
+func (e *script) trailed(t *tree) bool {
 	for i := 0; t != nil && i < len(t.nodes); i++ {
 		if !e.Trail.add(&t.nodes[i]) {
 			return false
@@ -113,42 +104,42 @@ func (e *events) trailed(t *tree) bool {
 }
 
 // Goes implements [recorded.Growing].
-func (e *events) Goes(ctx context.Context) (bool, error) {
+func (e *script) Goes(ctx context.Context) (bool, error) {
 	t, err := e.readTree(ctx)
 	if err != nil || !e.trailed(t) {
 		return false, err
 	}
-	e.follow(t.plan(key{}, e.of.agent, nil))
+	e.plan = t.plan(key{}, e.of.agent, nil)
 	return true, nil
 }
 
-// Read implements [recorded.Script].
-func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
+// Tell implements [recorded.Script].
+func (e *script) Tell(ctx context.Context, t *recorded.Teller) error {
 	if e.lines == nil {
 		if err := e.begin(ctx); err != nil {
 			return err
 		}
 	}
-	if e.next == len(e.plan.records) {
-		return io.EOF
+	defer func() { t.Totals.Skipped += e.Decoder.unknown }()
+	t.Totals.Skipped += e.plan.skipped
+	t.Totals.TooLarge += e.plan.large
+	var told []recorded.Event
+	for _, at := range e.plan.records {
+		line, _, err := e.lines.At(ctx, at.offset)
+		if err == io.EOF || errors.Is(err, jsonl.ErrTooLong) {
+			err = recorded.Rewritten()
+		}
+		if err != nil {
+			return err
+		}
+		r, _ := parse(line)
+		told = e.Decoder.events(told[:0], &r)
+		t.Totals.Turns = e.Decoder.Turn
+		if err := t.TellAll(told, at.copied); err != nil {
+			return err
+		}
 	}
-	at := e.plan.records[e.next]
-	line, _, err := e.lines.At(ctx, at.offset)
-	if err == io.EOF || errors.Is(err, jsonl.ErrTooLong) {
-		err = recorded.Rewritten()
-	}
-	if err != nil {
-		return err
-	}
-	e.next++
-	r, _ := parse(line)
-	into.Put(e.Decoder.events(into.Free(), &r), at.copied)
 	return nil
-}
-
-// Totals implements [recorded.Script].
-func (e *events) Totals() store.Totals {
-	return store.Totals{Turns: e.Decoder.Turn, Skipped: e.Skipped + e.Decoder.Unknown, TooLarge: e.Large}
 }
 
 // stamped is the key of a record with its time.

@@ -1,11 +1,11 @@
 package claudecode
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -17,10 +17,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
-
-// peekSize is how many bytes are read of the beginning and of the end of a transcript
-// for its metadata.
-const peekSize = 32 << 10
 
 // metadata is what is known of a transcript from its beginning and its end.
 type metadata struct {
@@ -43,83 +39,47 @@ type summary struct {
 	Text   string
 }
 
-// peek reads the metadata of a file, in the memory of buf where that is enough.
-func peek(ctx context.Context, files *safefile.Series, file string, buf []byte) (*metadata, error) {
-	f, info, err := files.Open(file)
+// read reads the metadata of a file. Where what a person said first is not at the beginning, it is
+// looked for: what the program puts before it may be long.
+func (s *session) read(ctx context.Context, file string) (*metadata, error) {
+	f, info, err := safefile.OpenIn(s.Root.Root, file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	ends, err := jsonl.ReadEnds(f, info.Size(), peekSize, buf)
-	if err != nil {
-		return nil, err
-	}
-	m := &metadata{Whole: ends.Whole}
-	var messages [][]byte
-	first := ""
-	for i, part := range [][]byte{ends.Head, ends.Tail} {
-		for line := range bytes.SplitSeq(part, []byte("\n")) {
-			r, _ := parse(line) // of a line that is cut, what stands before
-			if m.add(&r); r.isMessage() {
-				messages = append(messages, line)
-			}
-		}
-		if i == 0 {
-			first = m.First
-		}
-	}
-	m.First = first // and not what the end has
-	for _, line := range slices.Backward(messages) {
-		if r, _ := parse(line); m.setLast(&r) {
-			break
-		}
-	}
-	isFound, isCalled := m.Cwd != "" && m.Messages > 0, m.First != "" || m.Custom != "" || m.AI != ""
-	if ends.Whole || isFound && isCalled {
-		return m, nil
-	}
-	lines := jsonl.NewLines(f, info.Size())
-	if !isFound {
-		err = m.search(ctx, lines)
-	}
-	if err == nil && !isCalled {
-		m.First, err = searchFirst(ctx, lines)
-	}
-	return m, err
-}
-
-// searchFirst reads lines until a prompt was found: what the program puts before it may be long.
-func searchFirst(ctx context.Context, lines *jsonl.Lines) (string, error) {
-	const enough = 1 << 20
-	m := metadata{}
-	err := jsonl.Each(ctx, lines, func(line []byte, _, next int64) bool {
-		r, _ := parse(line)
-		m.add(&r)
-		return m.First == "" && next < enough
-	})
-	return m.First, err
-}
-
-// search reads lines until a message and a directory were found, which the first ones
-// do not have where they are long.
-func (m *metadata) search(ctx context.Context, lines *jsonl.Lines) error {
-	return jsonl.Each(ctx, lines, func(line []byte, _, _ int64) bool {
+	m := &metadata{}
+	add := func(line []byte) {
 		r, _ := parse(line)
 		m.add(&r)
 		m.setLast(&r)
-		return m.Cwd == "" || m.Messages == 0
+	}
+	m.Whole, err = jsonl.Peek(ctx, f, info.Size(), func(line []byte) int64 {
+		const enough = 1 << 20
+		add(line)
+		switch {
+		case m.Cwd == "" || m.Messages == 0:
+			return math.MaxInt64
+		case m.First == "":
+			return enough
+		}
+		return 0
+	}, func(line []byte) {
+		first := m.First // and not what the end has
+		add(line)
+		m.First = first
 	})
+	return m, err
 }
 
-// setLast takes the time of a record for that of the last event, if it has one, and
-// reports whether it did.
-func (m *metadata) setLast(r *record) bool {
-	at, err := transcript.ParseTimestamp(r.stamp)
-	if d := (decoder{}); err != nil || len(r.uuid) == 0 || !r.isMessage() || len(d.events(nil, r)) == 0 {
-		return false
+// setLast takes the time of a record for that of the last event, if it has one.
+func (m *metadata) setLast(r *record) {
+	if !r.isMessage() || len(r.uuid) == 0 {
+		return
 	}
-	m.Last = at
-	return true
+	at, err := transcript.ParseTimestamp(r.stamp)
+	if d := (decoder{}); err == nil && len(d.events(nil, r)) > 0 {
+		m.Last = at
+	}
 }
 
 func (m *metadata) add(r *record) {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/parallel"
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
@@ -183,24 +182,21 @@ func (s *session) list(ctx context.Context, scope store.Scope) (*store.Listing, 
 // peekAll reads the metadata of transcripts, several at a time.
 func (s *session) peekAll(ctx context.Context, all []*entry) {
 	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
-		buf := make([]byte, 2*peekSize)
-		files := safefile.NewSeries(s.Root.Root)
-		defer files.Close()
 		for i := range numbers {
-			s.peek(ctx, files, all[i], buf)
+			s.peek(ctx, all[i])
 		}
 	})
 }
 
 // peek reads the metadata of a transcript, unless it is known.
-func (s *session) peek(ctx context.Context, files *safefile.Series, e *entry, buf []byte) {
+func (s *session) peek(ctx context.Context, e *entry) {
 	e.stamp, _ = s.Stamp(e.file) // without one it is read
 	sheet := s.Sheet("m"+e.file, e.stamp)
 	if e.meta = (&metadata{}); sheet.Get(e.meta) {
 		return
 	}
-	if e.meta, e.err = peek(ctx, files, e.file, buf); e.err == nil && !s.store.Project.Excludes(e.meta.Cwd) {
-		sheet.PutFor(e.meta, min(e.stamp.Size(), 2*peekSize))
+	if e.meta, e.err = s.read(ctx, e.file); e.err == nil && !s.store.Project.Excludes(e.meta.Cwd) {
+		sheet.PutFor(e.meta, min(e.stamp.Size(), 2*jsonl.PeekSize))
 	}
 }
 

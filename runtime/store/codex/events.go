@@ -33,7 +33,7 @@ func (c *conversation) Version(context.Context) (string, error) { return c.versi
 
 // Read implements [store.Record].
 func (c *conversation) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	e := &events{conversation: c}
+	e := &script{conversation: c}
 	e.Decoder.agent = c.rollout.meta.Header.Agent
 	defer e.close()
 	if err := e.open(ctx); err != nil {
@@ -62,30 +62,20 @@ type section struct {
 // span is a range of offsets.
 type span struct{ start, end int64 }
 
-// events reads the events of a conversation. It implements [recorded.Growing].
-type events struct {
+// script is the rollouts of a conversation. It implements [recorded.Growing].
+type script struct {
 	conversation *conversation
 	sections     []section
-	begun        bool // what of the sections counts is known
-
-	section int
-	lines   jsonl.Reader // of the section; nil before it is begun
-	offset  int64
-	state
-}
-
-// state is what is known behind some records.
-type state struct {
-	Decoder decoder
-	Skipped int
-	Large   int // lines, of those that were skipped, that are too long to be read
+	begun        bool  // what of the sections counts is known
+	offset       int64 // behind what was read of the last section
+	Decoder      decoder
 }
 
 // maxSections bounds how many rollouts a conversation goes on from.
 const maxSections = 64
 
 // open finds the sections of the conversation, the earliest first.
-func (e *events) open(ctx context.Context) error {
+func (e *script) open(ctx context.Context) error {
 	c := e.conversation
 	h, err := openHome(c.store.Dir, nil)
 	if err != nil {
@@ -97,7 +87,7 @@ func (e *events) open(ctx context.Context) error {
 	seen := map[string]bool{}
 	for r != nil && len(e.sections) < maxSections && !seen[r.file] {
 		seen[r.file] = true
-		f, err := openFile(h.open, r.file)
+		f, err := h.openFile(r.file)
 		if errors.Is(err, fs.ErrNotExist) && len(e.sections) > 0 {
 			break // what is left is told
 		}
@@ -119,7 +109,7 @@ func (e *events) open(ctx context.Context) error {
 }
 
 // begin finds out what of the sections counts.
-func (e *events) begin(ctx context.Context) (err error) {
+func (e *script) begin(ctx context.Context) (err error) {
 	for i := range e.sections {
 		part := &e.sections[i]
 		if part.dropped, err = e.undone(ctx, part); err != nil {
@@ -149,7 +139,7 @@ func (s *session) before(ctx context.Context, r *rollout, b base) (*rollout, *me
 		if other.file == r.file || other.thread == r.thread && other.segment >= r.segment {
 			continue
 		}
-		if m, err := peek(ctx, s.home.open, other.file, nil); err == nil && m.Ordinal < b.End {
+		if m, err := s.home.read(ctx, other.file); err == nil && m.Ordinal < b.End {
 			return other, m
 		}
 	}
@@ -161,7 +151,7 @@ func (s *session) before(ctx context.Context, r *rollout, b base) (*rollout, *me
 const rolledBack = "thread_rolled_back"
 
 // undone returns the parts of a section that have turns which were dropped.
-func (e *events) undone(ctx context.Context, part *section) ([]span, error) {
+func (e *script) undone(ctx context.Context, part *section) ([]span, error) {
 	if part.paginated {
 		return nil, nil // what counts is in a rollout of its own
 	}
@@ -203,12 +193,12 @@ func (e *events) undone(ctx context.Context, part *section) ([]span, error) {
 
 // prefix returns the offset behind the records of a section that are copies of those of
 // another thread, which have other times.
-func (e *events) prefix(ctx context.Context, s *session, own *section, thread string) (int64, error) {
+func (e *script) prefix(ctx context.Context, s *session, own *section, thread string) (int64, error) {
 	originals := s.segments(thread)
 	if len(originals) == 0 {
 		return 0, nil
 	}
-	f, err := openFile(s.home.open, originals[len(originals)-1].file)
+	f, err := s.home.openFile(originals[len(originals)-1].file)
 	if err != nil {
 		return 0, nil // what it has is told here
 	}
@@ -240,72 +230,86 @@ func (e *events) prefix(ctx context.Context, s *session, own *section, thread st
 	return end, err
 }
 
-// Read implements [recorded.Script].
-func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
+// Tell implements [recorded.Script].
+func (e *script) Tell(ctx context.Context, t *recorded.Teller) error {
 	if !e.begun {
 		if err := e.begin(ctx); err != nil {
 			return err
 		}
-		e.begun = true
 	}
-	if e.section == len(e.sections) {
-		return io.EOF
-	}
-	part := &e.sections[e.section]
-	if e.lines == nil {
-		e.lines, e.offset = part.file.lines(), 0
-		e.Decoder.paginated, e.Decoder.Bare = part.paginated, false
-	}
-	e.offset = behind(part.dropped, e.offset)
-	line, next, err := e.lines.At(ctx, e.offset)
-	switch {
-	case err == io.EOF:
-		e.section, e.lines = e.section+1, nil
-		return nil
-	case err != nil && !errors.Is(err, jsonl.ErrTooLong):
-		return err
-	}
-	copied := e.offset < part.copied
-	e.offset = next
-	r, ok := parse(line)
-	switch {
-	case err != nil:
-		e.Skipped++
-		e.Large++
-	case !ok && len(line) > 0:
-		e.Skipped++
-	case !ok:
-	case r.ordinal >= part.until:
-		e.section, e.lines = e.section+1, nil
-	default:
-		into.Put(e.Decoder.events(into.Free(), &r), copied)
+	defer func() { t.Totals.Skipped += e.Decoder.unknown }()
+	for i := range e.sections {
+		part := &e.sections[i]
+		e.Decoder.paginated = part.paginated
+		if i > 0 {
+			e.offset, e.Decoder.Bare = 0, false
+		}
+		if err := e.tell(ctx, t, part); err != nil {
+			return err
+		}
+		t.Totals.Cut = t.Totals.Cut || part.file.excess
 	}
 	return nil
 }
 
+// tell tells the events of a section.
+func (e *script) tell(ctx context.Context, t *recorded.Teller, part *section) error {
+	lines := part.file.lines()
+	var told []recorded.Event
+	for {
+		e.offset = behind(part.dropped, e.offset)
+		line, next, err := lines.At(ctx, e.offset)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil && !errors.Is(err, jsonl.ErrTooLong) {
+			return err
+		}
+		copied := e.offset < part.copied
+		e.offset = next
+		r, ok := parse(line)
+		switch {
+		case err != nil:
+			t.Totals.Skipped++
+			t.Totals.TooLarge++
+		case !ok && len(line) > 0:
+			t.Totals.Skipped++
+		case !ok:
+		case r.ordinal >= part.until:
+			return nil
+		default:
+			told = e.Decoder.events(told[:0], &r)
+			t.Totals.Turns = e.Decoder.Turn
+			if err := t.TellAll(told, copied); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // Grown implements [recorded.Growing]. A rollout that begins as another one does, or of which
 // turns were undone, is read as a whole.
-func (e *events) Grown() *recorded.Grown {
+func (e *script) Grown() *recorded.Grown {
 	part, h := &e.sections[0], &e.conversation.rollout.meta.Header
 	if len(e.sections) > 1 || part.file.compressed || len(part.dropped) > 0 || h.Base.Thread != "" || h.original() != "" {
 		return nil
 	}
-	return &recorded.Grown{File: part.file.File, Opened: part.file.opened, Read: &e.offset, State: &e.state}
+	return &recorded.Grown{File: part.file.File, Opened: part.file.opened, Read: &e.offset, State: &e.Decoder}
 }
 
 // Goes implements [recorded.Growing].
-func (e *events) Goes(ctx context.Context) (bool, error) {
+func (e *script) Goes(ctx context.Context) (bool, error) {
 	part := &e.sections[0]
-	e.section, e.lines, e.begun = 0, part.file.lines(), true
-	e.Decoder.paginated = part.paginated
+	e.begun = true
 	if part.paginated {
 		return true, nil
 	}
-	err := jsonl.EachFrom(ctx, e.lines, e.offset, func(line []byte, _, _ int64) bool {
-		e.begun = !bytes.Contains(line, []byte(rolledBack))
-		return e.begun
+	goes := true
+	err := jsonl.EachFrom(ctx, part.file.lines(), e.offset, func(line []byte, _, _ int64) bool {
+		goes = !bytes.Contains(line, []byte(rolledBack))
+		return goes
 	})
-	return e.begun, err
+	return goes, err
 }
 
 // behind returns the first offset from some one that is in none of the spans.
@@ -318,13 +322,7 @@ func behind(spans []span, offset int64) int64 {
 	return offset
 }
 
-// Totals implements [recorded.Script].
-func (e *events) Totals() store.Totals {
-	cut := slices.ContainsFunc(e.sections, func(part section) bool { return part.file.excess })
-	return store.Totals{Turns: e.Decoder.Turn, Skipped: e.Skipped + e.Decoder.Unknown, TooLarge: e.Large, Cut: cut}
-}
-
-func (e *events) close() {
+func (e *script) close() {
 	for _, part := range e.sections {
 		part.file.Close()
 	}

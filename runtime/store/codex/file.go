@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -29,14 +28,14 @@ type file struct {
 
 // openFile opens a rollout. Where the program has compressed it since it was found, or
 // does the reverse, it is opened in its other form.
-func openFile(open opener, name string) (*file, error) {
-	f, info, err := open(name)
+func (h *home) openFile(name string) (*file, error) {
+	f, info, err := h.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		other, ok := strings.CutSuffix(name, compressed)
 		if !ok {
 			other += compressed
 		}
-		if found, there, again := open(other); again == nil {
+		if found, there, again := h.open(other); again == nil {
 			f, info, err, name = found, there, nil, other
 		}
 	}
@@ -129,27 +128,14 @@ func (d *decompressed) Close() error {
 	return nil
 }
 
-// ends returns the beginning and the end of a rollout, in buf where that is enough. Of a compressed one that is more of
-// the beginning in place of the end.
-func (f *file) ends(most int, buf []byte) (jsonl.Ends, error) {
+// peek is [jsonl.Peek] of a rollout. Of a compressed one it is more of the beginning in place of the end.
+func (f *file) peek(ctx context.Context, head func(line []byte) int64, tail func(line []byte)) (whole bool, err error) {
 	if !f.compressed {
-		return jsonl.ReadEnds(f, f.size, most, buf)
+		return jsonl.Peek(ctx, f, f.size, head, tail)
 	}
-	from, err := f.decompress()
-	if err != nil {
-		return jsonl.Ends{}, err
-	}
-	defer from.Close()
 	const more = 8
-	head := make([]byte, more*most)
-	n, err := io.ReadFull(from, head)
-	whole := err == io.EOF || err == io.ErrUnexpectedEOF
-	if err != nil && !whole {
-		return jsonl.Ends{}, err
-	}
-	e := jsonl.Ends{Head: head[:bytes.LastIndexByte(head[:n], '\n')+1], Whole: whole}
-	if len(e.Head) == 0 && !whole {
-		e.Head, e.Cut = head, true
-	}
-	return e, nil
+	lines := jsonl.NewStream(f.decompress)
+	defer lines.Close()
+	_, whole, err = jsonl.Head(ctx, lines, more*jsonl.PeekSize, head)
+	return whole, err
 }

@@ -65,33 +65,11 @@ func (h *home) stamp(name string) kept.Stamp {
 	return stamp
 }
 
-// An opener opens a rollout.
-type opener func(name string) (*os.File, fs.FileInfo, error)
-
-// open is an [opener].
+// open opens a file of rollouts.
 func (h *home) open(name string) (*os.File, fs.FileInfo, error) {
 	root, name, err := h.within(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	return safefile.OpenIn(root.Root, name)
-}
-
-// series returns an [opener] of one rollout after the other, as [safefile.Series] opens them.
-func (h *home) series() (open opener, closeAll func()) {
-	all := map[string]*safefile.Series{}
-	for dir, root := range h.dirs {
-		all[dir] = safefile.NewSeries(root.Root)
-	}
-	return func(name string) (*os.File, fs.FileInfo, error) {
-			dir, rest, _ := strings.Cut(name, "/")
-			if err := h.errs[dir]; err != nil {
-				return nil, nil, err
-			}
-			return all[dir].Open(rest)
-		}, func() {
-			for _, files := range all {
-				files.Close()
-			}
-		}
 }

@@ -1,24 +1,16 @@
 package codex
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
-	"io"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
-
-// peekSize is how many bytes are read of the beginning and of the end of a rollout for
-// its metadata.
-const peekSize = 32 << 10
 
 // metadata is what is known of a rollout from its beginning and its end.
 type metadata struct {
@@ -85,74 +77,44 @@ func parseHeader(r *record) (h header) {
 
 func lower(text []byte) string { return strings.ToLower(string(text)) }
 
-// peek reads the metadata of a rollout, in the memory of buf where that is enough.
-func peek(ctx context.Context, open opener, file string, buf []byte) (*metadata, error) {
-	f, err := openFile(open, file)
+// read reads the metadata of a rollout. Where what a person said first is not at the beginning, it is
+// looked for: what the program puts before it may be long.
+func (h *home) read(ctx context.Context, file string) (*metadata, error) {
+	f, err := h.openFile(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	ends, err := f.ends(peekSize, buf)
-	if err != nil {
-		return nil, err
-	}
-	// What is compressed was written to its end.
-	m := &metadata{Ordinal: -1, Empty: ends.Whole, Begun: len(ends.Head) > 0 || f.compressed}
-	d := decoder{}
-	head := ends.Head
-	if ends.Cut {
-		// The instructions that the first record has are longer.
-		line, _, err := f.lines().At(ctx, 0)
-		if err == io.EOF || errors.Is(err, jsonl.ErrTooLong) {
-			return m, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		head = line
-	}
-	n, first := 0, ""
-	for i, part := range [][]byte{head, ends.Tail} {
-		for line := range bytes.SplitSeq(part, []byte("\n")) {
-			r, ok := parse(line)
-			if !ok {
-				continue
-			}
-			if n++; n == 1 {
-				m.Header, m.Ordinal = parseHeader(&r), r.ordinal
-				d.paginated = m.Header.Paginated
-				continue
-			}
+	m := &metadata{Ordinal: -1, Empty: true, Begun: f.compressed} // which was written to its end
+	d, isFirst := decoder{}, true
+	add := func(line []byte) {
+		m.Begun = true
+		switch r, ok := parse(line); {
+		case !ok:
+		case isFirst:
+			isFirst = false
+			m.Header, m.Ordinal = parseHeader(&r), r.ordinal
+			d.paginated = m.Header.Paginated
+		default:
 			m.add(&d, &r)
 		}
-		if i == 0 {
-			first = m.First
-		}
 	}
-	if m.First = first; first == "" && !ends.Whole {
-		m.First = searchFirst(ctx, f, m.Header)
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	whole, err := f.peek(ctx, func(line []byte) int64 {
+		const enough = 1 << 20
+		if add(line); m.First == "" {
+			return enough
 		}
-	}
-	if f.compressed && !ends.Whole {
+		return 0
+	}, func(line []byte) {
+		first := m.First // and not what the end has
+		add(line)
+		m.First = first
+	})
+	m.Empty = m.Empty && whole
+	if f.compressed && !whole {
 		m.Last = time.Time{} // what the end has is not known
 	}
-	return m, nil
-}
-
-// searchFirst reads a rollout until a prompt was found: what the program puts before it may be
-// long. What cannot be read is told of where it is read to its end.
-func searchFirst(ctx context.Context, f *file, h header) string {
-	const enough = 1 << 20
-	m, d := metadata{Header: h}, decoder{paginated: h.Paginated}
-	_ = jsonl.Each(ctx, f.lines(), func(line []byte, _, next int64) bool {
-		if r, ok := parse(line); ok {
-			m.add(&d, &r)
-		}
-		return m.First == "" && next < enough
-	})
-	return m.First
+	return m, err
 }
 
 // add adds what a record has for the metadata.

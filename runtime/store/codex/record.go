@@ -117,7 +117,7 @@ type decoder struct {
 	Bare      bool // texts are what the model was sent, as there is nothing else
 	Turn      int
 	Asked     recorded.Asked
-	Unknown   int    // records of no known type
+	unknown   int    // records of no known type
 	decoded   []byte // arguments and outputs that are JSON in a string
 }
 
@@ -143,7 +143,7 @@ func (d *decoder) events(dst []recorded.Event, r *record) []recorded.Event {
 		return append(dst, recorded.Event{Kind: transcript.KindCompaction, Stamp: r.stamp, Compacted: d.Turn})
 	case r.is("session_meta"), r.is("turn_context"), r.is("world_state"), r.is("token_usage_record"), r.state != nil:
 	default:
-		d.Unknown++
+		d.unknown++
 	}
 	if len(dst) > from && d.Turn == 0 {
 		d.Turn = 1
@@ -231,7 +231,7 @@ func (d *decoder) response(dst []recorded.Event, x *item) []recorded.Event {
 	case bytes.HasSuffix(x.kind, []byte("_call")):
 		return append(dst, d.call(x))
 	case x.kind != nil:
-		d.Unknown++
+		d.unknown++
 	}
 	return dst
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/store/kept"
@@ -202,27 +203,22 @@ func (s *session) has(r *rollout) bool {
 
 // peekAll reads the metadata of rollouts, several at a time.
 func (s *session) peekAll(ctx context.Context, all []*rollout) {
-	all = slices.Clone(all)
-	slices.SortFunc(all, func(a, b *rollout) int { return strings.Compare(a.file, b.file) }) // those of a directory together
 	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
-		buf := make([]byte, 2*peekSize)
-		open, closeAll := s.home.series()
-		defer closeAll()
 		for i := range numbers {
-			s.peek(ctx, open, all[i], buf)
+			s.peek(ctx, all[i])
 		}
 	})
 }
 
 // peek reads the metadata of a rollout, unless it is known.
-func (s *session) peek(ctx context.Context, open opener, r *rollout, buf []byte) {
+func (s *session) peek(ctx context.Context, r *rollout) {
 	r.stamp = s.home.stamp(r.file)
 	sheet := s.store.Kept.Sheet("m"+r.file, r.stamp)
 	if r.meta = (&metadata{}); sheet.Get(r.meta) {
 		return
 	}
-	if r.meta, r.err = peek(ctx, open, r.file, buf); r.err == nil && !s.store.Project.Excludes(r.meta.Header.Cwd) {
-		sheet.PutFor(r.meta, min(r.stamp.Size(), 2*peekSize))
+	if r.meta, r.err = s.home.read(ctx, r.file); r.err == nil && !s.store.Project.Excludes(r.meta.Header.Cwd) {
+		sheet.PutFor(r.meta, min(r.stamp.Size(), 2*jsonl.PeekSize))
 	}
 }
 

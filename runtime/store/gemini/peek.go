@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -14,10 +15,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
-
-// peekSize is how many bytes are read of the beginning and of the end of a file for its
-// metadata.
-const peekSize = 32 << 10
 
 // metadata is what is known of a session from the beginning and the end of its file.
 type metadata struct {
@@ -44,7 +41,7 @@ func (s *session) peek(ctx context.Context, e *entry) {
 		return
 	}
 	if e.meta, e.err = s.read(ctx, e.file); e.err == nil && !s.store.Project.Excludes(cmp.Or(e.meta.Dir, e.dir)) {
-		sheet.PutFor(e.meta, min(e.stamp.Size(), 2*peekSize))
+		sheet.PutFor(e.meta, min(e.stamp.Size(), 2*jsonl.PeekSize))
 	}
 }
 
@@ -59,38 +56,22 @@ func (s *session) read(ctx context.Context, file string) (*metadata, error) {
 	if !isLog(file) {
 		return m, m.peekObject(f, info.Size())
 	}
-	ends, err := jsonl.ReadEnds(f, info.Size(), peekSize, nil)
-	if err != nil {
-		return nil, err
-	}
-	for _, part := range [][]byte{ends.Head, ends.Tail} {
-		for line := range bytes.SplitSeq(part, []byte("\n")) {
-			r, _ := parse(line) // of a line that is cut, what stands before
-			m.add(&r)
-		}
-	}
-	if !ends.Whole && (!m.Told || m.First == "") {
-		err = m.search(ctx, jsonl.NewLines(f, info.Size()))
-	}
-	return m, err
-}
-
-// search reads lines until a prompt was found: what the program says to the model before
-// it may be long.
-func (m *metadata) search(ctx context.Context, lines *jsonl.Lines) error {
-	found := &metadata{Agent: m.Agent}
-	err := jsonl.Each(ctx, lines, func(line []byte, _, _ int64) bool {
+	add := func(line []byte) {
 		r, _ := parse(line)
-		found.add(&r)
-		return found.First == ""
-	})
-	m.Told, m.First = m.Told || found.Told, cmp.Or(found.First, m.First)
-	return err
+		m.add(&r)
+	}
+	_, err = jsonl.Peek(ctx, f, info.Size(), func(line []byte) int64 {
+		if add(line); !m.Told || m.First == "" {
+			return math.MaxInt64 // what the program says to the model before it may be long
+		}
+		return 0
+	}, add)
+	return m, err
 }
 
 // peekObject reads the metadata of a file with one object, as far as the beginning has it.
 func (m *metadata) peekObject(f io.ReaderAt, size int64) error {
-	begin := make([]byte, min(size, 2*peekSize))
+	begin := make([]byte, min(size, 2*jsonl.PeekSize))
 	n, err := f.ReadAt(begin, 0)
 	if err != nil && err != io.EOF {
 		return err

@@ -53,15 +53,15 @@ type sessionID struct {
 }
 
 func sessionOf(getenv func(string) string) sessionID {
-	if id := getenv("JP_SESSION"); id != "" {
-		return sessionID{"env", "JP_SESSION", id}
-	}
-	if kind, id := terminalSession(); id != "" {
-		return sessionID{kind, "", id}
-	}
-	for _, key := range []string{"TMUX_PANE", "WEZTERM_PANE", "TERM_SESSION_ID", "ITERM_SESSION_ID"} {
-		if id := getenv(key); id != "" {
-			return sessionID{"env", key, id}
+	for _, key := range []string{"JP_SESSION", "", "TMUX_PANE", "WEZTERM_PANE", "TERM_SESSION_ID", "ITERM_SESSION_ID"} {
+		who := sessionID{kind: "env", key: key}
+		if key == "" {
+			who.kind, who.id = terminalSession()
+		} else {
+			who.id = getenv(key)
+		}
+		if who.id != "" {
+			return who
 		}
 	}
 	return sessionID{}

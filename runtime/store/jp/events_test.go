@@ -128,15 +128,7 @@ func TestRenameDuringRead(t *testing.T) {
 // Links lead nowhere outside the store.
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	for _, portable := range []bool{false, true} {
-		testLinks(t, portable)
-	}
-}
-
-func testLinks(t *testing.T, portable bool) {
-	t.Helper()
 	f := newFixture(t)
-	f.portable = portable
 	f.conversation("outside/10", "outside")
 	f.conversation(inProject+"20", "inside")
 	f.conversation(inProject+"30", "thirty")

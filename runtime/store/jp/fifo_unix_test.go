@@ -17,15 +17,7 @@ import (
 // A FIFO without a writer would block a plain open for ever.
 func TestFIFO(t *testing.T) {
 	t.Parallel()
-	for _, portable := range []bool{false, true} {
-		testFIFO(t, portable)
-	}
-}
-
-func testFIFO(t *testing.T, portable bool) {
-	t.Helper()
 	f := newFixture(t)
-	f.portable = portable
 	f.conversation(inProject+"10", "good")
 	f.conversation(inProject+"20", "bad")
 	f.conversation(inProject+"30", "bad")

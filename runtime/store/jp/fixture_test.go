@@ -21,8 +21,6 @@ type fixture struct {
 	base string
 	root string // project
 	data string // user data directory
-
-	portable bool // see Workspace
 }
 
 const (
@@ -59,7 +57,6 @@ func (f *fixture) open() *Workspace {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	w.portable = f.portable
 	return w
 }
 
@@ -202,7 +199,7 @@ func (c *located) readEvents(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer s.Close()
-	r := record{s: s.(*session), place: c.place}
+	r := record{s: s, place: c.place}
 	data, err := r.data(ctx)
 	return string(data), err
 }

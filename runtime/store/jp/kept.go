@@ -48,9 +48,7 @@ func (r *record) stamp() cache.Sheet {
 		name += dir + "/" + string('0'+rune(i))
 	}
 	metadata, events := r.s.w.kept.Sheet(name, m...), r.s.w.kept.Sheet(name, e...)
-	if !r.s.w.portable {
-		r.version = metadata.Version() + events.Version()
-	}
+	r.version = metadata.Version() + events.Version()
 	return metadata
 }
 

@@ -21,12 +21,9 @@ import (
 const (
 	// maxPasses bounds how often one listing reads the directories.
 	maxPasses = 5
-	// clockTick is the longest step in which systems advance the clock that
-	// stamps files (15.6 ms on Windows): a directory modified less than this
-	// before a pass may change during it and show the same time.
-	clockTick = 20 * time.Millisecond
-	// coarsestTime is the same for file systems that keep only seconds, or
-	// every other second as FAT does.
+	// coarsestTime is the longest step in which a file system counts time, every other second
+	// as FAT does: a directory modified less than this before a pass may change during it and
+	// show the same time.
 	coarsestTime = 2 * time.Second
 )
 
@@ -56,11 +53,10 @@ func compareCopies(a, b found) int {
 }
 
 // list returns where the conversations of the set are. Where nothing changes it reads each
-// directory once, and asks for nothing about the entries except where two claim
-// the same id.
+// directory once, or twice where it has just changed, and asks for nothing about the entries
+// except where two claim the same id.
 func (s *session) list(ctx context.Context, set store.Set) (listing, error) {
 	var seen, last []found
-	steady := true // each pass saw what the first one saw, and at the same time
 	before := s.dirTimes(set)
 	for pass := 1; ; pass++ {
 		started := time.Now()
@@ -69,18 +65,15 @@ func (s *session) list(ctx context.Context, set store.Set) (listing, error) {
 			return listing{}, err
 		}
 		after := s.dirTimes(set)
-		unchanged := after == before
 		agrees := pass > 1 && slices.EqualFunc(entries, last, func(a, b found) bool { return compareCopies(a, b) == 0 })
-		steady = steady && unchanged && (pass == 1 || agrees)
-		age := started.Sub(after.newest())
-		if unchanged && (age > coarsestTime || steady && agrees && age > clockTick) {
-			places, duplicates := s.pair(entries)
-			return listing{places, append(problems, duplicates...), true}, nil
+		newest := time.Unix(0, slices.Max(after))
+		settled := slices.Equal(after, before) && (agrees || started.Sub(newest) > coarsestTime)
+		if seen = union(entries, seen); settled {
+			seen = entries
 		}
-		seen = union(entries, seen)
-		if pass == maxPasses {
+		if settled || pass == maxPasses {
 			places, duplicates := s.pair(seen)
-			return listing{places, append(problems, duplicates...), steady}, nil
+			return listing{places, append(problems, duplicates...), settled}, nil
 		}
 		before, last = after, entries
 	}
@@ -122,22 +115,19 @@ func partitions(set store.Set) []string {
 	return dirs
 }
 
-// dirTimes are the modification times of the directories that are listed, live
-// and archived, in nanoseconds; 0 where there is none.
-type dirTimes [2 * numStores]int64
-
-func (t dirTimes) newest() time.Time { return time.Unix(0, slices.Max(t[:])) }
-
-func (s *session) dirTimes(set store.Set) dirTimes {
-	var times dirTimes
-	for p, parent := range partitions(set) {
-		for i, root := range s.roots {
-			if root == nil {
-				continue
+// dirTimes returns when the directories that are listed were modified, in nanoseconds; 0 where
+// there is none.
+func (s *session) dirTimes(set store.Set) []int64 {
+	times := []int64{0}
+	for _, parent := range partitions(set) {
+		for _, root := range s.roots {
+			var at int64
+			if root != nil {
+				if info, err := root.Stat(parent); err == nil {
+					at = info.ModTime().UnixNano()
+				}
 			}
-			if info, err := root.Stat(parent); err == nil {
-				times[p*numStores+i] = info.ModTime().UnixNano()
-			}
+			times = append(times, at)
 		}
 	}
 	return times

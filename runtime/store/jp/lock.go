@@ -91,22 +91,17 @@ func lockName(n number) string { return string(n.id()) + ".lock" }
 // acquire takes a lock and waits for at most a time while another process has
 // it; the error is a [*LockedError] then.
 func (l *locks) acquire(ctx context.Context, name string, wait time.Duration) (release func(), err error) {
-	timeout := time.NewTimer(wait)
-	defer timeout.Stop()
-	for {
+	for deadline := time.Now().Add(wait); ; {
 		release, busy, err := l.try(name)
 		if err != nil || release != nil {
 			return release, err
 		}
-		busy.Waited = wait
-		if wait <= 0 {
+		if busy.Waited = wait; !time.Now().Before(deadline) {
 			return nil, busy
 		}
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-timeout.C:
-			return nil, busy
 		case <-time.After(lockInterval):
 		}
 	}

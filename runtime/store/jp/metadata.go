@@ -2,12 +2,10 @@ package jp
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"time"
 
@@ -34,79 +32,62 @@ const LabelSession = "convtools"
 // timestamp or a label that cannot be used counts as missing, and is a problem of
 // the conversation; any other key with a value of the wrong type is an error.
 func parseMetadata(data []byte, c *store.Conversation) error {
-	var file struct {
-		Title           field[string]                   `json:"title"`
-		LastActivatedAt timestamp                       `json:"last_activated_at"`
-		PinnedAt        timestamp                       `json:"pinned_at"`
-		ArchivedAt      timestamp                       `json:"archived_at"`
-		ExpiresAt       timestamp                       `json:"expires_at"`
-		Labels          field[map[string]field[string]] `json:"labels"`
-		Hidden          field[bool]                     `json:"hidden"`
-	}
-	var wrong *json.UnmarshalTypeError
-	err := json.Unmarshal(data, &file)
-	if errors.As(err, &wrong) {
-		err = fmt.Errorf("it is %s, and not an object", jsonKind(data))
-	}
-	if err != nil {
+	var file, labels map[string]json.RawMessage
+	var title string
+	var hidden bool
+	if err := valueOf(data, &file, "an object"); err != nil {
 		return fmt.Errorf("metadata.json cannot be read: %w", err)
 	}
-	for _, wrong := range []struct {
+	for _, field := range []struct {
+		name, wanted string
+		into         any
+	}{{"title", "a string", &title}, {"labels", "an object", &labels}, {"hidden", "true or false", &hidden}} {
+		if err := valueOf(file[field.name], field.into, field.wanted); err != nil {
+			return fmt.Errorf("metadata.json cannot be read: %s: %w", field.name, err)
+		}
+	}
+	for _, field := range []struct {
 		name string
-		err  error
-	}{{"title", file.Title.err}, {"labels", file.Labels.err}, {"hidden", file.Hidden.err}} {
-		if wrong.err != nil {
-			return fmt.Errorf("metadata.json cannot be read: %s: %w", wrong.name, wrong.err)
+		into *time.Time
+	}{{"last_activated_at", &c.LastActivatedAt}, {"pinned_at", &c.PinnedAt}, {"archived_at", &c.ArchivedAt}, {"expires_at", &c.ExpiresAt}} {
+		var err error
+		if *field.into, err = timestampOf(file[field.name]); err != nil {
+			c.Problems = append(c.Problems, badField(c.ID, field.name, err))
 		}
 	}
-	c.Title = file.Title.value
-	c.LastActivatedAt = file.LastActivatedAt.Time
-	c.PinnedAt = file.PinnedAt.Time
-	if c.Archived { // else a stale stamp: the directory decides
-		c.ArchivedAt = file.ArchivedAt.Time
+	if !c.Archived { // the directory decides, and a stamp is stale
+		c.ArchivedAt = time.Time{}
 	}
-	c.ExpiresAt = file.ExpiresAt.Time
-	problem := func(name string, err error) {
-		if err != nil {
-			c.Problems = append(c.Problems, badField(c.ID, name, err))
-		}
-	}
-	problem("last_activated_at", file.LastActivatedAt.err)
-	problem("pinned_at", file.PinnedAt.err)
-	problem("archived_at", file.ArchivedAt.err)
-	problem("expires_at", file.ExpiresAt.err)
-	for _, key := range slices.Sorted(maps.Keys(file.Labels.value)) {
-		label := file.Labels.value[key]
-		if label.err != nil {
-			problem("the label "+text.Quote(key), label.err)
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		var label string
+		if err := valueOf(labels[key], &label, "a string"); err != nil {
+			c.Problems = append(c.Problems, badField(c.ID, "the label "+text.Quote(key), err))
 			continue
 		}
 		if c.Labels == nil {
 			c.Labels = map[string]string{}
 		}
-		c.Labels[key] = label.value
+		c.Labels[key] = label
 	}
-	_, labelled := file.Labels.value[labelHidden]
-	c.Hidden = file.Hidden.value || labelled
+	_, labelled := labels[labelHidden]
+	c.Title, c.Hidden = title, hidden || labelled
 	if parent, err := ParseID(c.Labels[labelParent]); err == nil && parent != c.ID {
 		c.Parent = parent
 	}
 	return nil
 }
 
-// field is a value of a type, or what is wrong with it. Null is the zero value.
-type field[T any] struct {
-	value T
-	err   error
-}
-
-func (f *field[T]) UnmarshalJSON(data []byte) error {
-	var wrong *json.UnmarshalTypeError
-	if f.err = json.Unmarshal(data, &f.value); errors.As(f.err, &wrong) {
-		wanted := map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false"}[wrong.Type.Kind()]
-		f.err = fmt.Errorf("it is %s, and not %s", jsonKind(data), cmp.Or(wanted, "an object"))
+// valueOf reads a JSON value that is to be what is wanted. Null and none leave what is there.
+func valueOf(raw []byte, into any, wanted string) error {
+	if raw == nil {
+		return nil
 	}
-	return nil
+	err := json.Unmarshal(raw, into)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("it is %s, and not %s", jsonKind(raw), wanted)
+	}
+	return err
 }
 
 // jsonKind names what a JSON value is.
@@ -124,20 +105,20 @@ func jsonKind(value []byte) string {
 	return "a number"
 }
 
+// timestampOf reads a time as JP writes it, or RFC 3339; null and none are the zero time.
+func timestampOf(raw []byte) (time.Time, error) {
+	var text *string
+	if raw != nil {
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return time.Time{}, err
+		}
+	}
+	if text == nil {
+		return time.Time{}, nil
+	}
+	return transcript.ParseTimestamp(*text)
+}
+
 func badField(id transcript.ID, name string, err error) store.Problem {
 	return store.Problem{ID: id, Kind: store.BadField, Field: name, Err: fmt.Errorf("%s counts as missing: %w", name, err)}
-}
-
-// timestamp is a time as JP writes it, or RFC 3339; null is the zero time.
-type timestamp struct {
-	time.Time
-	err error // why it cannot be used
-}
-
-func (t *timestamp) UnmarshalJSON(data []byte) error {
-	var text *string
-	if t.err = json.Unmarshal(data, &text); t.err == nil && text != nil {
-		t.Time, t.err = transcript.ParseTimestamp(*text)
-	}
-	return nil
 }

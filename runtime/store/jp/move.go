@@ -257,11 +257,11 @@ type Removed struct {
 // that were removed last first. Of one that was removed more than once it is the
 // last time.
 func (w *Workspace) Trash(ctx context.Context) ([]Removed, error) {
-	opened, _, err := w.Open(ctx)
+	s, _, err := w.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &writing{session: opened.(*session)}
+	c := &writing{session: s}
 	defer c.end()
 	all, err := c.readTrash()
 	if err != nil {

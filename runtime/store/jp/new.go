@@ -100,12 +100,12 @@ func (c *writing) labelled(ctx context.Context, at number, label, value string) 
 // Labelled returns the conversation that [Writer.Create] takes for the one with a label that began at a time, or "" where it
 // would make one.
 func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value string) (transcript.ID, error) {
-	opened, _, err := w.Open(ctx)
+	s, _, err := w.Open(ctx)
 	if err != nil {
 		return "", err
 	}
-	defer opened.Close()
-	c := writing{session: opened.(*session)}
+	defer s.Close()
+	c := writing{session: s}
 	return c.labelled(ctx, numberAt(begun), label, value)
 }
 

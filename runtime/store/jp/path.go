@@ -24,11 +24,10 @@ const (
 // files: of the copy that counts. A file that it does not have is an error, and so
 // is a conversation that is not there, which is a [*store.NotFoundError].
 func (w *Workspace) Path(ctx context.Context, id transcript.ID, file File) (string, error) {
-	opened, _, err := w.Open(ctx)
+	s, _, err := w.Open(ctx)
 	if err != nil {
 		return "", err
 	}
-	s := opened.(*session)
 	defer s.Close()
 	c, err := s.Find(ctx, id)
 	if err != nil {
@@ -45,11 +44,10 @@ func (w *Workspace) Path(ctx context.Context, id transcript.ID, file File) (stri
 // does, without looking for each; it returns the empty string for one that is not
 // there. Close is to be called when it is used no more.
 func (w *Workspace) Paths(ctx context.Context) (path func(transcript.ID) string, closeAll func(), err error) {
-	opened, _, err := w.Open(ctx)
+	s, _, err := w.Open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	s := opened.(*session)
 	l, err := s.list(ctx, store.Live|store.Archived)
 	if err != nil {
 		s.Close()

@@ -65,9 +65,9 @@ type session struct {
 	listed   atomic.Pointer[listing] // by Find, for the next one
 }
 
-// Open implements [store.Store]. It fails where there are stores, and none can be
+// Open opens the stores. It fails where there are stores, and none can be
 // opened.
-func (w *Workspace) Open(context.Context) (store.Session, []store.Problem, error) {
+func (w *Workspace) Open(context.Context) (*session, []store.Problem, error) {
 	s := &session{w: w}
 	s.paths[projectStore] = filepath.Join(w.root, storageDir, conversationsDir)
 	var errs []error
@@ -76,9 +76,7 @@ func (w *Workspace) Open(context.Context) (store.Session, []store.Problem, error
 		switch {
 		case err == nil:
 			s.roots[i] = root
-			if !w.portable {
-				s.dirs[i], _ = root.Open(".") // files open faster with it, and without it too
-			}
+			s.dirs[i], _ = root.Open(".") // what is known of a file is looked up by it, and else it is read
 		case !errors.Is(err, fs.ErrNotExist):
 			errs = append(errs, err)
 			s.unopened = append(s.unopened, store.Problem{
@@ -108,7 +106,7 @@ func kindOf(err error) store.ProblemKind {
 	return store.Unreadable
 }
 
-// Close implements [store.Session].
+// Close closes the stores.
 func (s *session) Close() {
 	s.w.kept.Save()
 	for _, root := range s.roots {
@@ -123,58 +121,54 @@ func (s *session) Close() {
 	}
 }
 
-// List implements [store.Session].
+// List returns the conversations of a set in the order of their ids, and what could not be used.
 func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	var loaded []store.Conversation
-	var broken, unlisted []store.Problem
-	done := map[number]bool{}
-	vanished := map[number]store.Problem{}
-	rounds := 0
-	for ; ; rounds++ {
+	loaded := map[number]store.Conversation{}
+	isGone := func(_ number, c store.Conversation) bool { return isVanishing(c.Problems) }
+	var problems []store.Problem
+	for round := 0; ; round++ {
 		l, err := s.list(ctx, set)
 		if err != nil {
 			return nil, nil, err
 		}
-		unlisted = l.problems
-		if l.settled {
-			// What is not listed any more was removed, or left the set.
-			clear(vanished)
+		problems = l.problems
+		if l.settled { // what is not listed any more was removed, or left the set
+			maps.DeleteFunc(loaded, isGone)
 		}
-		places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool { return done[p.number] })
-		results := s.loadAll(ctx, places)
+		places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool {
+			c, known := loaded[p.number]
+			return known && !isVanishing(c.Problems)
+		})
+		results := make([]store.Conversation, len(places))
+		parallel.Each(ctx, len(places), func(numbers iter.Seq[int]) {
+			for i := range numbers {
+				results[i] = s.look(&places[i])
+			}
+		})
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		loaded = slices.Grow(loaded, len(results))
-		for i := range results {
-			c := &results[i]
-			n := places[i].number
-			bad := unusable(c.Problems)
-			if isVanishing(c.Problems) {
-				vanished[n] = *bad
-				continue
-			}
-			done[n] = true
-			delete(vanished, n)
-			if bad != nil {
-				broken = append(broken, *bad)
-			} else {
-				loaded = append(loaded, *c)
-			}
+		vanishing := false
+		for i, p := range places {
+			loaded[p.number] = results[i]
+			vanishing = vanishing || isVanishing(results[i].Problems)
 		}
-		// Under a writer that never pauses, listings that bring nothing new
-		// have to do.
-		complete := l.settled || rounds >= minUnsettled && len(places) == 0
-		if complete && len(vanished) == 0 || rounds == maxRelists {
+		// Under a writer that never pauses, listings that bring nothing new have to do.
+		complete := l.settled || round >= minUnsettled && len(places) == 0
+		if complete && !vanishing || round == maxRelists {
 			break
 		}
 	}
-	if rounds > 0 { // else they are in order
-		slices.SortFunc(loaded, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	list := make([]store.Conversation, 0, len(loaded))
+	for _, n := range slices.Sorted(maps.Keys(loaded)) {
+		c := loaded[n]
+		if bad := unusable(c.Problems); bad != nil {
+			problems = append(problems, *bad)
+		} else {
+			list = append(list, c)
+		}
 	}
-	broken = slices.AppendSeq(broken, maps.Values(vanished))
-	slices.SortFunc(broken, func(a, b store.Problem) int { return a.ID.Compare(b.ID) })
-	return loaded, slices.Concat(unlisted, broken), nil
+	return list, problems, nil
 }
 
 // unusable returns the problem for which a conversation has no metadata, or nil.
@@ -189,18 +183,6 @@ func unusable(problems []store.Problem) *store.Problem {
 func isVanishing(problems []store.Problem) bool {
 	bad := unusable(problems)
 	return bad != nil && bad.Kind == store.Vanishing
-}
-
-// loadAll reads the metadata of conversations side by side. It stops early when
-// the context ends.
-func (s *session) loadAll(ctx context.Context, places []place) []store.Conversation {
-	results := make([]store.Conversation, len(places))
-	parallel.Each(ctx, len(places), func(numbers iter.Seq[int]) {
-		for i := range numbers {
-			results[i] = s.look(&places[i])
-		}
-	})
-	return results
 }
 
 // load reads the metadata of one conversation.
@@ -259,34 +241,30 @@ func (s *session) loadMetadata(p *place, c *store.Conversation) ([]byte, error) 
 	return nil, cmp.Or(broken, missing)
 }
 
-// Find implements [store.Session]. A conversation with broken metadata is
+// Find returns one conversation, live or archived. One with broken metadata is
 // returned with that among its problems: its events can still be read.
 func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversation, error) {
 	want, ok := numberOf(id)
 	if !ok {
 		return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{id}, Place: s.w.root}
 	}
-	if l := s.listed.Load(); l != nil {
-		if p, ok := l.locate(want, false); ok {
-			if c := s.load(&p); !isVanishing(c.Problems) {
-				return c, nil
-			}
-		}
-	}
 	for round := 0; ; round++ {
-		l, err := s.list(ctx, store.Live|store.Archived)
-		if err != nil {
-			return store.Conversation{}, err
+		l := s.listed.Load()
+		known := l != nil && round == 0 // by what another call saw
+		if !known {
+			fresh, err := s.list(ctx, store.Live|store.Archived)
+			if err != nil {
+				return store.Conversation{}, err
+			}
+			l = &fresh
+			s.listed.Store(l)
 		}
-		s.listed.Store(&l)
 		p, ok := l.locate(want, false)
 		if ok {
 			if c := s.load(&p); round == maxRelists || !isVanishing(c.Problems) {
 				return c, nil
 			}
-			continue
-		}
-		if l.settled || round == maxRelists {
+		} else if !known && (l.settled || round == maxRelists) {
 			return store.Conversation{}, s.notFound(want, l.onePlaceEach(), slices.Concat(s.unopened, l.problems))
 		}
 	}

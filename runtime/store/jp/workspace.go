@@ -56,9 +56,6 @@ type Workspace struct {
 	kept   *cache.Book
 
 	maxEvents int64
-	// portable has files opened as on systems that cannot open them beneath a
-	// directory; tests set it.
-	portable bool
 	// beforeRead, when not nil, runs before a file of a conversation is opened:
 	// the moment in which a writer may rename the directory.
 	beforeRead func(path string)
@@ -132,7 +129,7 @@ func (w *Workspace) ID() string { return w.id }
 // there is none that JP has on record for this workspace.
 func (w *Workspace) UserStore() string { return w.user }
 
-// Remarks implements [store.Remarker].
+// Remarks returns sentences for people on what is no problem.
 func (w *Workspace) Remarks(context.Context) []string {
 	if w.user != "" || len(w.others) == 0 {
 		return nil
@@ -193,14 +190,4 @@ func readID(storage string) string {
 
 // isWorkspaceID reports whether s has the form of a workspace id: five
 // characters of [0-9a-z].
-func isWorkspaceID(s string) bool {
-	if len(s) != 5 {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; !('0' <= c && c <= '9' || 'a' <= c && c <= 'z') {
-			return false
-		}
-	}
-	return true
-}
+func isWorkspaceID(s string) bool { return len(s) == 5 && strings.Trim(s, idChars[:36]) == "" }

@@ -92,11 +92,11 @@ type dirOf struct {
 
 // begin opens the stores and takes the locks of conversations, all or none.
 func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *writing, err error) {
-	opened, problems, err := wr.w.Open(ctx)
+	s, problems, err := wr.w.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &writing{session: opened.(*session), wr: wr}
+	c := &writing{session: s, wr: wr}
 	defer func() {
 		if err != nil {
 			c.end()

@@ -2,97 +2,88 @@ package sessions
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// events reads the events of a conversation. It implements [recorded.Growing].
-type events struct {
+// script is the log of a session, of which one conversation is read. It implements
+// [recorded.Growing].
+type script struct {
 	info   *info
 	file   *os.File
 	opened fs.FileInfo
-	lines  *jsonl.Lines
 	offset int64
-	state
-}
-
-// state is what is known behind some lines.
-type state struct {
-	Copied  int64 // the last event that the session has in common with the one that it was forked from
-	Turn    int
-	Skipped int
-	Large   int // lines, of those that were skipped, that are too long to be read
+	// copied is the last event that the session has in common with the one that it was forked
+	// from.
+	copied int64
 }
 
 // script returns what reads the events of the conversation.
 func (i *info) script(f *os.File, opened fs.FileInfo) recorded.Script {
-	return &events{info: i, file: f, opened: opened, lines: jsonl.NewLines(f, opened.Size())}
+	return &script{info: i, file: f, opened: opened}
 }
 
-// Read implements [recorded.Script].
-func (e *events) Read(ctx context.Context, into *recorded.Stream) error {
-	data, next, err := e.lines.At(ctx, e.offset)
-	switch {
-	case errors.Is(err, jsonl.ErrTooLong):
-		e.Skipped++
-		e.Large++
-	case err != nil:
-		return err
-	default:
-		e.take(data, into)
-	}
-	e.offset = next
-	return nil
+// Tell implements [recorded.Script].
+func (s *script) Tell(ctx context.Context, t *recorded.Teller) error {
+	var stopped error
+	err := jsonl.EachFrom(ctx, jsonl.NewLines(s.file, s.opened.Size()), s.offset, func(data []byte, offset, next int64) bool {
+		if s.offset = next; data == nil {
+			t.Totals.Skipped++
+			t.Totals.TooLarge++
+			return true
+		}
+		stopped = s.tell(t, data, offset == 0)
+		return stopped == nil
+	})
+	return cmp.Or(stopped, err)
 }
 
-// take makes what a line says of the conversation the next events.
-func (e *events) take(data []byte, into *recorded.Stream) {
-	isFirst := e.offset == 0
-	if !isFirst && (!tells(data) || !bytes.Contains(data, []byte(e.info.ID))) {
-		return
+// tell tells what a line says of the conversation.
+func (s *script) tell(t *recorded.Teller, data []byte, isFirst bool) error {
+	if !isFirst && (!tells(data) || !bytes.Contains(data, []byte(s.info.ID))) {
+		return nil
 	}
 	var l line
 	if err := json.Unmarshal(data, &l); err != nil {
-		e.Skipped++
-		return
+		t.Totals.Skipped++
+		return nil
 	}
 	if isFirst && l.Origin != nil {
-		e.Copied = l.Origin.Seq
+		s.copied = l.Origin.Seq
 	}
-	list, copied := into.Free(), false
 	for i := range l.Events {
 		from := &l.Events[i]
-		if from.Conversation != e.info.ID {
+		if from.Conversation != s.info.ID {
 			continue
 		}
-		copied = from.Seq <= e.Copied // a step is forked whole or not at all
+		var told []recorded.Event
 		if x, ok := from.item.event(from.Type); ok {
 			if x.Kind == transcript.KindUser {
-				e.Turn++
+				t.Totals.Turns++
 			}
-			list = append(list, x)
+			told = append(told, x)
 		}
 		for j := range from.Outputs {
 			x, _ := from.Outputs[j].event("tool_output")
-			list = append(list, x)
+			told = append(told, x)
 		}
-		for j := range list {
-			if list[j].At.IsZero() {
-				list[j].At, list[j].Turn = from.At.UTC(), max(e.Turn, 1)
-			}
+		for j := range told {
+			told[j].At, told[j].Turn = from.At.UTC(), max(t.Totals.Turns, 1)
+		}
+		if err := t.TellAll(told, from.Seq <= s.copied); err != nil { // a step is forked whole or not at all
+			return err
 		}
 	}
-	into.Put(list, copied)
+	return nil
 }
 
 // event returns what an item is in a conversation, and false for what only models read.
@@ -145,15 +136,10 @@ func (i *item) said() []byte {
 	return []byte(strings.Join(texts, "\n"))
 }
 
-// Totals implements [recorded.Script].
-func (e *events) Totals() store.Totals {
-	return store.Totals{Turns: e.Turn, Skipped: e.Skipped, TooLarge: e.Large}
-}
-
 // Grown implements [recorded.Growing].
-func (e *events) Grown() *recorded.Grown {
-	return &recorded.Grown{File: e.file, Opened: e.opened, Read: &e.offset, State: &e.state}
+func (s *script) Grown() *recorded.Grown {
+	return &recorded.Grown{File: s.file, Opened: s.opened, Read: &s.offset, State: &s.copied}
 }
 
 // Goes implements [recorded.Growing]. Nothing that is recorded is ever taken back.
-func (e *events) Goes(context.Context) (bool, error) { return true, nil }
+func (s *script) Goes(context.Context) (bool, error) { return true, nil }

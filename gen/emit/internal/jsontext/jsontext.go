@@ -35,22 +35,45 @@ func (o Object) With(pairs ...any) Object {
 // MarshalJSON writes the members in their order.
 func (o Object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
-	for i, m := range o {
-		b.WriteByte("{,"[min(i, 1)])
-		b.WriteString(ir.JSON(m.Name) + ":" + ir.JSON(m.Value))
-	}
-	if len(o) == 0 {
-		b.WriteByte('{')
-	}
-	b.WriteByte('}')
+	write(&b, o)
 	return b.Bytes(), nil
+}
+
+func write(b *bytes.Buffer, v any) {
+	switch v := v.(type) {
+	case Object:
+		b.WriteByte('{')
+		for i, m := range v {
+			separate(b, i)
+			write(b, m.Name)
+			b.WriteByte(':')
+			write(b, m.Value)
+		}
+		b.WriteByte('}')
+	case []any:
+		b.WriteByte('[')
+		for i := range v {
+			separate(b, i)
+			write(b, v[i])
+		}
+		b.WriteByte(']')
+	default:
+		b.WriteString(ir.JSON(v))
+	}
+}
+
+func separate(b *bytes.Buffer, i int) {
+	if i > 0 {
+		b.WriteByte(',')
+	}
 }
 
 // Pretty returns a value indented by two spaces and ended by a newline. An array of
 // scalars is on one line.
 func Pretty(v any) []byte {
-	var b bytes.Buffer
-	_ = json.Indent(&b, []byte(ir.JSON(v)), "", "  ") // it is JSON
+	var compact, b bytes.Buffer
+	write(&compact, v)
+	_ = json.Indent(&b, compact.Bytes(), "", "  ") // it is JSON
 	b.WriteByte('\n')
 	scalars := regexp.MustCompile(`\[\n( *("([^"\\]|\\.)*"|[^"\s\[\]{}]+),?\n)+ *\]`)
 	return scalars.ReplaceAllFunc(b.Bytes(), func(array []byte) []byte {

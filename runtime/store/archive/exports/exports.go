@@ -100,31 +100,22 @@ const (
 	maxStrangers = 20
 )
 
-// Archive is where conversations are added, as to an [archive.Writer].
-type Archive interface {
-	// Put adds a conversation, or replaces the one with its id. What it has added is there
-	// for others after Flush.
-	Put(context.Context, *archive.Conversation) (archive.Outcome, error)
-	Flush() error
-	// Written returns what is lasting, or would be.
-	Written() archive.Counts
-}
-
 // Import adds what is in an export to an archive. The error is an [*InputError] where it
 // cannot be read, an [*UnrecognisedError] where there is no conversation, and that of the
 // archive or of a context that is done; what was read before is kept.
-func Import(ctx context.Context, name string, into Archive, o Options) (*Report, error) {
+func Import(ctx context.Context, name string, into *archive.Writer, o Options) (*Report, error) {
 	e, err := open(name)
-	if err != nil {
-		return &Report{}, unread(name, err)
+	var unrecognised *UnrecognisedError
+	if err != nil && !errors.As(err, &unrecognised) {
+		err = &InputError{Path: name, Err: err}
 	}
-	defer e.close()
+	if err != nil {
+		return &Report{}, err
+	}
+	defer e.closer.Close()
 	i := &importing{options: o, writer: into, report: &Report{}, seen: map[string]time.Time{}}
 	before := into.Written()
-	files, problems, err := e.files()
-	if err != nil {
-		return i.report, unread(name, err)
-	}
+	files, problems := e.files()
 	for _, p := range problems {
 		i.problem(p)
 	}
@@ -147,19 +138,10 @@ func Import(ctx context.Context, name string, into Archive, o Options) (*Report,
 	return i.report, err
 }
 
-// unread returns the error for an export that cannot be read.
-func unread(name string, err error) error {
-	var unrecognised *UnrecognisedError
-	if errors.As(err, &unrecognised) {
-		return err
-	}
-	return &InputError{Path: name, Err: err}
-}
-
 // importing is an import in the making.
 type importing struct {
 	options      Options
-	writer       Archive
+	writer       *archive.Writer
 	report       *Report
 	progress     Progress
 	seen         map[string]time.Time // when the conversations of this export were changed, by name

@@ -62,9 +62,7 @@ type file struct {
 
 // export is an opened export.
 type export struct {
-	root   *os.Root    // of a folder
-	zip    *zip.Reader // of a zip
-	single *file       // of a file
+	all    []file
 	closer io.Closer
 	grown  int64 // bytes that were unpacked, and may be
 	most   int64
@@ -79,122 +77,90 @@ const (
 	maxIndex = 16 << 20 // of a manifest
 )
 
-func open(name string) (*export, error) {
+// open opens an export, and finds out what it is.
+func open(name string) (e *export, err error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
 	}
+	e = &export{}
 	if info.IsDir() {
-		root, err := safefile.OpenDir(name)
-		if err != nil {
+		var root *os.Root
+		if root, err = safefile.OpenDir(name); err != nil {
 			return nil, err
 		}
-		return &export{root: root, closer: root}, nil
-	}
-	f, info, err := safefile.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	var head [16]byte
-	n, err := f.ReadAt(head[:], 0)
-	if err != nil && err != io.EOF {
-		f.Close()
-		return nil, err
-	}
-	err = nil
-	e := &export{closer: f}
-	switch begin := head[:n]; {
-	case bytes.HasPrefix(begin, []byte("PK")):
-		e.zip, err = zip.NewReader(f, info.Size())
-		e.most = minRoom + maxRatio*info.Size()
-		if err != nil {
-			err = fmt.Errorf("it is a zip that is damaged or not complete, as after a download that was interrupted: %w", err)
+		e.closer = root
+		err = e.folder(root)
+	} else {
+		var f *os.File
+		if f, info, err = safefile.Open(name); err != nil {
+			return nil, err
 		}
-	case string(begin) == "SQLite format 3\x00":
-		err = &UnrecognisedError{Path: name, Reason: "it is a database; one of a ChatGPT export is read in place: set CONVERSATION_DB to its path"}
-	default:
-		e.single = &file{name: filepath.Base(name), size: info.Size(), expected: true, open: func() (io.ReadCloser, error) {
-			return io.NopCloser(f), nil
-		}}
+		e.closer = f
+		err = e.file(name, f, info.Size())
+	}
+	if err == nil && len(e.all) > maxFiles {
+		err = fmt.Errorf("it has more than %d files", maxFiles)
 	}
 	if err != nil {
-		f.Close()
+		e.closer.Close()
 		return nil, err
 	}
 	return e, nil
 }
 
-func (e *export) close() { e.closer.Close() }
-
-// files returns the files that may have conversations, in the order of their names, and
-// what keeps others from being read.
-func (e *export) files() (files []file, problems []Problem, err error) {
-	var manifests []file
-	add := func(f file) {
-		switch base := strings.ToLower(path.Base(f.name)); {
-		case !filepath.IsLocal(f.name):
-			if strings.HasSuffix(base, ".json") {
-				problems = append(problems, Problem{File: f.name, Err: errOutside})
-			}
-		case base == "export_manifest.json":
-			manifests = append(manifests, f)
-		case strings.HasSuffix(base, ".json") || strings.HasSuffix(base, ".jsonl") || strings.HasSuffix(base, ".af"):
-			f.expected = f.expected || isConversations(f.name)
-			files = append(files, f)
-		case strings.HasSuffix(base, ".zip"):
-			e.nested++
+// folder finds the files of a folder. Links are not followed.
+func (e *export) folder(root *os.Root) error {
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			return nil // of a folder: its files are not there
+		case len(e.all) > maxFiles:
+			return fs.SkipAll
+		case d.IsDir() && strings.Count(name, "/") >= maxDepth:
+			return fs.SkipDir
 		}
-	}
-	switch {
-	case e.single != nil:
-		return []file{*e.single}, nil, nil
-	case e.zip != nil:
-		err = e.zipped(add)
-	default:
-		err = e.walk(add)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, m := range manifests {
-		named, err := readManifest(&m)
-		if err != nil {
-			problems = append(problems, Problem{File: m.name, Err: err})
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() { // else it is gone, or a link
+			e.all = append(e.all, file{name: name, size: info.Size(), open: func() (io.ReadCloser, error) {
+				f, _, err := safefile.OpenIn(root, name)
+				return f, err
+			}})
 		}
-		for _, name := range named {
-			at := slices.IndexFunc(files, func(f file) bool { return f.name == name })
-			if at < 0 {
-				problems = append(problems, Problem{File: name, Err: errMissing})
-				continue
-			}
-			files[at].expected = true
-		}
-	}
-	slices.SortFunc(files, func(a, b file) int {
-		return cmp.Or(cmp.Compare(len(a.name), len(b.name)), strings.Compare(a.name, b.name))
+		return nil
 	})
-	return files, problems, nil
 }
 
-// zipped hands over the files of a zip.
-func (e *export) zipped(add func(file)) error {
-	for n, f := range e.zip.File {
-		if n == maxFiles {
-			return fmt.Errorf("it has more than %d files", maxFiles)
-		}
+// file finds the files of a zip, or has a file be the only one.
+func (e *export) file(name string, f *os.File, size int64) error {
+	var head [16]byte
+	n, err := f.ReadAt(head[:], 0)
+	switch begin := string(head[:n]); {
+	case err != nil && err != io.EOF:
+		return err
+	case begin == "SQLite format 3\x00":
+		return &UnrecognisedError{Path: name, Reason: "it is a database; one of a ChatGPT export is read in place: set CONVERSATION_DB to its path"}
+	case !strings.HasPrefix(begin, "PK"):
+		e.all = []file{{name: filepath.Base(name), size: size, expected: true, open: func() (io.ReadCloser, error) { return io.NopCloser(f), nil }}}
+		return nil
+	}
+	e.most = minRoom + maxRatio*size
+	archive, err := zip.NewReader(f, size)
+	if err != nil {
+		return fmt.Errorf("it is a zip that is damaged or not complete, as after a download that was interrupted: %w", err)
+	}
+	for _, f := range archive.File {
 		if strings.HasSuffix(f.Name, "/") {
 			continue
 		}
-		add(file{name: f.Name, size: int64(min(f.UncompressedSize64, 1<<62)), open: func() (io.ReadCloser, error) {
+		e.all = append(e.all, file{name: f.Name, size: int64(min(f.UncompressedSize64, 1<<62)), open: func() (io.ReadCloser, error) {
 			const encrypted = 1
 			if f.Flags&encrypted != 0 {
 				return nil, errEncrypted
 			}
 			in, err := f.Open()
-			if err != nil {
-				return nil, err
-			}
-			return &unpacking{in, e}, nil
+			return &unpacking{in, e}, err
 		}})
 	}
 	return nil
@@ -214,32 +180,44 @@ func (u *unpacking) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// walk hands over the files of a folder. Links are not followed.
-func (e *export) walk(add func(file)) error {
-	n := 0
-	return fs.WalkDir(e.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		switch n++; {
-		case err != nil && name == ".":
-			return err
-		case err != nil:
-			return nil // of a folder: its files are not there
-		case n > maxFiles:
-			return fmt.Errorf("it has more than %d files", maxFiles)
-		case d.IsDir() && strings.Count(name, "/") >= maxDepth:
-			return fs.SkipDir
-		case !d.Type().IsRegular():
-			return nil
+// files returns the files that may have conversations, in the order of their names, and
+// what keeps others from being read.
+func (e *export) files() (files []file, problems []Problem) {
+	if len(e.all) == 1 && e.all[0].expected {
+		return e.all, nil
+	}
+	var named []string // by manifests
+	for _, f := range e.all {
+		switch base := strings.ToLower(path.Base(f.name)); {
+		case !filepath.IsLocal(f.name):
+			if strings.HasSuffix(base, ".json") {
+				problems = append(problems, Problem{File: f.name, Err: errOutside})
+			}
+		case base == "export_manifest.json":
+			more, err := readManifest(&f)
+			if err != nil {
+				problems = append(problems, Problem{File: f.name, Err: err})
+			}
+			named = append(named, more...)
+		case strings.HasSuffix(base, ".json") || strings.HasSuffix(base, ".jsonl") || strings.HasSuffix(base, ".af"):
+			f.expected = isConversations(f.name)
+			files = append(files, f)
+		case strings.HasSuffix(base, ".zip"):
+			e.nested++
 		}
-		info, err := d.Info()
-		if err != nil {
-			return nil // it is gone
+	}
+	for _, name := range named {
+		at := slices.IndexFunc(files, func(f file) bool { return f.name == name })
+		if at < 0 {
+			problems = append(problems, Problem{File: name, Err: errMissing})
+			continue
 		}
-		add(file{name: name, size: info.Size(), open: func() (io.ReadCloser, error) {
-			f, _, err := safefile.OpenIn(e.root, name)
-			return f, err
-		}})
-		return nil
+		files[at].expected = true
+	}
+	slices.SortFunc(files, func(a, b file) int {
+		return cmp.Or(cmp.Compare(len(a.name), len(b.name)), strings.Compare(a.name, b.name))
 	})
+	return files, problems
 }
 
 // readManifest returns the paths of the files with conversations that a manifest names.

@@ -6,16 +6,13 @@
 package history
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/store/project"
@@ -63,39 +60,6 @@ func Problem(id transcript.ID, kind store.ProblemKind, path string, err error) s
 		err = pathErr.Err
 	}
 	return store.Problem{ID: id, Kind: kind, Path: path, Err: err}
-}
-
-// Missing returns the error for an id that no conversation of a session has, with those that
-// are spelled most alike. unread are parts of the store that may have it.
-func (s *Store) Missing(ctx context.Context, session store.Session, want transcript.ID, unread []store.Problem) error {
-	all, _, err := session.List(ctx, store.Live|store.Archived)
-	if err != nil {
-		return err
-	}
-	ids := make([]transcript.ID, len(all))
-	for i := range all {
-		ids[i] = all[i].ID
-	}
-	return NotFound(want, s.Dir, ids, unread)
-}
-
-// NotFound returns the error for an id that no conversation at a place has, with those of all
-// that are spelled most alike.
-func NotFound(want transcript.ID, place string, all []transcript.ID, unread []store.Problem) error {
-	const most, mostTypos = 3, 8
-	missing := &store.NotFoundError{IDs: []transcript.ID{want}, Place: place, Unread: slices.Clone(unread)}
-	typos := map[transcript.ID]int{}
-	for _, id := range all {
-		if n, alike := near.Edits(string(want), string(id), mostTypos); alike {
-			typos[id] = n
-			missing.Nearest = append(missing.Nearest, id)
-		}
-	}
-	slices.SortFunc(missing.Nearest, func(a, b transcript.ID) int {
-		return cmp.Or(cmp.Compare(typos[a], typos[b]), a.Compare(b))
-	})
-	missing.Nearest = missing.Nearest[:min(len(missing.Nearest), most)]
-	return missing
 }
 
 // IDs are the ids of a program's sessions: a prefix and a uuid, with "." and a name after it where it is that

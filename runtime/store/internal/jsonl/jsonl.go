@@ -169,64 +169,49 @@ func Sum(ctx context.Context, file io.ReaderAt, sum uint32, from, to int64) (uin
 	return sum, nil
 }
 
-// Ends is the beginning and the end of a file.
-type Ends struct {
-	// Head is the lines at the beginning, each with its line feed but the last one
-	// where that is Cut.
-	Head []byte
-	// Tail is the lines at the end, each with its line feed, as far as they are not in
-	// Head.
-	Tail []byte
-	// Whole reports whether there are no other lines.
-	Whole bool
-	// Cut reports whether the last line of Head is only the beginning of one.
-	Cut bool
+// PeekSize is about how many bytes [Peek] reads of the beginning and of the end of a file.
+const PeekSize = 32 << 10
+
+// Peek calls head for the lines at the beginning of the first size bytes of a file, up to the offset
+// that it returned last or PeekSize, and tail for those after them near the end. A line that is left
+// out as it is too long is nil. It reports whether these are all lines.
+func Peek(ctx context.Context, file io.ReaderAt, size int64, head func(line []byte) (until int64), tail func(line []byte)) (whole bool, err error) {
+	return peek(ctx, file, size, PeekSize, head, tail)
 }
 
-// ReadEnds reads up to most bytes of the beginning and of the end of a file of some
-// size, into buf where that has room for both.
-func ReadEnds(file io.ReaderAt, size int64, most int, buf []byte) (Ends, error) {
-	n := min(size, int64(most))
-	room := n
-	if size > n {
-		room += int64(most)
+func peek(ctx context.Context, file io.ReaderAt, size, most int64, head func(line []byte) int64, tail func(line []byte)) (whole bool, err error) {
+	lines := NewLines(file, size)
+	lines.chunk = int(most)
+	end, whole, err := Head(ctx, lines, most, head)
+	if whole || err != nil {
+		return whole, err
 	}
-	if int64(cap(buf)) < room {
-		buf = make([]byte, room)
-	}
-	buf = buf[:cap(buf)]
-	head, err := read(file, 0, buf[:n])
-	if err != nil {
-		return Ends{}, err
-	}
-	e := Ends{Head: head[:bytes.LastIndexByte(head, '\n')+1]}
-	if int64(len(head)) == size {
-		e.Whole = true
-		return e, nil
-	}
-	if len(e.Head) == 0 {
-		e.Head, e.Cut = head, true
-	}
-	start := max(int64(len(e.Head)), size-int64(most))
-	tail, err := read(file, start, buf[n:n+size-start])
-	if err != nil {
-		return Ends{}, err
-	}
-	tail = tail[:bytes.LastIndexByte(tail, '\n')+1]
-	switch {
-	case start > int64(len(e.Head)) || e.Cut:
-		tail = tail[bytes.IndexByte(tail, '\n')+1:] // of a line that begins before
-	default:
-		e.Whole = true
-	}
-	e.Tail = tail
-	return e, nil
-}
-
-func read(file io.ReaderAt, offset int64, data []byte) ([]byte, error) {
-	n, err := file.ReadAt(data, offset)
+	start := max(end, size-most)
+	data := make([]byte, size-start)
+	n, err := file.ReadAt(data, start)
 	if err != nil && err != io.EOF {
-		return nil, err
+		return false, err
 	}
-	return data[:n], nil
+	data = data[:bytes.LastIndexByte(data[:n], '\n')+1]
+	if start > end {
+		data = data[bytes.IndexByte(data, '\n')+1:] // of a line that begins before
+	}
+	for len(data) > 0 {
+		i := bytes.IndexByte(data, '\n')
+		tail(data[:i])
+		data = data[i+1:]
+	}
+	return start == end, nil
+}
+
+// Head calls do for the lines at the beginning, up to the offset that it returned last or to some bytes.
+// It returns the offset after them, and whether these are all lines.
+func Head(ctx context.Context, lines Reader, least int64, do func(line []byte) (until int64)) (end int64, whole bool, err error) {
+	whole = true
+	err = Each(ctx, lines, func(line []byte, _, next int64) bool {
+		end = next
+		whole = next < max(least, do(line))
+		return whole
+	})
+	return end, whole, err
 }

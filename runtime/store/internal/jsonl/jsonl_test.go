@@ -1,7 +1,6 @@
 package jsonl
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,9 +8,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // reader is Lines or a Stream.
@@ -144,38 +140,30 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// The ends are whole lines, none twice, and none is left out where they are all.
-func FuzzEnds(f *testing.F) {
-	f.Add("a\nbb\n\nccc\ndddd\neeeee\ntorn", 6)
-	f.Add(strings.Repeat("x", 50)+"\nab\n", 8)
-	f.Fuzz(func(t *testing.T, text string, most int) {
-		most = 1 + (most&0x7fffffff)%64
-		e, err := ReadEnds(strings.NewReader(text), int64(len(text)), most, nil)
+// What is peeked at is whole lines, none twice, and none is left out where they are all.
+func FuzzPeek(f *testing.F) {
+	f.Add("a\nbb\n\nccc\ndddd\neeeee\ntorn", 6, 0)
+	f.Add(strings.Repeat("x", 50)+"\nab\n", 8, 60)
+	f.Fuzz(func(t *testing.T, text string, most, until int) {
+		most, until = 1+(most&0x7fffffff)%64, (until&0x7fffffff)%256
+		var head, tail string
+		whole, err := peek(t.Context(), strings.NewReader(text), int64(len(text)), int64(most), func(line []byte) int64 {
+			head += string(line) + "\n"
+			return int64(until)
+		}, func(line []byte) { tail += string(line) + "\n" })
 		if err != nil {
 			t.Fatal(err)
 		}
-		used := []byte(strings.Repeat("x\n", 64))
-		if again, err := ReadEnds(strings.NewReader(text), int64(len(text)), most, used); err != nil || !cmp.Equal(again, e, cmpopts.EquateEmpty()) {
-			t.Errorf("in memory that was used: %+v, %v; want %+v", again, err, e)
+		lines := text[:strings.LastIndexByte(text, '\n')+1]
+		begin := len(lines) - len(tail)
+		if !strings.HasPrefix(lines, head) || !strings.HasSuffix(lines, tail) || begin < len(head) || len(tail) > most {
+			t.Fatalf("%q and %q of %q", head, tail, text)
 		}
-		whole := text[:strings.LastIndexByte(text, '\n')+1]
-		if !strings.HasPrefix(text, string(e.Head)) || len(e.Head) > most || len(e.Tail) > most {
-			t.Fatalf("%+v", e)
+		if begin > 0 && lines[begin-1] != '\n' || len(head) < min(most, until, len(lines)) {
+			t.Errorf("%q and %q of %q", head, tail, text)
 		}
-		if !e.Cut && len(e.Head) > 0 && e.Head[len(e.Head)-1] != '\n' {
-			t.Errorf("head %q", e.Head)
-		}
-		if len(e.Tail) > 0 {
-			begin := len(whole) - len(e.Tail)
-			if !strings.HasSuffix(whole, string(e.Tail)) || begin < len(e.Head) || begin > 0 && whole[begin-1] != '\n' {
-				t.Errorf("tail %q of %q", e.Tail, text)
-			}
-		}
-		if e.Whole && string(e.Head)+string(e.Tail) != whole {
-			t.Errorf("whole: %q and %q of %q", e.Head, e.Tail, text)
-		}
-		if len(text) <= most && !e.Whole || e.Cut && bytes.IndexByte(e.Head, '\n') >= 0 {
-			t.Errorf("%+v of %q", e, text)
+		if whole && head+tail != lines || !whole && len(text) <= most {
+			t.Errorf("whole %v: %q and %q of %q", whole, head, tail, text)
 		}
 	})
 }

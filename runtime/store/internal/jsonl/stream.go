@@ -78,7 +78,7 @@ func (s *Stream) readLine(ctx context.Context) error {
 }
 
 func (s *Stream) restart() error {
-	s.close()
+	s.Close()
 	from, err := s.open()
 	if err != nil {
 		return err
@@ -98,12 +98,13 @@ func (s *Stream) check(ctx context.Context, err error) error {
 		err = ctx.Err()
 	}
 	if err != nil {
-		s.close()
+		s.Close()
 	}
 	return err
 }
 
-func (s *Stream) close() {
+// Close ends reading.
+func (s *Stream) Close() {
 	if s.from != nil {
 		s.from.Close()
 		s.from, s.line = nil, nil

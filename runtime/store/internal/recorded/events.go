@@ -4,25 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Script is what is recorded of a conversation, record by record.
+// Script is what is recorded of a conversation in a file.
 type Script interface {
-	// Read puts the events of the next record into a stream, which may be none. The error
-	// is [io.EOF] at the end, and a [*store.DamageError] where the events end early.
-	Read(ctx context.Context, into *Stream) error
-	// Totals describes the events up to here, but for how many there are and when the last was.
-	Totals() store.Totals
+	// Tell tells the events that were not told. The error is [ErrStopped] where no more are
+	// wanted, and a [*store.DamageError] where they end early.
+	Tell(ctx context.Context, t *Teller) error
 }
+
+// ErrStopped ends the telling of events where no more are wanted.
+var ErrStopped = errors.New("no more events are wanted")
 
 // Growing is a [Script] in a file of lines that is appended to.
 type Growing interface {
@@ -51,84 +49,55 @@ func (g *Grown) unchanged() bool {
 
 // mark is what is known after what has been read of a file, and that it was read.
 type mark struct {
-	Read  int64
-	Sum   uint32
-	Count int
-	Last  time.Time
-	State json.RawMessage
+	Read   int64
+	Sum    uint32
+	Totals store.Totals
+	State  json.RawMessage
 }
 
 // Read reads a script from its beginning, as [store.Record] has it.
 func Read(ctx context.Context, id transcript.ID, script Script, at *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	var s Stream
+	t := Teller{Yield: yield}
 	var from mark
 	growing, canGrow := script.(Growing)
-	if at != nil && len(*at) > 0 && (!canGrow || !s.resume(ctx, growing, *at, &from)) {
-		return store.Totals{}, store.ErrChanged
+	if at != nil && len(*at) > 0 {
+		if !canGrow || !from.resume(ctx, growing, *at) {
+			return store.Totals{}, store.ErrChanged
+		}
+		t.Totals = from.Totals
 	}
-	err := s.each(ctx, script, yield)
-	totals := script.Totals()
-	var damage *store.DamageError
-	switch {
-	case err == nil || err == io.EOF:
-		totals.Events, totals.LastAt = s.count, s.last
-	case errors.As(err, &damage):
-		damage.Event = s.count
-		totals.Uncounted = err
-		return totals, damage
-	default:
-		totals.Uncounted = err
-		return totals, fmt.Errorf("reading the events of %s: %w", id, err)
+	err := script.Tell(ctx, &t)
+	if err == ErrStopped {
+		return t.Totals, nil
 	}
 	if at != nil {
-		if *at = nil; canGrow && err == io.EOF {
-			*at = s.mark(ctx, growing, &from)
+		if *at = nil; canGrow && err == nil {
+			*at = from.next(ctx, growing, t.Totals)
 		}
 	}
-	return totals, nil
+	return t.End(id, err)
 }
 
-// each calls yield with the events of a script. The error is [io.EOF] at the end, and nil where
-// yield returns false.
-func (s *Stream) each(ctx context.Context, script Script, yield func(*transcript.Event) bool) error {
-	for {
-		err := script.Read(ctx, s)
-		if err != nil {
-			return err
-		}
-		if yield == nil {
-			s.skip()
-		}
-		for s.Next() {
-			if !yield(s.Event()) {
-				return nil
-			}
-		}
-	}
-}
-
-// mark returns what is needed to go on after all events; nil where that is not possible.
-func (s *Stream) mark(ctx context.Context, script Growing, from *mark) []byte {
+// next returns what is needed to go on after all events; nil where that is not possible.
+func (m mark) next(ctx context.Context, script Growing, totals store.Totals) []byte {
 	f := script.Grown()
 	if f == nil {
 		return nil
 	}
-	m := mark{Read: *f.Read, Count: s.count, Last: s.last}
-	if from.Read > m.Read {
-		*from = mark{}
+	if m.Read > *f.Read {
+		m = mark{}
 	}
 	state, failed := json.Marshal(f.State)
-	sum, err := jsonl.Sum(ctx, f.File, from.Sum, from.Read, m.Read)
+	sum, err := jsonl.Sum(ctx, f.File, m.Sum, m.Read, *f.Read)
 	if err != nil || failed != nil || !f.unchanged() {
 		return nil
 	}
-	m.Sum, m.State = sum, state
-	data, _ := json.Marshal(m)
+	data, _ := json.Marshal(mark{*f.Read, sum, totals, state})
 	return data
 }
 
 // resume goes on after the events of a mark, and reports whether it can.
-func (s *Stream) resume(ctx context.Context, script Growing, data []byte, m *mark) bool {
+func (m *mark) resume(ctx context.Context, script Growing, data []byte) bool {
 	f := script.Grown()
 	if f == nil || json.Unmarshal(data, m) != nil || json.Unmarshal(m.State, f.State) != nil {
 		return false
@@ -136,7 +105,7 @@ func (s *Stream) resume(ctx context.Context, script Growing, data []byte, m *mar
 	if sum, err := jsonl.Sum(ctx, f.File, 0, 0, m.Read); err != nil || sum != m.Sum {
 		return false
 	}
-	*f.Read, s.count, s.last = m.Read, m.Count, m.Last
+	*f.Read = m.Read
 	goes, err := script.Goes(ctx)
 	return goes && err == nil
 }

@@ -28,6 +28,16 @@ func (t *Teller) Tell(e *Event, copied bool) bool {
 	return t.TellEvent(x)
 }
 
+// TellAll hands over the events of a record. The error is [ErrStopped] where no more are wanted.
+func (t *Teller) TellAll(events []Event, copied bool) error {
+	for i := range events {
+		if !t.Tell(&events[i], copied) {
+			return ErrStopped
+		}
+	}
+	return nil
+}
+
 // TellEvent hands over an event, which has no index yet.
 func (t *Teller) TellEvent(x transcript.Event) bool {
 	x.Index = t.Totals.Events

@@ -112,7 +112,7 @@ func (e *Event) Decode() transcript.Event {
 		d.Text = unescaped(e.question())
 		return d
 	}
-	raw, ok := e.Field(e.content())
+	raw, ok := e.content()
 	if !ok {
 		return d
 	}
@@ -169,24 +169,23 @@ func (e *Event) CompactedTurns() int {
 	return *c.ToTurn + 1
 }
 
-// content returns the field of what was said, asked for or returned. For kinds without
-// one it is a field that does not exist.
-func (e *Event) content() Field {
-	switch e.Kind {
-	case transcript.KindUser, transcript.KindToolResult:
-		return FieldContent
-	case transcript.KindAssistant:
-		return FieldMessage
-	case transcript.KindReasoning:
-		return FieldReasoning
-	case transcript.KindStructured:
-		return FieldData
-	case transcript.KindToolCall:
-		return FieldArguments
-	case transcript.KindInquiryResponse:
-		return FieldAnswer
+// contentFields are the fields of what was said, asked for or returned; FieldType stands for
+// none.
+var contentFields = [...]Field{
+	transcript.KindUser:            FieldContent,
+	transcript.KindAssistant:       FieldMessage,
+	transcript.KindReasoning:       FieldReasoning,
+	transcript.KindStructured:      FieldData,
+	transcript.KindToolCall:        FieldArguments,
+	transcript.KindToolResult:      FieldContent,
+	transcript.KindInquiryResponse: FieldAnswer,
+}
+
+func (e *Event) content() ([]byte, bool) {
+	if int(e.Kind) >= len(contentFields) || contentFields[e.Kind] == FieldType {
+		return nil, false
 	}
-	return numFields
+	return e.Field(contentFields[e.Kind])
 }
 
 // stringField returns what stands between the quotes of a field that holds a
@@ -203,13 +202,7 @@ func (e *Event) question() []byte {
 	if text, ok := jsontext.Unquote(raw); ok {
 		return text
 	}
-	var text []byte
-	for m := range jsontext.Members(raw) {
-		if jsontext.KeyIs(m.Key, "text") {
-			text, _ = jsontext.Unquote(m.Value)
-		}
-	}
-	return text
+	return jsontext.GetText(raw, "text")
 }
 
 func (e *Event) set(f Field, v span) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/jp/internal/events"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -89,9 +90,9 @@ func checkEnd(t *testing.T, data []byte, n int, end int64, err error) {
 		t.Fatalf("%d events, want %d", n, len(objects))
 	case err != nil && !errors.As(err, &damage):
 		t.Fatalf("%T is not a DamageError", err)
-	case err != nil && valid && damage.Kind != events.DamageTooDeep:
+	case err != nil && valid && damage.Kind != jsontext.TooDeep:
 		t.Fatalf("%v, but the array is whole", err)
-	case err != nil && (damage.Event != n || damage.Offset < end || damage.Offset > int64(len(data))):
+	case err != nil && (damage.Event != n || int64(damage.Offset) < end || damage.Offset > len(data)):
 		t.Fatalf("%v, after %d events up to byte %d of %d", err, n, end, len(data))
 	}
 }
@@ -145,7 +146,7 @@ func FuzzPretty(f *testing.F) {
 		s := events.NewScanner([]byte(`[{"type":"inquiry_response","answer":` + string(value) + `}]`))
 		if !s.Next() {
 			var damage *events.DamageError
-			if !errors.As(s.Err(), &damage) || damage.Kind != events.DamageTooDeep {
+			if !errors.As(s.Err(), &damage) || damage.Kind != jsontext.TooDeep {
 				t.Fatal(s.Err())
 			}
 			return

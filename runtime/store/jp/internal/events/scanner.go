@@ -1,7 +1,18 @@
+// Package events reads the events.json file of a JP conversation: a scanner over
+// its events, which decodes them where it is asked to.
+//
+// The scanner works on a part of the file at a time. It copies and allocates
+// nothing per event, and looks only at the structure. [Event.Decode] undoes JSON
+// escapes, and the base64 that JP applies to tool data at rest.
+//
+// Everything recorded is untrusted. The package never panics on any input, never
+// recurses deeper than [MaxDepth], never opens or writes a file, and never changes
+// the bytes it was given.
 package events
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -9,9 +20,28 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
+// ErrNoTimestamp is the error of an event without a timestamp, which is one that
+// has no such key, or a value of it that is not a string.
+var ErrNoTimestamp = errors.New("the event has no timestamp")
+
 // MaxDepth is how many arrays and objects may be open at once, counting the
 // outermost array. Deeper files are damaged.
 const MaxDepth = jsontext.MaxDepth
+
+// DamageError says where a file stops being an array of events.
+type DamageError struct {
+	jsontext.Failure
+	Event int // index of the damaged element; also the number of whole events before it
+}
+
+func (e *DamageError) Error() string {
+	detail := map[jsontext.FailureKind]string{
+		jsontext.CutOff:      "the file ends in the middle of the array",
+		jsontext.CutInString: "the file ends inside a string",
+		jsontext.TooDeep:     "nested deeper than any event JP writes",
+	}[e.Kind]
+	return fmt.Sprintf("damaged at byte %d (event %d): %s", e.Offset, e.Event, cmp.Or(e.Detail, detail))
+}
 
 // Scanner walks the events of one events.json file.
 //
@@ -27,7 +57,7 @@ const MaxDepth = jsontext.MaxDepth
 // grammar is checked.
 type Scanner struct {
 	jsontext.Cursor // over the file
-	state           scanState
+	begun, done     bool
 	count           int // events returned so far, also the index of the next one
 	event           Event
 	err             error
@@ -38,15 +68,6 @@ type Scanner struct {
 	stamp    span  // the timestamp of the event that was returned last
 }
 
-type scanState uint8
-
-const (
-	scanBegin scanState = iota // before the array
-	scanFirst                  // behind '['
-	scanMore                   // behind an event
-	scanDone
-)
-
 // NewScanner returns a scanner over the whole content of an events.json file.
 // The data must not change while the scanner or an event of it is in use.
 func NewScanner(data []byte) *Scanner { return &Scanner{Cursor: jsontext.Cursor{Data: data}} }
@@ -54,43 +75,21 @@ func NewScanner(data []byte) *Scanner { return &Scanner{Cursor: jsontext.Cursor{
 // Next advances to the next event. It returns false at the end and at the
 // first damage; every whole event before the damage has been returned then.
 func (s *Scanner) Next() bool {
-	switch s.state {
-	case scanBegin:
-		if !s.open() {
-			return s.stop()
-		}
-	case scanMore:
-		if !s.separator() {
-			return s.stop()
-		}
-	case scanDone:
-		return false
+	if s.done || s.advance() {
+		return !s.done
 	}
-	if !s.Space() {
-		return s.stop()
+	s.done = true
+	if s.Failure != nil {
+		s.err = &DamageError{*s.Failure, s.count}
 	}
-	switch c := s.Data[s.Pos]; {
-	case c == '{':
-		if s.scanEvent() {
-			s.state = scanMore
-			return true
-		}
-	case c == ']' && s.state == scanFirst:
-		s.Pos++
-		s.close()
-	case c == ']':
-		s.fail(DamageSyntax, s.Pos, "expected another event after ',', found ']'")
-	default:
-		s.fail(DamageNotObject, s.Pos, "expected an event, which is a JSON object, found "+jsontext.Describe(c))
-	}
-	return s.stop()
+	return false
 }
 
 // Event returns the current event. The value behind the pointer is overwritten
 // by Next.
 func (s *Scanner) Event() *Event { return &s.event }
 
-// Err returns nil after a whole file, otherwise a *DamageError, or the error of [Scanner.Fail].
+// Err returns nil after a whole file, otherwise a *DamageError.
 func (s *Scanner) Err() error { return s.err }
 
 // Totals describes the events up to here, as JP counts them: a file that is
@@ -107,52 +106,55 @@ func (s *Scanner) Totals() store.Totals {
 	return t
 }
 
-func (s *Scanner) stop() bool {
-	if f := s.Failure; f != nil {
-		s.err, s.Failure = damage(f, s.count), nil
+// advance reads the next event, and what is before it. It returns false at the end of the
+// array, and where it fails.
+func (s *Scanner) advance() bool {
+	first := !s.begun
+	if s.begun = true; first && !s.open() || !s.Space() {
+		return false
 	}
-	s.state = scanDone
-	return false
+	c := s.Data[s.Pos]
+	if c == ']' {
+		s.Pos++
+		return s.close()
+	}
+	if !first {
+		if c != ',' {
+			return s.fail("expected ',' or ']' after an event, found ")
+		}
+		if s.Pos++; !s.Space() {
+			return false
+		}
+		if s.Data[s.Pos] == ']' {
+			return s.fail("expected another event after ',', found ")
+		}
+	}
+	if s.Data[s.Pos] != '{' {
+		return s.fail("expected an event, which is a JSON object, found ")
+	}
+	return s.scanEvent()
 }
 
 // open consumes the '[' of the array.
 func (s *Scanner) open() bool {
 	s.Pos = jsontext.SkipSpace(s.Data, 0)
 	if s.Pos == len(s.Data) {
-		return s.fail(DamageCutOff, s.Pos, "the file is empty; expected a JSON array of events")
+		s.Failure = &jsontext.Failure{Kind: jsontext.CutOff, Offset: s.Pos, Detail: "the file is empty; expected a JSON array of events"}
+		return false
 	}
-	if c := s.Data[s.Pos]; c != '[' {
-		return s.fail(DamageNotArray, s.Pos, "expected '[', the start of a JSON array of events, found "+jsontext.Describe(c))
+	if s.Data[s.Pos] != '[' {
+		return s.fail("expected '[', the start of a JSON array of events, found ")
 	}
 	s.Pos++
-	s.state = scanFirst
 	return true
 }
 
-// separator consumes what follows an event: ',' (true), or the end of the array
-// with everything behind it, or damage.
-func (s *Scanner) separator() bool {
-	if !s.Space() {
-		return false
-	}
-	switch c := s.Data[s.Pos]; c {
-	case ',':
-		s.Pos++
-		return true
-	case ']':
-		s.Pos++
-		s.close()
-		return false
-	default:
-		return s.fail(DamageSyntax, s.Pos, "expected ',' or ']' after an event, found "+jsontext.Describe(c))
-	}
-}
-
-// close checks that nothing follows the array.
-func (s *Scanner) close() {
+// close fails where something follows the array, which is no event in any case.
+func (s *Scanner) close() bool {
 	if s.Pos = jsontext.SkipSpace(s.Data, s.Pos); s.Pos < len(s.Data) {
-		s.fail(DamageTrailingData, s.Pos, "expected the end of the file after the array, found "+jsontext.Describe(s.Data[s.Pos]))
+		s.fail("expected the end of the file after the array, found ")
 	}
+	return false
 }
 
 // scanEvent reads the object at s.Pos into s.event.
@@ -198,11 +200,8 @@ func (s *Scanner) turnOf(k transcript.Kind) int {
 	return s.turn
 }
 
-// fail records the damage and returns false, so that callers can return it.
-func (s *Scanner) fail(kind DamageKind, offset int, detail string) bool {
-	s.err = &DamageError{Kind: kind, Offset: int64(offset), Event: s.count, Detail: detail}
+// fail records what is at the current place, and returns false so that callers can return it.
+func (s *Scanner) fail(expected string) bool {
+	s.Failure = &jsontext.Failure{Offset: s.Pos, Detail: expected + jsontext.Describe(s.Data[s.Pos])}
 	return false
 }
-
-// Fail ends the scan with an error that is not about the file.
-func (s *Scanner) Fail(err error) { s.state, s.err = scanDone, err }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp/internal/events"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/google/go-cmp/cmp"
 )
@@ -185,54 +186,54 @@ func TestDamage(t *testing.T) {
 	for _, test := range []struct {
 		data  string
 		whole int // events before the damage
-		kind  events.DamageKind
-		at    int64
+		kind  jsontext.FailureKind
+		at    int
 	}{
-		{``, 0, events.DamageCutOff, 0},
-		{" \n", 0, events.DamageCutOff, 2},
-		{`{}`, 0, events.DamageNotArray, 0},
-		{` null`, 0, events.DamageNotArray, 1},
-		{"\x00\x01", 0, events.DamageNotArray, 0},
-		{`[`, 0, events.DamageCutOff, 1},
-		{`[{}`, 1, events.DamageCutOff, 3},
-		{`[{},`, 1, events.DamageCutOff, 4},
-		{`[{},]`, 1, events.DamageSyntax, 4},
-		{`[,{}]`, 0, events.DamageNotObject, 1},
-		{`[{}{}]`, 1, events.DamageSyntax, 3},
-		{`[{}}`, 1, events.DamageSyntax, 3},
-		{`[{},1]`, 1, events.DamageNotObject, 4},
-		{`[{},[]]`, 1, events.DamageNotObject, 4},
-		{`[{},"x",{}]`, 1, events.DamageNotObject, 4},
-		{`[{}] []`, 1, events.DamageTrailingData, 5},
-		{`[]x`, 0, events.DamageTrailingData, 2},
-		{"[{}]\x00", 1, events.DamageTrailingData, 4},
-		{`[{"a"}]`, 0, events.DamageSyntax, 5},
-		{`[{"a":}]`, 0, events.DamageSyntax, 6},
-		{`[{"a":1,}]`, 0, events.DamageSyntax, 8},
-		{`[{a:1}]`, 0, events.DamageSyntax, 2},
-		{`[{,}]`, 0, events.DamageSyntax, 2},
-		{`[{"a":1 "b":2}]`, 0, events.DamageSyntax, 8},
-		{`[{"a":[1,]}]`, 0, events.DamageSyntax, 9},
-		{`[{"a":[}]}]`, 0, events.DamageSyntax, 7},
-		{`[{"a":{]}}]`, 0, events.DamageSyntax, 7},
-		{`[{"a":{"b":1]}]`, 0, events.DamageSyntax, 12},
-		{`[{"a":{"b":1,"c"}}]`, 0, events.DamageSyntax, 16},
-		{`[{"a":{"b":1,}}]`, 0, events.DamageSyntax, 13},
-		{`[{"a":{1:2}}]`, 0, events.DamageSyntax, 7},
-		{`[{"a":tru}]`, 0, events.DamageSyntax, 9},
-		{`[{"a":nul`, 0, events.DamageCutOff, 9},
-		{`[{"a":True}]`, 0, events.DamageSyntax, 6},
-		{`[{"a":01}]`, 0, events.DamageSyntax, 7},
-		{`[{"a":-}]`, 0, events.DamageSyntax, 7},
-		{`[{"a":1.}]`, 0, events.DamageSyntax, 8},
-		{`[{"a":.5}]`, 0, events.DamageSyntax, 6},
-		{`[{"a":1e+}]`, 0, events.DamageSyntax, 9},
-		{`[{"a":+1}]`, 0, events.DamageSyntax, 6},
-		{`[{"a":NaN}]`, 0, events.DamageSyntax, 6},
-		{`[{"a":"b`, 0, events.DamageCutOff, 8},
-		{`[{"a":"b\"}]`, 0, events.DamageCutOff, 12},
-		{deep(events.MaxDepth - 1), 0, events.DamageTooDeep, 260},
-		{`[{"a":` + strings.Repeat(`{"a":`, 100_000), 0, events.DamageTooDeep, 6 + 254*5},
+		{``, 0, jsontext.CutOff, 0},
+		{" \n", 0, jsontext.CutOff, 2},
+		{`{}`, 0, jsontext.Syntax, 0},
+		{` null`, 0, jsontext.Syntax, 1},
+		{"\x00\x01", 0, jsontext.Syntax, 0},
+		{`[`, 0, jsontext.CutOff, 1},
+		{`[{}`, 1, jsontext.CutOff, 3},
+		{`[{},`, 1, jsontext.CutOff, 4},
+		{`[{},]`, 1, jsontext.Syntax, 4},
+		{`[,{}]`, 0, jsontext.Syntax, 1},
+		{`[{}{}]`, 1, jsontext.Syntax, 3},
+		{`[{}}`, 1, jsontext.Syntax, 3},
+		{`[{},1]`, 1, jsontext.Syntax, 4},
+		{`[{},[]]`, 1, jsontext.Syntax, 4},
+		{`[{},"x",{}]`, 1, jsontext.Syntax, 4},
+		{`[{}] []`, 1, jsontext.Syntax, 5},
+		{`[]x`, 0, jsontext.Syntax, 2},
+		{"[{}]\x00", 1, jsontext.Syntax, 4},
+		{`[{"a"}]`, 0, jsontext.Syntax, 5},
+		{`[{"a":}]`, 0, jsontext.Syntax, 6},
+		{`[{"a":1,}]`, 0, jsontext.Syntax, 8},
+		{`[{a:1}]`, 0, jsontext.Syntax, 2},
+		{`[{,}]`, 0, jsontext.Syntax, 2},
+		{`[{"a":1 "b":2}]`, 0, jsontext.Syntax, 8},
+		{`[{"a":[1,]}]`, 0, jsontext.Syntax, 9},
+		{`[{"a":[}]}]`, 0, jsontext.Syntax, 7},
+		{`[{"a":{]}}]`, 0, jsontext.Syntax, 7},
+		{`[{"a":{"b":1]}]`, 0, jsontext.Syntax, 12},
+		{`[{"a":{"b":1,"c"}}]`, 0, jsontext.Syntax, 16},
+		{`[{"a":{"b":1,}}]`, 0, jsontext.Syntax, 13},
+		{`[{"a":{1:2}}]`, 0, jsontext.Syntax, 7},
+		{`[{"a":tru}]`, 0, jsontext.Syntax, 9},
+		{`[{"a":nul`, 0, jsontext.CutOff, 9},
+		{`[{"a":True}]`, 0, jsontext.Syntax, 6},
+		{`[{"a":01}]`, 0, jsontext.Syntax, 7},
+		{`[{"a":-}]`, 0, jsontext.Syntax, 7},
+		{`[{"a":1.}]`, 0, jsontext.Syntax, 8},
+		{`[{"a":.5}]`, 0, jsontext.Syntax, 6},
+		{`[{"a":1e+}]`, 0, jsontext.Syntax, 9},
+		{`[{"a":+1}]`, 0, jsontext.Syntax, 6},
+		{`[{"a":NaN}]`, 0, jsontext.Syntax, 6},
+		{`[{"a":"b`, 0, jsontext.CutInString, 8},
+		{`[{"a":"b\"}]`, 0, jsontext.CutInString, 12},
+		{deep(events.MaxDepth - 1), 0, jsontext.TooDeep, 260},
+		{`[{"a":` + strings.Repeat(`{"a":`, 100_000), 0, jsontext.TooDeep, 6 + 254*5},
 	} {
 		found, err := scan(test.data)
 		var damage *events.DamageError
@@ -274,7 +275,7 @@ func TestCutOffAtEveryByte(t *testing.T) {
 		}
 		found, err := scan(stream[:cut])
 		var damage *events.DamageError
-		if !errors.As(err, &damage) || damage.Kind != events.DamageCutOff || damage.Event != want || damage.Offset != int64(cut) {
+		if !errors.As(err, &damage) || damage.Kind != jsontext.CutOff && damage.Kind != jsontext.CutInString || damage.Event != want || damage.Offset != cut {
 			t.Fatalf("cut at %d: error %v, want the cut in event %d", cut, err, want)
 		}
 		if len(found) != want {
