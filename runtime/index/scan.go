@@ -19,7 +19,6 @@ type scan struct {
 	at       *Position // of that
 	found    set       // messages that may match by their texts
 	known    []known   // by place of an owner
-	current  Hit
 }
 
 // known is what is known of the conversation that has a part.
@@ -96,8 +95,7 @@ func (s *scan) of(n uint32) *known {
 
 // hit returns the next message.
 func (s *scan) hit() *Hit {
-	s.current = Hit{Position: *s.at, Kind: s.rows.kind(s.next), Conversation: s.of(s.next).Conversation, scan: s, message: s.next}
-	return &s.current
+	return &Hit{*s.at, s.rows.kind(s.next), s.of(s.next).Conversation, s, s.next}
 }
 
 // look is how long it takes to look at a message, in units of what it takes to read one in a list.
