@@ -192,7 +192,6 @@ type Event struct {
 	Text     []byte
 	Encoding transcript.Encoding
 	JSON     bool // Text is JSON, indented by two spaces
-	Cut      bool // strings in Text were cut, and marked
 	// Chars is the length of the whole text in characters, and Head how many of
 	// its first characters Text begins with, where Text is not all of it; the rest
 	// of Text is its end. Both are 0 otherwise. A text that is not a recorded

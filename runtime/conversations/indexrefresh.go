@@ -192,7 +192,7 @@ func (r *refreshing) run(ctx context.Context) error {
 // garbage collector can, and returns what ends that. What an index takes is held until a part
 // of it is written: without a bound there is as much garbage beside it.
 func limitMemory() (end func()) {
-	const most = 175 << 20
+	const most = 200 << 20
 	before := debug.SetMemoryLimit(-1)
 	if before <= most {
 		return func() {}

@@ -365,20 +365,20 @@ func TestReadEvents(t *testing.T) {
 	)
 	var got []string
 	_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", MaxText: 40, Event: func(e *conversations.Event) error {
-		got = append(got, fmt.Sprintf("%v %s/%s %q json=%t cut=%t chars=%d head=%d error=%t", e.Kind, e.Name, e.CallID, e.Text, e.JSON, e.Cut, e.Chars, e.Head, e.IsError))
+		got = append(got, fmt.Sprintf("%v %s/%s %q json=%t chars=%d head=%d error=%t", e.Kind, e.Name, e.CallID, e.Text, e.JSON, e.Chars, e.Head, e.IsError))
 		return nil
 	}})
 	want := []string{
-		`turn_start / "" json=false cut=false chars=0 head=0 error=false`,
-		`user / "` + head + tail + `" json=false cut=false chars=100 head=24 error=false`,
-		`reasoning / "why" json=false cut=false chars=0 head=0 error=false`,
-		`tool_call fs_read/call_1 "{\n  \"path\": \"` + head + ` … 60 characters omitted … ` + tail + `\"\n}" json=true cut=true chars=0 head=0 error=false`,
-		`tool_result /call_1 "` + head + `567890123456789é" json=false cut=false chars=101 head=24 error=true`,
-		`inquiry / "sure?" json=false cut=false chars=0 head=0 error=false`,
-		`inquiry_response / "true" json=true cut=false chars=0 head=0 error=false`,
-		`structured / "{\n  \"a\": \"b\"\n}" json=true cut=false chars=0 head=0 error=false`,
-		`structured / "a text" json=false cut=false chars=0 head=0 error=false`,
-		`assistant / "done" json=false cut=false chars=0 head=0 error=false`,
+		`turn_start / "" json=false chars=0 head=0 error=false`,
+		`user / "` + head + tail + `" json=false chars=100 head=24 error=false`,
+		`reasoning / "why" json=false chars=0 head=0 error=false`,
+		`tool_call fs_read/call_1 "{\n  \"path\": \"` + head + ` … 60 characters omitted … ` + tail + `\"\n}" json=true chars=0 head=0 error=false`,
+		`tool_result /call_1 "` + head + `567890123456789é" json=false chars=101 head=24 error=true`,
+		`inquiry / "sure?" json=false chars=0 head=0 error=false`,
+		`inquiry_response / "true" json=true chars=0 head=0 error=false`,
+		`structured / "{\n  \"a\": \"b\"\n}" json=true chars=0 head=0 error=false`,
+		`structured / "a text" json=false chars=0 head=0 error=false`,
+		`assistant / "done" json=false chars=0 head=0 error=false`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)

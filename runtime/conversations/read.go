@@ -229,7 +229,7 @@ func handOver(ctx context.Context, q *ReadQuery, c *store.Conversation, wanted s
 		}
 		if !q.NoText {
 			body, info := eventtext.Body(e, transcript.Limits{Text: q.MaxText, JSON: q.MaxJSON, Part: q.Part})
-			out.Text, out.Encoding, out.JSON, out.Cut = body, info.Encoding, info.JSON, info.Cut
+			out.Text, out.Encoding, out.JSON = body, info.Encoding, info.JSON
 			out.Chars, out.Head = info.Chars, info.Head
 		}
 		refused = q.Event(&out)

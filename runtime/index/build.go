@@ -18,7 +18,7 @@ type limits struct {
 }
 
 func usualLimits() limits {
-	return limits{segment: 16 << 20, messages: 1 << 16, postings: 4 << 20}
+	return limits{segment: 12 << 20, messages: 1 << 16, postings: 4 << 20}
 }
 
 // builder is what a segment will have.
@@ -31,9 +31,8 @@ type builder struct {
 
 // owner is a part of a conversation.
 type owner struct {
-	part  uint32
-	order int64
-	key   string
+	part uint32
+	*Conversation
 }
 
 // message is a message of a builder.
@@ -45,9 +44,9 @@ type message struct {
 // add adds a message of a part of a conversation. Those of a part follow each other.
 func (b *builder) add(part uint32, c *Conversation, m *Message) {
 	if n := len(b.owners); n == 0 || b.owners[n-1].part != part {
-		b.owners = append(b.owners, owner{part, c.Order, c.Key})
+		b.owners = append(b.owners, owner{part, c})
 	}
-	added := message{*m, uint16(len(b.owners) - 1)} //nolint:gosec // each has a message
+	added := message{*m, uint16(len(b.owners) - 1)} //nolint:gosec // bounded by full
 	added.Text, added.Extra = bytes.Clone(m.Text), bytes.Clone(m.Extra)
 	b.messages = append(b.messages, added)
 	b.size += len(m.Text) + len(m.Extra)
@@ -55,26 +54,27 @@ func (b *builder) add(part uint32, c *Conversation, m *Message) {
 
 // full reports whether the segment should be written.
 func (b *builder) full() bool {
-	return b.size >= b.limits.segment || len(b.messages) >= b.limits.messages
+	return b.size >= b.limits.segment || max(len(b.messages), len(b.owners)) >= b.limits.messages
 }
 
 // sort sorts the messages by their positions.
 func (b *builder) sort() {
 	slices.SortFunc(b.messages, func(m, n message) int {
 		of, other := b.owners[m.owner], b.owners[n.owner]
-		return cmp.Or(compareTimes(m.Time, n.Time), cmp.Compare(of.order, other.order), compareKeys(of.key, other.key), cmp.Compare(m.Number, n.Number))
+		return cmp.Or(compareTimes(m.Time, n.Time), cmp.Compare(of.Order, other.Order), compareKeys(of.Key, other.Key), cmp.Compare(m.Number, n.Number))
 	})
 }
 
 // file returns the file of the segment, and its checksum.
 func (b *builder) file(reader *terms.Reader) (data []byte, sum uint32, err error) {
 	b.sort()
-	var f fileBuilder
+	lists := b.lists(reader) // first, as that takes the most memory
+	f := fileBuilder{data: make([]byte, 0, b.size*3/2)}
 	b.addMessages(&f)
 	for _, o := range b.owners {
 		f.add(secOwners, binary.LittleEndian.AppendUint32(nil, o.part))
 	}
-	writeLists(&f, b.lists(reader))
+	writeLists(&f, lists)
 	if data, sum = f.finish(); len(data) > math.MaxUint32 {
 		return nil, 0, errTooLarge
 	}

@@ -21,8 +21,6 @@ import (
 const (
 	catalogFile = "catalog"
 	segmentExt  = ".seg"
-	// maxCatalog bounds what is read of a catalog, in bytes.
-	maxCatalog = 1 << 30
 )
 
 // The sections of a catalog.
@@ -66,7 +64,7 @@ type named struct {
 
 // readCatalog reads the catalog in a directory of an index in a language.
 func readCatalog(files directory, language terms.Language) (*catalog, error) {
-	data, err := files.read(catalogFile, maxCatalog)
+	data, err := files.read(catalogFile)
 	if err != nil {
 		return nil, err
 	}

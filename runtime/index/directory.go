@@ -20,7 +20,8 @@ type directory interface {
 	lock(ctx context.Context) (unlock func(), err error)
 	// stamp returns what is another one once a file was replaced; [fs.ErrNotExist] without the file.
 	stamp(name string) (stamp, error)
-	read(name string, most int64) ([]byte, error)
+	// read returns the content of a file.
+	read(name string) ([]byte, error)
 	// write makes a file, or puts another one in its place, as a whole or not at all.
 	write(name string, data []byte) error
 	// open returns the content of a file of a size, and what ends its use. It is a *DamageError
@@ -65,8 +66,11 @@ func (d disk) stamp(name string) (stamp, error) {
 	return fileStamp{info}, nil
 }
 
-func (d disk) read(name string, most int64) ([]byte, error) {
-	data, err := safefile.Read(d.path(name), most)
+// maxRead bounds what is read of a catalog, in bytes.
+const maxRead = 1 << 30
+
+func (d disk) read(name string) ([]byte, error) {
+	data, err := safefile.Read(d.path(name), maxRead)
 	return data, damaged(name, err)
 }
 
@@ -126,7 +130,7 @@ func (m *memory) lock(ctx context.Context) (func(), error) {
 	}
 }
 
-func (m *memory) file(name string) (*content, error) {
+func (m *memory) stamp(name string) (stamp, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if f := m.files[name]; f != nil {
@@ -135,20 +139,12 @@ func (m *memory) file(name string) (*content, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-func (m *memory) stamp(name string) (stamp, error) {
-	f, err := m.file(name)
+func (m *memory) read(name string) ([]byte, error) {
+	f, err := m.stamp(name)
 	if err != nil {
 		return nil, err
 	}
-	return f, nil
-}
-
-func (m *memory) read(name string, _ int64) ([]byte, error) {
-	f, err := m.file(name)
-	if err != nil {
-		return nil, err
-	}
-	return f.data, nil
+	return f.(*content).data, nil
 }
 
 func (m *memory) write(name string, data []byte) error {
@@ -159,7 +155,7 @@ func (m *memory) write(name string, data []byte) error {
 }
 
 func (m *memory) open(name string, _ int64) ([]byte, func(), error) {
-	data, err := m.read(name, 0)
+	data, err := m.read(name)
 	return data, func() {}, err
 }
 

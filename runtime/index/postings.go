@@ -86,11 +86,13 @@ func addPostings[T posting](w *listWriter, sorted []T, base gram, times int) {
 // lists returns the lists of what a builder has, one writer after the other in the order of their
 // grams. They are made in parts, two at a time: each part takes much memory.
 func (b *builder) lists(reader *terms.Reader) []*listWriter {
-	counts := b.countBytes()
 	parts := [...]func(*listWriter){
-		func(w *listWriter) { b.trigrams(w, counts, 0, 'c') },
-		func(w *listWriter) { b.trigrams(w, counts, 'c', 'n') },
-		func(w *listWriter) { b.trigrams(w, counts, 'n', 256) },
+		func(w *listWriter) { b.trigrams(w, 0, 'a') },
+		func(w *listWriter) { b.trigrams(w, 'a', 'e') },
+		func(w *listWriter) { b.trigrams(w, 'e', 'i') },
+		func(w *listWriter) { b.trigrams(w, 'i', 'o') },
+		func(w *listWriter) { b.trigrams(w, 'o', 't') },
+		func(w *listWriter) { b.trigrams(w, 't', 256) },
 		b.pairs,
 		func(w *listWriter) { b.terms(w, reader) },
 	}
@@ -118,21 +120,14 @@ func (b *builder) folded(yield func(document uint32, text []byte)) {
 	}
 }
 
-// countBytes returns about how often folded texts have each byte.
-func (b *builder) countBytes() (counts [256]int) {
-	for i := range b.messages {
-		for _, c := range b.messages[i].Text {
+// trigrams writes the lists of trigrams that begin with some bytes.
+func (b *builder) trigrams(w *listWriter, from, to int) {
+	var counts [256]int
+	b.folded(func(_ uint32, text []byte) {
+		for _, c := range text {
 			counts[c]++
 		}
-	}
-	for c := 'A'; c <= 'Z'; c++ {
-		counts[c|0x20] += counts[c]
-	}
-	return counts
-}
-
-// trigrams writes the lists of trigrams that begin with some bytes, which there are so many of.
-func (b *builder) trigrams(w *listWriter, counts [256]int, from, to int) {
+	})
 	var found [256][]uint32 // by the first byte
 	most, sum := 0, 0
 	for c := from; c < to; c++ {
@@ -184,7 +179,7 @@ func (b *builder) pairs(w *listWriter) {
 // terms writes the lists of terms: of the documents that have one, and after all of these of
 // those that have it often.
 func (b *builder) terms(w *listWriter, reader *terms.Reader) {
-	var found []uint64
+	found := make([]uint64, 0, min(b.size/5, b.limits.postings)) // which is about how many there are
 	for n := range b.messages {
 		reader.Each(b.messages[n].Text, func(term []byte, _ int) {
 			if len(found) == cap(found) {

@@ -157,7 +157,7 @@ func (a *around) newOnly(e conversations.Event) event {
 		return a.about(newEvent(&e, kind), aboutEvent)
 	}
 	all := e.Chars
-	e.Chars, e.Head, e.Cut = 0, 0, false
+	e.Chars, e.Head = 0, 0
 	made := newEvent(&e, kind)
 	made.chars = all
 	switch parts := max(1, (all+partChars-1)/partChars); {

@@ -13,9 +13,8 @@ import (
 // how many characters are missing between each two. Where something is missing at
 // one end, the part there is empty.
 type body struct {
-	parts  []string // one at least
-	gaps   []int    // each more than 0; one fewer than parts
-	inside bool     // strings inside are cut and marked: more is missing than gaps have
+	parts []string // one at least
+	gaps  []int    // each more than 0; one fewer than parts
 }
 
 // newText is text in the characters that are going to be shown. s may have only two
@@ -124,7 +123,7 @@ func (t *body) kept() int {
 	return n
 }
 
-func (t *body) isShortened() bool { return t.inside || len(t.gaps) > 0 }
+func (t *body) isShortened() bool { return len(t.gaps) > 0 }
 
 // length is how many characters String has.
 func (t *body) length() int { return utf8.RuneCountInString(t.String()) }

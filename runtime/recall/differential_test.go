@@ -137,9 +137,6 @@ func readAll(t *testing.T, source conversations.Source, q conversations.ReadQuer
 	q.Event = func(e *conversations.Event) error {
 		event := *e
 		event.Text = slices.Clone(e.Text)
-		if !event.JSON {
-			event.Cut = false // said by Chars
-		}
 		r.Events = append(r.Events, event)
 		return nil
 	}

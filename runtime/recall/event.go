@@ -116,7 +116,6 @@ func newEvent(e *conversations.Event, kind string) event {
 	} else {
 		made.body = newText(string(e.Text), e.Chars, e.Head)
 	}
-	made.body.inside = e.Cut
 	if e.Encoding != transcript.Plain {
 		made.shown.Encoding = e.Encoding.String()
 	}
@@ -173,10 +172,7 @@ func (e *event) render() conversation.ReadEvent {
 		shown.Content = e.body.String()
 	}
 	if e.body.isShortened() {
-		shown.Truncated = true
-		if !e.body.inside {
-			shown.Chars = e.chars
-		}
+		shown.Truncated, shown.Chars = true, e.chars
 	}
 	return shown
 }

@@ -53,12 +53,8 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
 		}
-		l.cutMany()
 		if err == nil && p.Offset == 0 && (!p.Archived || len(l.Conversations) == 0) {
-			l.others = countOthers(ctx, source, q)
-		}
-		if err == nil && p.Outline && 0 < l.others && l.others <= fewArchived && !isGiven(call, "archived") {
-			err = l.addArchived(ctx, source, q)
+			err = l.addOthers(ctx, source, q)
 		}
 		return err
 	})
@@ -97,15 +93,20 @@ func (l *listing) cutMany() {
 // fewArchived is how many archived conversations an outline of all live ones shows too.
 const fewArchived = 3
 
-// addArchived adds the archived conversations behind the live ones where the answer has
-// room for all of them.
-func (l *listing) addArchived(ctx context.Context, source conversations.Source, q conversations.ListQuery) error {
-	q.Archived, q.Limit = true, fewArchived
-	both := *l
+// addOthers counts the archived conversations that match a query about live ones, or the reverse:
+// for advice, so that without an answer there are none. Outlines of few archived ones are added behind
+// the live ones where the answer has room for all of them.
+func (l *listing) addOthers(ctx context.Context, source conversations.Source, q conversations.ListQuery) error {
+	q.Archived, q.Limit, q.Sizes, q.NoEvents = !q.Archived, fewArchived, l.params.Outline, !l.params.Outline
 	others, err := source.List(ctx, q)
-	if err != nil || len(others.Conversations) != l.others || len(l.outlines) < l.Total {
+	if err != nil || len(others.Conversations) == 0 {
 		return ctx.Err()
 	}
+	l.others = others.Total
+	if !l.params.Outline || l.others > fewArchived || isGiven(l.call, "archived") || len(l.outlines) < l.Total {
+		return ctx.Err()
+	}
+	both := *l
 	both.archived, both.others = l.others, 0
 	both.Total += both.archived
 	both.Conversations = slices.Concat(l.Conversations, others.Conversations)
@@ -113,22 +114,10 @@ func (l *listing) addArchived(ctx context.Context, source conversations.Source, 
 	if err := both.readOutlines(ctx, source); err != nil {
 		return err
 	}
-	both.cutMany()
 	if len(both.outlines) == len(both.Conversations) && chars(both.envelope(len(both.Conversations))) <= maxOutlines {
 		*l = both
 	}
 	return nil
-}
-
-// countOthers is how many archived conversations match a query about live ones, and
-// the reverse. It is for advice: without an answer there is none.
-func countOthers(ctx context.Context, source conversations.Source, q conversations.ListQuery) int {
-	q.Archived, q.Sizes, q.NoEvents, q.Limit = !q.Archived, false, true, 1
-	others, err := source.List(ctx, q)
-	if err != nil || len(others.Conversations) == 0 {
-		return 0
-	}
-	return others.Total
 }
 
 // readOutlines reads outlines until there are more than fit. Of the current
@@ -152,6 +141,7 @@ func (l *listing) readOutlines(ctx context.Context, source conversations.Source)
 		}
 		l.outlines = append(l.outlines, o)
 	}
+	l.cutMany()
 	return nil
 }
 

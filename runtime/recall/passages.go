@@ -105,9 +105,7 @@ func (t *body) only(joined string, spans []excerpt.Span) body {
 		}
 		add(end, false)
 	}
-	shorter := bodyOf(pieces)
-	shorter.inside = t.inside
-	return shorter
+	return bodyOf(pieces)
 }
 
 // headingsBeside returns where headings are that are shown beside parts of a text, as far as there

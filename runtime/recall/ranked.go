@@ -89,25 +89,38 @@ func rankQuery(p conversation.RecallParams) (conversations.RankQuery, []contract
 		Text:   p.Query, Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"),
 		Own: isRecallTool(), MaxPassages: p.Limit, MaxText: passageText, MaxWide: passageWide,
 	}
-	var problems []contract.Problem
-	date := func(name string, given *string) (span iso8601.Span, ok bool) {
-		if given == nil || strings.TrimSpace(*given) == "" {
-			return span, false
-		}
-		span, err := iso8601.Parse(strings.TrimSpace(*given))
-		if err != nil {
-			problems = append(problems, contract.Mismatch(name, dateForms, *given, ""))
-		}
-		return span, err == nil
-	}
-	if span, ok := date("since", p.Since); ok {
-		q.Since = &span.First
-	}
-	if span, ok := date("until", p.Until); ok {
-		q.Until = &span.Last
-	}
-	return q, problems
+	var d dates
+	q.Since, q.Until = d.between("since", p.Since, "until", p.Until)
+	return q, d
 }
+
+// dates are problems with the dates of a call.
+type dates []contract.Problem
+
+// between returns the times that two parameters bound, nil where one is not given.
+func (d *dates) between(first string, since *string, last string, until *string) (from, to *time.Time) {
+	parse := func(name string, given *string) *iso8601.Span {
+		if given == nil || strings.TrimFunc(*given, conversations.IsSpace) == "" {
+			return nil
+		}
+		span, err := iso8601.Parse(strings.TrimFunc(*given, conversations.IsSpace))
+		if err != nil {
+			*d = append(*d, contract.Mismatch(name, dateForms, *given, ""))
+			return nil
+		}
+		return &span
+	}
+	if span := parse(first, since); span != nil {
+		from = &span.First
+	}
+	if span := parse(last, until); span != nil {
+		to = &span.Last
+	}
+	return from, to
+}
+
+// dateForms completes "start_date must …".
+const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W03-1 or 2024-W03, with a time of day behind it or without, such as 2024-01-15T14:30, 2024-01-15 14:30:59 or 20240115T143059, and an offset from UTC behind that or none, such as Z, +02:00 or -0500"
 
 // answer fills the page: the best passages first, as far as there is room, and then more of
 // the best ones.

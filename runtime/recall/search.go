@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
-	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
@@ -89,7 +88,7 @@ func mostRelevantMessages(ctx context.Context, source conversations.Source, q co
 		MaxPassages: q.Limit, MaxText: q.MaxText, MaxWide: q.MaxText,
 	}
 	for kind := transcript.Kind(0); q.Roles != 0 && kind <= transcript.KindSystem; kind++ {
-		if role := kind.Role(); role != transcript.NoRole && q.Roles.Has(role) {
+		if q.Roles.Has(kind.Role()) {
 			ask.Scopes |= kind.Scope()
 		}
 	}
@@ -121,7 +120,7 @@ func mostRelevantMessages(ctx context.Context, source conversations.Source, q co
 // messageQuery is what the parameters ask for, with everything that is wrong with them.
 func messageQuery(p conversation.SearchParams) (conversations.MessageQuery, []contract.Problem) {
 	q := conversations.MessageQuery{Limit: p.Limit, Filter: conversations.Filter{Sources: p.Sources}}
-	var problems []contract.Problem
+	var problems dates
 	if p.Query != nil {
 		q.Text = strings.TrimFunc(*p.Query, conversations.IsSpace)
 		if n := len([]rune(q.Text)); n > maxQuery {
@@ -131,29 +130,12 @@ func messageQuery(p conversation.SearchParams) (conversations.MessageQuery, []co
 			})
 		}
 	}
-	for _, role := range p.Roles {
-		for r := transcript.RoleUser; r <= transcript.RoleTool; r++ {
-			if role == r.String() {
-				q.Roles |= transcript.RolesOf(r)
-			}
+	for r := transcript.RoleUser; r <= transcript.RoleTool; r++ {
+		if slices.Contains(p.Roles, r.String()) {
+			q.Roles |= transcript.RolesOf(r)
 		}
 	}
-	date := func(name string, given *string) (span iso8601.Span, ok bool) {
-		if given == nil || strings.TrimFunc(*given, conversations.IsSpace) == "" {
-			return span, false
-		}
-		span, err := iso8601.Parse(strings.TrimFunc(*given, conversations.IsSpace))
-		if err != nil {
-			problems = append(problems, contract.Mismatch(name, dateForms, *given, ""))
-		}
-		return span, err == nil
-	}
-	if span, ok := date("start_date", p.StartDate); ok {
-		q.Since = &span.First
-	}
-	if span, ok := date("end_date", p.EndDate); ok {
-		q.Until = &span.Last
-	}
+	q.Since, q.Until = problems.between("start_date", p.StartDate, "end_date", p.EndDate)
 	if p.Cursor != nil && *p.Cursor != "" {
 		at, err := parseCursor(*p.Cursor)
 		if err != nil {
@@ -166,9 +148,6 @@ func messageQuery(p conversation.SearchParams) (conversations.MessageQuery, []co
 	}
 	return q, problems
 }
-
-// dateForms completes "start_date must …".
-const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W03-1 or 2024-W03, with a time of day behind it or without, such as 2024-01-15T14:30, 2024-01-15 14:30:59 or 20240115T143059, and an offset from UTC behind that or none, such as Z, +02:00 or -0500"
 
 // countBriefly returns a function that reports whether there is time to count, from the
 // first time it is called.

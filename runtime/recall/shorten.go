@@ -65,7 +65,6 @@ func (t *body) shorten(limit int, as form) (shorter body) {
 		shorter = bodyOf(ends(lines, room, as.tail))
 		over = shorter.length() - limit
 	}
-	shorter.inside = t.inside
 	return shorter
 }
 
@@ -75,9 +74,7 @@ func (t *body) withoutPastes(limit int) body {
 	if t.length() <= limit {
 		return *t
 	}
-	shorter := bodyOf(dropPastes(t.lines(), t.length(), limit+1))
-	shorter.inside = t.inside
-	return shorter
+	return bodyOf(dropPastes(t.lines(), t.length(), limit+1))
 }
 
 // dropPastes drops all but the first lines of pastes of at least some characters, the

@@ -36,8 +36,8 @@ type Event struct {
 // Limits are how many characters a text may have; 0 stands for any number. Of a
 // longer one the first [HeadChars] and the last are kept.
 type Limits struct {
-	// Text is for a text, and for each string inside JSON, which is marked where it
-	// is cut.
+	// Text is for a text, and where JSON is 0 for each string inside JSON, which is marked
+	// where it is cut.
 	Text int
 	// JSON is for JSON as a whole. It is no JSON any more where it is cut.
 	JSON int
@@ -65,7 +65,6 @@ func (l Limits) PartRange() (before, most int) {
 type BodyInfo struct {
 	Encoding Encoding
 	JSON     bool // it is JSON, indented by two spaces, or what a limit left of that; not plain text
-	Cut      bool // strings in it were cut
 	// Chars is how many characters the text has where only the first Head and the
 	// last of them are there; else 0. With a part, Chars is always how many it has.
 	Chars, Head int

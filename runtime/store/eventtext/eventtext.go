@@ -72,16 +72,14 @@ func Body(e *transcript.Event, limits transcript.Limits) ([]byte, transcript.Bod
 		return limited(e.Text, limits, &info), info
 	}
 	info.JSON = true
-	w, c := jsontext.Writer{Indent: true}, cutter{most: limits.Text}
+	w := jsontext.Writer{Indent: true}
 	if limits.Part == 0 {
-		if e.Kind != transcript.KindInquiryResponse {
+		if c := (cutter{most: limits.Text}); limits.JSON == 0 && e.Kind != transcript.KindInquiryResponse {
 			w.Text = c.text()
 		}
 		limits.Text = limits.JSON
 	}
-	body := limited(w.Append(make([]byte, 0, roomFor(len(e.Arguments))), e.Arguments), limits, &info)
-	info.Cut = c.cut
-	return body, info
+	return limited(w.Append(make([]byte, 0, roomFor(len(e.Arguments))), e.Arguments), limits, &info), info
 }
 
 // limited returns what a limit lets through of a text.

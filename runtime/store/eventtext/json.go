@@ -61,19 +61,14 @@ var forms = [...]struct{ recorded, text string }{
 // made writes the members of an event that is not recorded as an object.
 func (w *writer) made() {
 	e, form := w.event, forms[w.event.Kind]
-	w.key("timestamp")
-	if e.Time.IsZero() {
+	if w.key("timestamp"); e.Time.IsZero() {
 		w.dst = append(w.dst, "null"...)
 	} else {
 		w.dst = append(e.Time.AppendFormat(append(w.dst, '"'), time.RFC3339Nano), '"')
 	}
 	w.string("type", form.recorded)
-	if e.CallID != "" {
-		w.string("id", e.CallID)
-	}
-	if e.Name != "" {
-		w.string("name", e.Name)
-	}
+	w.string("id", e.CallID)
+	w.string("name", e.Name)
 	switch {
 	case form.text == "":
 	case len(e.Arguments) > 0:
@@ -89,44 +84,26 @@ func (w *writer) made() {
 	}
 }
 
-// recorded writes the members of a recorded object.
+// recorded writes the members of a recorded object: of a repeated key the last one, and none that
+// is added.
 func (w *writer) recorded() {
-	object := w.event.Object
-	_, timed := jsontext.Unquote(jsontext.Get(object, "timestamp"))
-	if !timed {
+	skipped := map[string]bool{"encoding": true, "chars": true, "head_chars": true, "cut": true, "turn": w.options.Turn, "metadata": w.options.OmitMetadata}
+	if _, timed := jsontext.Unquote(jsontext.Get(w.event.Object, "timestamp")); !timed {
 		w.key("timestamp")
 		w.dst = append(w.dst, "null"...)
+		skipped["timestamp"] = true
 	}
+	members := slices.Collect(jsontext.Members(w.event.Object))
 	last := map[string]int{}
-	i := 0
-	for m := range jsontext.Members(object) {
+	name := func(m jsontext.Member) string { return string(transcript.AppendUnescaped(nil, m.Key)) }
+	for i, m := range members {
 		last[name(m)] = i
-		i++
 	}
-	i = 0
-	for m := range jsontext.Members(object) {
-		if name := name(m); last[name] == i && w.keeps(name, timed) {
+	for i, m := range members {
+		if name := name(m); last[name] == i && !skipped[name] {
 			w.member(name, m.Value)
 		}
-		i++
 	}
-}
-
-func name(m jsontext.Member) string { return string(transcript.AppendUnescaped(nil, m.Key)) }
-
-// keeps reports whether a recorded member is written.
-func (w *writer) keeps(name string, timed bool) bool {
-	switch name {
-	case "timestamp":
-		return timed
-	case "metadata":
-		return !w.options.OmitMetadata
-	case "turn":
-		return !w.options.Turn
-	case "encoding", "chars", "head_chars", "cut":
-		return false
-	}
-	return true
 }
 
 func (w *writer) member(name string, raw []byte) {
@@ -139,11 +116,8 @@ func (w *writer) member(name string, raw []byte) {
 		return
 	}
 	most := 0
-	switch name {
-	case "arguments", "content", "message", "reasoning", "data":
-		if w.event.Kind.Typed() {
-			most = w.options.MaxText
-		}
+	if w.event.Kind.Typed() && slices.Contains([]string{"arguments", "content", "message", "reasoning", "data"}, name) {
+		most = w.options.MaxText
 	}
 	w.value(raw, most)
 }
@@ -151,11 +125,8 @@ func (w *writer) member(name string, raw []byte) {
 // isLong reports whether the text of the event is one that is cut as a whole, with its
 // length beside it.
 func (w *writer) isLong() bool {
-	switch w.event.Kind {
-	case transcript.KindUser, transcript.KindAssistant, transcript.KindReasoning, transcript.KindToolResult:
-		return true
-	}
-	return false
+	const long = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
+	return w.event.Kind.Scope()&long != 0
 }
 
 // text writes the text of the event.
@@ -174,9 +145,7 @@ func (w *writer) value(raw []byte, most int) {
 
 // additions writes the keys that are not recorded.
 func (w *writer) additions() {
-	if w.event.Encoding != transcript.Plain {
-		w.string("encoding", w.event.Encoding.String())
-	}
+	w.string("encoding", w.event.Encoding.String())
 	if w.info.Chars > 0 {
 		w.number("chars", w.info.Chars)
 		w.number("head_chars", w.info.Head)
@@ -190,9 +159,12 @@ func (w *writer) additions() {
 	}
 }
 
+// string writes a member, unless it is empty.
 func (w *writer) string(name, text string) {
-	w.key(name)
-	w.dst = transcript.AppendQuoted(w.dst, []byte(text))
+	if text != "" {
+		w.key(name)
+		w.dst = transcript.AppendQuoted(w.dst, []byte(text))
+	}
 }
 
 func (w *writer) number(name string, n int) {

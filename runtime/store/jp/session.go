@@ -106,7 +106,7 @@ func kindOf(err error) store.ProblemKind {
 	return store.Unreadable
 }
 
-// Close implements [store.Session].
+// Close closes the stores.
 func (s *session) Close() {
 	s.w.kept.Save()
 	for _, root := range s.roots {
@@ -121,7 +121,7 @@ func (s *session) Close() {
 	}
 }
 
-// List implements [store.Session].
+// List returns the conversations of a set in the order of their ids, and what could not be used.
 func (s *session) List(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
 	loaded := map[number]store.Conversation{}
 	isGone := func(_ number, c store.Conversation) bool { return isVanishing(c.Problems) }
@@ -241,7 +241,7 @@ func (s *session) loadMetadata(p *place, c *store.Conversation) ([]byte, error) 
 	return nil, cmp.Or(broken, missing)
 }
 
-// Find implements [store.Session]. A conversation with broken metadata is
+// Find returns one conversation, live or archived. One with broken metadata is
 // returned with that among its problems: its events can still be read.
 func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversation, error) {
 	want, ok := numberOf(id)

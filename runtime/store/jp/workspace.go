@@ -129,7 +129,7 @@ func (w *Workspace) ID() string { return w.id }
 // there is none that JP has on record for this workspace.
 func (w *Workspace) UserStore() string { return w.user }
 
-// Remarks implements [store.Remarker].
+// Remarks returns sentences for people on what is no problem.
 func (w *Workspace) Remarks(context.Context) []string {
 	if w.user != "" || len(w.others) == 0 {
 		return nil

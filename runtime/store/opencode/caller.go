@@ -44,8 +44,8 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 	found := ""
 	for _, src := range l.sources {
 		d, ok := src.(*database)
-		if !ok {
-			continue // versions with trees of files are not known to record calls in time
+		if !ok || d.Do(ctx, func(*opencodeDB) error { return nil }) != nil {
+			continue // it cannot be read; versions with trees of files are not known to record calls in time
 		}
 		parts, err := d.latest(ctx)
 		if err != nil {

@@ -77,7 +77,7 @@ func TestLongText(t *testing.T) {
 				got, info := eventtext.Body(e, transcript.Limits{Text: big, JSON: 5, Part: part})
 				from := min(part-1, last) * big
 				want := runes[min(from, len(runes)):min(from+big, len(runes))]
-				if string(got) != string(want) || info.Chars != len(runes) || info.Head != 0 || info.Cut {
+				if string(got) != string(want) || info.Chars != len(runes) || info.Head != 0 {
 					t.Errorf("part %d has %d bytes, %+v; want %d bytes", part, len(got), info, len(string(want)))
 				}
 			}
@@ -147,13 +147,13 @@ func FuzzParts(f *testing.F) {
 	})
 }
 
-// Each string inside JSON is cut by itself, and then the JSON.
+// JSON is cut as a whole.
 func TestCutJSON(t *testing.T) {
 	t.Parallel()
 	e := decoded(t, `{"type":"tool_call_request","arguments":{"a":"0123456789012","b":"second","c":[1,2,3]}}`)
 	got, info := eventtext.Body(e, transcript.Limits{Text: 5, JSON: 40})
-	const want = "{\n  \"a\": \"012 … 8 charac  2,\n    3\n  ]\n}"
-	if string(got) != want || info.Chars != 120 || info.Head != 24 || !info.Cut {
+	const want = "{\n  \"a\": \"0123456789012\"  2,\n    3\n  ]\n}"
+	if string(got) != want || info.Chars != 77 || info.Head != 24 {
 		t.Errorf("%q, %+v", got, info)
 	}
 }
