@@ -100,15 +100,15 @@ func (w *Writer) content(tag reflect.StructTag, v reflect.Value) {
 	case reflect.Struct:
 		w.element(v)
 	case reflect.String:
-		name, options, isElement := strings.Cut(tag.Get("element"), ",")
-		if isElement = name != ""; isElement {
+		name, options, _ := strings.Cut(tag.Get("element"), ",")
+		if name != "" {
 			if strings.Contains(options, "omitzero") && v.Len() == 0 {
 				return
 			}
 			w.open(name, strings.TrimSuffix(options, ",omitzero"))
 		}
 		w.body(tag.Get("body"), v.String())
-		if isElement {
+		if name != "" {
 			w.Close()
 		}
 	}

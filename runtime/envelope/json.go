@@ -83,7 +83,7 @@ func (w *jsonText) fields(v reflect.Value) {
 		name, option, _ := strings.Cut(tag.Get("json"), ",")
 		if option != "omitzero" || !field.IsZero() {
 			w.name(name)
-			w.value(field, option == "null")
+			w.value(field, tag.Get("nil") == "null")
 		}
 	}
 }

@@ -24,7 +24,7 @@ func FuzzJSON(f *testing.F) {
 			Text string `json:"text"`
 			Gone *int   `json:"gone,omitzero"`
 			None *int   `json:"none"`
-			Null []int  `json:"null,null"`
+			Null []int  `json:"null" nil:"null"`
 		}
 		type variants struct {
 			A *inner `variant:"is=a"`

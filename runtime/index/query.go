@@ -150,8 +150,11 @@ func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err e
 	err = guard(func() error {
 		scans, looked, most := v.scans(&q), 0, c.MostLooked
 		for _, s := range scans {
-			looked += int(min(s.fewest(), s.to-s.next))
-			if !s.query.exact {
+			n := s.to - s.next
+			if all := s.counted(); len(all) > 0 {
+				n = min(n, all[0].count)
+			}
+			if looked += int(n); !s.query.exact {
 				most = c.MostRead
 			}
 		}

@@ -52,19 +52,20 @@ func (s *scan) bound(q *Query) {
 		return // which is so of most segments
 	}
 	s.load()
-	first := func(is func(n uint32) bool) uint32 {
-		return uint32(sort.Search(int(s.to), func(n int) bool { return is(uint32(n)) })) //nolint:gosec // counts
+	first := func(t time.Time, least int) uint32 { // that comes with a time, which is 0, or after it
+		return uint32(sort.Search(int(s.to), func(n int) bool { return compareTimes(s.rows.time(uint32(n)), t) >= least })) //nolint:gosec // counts
 	}
-	if !q.Since.IsZero() {
-		s.to = first(func(n uint32) bool { return compareTimes(s.rows.time(n), q.Since) > 0 })
-	} else if !q.Until.IsZero() {
-		s.to = first(func(n uint32) bool { return s.rows.time(n).IsZero() })
+	switch {
+	case !q.Since.IsZero():
+		s.to = first(q.Since, 1)
+	case !q.Until.IsZero():
+		s.to = first(time.Time{}, 0)
 	}
 	if !q.Until.IsZero() {
-		s.next = first(func(n uint32) bool { return compareTimes(s.rows.time(n), q.Until) >= 0 })
+		s.next = first(q.Until, 0)
 	}
 	if q.After != nil {
-		s.next = max(s.next, first(func(n uint32) bool { return compareTimes(s.rows.time(n), q.After.Time) >= 0 }))
+		s.next = max(s.next, first(q.After.Time, 0))
 	}
 }
 
@@ -144,15 +145,6 @@ func (s *scan) counted() (all []counted) {
 	}
 	slices.SortFunc(all, func(a, b counted) int { return cmp.Compare(a.count, b.count) })
 	return all
-}
-
-// fewest returns about how many messages have the gram of the text that the fewest have, and
-// at least as many as have all.
-func (s *scan) fewest() uint32 {
-	if all := s.counted(); len(all) > 0 {
-		return all[0].count
-	}
-	return s.messages
 }
 
 // advance goes on to the next message that matches, from s.next on, and reports whether there is

@@ -16,12 +16,15 @@ func result(tool *ir.Tool) []code {
 }
 
 func resultField(p *ir.Param) code {
-	about, option := sentence(p.Summary), ""
+	about, tag := sentence(p.Summary), []string{"json", p.Name}
 	switch {
 	case !p.Required:
-		about, option = about+" Left out when it is nil.", ",omitzero"
+		about, tag[1] = about+" Left out when it is nil.", p.Name+",omitzero"
 	case p.Nullable:
-		about, option = about+" Written as null when it is nil.", ",null"
+		about += " Written as null when it is nil."
+		if p.Kind == ir.Array { // another that is nil is empty
+			tag = append(tag, "nil", "null")
+		}
 	}
-	return append(comment(about), p.GoName+" "+goType(p)+tags("json", p.Name+option))
+	return append(comment(about), p.GoName+" "+goType(p)+tags(tag...))
 }

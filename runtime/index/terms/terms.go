@@ -7,6 +7,7 @@
 package terms
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -80,7 +81,7 @@ func classOf(text []byte) (class, int) {
 		return lower, 1
 	case 'A' <= c && c <= 'Z':
 		return upper, 1
-	case '0' <= c && c <= '9':
+	case isDigit(c):
 		return digit, 1
 	case c < utf8.RuneSelf:
 		return other, 1
@@ -170,13 +171,15 @@ func (r *Reader) whole(text []byte, from, to, parts int, yield func([]byte, int)
 	yield(r.folded, from)
 }
 
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
 // word yields a part.
 func (r *Reader) word(word []byte, at int, yield func([]byte, int)) {
 	if len(word) > maxTerm {
 		return
 	}
 	r.folded = fold.Append(r.folded[:0], word)
-	if len(r.folded) > 2 && isLetters(r.folded) {
+	if len(r.folded) > 2 && !slices.ContainsFunc(r.folded, isDigit) {
 		stem, ok := r.stems[string(r.folded)]
 		if !ok {
 			if len(r.stems) == maxStems {
@@ -188,16 +191,6 @@ func (r *Reader) word(word []byte, at int, yield func([]byte, int)) {
 		r.folded = append(r.folded[:0], stem...)
 	}
 	yield(r.folded, at)
-}
-
-// isLetters reports whether a word is of letters alone, of a script that words have stems in.
-func isLetters(word []byte) bool {
-	for _, c := range word {
-		if '0' <= c && c <= '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // unspaced yields the pairs of characters in a run of a script that puts no spaces between
