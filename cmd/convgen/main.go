@@ -14,6 +14,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"runtime/debug"
@@ -263,8 +264,9 @@ const longestLock = 64 << 20
 // warn tells which changes since the contract.lock that is there break callers. One
 // that cannot be read is about to be replaced, and no reason to stop.
 func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result) {
-	old, err := safefile.ReadIn(root, path.Join(result.Contract.Targets.Generated, lock.File), longestLock)
-	if err != nil {
+	name := path.Join(result.Contract.Targets.Generated, lock.File)
+	old, err := safefile.ReadIn(root, name, longestLock)
+	if err != nil || o.uncommitted(name) {
 		return
 	}
 	changes, _, err := result.Changes(old, today())
@@ -276,6 +278,15 @@ func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result) {
 			fmt.Fprintf(stderr, "warning: %s\n", c)
 		}
 	}
+}
+
+// uncommitted reports whether git knows that a file was never committed: nobody depends on
+// a contract that nobody else has.
+func (o *options) uncommitted(name string) bool {
+	cmd := exec.Command("git", "ls-files", "--error-unmatch", "--", name)
+	cmd.Dir = o.dir
+	var exit *exec.ExitError
+	return errors.As(cmd.Run(), &exit) && exit.ExitCode() == 1 // it is another where there is no repository
 }
 
 // print shows what was found. Text is for people; the other formats are read by

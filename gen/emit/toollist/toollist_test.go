@@ -35,7 +35,7 @@ func lists() map[string]list {
 		"mcp": {toollist.MCP().Emit, "generated/mcp/tools.json", func(tool *ir.Tool, schema any) map[string]any {
 			reads := tool.Effect == ir.Read
 			return map[string]any{
-				"name":        tool.Name,
+				"title": tool.Title(), "name": tool.Name,
 				"description": lower.For(*toollist.MCP().Lower, tool).Description,
 				"inputSchema": schema,
 				"annotations": map[string]any{"readOnlyHint": reads, "destructiveHint": !reads, "idempotentHint": reads, "openWorldHint": !reads},
