@@ -38,6 +38,10 @@ func initProject(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "convgen init: %v\n", err)
 		return exitWrong
 	}
+	if program == "" {
+		fmt.Fprintf(stderr, "next:\n  convgen try\n  convgen call git_log limit=3   # in a repository with commits\n  convgen install claude-code\n")
+		return exitOK
+	}
 	if code := generate([]string{"-C", *dir}, stdout, stderr); code != exitOK {
 		return code
 	}
@@ -58,7 +62,9 @@ func writeProject(dir string, stdout io.Writer) (string, error) {
 		return "", err
 	}
 	program := (&ir.Targets{Module: module}).Program()
-	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`).MatchString(program) {
+	if module == "" {
+		program = ""
+	} else if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`).MatchString(program) {
 		return "", fmt.Errorf("%q is no name for a program: end the module's path in letters, digits and hyphens, as in example.com/gittools", program)
 	}
 	files, err := projectFiles(strings.NewReplacer(
@@ -66,6 +72,9 @@ func writeProject(dir string, stdout io.Writer) (string, error) {
 	))
 	if err != nil {
 		return "", err
+	}
+	if module == "" {
+		files = withoutGo(files)
 	}
 	for _, f := range files {
 		if _, err := root.Lstat(f.name); !errors.Is(err, fs.ErrNotExist) {
@@ -97,12 +106,38 @@ func projectFiles(fill *strings.Replacer) ([]projectFile, error) {
 	return files, err
 }
 
+// withoutGo leaves out what only a Go module has: the main, and what tools.toml says of
+// targets.
+func withoutGo(files []projectFile) []projectFile {
+	var kept []projectFile
+	for _, f := range files {
+		if f.name == "main.go" {
+			continue
+		}
+		if f.name == "tools.toml" {
+			f.text = `# What convgen reads. The tools are declared under specs/, one file a tool: convgen serve
+# serves them as they are, and convgen new adds one.
+# Every key there is: convgen schema reference
+
+specs = ["specs/**/*.toml"]
+
+# A command line that specs may run. Their arguments follow its command.
+[cli.git]
+command        = ["git", "--no-pager", "--no-optional-locks", "-c", "core.quotePath=false"]
+end_of_options = ["--end-of-options", "--"] # behind either, git takes nothing for an option
+`
+		}
+		kept = append(kept, f)
+	}
+	return kept
+}
+
 // modulePath reads the path of the module from its go.mod, the grammar of which is in
-// https://go.dev/ref/mod#go-mod-file-module.
+// https://go.dev/ref/mod#go-mod-file-module. It is empty where there is no go.mod.
 func modulePath(root *os.Root) (string, error) {
 	data, err := root.ReadFile("go.mod")
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("there is no go.mod: begin with go mod init example.com/gittools")
+		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("reading go.mod: %w", err)

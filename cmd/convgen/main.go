@@ -45,11 +45,24 @@ usage:
   convgen breaking [-C DIR] [-format text|json|github] -against FILE|git:REVISION
         say what changed since another contract.lock, and for whom it breaks;
         exit 1 if it breaks anyone, and no [[accepted]] in tools.toml says why
+  convgen try [TOOL]
+        run the examples of all tools that read, or of one tool, and show the answers;
+        exit 1 if one gave none
+  convgen call TOOL key=value …
+  convgen tools
+  convgen serve [--workspace DIR] [--http ADDR]
+  convgen jp-tool, install HOST, uninstall HOST, doctor
+        what a program made of the specs has, over the specs as they are, without Go;
+        serve is an MCP server that reads them again when they change
+  convgen approve
+        approve what the tools of this folder run: until then a tool that is new, or runs
+        something else, is offered to assistants as writing
   convgen init [-C DIR]
-        write a project to begin with into a module: tools.toml, a spec, and a main
-        that serves the tools to every host; and generate it
-  convgen new [-C DIR] TOOL
-        write a commented spec to begin with, specs/FAMILY/NAME.toml
+        write a project to begin with: tools.toml and a spec, which convgen serve serves;
+        beside a go.mod also a main with the same tools, generated
+  convgen new [-C DIR] TOOL [--go | --from-help 'PROGRAM WORDS']
+        write a commented spec to begin with, specs/FAMILY/NAME.toml, of a command that runs,
+        with the options that a program's help lists, or of a handler in Go
   convgen fmt [-C DIR] [-check] [FILE]…
         write tools.toml and the specs, or the files named, as they are best written,
         with their comments; -check only names those that are not, and exits with 1
@@ -103,11 +116,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return editorFiles(args, stdout, stderr)
 	case "explain":
 		return explainRule(args, stdout, stderr)
+	case "call", "tools", "serve", "mcp", "jp-tool", "install", "uninstall", "doctor":
+		return hosted(append([]string{command}, args...), stdout, stderr)
+	case "try":
+		return try(args, stdout, stderr)
+	case "approve":
+		return approve(args, stdout, stderr)
 	case "help", "-h", "-help", "--help":
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	default:
-		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are generate, breaking, fmt, init, new, targets, explain, schema and help\n", command)
+		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are new, try, call, tools, serve, approve, install, jp-tool, doctor, init, generate, breaking, fmt, targets, explain, schema and help\n", command)
 		return exitUsage
 	}
 }
@@ -188,6 +207,10 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 		return false, err
 	}
 	var differences []plan.Difference
+	if !result.Diags.HasErrors() && result.Contract.Targets.Generated == "" {
+		fmt.Fprintln(stderr, "tools.toml has no [targets.go]: there is nothing to generate, and convgen serve serves the specs as they are")
+		return true, nil
+	}
 	if !result.Diags.HasErrors() {
 		if differences, err = plan.Compare(root.FS(), result); err != nil {
 			return false, err

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/gen/plan"
@@ -20,11 +21,25 @@ func newSpec(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("new", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	dir := flags.String("C", ".", "")
-	if err := flags.Parse(args); err != nil || flags.NArg() != 1 {
-		fmt.Fprintf(stderr, "convgen new: it takes the name of one tool\nhint: such as convgen new note_add, or note.add for a name with a dot\n")
+	handler := flags.Bool("go", false, "")
+	help := flags.String("from-help", "", "")
+	err := flags.Parse(args)
+	tool := flags.Arg(0)
+	if err == nil && flags.NArg() > 1 { // flags may follow the name
+		err = flags.Parse(flags.Args()[1:])
+	}
+	if err != nil || tool == "" || flags.NArg() > 1 || flags.NArg() == 1 && flags.Arg(0) != tool || *handler && *help != "" {
+		fmt.Fprintf(stderr, "convgen new: it takes the name of one tool, and --go or --from-help 'PROGRAM WORDS'\nhint: such as convgen new note_add, or note.add for a name with a dot\n")
 		return exitUsage
 	}
-	name, err := writeSpec(*dir, flags.Arg(0))
+	d := draft{tool: tool, handler: *handler}
+	if *help != "" {
+		if err := d.fromHelp(*help); err != nil {
+			fmt.Fprintf(stderr, "convgen new: %v\n", err)
+			return exitWrong
+		}
+	}
+	name, err := writeSpec(*dir, d)
 	if err != nil {
 		fmt.Fprintf(stderr, "convgen new: %v\n", err)
 		return exitWrong
@@ -35,7 +50,8 @@ func newSpec(args []string, stdout, stderr io.Writer) int {
 
 // writeSpec returns the file it wrote. Where the project has no place for the tool, no
 // file stays behind.
-func writeSpec(dir, tool string) (string, error) {
+func writeSpec(dir string, d draft) (string, error) {
+	tool := d.tool
 	family, short, ok := strings.Cut(strings.Replace(tool, ".", "_", 1), "_")
 	if !ok || short == "" {
 		return "", fmt.Errorf("%q is not the name of a tool of a family: write note_add or note.add", tool)
@@ -56,7 +72,19 @@ func writeSpec(dir, tool string) (string, error) {
 	if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s is there already", name)
 	}
-	if err := writeNew(root, name, fmt.Sprintf(template, tool)); err != nil {
+	before, err := root.ReadFile(spec.ProjectFile)
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", spec.ProjectFile, err)
+	}
+	line := d.line(family)
+	declared := slices.ContainsFunc(project.CLIs, func(c spec.CLI) bool { return c.Name == line })
+	if !d.handler && !declared {
+		after := strings.TrimRight(string(before), "\n") + "\n\n" + d.declaration(line)
+		if err := replace(root, spec.ProjectFile, after); err != nil {
+			return "", err
+		}
+	}
+	if err := writeNew(root, name, d.text(line, short)); err != nil {
 		return "", err
 	}
 	result, err := plan.Generate(root.FS())
@@ -65,40 +93,10 @@ func writeSpec(dir, tool string) (string, error) {
 	}
 	for _, d := range result.Diags {
 		if d.File == name {
-			removed := root.Remove(name)
+			removed := errors.Join(root.Remove(name), replace(root, spec.ProjectFile, string(before)))
 			_ = root.Remove(path.Dir(name)) // a folder with nothing else in it was made for the spec
 			return "", errors.Join(fmt.Errorf("a tool cannot have that name: %s", d.Message), removed)
 		}
 	}
 	return name, nil
 }
-
-// template is a spec with what most tools need. It takes the name.
-const template = `# What the tool is to a model, and how it works. Every key: convgen schema reference.
-name    = %q
-summary = "Say in one line what the tool does, without a full stop"
-effect  = "write" # read, where it changes nothing
-handler = "go"    # a method of the generated Handler; leave it out for a [command]
-answer  = "text"  # or json with a [result], or an [envelope]
-description = """
-Say what the tool does, when to use it, and what it returns. A model reads this before each call.
-"""
-
-[parameters.text]
-type       = "string" # integer, number, boolean, array, object
-required   = true
-max_length = 2000
-summary    = "Say in one line what the parameter is"
-
-[parameters.limit]
-type    = "integer"
-default = 20
-minimum = 1
-maximum = 100
-repairs = ["from_string", "clamp"] # what is put right in a call, and told
-summary = "Most results to return"
-
-[[examples]]
-summary   = "Say what this call is for"
-arguments = { text = "a text", limit = 5 }
-`

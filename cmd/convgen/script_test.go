@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"os"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -10,6 +11,9 @@ import (
 var update = flag.Bool("update", false, "write what convgen prints into the scripts' golden files")
 
 func TestMain(m *testing.M) {
+	if os.Getenv("CONVGEN_MAIN") == "1" {
+		main()
+	}
 	testscript.Main(m, map[string]func(){"convgen": main, "exit": exitCode})
 }
 

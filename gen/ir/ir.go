@@ -105,6 +105,12 @@ type Tool struct {
 	Examples    []Example
 }
 
+// Title is the name of the tool for people: git_log is Git log.
+func (t *Tool) Title() string {
+	words := strings.NewReplacer("_", " ", ".", " ").Replace(t.Name)
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
 // JPTool is what a spec says to JP about a tool. What is empty follows from its effect.
 type JPTool struct {
 	Enable string // on, off, always, explicit

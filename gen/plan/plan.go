@@ -96,6 +96,9 @@ func (r *Result) Changes(old []byte, today string) (changes []lock.Change, unuse
 // files returns what is made of a contract: Go and the lock always, and the targets
 // that its project asks for.
 func files(c *ir.Contract) ([]emit.File, error) {
+	if c.Targets.Generated == "" {
+		return nil, nil // the specs are served as they are
+	}
 	emitters := []func() ([]emit.File, error){
 		func() ([]emit.File, error) { return gocode.Emit(c, schema.Compact) },
 		func() ([]emit.File, error) { return lock.Emit(c) },

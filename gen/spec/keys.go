@@ -92,11 +92,11 @@ func Keys() map[string][]Key {
 	field := join([]Key{valueType, summary, presence}, holds("result items", "result members", "result variants"))
 	keys := map[string][]Key{
 		ProjectKind: {
-			{Name: "module", Type: TextKey, Required: true, Doc: "The Go module, as in go.mod"},
+			{Name: "module", Type: TextKey, Doc: "The Go module, as in go.mod, where Go is generated"},
 			{Name: "specs", Type: TextsKey, Required: true, Doc: "Patterns of the specs, relative, such as specs/**/*.toml"},
 			{Name: "accepted", Type: TablesKey, Kind: "accepted", Doc: "Changes of the contract that break callers and are meant"},
 			{Name: "cli", Type: NamedKey, Kind: "cli", Doc: "Command lines that specs may run"},
-			{Name: "targets", Type: TableKey, Kind: "targets", Required: true, Doc: "What is generated, and where"},
+			{Name: "targets", Type: TableKey, Kind: "targets", Doc: "What is generated, and where"},
 		},
 		"accepted": {
 			{Name: "rule", Type: TextKey, Required: true, Doc: "The rule of the change, as convgen breaking shows it"},
@@ -112,7 +112,7 @@ func Keys() map[string][]Key {
 		},
 		"targets": {
 			{Name: "only", Type: TextsKey, Doc: "Which of the targets without a table are made: schema, mcp, openai, responses, anthropic, docs; all where it is left out"},
-			{Name: "go", Type: TableKey, Kind: "go", Required: true, Doc: "The Go code"},
+			{Name: "go", Type: TableKey, Kind: "go", Doc: "The Go code, and all else that is generated; convgen serve needs none"},
 			{Name: "jp", Type: TableKey, Kind: "jp", Doc: "The files of JP; none where the table is left out"},
 		},
 		"go": {{Name: "dir", Type: TextKey, Required: true, Doc: "The folder of everything that is generated, such as generated"}},

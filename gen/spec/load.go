@@ -252,7 +252,7 @@ func inside(pattern string) bool {
 
 func (l *loader) project(file *File, root map[string]any) *Project {
 	t := l.table(Place{File: file}, ProjectKind, ProjectFile, root)
-	p := &Project{File: file, Module: t.mustText("module"), Specs: t.mustTexts("specs")}
+	p := &Project{File: file, Module: t.text("module"), Specs: t.mustTexts("specs")}
 	for _, c := range t.named("cli", "the command line") {
 		p.CLIs = append(p.CLIs, CLI{
 			Name: c.name, At: c.at,
@@ -267,9 +267,12 @@ func (l *loader) project(file *File, root map[string]any) *Project {
 		})
 		a.close()
 	}
-	if targets := t.sub("targets", "targets", true); targets != nil {
-		if g := targets.sub("go", "targets.go", true); g != nil {
+	if targets := t.sub("targets", "targets", false); targets != nil {
+		if g := targets.sub("go", "targets.go", false); g != nil {
 			p.Go.Dir = g.mustText("dir")
+			if !p.Module.Set {
+				t.raw("module", true)
+			}
 			g.close()
 		}
 		p.Only = targets.texts("only")

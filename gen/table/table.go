@@ -16,7 +16,7 @@ import (
 func Tool(t *ir.Tool, schema string) contract.Tool {
 	hints := t.Hints()
 	return contract.Tool{
-		Name: t.Name, Aliases: t.OtherNames(), Summary: t.Summary, Description: description(t), Effect: string(t.Effect),
+		Name: t.Name, Title: t.Title(), Aliases: t.OtherNames(), Summary: t.Summary, Description: description(t), Effect: string(t.Effect),
 		InputSchema: schema, Example: example(t), MaxChars: t.MaxChars, Plain: t.Result.Plain, Structured: t.Structured,
 		Hints:      contract.Hints{ReadOnly: hints.ReadOnly, Destructive: hints.Destructive, Idempotent: hints.Idempotent, OpenWorld: hints.OpenWorld},
 		Parameters: parameters(t, t.Params), Rules: rules(t),

@@ -103,6 +103,7 @@ type CreateBudget struct {
 func CreateTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.create",
+		Title:       "Conv create",
 		Aliases:     []string{"conv_create"},
 		Summary:     "Hand work to a new conversation and wait for its answer",
 		Description: "Interrupting: your task ends with this call, the new conversation works until it has answered, and then you continue, with its last message as the result. Nothing else runs meanwhile. Of several such calls in one response each has its turn, and you continue when all are answered.\n\nThe new conversation knows nothing of this one: write down all it needs. What you do not give it has from you: base instruction, MCP tools, internal tools; more than you have it cannot get. It stays, so conv.send can ask it more.\n\nstatus is completed, no_message, failed, interrupted or destroyed; for the last three ok is false, and code and reason say why. With truncated, conv.history has the whole message.\n\nGive at most one of base_instruction_text and base_instruction_file. Give at least one of user_instruction and items.",

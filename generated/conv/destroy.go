@@ -16,6 +16,7 @@ type DestroyParams struct {
 func DestroyTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.destroy",
+		Title:       "Conv destroy",
 		Aliases:     []string{"conv_destroy"},
 		Summary:     "Destroy a conversation of this session",
 		Description: "Not interrupting. The conversation can no longer be sent anything and is listed no more; what it has created stays. The root cannot be destroyed, nor the calling conversation, nor one that waits for an answer.",

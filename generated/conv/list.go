@@ -13,6 +13,7 @@ type ListParams struct {
 func ListTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.list",
+		Title:       "Conv list",
 		Aliases:     []string{"conv_list"},
 		Summary:     "List the conversations of this session",
 		Description: "Not interrupting. Lists all conversations in the order they were created, this one and the root, where the session began, among them. Those that were destroyed are left out.",

@@ -73,6 +73,7 @@ type SendBudget struct {
 func SendTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.send",
+		Title:       "Conv send",
 		Aliases:     []string{"conv_send"},
 		Summary:     "Send a message to a conversation of this session and wait for its answer",
 		Description: "Interrupting: your task ends with this call, the other conversation works until it has answered, and then you continue, with its last message as the result. Nothing else runs meanwhile. Of several such calls in one response each has its turn, and you continue when all are answered.\n\nThe other conversation remembers all it was sent. A conversation that waits for an answer itself, as whoever called you does, cannot be sent anything: answer it instead. conv.list shows which there are.\n\nstatus is completed, no_message, failed, interrupted or destroyed; for the last three ok is false, and code and reason say why. With truncated, conv.history has the whole message.\n\nGive at least one of text and items.",

@@ -19,6 +19,7 @@ type WaitParams struct {
 func WaitTool() contract.Tool {
 	return contract.Tool{
 		Name:        "conv.wait",
+		Title:       "Conv wait",
 		Aliases:     []string{"conv_wait"},
 		Summary:     "Wait on for the answer to conv.create or conv.send that was still running",
 		Description: "Not interrupting: what runs goes on whether or not anybody waits, and the answer is kept. Call it where conv.create or conv.send has answered with the status running; it answers as that call would have, or with running again.",

@@ -25,6 +25,7 @@ const LearnMaxChars = 4194304
 func LearnTool() contract.Tool {
 	return contract.Tool{
 		Name:        "learn",
+		Title:       "Learn",
 		Summary:     "Learn what this project knows about a topic",
 		Description: "The knowledge base has topics, and a topic has subjects: files with conventions, decisions and how-tos of this project. Learn what covers your task before you begin, instead of guessing.\n\nGive a topic alone to list its subjects; give subjects to load them. Where you know the names already, load them right away, several in one call. In a pattern, * stands for one level and ** for all levels: [\"maintainers/**\"].\n\nHidden subjects are in no list and match no pattern: load one by its exact name, where something mentions it.",
 		Effect:      "read",

@@ -58,15 +58,21 @@ type Program struct {
 
 // Main runs a program with the command line of this process, and ends the process.
 func Main(p Program) {
+	host := NewHost()
+	if len(os.Args) < 2 || os.Args[1] != "mcp" {
+		collectLater()
+	}
+	os.Exit(p.Run(host, os.Args[1:]))
+}
+
+// NewHost returns what families take from this process.
+func NewHost() *toolset.Host {
 	host := &toolset.Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now, Warned: new(sync.Map)}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
 		host.Terminal = true
 		host.Width, _, _ = term.GetSize(fd) // 0 means unknown
 	}
-	if len(os.Args) < 2 || os.Args[1] != "mcp" {
-		collectLater()
-	}
-	os.Exit(p.Run(host, os.Args[1:]))
+	return host
 }
 
 // collectLater has the first garbage collection wait for a heap of 16 MB in place of 4: most

@@ -68,6 +68,7 @@ func (c Call) Noted(answer string) string {
 // at run time, such as what it can be asked for, says so in a copy.
 type Tool struct {
 	Name        string
+	Title       string   // its name for people
 	Aliases     []string // other names it answers to: as hosts without dots write it, and former ones
 	Summary     string
 	Description string      // paragraphs behind the summary, rules between parameters included

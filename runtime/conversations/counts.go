@@ -14,12 +14,19 @@ type counts struct {
 	LastAt    time.Time
 	BadTime   bool
 	Uncounted string // why the events cannot be counted; empty where they can
-	Size      *Size  // nil where it was not asked for
+	sized     bool   // Size was asked for
+	Size      Size
+}
+
+// Fields implements [kept.Fielder].
+func (c *counts) Fields() []any {
+	s := &c.Size
+	return []any{&c.Events, &c.LastAt, &c.BadTime, &c.Uncounted, &c.sized, &s.Turns, &s.Requests, &s.Numbered, &s.Chars}
 }
 
 // counted returns where counts of a conversation of a version are kept.
-func (l *Library) counted(s store.Store, c *store.Conversation, version string) kept.Sheet {
-	return l.indexes.lists().Of(s.Name(), s.Place()).Versioned("e"+string(c.ID), version)
+func counted(book *kept.Book, c *store.Conversation, version string) kept.Sheet {
+	return book.Versioned("e"+string(c.ID), version)
 }
 
 // perEvent is about how many bytes an event has.
@@ -30,7 +37,10 @@ func (c *counts) keep(sheet kept.Sheet) { sheet.PutFor(c, int64(c.Events)*perEve
 
 // countsOf returns what is counted of events that were read.
 func countsOf(totals *store.Totals, size *Size) *counts {
-	c := &counts{Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime, Size: size}
+	c := &counts{Events: totals.Events, LastAt: totals.LastAt, BadTime: totals.BadTime}
+	if size != nil {
+		c.sized, c.Size = true, *size
+	}
 	if totals.Uncounted != nil {
 		c.Uncounted = totals.Uncounted.Error()
 	}

@@ -317,7 +317,7 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 // there that can, for rankings alone, and is read again once it has changed. The error is one of the index.
 func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (read bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Version: indexVersion(version, c), Order: c.Order, Title: c.Title}
-	reader := messageReader{conversation: c, entry: &entry, counts: r.library.counted(r.store, c, version)}
+	reader := messageReader{conversation: c, entry: &entry, counts: counted(r.library.indexes.lists().Of(r.store.Name(), r.store.Place()), c, version)}
 	if old != nil && old.Order == c.Order && len(old.Mark) > 0 {
 		reader.mark = old.Mark
 		if err := r.writer.Append(ctx, &entry, old, reader.all(ctx)); !errors.Is(err, store.ErrChanged) && !reader.failed {

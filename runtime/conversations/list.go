@@ -97,12 +97,16 @@ type entry struct {
 // fill fills in what only the events tell, and sizes where they are asked for: what is kept of it,
 // or what reading tells.
 func fill(ctx context.Context, o *asking, entries []*entry, sizes bool) error {
+	books := map[store.Store]*kept.Book{}
+	for _, s := range o.stores {
+		books[s] = o.library.indexes.lists().Of(s.Name(), s.Place())
+	}
 	parallel.Each(ctx, len(entries), func(numbers iter.Seq[int]) {
 		for i := range numbers {
 			e := entries[i]
 			var sheet kept.Sheet
 			if version, err := e.stored.Version(ctx); err == nil {
-				sheet = o.library.counted(o.from[e.ID], e.stored, version)
+				sheet = counted(books[o.from[e.ID]], e.stored, version)
 			}
 			e.count(ctx, sheet, sizes)
 		}
@@ -113,7 +117,7 @@ func fill(ctx context.Context, o *asking, entries []*entry, sizes bool) error {
 // count fills in what is counted.
 func (e *entry) count(ctx context.Context, sheet kept.Sheet, sizes bool) {
 	c := &counts{}
-	if !sheet.Get(c) || c.Size == nil && sizes {
+	if !sheet.Get(c) || !c.sized && sizes {
 		var err error
 		if c, err = tally(ctx, e.stored, sizes); err != nil {
 			e.filled = true
@@ -128,8 +132,8 @@ func (e *entry) count(ctx context.Context, sheet kept.Sheet, sizes bool) {
 // fill fills in what was counted.
 func (e *entry) fill(c *counts, sizes bool) {
 	e.filled, e.Events, e.LastEventAt, e.badTime, e.Damage, e.Size = true, c.Events, c.LastAt, c.BadTime, nil, nil
-	if sizes {
-		e.Size = c.Size
+	if sizes && c.sized {
+		e.Size = &c.Size
 	}
 	if c.Uncounted != "" {
 		e.Damage = &Problem{ID: e.ID, Kind: DamagedEvents, Err: errors.New(c.Uncounted)}

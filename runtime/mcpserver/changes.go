@@ -67,6 +67,11 @@ func (c *changes) offers(tool string) bool {
 	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.AnswersTo(tool) })
 }
 
+// structured reports whether the answer of a tool is JSON for programs as well.
+func (c *changes) structured(tool string) bool {
+	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.Structured && t.AnswersTo(tool) })
+}
+
 // look looks for changes, at what is offered only if that may have changed or all is
 // set, and tells the audience of those there are.
 func (c *changes) look(ctx context.Context, all bool) {

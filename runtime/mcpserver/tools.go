@@ -33,6 +33,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 func (s *Server) tool(t contract.Tool) *mcp.Tool {
 	tool := &mcp.Tool{
 		Name:        t.Name,
+		Title:       t.Title,
 		Description: t.Text(),
 		InputSchema: json.RawMessage(t.InputSchema),
 		Annotations: &mcp.ToolAnnotations{
@@ -42,11 +43,24 @@ func (s *Server) tool(t contract.Tool) *mcp.Tool {
 			OpenWorldHint:   &t.Hints.OpenWorld,
 		},
 	}
-	if s.cfg.Structured {
+	switch {
+	case s.cfg.Structured:
 		tool.OutputSchema = json.RawMessage(outcomeSchema)
+	case t.Structured:
+		tool.OutputSchema = json.RawMessage(recordsSchema)
 	}
 	return tool
 }
+
+// recordsSchema describes the answer of a tool in JSON whose spec asks for structured content.
+const recordsSchema = `{
+  "type": "object",
+  "properties": {
+    "records": {"type": "array", "description": "What was printed, as a list"},
+    "value": {"description": "What was printed, where it is no list"},
+    "notes": {"type": "array", "items": {"type": "string"}, "description": "What was repaired in the call, and what was left out"}
+  }
+}`
 
 // outcomeSchema describes what [contract.OutcomeOf] returns.
 const outcomeSchema = `{
@@ -91,7 +105,11 @@ func (s *Server) runTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Ca
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the call was canceled: %w", context.Cause(ctx))
 	}
-	return s.result(answer, err)
+	result, failed := s.result(answer, err)
+	if err == nil && failed == nil && !s.cfg.Structured && s.changes.structured(req.Params.Name) {
+		result.StructuredContent = json.RawMessage(answer)
+	}
+	return result, failed
 }
 
 // call runs a tool when its turn has come.

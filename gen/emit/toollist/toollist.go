@@ -22,7 +22,7 @@ func MCP() emit.Target {
 	return target("mcp/tools.json", lower.Target{Name: "mcp", Schema: true, Dots: true, MaxName: 64 - len("mcp__convtools__"), MaxDescription: 2048},
 		func(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
 			hints := tool.Hints()
-			return jsontext.New("name", text.Name, "description", text.Description, "inputSchema", schema, "annotations", jsontext.New(
+			return jsontext.New("name", text.Name, "title", tool.Title(), "description", text.Description, "inputSchema", schema, "annotations", jsontext.New(
 				"readOnlyHint", hints.ReadOnly, "destructiveHint", hints.Destructive, "idempotentHint", hints.Idempotent, "openWorldHint", hints.OpenWorld))
 		})
 }

@@ -1,9 +1,9 @@
 package jp
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	cache "github.com/convtools/convtools/runtime/store/kept"
@@ -19,9 +19,8 @@ func (s *session) look(p *place) store.Conversation {
 	c := s.unread(p)
 	r := c.Record.(*record)
 	metadata := r.stamp()
-	var m described
-	if metadata.Get(&m) {
-		m.put(&c.Conversation)
+	d := described{Conversation: &c.Conversation}
+	if metadata.Get(&d) && (d.labels == "" || json.Unmarshal([]byte(d.labels), &c.Labels) == nil) {
 		return c
 	}
 	c = s.load(p)
@@ -66,21 +65,21 @@ func (s *session) stamp(i int, dir, name string) cache.Stamp {
 
 // described is what a metadata.json says of a conversation.
 type described struct {
-	Title     string            `json:",omitzero"`
-	Parent    transcript.ID     `json:",omitzero"`
-	Hidden    bool              `json:",omitzero"`
-	Activated time.Time         `json:",omitzero"`
-	Pinned    time.Time         `json:",omitzero"`
-	Archived  time.Time         `json:",omitzero"`
-	Expires   time.Time         `json:",omitzero"`
-	Labels    map[string]string `json:",omitzero"`
+	*transcript.Conversation
+	labels string // as JSON; empty for none
 }
 
 func describedBy(c *transcript.Conversation) *described {
-	return &described{c.Title, c.Parent, c.Hidden, c.LastActivatedAt, c.PinnedAt, c.ArchivedAt, c.ExpiresAt, c.Labels}
+	d := &described{Conversation: c}
+	if c.Labels != nil {
+		labels, _ := json.Marshal(c.Labels)
+		d.labels = string(labels)
+	}
+	return d
 }
 
-func (m *described) put(c *transcript.Conversation) {
-	c.Title, c.Parent, c.Hidden, c.LastActivatedAt = m.Title, m.Parent, m.Hidden, m.Activated
-	c.PinnedAt, c.ArchivedAt, c.ExpiresAt, c.Labels = m.Pinned, m.Archived, m.Expires, m.Labels
+// Fields implements [cache.Fielder].
+func (d *described) Fields() []any {
+	c := d.Conversation
+	return []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &d.labels}
 }

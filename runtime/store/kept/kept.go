@@ -198,10 +198,19 @@ func (b *Book) read() {
 	b.size = len(data)
 	rest := body[crc32.Size:]
 	b.saves = number(&rest)
+	const usual = 128 // bytes of a value
+	b.values = make(map[string]*value, len(rest)/usual)
+	var room []value
 	for len(rest) > 0 {
-		used := number(&rest)
-		key, stamp, data := part(&rest), part(&rest), part(&rest)
-		b.values[string(key)] = &value{stamp, data, used}
+		if len(room) == 0 {
+			room = make([]value, usual)
+		}
+		v := &room[0]
+		room = room[1:]
+		v.used = number(&rest)
+		key := part(&rest)
+		v.stamp, v.data = part(&rest), part(&rest)
+		b.values[string(key)] = v
 	}
 }
 
@@ -301,6 +310,9 @@ func (s *Sheet) Get(v any) bool {
 		return false
 	}
 	data, ok := s.book.get(s.key, s.stamp)
+	if f, isFields := v.(Fielder); ok && isFields {
+		return readFields(data, f.Fields())
+	}
 	return ok && json.Unmarshal(data, v) == nil
 }
 
@@ -312,7 +324,9 @@ func (s *Sheet) PutFor(v any, read int64) {
 	if s.book == nil {
 		return
 	}
-	if data, err := json.Marshal(v); err == nil {
+	if f, ok := v.(Fielder); ok {
+		s.book.put(s.key, s.stamp, appendFields(nil, f.Fields()), perFile+read)
+	} else if data, err := json.Marshal(v); err == nil {
 		s.book.put(s.key, s.stamp, data, perFile+read)
 	}
 }

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/process"
+)
+
+// mostApproved is the most bytes of the file with what was approved.
+const mostApproved = 4 << 20
+
+// approve has the user approve what the tools of this folder run now.
+func approve(args []string, stdout, stderr io.Writer) int {
+	dir, err := findProject("")
+	if err == nil && len(args) > 0 {
+		err = fmt.Errorf("it takes no arguments, and got %q", args[0])
+	}
+	if err == nil {
+		s := &served{dir: dir, stderr: stderr}
+		s.load()
+		err = s.approve(stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "convgen approve: %v\n", err)
+		return exitWrong
+	}
+	return exitOK
+}
+
+// approve keeps what the tools run now, and shows it.
+func (s *served) approve(w io.Writer) error {
+	all := readAllApproved()
+	var prints []string
+	for _, t := range s.sorted() {
+		line, _ := s.runner.Lines.Lookup(t.Command.Line)
+		fmt.Fprintf(w, "%s (%s) runs %s\n", t.Name, t.Effect, process.JoinCommand(line.Command...))
+		prints = append(prints, s.fingerprint(t.Tool))
+	}
+	all[s.dir] = prints
+	data, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return fmt.Errorf("writing what was approved: %w", err)
+	}
+	folder := filepath.Dir(approvedFile())
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("writing what was approved: %w", err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return fmt.Errorf("writing what was approved: %w", err)
+	}
+	defer root.Close()
+	staged, err := safefile.Stage(root, filepath.Base(approvedFile()), data, 0o600)
+	if err == nil {
+		err = root.Rename(staged, filepath.Base(approvedFile()))
+	}
+	if err != nil {
+		return fmt.Errorf("writing what was approved: %w", err)
+	}
+	return nil
+}
+
+// approvedFile is where it is kept what the user has approved: in the user's state
+// folder, and never in a project, which may come from anybody.
+func approvedFile() string {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if runtime.GOOS == "windows" {
+		dir = os.Getenv("LOCALAPPDATA")
+	}
+	if !filepath.IsAbs(dir) {
+		home, _ := os.UserHomeDir() // without one, nothing is approved
+		dir = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(dir, "convtools", "approved.json")
+}
+
+// readAllApproved returns what was approved, by folder. What cannot be read approves
+// nothing.
+func readAllApproved() map[string][]string {
+	all := map[string][]string{}
+	data, err := safefile.Read(approvedFile(), mostApproved)
+	if err != nil || json.Unmarshal(data, &all) != nil {
+		return map[string][]string{}
+	}
+	return all
+}
+
+func readApproved(dir string) []string { return readAllApproved()[dir] }

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// One server shows what becomes of specs while it runs: a tool that is new or changed is
+// writing until the user approves it, one whose spec is wrong stays what it was, and
+// clients are told.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	dir, state := t.TempDir(), t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	convgen := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(self, args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CONVGEN_MAIN=1", "XDG_STATE_HOME="+state, "HOME="+state)
+		return cmd
+	}
+	const tool = `name = "say_rows"
+summary = "Print rows"
+description = "Prints rows."
+effect = "read"
+answer = "json"
+structured = true
+[parameters.text]
+type = "string"
+default = "a"
+summary = "A text"
+[command]
+cli = "say"
+args = ["[{{\"text\":\"{text}\"}}]"]
+`
+	write("tools.toml", "specs = [\"specs/**/*.toml\"]\n[cli.say]\ncommand = [\"echo\"]\n")
+	write("specs/say/rows.toml", tool)
+	changed := make(chan struct{}, 10)
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{ToolListChangedHandler: func(_ context.Context, _ *mcp.ToolListChangedRequest) { changed <- struct{}{} }})
+	server := convgen("serve", "--workspace", dir)
+	var stderr syncBuilder
+	server.Stderr = &stderr
+	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: server}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	list := func() map[string]*mcp.Tool {
+		t.Helper()
+		result, err := session.ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools := map[string]*mcp.Tool{}
+		for _, tool := range result.Tools {
+			tools[tool.Name] = tool
+		}
+		return tools
+	}
+	if got := list()["say_rows"]; got == nil || got.Annotations.ReadOnlyHint || !strings.Contains(got.Description, "convgen approve") || got.Title != "Say rows" || got.OutputSchema == nil {
+		t.Fatalf("a tool that nobody approved: %+v", got)
+	}
+	if out, err := convgen("approve").CombinedOutput(); err != nil || !strings.Contains(string(out), "say_rows (read) runs echo") {
+		t.Fatalf("approve: %v, %s", err, out)
+	}
+	if got := list()["say_rows"]; !got.Annotations.ReadOnlyHint || strings.Contains(got.Description, "convgen approve") {
+		t.Errorf("an approved tool: %+v", got.Annotations)
+	}
+	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "say_rows", Arguments: map[string]any{"text": "-x"}})
+	if err != nil || result.IsError {
+		t.Fatalf("call: %v, %+v", err, result)
+	}
+	const want = `{"records":[{"text":"-x"}]}`
+	structured, _ := json.Marshal(result.StructuredContent)
+	if text := result.Content[0].(*mcp.TextContent).Text; text != want || string(structured) != want {
+		t.Errorf("answer %s, structured %s", text, structured)
+	}
+	// A spec that is wrong leaves the tool as it was; a new one comes, as writing.
+	write("specs/say/rows.toml", strings.Replace(tool, "{text}", "{txt}", 1))
+	write("specs/say/more.toml", strings.Replace(strings.Replace(tool, "say_rows", "say_more", 1), `cli = "say"`, `cli = "say"`, 1))
+	tools := list()
+	if tools["say_rows"] == nil || !tools["say_rows"].Annotations.ReadOnlyHint || tools["say_more"] == nil || tools["say_more"].Annotations.ReadOnlyHint {
+		t.Errorf("after a mistake and a new spec: %v", tools)
+	}
+	if said := stderr.String(); !strings.Contains(said, `there is no parameter "txt"`) || !strings.Contains(said, "^^^") {
+		t.Errorf("standard error: %s", said)
+	}
+	// What runs has changed: it is writing again.
+	write("specs/say/rows.toml", strings.Replace(tool, `"[{{`, `"--x", "[{{`, 1))
+	if got := list()["say_rows"]; got.Annotations.ReadOnlyHint {
+		t.Error("another command line runs unapproved")
+	}
+	select {
+	case <-changed:
+	case <-time.After(20 * time.Second):
+		t.Error("no client was told of changes")
+	}
+}
+
+// syncBuilder is text that is written and read at once.
+type syncBuilder struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuilder) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuilder) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
