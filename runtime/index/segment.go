@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"sync"
 	"time"
 
 	"github.com/convtools/convtools/runtime/index/terms"
@@ -66,6 +67,7 @@ type segment struct {
 	messages uint32
 	owners   []uint32        // parts of conversations
 	numbers  func() []uint32 // of the conversations that have these, in the catalog of a view
+	symbols  func() *symbols
 }
 
 // openSegment opens a segment.
@@ -75,6 +77,7 @@ func openSegment(files directory, n *named) (*segment, error) {
 		return nil, err
 	}
 	s := &segment{named: n, close: done}
+	s.symbols = sync.OnceValue(s.readSymbols)
 	if s.file, err = begin(n.File, data); err == nil {
 		err = guard(func() error {
 			if s.file.Sum != n.Sum {
@@ -110,11 +113,18 @@ func (n *named) write(files directory, b *builder, reader *terms.Reader) (*segme
 	return openSegment(files, n)
 }
 
+func (s *segment) readSymbols() *symbols {
+	symbols, ok := parseSymbols(s.all(secSymbols))
+	if !ok {
+		s.malformed()
+	}
+	return symbols
+}
+
 // texts reads the messages of a segment. It is for one goroutine.
 type texts struct {
 	*segment
 	rows    rows
-	symbols *symbols
 	message uint32 // of text
 	text    []byte // nil before the first one
 }
@@ -137,17 +147,10 @@ func (t *texts) owner(message uint32) uint16 {
 
 // read returns the text of a message, which is valid until the next call.
 func (t *texts) read(message uint32) []byte {
-	if t.symbols == nil {
-		symbols, ok := parseSymbols(t.all(secSymbols))
-		if !ok {
-			t.malformed()
-		}
-		t.load()
-		t.symbols = symbols
-	}
+	t.load()
 	if t.text == nil || t.message != message {
 		from, to := t.rows.text(message)
-		t.message, t.text = message, t.symbols.decode(t.text[:0], t.part(secTexts, from, to))
+		t.message, t.text = message, t.symbols().decode(t.text[:0], t.part(secTexts, from, to))
 	}
 	return t.text
 }
