@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -120,7 +121,8 @@ func TestBounds(t *testing.T) {
 		terms.NewReader(terms.English).Each([]byte(text), func(term []byte, _ int) {
 			has = has || string(term) == "storm" || string(term) == "warn"
 		})
-		if p.Value > 0 != has && !strings.Contains(text, strings.Repeat("x", 70)) {
+		long := slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }), func(word string) bool { return len(word) > 20 })
+		if p.Value > 0 != has && !long { // a passage may begin in a word that is longer than it
 			t.Fatalf("%+v of %q", p, text)
 		}
 	})

@@ -85,7 +85,7 @@ func (d *Directory) Save() {
 func (d *Directory) RemoveOthers() error {
 	names, err := filepath.Glob(filepath.Join(d.path, "*"+Extension))
 	for _, name := range names {
-		f, e := os.Open(name)
+		f, _, e := safefile.Open(name)
 		if e != nil {
 			continue // it was removed meanwhile, or cannot be used
 		}
