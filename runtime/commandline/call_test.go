@@ -278,8 +278,13 @@ func TestArguments(t *testing.T) {
 		return commandline.Tool{
 			Envelope: commits(), Output: commandline.Output{Form: commandline.JSONLines}, Command: commandline.Command{Args: args},
 			Tool: contract.Tool{Example: `{}`, Parameters: []contract.Parameter{
-				{Name: "a", Type: "string"}, {Name: "b", Type: "string"}, {Name: "n", Type: "integer"}, {Name: "x", Type: "number"},
-				{Name: "yes", Type: "boolean", Default: "true"}, {Name: "list", Type: "array", Items: &text}, {Name: "d", Type: "string", Default: `"v"`},
+				{Name: "a", Type: "string"},
+				{Name: "b", Type: "string"},
+				{Name: "n", Type: "integer"},
+				{Name: "x", Type: "number"},
+				{Name: "yes", Type: "boolean", Default: "true"},
+				{Name: "list", Type: "array", Items: &text},
+				{Name: "d", Type: "string", Default: `"v"`},
 			}},
 		}
 	}
@@ -331,7 +336,8 @@ func TestStandardInput(t *testing.T) {
 	text := contract.Parameter{Type: "string"}
 	takes := contract.Tool{Parameters: []contract.Parameter{
 		{Name: "o", Type: "object", Shape: &contract.Shape{Members: []contract.Parameter{{Name: "a", Type: "string"}, {Name: "n", Type: "integer", Default: "3"}}}},
-		{Name: "t", Type: "string"}, {Name: "l", Type: "array", Items: &text},
+		{Name: "t", Type: "string"},
+		{Name: "l", Type: "array", Items: &text},
 	}}
 	for _, tc := range []struct {
 		arguments string

@@ -20,10 +20,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
-// later is a clock by which every file of a test was changed long ago, so that what is read
-// of it is kept.
-func later() time.Time { return time.Now().Add(time.Hour) }
-
 // clock waits for the file system's clock, so that each change leaves another time behind.
 type clock struct {
 	t    *testing.T

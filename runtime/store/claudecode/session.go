@@ -55,11 +55,6 @@ type entry struct {
 	others []*entry
 }
 
-func (e *entry) folder() string {
-	folder, _, _ := strings.Cut(e.file, "/")
-	return folder
-}
-
 func (e *entry) id() transcript.ID {
 	if e.known != "" {
 		return e.known
