@@ -179,16 +179,24 @@ func (s *Set) Resolve(ctx context.Context, patterns []string, skipLearned bool) 
 }
 
 // near returns the slug of the visible subject that is like a name, or empty.
-func (s *Set) near(name string) string {
-	slugs := make([]string, len(s.visible))
-	for n, i := range s.visible {
-		slugs[n] = s.all[i].Slug
+func (s *Set) near(name string) (best string) {
+	name = strings.ToLower(name)
+	const most = 4 // further away than that, names are alike by chance
+	fewest := min(most, len(name)/3) + 1
+	for _, i := range s.visible {
+		slug := s.all[i].Slug
 		// Skills name the files they come with relative to their folder.
-		if name != "" && strings.HasSuffix(slugs[n], "/"+stem(name)) {
-			return slugs[n]
+		if name != "" && strings.HasSuffix(slug, "/"+stem(name)) {
+			return slug
+		}
+		if abs := max(len(slug)-len(name), len(name)-len(slug)); abs >= fewest {
+			continue
+		}
+		if edits, ok := near.Edits(name, strings.ToLower(slug), fewest-1); ok && edits < fewest {
+			best, fewest = slug, edits
 		}
 	}
-	return near.Name(name, slugs)
+	return best
 }
 
 // resolve is [Set.Resolve] for any number of patterns, which may stand for so many
