@@ -59,14 +59,16 @@ func TestProgramsThroughEveryFront(t *testing.T) {
 				t.Errorf("%d tools, %d wanted", len(s.tools), len(tools))
 			}
 			session := p.connect(t)
+			var calls []toolCall
+			var want []answer
 			for _, tool := range s.sorted() {
 				t.Run(tool.Name, func(t *testing.T) {
-					want := tools[tool.Name]
-					if _, err := exec.LookPath(want.program); err != nil {
-						t.Skipf("%s is not here", want.program)
+					expected := tools[tool.Name]
+					if _, err := exec.LookPath(expected.program); err != nil {
+						t.Skipf("%s is not here", expected.program)
 					}
-					if len(tool.examples) != len(want.texts) {
-						t.Fatalf("%d examples, %d wanted", len(tool.examples), len(want.texts))
+					if len(tool.examples) != len(expected.texts) {
+						t.Fatalf("%d examples, %d wanted", len(tool.examples), len(expected.texts))
 					}
 					tried := p.try(t, tool.Name, tool.examples)
 					for i, arguments := range tool.examples {
@@ -77,19 +79,28 @@ func TestProgramsThroughEveryFront(t *testing.T) {
 							"MCP":     callOf(t, session, tool.Name, arguments),
 						}
 						for front, got := range answers {
-							if !strings.Contains(got.Text, want.texts[i]) || got.Failed != (project == "programs_failing") {
+							if !strings.Contains(got.Text, expected.texts[i]) || got.Failed != (project == "programs_failing") {
 								t.Errorf("%s %s: failed %t, %.500s", front, arguments, got.Failed, got.Text)
 							}
 							if front == "call" && got.Failed {
 								continue // a person is shown the whole command line
 							}
-							if diff := cmp.Diff(answers["MCP"], got); diff != "" && !want.varies {
+							if diff := cmp.Diff(answers["MCP"], got); diff != "" && !expected.varies {
 								t.Errorf("MCP and %s (-MCP +%s):\n%s", front, front, diff)
 							}
+						}
+						if !expected.varies {
+							calls = append(calls, toolCall{tool.Name, json.RawMessage(arguments)})
+							want = append(want, answers["MCP"])
 						}
 					}
 				})
 			}
+			t.Run("Python", func(t *testing.T) {
+				if diff := cmp.Diff(want, p.python(t, calls)); diff != "" {
+					t.Errorf("the SDK for Go and that for Python (-Go +Python):\n%s", diff)
+				}
+			})
 		})
 	}
 }
@@ -196,6 +207,38 @@ func (p copied) connect(t *testing.T) *mcp.ClientSession {
 	}
 	t.Cleanup(func() { session.Close() })
 	return session
+}
+
+// toolCall is a call for the client in Python.
+type toolCall struct {
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// python returns the answers that the client of the package mcp for Python gets.
+func (p copied) python(t *testing.T, calls []toolCall) []answer {
+	t.Helper()
+	if exec.Command("python3", "-c", "import mcp").Run() != nil {
+		t.Skip("there is no python3 with the package mcp; make clients installs it")
+	}
+	server := p.convgen(t, "serve")
+	environment := map[string]string{}
+	for _, variable := range server.Env {
+		name, value, _ := strings.Cut(variable, "=")
+		environment[name] = value
+	}
+	plan, err := json.Marshal(map[string]any{"command": server.Path, "args": server.Args[1:], "env": environment, "dir": server.Dir, "calls": calls})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := exec.Command("python3", "testdata/python/calls.py")
+	client.Stdin, client.Stderr = strings.NewReader(string(plan)), os.Stderr
+	out, err := client.Output()
+	var answers []answer
+	if err != nil || json.Unmarshal(out, &answers) != nil {
+		t.Fatalf("the client in Python: %v, %.500s", err, out)
+	}
+	return answers
 }
 
 func callOf(t *testing.T, session *mcp.ClientSession, tool, arguments string) answer {
