@@ -178,11 +178,7 @@ func saysVersion(params json.RawMessage) bool {
 // refuse answers a message that is not passed on. Which request that was is not
 // known, for which JSON-RPC has null.
 func (st *stream) refuse(code int64, why string) error {
-	text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": jsonrpc.Error{Code: code, Message: why}})
-	if err != nil {
-		return fmt.Errorf("writing an error: %w", err)
-	}
-	return st.write(text)
+	return st.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, why))
 }
 
 func (st *stream) write(message []byte) error {
