@@ -15,7 +15,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/trust"
+	"github.com/convtools/convtools/runtime/config"
 )
 
 // Model is a model as JP knows it.
@@ -77,7 +77,7 @@ func (w *Workspace) configured() map[string]any {
 		name string
 	}{
 		{func() (*os.Root, error) { return safefile.OpenDir(globalConfigDir(w.getenv, runtime.GOOS)) }, "config"},
-		{func() (*os.Root, error) { return trust.OpenDir(w.root, storageDir, w.getenv) }, "config"},
+		{func() (*os.Root, error) { return config.OpenDir(w.root, storageDir, w.getenv) }, "config"},
 		{func() (*os.Root, error) { return safefile.OpenDir(w.root) }, ".jp"},
 		{func() (*os.Root, error) { return safefile.OpenDir(w.user) }, "config"},
 	} {
@@ -114,9 +114,9 @@ func (w *Workspace) fromEnvironment(all map[string]any) {
 // globalConfigDir returns the directory of JP's configuration for all workspaces; empty where the environment does not
 // tell.
 func globalConfigDir(getenv func(string) string, goos string) string {
-	home := trust.Home(getenv)
+	home := config.Home(getenv)
 	if dir := getenv("JP_GLOBAL_CONFIG_DIR"); dir != "" {
-		if expanded, ok := trust.Expand(dir, home); ok {
+		if expanded, ok := config.Expand(dir, home); ok {
 			return expanded
 		}
 		return dir
