@@ -193,7 +193,7 @@ func (l *loader) judge(t *config.Topic) (Topic, bool) {
 	case t.SubjectsFrom == nil && !l.broken[t.ID] && !l.failed:
 		wrong(t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
 			"topic %s has no subjects", text.Quote(t.ID))
-	case t.SubjectsFrom != nil && !l.broken[t.ID]:
+	case t.SubjectsFrom != nil && (t.Subjects != "" || !l.broken[t.ID]):
 		var problem, hint string
 		if outside, ok := config.Expand(t.Subjects, l.read.Home); ok && t.SubjectsFrom.Root == "" {
 			j.Subjects, j.Outside = t.Subjects, outside
