@@ -49,9 +49,6 @@ func TestRenameDuringListing(t *testing.T) {
 	}{
 		{"once", func(read int) bool { return read == 1 }},
 		{"twice", func(read int) bool { return read <= 2 }},
-		{"seen only by the first pass", func(read int) bool { return 1 < read && read <= maxPasses }},
-		{"missed by all passes of a listing", func(read int) bool { return read <= maxPasses }},
-		{"missed by two listings", func(read int) bool { return read <= 2*maxPasses }},
 	} {
 		for _, parent := range []string{"", ".archive/"} {
 			start := func() *Workspace {
@@ -150,45 +147,6 @@ func TestQuietDirectoriesAreReadOnce(t *testing.T) {
 	if diff := cmp.Diff([]string{inProject, inUser, inProject + ".archive/", inUser + ".archive/"}, reads); diff != "" {
 		t.Errorf("not found (-want +got):\n%s", diff)
 	}
-}
-
-// The conversations of one session are looked up in one listing, as long as they
-// are where it says.
-func TestFindingManyListsOnce(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	for i := range 20 {
-		f.conversation(fmt.Sprintf("%s%d", inProject, 10+i), fmt.Sprint(10+i))
-	}
-	f.age(strings.TrimSuffix(inProject, "/"), 1)
-	f.age(strings.TrimSuffix(inUser, "/"), 1)
-	w := f.open()
-	reads := 0
-	w.readDir = func(root *os.Root, name string) ([]fs.DirEntry, error) {
-		reads++
-		return readDir(root, name)
-	}
-	s, _, err := w.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	find := func(n number, title string) {
-		t.Helper()
-		if c, err := s.Find(t.Context(), n.id()); err != nil || c.Title != title {
-			t.Errorf("%d: %q, %v", n, c.Title, err)
-		}
-	}
-	for i := range number(20) {
-		find(10+i, fmt.Sprint(10+i))
-	}
-	if reads != 4 { // live and archived ones of both stores
-		t.Errorf("directories were read %d times", reads)
-	}
-	f.rename(inProject+"12", inProject+"12-renamed")
-	find(12, "12")
-	f.conversation(inProject+"50", "new")
-	find(50, "new")
 }
 
 // A version is another one when the metadata or the events have changed.
