@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -191,53 +190,5 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%s: the version is that of %s", change.name, before)
 		}
 		seen[v] = change.name
-	}
-}
-
-// A writer renames one directory after the other without a pause. The directory
-// is so large that the system reads it in several steps.
-func TestRenamesInALoop(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	const n, first = 600, 17800000000
-	name := func(i, version int) string {
-		return filepath.Join(f.base, inProject, fmt.Sprintf("%d-title-%0*d", first+i, 20+version%7, version))
-	}
-	for i := range n {
-		f.conversation(fmt.Sprintf("%s%d", inProject, first+i), "x")
-		if err := os.Rename(filepath.Join(f.base, inProject, fmt.Sprint(first+i)), name(i, 0)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var stop atomic.Bool
-	var writer sync.WaitGroup
-	writer.Go(func() {
-		for version := 0; !stop.Load(); version++ {
-			for i := 0; i < n && !stop.Load(); i++ {
-				if err := os.Rename(name(i, version), name(i, version+1)); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		}
-	})
-	defer writer.Wait()
-	defer stop.Store(true)
-
-	w := f.open()
-	for range 8 {
-		list, skipped, err := w.conversations(t.Context(), store.Live)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(list) != n || len(skipped) > 0 {
-			t.Fatalf("%d listed, want %d; skipped %v", len(list), n, skipped)
-		}
-	}
-	for i := range 8 {
-		id := number(first + i*n/8)
-		if c, err := w.find(t.Context(), id); err != nil || c.metadataErr() != nil {
-			t.Fatalf("Find %v: %+v, %v", id, c, err)
-		}
 	}
 }
