@@ -345,7 +345,10 @@ func (c *commands) linked(ctx context.Context, id transcript.ID) string {
 		c.linkTo = func(transcript.ID) string { return "" }
 		if w, err := c.workspace(); err == nil {
 			if path, closeAll, err := w.Paths(ctx); err == nil {
-				c.linkTo = func(id transcript.ID) string { return path(id, jp.Directory) }
+				c.linkTo = func(id transcript.ID) string {
+					dir, _ := path(id, jp.Directory) // empty where there is none
+					return dir
+				}
 				c.closeLinks = closeAll
 			}
 		}

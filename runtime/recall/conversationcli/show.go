@@ -154,9 +154,9 @@ func (c *commands) paths(ctx context.Context, args []string, files []jp.File) er
 	defer closeAll()
 	for _, id := range ids {
 		for _, file := range files {
-			path := find(transcript.ID(id), file)
-			if path == "" {
-				return fmt.Errorf("%s has no %s", id, file)
+			path, err := find(transcript.ID(id), file)
+			if err != nil {
+				return err
 			}
 			line := text.Line(path)
 			if c.linking() {

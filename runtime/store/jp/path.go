@@ -2,6 +2,7 @@ package jp
 
 import (
 	"context"
+	"fmt"
 	"path"
 
 	"github.com/convtools/convtools/runtime/transcript"
@@ -19,9 +20,9 @@ const (
 )
 
 // Paths returns what finds the files of conversations, each of the copy that counts, as they
-// are now; it returns the empty string for one that is not there. Close is to be called when
-// it is used no more.
-func (w *Workspace) Paths(ctx context.Context) (find func(transcript.ID, File) string, closeAll func(), err error) {
+// are now. A file that it does not have is an error, and so is a conversation that is not there,
+// which is a [*store.NotFoundError]. closeAll is to be called when it is used no more.
+func (w *Workspace) Paths(ctx context.Context) (find func(transcript.ID, File) (string, error), closeAll func(), err error) {
 	s, _, err := w.Open(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -31,11 +32,11 @@ func (w *Workspace) Paths(ctx context.Context) (find func(transcript.ID, File) s
 		s.Close()
 		return nil, nil, err
 	}
-	return func(id transcript.ID, file File) string {
+	return func(id transcript.ID, file File) (string, error) {
 		n, _ := numberOf(id)
 		p, ok := l.locate(n, false)
 		if !ok {
-			return ""
+			return "", s.notFound(id)
 		}
 		order := s.byStream(&p)
 		if file == MetadataFile {
@@ -43,9 +44,9 @@ func (w *Workspace) Paths(ctx context.Context) (find func(transcript.ID, File) s
 		}
 		for _, i := range order {
 			if at := path.Join(p.dirs[i], string(file)); s.exists(i, at) {
-				return s.path(i, at)
+				return s.path(i, at), nil
 			}
 		}
-		return ""
+		return "", fmt.Errorf("%s has no %s", id, file)
 	}, s.Close, nil
 }
