@@ -9,7 +9,7 @@ import (
 
 // SetLimits makes the parts of an index so small that a test has several.
 func (x *Index) SetLimits(segment, messages int) {
-	x.limits = limits{segment: segment, messages: messages, postings: max(segment/16, 5)}
+	x.limits = limits{segment: segment, messages: messages}
 }
 
 // Dead returns how many parts of conversations are removed and still on the disk, each as often as it is.
@@ -68,19 +68,6 @@ func Differences(list []uint16, messages uint32) (read []uint16, ok bool) {
 		read = append(read, uint16(n))
 	}
 	return read, ok
-}
-
-// Kept returns for how many postings there is room once some were added, of some grams of one
-// message, where no more than most are kept twice.
-func Kept(added, grams, most int) int {
-	var all []uint32
-	for n := range added {
-		if len(all) == cap(all) {
-			all = withRoom(all, most)
-		}
-		all = append(all, uint32(n%grams)<<16)
-	}
-	return cap(all)
 }
 
 // FooterSizes returns how large a footer is taken to be, and how large it is.
