@@ -62,25 +62,15 @@ func RoundTrip(samples [][]byte, text []byte) (decoded []byte, codes int, ok boo
 func Differences(list []uint16, messages uint32) (read []uint16, ok bool) {
 	w := listWriter{documents: messages}
 	w.add(0, list)
-	m := newSet(messages)
-	ok = addDifferences(m, append(w.lists, make([]byte, afterLists)...), uint32(len(list)), messages)
-	for n := m.next(0, messages); n < messages; n = m.next(n+1, messages) {
-		read = append(read, uint16(n))
-	}
-	return read, ok
+	return readDifferences(append(w.lists, make([]byte, afterLists)...), uint32(len(list)), messages)
 }
 
 // FooterSizes returns how large a footer is taken to be, and how large it is.
 func FooterSizes() (taken, is int) { return footerSize, binary.Size(footer{}) }
 
 // ReadDifferences reads a list of documents.
-func ReadDifferences(data []byte, count, documents uint32) (list []uint32, ok bool) {
-	m := newSet(documents)
-	ok = addDifferences(m, append(data[:len(data):len(data)], make([]byte, afterLists)...), count, documents)
-	for n := m.next(0, documents); n < documents; n = m.next(n+1, documents) {
-		list = append(list, n)
-	}
-	return list, ok
+func ReadDifferences(data []byte, count, documents uint32) (list []uint16, ok bool) {
+	return readDifferences(append(data[:len(data):len(data)], make([]byte, afterLists)...), count, documents)
 }
 
 // ReadSymbols reads symbols, and decodes codes with them.

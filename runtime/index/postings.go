@@ -95,7 +95,7 @@ func (b *builder) lists(reader *terms.Reader) (writers [2]*listWriter) {
 // grams writes the lists of trigrams, and then of pairs.
 func (b *builder) grams(w *listWriter) {
 	trigrams, pairs := collector{found: make([]uint32, 0, b.size/2)}, collector{} // which is about how many there are
-	var places [1 << 16]*[256]uint32 // by the first two bytes and the third: the number from 1
+	var places [1 << 16]*[256]uint32                                              // by the first two bytes and the third: the number from 1
 	var pairPlaces [1 << 16]uint32
 	var text []byte
 	for n := range b.messages {
