@@ -8,8 +8,8 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
-	"github.com/convtools/convtools/runtime/session/tools"
 	"github.com/convtools/convtools/runtime/session/command"
+	"github.com/convtools/convtools/runtime/session/tools"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 

@@ -60,8 +60,8 @@ func (c *checker) cut(tool *ir.Tool, t *spec.Tool) {
 	case !t.Narrow.Set:
 	case tool.Handler == ir.HandlerGo:
 		c.reportName(t.Narrow.At, "CT031", "drop it", "the handler in Go says how to ask for less")
-	case tool.Param(t.Narrow.Value) == nil:
-		c.dangling(t.Narrow.At, "CT031", suggest(t.Narrow.Value, "parameters", paramNames(tool)), "there is no parameter %q", t.Narrow.Value)
+	default:
+		c.known(tool, t.Narrow.At, "CT031", t.Narrow.Value)
 	}
 	if t.Structured.Value && tool.Answer != ir.JSONAnswer {
 		c.reportName(t.Structured.At, "CT031", `add answer = "json", or drop it`, "only an answer in JSON is for programs")
@@ -102,15 +102,15 @@ func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	}
 	root := byName[s.Root.Value]
 	if root == nil {
-		if s.Root.Set {
-			c.dangling(s.Root.At, "CT019", suggest(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
+		if s.Root.Set && !s.At.Key("elements").Doubtful() && named(s) {
+			c.reportf(s.Root.At, "CT019", suggest(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
 		}
 	} else {
 		used := map[string]bool{}
-		c.reach(byName, names, root, nil, used)
+		c.reach(s, byName, names, root, nil, used)
 		for _, name := range names {
-			if !used[name] {
-				c.dangling(byName[name].Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
+			if !used[name] && s.At.Sound() {
+				c.reportf(byName[name].Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
 			}
 		}
 		names = slices.Concat([]string{s.Root.Value}, slices.DeleteFunc(names, func(n string) bool { return n == s.Root.Value }))
@@ -121,8 +121,13 @@ func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	return out
 }
 
+// named reports whether the names of all elements are known.
+func named(s *spec.Envelope) bool {
+	return !slices.ContainsFunc(s.Elements, func(e spec.Element) bool { return !e.Name.Set })
+}
+
 // reach walks the elements from the root, so that loops and loose ends show.
-func (c *checker) reach(byName map[string]*spec.Element, names []string, e *spec.Element, above []string, used map[string]bool) {
+func (c *checker) reach(s *spec.Envelope, byName map[string]*spec.Element, names []string, e *spec.Element, above []string, used map[string]bool) {
 	name := e.Name.Value
 	used[name] = true
 	for i, child := range e.Children.Value {
@@ -131,11 +136,14 @@ func (c *checker) reach(byName map[string]*spec.Element, names []string, e *spec
 		next := byName[childName]
 		switch {
 		case next == nil:
-			c.dangling(at, "CT019", suggest(childName, "elements", names), "the element %q is not declared", childName)
+			if s.At.Key("elements").Doubtful() || !named(s) {
+				break
+			}
+			c.reportf(at, "CT019", suggest(childName, "elements", names), "the element %q is not declared", childName)
 		case childName == name || slices.Contains(above, childName):
 			c.reportf(at, "CT019", "", "the element %q would contain itself", childName)
 		case !used[childName]:
-			c.reach(byName, names, next, append(above, name), used)
+			c.reach(s, byName, names, next, append(above, name), used)
 		}
 	}
 }
@@ -285,12 +293,10 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 		c.report(s.Fixed.At, "CT021", "a fixed value is one line of text", "")
 	}
 	if s.Param.Set {
-		p := t.Param(s.Param.Value)
+		p := c.known(t, s.Param.At, "CT021", s.Param.Value)
 		want := map[ir.AttributeType]ir.Kind{ir.TextAttribute: ir.String, ir.IntegerAttribute: ir.Integer, ir.BooleanAttribute: ir.Boolean}[a.Type]
 		switch {
-		case p == nil:
-			c.dangling(s.Param.At, "CT021", suggest(s.Param.Value, "parameters", paramNames(t)), "there is no parameter %q", s.Param.Value)
-		case a.Type == "" || p.Kind == "":
+		case p == nil, a.Type == "", p.Kind == "":
 		case !root || p.Pointer() || p.Kind != want || p.Kind == ir.String && len(p.Enum) == 0:
 			c.reportf(s.Param.At, "CT021", "param is for the root, and for parameters of the same type that always have a value; strings need an enum", "%s cannot be shown here", s.Param.Value)
 		}
@@ -343,10 +349,10 @@ func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
 		}
 	}
 	if records != 1 {
-		c.dangling(s.At, "CT023", `give one element from = "records", and name it among the root's children as name*`, "the root needs one child that is made from the command's records")
+		c.reportf(s.At, "CT023", `give one element from = "records", and name it among the root's children as name*`, "the root needs one child that is made from the command's records")
 	}
 	if !notes {
-		c.dangling(s.At, "CT023", `add an element "note" with body = "inline", and name it as note*`, "the root needs the child note*, where repairs and records left out are told")
+		c.reportf(s.At, "CT023", `add an element "note" with body = "inline", and name it as note*`, "the root needs the child note*, where repairs and records left out are told")
 	}
 }
 
