@@ -35,7 +35,7 @@ func mutations() []mutation {
 		{
 			name: "a call is answered when its target is replaced", file: "call.go",
 			old: "	d.emit(caller, TurnAborted{Reason: Replaced})\n",
-			new: "	d.emit(caller, TurnAborted{Reason: Replaced})\n	d.resolve(*turn, Result{Status: StatusCompleted})\n",
+			new: "	d.emit(caller, TurnAborted{Reason: Replaced})\n	d.resolve(*d.state.Conversation(caller).turn, Result{Status: StatusCompleted})\n",
 		},
 		{
 			name: "an output is made up when the caller is replaced", file: "call.go",
@@ -83,7 +83,7 @@ func mutations() []mutation {
 			new: "	case t.sampling:\n",
 		},
 		{
-			name: "records are not synced", file: "sessionlog/log.go",
+			name: "records are not synced", file: "log/log.go",
 			old: "		err = l.file.Sync()\n", new: "",
 		},
 	}
