@@ -21,6 +21,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -344,7 +345,11 @@ func (c *commands) linked(ctx context.Context, id transcript.ID) string {
 		c.linkTo = func(transcript.ID) string { return "" }
 		if w, err := c.workspace(); err == nil {
 			if path, closeAll, err := w.Paths(ctx); err == nil {
-				c.linkTo, c.closeLinks = path, closeAll
+				c.linkTo = func(id transcript.ID) string {
+					dir, _ := path(id, jp.Directory) // empty where there is none
+					return dir
+				}
+				c.closeLinks = closeAll
 			}
 		}
 	}

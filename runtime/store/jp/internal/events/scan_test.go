@@ -16,12 +16,12 @@ import (
 
 // scan returns copies of all events.
 func scan(data string) ([]events.Event, error) {
-	s := events.NewScanner([]byte(data))
-	var events []events.Event
-	for s.Next() {
-		events = append(events, *s.Event())
-	}
-	return events, s.Err()
+	var all []events.Event
+	_, err := events.Scan([]byte(data), func(e *events.Event) bool {
+		all = append(all, *e)
+		return true
+	})
+	return all, err
 }
 
 // one returns the only event of a stream that holds the object.
@@ -43,10 +43,8 @@ func decoded(t *testing.T, object string) *transcript.Event {
 
 // count scans all of data.
 func count(data []byte) store.Totals {
-	s := events.NewScanner(data)
-	for s.Next() {
-	}
-	return s.Totals()
+	totals, _ := events.Scan(data, func(*events.Event) bool { return true })
+	return totals
 }
 
 func TestKinds(t *testing.T) {
@@ -180,7 +178,7 @@ func TestCount(t *testing.T) {
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string { return `[{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `}]` }
-	if _, err := scan(deep(events.MaxDepth - 2)); err != nil {
+	if _, err := scan(deep(jsontext.MaxDepth - 2)); err != nil {
 		t.Errorf("nesting as deep as allowed: %v", err)
 	}
 	for _, test := range []struct {
@@ -232,7 +230,7 @@ func TestDamage(t *testing.T) {
 		{`[{"a":NaN}]`, 0, jsontext.Syntax, 6},
 		{`[{"a":"b`, 0, jsontext.CutInString, 8},
 		{`[{"a":"b\"}]`, 0, jsontext.CutInString, 12},
-		{deep(events.MaxDepth - 1), 0, jsontext.TooDeep, 260},
+		{deep(jsontext.MaxDepth - 1), 0, jsontext.TooDeep, 260},
 		{`[{"a":` + strings.Repeat(`{"a":`, 100_000), 0, jsontext.TooDeep, 6 + 254*5},
 	} {
 		found, err := scan(test.data)
@@ -264,7 +262,7 @@ func TestCutOffAtEveryByte(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range whole {
-		ends = append(ends, int(e.Offset)+len(e.Raw()))
+		ends = append(ends, e.Offset+len(e.Raw))
 	}
 	for cut := range len(stream) - 1 {
 		want := 0
@@ -282,7 +280,7 @@ func TestCutOffAtEveryByte(t *testing.T) {
 			t.Fatalf("cut at %d: %d events, want %d", cut, len(found), want)
 		}
 		for i := range found {
-			if got, want := string(found[i].Raw()), string(whole[i].Raw()); got != want {
+			if got, want := string(found[i].Raw), string(whole[i].Raw); got != want {
 				t.Fatalf("cut at %d: event %d is %s, want %s", cut, i, got, want)
 			}
 		}
@@ -293,29 +291,15 @@ func TestFields(t *testing.T) {
 	t.Parallel()
 	e := one(t, ` { "id" : "a" , "id" : "call\u005f\n1" , "is_error":true, "x":[1], "cont\u0065nt":"aGk=",
 		"type":"tool_call_response","arguments":{ "a" : 1 },"timestamp":"2026\u002d05-29 19:42:36.5" } `)
-	if got, ok := e.Field(events.FieldID); !ok || string(got) != `"call\u005f\n1"` {
-		t.Errorf("id: %s, %v", got, ok)
-	}
-	if got := e.AppendString([]byte("id="), events.FieldID); string(got) != "id=call_\n1" {
-		t.Errorf("id: %q", got)
-	}
-	if got := e.AppendString(nil, events.FieldArguments); got != nil {
-		t.Errorf("an object as a string: %q", got)
-	}
-	if got, ok := e.Field(events.FieldArguments); !ok || string(got) != `{ "a" : 1 }` {
-		t.Errorf("arguments: %s, %v", got, ok)
-	}
-	if _, ok := e.Field(events.FieldName); ok {
-		t.Error("a missing field is there")
-	}
-	if !e.IsError() {
-		t.Error("is_error is not seen")
+	d := e.Decode()
+	if d.CallID != "call_\n1" || d.Name != "" || string(d.Text) != "hi" || !d.Failed {
+		t.Errorf("decoded: %+v", d)
 	}
 	if got := e.Time(); !got.Equal(time.Date(2026, 5, 29, 19, 42, 36, 5e8, time.UTC)) {
 		t.Errorf("Time: %v", got)
 	}
-	if e.Offset != 2 || e.Raw()[0] != '{' || e.Raw()[len(e.Raw())-1] != '}' {
-		t.Errorf("Raw at %d: %s", e.Offset, e.Raw())
+	if e.Offset != 2 || e.Raw[0] != '{' || e.Raw[len(e.Raw)-1] != '}' {
+		t.Errorf("Raw at %d: %s", e.Offset, e.Raw)
 	}
 	for _, object := range []string{`{}`, `{"timestamp":null}`, `{"timestamp":1}`} {
 		e := one(t, object)
@@ -328,33 +312,28 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// Appending to what an accessor returned must not change the file.
-func TestResultsDoNotShareCapacity(t *testing.T) {
+// Appending to what is recorded must not change the file.
+func TestRawHasNoCapacity(t *testing.T) {
 	t.Parallel()
 	data := []byte(`[{"type":"chat_request","content":"abc","x":1},{"y":2}]`)
 	before := string(data)
-	s := events.NewScanner(data)
-	for s.Next() {
-		_ = append(s.Event().Raw(), "XXXX"...)
-		raw, _ := s.Event().Field(events.FieldContent)
-		_ = append(raw, "XXXX"...)
-	}
-	if diff := cmp.Diff(before, string(data)); diff != "" {
-		t.Errorf("the data changed:\n%s", diff)
+	_, err := events.Scan(data, func(e *events.Event) bool {
+		_ = append(e.Raw, "XXXX"...)
+		return true
+	})
+	if diff := cmp.Diff(before, string(data)); err != nil || diff != "" {
+		t.Errorf("%v; the data changed:\n%s", err, diff)
 	}
 }
 
-func TestScannerDoesNotAllocate(t *testing.T) {
+func TestNoAllocationPerEvent(t *testing.T) {
 	data := chatHeavy(1 << 16)
 	n := testing.AllocsPerRun(10, func() {
-		s := events.NewScanner(data)
-		for s.Next() {
-		}
-		if n := s.Totals(); n.Uncounted != nil {
+		if n := count(data); n.Uncounted != nil {
 			t.Error(n.Uncounted)
 		}
 	})
-	if n > 0 {
+	if n > 2 {
 		t.Errorf("%v allocations", n)
 	}
 }
