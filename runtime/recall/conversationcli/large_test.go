@@ -39,9 +39,9 @@ func TestMoreHitsThanAreKept(t *testing.T) {
 	for _, sort := range []string{"activity", "created"} {
 		got := run(t, dir, "grep", "--format=json", "--ascending", "--sort="+sort, "NEEDLE", "--ignore-case")
 		var hits []struct {
-			ID      string
-			Line    int
-			Text    string
+			ID   string
+			Line int
+			Text string
 		}
 		if err := json.Unmarshal([]byte(got.stdout), &hits); err != nil {
 			t.Fatal(err)
