@@ -122,9 +122,12 @@ counts: the newer one.
 	config := flags.Bool("base-config", false, "print the path of base_config.json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var files []jp.File
-		for file, wanted := range []bool{jp.EventsFile: *events, jp.MetadataFile: *metadata, jp.BaseConfigFile: *config} {
-			if wanted {
-				files = append(files, jp.File(file))
+		for _, file := range []struct {
+			wanted bool
+			name   jp.File
+		}{{*events, jp.EventsFile}, {*metadata, jp.MetadataFile}, {*config, jp.BaseConfigFile}} {
+			if file.wanted {
+				files = append(files, file.name)
 			}
 		}
 		if len(files) == 0 {
@@ -144,9 +147,14 @@ func (c *commands) paths(ctx context.Context, args []string, files []jp.File) er
 	if err != nil {
 		return err
 	}
+	find, closeAll, err := w.Paths(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
 	for _, id := range ids {
 		for _, file := range files {
-			path, err := w.Path(ctx, transcript.ID(id), file)
+			path, err := find(transcript.ID(id), file)
 			if err != nil {
 				return err
 			}

@@ -105,17 +105,13 @@ func workspace(t *testing.T) *jp.Workspace {
 func recorded(t *testing.T, w *jp.Workspace) string {
 	t.Helper()
 	ctx := t.Context()
-	s, _, err := w.Open(ctx)
-	if err != nil {
-		t.Fatal(err)
+	l, err := w.List(ctx, store.Scope{Set: store.Live | store.Archived})
+	if err != nil || len(l.Problems) > 0 {
+		t.Fatalf("%+v, %v", l, err)
 	}
-	defer s.Close()
-	all, problems, err := s.List(ctx, store.Live|store.Archived)
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
-	}
+	defer l.Close()
 	var b strings.Builder
-	for _, c := range all {
+	for _, c := range l.Conversations {
 		fmt.Fprintf(&b, "%s %q hidden=%v parent=%q label=%s both=%v\n", c.ID, c.Title, c.Hidden, c.Parent, c.Labels[recording.Label], !c.UserOnly)
 		if _, err := c.Read(ctx, nil, func(e *transcript.Event) bool {
 			b.Write(append(eventtext.AppendJSON([]byte("  "), e, transcript.JSONOptions{Turn: true}), '\n'))

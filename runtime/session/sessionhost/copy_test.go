@@ -162,16 +162,12 @@ repeat = true
 // recordedAs returns the first conversation with a label of a session.
 func recordedAs(t *testing.T, w *jp.Workspace, value string) transcript.ID {
 	t.Helper()
-	opened, _, err := w.Open(t.Context())
+	l, err := w.List(t.Context(), store.Scope{Set: store.Live})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer opened.Close()
-	all, _, err := opened.List(t.Context(), store.Live)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range all {
+	defer l.Close()
+	for _, c := range l.Conversations {
 		if c.Labels[recording.Label] == value {
 			return c.ID
 		}

@@ -11,20 +11,20 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
-	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Root is an opened directory of a store, with what is kept of its files. It is closed after use.
 type Root struct {
 	*os.Root
-	*kept.Book
+	*filecache.Book
 	dir *os.File // the same
 }
 
 // OpenRoot opens a directory.
-func OpenRoot(dir string, book *kept.Book) (*Root, error) {
+func OpenRoot(dir string, book *filecache.Book) (*Root, error) {
 	root, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (r *Root) Close() {
 }
 
 // Stamp returns the stamp of a file.
-func (r *Root) Stamp(name string) (kept.Stamp, error) { return kept.At(r.dir, name) }
+func (r *Root) Stamp(name string) (filecache.Stamp, error) { return filecache.At(r.dir, name) }
 
 // ReadDir returns what is in a directory, in the order of its names.
 func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
@@ -64,8 +64,8 @@ func (r *Root) IsDir(name string) bool {
 type File struct {
 	Store  *Store
 	ID     transcript.ID
-	Name   string       // in the directory of the store, with slashes
-	Stamps []kept.Stamp // of all files that have events of it
+	Name   string            // in the directory of the store, with slashes
+	Stamps []filecache.Stamp // of all files that have events of it
 	// Script returns the records of the opened file.
 	Script func(f *os.File, info fs.FileInfo) recorded.Script
 }
@@ -86,7 +86,7 @@ func (f *File) Open(name string) (*os.File, fs.FileInfo, error) {
 
 // Version implements [store.Record]: it is that of when the conversation was listed.
 func (f *File) Version(context.Context) (string, error) {
-	var none *kept.Book
+	var none *filecache.Book
 	sheet := none.Sheet("", f.Stamps...)
 	return f.Name + sheet.Version(), nil
 }
