@@ -17,6 +17,7 @@ import (
 
 	"github.com/convtools/convtools/gen/check"
 	"github.com/convtools/convtools/gen/diagprint"
+	"github.com/convtools/convtools/gen/emit/jp"
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
@@ -42,6 +43,7 @@ type served struct {
 	tools   map[string]servedTool // by the file of the spec
 	reading map[string]bool       // names that were offered as approved tools that read
 	runner  *commandline.Runner
+	jpFiles []contract.File // that make the tools known to JP
 }
 
 type servedTool struct {
@@ -87,7 +89,7 @@ func (s *served) load() {
 		return
 	}
 	s.version = version
-	contract, more := check.Check(project)
+	checked, more := check.Check(project)
 	diags = append(diags, more...)
 	_ = diagprint.Text(s.stderr, diags, func(name string) []byte { return sources[name] }) // there is nowhere else to say so
 	wrong := map[string]bool{}
@@ -97,13 +99,14 @@ func (s *served) load() {
 	if wrong[spec.ProjectFile] {
 		return
 	}
+	s.jpFiles = jpFiles(checked)
 	tools := map[string]servedTool{}
 	for name := range sources {
 		if before, was := s.tools[name]; was && wrong[name] {
 			tools[name] = before
 		}
 	}
-	for _, t := range contract.Tools() {
+	for _, t := range checked.Tools() {
 		switch {
 		case wrong[t.Source]:
 		case t.Command == nil:
@@ -112,7 +115,20 @@ func (s *served) load() {
 			tools[t.Source] = servedTool{table.Command(t, schema.Compact(t)), arguments(t)}
 		}
 	}
-	s.tools, s.runner = tools, commandline.New(contract.CLIs)
+	s.tools, s.runner = tools, commandline.New(checked.CLIs)
+}
+
+// jpFiles are the definitions for JP of the tools that are served from their specs.
+func jpFiles(c *ir.Contract) []contract.File {
+	c.Targets.JPTools, c.Targets.JPCommand = ".jp/mcp/tools", "convgen jp-tool {{context}} {{tool}}"
+	definitions := jp.Tools(c)
+	var files []contract.File
+	for i, t := range c.Tools() {
+		if t.Command != nil {
+			files = append(files, contract.File{Path: definitions[i].Path, Text: string(definitions[i].Data)})
+		}
+	}
+	return files
 }
 
 // arguments are those of the examples of a tool; none where a call needs none.
@@ -198,7 +214,6 @@ func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 
 // family returns the specs as a family of tools.
 func (s *served) family(host *toolset.Host) toolset.Family {
-	s.load()
 	runner := s.runner
 	family := app.Declared(s.described(), s.call, runner)(host)[0]
 	family.Name = "specs"
@@ -222,14 +237,19 @@ func hosted(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "convgen %s: %v\n", args[0], err)
 		return exitWrong
 	}
+	if args[0] == "install" && workspace(args) == "" {
+		args = slices.Insert(slices.Clone(args), 1, "--workspace", dir)
+	}
 	s := &served{dir: dir, stderr: stderr, unattended: args[0] == "jp-tool"}
+	s.load()
 	program := app.Program{
 		Name: "convgen", Version: "0.1.0", Short: "Tools of the specs in this folder",
 		DirUsage: "serve the specs of `DIR`, where tools.toml is or above it",
 		Families: func(host *toolset.Host) []toolset.Family { return []toolset.Family{s.family(host)} },
+		JPFiles:  s.jpFiles,
 	}
 	host := app.NewHost()
-	host.Stdout, host.Stderr = stdout, stderr
+	host.Stdout, host.Stderr, host.Entry = stdout, stderr, entry(dir)
 	code := program.Run(host, args)
 	if code == exitOK && args[0] == "install" {
 		// Whoever registers the folder has chosen what it runs.
@@ -239,6 +259,18 @@ func hosted(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	return code
+}
+
+// entry is the name that hosts know the tools of a folder by: each folder has its own.
+func entry(dir string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return '-'
+	}, strings.ToLower(filepath.Base(dir)))
+	return strings.TrimRight("convgen-"+name, "-")
 }
 
 // workspace is the folder that the arguments name, before anything else reads them: which

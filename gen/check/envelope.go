@@ -10,12 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// answer settles the form of a tool's answer.
+// answer judges the form of a tool's answer.
 func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
-	tool.Answer = ir.EnvelopeAnswer
-	if t.Answer.Set {
-		tool.Answer = ir.Answer(c.choice(t.Answer, "answer", "envelope", "text", "json"))
-	}
 	command := tool.Handler == ir.HandlerCommand
 	limit := t.MaxChars
 	switch {
@@ -60,8 +56,8 @@ func (c *checker) cut(tool *ir.Tool, t *spec.Tool) {
 	case !t.Narrow.Set:
 	case tool.Handler == ir.HandlerGo:
 		c.reportName(t.Narrow.At, "CT031", "drop it", "the handler in Go says how to ask for less")
-	case tool.Param(t.Narrow.Value) == nil:
-		c.dangling(t.Narrow.At, "CT031", suggest(t.Narrow.Value, "parameters", paramNames(tool)), "there is no parameter %q", t.Narrow.Value)
+	default:
+		c.known(tool, t.Narrow.At, "CT031", t.Narrow.Value)
 	}
 	if t.Structured.Value && tool.Answer != ir.JSONAnswer {
 		c.reportName(t.Structured.At, "CT031", `add answer = "json", or drop it`, "only an answer in JSON is for programs")
@@ -102,15 +98,15 @@ func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	}
 	root := byName[s.Root.Value]
 	if root == nil {
-		if s.Root.Set {
-			c.dangling(s.Root.At, "CT019", suggest(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
+		if s.Root.Set && !s.At.Key("elements").Doubtful() && named(s) {
+			c.reportf(s.Root.At, "CT019", suggest(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
 		}
 	} else {
 		used := map[string]bool{}
-		c.reach(byName, names, root, nil, used)
+		c.reach(s, byName, names, root, nil, used)
 		for _, name := range names {
-			if !used[name] {
-				c.dangling(byName[name].Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
+			if !used[name] && s.At.Sound() {
+				c.reportf(byName[name].Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
 			}
 		}
 		names = slices.Concat([]string{s.Root.Value}, slices.DeleteFunc(names, func(n string) bool { return n == s.Root.Value }))
@@ -121,8 +117,13 @@ func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	return out
 }
 
+// named reports whether the names of all elements are known.
+func named(s *spec.Envelope) bool {
+	return !slices.ContainsFunc(s.Elements, func(e spec.Element) bool { return !e.Name.Set })
+}
+
 // reach walks the elements from the root, so that loops and loose ends show.
-func (c *checker) reach(byName map[string]*spec.Element, names []string, e *spec.Element, above []string, used map[string]bool) {
+func (c *checker) reach(s *spec.Envelope, byName map[string]*spec.Element, names []string, e *spec.Element, above []string, used map[string]bool) {
 	name := e.Name.Value
 	used[name] = true
 	for i, child := range e.Children.Value {
@@ -131,11 +132,14 @@ func (c *checker) reach(byName map[string]*spec.Element, names []string, e *spec
 		next := byName[childName]
 		switch {
 		case next == nil:
-			c.dangling(at, "CT019", suggest(childName, "elements", names), "the element %q is not declared", childName)
+			if s.At.Key("elements").Doubtful() || !named(s) {
+				break
+			}
+			c.reportf(at, "CT019", suggest(childName, "elements", names), "the element %q is not declared", childName)
 		case childName == name || slices.Contains(above, childName):
 			c.reportf(at, "CT019", "", "the element %q would contain itself", childName)
 		case !used[childName]:
-			c.reach(byName, names, next, append(above, name), used)
+			c.reach(s, byName, names, next, append(above, name), used)
 		}
 	}
 }
@@ -157,9 +161,11 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 		Body:   ir.Body(c.choice(s.Body, "body", "inline", "lines", "block", "json")),
 		Beside: s.Beside.Value,
 	}
-	e.GoName = t.GoName + goName(e.Name)
-	if root {
+	switch {
+	case root:
 		e.GoName = t.GoName + "Envelope"
+	case !isBare(s):
+		e.GoName = c.declare(t.GoName+goName(e.Name), "Element", "the element "+e.Name+" of "+t.Name)
 	}
 	c.summary(s.Summary, parameterSummary)
 	if s.Body.Set && len(s.Children.Value) > 0 {
@@ -177,7 +183,7 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	if s.Separator.Set && !isMarkup(s.Separator.Value) {
 		c.reportf(s.Separator.At, "CT020", nameHint(s.Separator.Value, longestOther), "%q is not an element name", s.Separator.Value)
 	}
-	fields := map[string]string{"Append": "a method of every element", "Bytes": "a method of every element"}
+	fields := map[string]string{}
 	claim := func(at spec.Place, name, what string) {
 		if before, taken := fields[name]; taken {
 			c.reportf(at, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, what, name)
@@ -285,12 +291,10 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 		c.report(s.Fixed.At, "CT021", "a fixed value is one line of text", "")
 	}
 	if s.Param.Set {
-		p := t.Param(s.Param.Value)
+		p := c.known(t, s.Param.At, "CT021", s.Param.Value)
 		want := map[ir.AttributeType]ir.Kind{ir.TextAttribute: ir.String, ir.IntegerAttribute: ir.Integer, ir.BooleanAttribute: ir.Boolean}[a.Type]
 		switch {
-		case p == nil:
-			c.dangling(s.Param.At, "CT021", suggest(s.Param.Value, "parameters", paramNames(t)), "there is no parameter %q", s.Param.Value)
-		case a.Type == "" || p.Kind == "":
+		case p == nil, a.Type == "", p.Kind == "":
 		case !root || p.Pointer() || p.Kind != want || p.Kind == ir.String && len(p.Enum) == 0:
 			c.reportf(s.Param.At, "CT021", "param is for the root, and for parameters of the same type that always have a value; strings need an enum", "%s cannot be shown here", s.Param.Value)
 		}
@@ -343,10 +347,10 @@ func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
 		}
 	}
 	if records != 1 {
-		c.dangling(s.At, "CT023", `give one element from = "records", and name it among the root's children as name*`, "the root needs one child that is made from the command's records")
+		c.reportf(s.At, "CT023", `give one element from = "records", and name it among the root's children as name*`, "the root needs one child that is made from the command's records")
 	}
 	if !notes {
-		c.dangling(s.At, "CT023", `add an element "note" with body = "inline", and name it as note*`, "the root needs the child note*, where repairs and records left out are told")
+		c.reportf(s.At, "CT023", `add an element "note" with body = "inline", and name it as note*`, "the root needs the child note*, where repairs and records left out are told")
 	}
 }
 

@@ -203,8 +203,8 @@ func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) {
 		return
 	}
 	use := func(f spec.Field[string]) {
-		if f.Set && !slices.Contains(names, f.Value) {
-			c.dangling(f.At, "CT038", suggest(f.Value, "fields", names), "the command prints no field %q", f.Value)
+		if f.Set && !slices.Contains(names, f.Value) && s.Command.Output.At.Sound() {
+			c.reportf(f.At, "CT038", suggest(f.Value, "fields", names), "the command prints no field %q", f.Value)
 		}
 	}
 	use(e.TextFrom)

@@ -23,6 +23,11 @@ func Tool(t *ir.Tool, schema string) contract.Tool {
 	}
 }
 
+// Arguments returns what the arguments of a tool are held against.
+func Arguments(t *ir.Tool) *contract.Tool {
+	return &contract.Tool{Parameters: parameters(nil, t.Params), Rules: rules(t)}
+}
+
 // description is what a tool says about itself behind its summary. Rules between
 // parameters are part of it: no schema that every model provider takes can hold
 // them.
