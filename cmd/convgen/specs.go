@@ -288,14 +288,13 @@ func workspace(args []string) string {
 }
 
 // try runs the examples of all tools that read, or of one tool, and shows the answers.
-func try(args []string, stdout, stderr io.Writer) int {
-	dir, err := findProject("")
-	if err == nil && len(args) > 1 {
-		err = errors.New("it takes the name of one tool, or none for all that read")
+func try(args []string, stdout, stderr io.Writer) error {
+	if len(args) > 1 {
+		return misuse{message: "it takes the name of one tool, or none for all that read"}
 	}
+	dir, err := findProject("")
 	if err != nil {
-		fmt.Fprintf(stderr, "convgen try: %v\n", err)
-		return exitUsage
+		return misuse{message: err.Error()}
 	}
 	s := &served{dir: dir, stderr: stderr}
 	s.load()
@@ -317,11 +316,9 @@ func try(args []string, stdout, stderr io.Writer) int {
 	}
 	switch {
 	case tried == 0:
-		fmt.Fprintln(stderr, "convgen try: there is no tool to try\nhint: an [[examples]] table in a spec is a call to try")
-		return exitWrong
+		return errors.New("there is no tool to try\nhint: an [[examples]] table in a spec is a call to try")
 	case failed > 0:
-		fmt.Fprintf(stderr, "convgen try: %d of %d calls gave no answer\n", failed, tried)
-		return exitWrong
+		return fmt.Errorf("%d of %d calls gave no answer", failed, tried)
 	}
-	return exitOK
+	return nil
 }
