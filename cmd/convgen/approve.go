@@ -34,9 +34,9 @@ func (s *served) approve(w io.Writer) error {
 	all := readAllApproved()
 	var prints []string
 	for _, t := range s.sorted() {
-		line, _ := s.runner.Lines.Lookup(t.Command.Line)
+		line, _ := t.runner.Lines.Lookup(t.Command.Line)
 		fmt.Fprintf(w, "%s (%s) runs %s\n", t.Name, t.Effect, process.JoinCommand(line.Command...))
-		prints = append(prints, s.fingerprint(t.Tool))
+		prints = append(prints, t.fingerprint())
 	}
 	all[s.dir] = prints
 	data, err := json.MarshalIndent(all, "", "  ")
