@@ -33,7 +33,7 @@ func TestNothingIsLeft(t *testing.T) {
 			server := &modeltest.Server{
 				Answer: modeltest.Sequence(
 					modeltest.Answer{Pieces: []string{"yes"}},
-					modeltest.Answer{Pieces: []string{"half ", "whole"}, Fault: modeltest.Hangs},
+					modeltest.Answer{Pieces: []string{"half ", "whole"}, Hangs: modeltest.Halfway},
 				),
 				Hung: func() { hung <- struct{}{} },
 			}
