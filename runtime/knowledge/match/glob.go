@@ -57,7 +57,7 @@ func compile(pattern string) (glob, error) {
 	if strings.HasSuffix(pattern, "/**") {
 		g.pattern += "/*"
 	}
-	g.tail = g.pattern[strings.LastIndexAny(g.pattern, metaCharacters+"]}")+1:]
+	g.tail = strings.TrimPrefix(g.pattern[strings.LastIndexAny(g.pattern, metaCharacters+"]}")+1:], "/") // **/ may be nothing
 	return g, nil
 }
 
