@@ -36,6 +36,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,13 +157,40 @@ func said(stdout []byte) (string, error) {
 // maxShown is how many characters of what a command has said are shown.
 const maxShown = 300
 
-// ending returns how what a command has said on standard error ends, on one line, safe to show.
+// ending returns how what a command has said on standard error ends, or the last error in JSON there, safe to show.
 func ending(stderr []byte) string {
+	for _, line := range slices.Backward(strings.Split(string(stderr), "\n")) {
+		if message := messageOf(line); message != "" {
+			return text.Line(text.Cut(message, maxShown))
+		}
+	}
 	said := []rune(strings.Join(strings.Fields(string(stderr)), " "))
 	if len(said) > maxShown {
 		said = append([]rune("…"), said[len(said)-maxShown:]...)
 	}
 	return text.Line(string(said))
+}
+
+// messageOf returns the message of an error in JSON as jp --format=json prints it, with what belongs to it; empty where
+// there is none.
+func messageOf(line string) string {
+	var e struct {
+		Message  string  `json:"message"`
+		Metadata [][]any `json:"metadata"` // pairs
+	}
+	if json.Unmarshal([]byte(line), &e) != nil || e.Message == "" {
+		return ""
+	}
+	var details []string
+	for _, pair := range e.Metadata {
+		if len(pair) == 2 {
+			details = append(details, fmt.Sprint(pair[1]))
+		}
+	}
+	if len(details) == 0 {
+		return e.Message
+	}
+	return e.Message + ": " + strings.Join(details, "; ")
 }
 
 type prompt struct {
