@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
@@ -28,12 +28,14 @@ type Store struct {
 	Parse   func(text string) (transcript.ID, error)
 	Project *project.Project
 	Getenv  func(string) string
-	Kept    *kept.Book
+	Cache   *filecache.Book
+	// Moved are directories in the place that may be links to elsewhere.
+	Moved []string
 }
 
 // New returns a store of a kind in a directory.
 func New(o store.Options, kind, dir string, parse func(text string) (transcript.ID, error)) Store {
-	return Store{kind, dir, parse, o.Project, o.Env(), o.Kept.Of(kind, dir)}
+	return Store{Kind: kind, Dir: dir, Parse: parse, Project: o.Project, Getenv: o.Env(), Cache: o.Cache.Of(kind, dir)}
 }
 
 // Name implements [store.Store].
