@@ -1,6 +1,6 @@
 # demo, test, build and generate need nothing but Go; check fetches its tools and
 # needs a C compiler for the race detector; bench compares with ripgrep;
-# clients installs a Node and the clients from npm.
+# clients installs a Node and the clients from npm, and one from PyPI.
 
 export CGO_ENABLED = 0
 GO          ?= go
@@ -8,6 +8,8 @@ GOFLAGS_BIN  = -trimpath -ldflags="-s -w"
 STATICCHECK  = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT      = mvdan.cc/gofumpt@v0.12.0
 FUZZTIME    ?= 5s
+# The package of PyPI whose client calls the tools of convgen serve.
+MCP          = 1.28.1
 # A module of its own, with what only bench, recall and clients need.
 TOOLS        = cmd/convtools/internal
 PLATFORMS    = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
@@ -59,8 +61,10 @@ recall: ## Ask a fixed set of questions and print what the answers cost
 	@$(GO) -C $(TOOLS) run ./recall $(RECALL)
 
 .PHONY: clients
-clients: ## Run real MCP clients and agents against convtools; wants npm and a network
+clients: ## Run real MCP clients and agents against convtools; wants npm, python3 and a network
 	@$(GO) -C $(TOOLS) run ./clients $(CLIENTS)
+	@python3 -m venv bin/python && bin/python/bin/pip install --quiet mcp==$(MCP)
+	PATH="$(CURDIR)/bin/python/bin:$$PATH" $(GO) test -count=1 -run '^TestProgramsThroughEveryFront$$' ./cmd/convgen
 
 .PHONY: prove
 prove: ## Explore all states of sessions, break their code and see the tests notice, kill processes, order what clients saw

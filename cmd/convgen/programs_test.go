@@ -14,7 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// programs is a project with tools of eight real programs.
+// programs is a project with tools of real programs, and of two fakes.
 const programs = "../../testdata/programs"
 
 // hostileValues are texts that a program could take for an option, a file, a command, or

@@ -109,7 +109,12 @@ args = ["[{{\"text\":\"{text}\"}}]"]
 	// What runs has changed: it is writing again.
 	write("specs/say/rows.toml", strings.Replace(tool, `"[{{`, `"--x", "[{{`, 1))
 	if got := list()["say_rows"]; got.Annotations.ReadOnlyHint {
-		t.Error("another command line runs unapproved")
+		t.Error("another command line is offered as reading")
+	}
+	// Who took the tool for reading, and has not looked again, runs nothing by it.
+	result, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "say_rows"})
+	if err != nil || !result.IsError || !strings.Contains(result.Content[0].(*mcp.TextContent).Text, "convgen approve") {
+		t.Errorf("a call of another command line: %v, %+v", err, result)
 	}
 	select {
 	case <-changed:

@@ -33,10 +33,14 @@ import (
 type served struct {
 	dir    string // where tools.toml is
 	stderr io.Writer
+	// unattended is set where calls come from a host that knows the tools of an earlier
+	// time, and runs those that read without asking the user.
+	unattended bool
 
 	mu      sync.Mutex
 	version string
 	tools   map[string]servedTool // by the file of the spec
+	reading map[string]bool       // names that were offered as approved tools that read
 	runner  *commandline.Runner
 }
 
@@ -139,15 +143,24 @@ func (s *served) sorted() []servedTool {
 // has not approved is offered as writing: who can edit a spec must not gain a command.
 func (s *served) described() []contract.Tool {
 	approved := readApproved(s.dir)
+	reading := map[string]bool{}
 	var list []contract.Tool
 	for _, t := range s.sorted() {
 		described := t.Tool.Tool
-		if !slices.Contains(approved, s.fingerprint(t.Tool)) {
+		if slices.Contains(approved, s.fingerprint(t.Tool)) {
+			reading[t.Name] = t.Effect == string(ir.Read)
+		} else {
 			described.Effect, described.Hints = string(ir.Write), contract.Hints{Destructive: true, OpenWorld: true}
 			described.Description += "\n\nThe user has not approved what this tool runs, which is new or has changed. convgen approve does so."
 		}
 		list = append(list, described)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, was := range s.reading {
+		reading[name] = reading[name] || was
+	}
+	s.reading = reading
 	return list
 }
 
@@ -161,7 +174,8 @@ func (s *served) fingerprint(t *commandline.Tool) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// call answers a call.
+// call answers a call. A host may still take for reading what has changed since it got
+// the list of tools, and run it without asking: then only what was approved runs.
 func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 	var names []string
 	for _, t := range s.sorted() {
@@ -170,8 +184,11 @@ func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 				call.Context.Dir = s.dir
 			}
 			s.mu.Lock()
-			runner := s.runner
+			runner, attended := s.runner, !s.unattended && !s.reading[call.Tool]
 			s.mu.Unlock()
+			if !attended && !slices.Contains(readApproved(s.dir), s.fingerprint(t.Tool)) {
+				return "", &contract.Error{Message: "The user has not approved what " + t.Name + " runs, which is new or has changed. They do so with: convgen approve"}
+			}
 			return runner.Call(ctx, t.Tool, call)
 		}
 		names = append(names, t.Name)
@@ -205,7 +222,7 @@ func hosted(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "convgen %s: %v\n", args[0], err)
 		return exitWrong
 	}
-	s := &served{dir: dir, stderr: stderr}
+	s := &served{dir: dir, stderr: stderr, unattended: args[0] == "jp-tool"}
 	program := app.Program{
 		Name: "convgen", Version: "0.1.0", Short: "Tools of the specs in this folder",
 		DirUsage: "serve the specs of `DIR`, where tools.toml is or above it",

@@ -207,5 +207,8 @@ func UnknownTool(name string, known []string) error {
 	if meant := near.Name(name, known); meant != "" {
 		message += " Did you mean " + meant + "?"
 	}
-	return &Error{Message: message + " Tools: " + strings.Join(known, ", ") + ".", Caller: true}
+	if len(known) > 0 {
+		message += " Tools: " + strings.Join(known, ", ") + "."
+	}
+	return &Error{Message: message, Caller: true}
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/store/filecache"
 )
 
 // counts is what is counted by reading all events of a conversation, which is kept until they
@@ -18,14 +18,14 @@ type counts struct {
 	Size      Size
 }
 
-// Fields implements [kept.Fielder].
+// Fields implements [filecache.Fielder].
 func (c *counts) Fields() []any {
 	s := &c.Size
 	return []any{&c.Events, &c.LastAt, &c.BadTime, &c.Uncounted, &c.sized, &s.Turns, &s.Requests, &s.Numbered, &s.Chars}
 }
 
 // counted returns where counts of a conversation of a version are kept.
-func counted(book *kept.Book, c *store.Conversation, version string) kept.Sheet {
+func counted(book *filecache.Book, c *store.Conversation, version string) filecache.Sheet {
 	return book.Versioned("e"+string(c.ID), version)
 }
 
@@ -33,7 +33,7 @@ func counted(book *kept.Book, c *store.Conversation, version string) kept.Sheet 
 const perEvent = 1 << 10
 
 // keep has what was counted kept.
-func (c *counts) keep(sheet kept.Sheet) { sheet.PutFor(c, int64(c.Events)*perEvent) }
+func (c *counts) keep(sheet filecache.Sheet) { sheet.PutFor(c, int64(c.Events)*perEvent) }
 
 // countsOf returns what is counted of events that were read.
 func countsOf(totals *store.Totals, size *Size) *counts {

@@ -15,7 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/index/terms"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/convtools/convtools/runtime/trust"
 )
@@ -30,8 +30,8 @@ type Indexes struct {
 	language terms.Language
 	open     map[string]*index.Index // by name of their directory
 	mark     string                  // of what is excluded
-	kept     *kept.Directory         // for that; nil until it is asked for
-	least    int64                   // [kept.Directory.Least]; 0 for the usual
+	cache    *filecache.Directory    // for that; nil until it is asked for
+	least    int64                   // [filecache.Directory.Least]; 0 for the usual
 }
 
 // indexFormat is the number of what an index has that this package puts there.
@@ -57,7 +57,7 @@ func (x *Indexes) of(s store.Store) *index.Index {
 	if x == nil {
 		return nil
 	}
-	name := kept.Name(s.Name(), s.Place())
+	name := filecache.Name(s.Name(), s.Place())
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.open[name] == nil {
@@ -75,7 +75,7 @@ func (x *Indexes) of(s store.Store) *index.Index {
 func (x *Indexes) inMemory(s store.Store, failed *index.Index) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	name := kept.Name(s.Name(), s.Place())
+	name := filecache.Name(s.Name(), s.Place())
 	if x.open[name] != failed {
 		return
 	}
@@ -101,9 +101,9 @@ func (x *Indexes) setLanguage(l terms.Language) {
 	clear(x.open)
 }
 
-// OpenKept returns where in the user's cache directory is kept what lists need of files; nil for
+// OpenFileCache returns where in the user's cache directory is kept what lists need of files; nil for
 // nowhere.
-func OpenKept(getenv func(string) string) *kept.Directory {
+func OpenFileCache(getenv func(string) string) *filecache.Directory {
 	r, err := readRestrictions(&Options{Getenv: getenv})
 	if r.set.NoIndex || err != nil {
 		return nil
@@ -117,17 +117,17 @@ func OpenKept(getenv func(string) string) *kept.Directory {
 }
 
 // lists returns where is kept what lists need of files, beside the indexes; nil for nowhere.
-func (x *Indexes) lists() *kept.Directory {
+func (x *Indexes) lists() *filecache.Directory {
 	if x == nil || x.dir == "" {
 		return nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.kept == nil {
-		x.kept = kept.In(x.dir, x.mark)
-		x.kept.Least = cmp.Or(x.least, x.kept.Least)
+	if x.cache == nil {
+		x.cache = filecache.In(x.dir, x.mark)
+		x.cache.Least = cmp.Or(x.least, x.cache.Least)
 	}
-	return x.kept
+	return x.cache
 }
 
 // exclude sets the mark of what is excluded. Lists have titles, and do not tell whose: those
@@ -139,7 +139,7 @@ func (x *Indexes) exclude(mark string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if mark != x.mark {
-		x.mark, x.kept = mark, nil
+		x.mark, x.cache = mark, nil
 	}
 }
 

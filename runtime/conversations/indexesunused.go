@@ -11,7 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/index/terms"
-	"github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/store/filecache"
 )
 
 // UnusedIndex is an index that no store of a library has.
@@ -32,7 +32,7 @@ func (l *Library) UnusedIndexes() ([]UnusedIndex, error) {
 	}
 	used := map[string]bool{}
 	for _, s := range l.stores {
-		used[kept.Name(s.Name(), s.Place())] = true
+		used[filecache.Name(s.Name(), s.Place())] = true
 	}
 	entries, err := readDir(l.indexes.dir)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
-	"github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -142,7 +142,7 @@ func (c *toolNames) of(e *transcript.Event) string {
 
 // messageReader reads the messages of a conversation for an index.
 type messageReader struct {
-	counts       kept.Sheet
+	counts       filecache.Sheet
 	conversation *store.Conversation
 	entry        *index.Conversation
 	failed       bool     // the conversation could not be read, or not to its end

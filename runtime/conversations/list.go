@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
-	"github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -97,14 +97,14 @@ type entry struct {
 // fill fills in what only the events tell, and sizes where they are asked for: what is kept of it,
 // or what reading tells.
 func fill(ctx context.Context, o *asking, entries []*entry, sizes bool) error {
-	books := map[store.Store]*kept.Book{}
+	books := map[store.Store]*filecache.Book{}
 	for _, s := range o.stores {
 		books[s] = o.library.indexes.lists().Of(s.Name(), s.Place())
 	}
 	parallel.Each(ctx, len(entries), func(numbers iter.Seq[int]) {
 		for i := range numbers {
 			e := entries[i]
-			var sheet kept.Sheet
+			var sheet filecache.Sheet
 			if version, err := e.stored.Version(ctx); err == nil {
 				sheet = counted(books[o.from[e.ID]], e.stored, version)
 			}
@@ -115,7 +115,7 @@ func fill(ctx context.Context, o *asking, entries []*entry, sizes bool) error {
 }
 
 // count fills in what is counted.
-func (e *entry) count(ctx context.Context, sheet kept.Sheet, sizes bool) {
+func (e *entry) count(ctx context.Context, sheet filecache.Sheet, sizes bool) {
 	c := &counts{}
 	if !sheet.Get(c) || !c.sized && sizes {
 		var err error

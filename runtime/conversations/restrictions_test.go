@@ -9,8 +9,8 @@ import (
 
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
-	"github.com/convtools/convtools/runtime/store/kept"
 )
 
 // cached is what a cache directory has of texts and titles.
@@ -33,7 +33,7 @@ func readCache(t *testing.T, cache, text string) cached {
 			t.Fatal(err)
 		}
 		for _, e := range indexes {
-			if filepath.Ext(e.Name()) == kept.Extension {
+			if filepath.Ext(e.Name()) == filecache.Extension {
 				data, err := os.ReadFile(filepath.Join(dir, e.Name()))
 				if err != nil {
 					t.Fatal(err)
@@ -150,7 +150,7 @@ func TestExcludedLeavesTheCache(t *testing.T) {
 			if again := refreshed(); again.titles > 0 || again.indexed["claude"] != 1 || again.indexed["jp"] != 1 {
 				t.Errorf("%+v", again)
 			}
-			if got := files(t, in("cache"), kept.Extension); len(got) == 0 {
+			if got := files(t, in("cache"), filecache.Extension); len(got) == 0 {
 				t.Error("nothing is kept of what is not excluded")
 			}
 		})

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/caller"
-	"github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -88,8 +88,8 @@ type Options struct {
 	Project *project.Project
 	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
-	// Kept is where what lists need of files is kept; nil for nowhere.
-	Kept *kept.Directory
+	// Cache is where it is kept what lists need of files; nil for nowhere.
+	Cache *filecache.Directory
 	// ProjectDatabases has databases read that are in the project and that nobody has named.
 	ProjectDatabases bool
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/sessionhost"
 	"github.com/convtools/convtools/runtime/session/sessionlog"
-	"github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/store/filecache"
 )
 
 func (c *commands) session() *cobra.Command {
@@ -88,7 +88,7 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 	if limit > 0 && total > limit {
 		all = all[:limit]
 	}
-	sessions := describeAll(ctx, dir, all, conversations.OpenKept(c.host.Getenv).Of("session-list", dir))
+	sessions := describeAll(ctx, dir, all, conversations.OpenFileCache(c.host.Getenv).Of("session-list", dir))
 	if ctx.Err() != nil {
 		return cli.ErrInterrupted
 	}
@@ -117,7 +117,7 @@ func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 }
 
 // describeAll describes sessions, several at a time, and keeps that.
-func describeAll(ctx context.Context, dir string, all []sessionlog.Info, book *kept.Book) []listed {
+func describeAll(ctx context.Context, dir string, all []sessionlog.Info, book *filecache.Book) []listed {
 	defer book.Save()
 	sessions := make([]listed, len(all))
 	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {

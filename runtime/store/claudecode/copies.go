@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -40,9 +40,9 @@ func (s *session) resolveCopies(ctx context.Context, all []*entry) error {
 }
 
 // familySheet is where what is decided of a family is kept: all of its files count.
-func (s *session) familySheet(family []*entry) kept.Sheet {
+func (s *session) familySheet(family []*entry) filecache.Sheet {
 	name := "family"
-	var stamps []kept.Stamp
+	var stamps []filecache.Stamp
 	for _, e := range family {
 		name += "\x00" + e.file
 		stamps = append(stamps, e.stamp)

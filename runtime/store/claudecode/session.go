@@ -14,9 +14,9 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -27,7 +27,7 @@ type session struct {
 }
 
 func (s *Store) open() (*session, error) {
-	root, err := history.OpenRoot(s.Dir, s.Kept)
+	root, err := history.OpenRoot(s.Dir, s.Cache)
 	if err != nil {
 		return nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
 	}
@@ -46,7 +46,7 @@ type entry struct {
 	session string        // uuid; of a sub-agent that of its session, where the path has it
 	agent   string        // name, where it is that of a sub-agent
 	known   transcript.ID // once the session and the agent are certain
-	stamp   kept.Stamp
+	stamp   filecache.Stamp
 	meta    *metadata
 	err     error
 	// What it is to others, as a relation has it.
@@ -249,7 +249,7 @@ var errDuplicate = errors.New("another file of the same id was written later, an
 // it, of which the first one has it.
 func (s *session) record(id transcript.ID, e *entry, others ...*entry) *conversation {
 	c := &conversation{agent: e.agent != ""}
-	c.File = history.File{Store: &s.store.Store, ID: id, Name: e.file, Stamps: []kept.Stamp{e.stamp}, Script: c.script}
+	c.File = history.File{Store: &s.store.Store, ID: id, Name: e.file, Stamps: []filecache.Stamp{e.stamp}, Script: c.script}
 	for _, other := range others {
 		c.Stamps, c.copies = append(c.Stamps, other.stamp), append(c.copies, other.file)
 	}

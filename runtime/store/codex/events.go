@@ -12,9 +12,9 @@ import (
 	"slices"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
-	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -23,7 +23,7 @@ type conversation struct {
 	store   *Store
 	rollout *rollout
 	version string
-	excess  kept.Sheet // of how much of the rollout is read, where that is not all
+	excess  filecache.Sheet // of how much of the rollout is read, where that is not all
 }
 
 func (c *conversation) id() transcript.ID { return id(c.rollout.thread) }

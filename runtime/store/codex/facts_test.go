@@ -15,8 +15,8 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
-	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -548,7 +548,7 @@ func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocate
 	const want = "1 user: Go\n1 assistant: Went.\n"
 	for n := range 3 {
 		s, ok := codex.Open(store.Options{
-			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}), Kept: kept.In(dir, ""),
+			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}), Cache: filecache.In(dir, ""),
 		})
 		if !ok {
 			t.Fatal("there is no store")

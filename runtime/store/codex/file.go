@@ -10,8 +10,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/kept"
 )
 
 // file is an opened rollout, which may be compressed.
@@ -21,9 +21,9 @@ type file struct {
 	size       int64
 	compressed bool
 
-	most   int64       // bytes that are read of what is decompressed
-	excess bool        // there are more
-	kept   *kept.Sheet // where most is kept, once it is known that there are more; nil for nowhere
+	most   int64            // bytes that are read of what is decompressed
+	excess bool             // there are more
+	kept   *filecache.Sheet // where most is kept, once it is known that there are more; nil for nowhere
 }
 
 // openFile opens a rollout. Where the program has compressed it since it was found, or
@@ -47,7 +47,7 @@ func (h *home) openFile(name string) (*file, error) {
 }
 
 // keep has the file read no further than is known that its lines go, and that kept.
-func (f *file) keep(sheet *kept.Sheet) {
+func (f *file) keep(sheet *filecache.Sheet) {
 	if f.compressed && sheet.Get(&f.most) {
 		f.excess = true
 		return

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/kept"
 )
 
 // home is the opened home directory, and the directories of rollouts in it. Names in it
@@ -19,7 +19,7 @@ type home struct {
 	errs map[string]error         // why one cannot
 }
 
-func openHome(dir string, book *kept.Book) (*home, error) {
+func openHome(dir string, book *filecache.Book) (*home, error) {
 	root, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
@@ -56,10 +56,10 @@ func (h *home) within(name string) (*history.Root, string, error) {
 }
 
 // stamp returns the stamp of a rollout, as far as there is one.
-func (h *home) stamp(name string) kept.Stamp {
+func (h *home) stamp(name string) filecache.Stamp {
 	root, name, err := h.within(name)
 	if err != nil {
-		return kept.Stamp{}
+		return filecache.Stamp{}
 	}
 	stamp, _ := root.Stamp(name) // without one it is read
 	return stamp

@@ -16,11 +16,11 @@ import (
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
-	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -54,7 +54,7 @@ type rollout struct {
 	segment    string // uuid; empty for the first one
 	archived   bool
 	compressed bool
-	stamp      kept.Stamp
+	stamp      filecache.Stamp
 	meta       *metadata
 	err        error
 }
@@ -160,7 +160,7 @@ var errDuplicate = errors.New("another file of the same id is later, and is read
 
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	h, err := openHome(s.Dir, s.Kept)
+	h, err := openHome(s.Dir, s.Cache)
 	if err != nil {
 		return nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
 	}
@@ -213,7 +213,7 @@ func (s *session) peekAll(ctx context.Context, all []*rollout) {
 // peek reads the metadata of a rollout, unless it is known.
 func (s *session) peek(ctx context.Context, r *rollout) {
 	r.stamp = s.home.stamp(r.file)
-	sheet := s.store.Kept.Sheet("m"+r.file, r.stamp)
+	sheet := s.store.Cache.Sheet("m"+r.file, r.stamp)
 	if r.meta = (&metadata{}); sheet.Get(r.meta) {
 		return
 	}
@@ -255,7 +255,7 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 		},
 		Request: begin.First,
 		LastAt:  r.meta.Last,
-		Record:  &conversation{store: s.store, rollout: r, version: s.version(r), excess: s.store.Kept.Sheet("x"+r.file, r.stamp)},
+		Record:  &conversation{store: s.store, rollout: r, version: s.version(r), excess: s.store.Cache.Sheet("x"+r.file, r.stamp)},
 	}
 	switch {
 	case h.Agent && history.IsUUID(h.Parent):
@@ -268,13 +268,13 @@ func (s *session) conversation(ctx context.Context, r *rollout, names map[string
 
 // version returns a text that changes with all rollouts that a thread is read of.
 func (s *session) version(r *rollout) string {
-	stamps := []kept.Stamp{r.stamp}
+	stamps := []filecache.Stamp{r.stamp}
 	for _, before := range s.segments(r.meta.Header.Base.Thread) {
 		stamps = append(stamps, s.home.stamp(before.file))
 	}
 	if originals := s.segments(r.meta.Header.original()); len(originals) > 0 {
 		stamps = append(stamps, s.home.stamp(originals[len(originals)-1].file))
 	}
-	sheet := s.store.Kept.Sheet("", stamps...)
+	sheet := s.store.Cache.Sheet("", stamps...)
 	return r.file + sheet.Version()
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -32,7 +32,7 @@ type session struct {
 }
 
 func (s *Store) open() (*session, error) {
-	root, err := history.OpenRoot(s.Dir, s.Kept)
+	root, err := history.OpenRoot(s.Dir, s.Cache)
 	if err != nil {
 		return nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
 	}
@@ -121,7 +121,7 @@ type entry struct {
 	short string // the first digits of the session's uuid
 	// parent is the session that started a sub-agent, and agent that one's id.
 	parent, agent string
-	stamp         kept.Stamp
+	stamp         filecache.Stamp
 	meta          *metadata
 	err           error
 }
@@ -263,7 +263,7 @@ func (s *Store) conversation(e *entry) store.Conversation {
 			ID: e.id(), Source: Name, Title: e.meta.Title, Dir: cmp.Or(e.meta.Dir, e.dir), CreatedAt: e.meta.Created,
 		},
 		Request: e.meta.First,
-		Record:  &history.File{Store: &s.Store, ID: e.id(), Name: e.file, Stamps: []kept.Stamp{e.stamp}, Script: e.script},
+		Record:  &history.File{Store: &s.Store, ID: e.id(), Name: e.file, Stamps: []filecache.Stamp{e.stamp}, Script: e.script},
 	}
 	if e.parent != "" {
 		c.Parent = id(e.parent, "")

@@ -108,7 +108,7 @@ func kindOf(err error) store.ProblemKind {
 
 // Close closes the stores.
 func (s *session) Close() {
-	s.w.kept.Save()
+	s.w.cache.Save()
 	for _, root := range s.roots {
 		if root != nil {
 			root.Close()

@@ -24,7 +24,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	cache "github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -39,8 +39,8 @@ type Options struct {
 	// JP_USER_DATA_DIR, XDG_DATA_HOME, the home directory, and where the user's
 	// configuration is.
 	Getenv func(string) string
-	// Kept is where what lists need of files is kept; nil for nowhere.
-	Kept *cache.Directory
+	// Cache is where it is kept what lists need of files; nil for nowhere.
+	Cache *filecache.Directory
 }
 
 func (o *Options) env() func(string) string { return (&store.Options{Getenv: o.Getenv}).Env() }
@@ -53,7 +53,7 @@ type Workspace struct {
 	user   string
 	others []string // user stores of its id that JP has on record for other directories
 	getenv func(string) string
-	kept   *cache.Book
+	cache  *filecache.Book
 
 	maxEvents int64
 	// beforeRead, when not nil, runs before a file of a conversation is opened:
@@ -84,7 +84,7 @@ func Open(opts Options) (*Workspace, error) {
 	if !ok {
 		return nil, &store.NoWorkspaceError{Dir: start}
 	}
-	w := &Workspace{root: root, getenv: getenv, kept: opts.Kept.Of(Name, root), maxEvents: MaxEventsSize, readDir: readDir}
+	w := &Workspace{root: root, getenv: getenv, cache: opts.Cache.Of(Name, root), maxEvents: MaxEventsSize, readDir: readDir}
 	w.id = readID(filepath.Join(root, storageDir))
 	if w.id != "" {
 		w.user, w.others = chooseSilo(userData, root, w.id)
@@ -106,7 +106,7 @@ func All(opts Options) []*Workspace {
 	}
 	found := map[string]*Workspace{}
 	for _, dir := range dirs {
-		w, err := Open(Options{Dir: dir, Getenv: getenv, Kept: opts.Kept})
+		w, err := Open(Options{Dir: dir, Getenv: getenv, Cache: opts.Cache})
 		if err == nil {
 			found[w.root] = w
 		}

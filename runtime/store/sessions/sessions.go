@@ -22,9 +22,9 @@ import (
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/kept"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -172,9 +172,9 @@ type info struct {
 	Request       string
 	Settings      settings
 	Opened, Last  time.Time
-	Said          bool       // something is
-	Fork          string     // the session that this one was forked from
-	stamp         kept.Stamp // of the log
+	Said          bool            // something is
+	Fork          string          // the session that this one was forked from
+	stamp         filecache.Stamp // of the log
 }
 
 // name is the id of the conversation.
@@ -255,7 +255,7 @@ func tells(data []byte) bool {
 
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	root, err := history.OpenRoot(s.Dir, s.Kept)
+	root, err := history.OpenRoot(s.Dir, s.Cache)
 	if err != nil {
 		return nil, fmt.Errorf("opening the sessions in %s: %w", s.Dir, err)
 	}
@@ -309,7 +309,7 @@ func (s *Store) conversation(i *info) store.Conversation {
 		},
 		Request: i.Request,
 		LastAt:  i.Last,
-		Record:  &history.File{Store: &s.Store, ID: i.name(), Name: i.Session + extension, Stamps: []kept.Stamp{i.stamp}, Script: i.script},
+		Record:  &history.File{Store: &s.Store, ID: i.name(), Name: i.Session + extension, Stamps: []filecache.Stamp{i.stamp}, Script: i.script},
 	}
 	switch {
 	case i.Parent != "":

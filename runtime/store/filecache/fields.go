@@ -1,4 +1,4 @@
-package kept
+package filecache
 
 import (
 	"encoding/binary"

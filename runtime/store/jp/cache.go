@@ -6,14 +6,14 @@ import (
 	"io/fs"
 
 	"github.com/convtools/convtools/runtime/store"
-	cache "github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // look returns what is known of a conversation, and reads its metadata where that is not
 // kept.
 func (s *session) look(p *place) store.Conversation {
-	if s.w.kept == nil {
+	if s.w.cache == nil {
 		return s.load(p)
 	}
 	c := s.unread(p)
@@ -32,8 +32,8 @@ func (s *session) look(p *place) store.Conversation {
 
 // stamp finds where the metadata is kept, and the version of the conversation. Files count by
 // which is decided what is read.
-func (r *record) stamp() cache.Sheet {
-	var described, streams [2 * numStores]cache.Stamp
+func (r *record) stamp() filecache.Sheet {
+	var described, streams [2 * numStores]filecache.Stamp
 	m, e := described[:0], streams[:0]
 	name := ""
 	for i, dir := range r.place.dirs {
@@ -46,19 +46,19 @@ func (r *record) stamp() cache.Sheet {
 		}
 		name += dir + "/" + string('0'+rune(i))
 	}
-	metadata, events := r.s.w.kept.Sheet(name, m...), r.s.w.kept.Sheet(name, e...)
+	metadata, events := r.s.w.cache.Sheet(name, m...), r.s.w.cache.Sheet(name, e...)
 	r.version = metadata.Version() + events.Version()
 	return metadata
 }
 
 // stamp returns the stamp of a file of a conversation.
-func (s *session) stamp(i int, dir, name string) cache.Stamp {
+func (s *session) stamp(i int, dir, name string) filecache.Stamp {
 	if s.dirs[i] == nil {
-		return cache.Stamp{}
+		return filecache.Stamp{}
 	}
-	stamp, err := cache.At(s.dirs[i], dir+"/"+name)
+	stamp, err := filecache.At(s.dirs[i], dir+"/"+name)
 	if name == baseConfigFile && errors.Is(err, fs.ErrNotExist) {
-		return cache.Missing()
+		return filecache.Missing()
 	}
 	return stamp
 }
@@ -78,7 +78,7 @@ func describedBy(c *transcript.Conversation) *described {
 	return d
 }
 
-// Fields implements [cache.Fielder].
+// Fields implements [filecache.Fielder].
 func (d *described) Fields() []any {
 	c := d.Conversation
 	return []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &d.labels}

@@ -1,4 +1,4 @@
-package kept
+package filecache
 
 // Stamp is what the system says of a file that is different once the file has been changed or
 // replaced: also one of equal size that was given back the time of its last modification.

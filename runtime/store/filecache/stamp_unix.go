@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix
 
-package kept
+package filecache
 
 import (
 	"os"

@@ -1,11 +1,11 @@
-// Package kept keeps what a list of conversations needs of files, so that nothing is read again
+// Package filecache keeps what a list of conversations needs of files, so that nothing is read again
 // while the files are as they were then.
 //
 // It never decides what is true: a value is handed out only for the very files that it was read
 // of, by what the system says of them. What it writes is beside the indexes, in the user's cache
 // directory, and can be deleted at any time. Nothing here is ever an error: without it, files are
 // read.
-package kept
+package filecache
 
 import (
 	"bytes"

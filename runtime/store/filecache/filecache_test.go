@@ -1,4 +1,4 @@
-package kept_test
+package filecache_test
 
 import (
 	"bytes"
@@ -11,24 +11,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store/kept"
+	"github.com/convtools/convtools/runtime/store/filecache"
 )
 
-func open(dir string) *kept.Book {
-	d := kept.In(dir, "")
+func open(dir string) *filecache.Book {
+	d := filecache.In(dir, "")
 	d.Least = 1
 	return d.Of("kind", "/place")
 }
 
 // stampOf returns the stamp of a file.
-func stampOf(t *testing.T, name string) kept.Stamp {
+func stampOf(t *testing.T, name string) filecache.Stamp {
 	t.Helper()
 	dir, err := os.Open(filepath.Dir(name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	stamp, err := kept.At(dir, filepath.Base(name))
+	stamp, err := filecache.At(dir, filepath.Base(name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,14 +44,14 @@ func write(t *testing.T, text string) (name string) {
 	return name
 }
 
-func got(b *kept.Book, key string, files ...kept.Stamp) string {
+func got(b *filecache.Book, key string, files ...filecache.Stamp) string {
 	sheet := b.Sheet(key, files...)
 	text := "nothing"
 	sheet.Get(&text)
 	return text
 }
 
-func keep(b *kept.Book, key, text string, files ...kept.Stamp) {
+func keep(b *filecache.Book, key, text string, files ...filecache.Stamp) {
 	sheet := b.Sheet(key, files...)
 	sheet.Put(text)
 }
@@ -65,9 +65,9 @@ func TestKept(t *testing.T) {
 	keep(b, "b", "of both", one, two)
 	keep(b, "c", "first", one)
 	keep(b, "c", "last", one)
-	keep(b, "d", "without a stamp", kept.Stamp{})
-	keep(b, "e", "of none there", kept.Missing())
-	check := func(b *kept.Book) {
+	keep(b, "d", "without a stamp", filecache.Stamp{})
+	keep(b, "e", "of none there", filecache.Missing())
+	check := func(b *filecache.Book) {
 		t.Helper()
 		for _, test := range []struct{ got, want string }{
 			{got(b, "a", one), "of one"},
@@ -76,8 +76,8 @@ func TestKept(t *testing.T) {
 			{got(b, "b", one, two), "of both"},
 			{got(b, "b", two, one), "nothing"},
 			{got(b, "c", one), "last"},
-			{got(b, "d", kept.Stamp{}), "nothing"},
-			{got(b, "e", kept.Missing()), "of none there"},
+			{got(b, "d", filecache.Stamp{}), "nothing"},
+			{got(b, "e", filecache.Missing()), "of none there"},
 			{got(b, "e", one), "nothing"},
 			{got(b, "f", one), "nothing"},
 		} {
@@ -94,7 +94,7 @@ func TestKept(t *testing.T) {
 	keep(again, "g", "more", two)
 	again.Save()
 	check(open(dir))
-	if got := got(kept.In(dir, "").Of("kind", "/elsewhere"), "a", one); got != "nothing" {
+	if got := got(filecache.In(dir, "").Of("kind", "/elsewhere"), "a", one); got != "nothing" {
 		t.Errorf("another place has %q", got)
 	}
 }
@@ -102,11 +102,11 @@ func TestKept(t *testing.T) {
 // Nil is a directory that keeps nothing.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
-	var none *kept.Directory
+	var none *filecache.Directory
 	b := none.Of("kind", "/place")
-	keep(b, "a", "text", kept.Missing())
+	keep(b, "a", "text", filecache.Missing())
 	b.Save()
-	if got(b, "a", kept.Missing()) != "nothing" {
+	if got(b, "a", filecache.Missing()) != "nothing" {
 		t.Error("something is kept")
 	}
 }
@@ -178,9 +178,9 @@ func TestStamp(t *testing.T) {
 	}
 	defer root.Close()
 	for name, want := range map[string]bool{"file": true, "link": false, ".": false, "missing": false} {
-		stamp, err := kept.At(root, name)
-		if (stamp != kept.Stamp{}) != want || (err == nil) != (name != "missing") {
-			t.Errorf("%s: known %v, %v", name, stamp != kept.Stamp{}, err)
+		stamp, err := filecache.At(root, name)
+		if (stamp != filecache.Stamp{}) != want || (err == nil) != (name != "missing") {
+			t.Errorf("%s: known %v, %v", name, stamp != filecache.Stamp{}, err)
 		}
 		if want && stamp != stampOf(t, filepath.Join(dir, name)) {
 			t.Errorf("%s has two stamps", name)
@@ -189,7 +189,7 @@ func TestStamp(t *testing.T) {
 }
 
 // saved is a directory with facts, and the name of their file in it.
-func saved(t *testing.T, stamp kept.Stamp) (dir, name string) {
+func saved(t *testing.T, stamp filecache.Stamp) (dir, name string) {
 	t.Helper()
 	dir = t.TempDir()
 	b := open(dir)
@@ -207,7 +207,7 @@ func saved(t *testing.T, stamp kept.Stamp) (dir, name string) {
 // TestDamage changes each byte of a file, and cuts it at each. It counts for none then.
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	dir, name := saved(t, kept.Missing())
+	dir, name := saved(t, filecache.Missing())
 	whole, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +219,7 @@ func TestDamage(t *testing.T) {
 		}
 		b := open(dir)
 		for i := range 5 {
-			got := got(b, fmt.Sprint(i), kept.Missing())
+			got := got(b, fmt.Sprint(i), filecache.Missing())
 			if want == "" && got != fmt.Sprint("fact ", i) || want != "" && got != want {
 				t.Fatalf("%q is kept in %q", got, data)
 			}
@@ -234,9 +234,9 @@ func TestDamage(t *testing.T) {
 	}
 	check(append(bytes.Clone(whole), 0), "nothing")
 	b := open(dir)
-	keep(b, "0", "anew", kept.Missing())
+	keep(b, "0", "anew", filecache.Missing())
 	b.Save()
-	if got := got(open(dir), "0", kept.Missing()); got != "anew" {
+	if got := got(open(dir), "0", filecache.Missing()); got != "anew" {
 		t.Errorf("%q is kept where there was a damaged file", got)
 	}
 }
@@ -247,12 +247,12 @@ func TestUnwritable(t *testing.T) {
 	file := write(t, "in the way")
 	for _, dir := range []string{file, filepath.Join(file, "below"), string([]byte{0})} {
 		b := open(dir)
-		keep(b, "a", "text", kept.Missing())
+		keep(b, "a", "text", filecache.Missing())
 		b.Save()
-		if got := got(b, "a", kept.Missing()); got != "text" {
+		if got := got(b, "a", filecache.Missing()); got != "text" {
 			t.Errorf("%q: %q is kept in memory", dir, got)
 		}
-		if got := got(open(dir), "a", kept.Missing()); got != "nothing" {
+		if got := got(open(dir), "a", filecache.Missing()); got != "nothing" {
 			t.Errorf("%q: %q is kept", dir, got)
 		}
 	}
@@ -262,17 +262,17 @@ func TestUnwritable(t *testing.T) {
 func TestLeast(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	b := kept.In(dir, "").Of("kind", "/place")
-	keep(b, "a", "little", kept.Missing())
+	b := filecache.In(dir, "").Of("kind", "/place")
+	keep(b, "a", "little", filecache.Missing())
 	b.Save()
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 		t.Errorf("%d files were written: %v", len(names), err)
 	}
 	for i := range 100 {
-		keep(b, fmt.Sprint(i), "little", kept.Missing())
+		keep(b, fmt.Sprint(i), "little", filecache.Missing())
 	}
 	b.Save()
-	if got := got(open(dir), "7", kept.Missing()); got != "little" {
+	if got := got(open(dir), "7", filecache.Missing()); got != "little" {
 		t.Errorf("%q is kept", got)
 	}
 }
@@ -282,18 +282,18 @@ func TestDropped(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	b := open(dir)
-	keep(b, "old", "x", kept.Missing())
-	keep(b, "used", "x", kept.Missing())
+	keep(b, "old", "x", filecache.Missing())
+	keep(b, "used", "x", filecache.Missing())
 	b.Save()
 	for range 60 {
 		b = open(dir)
-		got(b, "used", kept.Missing())
-		keep(b, "new", "x", kept.Missing())
+		got(b, "used", filecache.Missing())
+		keep(b, "new", "x", filecache.Missing())
 		b.Save()
 	}
 	var there []string
 	for _, key := range []string{"old", "used", "new"} {
-		if got(open(dir), key, kept.Missing()) == "x" {
+		if got(open(dir), key, filecache.Missing()) == "x" {
 			there = append(there, key)
 		}
 	}
@@ -305,12 +305,12 @@ func TestDropped(t *testing.T) {
 // What was kept under another mark counts for nothing, and is removed.
 func TestMark(t *testing.T) {
 	t.Parallel()
-	dir, name := saved(t, kept.Missing())
-	other := kept.In(dir, "other")
-	if got := got(other.Of("kind", "/place"), "1", kept.Missing()); got != "nothing" {
+	dir, name := saved(t, filecache.Missing())
+	other := filecache.In(dir, "other")
+	if got := got(other.Of("kind", "/place"), "1", filecache.Missing()); got != "nothing" {
 		t.Errorf("%q is kept", got)
 	}
-	if err := kept.In(dir, "").RemoveOthers(); err != nil {
+	if err := filecache.In(dir, "").RemoveOthers(); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(name); err != nil {
@@ -327,18 +327,18 @@ func TestMark(t *testing.T) {
 // TestTogether has several write and read one file: it is always whole.
 func TestTogether(t *testing.T) {
 	t.Parallel()
-	dir, _ := saved(t, kept.Missing())
+	dir, _ := saved(t, filecache.Missing())
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
 			for n := range 20 {
 				b := open(dir)
 				for i := range 5 {
-					if got := got(b, fmt.Sprint(i), kept.Missing()); got != fmt.Sprint("fact ", i) {
+					if got := got(b, fmt.Sprint(i), filecache.Missing()); got != fmt.Sprint("fact ", i) {
 						t.Errorf("%q is kept", got)
 					}
 				}
-				keep(b, fmt.Sprint("of ", w), fmt.Sprint(n), kept.Missing())
+				keep(b, fmt.Sprint("of ", w), fmt.Sprint(n), filecache.Missing())
 				b.Save()
 			}
 		})
