@@ -25,7 +25,7 @@ func Decode(data []byte, into any) bool {
 	fields := fieldsOf(v.Type())
 	return Walk(data, func(key, value []byte) {
 		if HasEscape(key) {
-			key = Text(key)
+			key = Unescape(key)
 		}
 		if i, ok := fields[string(key)]; ok {
 			decode(value, v.Field(i))
@@ -40,7 +40,7 @@ func Parts[T any](raw Raw, text func(said []byte) T) []T {
 	add := func(raw []byte) {
 		var part T
 		if said, ok := Unquote(raw); ok {
-			part = text(Text(said))
+			part = text(Unescape(said))
 		} else if raw[0] != '{' {
 			return
 		} else {
@@ -57,10 +57,10 @@ func Parts[T any](raw Raw, text func(said []byte) T) []T {
 	return parts
 }
 
-// Text returns the text of a string, as it stands between its quotes.
-func Text(raw []byte) []byte {
+// Unescape returns the text of a string, as it stands between its quotes.
+func Unescape(raw []byte) []byte {
 	if !HasEscape(raw) && utf8.Valid(raw) {
-		return raw
+		return raw[:len(raw):len(raw)]
 	}
 	return transcript.AppendUnescaped(make([]byte, 0, len(raw)), raw)
 }
@@ -68,7 +68,7 @@ func Text(raw []byte) []byte {
 // String returns the text of a JSON string; "" for any other value.
 func String(raw Raw) string {
 	said, _ := Unquote(raw)
-	return string(Text(said))
+	return string(Unescape(said))
 }
 
 var known sync.Map // of the fields of structs
@@ -97,7 +97,7 @@ func decode(raw Raw, v reflect.Value) {
 		*to = String(raw)
 	case *[]byte:
 		said, _ := Unquote(raw)
-		*to = Text(said)
+		*to = Unescape(said)
 	case *bool:
 		*to = string(raw) == "true"
 	case *int64:

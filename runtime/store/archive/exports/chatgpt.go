@@ -10,7 +10,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -57,7 +56,7 @@ func chatGPT(raw []byte, into *archive.Conversation) error {
 
 // chatGPTNode reads a member of a mapping. Its key is its id: the one inside repeats it.
 func chatGPTNode(m jsontext.Member) node {
-	n := node{id: recorded.Unescape(m.Key)}
+	n := node{id: string(jsontext.Unescape(m.Key))}
 	var parent, message []byte
 	jsontext.Read(m.Value, jsontext.Value("parent", &parent), jsontext.Value("children", &n.children), jsontext.Value("message", &message))
 	n.parent = stringOf(parent)
@@ -178,12 +177,12 @@ func kindOf(role string) (kind transcript.Kind, name string) {
 // stringOf returns the text of a JSON string; "" for any other value.
 func stringOf(raw []byte) string {
 	text, _ := jsontext.Unquote(raw)
-	return recorded.Unescape(text)
+	return string(jsontext.Unescape(text))
 }
 
 // memberText returns the text of a member of an object; "" where it is no string.
 func memberText(raw []byte, name string) string {
-	return recorded.Unescape(jsontext.GetText(raw, name))
+	return string(jsontext.Unescape(jsontext.GetText(raw, name)))
 }
 
 // timeOf returns the time that a JSON value is, as [messagedb.Moment] has it, or zero.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/convtools/convtools/runtime/store/archive"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -94,7 +93,7 @@ func lettaCall(raw []byte) (name string, arguments []byte) {
 	}
 	value := jsontext.Get(raw, "arguments")
 	if text, ok := jsontext.Unquote(value); ok {
-		return memberText(raw, "name"), []byte(recorded.Unescape(text))
+		return memberText(raw, "name"), []byte(string(jsontext.Unescape(text)))
 	}
 	return memberText(raw, "name"), value
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
@@ -88,7 +87,7 @@ func links(nodes []node) (parent []int, children [][]int) {
 	for i := range nodes {
 		for raw := range jsontext.Elements(nodes[i].children) {
 			id, _ := jsontext.Unquote(raw)
-			if c, ok := place[recorded.Unescape(id)]; ok && c != i {
+			if c, ok := place[string(jsontext.Unescape(id))]; ok && c != i {
 				named[i] = append(named[i], c)
 				if parent[c] < 0 { // which does not name its parent
 					parent[c] = i

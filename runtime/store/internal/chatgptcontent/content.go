@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -49,7 +48,7 @@ func Content(raw []byte) (text []byte, contentType string) {
 	for m := range jsontext.Members(raw) {
 		switch said, isText := jsontext.Unquote(m.Value); {
 		case isText && jsontext.KeyIs(m.Key, "content_type"):
-			contentType = recorded.Unescape(said)
+			contentType = string(jsontext.Unescape(said))
 		case jsontext.KeyIs(m.Key, "parts") && len(m.Value) > 0 && m.Value[0] == '[':
 			text = appendParts(text, m.Value)
 		case isForPeople(string(m.Key), isText):
@@ -87,7 +86,7 @@ func object(raw []byte) []byte {
 		if text := AppendTexts(nil, raw, isForPeople); len(text) > 0 || len(contentType) == 0 {
 			return text
 		}
-		word = recorded.Unescape(contentType)
+		word = string(jsontext.Unescape(contentType))
 	}
 	if isSize(width) && isSize(height) {
 		word += " " + string(width) + "x" + string(height)

@@ -13,17 +13,12 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
-<<<<<<< HEAD
-=======
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
->>>>>>> main
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Root is the opened directory of a store, with what is known of its files. Names in it have
 // slashes. It is closed after use.
 type Root struct {
-<<<<<<< HEAD
 	*filecache.Book
 	dirs map[string]opened // the directory itself as ".", and those in it that may be links
 }
@@ -41,18 +36,6 @@ func (s *Store) Open() (*Root, error) {
 	r := &Root{Book: s.Cache, dirs: map[string]opened{}}
 	for _, name := range append([]string{"."}, s.Moved...) {
 		r.dirs[name] = open(filepath.Join(s.Dir, name))
-=======
-	*os.Root
-	*filecache.Book
-	dir *os.File // the same
-}
-
-// OpenRoot opens a directory.
-func OpenRoot(dir string, book *filecache.Book) (*Root, error) {
-	root, err := safefile.OpenDir(dir)
-	if err != nil {
-		return nil, err
->>>>>>> main
 	}
 	if err := r.dirs["."].err; err != nil {
 		r.Close()
@@ -81,7 +64,6 @@ func (r *Root) Close() {
 	}
 }
 
-<<<<<<< HEAD
 // within returns the directory that a name lies in, and its name there.
 func (r *Root) within(name string) (opened, string) {
 	first, rest, _ := strings.Cut(name, "/")
@@ -129,10 +111,6 @@ func (r *Root) ReadFile(name string, most int64) ([]byte, error) {
 	}
 	return safefile.ReadIn(o.Root, name, most)
 }
-=======
-// Stamp returns the stamp of a file.
-func (r *Root) Stamp(name string) (filecache.Stamp, error) { return filecache.At(r.dir, name) }
->>>>>>> main
 
 // ReadDir returns what is in a directory, in the order of its names.
 func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
@@ -155,11 +133,7 @@ func (r *Root) IsDir(name string) bool {
 type File struct {
 	Store  *Store
 	ID     transcript.ID
-<<<<<<< HEAD
 	Name   string            // in the directory of the store
-=======
-	Name   string            // in the directory of the store, with slashes
->>>>>>> main
 	Stamps []filecache.Stamp // of all files that have events of it
 	// Script returns the records of the opened file.
 	Script func(f *os.File, info fs.FileInfo) Script

@@ -3,10 +3,10 @@ package history
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"iter"
 	"math"
-	"os"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/parallel"
@@ -74,7 +74,7 @@ func Peek[E interface{ entry() *Entry[M] }, M any](ctx context.Context, s *Store
 // note no request of the end. Where the beginning has not all that is needed, it is looked for
 // further on: to any length where wanted reports so, and for a request as far as programs put
 // notes of their own before it. It reports whether these were all lines.
-func PeekLines(ctx context.Context, f *os.File, size int64, t *Talk, see func(line []byte), wanted func() bool) (whole bool, err error) {
+func PeekLines(ctx context.Context, f io.ReaderAt, size int64, t *Talk, see func(line []byte), wanted func() bool) (whole bool, err error) {
 	const enough = 1 << 20
 	request := ""
 	whole, err = jsonl.Peek(ctx, f, size, func(line []byte) int64 {

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -26,9 +26,6 @@ type record struct {
 // Version implements [store.Record]: it is that of when the conversation was listed.
 func (r *record) Version(context.Context) (string, error) { return r.version, nil }
 
-// errStopped ends reading where nobody wants more.
-var errStopped = errors.New("no more is read")
-
 // Read implements [store.Record]. Where the owner of the database changes it meanwhile, the messages
 // that follow are read of what it has then.
 func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
@@ -37,7 +34,7 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 	}
 	r.database.Retain()
 	defer r.database.Release()
-	m := messages{Teller: recorded.Teller{Yield: yield}}
+	m := messages{Teller: history.Teller{Yield: yield}}
 	read := 0
 	err := r.database.Do(ctx, func(db *DB) error {
 		query := db.Messages
@@ -49,10 +46,7 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 			return m.tell(db, rows)
 		}, query, r.args(db)...)
 	})
-	switch {
-	case err == errStopped:
-		err = nil
-	case errors.Is(err, sqlitefile.ErrCorrupt):
+	if errors.Is(err, sqlitefile.ErrCorrupt) {
 		err = &store.DamageError{Err: err}
 	}
 	return m.End(r.id, err)
@@ -72,7 +66,7 @@ func (r *record) args(db *DB) []any {
 
 // messages tells the messages of a conversation.
 type messages struct {
-	recorded.Teller
+	history.Teller
 	begun bool // the turn has a message of the user
 }
 
@@ -101,8 +95,5 @@ func (m *messages) tell(db *DB, rows *sql.Rows) error {
 	}
 	m.Totals.Turns = max(m.Totals.Turns, 1)
 	x.Turn = m.Totals.Turns
-	if !m.TellEvent(x) {
-		return errStopped
-	}
-	return nil
+	return m.Tell(x)
 }
