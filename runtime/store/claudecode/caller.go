@@ -110,7 +110,7 @@ func (s *Store) calling(ctx context.Context, use string, searched map[string]int
 // calls reports whether a call of a tool is recorded near the end of a transcript, and
 // the session that its record names.
 func (s *session) calls(e *entry, use string) (session string, ok bool) {
-	f, info, err := s.OpenFile(e.File)
+	f, info, err := s.File(e.File)
 	if err != nil {
 		return "", false
 	}

@@ -141,7 +141,7 @@ type stamped struct {
 
 // keysOf returns the keys of what is said in a file.
 func keysOf(ctx context.Context, root *history.Root, file string) (keys []stamped, err error) {
-	f, info, err := root.OpenFile(file)
+	f, info, err := root.File(file)
 	if err != nil {
 		return nil, err
 	}

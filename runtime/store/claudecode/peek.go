@@ -35,7 +35,7 @@ type summary struct {
 
 // read reads the metadata of a transcript.
 func (s *session) read(ctx context.Context, e *entry) error {
-	f, info, err := s.OpenFile(e.File)
+	f, info, err := s.File(e.File)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *session) read(ctx context.Context, e *entry) error {
 		m.Side.Last = time.Time{}
 	}
 	if e.agent != "" {
-		m.Description = s.description(e.File)
+		m.Description = s.description(e.About)
 	}
 	return err
 }
@@ -79,7 +79,7 @@ func (s *session) description(file string) string {
 	var meta struct {
 		Description string `json:"description"`
 	}
-	if data, err := s.ReadFile(strings.TrimSuffix(file, extension)+".meta.json", most); err == nil {
+	if data, err := s.ReadFile(file, most); err == nil {
 		jsontext.Decode(data, &meta)
 	}
 	return meta.Description

@@ -93,6 +93,9 @@ func newEntry(file, session, agent string) *entry {
 	if e.File = file; session != "" {
 		e.ID = id(session, agent)
 	}
+	if agent != "" {
+		e.About = strings.TrimSuffix(file, extension) + ".meta.json"
+	}
 	return e
 }
 

@@ -153,13 +153,13 @@ const (
 // does the reverse, it is opened in its other form. Of a compressed one some bytes are read; 0
 // stands for as many as there may be.
 func openFile(root *history.Root, name string, most int64) (*file, error) {
-	f, info, err := root.OpenFile(name)
+	f, info, err := root.File(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		other, ok := strings.CutSuffix(name, compressed)
 		if !ok {
 			other += compressed
 		}
-		if found, there, again := root.OpenFile(other); again == nil {
+		if found, there, again := root.File(other); again == nil {
 			f, info, err, name = found, there, nil, other
 		}
 	}

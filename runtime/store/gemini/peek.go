@@ -24,7 +24,7 @@ func isLog(name string) bool { return strings.HasSuffix(name, logExtension) }
 
 // read reads the metadata of a file.
 func (s *session) read(ctx context.Context, e *entry) error {
-	f, info, err := s.OpenFile(e.File)
+	f, info, err := s.File(e.File)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type database struct {
 
 // opencodeDB is an opened database, and the names of the columns of each table.
 type opencodeDB struct {
-	*sql.DB
+	*sqlitefile.DB
 	tables map[string][]string
 }
 
@@ -45,8 +45,8 @@ func openDatabase(ctx context.Context, path string) (*opencodeDB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &opencodeDB{opened.DB, map[string][]string{}}
-	err = sqlitefile.Each(ctx, db.DB, func(rows *sql.Rows) error {
+	db := &opencodeDB{opened, map[string][]string{}}
+	err = db.Each(ctx, func(rows *sql.Rows) error {
 		var table, column string
 		err := rows.Scan(&table, &column)
 		db.tables[table] = append(db.tables[table], column)
@@ -85,7 +85,7 @@ func (db *opencodeDB) column(table, name string) string {
 func collect[T any](ctx context.Context, d *database, scan func(*sql.Rows) (T, error), query func(*opencodeDB) string, args ...any) (found []T, err error) {
 	err = d.Do(ctx, func(db *opencodeDB) error {
 		found = nil
-		return sqlitefile.Each(ctx, db.DB, func(rows *sql.Rows) error {
+		return db.Each(ctx, func(rows *sql.Rows) error {
 			x, err := scan(rows)
 			found = append(found, x)
 			return err
@@ -148,7 +148,7 @@ func (d *database) messages(ctx context.Context, session string, last int) ([]me
 func (d *database) parts(ctx context.Context, message string) (p partsOf, err error) {
 	err = d.Do(ctx, func(db *opencodeDB) error {
 		p = partsOf{}
-		return sqlitefile.Each(ctx, db.DB, func(rows *sql.Rows) error {
+		return db.Each(ctx, func(rows *sql.Rows) error {
 			var id string
 			var large bool
 			var data sql.RawBytes

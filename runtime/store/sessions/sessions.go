@@ -178,7 +178,7 @@ type log struct {
 
 // find finds the conversations of a session that are recorded here.
 func (l *log) find(ctx context.Context, root *history.Root) error {
-	f, stat, err := root.OpenFile(l.File)
+	f, stat, err := root.File(l.File)
 	if err != nil {
 		return err
 	}

@@ -79,8 +79,13 @@ func (r *Root) within(name string) (opened, string) {
 
 // Stamp returns the stamp of a file; where there is none, nothing is known of it.
 func (r *Root) Stamp(name string) (stamp filecache.Stamp) {
-	if o, name := r.within(name); o.err == nil {
-		stamp, _ = filecache.At(o.dir, name)
+	o, name := r.within(name)
+	if o.err != nil {
+		return stamp
+	}
+	stamp, err := filecache.At(o.dir, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return filecache.Missing()
 	}
 	return stamp
 }
@@ -94,8 +99,8 @@ func (r *Root) Stat(name string) (fs.FileInfo, error) {
 	return o.Stat(name)
 }
 
-// OpenFile opens a regular file.
-func (r *Root) OpenFile(name string) (*os.File, fs.FileInfo, error) {
+// File opens a regular file.
+func (r *Root) File(name string) (*os.File, fs.FileInfo, error) {
 	o, name := r.within(name)
 	if o.err != nil {
 		return nil, nil, o.err
@@ -146,7 +151,7 @@ func (f *File) Open() (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer root.Close()
-	opened, info, err := root.OpenFile(f.Name)
+	opened, info, err := root.File(f.Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &store.NotFoundError{IDs: []transcript.ID{f.ID}, Place: f.Store.Dir}
 	}

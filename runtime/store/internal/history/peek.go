@@ -30,6 +30,7 @@ func (s *Session) See(t *Talk) { s.Request, s.Last, s.Told = t.Request, t.Last, 
 // Entry is a file of sessions.
 type Entry[M any] struct {
 	File  string        // its name in the directory of the store
+	About string        // name of another one, with facts of it; empty for none
 	ID    transcript.ID // empty while that is not known
 	Stamp filecache.Stamp
 	Meta  M // what is read of it
@@ -46,7 +47,11 @@ func Peek[E interface{ entry() *Entry[M] }, M any](ctx context.Context, s *Store
 		for i := range numbers {
 			e := all[i].entry()
 			e.Stamp = root.Stamp(e.File)
-			sheet := root.Sheet("m"+e.File, e.Stamp)
+			stamps := []filecache.Stamp{e.Stamp}
+			if e.About != "" {
+				stamps = append(stamps, root.Stamp(e.About))
+			}
+			sheet := root.Sheet("m"+e.File, stamps...)
 			if sheet.Get(&e.Meta) {
 				continue
 			}
