@@ -17,6 +17,7 @@ import (
 
 	"github.com/convtools/convtools/gen/check"
 	"github.com/convtools/convtools/gen/diagprint"
+	"github.com/convtools/convtools/gen/emit/jp"
 	"github.com/convtools/convtools/gen/emit/schema"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
@@ -40,13 +41,15 @@ type served struct {
 	mu      sync.Mutex
 	version string
 	tools   map[string]servedTool // by the file of the spec
-	reading map[string]bool       // names that were offered as approved tools that read
+	reading []string              // names that were offered as approved tools that read
 	runner  *commandline.Runner
+	jpFiles []contract.File // that make the tools known to JP
 }
 
 type servedTool struct {
 	*commandline.Tool
-	examples []string // arguments
+	runner   *commandline.Runner // with the command lines there were when the tool was read
+	examples []string            // arguments
 }
 
 // findProject returns the folder with tools.toml at or above a folder.
@@ -87,7 +90,7 @@ func (s *served) load() {
 		return
 	}
 	s.version = version
-	contract, more := check.Check(project)
+	checked, more := check.Check(project)
 	diags = append(diags, more...)
 	_ = diagprint.Text(s.stderr, diags, func(name string) []byte { return sources[name] }) // there is nowhere else to say so
 	wrong := map[string]bool{}
@@ -97,22 +100,36 @@ func (s *served) load() {
 	if wrong[spec.ProjectFile] {
 		return
 	}
-	tools := map[string]servedTool{}
+	s.jpFiles = jpFiles(checked)
+	tools, runner := map[string]servedTool{}, commandline.New(checked.CLIs)
 	for name := range sources {
 		if before, was := s.tools[name]; was && wrong[name] {
 			tools[name] = before
 		}
 	}
-	for _, t := range contract.Tools() {
+	for _, t := range checked.Tools() {
 		switch {
 		case wrong[t.Source]:
 		case t.Command == nil:
 			fmt.Fprintf(s.stderr, "%s: %s has a handler in Go, and is not served from its spec\n", t.Source, t.Name)
 		default:
-			tools[t.Source] = servedTool{table.Command(t, schema.Compact(t)), arguments(t)}
+			tools[t.Source] = servedTool{table.Command(t, schema.Compact(t)), runner, arguments(t)}
 		}
 	}
-	s.tools, s.runner = tools, commandline.New(contract.CLIs)
+	s.tools, s.runner = tools, runner
+}
+
+// jpFiles are the definitions for JP of the tools that are served from their specs.
+func jpFiles(c *ir.Contract) []contract.File {
+	c.Targets.JPTools, c.Targets.JPCommand = ".jp/mcp/tools", "convgen jp-tool {{context}} {{tool}}"
+	definitions := jp.Tools(c)
+	var files []contract.File
+	for i, t := range c.Tools() {
+		if t.Command != nil {
+			files = append(files, contract.File{Path: definitions[i].Path, Text: string(definitions[i].Data)})
+		}
+	}
+	return files
 }
 
 // arguments are those of the examples of a tool; none where a call needs none.
@@ -143,32 +160,32 @@ func (s *served) sorted() []servedTool {
 // has not approved is offered as writing: who can edit a spec must not gain a command.
 func (s *served) described() []contract.Tool {
 	approved := readApproved(s.dir)
-	reading := map[string]bool{}
+	var reading []string
 	var list []contract.Tool
 	for _, t := range s.sorted() {
 		described := t.Tool.Tool
-		if slices.Contains(approved, s.fingerprint(t.Tool)) {
-			reading[t.Name] = t.Effect == string(ir.Read)
-		} else {
+		switch {
+		case !slices.Contains(approved, t.fingerprint()):
 			described.Effect, described.Hints = string(ir.Write), contract.Hints{Destructive: true, OpenWorld: true}
 			described.Description += "\n\nThe user has not approved what this tool runs, which is new or has changed. convgen approve does so."
+		case t.Effect == string(ir.Read):
+			reading = append(reading, t.Name)
 		}
 		list = append(list, described)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for name, was := range s.reading {
-		reading[name] = reading[name] || was
+	for _, name := range reading {
+		if !slices.Contains(s.reading, name) {
+			s.reading = append(s.reading, name)
+		}
 	}
-	s.reading = reading
 	return list
 }
 
 // fingerprint is a hash of what a tool runs, and how it is offered.
-func (s *served) fingerprint(t *commandline.Tool) string {
-	s.mu.Lock()
-	line, _ := s.runner.Lines.Lookup(t.Command.Line)
-	s.mu.Unlock()
+func (t *servedTool) fingerprint() string {
+	line, _ := t.runner.Lines.Lookup(t.Command.Line)
 	text, _ := json.Marshal([]any{t.Name, t.Effect, t.Hints, line, t.Command, t.Parameters}) // data that always encodes
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -179,26 +196,31 @@ func (s *served) fingerprint(t *commandline.Tool) string {
 func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 	var names []string
 	for _, t := range s.sorted() {
-		if t.AnswersTo(call.Tool) {
-			if call.Context.Dir == "" {
-				call.Context.Dir = s.dir
-			}
-			s.mu.Lock()
-			runner, attended := s.runner, !s.unattended && !s.reading[call.Tool]
-			s.mu.Unlock()
-			if !attended && !slices.Contains(readApproved(s.dir), s.fingerprint(t.Tool)) {
-				return "", &contract.Error{Message: "The user has not approved what " + t.Name + " runs, which is new or has changed. They do so with: convgen approve"}
-			}
-			return runner.Call(ctx, t.Tool, call)
+		if !t.AnswersTo(call.Tool) {
+			names = append(names, t.Name)
+			continue
 		}
-		names = append(names, t.Name)
+		if s.unasked(&t, call.Tool) && !slices.Contains(readApproved(s.dir), t.fingerprint()) {
+			return "", &contract.Error{Message: "The user has not approved what " + t.Name + " runs, which is new or has changed. They do so with: convgen approve"}
+		}
+		call.Context.Dir = cmp.Or(call.Context.Dir, s.dir)
+		return t.runner.Call(ctx, t.Tool, call)
 	}
 	return "", contract.UnknownTool(call.Tool, names)
 }
 
+// unasked reports whether a tool, called by one of its names, may run without the user
+// being asked: it was offered as reading, by any of the names that it has or had.
+func (s *served) unasked(t *servedTool, name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unattended || slices.ContainsFunc(s.reading, func(read string) bool {
+		return t.AnswersTo(read) || read == name || ir.Flat(read) == name
+	})
+}
+
 // family returns the specs as a family of tools.
 func (s *served) family(host *toolset.Host) toolset.Family {
-	s.load()
 	runner := s.runner
 	family := app.Declared(s.described(), s.call, runner)(host)[0]
 	family.Name = "specs"
@@ -222,14 +244,19 @@ func hosted(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "convgen %s: %v\n", args[0], err)
 		return exitWrong
 	}
+	if args[0] == "install" && workspace(args) == "" {
+		args = slices.Insert(slices.Clone(args), 1, "--workspace", dir)
+	}
 	s := &served{dir: dir, stderr: stderr, unattended: args[0] == "jp-tool"}
+	s.load()
 	program := app.Program{
 		Name: "convgen", Version: "0.1.0", Short: "Tools of the specs in this folder",
 		DirUsage: "serve the specs of `DIR`, where tools.toml is or above it",
 		Families: func(host *toolset.Host) []toolset.Family { return []toolset.Family{s.family(host)} },
+		JPFiles:  s.jpFiles,
 	}
 	host := app.NewHost()
-	host.Stdout, host.Stderr = stdout, stderr
+	host.Stdout, host.Stderr, host.Entry = stdout, stderr, entry(dir)
 	code := program.Run(host, args)
 	if code == exitOK && args[0] == "install" {
 		// Whoever registers the folder has chosen what it runs.
@@ -239,6 +266,18 @@ func hosted(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	return code
+}
+
+// entry is the name that hosts know the tools of a folder by: each folder has its own.
+func entry(dir string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return '-'
+	}, strings.ToLower(filepath.Base(dir)))
+	return strings.TrimRight("convgen-"+name, "-")
 }
 
 // workspace is the folder that the arguments name, before anything else reads them: which
@@ -256,14 +295,13 @@ func workspace(args []string) string {
 }
 
 // try runs the examples of all tools that read, or of one tool, and shows the answers.
-func try(args []string, stdout, stderr io.Writer) int {
-	dir, err := findProject("")
-	if err == nil && len(args) > 1 {
-		err = errors.New("it takes the name of one tool, or none for all that read")
+func try(args []string, stdout, stderr io.Writer) error {
+	if len(args) > 1 {
+		return misuse{message: "it takes the name of one tool, or none for all that read"}
 	}
+	dir, err := findProject("")
 	if err != nil {
-		fmt.Fprintf(stderr, "convgen try: %v\n", err)
-		return exitUsage
+		return misuse{message: err.Error()}
 	}
 	s := &served{dir: dir, stderr: stderr}
 	s.load()
@@ -285,11 +323,9 @@ func try(args []string, stdout, stderr io.Writer) int {
 	}
 	switch {
 	case tried == 0:
-		fmt.Fprintln(stderr, "convgen try: there is no tool to try\nhint: an [[examples]] table in a spec is a call to try")
-		return exitWrong
+		return errors.New("there is no tool to try\nhint: an [[examples]] table in a spec is a call to try")
 	case failed > 0:
-		fmt.Fprintf(stderr, "convgen try: %d of %d calls gave no answer\n", failed, tried)
-		return exitWrong
+		return fmt.Errorf("%d of %d calls gave no answer", failed, tried)
 	}
-	return exitOK
+	return nil
 }

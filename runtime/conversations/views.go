@@ -170,9 +170,9 @@ func sortedKeys(wanted map[string]*store.Conversation) []string {
 	return keys
 }
 
-// has reports whether a conversation of the index is searched.
-func (v *view) has(c *index.Conversation) bool {
-	if v.wanted != nil && v.wanted[c.Key] == nil {
+// has reports whether a conversation of the index, by its key, is searched.
+func (v *view) has(key string) bool {
+	if v.wanted != nil && v.wanted[key] == nil {
 		return false
 	}
 	return !slices.ContainsFunc(v.before, func(b *view) bool {
@@ -180,9 +180,9 @@ func (v *view) has(c *index.Conversation) bool {
 			return false
 		}
 		if b.wanted != nil {
-			return b.wanted[c.Key] != nil
+			return b.wanted[key] != nil
 		}
-		same, err := b.index.Lookup(c.Key)
+		same, err := b.index.Lookup(key)
 		return same != nil || err != nil
 	})
 }

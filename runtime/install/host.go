@@ -245,7 +245,7 @@ func (h Host) server(scope Scope, o Options) (server, error) {
 
 // entryPath returns where the entry stands, or has to, in a document.
 func (h Host) entryPath(src []byte, o Options) ([]string, error) {
-	path := slices.Concat(h.table, []string{o.Name})
+	path := slices.Concat(h.table, []string{o.entry()})
 	if h.shape != listShape {
 		return path, nil
 	}
@@ -262,7 +262,7 @@ func (h Host) entryPath(src []byte, o Options) ([]string, error) {
 	if _, text := servers["type"].(string); text {
 		return path, nil
 	}
-	return append(nested, o.Name), nil
+	return append(nested, o.entry()), nil
 }
 
 // entry writes a server down in the host's shape.

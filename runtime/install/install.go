@@ -36,9 +36,9 @@ const (
 
 // Options is what to plan for.
 type Options struct {
-	// Name is what this program is called: its entry in configuration files, and the
-	// file it is looked for by in PATH.
-	Name string
+	// Name is what this program is called, and looked for by in PATH. Entry is its name in
+	// configuration files, where that is another one.
+	Name, Entry string
 	// JPFiles are the files that make its tools known to JP.
 	JPFiles []contract.File
 	// GOOS is the operating system, as in package runtime.
@@ -70,6 +70,8 @@ type Options struct {
 	// where they are set.
 	Variables []string
 }
+
+func (o Options) entry() string { return cmp.Or(o.Entry, o.Name) }
 
 // errNoWorkspace is the error for a host that knows nothing of projects and was
 // not given one.

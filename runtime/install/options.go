@@ -15,7 +15,7 @@ import (
 // named and belongs to none, and the options are of use in spite of it.
 func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error) {
 	opts := Options{
-		Name: host.Name, JPFiles: host.JPFiles, GOOS: runtime.GOOS, Getenv: host.Getenv,
+		Name: host.Name, Entry: host.Entry, JPFiles: host.JPFiles, GOOS: runtime.GOOS, Getenv: host.Getenv,
 		Flags: registry.Flags(), Variables: registry.Variables(),
 	}
 	program, err := os.Executable()

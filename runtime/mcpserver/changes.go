@@ -4,55 +4,36 @@ import (
 	"context"
 	"reflect"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/mcpserver/wire"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
 const (
-	// lookPause is the time between two looks for changes, unless clients ask for a
-	// list.
+	// lookPause is the time from a client's request to a look for changes, which
+	// that may have made.
 	lookPause = time.Second
-	// idlePause is how long it may take until a client that waits is told of a
-	// change.
+	// idlePause is the time between two looks while nobody asks for anything.
 	idlePause = 10 * time.Second
-
-	toolsChanged     = "notifications/tools/list_changed"
-	resourcesChanged = "notifications/resources/list_changed"
 )
 
-// changes has what is offered at the moment, and tells clients when that is
-// something else. The SDK has no notification of its own for resources that it does
-// not keep the list of, so tools are not left to it either.
+// changes has what is offered at the moment.
 type changes struct {
 	registry *toolset.Registry
-	tools    atomic.Pointer[[]contract.Tool] // offered last
-	looked   atomic.Int64                    // when the last look began, in nanoseconds
+	// tellTools and tellResources tell clients that a list has changed.
+	tellTools, tellResources func()
+	tools                    atomic.Pointer[[]contract.Tool] // offered last
 
 	turn    chan struct{} // has a value while somebody looks, who owns what follows
 	version [2]string     // of the tools and the list of resources, at the last look
 
 	wake chan struct{} // has a value after a request came in
-
-	mu       sync.Mutex
-	audience map[*wire.Conn]interest
-	stop     context.CancelFunc // of watching, while there is an audience
-}
-
-// interest is what a client wants to be told.
-type interest struct {
-	tools, resources bool
-	meta             mcp.Meta // of what it is told
 }
 
 func newChanges(registry *toolset.Registry) *changes {
-	return &changes{registry: registry, turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), audience: map[*wire.Conn]interest{}}
+	return &changes{registry: registry, turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), tellTools: func() {}, tellResources: func() {}}
 }
 
 // offered returns the tools that were offered last.
@@ -73,7 +54,7 @@ func (c *changes) structured(tool string) bool {
 }
 
 // look looks for changes, at what is offered only if that may have changed or all is
-// set, and tells the audience of those there are.
+// set, and has clients told of those there are.
 func (c *changes) look(ctx context.Context, all bool) {
 	select {
 	case c.turn <- struct{}{}:
@@ -81,63 +62,28 @@ func (c *changes) look(ctx context.Context, all bool) {
 	case <-ctx.Done():
 		return
 	}
-	if c.tools.Load() != nil && !c.registry.Changes() {
+	first := c.tools.Load() == nil
+	if !first && !c.registry.Changes() {
 		return
 	}
-	c.looked.Store(time.Now().UnixNano())
 	now := [2]string{c.registry.Version(ctx), c.registry.ListVersion(ctx)}
-	tools, first := c.offered(), c.tools.Load() == nil
+	tools := c.offered()
 	if all || first || now[0] != c.version[0] {
 		tools = c.registry.Offered(ctx)
 	}
 	if ctx.Err() != nil {
 		return // a look that was cut off has not seen everything
 	}
-	if !reflect.DeepEqual(tools, c.offered()) || first {
+	if first || !reflect.DeepEqual(tools, c.offered()) {
 		c.tools.Store(&tools)
 		if !first {
-			c.tell(toolsChanged, func(i interest) bool { return i.tools })
+			c.tellTools()
 		}
 	}
 	if now[1] != c.version[1] && !first {
-		c.tell(resourcesChanged, func(i interest) bool { return i.resources })
+		c.tellResources()
 	}
 	c.version = now
-}
-
-// tell tells those who want to know.
-func (c *changes) tell(method string, wants func(interest) bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for conn, i := range c.audience {
-		if wants(i) {
-			go conn.Notify(method, i.meta) //nolint:errcheck // a client that cannot be told is gone
-		}
-	}
-}
-
-// join has a client told of changes until its connection ends.
-func (c *changes) join(conn *wire.Conn, i interest) {
-	if !i.tools && !i.resources || !c.registry.Changes() {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.audience[conn] = i
-	if c.stop == nil {
-		var ctx context.Context
-		ctx, c.stop = context.WithCancel(context.Background())
-		go c.watch(ctx)
-	}
-	go func() {
-		<-conn.Over()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if delete(c.audience, conn); len(c.audience) == 0 {
-			c.stop()
-			c.stop = nil
-		}
-	}()
 }
 
 // asked notes that a client has asked for something, which may have changed
@@ -149,39 +95,27 @@ func (c *changes) asked() {
 	}
 }
 
-// watch looks for changes as long as there is somebody to tell: from time to time,
-// and soon after a client has asked for something.
-func (c *changes) watch(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+// watch looks for changes while there are clients, until ctx is done: from time to
+// time, and soon after one has asked for something.
+func (s *Server) watch(ctx context.Context) {
+	if !s.cfg.Tools.Changes() {
+		return
+	}
 	for {
-		timer.Reset(idlePause)
 		select {
 		case <-ctx.Done():
 			return
-		case <-timer.C:
-		case <-c.wake:
-			timer.Reset(time.Until(time.Unix(0, c.looked.Load()).Add(lookPause)))
+		case <-time.After(idlePause):
+		case <-s.changes.wake:
 			select {
 			case <-ctx.Done():
 				return
-			case <-timer.C:
+			case <-time.After(lookPause):
 			}
 		}
-		c.look(ctx, false)
-	}
-}
-
-// acknowledged stands before everything that the SDK sends. A request that listens
-// is told of changes once it was told that it will be, and of which.
-func (s *Server) acknowledged(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		result, err := next(ctx, method, req)
-		if params, ok := req.GetParams().(*mcp.SubscriptionsAcknowledgedParams); ok && err == nil {
-			s.changes.join(wire.ConnectionOf(ctx), interest{
-				tools: params.Notifications.ToolsListChanged, resources: params.Notifications.ResourcesListChanged, meta: params.Meta,
-			})
+		for range s.sdk.Sessions() {
+			s.changes.look(ctx, false)
+			break
 		}
-		return result, err
 	}
 }

@@ -4,9 +4,8 @@
 // one that begins with initialize and the stateless one of 2026-07-28:
 // https://modelcontextprotocol.io/specification
 //
-// Sessions and methods are the SDK's. Messages come and go by package wire, over
-// HTTP too: the SDK's handler reads each four times, answers some in plain text,
-// and has no way to stop the work for a client of the older era.
+// Sessions, methods and HTTP are the SDK's; a pair of streams is read here, for
+// reasons that stream names.
 //
 // It must never know a family by name, never let a client choose a program, a
 // directory or a file, never write anything but JSON-RPC to its output, and never

@@ -85,38 +85,6 @@ func (s *session) hears(want ...string) {
 	}
 }
 
-// Requests that listen on one stream are told each by itself, and end each by
-// itself.
-func TestSeveralListen(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorkspace("Topics: a", "one")
-		s := start(t, w.config())
-		s.send(listenMessage("both", toolChanges+","+resourceChanges) + "\n")
-		s.hears("both " + acknowledged)
-		s.send(listenMessage("tools", toolChanges) + "\n")
-		s.hears("tools " + acknowledged)
-		w.change(func() { w.learn = "Topics: b" })
-		s.hears("both "+toolsChanged, "tools "+toolsChanged)
-		s.silent(time.Minute)
-		w.change(func() { w.subjects = nil })
-		s.hears("both " + resourcesChanged)
-		s.silent(time.Minute)
-		s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"both"}}` + "\n")
-		s.silent(time.Minute)
-		w.change(func() { w.learn, w.subjects = "Topics: c", []string{"two"} })
-		s.hears("tools " + toolsChanged)
-		s.silent(time.Minute)
-		s.send(listenMessage("both", resourceChanges) + "\n") // the id is free again
-		s.hears("both " + acknowledged)
-		w.change(func() { w.subjects = nil })
-		s.hears("both " + resourcesChanged)
-		_ = s.in.Close()
-		s.hears("both complete answer to both", "tools complete answer to tools")
-		s.finished(time.Now())
-	})
-}
-
 // finished demands that the server has ended in peace and said no more.
 func (s *session) finished(since time.Time) {
 	s.t.Helper()
@@ -160,10 +128,6 @@ func TestListeningToWhatIsNotThere(t *testing.T) {
 		for range 3 {
 			s.send(listenMessage("ears", "") + "\n")
 			s.hears("ears "+acknowledged, "ears complete answer to ears")
-			s.send(`{"jsonrpc":"2.0","id":"ears","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true}}}` + "\n")
-			if m := s.receive(); m.ID != "ears" || m.Error == nil || m.Error.Code != -32601 {
-				t.Errorf("answer %+v, error %+v", m, m.Error)
-			}
 			s.send(`{"jsonrpc":"2.0","id":"ears","method":"subscriptions/listen","params":{` + modern + `}}` + "\n")
 			if m := s.receive(); m.ID != "ears" || m.Error == nil || m.Error.Code != -32602 {
 				t.Errorf("answer %+v, error %+v", m, m.Error)
@@ -309,16 +273,6 @@ func TestListeningWithoutReading(t *testing.T) {
 	})
 }
 
-// A request that listens is kept for long, so a long one is refused.
-func TestListeningWithALongMessage(t *testing.T) {
-	t.Parallel()
-	server := serve(t, newWorkspace("Topics: a").config(), mcpserver.HTTPOptions{})
-	message := listenMessage("ears", toolChanges+`,"x":"`+strings.Repeat("x", 64<<10)+`"`)
-	if resp, text := post(t, server.URL, message, stateless("subscriptions/listen")); resp.StatusCode != http.StatusRequestEntityTooLarge || !strings.Contains(text, `"id":"ears","error":{"code":-32600,"message":"A request that listens has at most 65536 bytes."}`) {
-		t.Errorf("%s %.300s", resp.Status, text)
-	}
-}
-
 // What is read does not wait for tools that take long.
 func TestReadingWhileToolsRun(t *testing.T) {
 	t.Parallel()
@@ -347,29 +301,5 @@ func TestReadingWhileToolsRun(t *testing.T) {
 			s.receive()
 		}
 		s.end()
-	})
-}
-
-// So many may listen, and not more; others may when some have ended.
-func TestTooManyListen(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		listener := servePipes(t, newWorkspace("Topics: a").config())
-		var all []*ears
-		for range 512 {
-			e := listenOverHTTP(t, listener, "ears", toolChanges)
-			e.hears("ears " + acknowledged)
-			all = append(all, e)
-		}
-		message := listenMessage("late", toolChanges)
-		conn := listener.dial()
-		defer conn.Close()
-		send(t, conn, listenHeader(len(message))+message)
-		if resp, text := readAnswer(t, conn); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || !strings.Contains(text, `"id":"late","error":{"code":-32000,"message":"Busy: 512 requests listen already."}`) {
-			t.Errorf("one too many: %s %s", resp.Status, text)
-		}
-		_ = all[0].conn.Close()
-		synctest.Wait()
-		listenOverHTTP(t, listener, "late", toolChanges).hears("late " + acknowledged)
 	})
 }

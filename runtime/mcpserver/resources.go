@@ -12,11 +12,13 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/mcpserver/wire"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
 const (
+	// stateless is the first protocol version without sessions:
+	// https://modelcontextprotocol.io/seps/2575-stateless-mcp
+	stateless = "2026-07-28"
 	// resourcePage is how many resources a page of their list has.
 	resourcePage = 1000
 	// maxURI is how many characters of the address of a resource are sent back.
@@ -89,29 +91,19 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 		case err != nil:
 			return nil, err
 		}
-		result := &mcp.ReadResourceResult{
-			Contents:  []*mcp.ResourceContents{{URI: uri, MIMEType: found.MIMEType, Text: found.Text}},
-			Cacheable: mcp.Cacheable{CacheScope: private},
+		result := &mcp.ReadResourceResult{}
+		if req.ProtocolVersion() >= stateless {
+			// The SDK says so of what its own handlers return, and has none for an
+			// address that is not quite of the form of its template.
+			if err := json.Unmarshal([]byte(`{"resultType":"complete"}`), result); err != nil {
+				return nil, err
+			}
 		}
-		if req.ProtocolVersion() >= wire.Stateless {
-			return complete{result}, nil
-		}
+		result.Contents = []*mcp.ResourceContents{{URI: uri, MIMEType: found.MIMEType, Text: found.Text}}
+		result.CacheScope = private
 		return result, nil
 	}
 	return nil, notFound(uri, "")
-}
-
-// complete is a result of the stateless era. The SDK marks those of its own handlers
-// as such, but has none for addresses whose template they only nearly fit.
-type complete struct{ mcp.Result }
-
-// MarshalJSON writes the result, which has members, with its type.
-func (c complete) MarshalJSON() ([]byte, error) {
-	members, err := json.Marshal(c.Result)
-	if err != nil {
-		return nil, err
-	}
-	return append([]byte(`{"resultType":"complete",`), members[1:]...), nil
 }
 
 func notFound(uri, why string) error {

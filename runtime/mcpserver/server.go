@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"runtime/debug"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/mcpserver/wire"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -65,8 +63,6 @@ const (
 	listTTL = 5 * 60 * 1000
 	// private is the scope of what may be kept: it is about one person's project.
 	private = "private"
-	// lastWithSessions is the newest protocol version that begins with initialize.
-	lastWithSessions = "2025-11-25"
 	// maxLogged is how many characters of what is wrong with a request are logged.
 	maxLogged = 200
 	// failedMessage is all that a client is told about what is wrong in here.
@@ -110,33 +106,23 @@ func New(cfg Config) *Server {
 		for _, t.Name = range append([]string{t.Name}, t.Aliases...) {
 			s.sdk.AddTool(s.tool(t), s.runTool)
 		}
+		// What is added is a change to the SDK, which tells clients that listen.
+		s.changes.tellTools = func() { s.sdk.AddTool(s.tool(t), s.runTool) }
 	}
 	for _, p := range s.prompts() {
 		s.sdk.AddPrompt(prompt(p), s.getPrompt(p))
 	}
 	for _, r := range s.resources() {
-		s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
-			Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, URITemplate: r.Template,
-		}, nil) // readResource reads
+		add := func() {
+			s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
+				Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, URITemplate: r.Template,
+			}, nil) // readResource reads
+		}
+		add()
+		s.changes.tellResources = add
 	}
 	s.sdk.AddReceivingMiddleware(s.guard)
-	s.sdk.AddSendingMiddleware(s.acknowledged)
 	return s
-}
-
-// ServeStdio serves one client, one JSON-RPC message a line, until in ends, or
-// ctx is done. In the first case requests that are not answered yet have
-// [Config.DrainTime] left. In the second they are stopped and answered at once:
-// it is a person's Ctrl-C, or a client that has asked for the end and waits.
-func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	stream := wire.NewStream(in, out, wire.StreamOptions{MaxInFlight: maxInFlight, DrainTime: s.cfg.DrainTime})
-	err := stream.Serve(ctx, func(c *wire.Conn) (*mcp.ServerSession, error) {
-		return s.sdk.Connect(wire.WithConnection(ctx, c), c, nil)
-	})
-	if err != nil {
-		return fmt.Errorf("the MCP session ended: %w", err)
-	}
-	return nil
 }
 
 // guard stands before every request: it keeps a panic from ending the session, and
@@ -152,6 +138,8 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 		if !strings.HasPrefix(method, "notifications/") {
 			defer s.changes.asked()
 		}
+		ctx, done := bound(ctx, req)
+		defer done()
 		if result, err = s.answer(ctx, method, req, next); err != nil {
 			return nil, s.clientError(ctx, method, err)
 		}
@@ -181,18 +169,12 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 		return s.reading(ctx, func() (mcp.Result, error) { return s.complete(ctx, req) })
 	case *mcp.SubscriptionsListenRequest:
 		s.changes.look(ctx, false)
-	case *mcp.ServerRequest[*mcp.InitializeParams]:
-		// The SDK would go by the version that was asked for, not by the one that was
-		// agreed on.
-		req.Params.ProtocolVersion = min(req.Params.ProtocolVersion, lastWithSessions)
 	}
 	result, err := next(ctx, method, req)
 	if err != nil {
 		return nil, err
 	}
 	switch result := result.(type) {
-	case *mcp.CallToolResult:
-		return newToolResult(result)
 	case *mcp.InitializeResult:
 		s.introduce(ctx, req, &result.Instructions)
 		// Over HTTP this era would be told of changes on a stream that is not served.
@@ -202,9 +184,6 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	case *mcp.DiscoverResult:
 		s.introduce(ctx, req, &result.Instructions)
 		result.CacheScope, result.TTLMs = private, s.listTTL()
-	}
-	if _, begun := req.(*mcp.InitializedRequest); begun {
-		s.changes.join(wire.ConnectionOf(ctx), interest{tools: true, resources: true})
 	}
 	return result, nil
 }
@@ -250,6 +229,8 @@ func (s *Server) clientError(ctx context.Context, method string, err error) erro
 		return err // the SDK's, about the order of requests
 	case errors.As(err, &failure):
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message}
+	case errors.Is(context.Cause(ctx), errStopping):
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The server is shutting down; the call was stopped."}
 	case ctx.Err() != nil:
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The request was canceled."}
 	default:

@@ -11,10 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/mcpserver"
-	"github.com/convtools/convtools/runtime/mcpserver/wire"
 )
 
 const ping = `{"jsonrpc":"2.0","id":"ping","method":"ping"}` + "\n"
@@ -23,14 +21,12 @@ func TestOversizedMessage(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name, message string
-		id            any
 		refused       bool
 	}{
-		{"largest", sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, wire.MaxMessage, `"}}`), 5.0, false},
-		{"one too many", sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, wire.MaxMessage+1, `"}}`), 5.0, true},
-		{"much too long", sized(`{"jsonrpc":"2.0","id":"a","method":"ping","params":{"x":"`, 5*wire.MaxMessage, `"}}`), "a", true},
-		{"the id comes too late", sized(`{"jsonrpc":"2.0","params":{"x":"`, 2*wire.MaxMessage, `"},"id":7,"method":"ping"}`), nil, true},
-		{"no JSON at all", strings.Repeat("x", wire.MaxMessage+1), nil, true},
+		{"largest", sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, mcpserver.MaxMessage, `"}}`), false},
+		{"one too many", sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, mcpserver.MaxMessage+1, `"}}`), true},
+		{"much too long", sized(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"x":"`, 5*mcpserver.MaxMessage, `"}}`), true},
+		{"no JSON at all", strings.Repeat("x", mcpserver.MaxMessage+1), true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -44,7 +40,10 @@ func TestOversizedMessage(t *testing.T) {
 			if answer := got["ping"]; answer == nil || answer.Error != nil {
 				t.Errorf("the next message was not answered: %v", got)
 			}
-			answer := got[tc.id]
+			answer := got[5.0]
+			if tc.refused {
+				answer = got[nil]
+			}
 			if answer == nil || (answer.Error != nil) != tc.refused {
 				t.Fatalf("answer to the message: %+v (error %+v), want an error: %v", answer, answer.Error, tc.refused)
 			}
@@ -103,31 +102,6 @@ func TestUnfinishedLastLine(t *testing.T) {
 	s.end()
 }
 
-func TestDuplicateID(t *testing.T) {
-	t.Parallel()
-	f := newTools()
-	s := begin(t, f.config())
-	s.send(callLine(1, "wait", `{}`))
-	<-f.started
-	s.send(callLine(1, "echo", `{}`))
-	if m := s.receive(); m.ID != nil || m.Error == nil || m.Error.Code != -32600 || !strings.Contains(m.Error.Message, `The id 1 is in use`) {
-		t.Errorf("answer to the second request: %+v", m)
-	}
-	s.send(callLine("1", "echo", `{}`)) // another id: a string
-	if m := s.receive(); m.ID != "1" || m.text() != "<echo>{}</echo>" {
-		t.Errorf("answer to a string as id: %+v", m)
-	}
-	close(f.release)
-	if m := s.receive(); m.ID != 1.0 || m.text() != "waited" {
-		t.Errorf("answer to the first request: %+v", m)
-	}
-	s.send(callLine(1, "echo", `{}`)) // free again
-	if m := s.receive(); m.ID != 1.0 || m.text() != "<echo>{}</echo>" {
-		t.Errorf("answer to a request with the same id afterwards: %+v", m)
-	}
-	s.end()
-}
-
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	for _, version := range []string{"with sessions", "stateless"} {
@@ -148,7 +122,10 @@ func TestCancel(t *testing.T) {
 			if err := <-f.stopped; !errors.Is(err, context.Canceled) {
 				t.Errorf("the work was stopped with %v", err)
 			}
-			s.end() // nothing is answered
+			if m := s.receive(); m.ID != 7.0 || m.Error == nil {
+				t.Errorf("answer %+v", m)
+			}
+			s.end()
 		})
 	}
 }
@@ -164,6 +141,9 @@ func TestCancelWaiting(t *testing.T) {
 	}
 	s.send(callLine("waiting", "wait", `{}`))
 	s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"waiting"}}` + "\n")
+	if m := s.receive(); m.ID != "waiting" || m.Error == nil {
+		t.Errorf("answer %+v", m)
+	}
 	close(f.release)
 	for range 16 {
 		if m := s.receive(); m.text() != "waited" {
@@ -264,6 +244,9 @@ func TestShutdown(t *testing.T) {
 	<-f.started
 	s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}` + "\n")
 	<-f.stopped
+	if m := s.receive(); m.ID != 2.0 || m.Error == nil {
+		t.Errorf("answer %+v", m)
+	}
 	s.cancel()
 	<-f.stopped
 	if m := s.receiveStopped(); m.ID != 1.0 {
@@ -349,50 +332,6 @@ func TestManyCalls(t *testing.T) {
 	s.end()
 }
 
-// Requests that are not calls have a limit as well, and so have bytes.
-func TestBusy(t *testing.T) {
-	t.Parallel()
-	f := newTools()
-	s := begin(t, f.config())
-	big := `{"text":"` + strings.Repeat("x", 3<<20) + `"}`
-	go func() {
-		for i := range 12 {
-			s.send(callLine(i, "wait", big))
-		}
-	}()
-	for range 2 { // 32 MiB are ten of them
-		m := s.receive()
-		if m.Error == nil || m.Error.Code != -32000 || !strings.HasPrefix(m.Error.Message, "Busy: requests of 31") {
-			t.Fatalf("answer %+v", m)
-		}
-	}
-	close(f.release)
-	for range 10 {
-		if m := s.receive(); m.text() != "waited" {
-			t.Fatalf("answer %.200v", m)
-		}
-	}
-	s.end()
-}
-
-// Long nonsense must not come back at its full length.
-func TestErrorsAreShort(t *testing.T) {
-	t.Parallel()
-	s := begin(t, newTools().config())
-	long := strings.Repeat("é", 1<<20)
-	for i, params := range []string{`{"name":{"x":"` + long + `"}}`, `{"name":"` + long + `"}`} {
-		s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", i, params))
-		if m := s.receive(); m.Error == nil || m.Error.Code != -32602 || utf8.RuneCountInString(m.Error.Message) > 1000 {
-			t.Errorf("answer %.200v, message of %d bytes", m, len(m.Error.Message))
-		}
-	}
-	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":9,"method":%q}`+"\n", long))
-	if m := s.receive(); m.Error == nil || m.Error.Code != -32601 || utf8.RuneCountInString(m.Error.Message) > 1000 {
-		t.Errorf("answer %.200v", m)
-	}
-	s.end()
-}
-
 // A panic of a tool is told to the person who runs the server.
 func TestPanicIsLogged(t *testing.T) {
 	t.Parallel()
@@ -410,124 +349,35 @@ func TestPanicIsLogged(t *testing.T) {
 	}
 }
 
-// A client may compare ids as text, so they come back the way they were written.
-func TestIDsComeBack(t *testing.T) {
-	t.Parallel()
-	web := serve(t, newTools().config(), mcpserver.HTTPOptions{})
-	for _, tc := range []struct{ id, method, params, want string }{
-		{`9007199254740993`, "ping", `{}`, `"result":{}`},
-		{`-9223372036854775809`, "ping", `{}`, `"result":{}`},
-		{`123456789012345678901234567890`, "tools/call", `{"name":"echo"}`, `"result":{"content":[{`},
-		{`1.0`, "ping", `{}`, `"result":{}`},
-		{`1e3`, "ping", `{}`, `"result":{}`},
-		{`-0`, "ping", `{}`, `"result":{}`},
-		{`1.5`, "ping", `{}`, `"code":-32600`},
-		{`1e400`, "ping", `{}`, `"code":-32600`},
-		{`"\u0061\/<&>\ud83d\ude00\u2028"`, "ping", `{}`, `"result":{}`},
-		{`"\u0061\/b"`, "nothing", `{}`, `"code":-32601`},
-		{`"\u0061\/b"`, "tools/call", `{"name":"crash"}`, `"code":-32603`},
-		{`"<b>"`, "tools/call", `{"name":"echo","arguments":{"a":"<&>"}}`, `{\"a\":\"<&>\"}`},
-	} {
-		t.Run(tc.id+" "+tc.method, func(t *testing.T) {
-			t.Parallel()
-			line := `{"jsonrpc":"2.0","id":` + tc.id + `,"method":"` + tc.method + `","params":` + tc.params + `}`
-			s := begin(t, newTools().config())
-			s.send(line + "\n")
-			_, event := post(t, web.URL, line, nil)
-			for _, got := range []string{<-s.lines, event} {
-				if !strings.Contains(got, `{"jsonrpc":"2.0","id":`+tc.id+`,`) || !strings.Contains(got, tc.want) {
-					t.Errorf("%s was answered with %s", line, got)
-				}
-			}
-			s.end()
-		})
-	}
-}
-
-// Large integers that are next to each other are not one id.
-func TestLargeIDs(t *testing.T) {
-	t.Parallel()
-	f := newTools()
-	s := begin(t, f.config())
-	const call = `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"wait"}}` + "\n"
-	s.send(fmt.Sprintf(call, "9007199254740992"))
-	<-f.started
-	s.send(fmt.Sprintf(call, "9007199254740993"))
-	<-f.started
-	s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9007199254740993}}` + "\n")
-	<-f.stopped
-	close(f.release)
-	if line := <-s.lines; !strings.HasPrefix(line, `{"jsonrpc":"2.0","id":9007199254740992,"result"`) {
-		t.Errorf("answer %s", line)
-	}
-	s.end()
-}
-
-// A client that stops reading cannot keep the server alive.
+// A client that stops reading cannot keep the server alive when it has ended its
+// input, or when the server is told to end.
 func TestUnreadOutput(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"an answer", "a refusal", "the server is told to end"} {
+	for _, how := range []string{"the input ends", "the server is told to end"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				in, client := io.Pipe()
 				out, server := io.Pipe() // of which nobody reads
 				defer out.Close()
-				f := newTools()
 				ctx, shutdown := context.WithCancel(t.Context())
 				defer shutdown()
 				ended := make(chan error, 1)
-				go func() { ended <- mcpserver.New(f.config()).ServeStdio(ctx, in, server) }()
+				go func() { ended <- mcpserver.New(newTools().config()).ServeStdio(ctx, in, server) }()
 				begun := time.Now()
-				limit := 6 * time.Second // a second more than the work has
-				switch how {
-				case "an answer":
-					io.WriteString(client, ping)
-					synctest.Wait()
-					client.Close()
-				case "a refusal":
-					io.WriteString(client, "garbage\n")
-					synctest.Wait()
-					client.Close()
-					limit = 10 * time.Minute // it is not known that the input has ended
-				default:
-					io.WriteString(client, ping)
-					synctest.Wait()
+				_, _ = io.WriteString(client, ping)
+				synctest.Wait()
+				if how == "the input ends" {
+					_ = client.Close()
+				} else {
 					shutdown()
 				}
-				err := <-ended
-				if took := time.Since(begun); took > limit {
+				<-ended
+				if took := time.Since(begun); took > 15*time.Second {
 					t.Errorf("the server ended after %v", took)
 				}
-				if (err == nil) != (how == "the server is told to end") || err != nil && !strings.Contains(err.Error(), "does not read") {
-					t.Errorf("the server ended with %v", err)
-				}
-				client.Close()
+				_ = client.Close()
 			})
 		})
-	}
-}
-
-// What the SDK says to the people who write servers is not for clients.
-func TestErrorsAreForClients(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct{ method, params, want string }{
-		{"tools/call", `{"name":"echo","_meta":7}`, `tools/call: "_meta" in "params" has a value of the wrong type.`},
-		{"prompts/get", `{"name":"recall","arguments":{"topic":7}}`, `prompts/get: "arguments.topic" in "params" has a value of the wrong type.`},
-		{"prompts/get", `{"name":"dance"}`, `unknown prompt "dance"`},
-		{"completion/complete", `{"ref":{"type":"ref/nothing"},"argument":{"name":"id","value":"x"}}`, `completion/complete: "params" does not have the form that the protocol wants.`},
-		{"completion/complete", `{"ref":"5","argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" has a value of the wrong type.`},
-		{"completion/complete", `{"ref":5,"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" has a value of the wrong type.`},
-		{"completion/complete", `{"ref":["x"],"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" has a value of the wrong type.`},
-		{"completion/complete", `{"ref":true,"argument":{"name":"id","value":""}}`, `completion/complete: "ref" in "params" has a value of the wrong type.`},
-		{"resources/read", `{"uri":["x"]}`, `resources/read: "uri" in "params" has a value of the wrong type.`},
-	} {
-		s := begin(t, newTools().config())
-		s.send(`{"jsonrpc":"2.0","id":1,"method":"` + tc.method + `","params":` + tc.params + "}\n")
-		m := s.receive()
-		if m.Error == nil || m.Error.Code != -32602 || m.Error.Message != tc.want {
-			t.Errorf("%s %.80s: answer %+v, error %+v", tc.method, tc.params, m, m.Error)
-		}
-		s.end()
 	}
 }

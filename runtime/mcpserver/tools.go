@@ -184,37 +184,3 @@ func (s *Server) result(answer string, err error) (*mcp.CallToolResult, error) {
 	}
 	return result, nil
 }
-
-// toolResult is an [mcp.CallToolResult] with a text alone. The SDK goes through a text again
-// with each object that it stands in and that writes itself, which for a long answer takes
-// longer than to find it: this one is written in one go.
-type toolResult struct {
-	mcp.ResultBase
-	Content           [1]textContent `json:"content"`
-	StructuredContent any            `json:"structuredContent,omitempty"`
-	IsError           bool           `json:"isError,omitempty"`
-	ResultType        string         `json:"resultType,omitempty"`
-}
-
-type textContent struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
-}
-
-// newToolResult returns a result of runTool as it is to be written.
-func newToolResult(r *mcp.CallToolResult) (mcp.Result, error) {
-	written := &toolResult{
-		ResultBase: mcp.ResultBase{Meta: r.Meta}, Content: [...]textContent{{"text", r.Content[0].(*mcp.TextContent).Text}},
-		StructuredContent: r.StructuredContent, IsError: r.IsError,
-	}
-	// The rest only the SDK knows.
-	rest := *r
-	rest.Meta, rest.Content, rest.StructuredContent = nil, nil, nil
-	data, err := rest.MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("writing the result: %w", err)
-	}
-	return written, json.Unmarshal(data, &struct {
-		ResultType *string `json:"resultType"`
-	}{&written.ResultType})
-}

@@ -34,9 +34,9 @@ type Host struct {
 	Getenv func(string) string
 	// Now is the clock.
 	Now func() time.Time
-	// Name is what this program is called: on command lines, and where hosts register
-	// it. Title is its name for people.
-	Name, Title string
+	// Name is what this program is called on command lines, Title is its name for people,
+	// and Entry the one that hosts register it by, where that is not Name.
+	Name, Title, Entry string
 	// Version is the version of this program.
 	Version string
 	// JPFiles are the files that make its tools known to JP; none where it has no

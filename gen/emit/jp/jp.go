@@ -23,7 +23,7 @@ func Target() emit.Target {
 // Emit returns the configurations and the skills, each in its place and beside the package that
 // holds them: a Go program can embed only what is below it.
 func Emit(c *ir.Contract, _ emit.Schemas) ([]emit.File, error) {
-	files := slices.Concat(tools(c), skills(c))
+	files := slices.Concat(Tools(c), skills(c))
 	held := path.Join(c.Targets.Generated, folder)
 	for _, f := range slices.Clone(files) {
 		files = append(files, emit.File{Path: path.Join(held, "files", f.Path), Data: f.Data})

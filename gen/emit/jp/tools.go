@@ -14,13 +14,13 @@ import (
 // lowering is how tools are put to JP.
 func lowering() lower.Target { return lower.Target{Name: "jp"} }
 
-// tools returns .jp/mcp/tools/<family>/<short name>.toml for every tool: its configuration as a local
+// Tools returns .jp/mcp/tools/<family>/<short name>.toml for every tool: its configuration as a local
 // tool of JP, one [conversation.tools.<name>] table to a file.
 //
 // JP refuses a configuration with a key it does not know, and then every one of
 // its commands fails: only keys of its ToolConfig and ToolParameterConfig are
 // ever written.
-func tools(c *ir.Contract) []emit.File {
+func Tools(c *ir.Contract) []emit.File {
 	var files []emit.File
 	for _, tool := range c.Tools() {
 		files = append(files, emit.File{Path: path.Join(c.Targets.JPTools, tool.Family, tool.Short+".toml"), Data: define(c, tool, nil)})

@@ -48,7 +48,7 @@ func TestTablesSayWhatTheContractSays(t *testing.T) {
 	for name, c := range map[string]*ir.Contract{"plain": irtest.Contract(), "hostile": irtest.Hostile()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := tools(c)
+			files := Tools(c)
 			for i, it := range c.Tools() {
 				var got struct {
 					Conversation struct{ Tools map[string]jpTool }
@@ -114,7 +114,7 @@ func TestFirstLineSaysWhereItIsFrom(t *testing.T) {
 	t.Parallel()
 	c := irtest.Contract()
 	c.Tools()[0].Source = "specs/a\nb = 1\r[x].toml"
-	files := tools(c)
+	files := Tools(c)
 	lines := strings.Split(string(files[0].Data), "\n")
 	if i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "b = 1") }); i >= 0 {
 		t.Errorf("a path became a key: %q", lines[i])

@@ -102,7 +102,7 @@ func (i *item) event(kind string) (x transcript.Event, ok bool) {
 			x.Text = arguments
 		}
 	case "tool_output":
-		x = transcript.Event{Kind: transcript.KindToolResult, CallID: i.CallID, Name: i.Tool, Text: []byte(i.Content), Failed: !i.Success}
+		x = transcript.Event{Kind: transcript.KindToolResult, CallID: i.CallID, Name: i.Tool, Text: []byte(i.Content), Failed: i.Failed || i.Success != nil && !*i.Success}
 	default:
 		return x, false
 	}
@@ -111,11 +111,16 @@ func (i *item) event(kind string) (x transcript.Event, ok bool) {
 
 // said returns the texts of a message, and of images their addresses.
 func (i *item) said() []byte {
-	if i.Text != nil {
-		return []byte(*i.Text)
+	var text string
+	if json.Unmarshal(i.Text, &text) == nil {
+		return []byte(text)
+	}
+	parts := i.Parts
+	if parts == nil {
+		_ = json.Unmarshal(i.Text, &parts) // what is neither has no text
 	}
 	var texts []string
-	for _, p := range i.Parts {
+	for _, p := range parts {
 		switch kind, data, inline := strings.Cut(p.ImageURL, ";"); {
 		case p.ImageURL == "":
 			texts = append(texts, p.Text)

@@ -43,6 +43,7 @@ func groups() []group {
 	return []group{
 		{"start", "starting, beside an empty Go program", (*bench).start},
 		{"mcp", "the MCP server, beside one with nothing but the SDK and the reference server of npm", (*bench).mcp},
+		{"serve", "convgen serve with a tool of git, beside FastMCP and cli-wrap-mcp of PyPI", (*bench).served},
 		{"generator", "convgen over many specs", (*bench).generator},
 		{"knowledge", "learn, beside ripgrep and cat", (*bench).knowledge},
 		{"query", "asking a model, beside Codex and opencode of npm", (*bench).query},

@@ -50,44 +50,52 @@ func (b *bench) mcp(ctx context.Context) error {
 		peers[referenceServer] = everything
 	}
 	for name, peer := range peers {
-		row, err := b.mcpStart(ctx, name, ours, peer)
-		if err != nil {
+		if err := b.firstAnswer(ctx, "MCP: from the start to the answer of tools/list", name, [2]program{ours, peer}, request{"tools/list", `{}`}, 0); err != nil {
 			return err
 		}
-		b.table.Add(row)
 	}
 	return nil
 }
 
 // mcpCall measures calls of ours and of the minimal server, which answers the same text.
-func (b *bench) mcpCall(ctx context.Context, ours program, name, tool string, call request, bound float64) (err error) {
+func (b *bench) mcpCall(ctx context.Context, ours program, name, tool string, call request, bound float64) error {
 	own, err := serve(ctx, ours)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, own.end()) }()
 	text, err := own.text(call)
-	if err != nil {
+	if err := errors.Join(err, own.end()); err != nil {
 		return err
 	}
-	minimal, err := serve(ctx, program{path: b.minimal, args: []string{"-tool", tool, "-text", text}})
-	if err != nil {
-		return err
+	minimal := program{path: b.minimal, args: []string{"-tool", tool, "-text", text}}
+	return b.calls(ctx, "MCP: "+name, minimalServer, [2]program{ours, minimal}, b.amount.calls, call, bound)
+}
+
+// calls measures calls of our server beside those of another one.
+func (b *bench) calls(ctx context.Context, name, peer string, programs [2]program, n int, call request, bound float64) (err error) {
+	var servers [2]*server
+	for i, p := range programs {
+		if servers[i], err = serve(ctx, p); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, servers[i].kill()) }()
+		if _, err := servers[i].text(call); err != nil {
+			return err
+		}
 	}
-	defer func() { err = errors.Join(err, minimal.end()) }()
 	var results [2]measured
 	for range b.amount.runs {
-		for i, s := range []*server{own, minimal} {
+		for i, s := range servers {
 			start := time.Now()
-			for range b.amount.calls {
+			for range n {
 				if _, err := s.call(call); err != nil {
 					return err
 				}
 			}
-			results[i].add(time.Since(start)/time.Duration(b.amount.calls), nil)
+			results[i].add(time.Since(start)/time.Duration(n), nil)
 		}
 	}
-	row, ratio := compare("MCP: "+name, minimalServer, results[0], results[1])
+	row, ratio := compare(name, peer, results[0], results[1])
 	if bound > 0 {
 		row.AtMost(ratio, bound)
 	}
@@ -95,28 +103,33 @@ func (b *bench) mcpCall(ctx context.Context, ours program, name, tool string, ca
 	return nil
 }
 
-// mcpStart measures the time from the start of a server to its answer to tools/list.
-func (b *bench) mcpStart(ctx context.Context, name string, ours, peer program) (table.Row, error) {
+// firstAnswer measures the time from the start of our server to its answer to a request
+// beside that of another one.
+func (b *bench) firstAnswer(ctx context.Context, name, peer string, programs [2]program, r request, bound float64) error {
 	var results [2]measured
 	for round := range b.amount.runs + 1 {
 		for _, i := range rand.Perm(2) {
 			start := time.Now()
-			s, err := serve(ctx, []program{ours, peer}[i])
+			s, err := serve(ctx, programs[i])
 			if err != nil {
-				return table.Row{}, err
+				return err
 			}
-			_, err = s.call(request{"tools/list", `{}`})
+			_, err = s.call(r)
 			took := time.Since(start)
 			if err := errors.Join(err, s.kill()); err != nil {
-				return table.Row{}, err
+				return err
 			}
 			if round > 0 {
 				results[i].add(took, nil)
 			}
 		}
 	}
-	row, _ := compare("MCP: from the start to the answer of tools/list", name, results[0], results[1])
-	return row, nil
+	row, ratio := compare(name, peer, results[0], results[1])
+	if bound > 0 {
+		row.AtMost(ratio, bound)
+	}
+	b.table.Add(row)
+	return nil
 }
 
 // everything installs the reference server of the protocol from npm.

@@ -1,0 +1,48 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// errStopping is why calls are stopped when the server ends.
+var errStopping = errors.New("the server is shutting down")
+
+// lifetime is how long requests of a client may go on. The SDK takes the values of
+// a context for its sessions, not the end.
+type lifetime struct {
+	calls, listening context.Context
+	// endListening ends the requests that listen, which are then answered.
+	endListening context.CancelFunc
+}
+
+type lifetimeKey struct{}
+
+// newLifetime returns one that ends with ctx, or with stop.
+func newLifetime(ctx context.Context) (l lifetime, stop context.CancelCauseFunc) {
+	l.calls, stop = context.WithCancelCause(ctx)
+	l.listening, l.endListening = context.WithCancel(l.calls)
+	return l, stop
+}
+
+// context returns a context for requests that live so long.
+func (l lifetime) context() context.Context {
+	return context.WithValue(l.calls, lifetimeKey{}, l)
+}
+
+// bound returns a context that ends when a request has to.
+func bound(ctx context.Context, req mcp.Request) (bounded context.Context, done func()) {
+	l, ok := ctx.Value(lifetimeKey{}).(lifetime)
+	if !ok {
+		return ctx, func() {}
+	}
+	end := l.calls
+	if _, listens := req.(*mcp.SubscriptionsListenRequest); listens {
+		end = l.listening
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	forget := context.AfterFunc(end, func() { stop(context.Cause(end)) })
+	return ctx, func() { forget(); stop(nil) }
+}

@@ -1,0 +1,315 @@
+package mcpserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	// MaxMessage is the largest message that is read, in bytes.
+	MaxMessage = 4 << 20
+	// stopTime is how long calls have that were told to stop.
+	stopTime = 10 * time.Second
+)
+
+// stream is one client on a pair of streams, one JSON-RPC message a line. It stands
+// in place of the SDK's transport (go-sdk v1.8.0), with which
+//
+//   - a line that is no message, or too long, ends the server
+//     (https://github.com/modelcontextprotocol/go-sdk/issues/1209);
+//   - answers that are not written yet when the input ends are lost, which scripts
+//     that pipe their requests in wait for;
+//   - one stream has one session, which refuses initialize after a request of the
+//     stateless era (https://github.com/modelcontextprotocol/go-sdk/issues/961):
+//     clients that speak both ask server/discover first.
+type stream struct {
+	sdk  *mcp.Server
+	ctx  context.Context // of the sessions
+	eras [2]*conn        // of requests without and with their protocol version; nil before the first
+
+	mu       sync.Mutex
+	sessions []*mcp.ServerSession
+	pending  map[jsonrpc.ID]bool // requests that are not answered
+	answered chan struct{}       // has a value after one was
+	over     chan struct{}       // is closed when nothing more is passed on
+
+	writing sync.Mutex
+	out     io.Writer
+	broken  chan error // has why nothing can be written any more
+}
+
+// ServeStdio serves one client, one JSON-RPC message a line, until in ends, or
+// ctx is done. In the first case requests that are not answered yet have
+// [Config.DrainTime] left. In the second they are stopped and answered at once:
+// it is a person's Ctrl-C, or a client that has asked for the end and waits. A
+// goroutine that reads in may stay behind until that ends.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	limits, stop := newLifetime(context.WithoutCancel(ctx))
+	defer stop(nil)
+	st := &stream{
+		sdk: s.sdk, ctx: limits.context(), out: out, broken: make(chan error, 1),
+		pending: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1), over: make(chan struct{}),
+	}
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	go s.watch(watching)
+
+	ended := make(chan error, 1)
+	go func() { ended <- st.receive(in) }()
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-st.broken:
+	case err = <-ended:
+		if limits.endListening(); err == nil {
+			draining, cancel := context.WithTimeout(ctx, s.cfg.DrainTime)
+			err = st.await(draining)
+			cancel()
+		}
+	}
+	stop(errStopping)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	if err == nil {
+		err = st.await(stopping)
+	}
+	st.close(stopping)
+	if err != nil {
+		return fmt.Errorf("the MCP session ended: %w", err)
+	}
+	return nil
+}
+
+// receive passes messages on until the input ends.
+func (st *stream) receive(in io.Reader) error {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		line, err := readLine(r)
+		// Some editors and shells put a byte order mark before what they send.
+		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
+		if len(line) > 0 {
+			if acceptErr := st.accept(line); acceptErr != nil {
+				return acceptErr
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading from the client: %w", err)
+		}
+	}
+}
+
+// readLine returns the next line. Of one that is too long it keeps enough to tell.
+func readLine(r *bufio.Reader) (line []byte, err error) {
+	const most = MaxMessage + len("\r\n")
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part[:min(len(part), most-len(line))]...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+	}
+}
+
+// accept passes one message on or refuses it. A response is ignored: nothing was
+// asked.
+func (st *stream) accept(line []byte) error {
+	if len(line) > MaxMessage {
+		return st.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage))
+	}
+	if !json.Valid(line) {
+		return st.refuse(jsonrpc.CodeParseError, "The message is not JSON.")
+	}
+	msg, err := jsonrpc.DecodeMessage(line)
+	if err != nil {
+		return st.refuse(jsonrpc.CodeInvalidRequest, "The message is no JSON-RPC 2.0 request; each has to be an object on a line of its own.")
+	}
+	req, ok := msg.(*jsonrpc.Request)
+	switch {
+	case !ok:
+		return nil
+	case !req.IsCall():
+		for _, c := range st.eras {
+			if c != nil {
+				c.pass(req)
+			}
+		}
+		return nil
+	}
+	era := &st.eras[0]
+	if saysVersion(req.Params) {
+		era = &st.eras[1]
+	}
+	if *era == nil {
+		c := &conn{stream: st, incoming: make(chan *jsonrpc.Request)}
+		if err := st.open(c); err != nil {
+			return err
+		}
+		*era = c
+	}
+	st.mu.Lock()
+	st.pending[req.ID] = true
+	st.mu.Unlock()
+	(*era).pass(req)
+	return nil
+}
+
+// saysVersion reports whether a request says its protocol version, as those of the
+// stateless era do.
+func saysVersion(params json.RawMessage) bool {
+	var p struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	return json.Unmarshal(params, &p) == nil && p.Meta[mcp.MetaKeyProtocolVersion] != nil
+}
+
+// refuse answers a message that is not passed on. Which request that was is not
+// known, for which JSON-RPC has null.
+func (st *stream) refuse(code int64, why string) error {
+	return st.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, why))
+}
+
+func (st *stream) write(message []byte) error {
+	st.writing.Lock()
+	defer st.writing.Unlock()
+	_, err := st.out.Write(append(message, '\n'))
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("writing to the client: %w", err)
+	select {
+	case st.broken <- err:
+	default:
+	}
+	return err
+}
+
+// settle notes that a request is answered.
+func (st *stream) settle(id jsonrpc.ID) {
+	st.mu.Lock()
+	delete(st.pending, id)
+	st.mu.Unlock()
+	select {
+	case st.answered <- struct{}{}:
+	default:
+	}
+}
+
+// await waits until every request is answered, or ctx is done.
+func (st *stream) await(ctx context.Context) error {
+	for {
+		st.mu.Lock()
+		left := len(st.pending)
+		st.mu.Unlock()
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-st.answered:
+		case err := <-st.broken:
+			return err
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// open begins a session of the SDK's, unless nothing more is passed on.
+func (st *stream) open(c *conn) error {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	select {
+	case <-st.over:
+		return nil
+	default:
+	}
+	session, err := st.sdk.Connect(st.ctx, c, nil)
+	if err != nil {
+		return fmt.Errorf("beginning a session: %w", err)
+	}
+	st.sessions = append(st.sessions, session)
+	return nil
+}
+
+// close ends the sessions, and waits until what they work on has ended, or ctx is
+// done.
+func (st *stream) close(ctx context.Context) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	close(st.over)
+	ended := make(chan struct{})
+	go func() {
+		for _, session := range st.sessions {
+			_ = session.Wait() // what cannot be written is known
+		}
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
+
+// conn is the connection of one session of the SDK's, and its transport.
+type conn struct {
+	stream   *stream
+	incoming chan *jsonrpc.Request
+}
+
+var (
+	_ mcp.Transport  = (*conn)(nil)
+	_ mcp.Connection = (*conn)(nil)
+)
+
+// Connect returns the connection itself.
+func (c *conn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
+
+// SessionID returns nothing: there is one client.
+func (c *conn) SessionID() string { return "" }
+
+// Read returns the next request or notification.
+func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-c.stream.over:
+		return nil, io.EOF
+	case req := <-c.incoming:
+		return req, nil
+	}
+}
+
+// Write sends a response or a notification.
+func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
+	text, err := jsonrpc.EncodeMessage(msg)
+	if err == nil {
+		err = c.stream.write(text)
+	}
+	if resp, ok := msg.(*jsonrpc.Response); ok {
+		c.stream.settle(resp.ID)
+	}
+	return err
+}
+
+// Close does nothing: a session of the SDK ends with its stream.
+func (c *conn) Close() error { return nil }
+
+// pass has Read return a message, unless nothing more is read.
+func (c *conn) pass(req *jsonrpc.Request) {
+	select {
+	case c.incoming <- req:
+	case <-c.stream.over:
+	}
+}
