@@ -9,7 +9,6 @@ package recall
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -116,12 +115,6 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 		call.Notes = append(slices.Clone(call.Notes), note)
 	}
 	return call, c
-}
-
-// isGiven reports whether a call gives a parameter that has a default.
-func isGiven(call contract.Call, name string) bool {
-	var given map[string]json.RawMessage
-	return json.Unmarshal(call.Arguments, &given) == nil && given[name] != nil && string(given[name]) != "null"
 }
 
 // current is what is left out as the current conversation.

@@ -110,7 +110,7 @@ func (h *history) take(e *transcript.Event) {
 			return
 		}
 		delete(h.open, e.CallID)
-		content, _ := eventtext.Body(e, transcript.Limits{})
+		content, _ := eventtext.Body(e)
 		h.items = append(h.items, session.Item{
 			Kind: session.ToolOutput, Origin: session.FromTool, CallID: e.CallID, Tool: h.items[call].Tool, Content: string(content), Success: !e.Failed,
 		})

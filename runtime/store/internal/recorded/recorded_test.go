@@ -60,7 +60,7 @@ func TestText(t *testing.T) {
 			if text := eventtext.Searched(&e); string(text) != test.text || e.Encoding != test.event.Encoding {
 				t.Errorf("text %q, want %q", text, test.text)
 			}
-			body, info := eventtext.Body(&e, transcript.Limits{})
+			body, info := eventtext.Body(&e)
 			if string(body) != test.body || info.JSON != (len(e.Arguments) > 0) {
 				t.Errorf("body %q %+v, want %q", body, info, test.body)
 			}
