@@ -3,11 +3,10 @@ package conversations
 import (
 	"fmt"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
-	"github.com/convtools/convtools/runtime/store/settings"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // What stores and their readers have in common with a Source.
@@ -21,9 +20,9 @@ type (
 	NoWorkspaceError = store.NoWorkspaceError
 	// OutsideError is the error for what a project's own files name outside of the
 	// project, which the user has not allowed. Its Hint names the setting.
-	OutsideError = trust.OutsideError
+	OutsideError = config.OutsideError
 	// SettingsError is the error for the user's settings about stores that cannot be used.
-	SettingsError = settings.Error
+	SettingsError = config.Error
 	// MissingDatabaseError is the error for a database that the environment names and that
 	// does not exist.
 	MissingDatabaseError = chatgpt.MissingError

@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store/project"
-	"github.com/convtools/convtools/runtime/store/settings"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Exclusion is a directory that is excluded, with all below it, since a file there did that.
@@ -25,7 +24,7 @@ type (
 
 // restrictions is what the user wants not to be read.
 type restrictions struct {
-	set    settings.Settings
+	set    settings
 	memory *project.Memory // nil where the environment does not tell where it is kept
 }
 
@@ -38,7 +37,7 @@ func readRestrictions(o *Options) (r restrictions, err error) {
 }
 
 func openMemory(getenv func(string) string) (*project.Memory, error) {
-	dir := trust.StateDir(getenv)
+	dir := config.StateDir(getenv)
 	if dir == "" {
 		return nil, nil
 	}
