@@ -109,10 +109,10 @@ func (l *Library) forget() error {
 	}
 	l.indexes.exclude(l.mark()) // more may have been seen to be
 	err := l.indexes.lists().RemoveOthers()
-	unused, e := l.UnusedIndexes()
+	unused, e := l.unusedIndexes()
 	err = errors.Join(err, e)
 	for _, u := range unused {
-		if slices.Contains(l.off, u.Store) || slices.ContainsFunc(filepath.SplitList(u.Place), l.excludes) {
+		if slices.Contains(l.off, u.store) || slices.ContainsFunc(filepath.SplitList(u.place), l.excludes) {
 			err = errors.Join(err, os.RemoveAll(u.dir))
 		}
 	}

@@ -80,7 +80,7 @@ func (f *family) checkSearch() (toolset.Check, bool) {
 
 // checkIndexes adds to a check how large indexes are, how old, and which cannot be used.
 func (f *family) checkIndexes(check *toolset.Check, library *conversations.Library) {
-	var bytes, gone, oldest int64
+	var bytes, oldest int64
 	var damaged []string
 	for _, r := range library.IndexReports() {
 		if r.Err != nil {
@@ -95,18 +95,6 @@ func (f *family) checkIndexes(check *toolset.Check, library *conversations.Libra
 	}
 	if bytes > 0 {
 		check.Detail += fmt.Sprintf("; indexes of %.1f MB, the oldest of %s", float64(bytes)/1e6, time.Unix(oldest, 0).UTC().Format("2006-01-02 15:04 UTC"))
-	}
-	unused, err := library.UnusedIndexes()
-	for _, u := range unused {
-		if u.Gone {
-			gone += u.Bytes
-		}
-	}
-	if gone > 0 {
-		check.Detail += fmt.Sprintf("; %.1f MB of indexes of what is gone, which %s search index removes", float64(gone)/1e6, f.host.Name)
-	}
-	if err != nil {
-		damaged = append(damaged, err.Error())
 	}
 	if len(damaged) > 0 {
 		check.Status = toolset.Warning
