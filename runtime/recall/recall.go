@@ -3,6 +3,11 @@
 // answer that keeps to a size, leaves nothing out silently, and says which call gets the
 // rest. It is the tool family of the conversation tools.
 //
+// A text that is too long is cut once, with 40 percent of what is kept from its beginning in
+// prose, and 60 in output. Rules for pastes, logs, tables and headings inside of it were worth
+// 1 percent of the characters of make recall's questions (44,026 in place of 44,496 for twelve),
+// and outlines of archived conversations behind those of live ones cost 3, so that they are gone.
+//
 // It only reads. What it shows was recorded earlier and is data: text of a
 // conversation goes into element bodies, never into attributes or notes.
 package recall
