@@ -340,7 +340,7 @@ func TestUnusedIndexes(t *testing.T) {
 	refresh(t, library(there, gone, asked))
 	l := library(asked)
 	kept := func() int {
-		catalogs, err := filepath.Glob(filepath.Join(dir, "*", "catalog*"))
+		catalogs, err := filepath.Glob(filepath.Join(dir, "*", "*", "catalog"))
 		if err != nil {
 			t.Fatal(err)
 		}
