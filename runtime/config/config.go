@@ -257,10 +257,3 @@ func (d *document) pattern(written string, i int) {
 	}
 	d.wrong([]string{"stores"}, d.at("stores", "exclude", i), hint, "%s in exclude of [stores] %s", text.Quote(written), problem)
 }
-
-// Judge adds what a reader of the user's file finds wrong with a value there. Without a file there is nothing to judge.
-func (c *Config) Judge(problem, hint string, at ...string) {
-	if c.user != nil {
-		c.user.wrong(unit(at), c.user.at(steps(at)...), hint, "%s", problem)
-	}
-}

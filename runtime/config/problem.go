@@ -97,20 +97,33 @@ func (c *Config) Unread() []Problem {
 // maxProblems is how many problems are told apart: a hostile file must not fill the memory with its errors.
 const maxProblems = 1000
 
-// wrong reports what disables tables; none of them make it a warning.
-func (d *document) wrong(tables []string, at Position, hint, format string, args ...any) {
-	switch n := len(d.config.Problems); {
+// Rule is the id of the findings of this package.
+const Rule = "KC001"
+
+// Add adds what a reader finds wrong.
+func (c *Config) Add(p Problem) {
+	switch n := len(c.Problems); {
 	case n > maxProblems:
 		return
 	case n == maxProblems:
-		tables, at, hint, format, args = []string{everything}, Position{File: d.name}, "correct the others first", "there are more problems than are read", nil
+		p.Tables, p.Message, p.Hint, p.Rule = []string{everything}, "there are more problems than are read", "correct the others first", Rule
 	}
-	p := Problem{Tables: tables}
-	p.File, p.Span, p.Hint, p.Message = at.File, at.Span, hint, fmt.Sprintf(format, args...)
-	if tables == nil {
+	if p.Tables == nil {
 		p.Severity = diag.Warning
 	}
-	d.config.Problems = append(d.config.Problems, p)
+	c.Problems = append(c.Problems, p)
+}
+
+// Judge adds what a reader of the user's file finds wrong with a value there. Without a file there is nothing to judge.
+func (c *Config) Judge(problem, hint string, at ...string) {
+	if c.user != nil {
+		c.user.wrong(unit(at), c.user.at(steps(at)...), hint, "%s", problem)
+	}
+}
+
+// wrong reports what disables tables; none of them make it a warning.
+func (d *document) wrong(tables []string, at Position, hint, format string, args ...any) {
+	d.config.Add(Problem{diag.Diagnostic{File: at.File, Span: at.Span, Rule: Rule, Message: fmt.Sprintf(format, args...), Hint: hint}, tables})
 }
 
 // unknown reports a key of a table that nothing reads.

@@ -15,6 +15,7 @@
 package kbconfig
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -102,121 +103,120 @@ func Load(opts Options) (*Config, error) {
 			return nil, fmt.Errorf("looking for a workspace: %w", err)
 		}
 	}
-	read := config.Read(opts.Dir, opts.Getenv)
-	l := &loader{read: read, topics: read.Topics, broken: map[string]bool{}}
-	if read.Root == "" {
-		l.topics = nil
-	}
-	l.reported()
-	l.topics = slices.DeleteFunc(l.topics, func(t config.Topic) bool { return l.usersOnly(&t) })
-	var whole []Topic
-	for i := range l.topics {
-		if t, ok := l.judge(&l.topics[i]); ok {
-			whole = append(whole, t)
+	l := &loader{config.Read(opts.Dir, opts.Getenv)}
+	c := &Config{Root: l.Root, Files: l.Files, Broken: map[string]*Error{}}
+	if l.Root != "" {
+		for i := range l.Config.Topics {
+			l.judge(c, &l.Config.Topics[i])
 		}
 	}
-	l.flags(whole, opts.Knowledge)
-	l.titles(whole)
-	found := l.sorted(read.Files)
-	if l.failed || len(whole) == 0 && len(l.broken) > 0 {
-		return nil, &Error{found}
+	if l.Wrong("kb") == nil { // else no topic is there
+		l.flags(c.Topics, opts.Knowledge)
 	}
-	c := &Config{Root: read.Root, Topics: whole, Files: read.Files, Warnings: found, Broken: map[string]*Error{}}
-	for id := range l.broken {
-		c.Broken[id] = l.about(id)
+	l.titles(c.Topics)
+	c.Warnings = l.found("")
+	if l.Wrong("kb.topic") != nil || len(c.Topics) == 0 && len(c.Broken) > 0 {
+		return nil, &Error{c.Warnings}
 	}
 	return c, nil
 }
 
 // loader judges what was read.
-type loader struct {
-	diagnostics
-	read   *config.Config
-	topics []config.Topic
-	// broken are the ids of the topics that cannot be learned.
-	broken map[string]bool
-}
+type loader struct{ *config.Config }
 
-// reported takes over what package config has found.
-func (l *loader) reported() {
-	for _, p := range l.read.Problems {
-		d := p.Diagnostic
-		d.Rule = RuleConfig
-		topic := ""
-		for _, table := range p.Tables {
-			if id, ok := strings.CutPrefix(table, "kb.topic."); ok {
-				topic = id
-			}
+// found returns what is wrong with a topic, or for no id all that is about topics, or about what nothing reads. It is
+// ordered by file, then by position; what no file is to blame for comes last.
+func (l *loader) found(id string) diag.List {
+	var list diag.List
+	for _, p := range l.Problems {
+		about := p.Tables == nil || slices.ContainsFunc(p.Tables, func(t string) bool { return p.Disables("kb") || strings.HasPrefix(t, "kb.") })
+		if id != "" {
+			about = p.Disables("kb.topic." + id)
 		}
-		switch {
-		case p.Tables == nil:
-			l.add("", d)
-		case topic != "":
-			l.add(topic, d)
-			l.broken[topic] = true
-		case p.Disables("kb.topic"):
-			l.add("", d)
-			l.failed = true
+		if about {
+			list = append(list, p.Diagnostic)
 		}
 	}
-}
-
-// usersOnly reports whether a topic is left out since only the user's file has it, and not where its files are: that
-// file is for all workspaces, and adds to topics that some of them have.
-func (l *loader) usersOnly(t *config.Topic) bool {
-	if t.Subjects != "" || !t.UsersOnly || l.broken[t.ID] || l.failed {
-		return false
+	place := func(d diag.Diagnostic) int {
+		if i := slices.Index(l.Files, d.File); i >= 0 {
+			return i
+		}
+		return len(l.Files)
 	}
-	l.warning(t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
-		"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", text.Quote(t.ID))
-	return true
+	slices.SortStableFunc(list, func(a, b diag.Diagnostic) int {
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
+	})
+	return list
 }
 
-// judge returns a topic, unless anything is wrong with it.
-func (l *loader) judge(t *config.Topic) (Topic, bool) {
+// add reports what disables a table; none makes it a warning.
+func (l *loader) add(table string, at Position, rule, hint, format string, args ...any) {
+	p := config.Problem{Diagnostic: diag.Diagnostic{File: at.File, Span: at.Span, Rule: rule, Message: fmt.Sprintf(format, args...), Hint: hint}}
+	if table != "" {
+		p.Tables = []string{table}
+	}
+	l.Add(p)
+}
+
+// judge adds a topic, or what is wrong with it.
+func (l *loader) judge(c *Config, t *config.Topic) {
+	table := "kb.topic." + t.ID
+	wrong := func(at Position, rule, hint, format string, args ...any) {
+		l.add(table, at, rule, hint, format, args...)
+	}
 	j := Topic{
 		ID: t.ID, Title: t.Title, Introduction: t.Introduction, Description: t.Description, Enabled: t.Enable,
 		Learned: t.Learned, Disabled: t.Disabled, Defined: t.Defined, SubjectsAt: t.SubjectsAt, LearnedAt: t.LearnedAt, DisabledAt: t.DisabledAt,
 	}
-	wrong := func(at Position, rule, hint, format string, args ...any) {
-		l.broken[t.ID] = true
-		l.topicError(t.ID, at, rule, hint, format, args...)
-	}
+	whole := l.Wrong(table) == nil
 	if !validID(t.ID) {
 		hint := "use letters, digits, _ and -"
 		if len(t.ID) > maxID {
 			hint = fmt.Sprintf("use at most %d characters", maxID)
 		}
 		wrong(t.Defined, RuleID, hint, "%s cannot be the id of a topic", text.Quote(t.ID))
+		whole = false
 	}
 	switch {
-	case t.SubjectsFrom == nil && !l.broken[t.ID] && !l.failed:
+	case t.SubjectsFrom == nil && whole && t.UsersOnly:
+		// The user's file is for all workspaces, and adds to topics that some of them have.
+		l.add("", t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
+			"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", text.Quote(t.ID))
+		return
+	case t.SubjectsFrom == nil && whole:
 		wrong(t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
 			"topic %s has no subjects", text.Quote(t.ID))
-	case t.SubjectsFrom != nil && (t.Subjects != "" || !l.broken[t.ID]):
+	case t.SubjectsFrom != nil && (t.Subjects != "" || whole):
 		var problem, hint string
-		if outside, ok := config.Expand(t.Subjects, l.read.Home); ok && t.SubjectsFrom.Root == "" {
+		if outside, ok := config.Expand(t.Subjects, l.Home); ok && t.SubjectsFrom.Root == "" {
 			j.Subjects, j.Outside = t.Subjects, outside
 		} else if j.Subjects, problem, hint = cleanSubjects(t.Subjects); problem != "" {
 			wrong(t.SubjectsAt, RuleSubjects, hint, "subjects of topic %s is %s, which %s", text.Quote(t.ID), text.Quote(t.Subjects), problem)
 		}
 	}
-	for _, list := range []struct {
-		key      string
-		patterns []string
-		at       []Position
-	}{{"learned", t.Learned, t.LearnedAt}, {"disabled", t.Disabled, t.DisabledAt}} {
-		for i, pattern := range list.patterns {
-			if problem, hint := patternProblem(pattern); problem != "" {
-				wrong(list.at[i], RulePattern, hint, "%s in %s of topic %s %s", text.Quote(pattern), list.key, text.Quote(t.ID), problem)
-			}
-		}
-		if i := match.TooMuch(t.ID, list.patterns); i >= 0 && !l.broken[t.ID] {
-			wrong(list.at[i], RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
-				"the patterns in %s of topic %s stand for too much together, with their { }, to be tried", list.key, text.Quote(t.ID))
+	l.patterns(t.ID, "learned", t.Learned, t.LearnedAt)
+	l.patterns(t.ID, "disabled", t.Disabled, t.DisabledAt)
+	if l.Wrong(table) != nil {
+		c.Broken[t.ID] = &Error{l.found(t.ID)}
+		return
+	}
+	c.Topics = append(c.Topics, j)
+}
+
+// patterns reports patterns of a topic that cannot be used.
+func (l *loader) patterns(id, key string, patterns []string, at []Position) {
+	table := "kb.topic." + id
+	whole := true
+	for i, pattern := range patterns {
+		if problem, hint := patternProblem(pattern); problem != "" {
+			l.add(table, at[i], RulePattern, hint, "%s in %s of topic %s %s", text.Quote(pattern), key, text.Quote(id), problem)
+			whole = false
 		}
 	}
-	return j, !l.broken[t.ID]
+	if i := match.TooMuch(id, patterns); i >= 0 && whole {
+		l.add(table, at[i], RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
+			"the patterns in %s of topic %s stand for too much together, with their { }, to be tried", key, text.Quote(id))
+	}
 }
 
 // patternProblem says what is wrong with a pattern.
@@ -277,11 +277,11 @@ func (l *loader) titles(topics []Topic) {
 			continue
 		}
 		if other, ok := byID[title]; ok && other != t.ID {
-			l.warning(t.Defined, RuleTitle, "give it another title: an id is found before a title",
+			l.add("", t.Defined, RuleTitle, "give it another title: an id is found before a title",
 				"the title %s of topic %s is the id of topic %s", text.Quote(t.Title), text.Quote(t.ID), text.Quote(other))
 		}
 		if other, ok := byTitle[title]; ok {
-			l.warning(t.Defined, RuleTitle, "give one of them another title; until then both must be asked for by id",
+			l.add("", t.Defined, RuleTitle, "give one of them another title; until then both must be asked for by id",
 				"topics %s and %s have the same title, %s", text.Quote(other), text.Quote(t.ID), text.Quote(t.Title))
 			continue
 		}

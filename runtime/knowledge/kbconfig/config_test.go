@@ -476,31 +476,6 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// More problems than anybody reads are counted, and warnings alone, however many,
-// do not make an error.
-func TestManyProblems(t *testing.T) {
-	t.Parallel()
-	var unknown, titles strings.Builder
-	unknown.WriteString("[kb]\n")
-	for i := range 250 {
-		fmt.Fprintf(&unknown, "unknown%d = 1\n", i)
-		fmt.Fprintf(&titles, "[kb.topic.t%d]\nsubjects = 's'\ntitle = 'T'\n", i)
-	}
-	_, err := newWorkspace(t, map[string]string{"convtools.toml": unknown.String()}).load()
-	var e *Error
-	if !errors.As(err, &e) || len(e.Found) != 101 {
-		t.Fatalf("Load = %v", err)
-	}
-	want := "error: 150 more problems are not listed [KC009]\n  hint: fix the others first"
-	if got := Text(e.Found[100]); got != want {
-		t.Errorf("the last is %q, want %q", got, want)
-	}
-	config := mustLoad(t, map[string]string{"convtools.toml": titles.String()})
-	if got := len(config.Warnings); got != 101 {
-		t.Errorf("%d warnings, want 101", got)
-	}
-}
-
 func TestSubjectsOutside(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, map[string]string{

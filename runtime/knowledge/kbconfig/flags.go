@@ -15,8 +15,8 @@ import (
 // only: an id has no slash, and a title may.
 func (l *loader) flags(topics []Topic, values []string) {
 	at := Position{File: "-k"}
-	if len(values) > 0 && l.read.Root == "" {
-		l.error(at, RuleFlagTopic, "run this in a workspace, at or below a directory that has .jp or convtools.toml", "there is no workspace, and so no topic")
+	if len(values) > 0 && l.Root == "" {
+		l.add("kb", at, RuleFlagTopic, "run this in a workspace, at or below a directory that has .jp or convtools.toml", "there is no workspace, and so no topic")
 		return
 	}
 	for _, value := range values {
@@ -24,14 +24,14 @@ func (l *loader) flags(topics []Topic, values []string) {
 		i := slices.IndexFunc(topics, func(t Topic) bool { return t.ID == id })
 		switch {
 		case strings.TrimSpace(id) == "":
-			l.error(at, RuleFlag, known(topics), "%s names no topic; TOPIC/GLOB is expected", text.Quote(value))
+			l.add("kb", at, RuleFlag, known(topics), "%s names no topic; TOPIC/GLOB is expected", text.Quote(value))
 		case !slash || strings.TrimSpace(pattern) == "":
-			l.error(at, RuleFlag, wholeTopic(id, topics), "%s does not say which subjects of the topic; TOPIC/GLOB is expected", text.Quote(value))
-		case i < 0 && (l.failed || l.broken[id]):
+			l.add("kb", at, RuleFlag, wholeTopic(id, topics), "%s does not say which subjects of the topic; TOPIC/GLOB is expected", text.Quote(value))
+		case i < 0 && l.Wrong("kb.topic."+id) != nil:
 		case i < 0:
-			l.error(at, RuleFlagTopic, didYouMean(id, topics), "there is no topic %s", text.Quote(id))
+			l.add("kb", at, RuleFlagTopic, didYouMean(id, topics), "there is no topic %s", text.Quote(id))
 		case !topics[i].Enabled:
-			l.error(at, RuleFlagTopic, "remove enable = false from it, or leave the flag out", "topic %s, which is defined at %s, is disabled", text.Quote(id), topics[i].Defined)
+			l.add("kb", at, RuleFlagTopic, "remove enable = false from it, or leave the flag out", "topic %s, which is defined at %s, is disabled", text.Quote(id), topics[i].Defined)
 		default:
 			l.learn(&topics[i], pattern, at)
 		}
@@ -82,10 +82,10 @@ func (l *loader) learn(t *Topic, pattern string, at Position) {
 	patterns := append(slices.Clip(t.Learned), pattern)
 	switch {
 	case problem != "":
-		l.error(at, RulePattern, hint, "%s in learned of topic %s %s", text.Quote(pattern), text.Quote(t.ID), problem)
+		l.add("kb", at, RulePattern, hint, "%s in learned of topic %s %s", text.Quote(pattern), text.Quote(t.ID), problem)
 	case slices.Contains(t.Learned, pattern):
 	case len(patterns) > match.MaxPatterns || match.TooMuch(t.ID, patterns) >= 0:
-		l.error(at, RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir", "learned of topic %s has too many patterns", text.Quote(t.ID))
+		l.add("kb", at, RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir", "learned of topic %s has too many patterns", text.Quote(t.ID))
 	default:
 		t.Learned, t.LearnedAt = patterns, append(slices.Clip(t.LearnedAt), at)
 	}
