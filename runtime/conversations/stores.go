@@ -215,7 +215,7 @@ func Open(o Options) (*Library, error) {
 	l.off, l.offBy, l.warnings, l.language = set.Off, set.File, set.Warnings, terms.Language(set.Language)
 	l.indexes.setLanguage(l.language)
 	l.project = !o.AllProjects && o.Store == nil
-	l.restrictions, l.excludes = &r, p.Excludes
+	l.restrictions, l.excludes, l.here = &r, p.Excludes, p.Has
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
