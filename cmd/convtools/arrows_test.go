@@ -29,7 +29,7 @@ type floor struct {
 // own floor, as far as its arrow goes, and from those below.
 func floors() []floor {
 	return []floor{
-		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/sessioncli"}},
+		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/command"}},
 		{"families", []string{"knowledge", "recall", "session", "toolset"}},
 		{"domain", []string{"conversations", "index", "model", "sessionconfig", "store", "store/command", "transcript", "trust"}},
 		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
@@ -242,48 +242,27 @@ func arrows() []arrow {
 
 		{
 			from: list("runtime/session"),
-			to:   list("runtime/base/text"),
-			why:  "it decides what happens in a session from what it is given: no clock, no file, no model, no protocol",
+			to:   list("runtime/base/text", "runtime/model"),
+			why:  "it decides what happens in a session from what it is given: no clock, no file, no protocol; of models it has the items of a history",
 		},
 		{
-			from: list("runtime/session/sessionlog"),
-			to:   list("runtime/session", "runtime/store/jsontext", "runtime/base/..."),
-			why:  "it keeps what the core decides, whatever that is, and reads its JSON as fast as stores read theirs",
+			from: list("runtime/session/log"),
+			to:   list("runtime/session", "runtime/model", "runtime/base/..."),
+			why:  "it keeps what the core decides, whatever that is",
 		},
 		{
 			from: list("runtime/session/engine"),
-			to:   list("runtime/session", "runtime/session/sessionlog", "runtime/model", "runtime/base/..."),
+			to:   list("runtime/session", "runtime/session/log", "runtime/model", "runtime/base/..."),
 			why:  "it asks models and runs tools, and knows none of them",
 		},
 		{
-			from: list("runtime/session/mcptools"),
-			to:   list("runtime/base/...", "runtime/process", "github.com/modelcontextprotocol/go-sdk/mcp"),
-			why:  "the client's side of the protocol is the SDK's business, as the server's is that of mcpserver",
+			from: list("runtime/session/tools"),
+			to: list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/model", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript",
+				"runtime/trust", ground, "github.com/google/uuid", "github.com/modelcontextprotocol/go-sdk/mcp"),
+			why: "it is the family, within sessions and for programs outside; the client's side of MCP is the SDK's business, and which provider a model has is not its own",
 		},
 		{
-			from: list("runtime/session/conv"),
-			to:   list("runtime/toolset", "runtime/session", "runtime/session/mcptools", "generated/conv", "runtime/model", ground),
-			why:  "it is what conversations may call, whoever runs them",
-		},
-		{
-			from: list("runtime/session/recording"),
-			to:   list("runtime/session", "runtime/session/conv", "runtime/session/sessionlog", "runtime/model", "runtime/store/...", "runtime/transcript", "runtime/base/..."),
-			why:  "it writes what the log of a session has as a store has it",
-		},
-		{
-			from: list("runtime/session/sessionhost"),
-			to: list("runtime/toolset", "runtime/session", "runtime/session/conv", "runtime/session/engine", "runtime/session/mcptools",
-				"runtime/session/recording", "runtime/session/sessionlog", "runtime/model", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript",
-				"runtime/trust", ground, "github.com/google/uuid"),
-			why: "it puts together what sessions have here, for whoever runs one",
-		},
-		{
-			from: list("runtime/session/external"),
-			to:   list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/sessionconfig", ground, "github.com/google/uuid"),
-			why:  "it is the family: calls in, sessions out; which provider a model has is not its business",
-		},
-		{
-			from: list("runtime/session/sessioncli"),
+			from: list("runtime/session/command"),
 			to:   list("runtime/cli", "runtime/toolset", "runtime/session/...", "runtime/sessionconfig", domain, ground, cobra, pflag),
 			why:  "the commands for people parse a command line and print what happens in a session",
 		},

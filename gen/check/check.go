@@ -28,7 +28,7 @@ import (
 // A file with errors is judged too, as far as what it says is known; a name in it
 // that leads nowhere is not reported where what it names may be what could not be read.
 func Check(p *spec.Project) (*ir.Contract, diag.List) {
-	c := &checker{project: p, specs: map[string]*spec.Tool{}}
+	c := &checker{project: p, specs: map[string]*spec.Tool{}, names: map[string]map[string]string{}}
 	contract := &ir.Contract{Targets: c.targets(), CLIs: c.clis(), Accepted: c.accepted()}
 	c.families(contract)
 	c.toolNames(contract)
@@ -39,11 +39,13 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 type checker struct {
 	project *spec.Project
 	diags   diag.List
-	specs   map[string]*spec.Tool // by file name
+	specs   map[string]*spec.Tool        // by file name
+	names   map[string]map[string]string // what each file declares in Go
 
 	// Of the checker of one tool:
-	spec    *spec.Tool
-	unsound map[string]bool // parameters of which it is not known what their values may be
+	spec     *spec.Tool
+	declared map[string]string // Go names, with what they are of
+	unsound  map[string]bool   // parameters of which it is not known what their values may be
 }
 
 func (c *checker) report(at spec.Place, rule, message, hint string) {
@@ -182,7 +184,7 @@ func (c *checker) families(contract *ir.Contract) {
 	})
 	for i, t := range c.project.Tools {
 		one := &all[i]
-		c.specs[t.File.Name] = t
+		c.specs[t.File.Name], c.names[t.File.Name] = t, one.declared
 		c.diags = append(c.diags, one.diags...)
 		name, tool := one.name, one.tool
 		if !t.Name.Set || !one.fits {

@@ -10,12 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// answer settles the form of a tool's answer.
+// answer judges the form of a tool's answer.
 func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
-	tool.Answer = ir.EnvelopeAnswer
-	if t.Answer.Set {
-		tool.Answer = ir.Answer(c.choice(t.Answer, "answer", "envelope", "text", "json"))
-	}
 	command := tool.Handler == ir.HandlerCommand
 	limit := t.MaxChars
 	switch {
@@ -165,9 +161,11 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 		Body:   ir.Body(c.choice(s.Body, "body", "inline", "lines", "block", "json")),
 		Beside: s.Beside.Value,
 	}
-	e.GoName = t.GoName + goName(e.Name)
-	if root {
+	switch {
+	case root:
 		e.GoName = t.GoName + "Envelope"
+	case !isBare(s):
+		e.GoName = c.declare(t.GoName+goName(e.Name), "Element", "the element "+e.Name+" of "+t.Name)
 	}
 	c.summary(s.Summary, parameterSummary)
 	if s.Body.Set && len(s.Children.Value) > 0 {
@@ -185,7 +183,7 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	if s.Separator.Set && !isMarkup(s.Separator.Value) {
 		c.reportf(s.Separator.At, "CT020", nameHint(s.Separator.Value, longestOther), "%q is not an element name", s.Separator.Value)
 	}
-	fields := map[string]string{"Append": "a method of every element", "Bytes": "a method of every element"}
+	fields := map[string]string{}
 	claim := func(at spec.Place, name, what string) {
 		if before, taken := fields[name]; taken {
 			c.reportf(at, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, what, name)

@@ -132,8 +132,9 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 		}
 		return
 	}
-	p.TypeName, p.Key = name, s.Key.Value
-	p.Members = c.params(s.Members, name, depth)
+	what := "an object of " + c.spec.Name.Value
+	p.TypeName, p.Key = c.declare(name, "Object", what), s.Key.Value
+	p.Members = c.params(s.Members, p.TypeName, depth)
 	switch {
 	case !s.Key.Set && len(s.Variants) == 0:
 		if len(s.Members) == 0 && s.At.Sound() {
@@ -149,7 +150,7 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	case len(s.Variants) < 2 && s.At.Sound():
 		c.reportf(s.Key.At, "CT032", "add another, or make it an object with members", "there is nothing to tell apart: the object needs two variants")
 	}
-	names := map[string]string{"": "", goName(p.Key): "the key"}
+	names := map[string]string{"": ""}
 	for i := range s.Variants {
 		v := &s.Variants[i]
 		variant := ir.Variant{Value: v.Name, GoName: goName(v.Name), Summary: c.summary(v.Summary, parameterSummary)}
@@ -160,7 +161,7 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 			c.reportName(v.At, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, v.Name, variant.GoName)
 		}
 		names[variant.GoName] = v.Name
-		variant.TypeName = name + variant.GoName
+		variant.TypeName = c.declare(p.TypeName+variant.GoName, "Object", what)
 		variant.Members = c.params(v.Members, variant.TypeName, depth)
 		for j := range v.Members {
 			if v.Members[j].Name == p.Key {

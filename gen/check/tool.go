@@ -28,6 +28,11 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	if t.Handler.Set {
 		tool.Handler = ir.Handler(c.choice(t.Handler, "handler", "command", "go"))
 	}
+	tool.Answer = ir.EnvelopeAnswer
+	if t.Answer.Set {
+		tool.Answer = ir.Answer(c.choice(t.Answer, "answer", "envelope", "text", "json"))
+	}
+	c.declareTool(&tool)
 	tool.Aliases = c.aliases(t)
 	tool.Params = c.params(t.Params, tool.GoName, 0)
 	for _, r := range t.Rules {
@@ -54,6 +59,9 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	for i := range t.Examples {
 		e := &t.Examples[i]
 		tool.Examples = append(tool.Examples, ir.Example{Summary: c.summary(e.Summary, toolSummary), Arguments: example(&tool, e)})
+	}
+	if t.Command != nil { // a table
+		c.declared = map[string]string{tool.GoName + "Tool": "the tool " + tool.Name}
 	}
 	c.works(&tool, t, sound)
 	c.judgeExamples(&tool, t)

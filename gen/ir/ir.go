@@ -480,20 +480,3 @@ func JSON(v any) string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
-
-// Wordy reports whether a value is ASCII letters and digits with single hyphens,
-// underscores, dots or spaces between them, so that a Go name can be made of it.
-func Wordy(value string) bool {
-	between := true
-	for _, c := range []byte(value) {
-		switch {
-		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
-			between = false
-		case between || strings.IndexByte("-_. ", c) < 0:
-			return false
-		default:
-			between = true
-		}
-	}
-	return !between
-}

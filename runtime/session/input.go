@@ -21,7 +21,12 @@ type (
 		Context      []Part // see [Submission]
 		Input        []Part
 		Budget       Budget
-		Call         bool // see [Submission]
+	}
+	// Invoke puts a call of conv.create or conv.send that a program outside makes in the place of a conversation's model
+	// at the end of the queue. Its id is unique in the conversation, and its output is found there when it has one.
+	Invoke struct {
+		Conversation string
+		Call         Item
 	}
 	// Interrupt ends the task that runs. The caller that waits for it continues with the status interrupted.
 	Interrupt struct {
@@ -55,8 +60,8 @@ type (
 	// call again.
 	Response struct {
 		Task  TaskID
-		Items []ResponseItem
-		Usage Usage // the tokens
+		Items []Item // messages, reasoning, and calls with what they ask for
+		Usage Usage  // the tokens
 	}
 	// SampleFailed is a request to the model that has no response, after all attempts.
 	SampleFailed struct {
@@ -77,13 +82,6 @@ type (
 	Expire struct{ Task TaskID }
 )
 
-// ResponseItem is one item of a response: a message, a call, or else reasoning.
-type ResponseItem struct {
-	Message *string
-	Call    *Call
-	Raw     string // the provider's own form
-}
-
 // Effect is what the host has to do once the events of the step are synced.
 type Effect interface{ effect() }
 
@@ -100,7 +98,7 @@ type (
 	RunTool struct {
 		Task         TaskID
 		Conversation string
-		Call         Call
+		Call         Item
 	}
 	// Cancel ends all that runs of a task; [Stopped] reports that it has.
 	Cancel struct{ Task TaskID }

@@ -20,8 +20,6 @@ type Config struct {
 	MaxHistoryBytes          int `json:"max_history_bytes"`                    // of the texts and images that conv.history returns; 262,144
 	MaxInlineImageBytes      int `json:"max_inline_image_bytes"`               // of a data: URL that conv.history repeats; 4,096
 
-	Subtree bool `json:"subtree,omitempty"` // a conversation reaches itself and what descends from it alone, not the whole session
-
 	// Catalogue is the tools of each MCP server that is configured.
 	Catalogue map[string][]string `json:"catalogue,omitempty"`
 }

@@ -475,6 +475,48 @@ func TestRules(t *testing.T) {
 				0 says: hello
 				0 complete`,
 		},
+		{
+			name:   "a call of a program outside is no message and no sample: it is replaced, answered and at its end",
+			script: "say hello\n!create plan\nsay the plan\n!send 1 again\n!send 0 self\nsay once more",
+			want: `
+				…
+				0 starts
+				0 calls o1 conv.create
+				0 replaced
+				1 opened by 0
+				1 starts
+				1 hears 0: plan
+				1 says: the plan
+				1 complete
+				0 continues o1
+				0 gets o1 1 completed: the plan
+				0 complete
+				0 starts
+				0 calls o conv.send
+				0 replaced
+				1 starts
+				1 hears 0: again
+				1 says: once more
+				1 complete
+				0 continues o
+				0 gets o 1 completed: once more
+				0 complete
+				0 starts
+				0 calls o conv.send
+				0 gets o self
+				0 complete`,
+		},
+		{
+			name:   "a call of a program outside that is interrupted has an output, and nobody is asked",
+			script: "say hello\n!create plan\n!crash\n!chain",
+			want: `
+				…
+				1 hears 0: plan
+				1 recovered
+				1 interrupted
+				0 gets o1 1 interrupted: 
+				0 closed`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -23,9 +23,11 @@ func (d *decision) startFrame(f Frame) {
 	caller := d.state.Conversation(d.state.stack[len(d.state.stack)-1].Caller)
 	d.add(Event{
 		Conversation: f.Target, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1, Frame: f.ID, Submission: caller.turn.Submission,
-		Body: TaskStarted{Budget: f.Budget.within(caller.turn.Budget, caller.turn.Usage)},
+		Body: TaskStarted{Budget: f.Call.Request.budget().within(caller.turn.Budget, caller.turn.Usage)},
 	})
-	d.emit(f.Target, ItemRecorded{Item: Item{Kind: UserMessage, Origin: FromConv, From: caller.ID, Parts: f.Input}})
+	asked := message(UserMessage, FromConv, f.Call.Request.input())
+	asked.From = caller.ID
+	d.emit(f.Target, ItemRecorded{asked})
 	d.sample()
 }
 
@@ -34,14 +36,17 @@ func (d *decision) startSubmission(q Submission) {
 		Conversation: q.Conversation, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1, Submission: q.ID,
 		Body: TaskStarted{Budget: q.Budget},
 	})
+	if q.Call != nil {
+		call := *q.Call
+		call.Kind, call.Origin = ToolCall, FromOutside
+		d.record(q.Conversation, call)
+		d.calls()
+		return
+	}
 	if len(q.Context) > 0 {
-		d.emit(q.Conversation, ItemRecorded{Item: Item{Kind: UserMessage, Origin: FromHost, Parts: q.Context}})
+		d.emit(q.Conversation, ItemRecorded{message(UserMessage, FromHost, q.Context)})
 	}
-	origin := FromUser
-	if q.Call {
-		origin = FromHost
-	}
-	d.emit(q.Conversation, ItemRecorded{Item: Item{Kind: UserMessage, Origin: origin, Parts: q.Input}})
+	d.emit(q.Conversation, ItemRecorded{message(UserMessage, FromUser, q.Input)})
 	d.sample()
 }
 
@@ -50,25 +55,29 @@ func (d *decision) resume(b Batch) {
 	turn := d.state.Conversation(b.Caller).turn
 	continues := &Continuation{Task: b.Task}
 	for _, f := range b.Frames {
-		continues.Calls = append(continues.Calls, f.Call.ID)
+		continues.Calls = append(continues.Calls, f.Call.CallID)
 	}
 	d.add(Event{
 		Conversation: b.Caller, Task: d.state.tasks + 1, LogicalTurn: turn.ID, Frame: turn.Frame, Submission: turn.Submission,
 		Body: TaskStarted{Continues: continues, Budget: turn.Budget},
 	})
 	for _, f := range b.Frames {
-		d.emit(b.Caller, ItemRecorded{Item: d.state.outputOf(f)})
+		d.emit(b.Caller, ItemRecorded{d.state.outputOf(f)})
 	}
 	d.sample()
 }
 
-// sample asks the model, or fails the task where its logical turn may not go on.
+// sample asks the model, or ends the task where its logical turn may not go on or there is nobody to ask.
 func (d *decision) sample() {
 	if d.err != nil {
 		return
 	}
 	t := d.state.task
 	turn := d.state.Conversation(t.Conversation).turn
+	if turn.Outside {
+		d.complete()
+		return
+	}
 	if turn.Samples >= d.state.config.MaxSamplesPerTurn {
 		d.fail(Failure{Code: CodeSamples, Message: "the answer took more requests to the model than are allowed"})
 		return

@@ -1,7 +1,7 @@
 // Package program is a model that runs a command for each response, such as the exec mode of another agent.
 //
 // The command gets the request on standard input and writes the answer to standard output. It ends with exit code 0;
-// any other is an error, of which the last useful line on standard error is shown. It is started without a shell, in a process
+// any other is an error, of which the end of standard error is shown. It is started without a shell, in a process
 // group of its own, and that group is killed when the request is cancelled or takes too long. Tools are not offered to
 // it: the answer is a text.
 //
@@ -31,13 +31,11 @@ package program
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -106,8 +104,8 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	}
 	if result.ExitCode != 0 {
 		failure.Message = fmt.Sprintf("the command ended with exit code %d", result.ExitCode)
-		if reason := usefulLine(result.Stderr); reason != "" {
-			failure.Message += " (on stderr: " + reason + ")"
+		if said := ending(result.Stderr); said != "" {
+			failure.Message += " (on stderr: " + said + ")"
 		}
 		return model.Response{}, failure
 	}
@@ -158,54 +156,13 @@ func said(stdout []byte) (string, error) {
 // maxShown is how many characters of what a command has said are shown.
 const maxShown = 300
 
-// usefulLine returns the last line that tells of an error, or else the last one that does not only say where a log is, safe
-// to show.
-func usefulLine(stderr []byte) string {
-	has := func(line string, words ...string) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
+// ending returns how what a command has said on standard error ends, on one line, safe to show.
+func ending(stderr []byte) string {
+	said := []rune(strings.Join(strings.Fields(string(stderr)), " "))
+	if len(said) > maxShown {
+		said = append([]rune("…"), said[len(said)-maxShown:]...)
 	}
-	useful := ""
-	for _, line := range slices.Backward(strings.Split(string(stderr), "\n")) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "{") {
-			if line = messageOf(line); line != "" {
-				useful = line
-				break
-			}
-		}
-		lower := strings.ToLower(line)
-		if has(lower, "log") && has(lower, "written to", "saved to", "found in", "found at") {
-			continue
-		}
-		if strings.HasPrefix(lower, "no ") || has(lower, "error", "fatal", "panic", "fail", "cannot", "could not", "unable", "denied", "refused",
-			"invalid", "missing", "unknown", "expired", "not found", "no such", "not logged in", "unauthorized", "limit") {
-			useful = line
-			break
-		}
-		useful = cmp.Or(useful, line)
-	}
-	return text.Line(text.Cut(strings.Join(strings.Fields(useful), " "), maxShown))
-}
-
-// messageOf returns the message of an error in JSON as jp --format=json prints it, with what belongs to it; empty where
-// there is none.
-func messageOf(line string) string {
-	var e struct {
-		Message  string  `json:"message"`
-		Metadata [][]any `json:"metadata"` // pairs
-	}
-	if json.Unmarshal([]byte(line), &e) != nil || e.Message == "" {
-		return ""
-	}
-	var details []string
-	for _, pair := range e.Metadata {
-		if len(pair) == 2 {
-			details = append(details, fmt.Sprint(pair[1]))
-		}
-	}
-	if len(details) == 0 {
-		return e.Message
-	}
-	return e.Message + ": " + strings.Join(details, "; ")
+	return text.Line(string(said))
 }
 
 type prompt struct {

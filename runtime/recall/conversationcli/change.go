@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -36,9 +35,6 @@ type change struct {
 	harmless, isCopy bool
 	// nothing is why nothing was to be done where it has no effect.
 	nothing string
-	// would describes what it would do to one, as the end of a line; nil for nothing
-	// but the verb.
-	would func(*conversations.Listed) string
 	// together makes the change to all, or to none of them; each to one of them. Either
 	// may be nil.
 	together func(context.Context, *jp.Writer) error
@@ -117,12 +113,7 @@ func acted(action string, l *conversations.Listed) string {
 func (c *commands) rehearse(ch *change, list []conversations.Listed) {
 	action := "would " + ch.verb
 	for i := range list {
-		line, how := acted(action, &list[i]), ""
-		if ch.would != nil {
-			how = ch.would(&list[i])
-			line = strings.TrimRight(line+": "+text.Line(how), ": ")
-		}
-		c.out.add(line+"\n", about(list[i].ID, list[i].Title, "action", action, "change", orNull(how)))
+		c.out.add(acted(action, &list[i])+"\n", about(list[i].ID, list[i].Title, "action", action))
 	}
 }
 

@@ -31,7 +31,6 @@ type searching struct {
 	commands `json:"-"`
 	family   *toolset.Family
 	around   Around
-	context  int
 
 	Query   string   `json:"query,omitempty"`
 	Roles   []string `json:"roles,omitempty"`
@@ -75,9 +74,6 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
 				return cmd.Help()
 			}
-			if err := excluded(cmd.Flags(), "context json"); err != nil {
-				return err
-			}
 			return s.search(cmd.Context())
 		},
 	}
@@ -86,7 +82,6 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 	flags.StringVar(&s.Since, "since", "", "only messages from this `DATE` on, ISO 8601, inclusive")
 	flags.StringVar(&s.Until, "until", "", "only messages up to this `DATE`, ISO 8601, inclusive")
 	flags.IntVar(&s.Limit, "limit", 50, "print at most `N` messages, up to 200")
-	flags.Func("context", "print `N` messages before and after each one too, whole", number(&s.context, 0, "use 0 or more"))
 	flags.BoolVar(&s.IDs, "ids", false, "print id and event of messages, for search show")
 	oneOf(cmd, &s.Order, "order", "", "`what` comes first: newest (default) or relevance", "newest", "relevance")
 	anyOf(cmd, &s.Sources, "source", "", "only messages that this `PROGRAM` recorded; repeatable", conversations.Sources()...)
@@ -127,7 +122,6 @@ func (s *searching) search(ctx context.Context) error {
 	if s.out.format.json {
 		call = s.family.CallStructured
 	}
-	s.IDs = s.IDs || s.context > 0
 	arguments, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("writing the arguments of %s: %w", searchTool, err)
@@ -135,9 +129,6 @@ func (s *searching) search(ctx context.Context) error {
 	where := s.host.Context()
 	where.Caller.Process = caller.Shell
 	answer, err := call(ctx, contract.Call{Tool: searchTool, Arguments: arguments, Context: where})
-	if err == nil && s.context > 0 {
-		answer, err = s.withContext(ctx, answer)
-	}
 	if err != nil {
 		return err
 	}
@@ -158,44 +149,6 @@ const (
 	betweenBlocks = "\n\n---\n\n"
 	noteBlock     = "[note] "
 )
-
-// withContext puts the messages around each message of an answer in its place. One that is
-// around several is there once.
-func (s *searching) withContext(ctx context.Context, answer string) (string, error) {
-	source, err := s.open()
-	if err != nil {
-		return "", err
-	}
-	var blocks []string
-	shown := map[string]bool{}
-	for found := range strings.SplitSeq(answer, betweenBlocks) {
-		around, id := found, idOf(found)
-		if id != "" && !shown[id] {
-			if around, err = s.around(ctx, source, id, s.context, s.context); err != nil {
-				return "", err
-			}
-		}
-		for block := range strings.SplitSeq(around, betweenBlocks) {
-			at := idOf(block)
-			if at != "" && !shown[at] || id == "" {
-				blocks = append(blocks, block)
-			}
-			shown[at] = true
-		}
-	}
-	return strings.Join(blocks, betweenBlocks), nil
-}
-
-// idOf returns the id, with the event after a colon, at the end of the first line of a
-// block; empty where there is none.
-func idOf(block string) string {
-	head, _, _ := strings.Cut(block, "\n")
-	i := strings.LastIndex(head, ") id: ")
-	if i < 0 {
-		return ""
-	}
-	return strings.Replace(head[i+len(") id: "):], " event: ", ":", 1)
-}
 
 // write prints an answer. On a terminal matches of query are in colour, and times are those
 // of the local zone.

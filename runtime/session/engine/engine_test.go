@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
-	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/session/log"
 )
 
 // A root creates a conversation that runs a tool, and sends to it again.
@@ -23,7 +23,7 @@ func TestChain(t *testing.T) {
 		dir, w := t.TempDir(), &world{}
 		o := w.options()
 		var observed []session.Event
-		o.Observe = func(e session.Event) { observed = append(observed, e) }
+		o.Observe = func(e session.Event, _ session.State) { observed = append(observed, e) }
 		e := start(t, dir, o)
 		got := ask(t, e,
 			call(create(call(tool("shell")), say("first, OUTPUTS"))),
@@ -198,7 +198,7 @@ func TestStop(t *testing.T) {
 				if err := e.Close(); err != nil {
 					t.Error(err)
 				}
-				if _, _, err := sessionlog.Load(dir, "s"); err != nil {
+				if _, _, err := log.Load(dir, "s"); err != nil {
 					t.Error(err)
 				}
 			})
@@ -487,11 +487,11 @@ func TestPiecesAreJoined(t *testing.T) {
 		e := start(t, dir, o)
 		ask(t, e)
 		said, n := "", 0
-		for record, err := range sessionlog.Read(dir, "s") {
+		for record, err := range log.Read(dir, "s") {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, event := range record.Events {
+			for _, event := range record {
 				if delta, ok := event.Body.(session.AgentMessageDelta); ok {
 					if n++; n <= 1000 && delta.Text != "word " {
 						t.Fatalf("piece %d is %q", n, delta.Text)
@@ -574,7 +574,7 @@ func TestNotUTF8(t *testing.T) {
 		if _, err := turn.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		read, _, err := sessionlog.Load(dir, "s")
+		read, _, err := log.Load(dir, "s")
 		if err != nil {
 			t.Fatal(err)
 		}

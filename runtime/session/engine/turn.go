@@ -29,8 +29,8 @@ func (t *Turn) ends(event session.Event, s session.State) bool {
 		}
 		return false
 	case session.ItemRecorded:
-		if body.Item.Kind == session.AgentMessage {
-			t.result.Message = body.Item.Parts[0].Text
+		if body.Kind == session.AgentMessage {
+			t.result.Message = body.Text()
 		}
 		return false
 	case session.TaskComplete:

@@ -106,7 +106,7 @@ func (i *item) event(kind string) (recorded.Event, bool) {
 		}
 		return x, true
 	case "tool_output":
-		return recorded.Event{Kind: transcript.KindToolResult, CallID: quoted(i.CallID), Name: quoted(i.Tool), Pieces: plain([]byte(i.Content)), Failed: !i.Success}, true
+		return recorded.Event{Kind: transcript.KindToolResult, CallID: quoted(i.CallID), Name: quoted(i.Tool), Pieces: plain([]byte(i.Content)), Failed: i.Failed || i.Success != nil && !*i.Success}, true
 	}
 	return recorded.Event{}, false
 }
@@ -119,11 +119,16 @@ func quoted(text string) []byte {
 
 // said returns the texts of a message, and of images their addresses.
 func (i *item) said() []byte {
-	if i.Text != nil {
-		return []byte(*i.Text)
+	var text string
+	if json.Unmarshal(i.Text, &text) == nil {
+		return []byte(text)
+	}
+	parts := i.Parts
+	if parts == nil {
+		_ = json.Unmarshal(i.Text, &parts) // what is neither has no text
 	}
 	var texts []string
-	for _, p := range i.Parts {
+	for _, p := range parts {
 		switch kind, data, inline := strings.Cut(p.ImageURL, ";"); {
 		case p.ImageURL == "":
 			texts = append(texts, p.Text)

@@ -2,7 +2,7 @@
 // nowhere else: a session that was begun in a JP workspace is recorded there.
 //
 // It is a reader of the lines of a log, one conversation of a session at a time. It never creates, changes or locks
-// anything, and what is not a whole line is not looked at. The format is that of package sessionlog.
+// anything, and what is not a whole line is not looked at. The format is that of package session/log.
 package sessions
 
 import (
@@ -139,16 +139,18 @@ type event struct {
 	Outputs []item `json:"outputs"`
 }
 
-// item is what is read of an item of a history.
+// item is what is read of an item of a history. Logs of version 1 have parts and success, later ones parts in the place
+// of the text, and failed.
 type item struct {
-	Origin    string  `json:"origin"`
-	Text      *string `json:"text"`
-	Parts     []part  `json:"parts"`
-	CallID    string  `json:"call_id"`
-	Tool      string  `json:"tool"`
-	Arguments string  `json:"arguments"`
-	Content   string  `json:"content"`
-	Success   bool    `json:"success"`
+	Origin    string          `json:"origin"`
+	Text      json.RawMessage `json:"text"`
+	Parts     []part          `json:"parts"`
+	CallID    string          `json:"call_id"`
+	Tool      string          `json:"tool"`
+	Arguments string          `json:"arguments"`
+	Content   string          `json:"content"`
+	Success   *bool           `json:"success"`
+	Failed    bool            `json:"failed"`
 }
 
 type part struct {

@@ -61,8 +61,8 @@ func compareCount(t *testing.T, data []byte, want []oracleEvent) {
 
 func compareEvent(t *testing.T, got *events.Event, want oracleEvent) {
 	t.Helper()
-	if !bytes.Equal(got.Raw(), want.raw) {
-		t.Errorf("raw is\n%s\nwant\n%s", got.Raw(), want.raw)
+	if !bytes.Equal(got.Raw, want.raw) {
+		t.Errorf("raw is\n%s\nwant\n%s", got.Raw, want.raw)
 	}
 	if got.Kind.String() != want.kind || got.Turn != want.turn {
 		t.Errorf("kind %v in turn %d, want %v in %d, of\n%s", got.Kind, got.Turn, want.kind, want.turn, want.raw)

@@ -242,17 +242,16 @@ func TestAppendJSON(t *testing.T) {
 	}
 }
 
-func ExampleScanner() {
-	s := events.NewScanner([]byte(`[
+func ExampleScan() {
+	_, err := events.Scan([]byte(`[
 		{"timestamp": "2026-05-29 19:42:36.46732", "type": "turn_start"},
 		{"timestamp": "2026-05-29 19:42:36.467321", "type": "chat_request", "content": "Hello"},
 		{"timestamp": "2026-05-29 19:42:40.0", "type": "tool_call_response", "id": "1", "content": "aGk=", "is_error": false}
-	]`))
-	for s.Next() {
-		e := s.Event()
+	]`), func(e *events.Event) bool {
 		fmt.Printf("%d %v %q\n", e.Turn, e.Kind, e.Decode().Text)
-	}
-	fmt.Println(s.Err())
+		return true
+	})
+	fmt.Println(err)
 	// Output:
 	// 1 turn_start ""
 	// 1 user "Hello"
