@@ -17,8 +17,11 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/command"
+	"github.com/convtools/convtools/runtime/store/settings"
 	"github.com/convtools/convtools/runtime/transcript"
+	"github.com/convtools/convtools/runtime/trust"
 )
 
 // errTooLong is the cause of a context that ends with [callLimit].
@@ -36,15 +39,15 @@ func failure(ctx context.Context, err error) error {
 		missing     *conversations.NotFoundError
 		nowhere     *conversations.NoWorkspaceError
 		excluded    *conversations.ExcludedError
-		settings    *conversations.SettingsError
-		outside     *conversations.OutsideError
+		settings    *settings.Error
+		outside     *trust.OutsideError
 		turn        *conversations.TurnRangeError
 		event       *conversations.EventRangeError
 		pattern     *excerpt.PatternError
 		unreadable  *conversations.UnreadableError
 		unavailable *conversations.UnavailableError
 		program     *command.Error
-		database    *conversations.MissingDatabaseError
+		database    *chatgpt.MissingError
 	)
 	fixable := func(message, detail string) error {
 		return &contract.Error{Message: message, Detail: detail, Caller: true, Err: err}
