@@ -373,7 +373,7 @@ func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ran
 		if err != nil {
 			return nil, err
 		}
-		q.Wanted, q.Holds = s.has, nil
+		q.Wanted, q.Holds = s.filter(), nil
 		if holding != nil || r.query.Events != (EventRange{}) {
 			q.Holds = func(key string, number uint32) bool {
 				return r.inRange(number) && (holding == nil || holding[messageKey{key, number}])
@@ -428,7 +428,7 @@ func (r *ranking) missing(ctx context.Context, q index.RankQuery) error {
 // occurs reports whether a term is in what is searched.
 func (r *ranking) occurs(ctx context.Context, q index.RankQuery, term string) (bool, error) {
 	for _, s := range r.stores {
-		q.Wanted = s.has
+		q.Wanted = s.filter()
 		if there, err := s.index.Occurs(ctx, q, term); there || err != nil {
 			return there, err
 		}
@@ -455,7 +455,7 @@ func (r *ranking) holding(ctx context.Context, s *view) (map[messageKey]bool, er
 		}
 		p := excerpt.Literal(phrase, true)
 		found := map[messageKey]bool{}
-		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Kinds: r.kinds(), Wanted: s.has}
+		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Kinds: r.kinds(), Wanted: s.filter()}
 		for hit, err := range s.index.Search(ctx, q) {
 			if err != nil {
 				return nil, err

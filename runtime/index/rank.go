@@ -304,14 +304,17 @@ func (r *ranking) messages(numbers []uint32) []Ranked {
 		of[n] = &ranked[i]
 	}
 	for i, s := range r.view.segments {
-		all := s.numbers()
-		if !slices.ContainsFunc(all, func(n uint32) bool { return of[n] != nil }) {
+		owners := make([]*Ranked, len(s.owners))
+		for place, n := range s.numbers() {
+			owners[place] = of[n]
+		}
+		if !slices.ContainsFunc(owners, func(r *Ranked) bool { return r != nil }) {
 			continue
 		}
 		t := texts{segment: s}
 		t.load()
 		for n := range s.messages {
-			if to := of[all[t.owner(n)]]; to != nil {
+			if to := owners[t.owner(n)]; to != nil {
 				m := t.scored(uint32(i), n) //nolint:gosec // a count
 				if scores := r.scores[i]; scores != nil {
 					m.Score = scores[n]
