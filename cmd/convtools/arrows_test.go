@@ -31,7 +31,7 @@ func floors() []floor {
 	return []floor{
 		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/command"}},
 		{"families", []string{"knowledge", "recall", "session", "toolset"}},
-		{"domain", []string{"conversations", "index", "model", "sessionconfig", "store", "store/command", "transcript", "trust"}},
+		{"domain", []string{"config", "conversations", "index", "model", "sessionconfig", "store", "store/command", "transcript"}},
 		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
 	}
 }
@@ -53,7 +53,7 @@ func arrows() []arrow {
 		toml  = "github.com/BurntSushi/toml"
 	)
 	ground := []string{"runtime/base/...", "runtime/coerce", "runtime/commandline", "runtime/contract", "runtime/envelope", "runtime/process"}
-	domain := []string{"runtime/conversations/...", "runtime/model/...", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript", "runtime/trust"}
+	domain := []string{"runtime/conversations/...", "runtime/model/...", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript", "runtime/config"}
 	list := func(groups ...any) []string {
 		var names []string
 		for _, group := range groups {
@@ -119,22 +119,17 @@ func arrows() []arrow {
 			why:  "it is true of every store, and of the format of none",
 		},
 		{
-			from: list("runtime/trust"),
-			to:   list("runtime/base/...", toml),
-			why:  "stores and families ask it, so it stands below them; the user's configuration is TOML",
+			from: list("runtime/config"),
+			to:   list("runtime/base/...", toml, "github.com/bmatcuk/doublestar/v4"),
+			why:  "stores and families ask it, so it stands below them; it is of TOML, and says in patterns what is excluded",
 		},
 		{
 			from: list("runtime/store/jp/jptest/..."),
 			why:  "samples are written without the code that they test",
 		},
 		{
-			from: list("runtime/store/settings"),
-			to:   list("runtime/base/...", "runtime/trust", toml, "github.com/bmatcuk/doublestar/v4"),
-			why:  "what the user says about stores is in a file of TOML, which no store looks into",
-		},
-		{
 			from: list("runtime/store/project"),
-			to:   list("runtime/base/...", "runtime/trust", "github.com/bmatcuk/doublestar/v4"),
+			to:   list("runtime/base/...", "runtime/config", "github.com/bmatcuk/doublestar/v4"),
 			why:  "which directories are excluded is said in patterns; it reads no conversation",
 		},
 		{
@@ -144,7 +139,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/archive"),
-			to:   list("runtime/base/...", "runtime/store", "runtime/store/internal/...", "runtime/transcript", "runtime/trust", "modernc.org/sqlite"),
+			to:   list("runtime/base/...", "runtime/store", "runtime/store/internal/...", "runtime/transcript", "runtime/config", "modernc.org/sqlite"),
 			why:  "the archive is written too, and is the program's own: SQLite does that",
 		},
 		{
@@ -154,12 +149,12 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/codex"),
-			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "github.com/klauspost/compress/zstd"),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/config", "github.com/klauspost/compress/zstd"),
 			why:  "Codex compresses what has not been used for a week; no other store has to decompress anything",
 		},
 		{
 			from: list("runtime/store/jp"),
-			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", toml, "github.com/bmatcuk/doublestar/v4", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/config", toml, "github.com/bmatcuk/doublestar/v4", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "JP's configuration is TOML whose files name others by globs, and a conversation that is recorded as JP's begins with it",
 		},
 		{
@@ -169,7 +164,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/..."),
-			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/errgroup", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/config", "golang.org/x/sync/errgroup", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "a store reads one format, thousands of files of it; no tool and no front asks one",
 		},
 		{
@@ -179,7 +174,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/conversations/..."),
-			to:   list("runtime/base/...", "runtime/index", "runtime/index/terms", "runtime/store/...", "runtime/transcript", "runtime/trust"),
+			to:   list("runtime/base/...", "runtime/index", "runtime/index/terms", "runtime/store/...", "runtime/transcript", "runtime/config", "github.com/bmatcuk/doublestar/v4"),
 			why:  "typed in, typed out: no flag, no argument, no tool, and JSON only in what an index is told to keep",
 		},
 
@@ -209,7 +204,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/sessionconfig"),
-			to:   list("runtime/base/...", "runtime/model/...", "runtime/process", "runtime/trust", toml),
+			to:   list("runtime/base/...", "runtime/model/...", "runtime/process", "runtime/config"),
 			why:  "models and servers are configured in TOML, and keys may come from a command",
 		},
 
@@ -258,7 +253,7 @@ func arrows() []arrow {
 		{
 			from: list("runtime/session/tools"),
 			to: list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/model", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript",
-				"runtime/trust", ground, "github.com/google/uuid", "github.com/modelcontextprotocol/go-sdk/mcp"),
+				"runtime/config", ground, "github.com/google/uuid", "github.com/modelcontextprotocol/go-sdk/mcp"),
 			why: "it is the family, within sessions and for programs outside; the client's side of MCP is the SDK's business, and which provider a model has is not its own",
 		},
 		{

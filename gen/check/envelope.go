@@ -80,66 +80,67 @@ func plainEnvelope(t *ir.Tool) ir.Envelope {
 
 func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	out := ir.Envelope{Root: s.Root.Value}
-	byName := map[string]*spec.Element{}
 	var names []string
 	for i := range s.Elements {
 		e := &s.Elements[i]
 		switch {
 		case !e.Name.Set:
 			continue
-		case byName[e.Name.Value] != nil:
+		case slices.Contains(names, e.Name.Value):
 			c.reportf(e.Name.At, "CT019", "", "the element %q is declared twice", e.Name.Value)
 			continue
 		case !isMarkup(e.Name.Value):
 			c.reportf(e.Name.At, "CT020", nameHint(e.Name.Value, longestOther), "%q is not an element name", e.Name.Value)
 		}
-		byName[e.Name.Value] = e
 		names = append(names, e.Name.Value)
 	}
-	root := byName[s.Root.Value]
-	if root == nil {
-		if s.Root.Set && !s.At.Key("elements").Doubtful() && named(s) {
-			c.reportf(s.Root.At, "CT019", suggest(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
-		}
-	} else {
+	root := s.Element(s.Root.Value)
+	switch {
+	case root != nil:
 		used := map[string]bool{}
-		c.reach(s, byName, names, root, nil, used)
+		c.reach(s, root, nil, used)
 		for _, name := range names {
 			if !used[name] && s.At.Sound() {
-				c.reportf(byName[name].Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
+				c.reportf(s.Element(name).Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
 			}
 		}
 		names = slices.Concat([]string{s.Root.Value}, slices.DeleteFunc(names, func(n string) bool { return n == s.Root.Value }))
+	case s.Root.Set && named(s):
+		c.reportf(s.Root.At, "CT019", suggest(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
 	}
 	for _, name := range names {
-		out.Elements = append(out.Elements, c.element(t, byName[name], byName, name == s.Root.Value))
+		out.Elements = append(out.Elements, c.element(t, s, s.Element(name)))
 	}
 	return out
 }
 
 // named reports whether the names of all elements are known.
 func named(s *spec.Envelope) bool {
-	return !slices.ContainsFunc(s.Elements, func(e spec.Element) bool { return !e.Name.Set })
+	return !s.At.Key("elements").Doubtful() && !slices.ContainsFunc(s.Elements, func(e spec.Element) bool { return !e.Name.Set })
 }
 
 // reach walks the elements from the root, so that loops and loose ends show.
-func (c *checker) reach(s *spec.Envelope, byName map[string]*spec.Element, names []string, e *spec.Element, above []string, used map[string]bool) {
+func (c *checker) reach(s *spec.Envelope, e *spec.Element, above []string, used map[string]bool) {
 	name := e.Name.Value
 	used[name] = true
 	for i, child := range e.Children.Value {
 		at := e.Children.At.Elem(i)
 		childName, _, _ := splitChild(child)
-		next := byName[childName]
+		next := s.Element(childName)
 		switch {
 		case next == nil:
-			if s.At.Key("elements").Doubtful() || !named(s) {
+			if !named(s) {
 				break
+			}
+			var names []string
+			for _, element := range s.Elements {
+				names = append(names, element.Name.Value)
 			}
 			c.reportf(at, "CT019", suggest(childName, "elements", names), "the element %q is not declared", childName)
 		case childName == name || slices.Contains(above, childName):
 			c.reportf(at, "CT019", "", "the element %q would contain itself", childName)
 		case !used[childName]:
-			c.reach(s, byName, names, next, append(above, name), used)
+			c.reach(s, next, append(above, name), used)
 		}
 	}
 }
@@ -155,7 +156,8 @@ func splitChild(child string) (name string, many, optional bool) {
 	return child, false, false
 }
 
-func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.Element, root bool) ir.Element {
+func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) ir.Element {
+	root := s.Name.Value == envelope.Root.Value
 	e := ir.Element{
 		Name: s.Name.Value, Summary: s.Summary.Value, From: s.TextFrom.Value, Separator: s.Separator.Value,
 		Body:   ir.Body(c.choice(s.Body, "body", "inline", "lines", "block", "json")),
@@ -228,7 +230,7 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 		if many {
 			ch.GoName = goName(plural(name))
 		}
-		if target := byName[name]; target != nil {
+		if target := envelope.Element(name); target != nil {
 			if many {
 				ch.From = target.From.Value
 			} else if target.From.Value == "records" {
@@ -317,13 +319,7 @@ func countName(a ir.Attribute, children []string) string {
 // filled demands that generated code alone can fill every part of an answer: it
 // has the parameters, the records, their number, and notes.
 func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
-	elements := map[string]*spec.Element{}
-	for i := range s.Elements {
-		if e := &s.Elements[i]; elements[e.Name.Value] == nil {
-			elements[e.Name.Value] = e
-		}
-	}
-	root := elements[s.Root.Value]
+	root := s.Element(s.Root.Value)
 	for i := range root.Attributes {
 		a := &root.Attributes[i]
 		counts := a.From.Value == "count" && a.Type.Value == string(ir.IntegerAttribute) && a.Presence.Value != string(ir.Nullable)
@@ -334,12 +330,12 @@ func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
 	records, notes := 0, false
 	for i, child := range root.Children.Value {
 		name, many, _ := splitChild(child)
-		e := elements[name]
+		e := s.Element(name)
 		switch {
 		case e == nil:
 		case many && e.From.Value == "records":
 			records++
-			c.filledRecord(elements, e)
+			c.filledRecord(s, e)
 		case many && name == "note" && isBare(e):
 			notes = true
 		default:
@@ -354,7 +350,7 @@ func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
 	}
 }
 
-func (c *checker) filledRecord(elements map[string]*spec.Element, e *spec.Element) {
+func (c *checker) filledRecord(s *spec.Envelope, e *spec.Element) {
 	hint := "name a key of the command's JSON with from or text_from, or use handler = \"go\""
 	if e.Body.Set && !isBare(e) && !e.TextFrom.Set {
 		c.reportf(e.Body.At, "CT023", hint, "nothing fills the body of %s", e.Name.Value)
@@ -369,7 +365,7 @@ func (c *checker) filledRecord(elements map[string]*spec.Element, e *spec.Elemen
 	}
 	for i, child := range e.Children.Value {
 		name, _, _ := splitChild(child)
-		if next := elements[name]; next != nil && (!isBare(next) || !next.TextFrom.Set) {
+		if next := s.Element(name); next != nil && (!isBare(next) || !next.TextFrom.Set) {
 			c.reportf(e.Children.At.Elem(i), "CT023", hint+"; a child of a record is a body", "nothing fills the element %s", name)
 		}
 	}

@@ -109,23 +109,12 @@ func (c *checker) paths(s *spec.Tool) {
 	for i := range e.Attributes {
 		use(e.Attributes[i].From, false)
 	}
-	elements := elementsByName(s)
 	for _, child := range e.Children.Value {
-		if name, many, _ := splitChild(child); elements[name] != nil {
-			use(elements[name].TextFrom, many)
+		name, many, _ := splitChild(child)
+		if target := s.Envelope.Element(name); target != nil {
+			use(target.TextFrom, many)
 		}
 	}
-}
-
-func elementsByName(s *spec.Tool) map[string]*spec.Element {
-	elements := map[string]*spec.Element{}
-	if s.Envelope == nil {
-		return elements
-	}
-	for i := range s.Envelope.Elements {
-		elements[s.Envelope.Elements[i].Name.Value] = &s.Envelope.Elements[i]
-	}
-	return elements
 }
 
 // outputFields settles the fields of records that are no JSON, or deep inside of it.
@@ -194,7 +183,7 @@ func recordElement(s *spec.Tool) *spec.Element {
 
 // readFields reports the parts of a record that read a field that there is none of.
 func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) {
-	elements, e := elementsByName(s), recordElement(s)
+	e := recordElement(s)
 	if e == nil {
 		return
 	}
@@ -215,7 +204,7 @@ func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) {
 		name, many, _ := splitChild(child)
 		if many {
 			c.reportf(e.Children.At.Elem(i), "CT038", "only JSON holds lists in a record", "nothing fills the elements %s", name)
-		} else if target := elements[name]; target != nil {
+		} else if target := s.Envelope.Element(name); target != nil {
 			use(target.TextFrom)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 // deepest is how many values can stand inside of one another below a parameter.
@@ -409,7 +410,7 @@ func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 		c.report(s.Clamp.At, "CT012", "clamp is the least and the greatest number", "such as clamp = [1, 200]")
 	case isNumber && (n < bounds[0] || n > bounds[1]):
 		c.reportf(s.Default.At, "CT012", "choose one within them", "the default %d is not between the bounds of clamp", n)
-	case !slices.Contains(s.Repairs.Value, string(ir.RepairClamp)):
+	case !slices.Contains(s.Repairs.Value, string(contract.ToBounds)):
 		c.report(s.Clamp.At, "CT012", "the bounds are those of a repair that is not listed", `add repairs = ["clamp"]`)
 	default:
 		return &[2]int64{bounds[0], bounds[1]}
@@ -417,22 +418,22 @@ func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 	return nil
 }
 
-func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
-	fits := map[ir.Repair]bool{
-		ir.RepairFromString:  p.Kind != ir.String && !p.OneOrMany,
-		ir.RepairFromInteger: p.Kind == ir.String || p.Texts(),
-		ir.RepairFromScalar:  p.Kind == ir.Array && !p.OneOrMany,
-		ir.RepairClamp:       p.Kind == ir.Integer && p.Maximum != nil || s.Clamp.Set,
-		ir.RepairSpelling:    len(p.Enum) > 0 || p.Texts() && len(p.Items.Enum) > 0,
+func (c *checker) repairs(s *spec.Param, p *ir.Param) []contract.Repair {
+	fits := map[contract.Repair]bool{
+		contract.FromString:  p.Kind != ir.String && !p.OneOrMany,
+		contract.FromInteger: p.Kind == ir.String || p.Texts(),
+		contract.FromScalar:  p.Kind == ir.Array && !p.OneOrMany,
+		contract.ToBounds:    p.Kind == ir.Integer && p.Maximum != nil || s.Clamp.Set,
+		contract.ToSpelling:  len(p.Enum) > 0 || p.Texts() && len(p.Items.Enum) > 0,
 	}
-	var out []ir.Repair
+	var out []contract.Repair
 	for i, name := range s.Repairs.Value {
 		at := s.Repairs.At.Elem(i)
-		repair := ir.Repair(c.choice(spec.Field[string]{Value: name, Set: true, At: at}, "a repair",
+		repair := contract.Repair(c.choice(spec.Field[string]{Value: name, Set: true, At: at}, "a repair",
 			"from_string", "from_integer", "from_scalar", "clamp", "spelling"))
 		switch {
 		case repair == "" || p.Kind == "":
-		case !fits[repair] && p.OneOrMany && (repair == ir.RepairFromString || repair == ir.RepairFromScalar):
+		case !fits[repair] && p.OneOrMany && (repair == contract.FromString || repair == contract.FromScalar):
 			c.reportf(at, "CT012", "leave it out: one_or_many takes a string, and an array inside of one, as they are", "%s has nothing to repair in %s", name, s.Name)
 		case !fits[repair]:
 			c.reportf(at, "CT012", unfit(repair), "%s cannot repair %s", name, s.Name)
@@ -446,17 +447,17 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
 }
 
 // unfit returns what a repair is for.
-func unfit(r ir.Repair) string {
+func unfit(r contract.Repair) string {
 	switch r {
-	case ir.RepairFromString:
+	case contract.FromString:
 		return "it reads numbers, booleans, arrays and objects from strings"
-	case ir.RepairFromInteger:
+	case contract.FromInteger:
 		return "it writes integers as strings"
-	case ir.RepairFromScalar:
+	case contract.FromScalar:
 		return "it makes an array of one value"
-	case ir.RepairClamp:
+	case contract.ToBounds:
 		return "it puts an integer between the bounds of clamp, or lowers it to its maximum"
-	case ir.RepairSpelling:
+	case contract.ToSpelling:
 		return "it finds the value of an enum"
 	}
 	return ""

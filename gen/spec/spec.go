@@ -227,6 +227,19 @@ type Envelope struct {
 	Elements []Element     `key:"elements" need:"yes" what:"an element" doc:"The elements"`
 }
 
+// Element returns the element of that name, the first of several, or nil.
+func (e *Envelope) Element(name string) *Element {
+	if e == nil || name == "" {
+		return nil
+	}
+	for i := range e.Elements {
+		if e.Elements[i].Name.Value == name {
+			return &e.Elements[i]
+		}
+	}
+	return nil
+}
+
 // Element is one [[envelope.elements]] table.
 type Element struct {
 	At         Place

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/archive/exports"
-	"github.com/convtools/convtools/runtime/store/settings"
 )
 
 // withArchive is the environment of a user who has imported an export, with settings.
@@ -100,7 +100,7 @@ func TestSearchSources(t *testing.T) {
 			t.Errorf("%s: %s %v", name, diff, err)
 		}
 	}
-	var wrong *settings.Error
+	var wrong *config.Error
 	if _, err := (conversations.Options{Getenv: withArchive(t, "[stores]\ncodx = false", nil)}).SearchSources(); !errors.As(err, &wrong) {
 		t.Error(err)
 	}

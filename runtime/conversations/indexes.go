@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/index/terms"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Indexes are the indexes of stores, for all libraries that share them. An index is only
@@ -45,7 +45,7 @@ func NewIndexes(dir string) *Indexes {
 // OpenIndexes returns the indexes that the user's cache directory has, or will have; nil
 // where the environment does not tell which that is.
 func OpenIndexes(getenv func(string) string) *Indexes {
-	dir := trust.CacheDir(getenv)
+	dir := config.CacheDir(getenv)
 	if dir == "" {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (x *Indexes) setLanguage(l terms.Language) {
 // nowhere.
 func OpenFileCache(getenv func(string) string) *filecache.Directory {
 	r, err := readRestrictions(&Options{Getenv: getenv})
-	if r.set.NoIndex || err != nil {
+	if r.set.noIndex || err != nil {
 		return nil
 	}
 	x := OpenIndexes(getenv)

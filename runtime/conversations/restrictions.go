@@ -7,14 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store/project"
-	"github.com/convtools/convtools/runtime/store/settings"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // restrictions is what the user wants not to be read.
 type restrictions struct {
-	set    settings.Settings
+	set    settings
 	memory *project.Memory // nil where the environment does not tell where it is kept
 }
 
@@ -27,7 +26,7 @@ func readRestrictions(o *Options) (r restrictions, err error) {
 }
 
 func openMemory(getenv func(string) string) (*project.Memory, error) {
-	dir := trust.StateDir(getenv)
+	dir := config.StateDir(getenv)
 	if dir == "" {
 		return nil, nil
 	}

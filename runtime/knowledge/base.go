@@ -25,11 +25,11 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Options say how a knowledge base is used.
@@ -71,8 +71,8 @@ func (b *Base) Unread() []string {
 	const most = 8
 	var all []string
 	for _, d := range b.config.Warnings {
-		if d.Rule == kbconfig.RuleUnknown && len(all) < most {
-			all = append(all, d.File+": "+d.Message+"; "+d.Hint)
+		if d.Rule == kbconfig.RuleConfig && len(all) < most {
+			all = append(all, config.Problem{Diagnostic: d}.Error())
 		}
 	}
 	return all
@@ -216,7 +216,7 @@ func (b *Base) openDir(t *kbconfig.Topic) (root *os.Root, err error) {
 	if t.Outside != "" {
 		root, err = safefile.OpenDir(t.Outside)
 	} else {
-		root, err = trust.OpenDir(b.config.Root, t.Subjects, b.getenv)
+		root, err = config.OpenDir(b.config.Root, t.Subjects, b.getenv)
 	}
 	if err != nil {
 		return nil, directoryError(t, err)
@@ -229,7 +229,7 @@ func (b *Base) openDir(t *kbconfig.Topic) (root *os.Root, err error) {
 func directoryError(t *kbconfig.Topic, err error) error {
 	e := &DirectoryError{Topic: t.ID, Dir: t.Subjects, SetAt: t.SubjectsAt, Err: err}
 	var path *fs.PathError
-	var outside *trust.OutsideError
+	var outside *config.OutsideError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		e.Reason = "does not exist"

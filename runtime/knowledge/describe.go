@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // MCPDescription is how many characters the summary and the description of an MCP
@@ -60,7 +60,7 @@ func (b *Base) offered(ctx context.Context) ([]*kbconfig.Topic, []Warning) {
 		}
 		if err != nil {
 			warnings = append(warnings, Warning{t.ID, err.Error()})
-			var outside *trust.OutsideError
+			var outside *config.OutsideError
 			learnable = errors.As(err, &outside)
 		}
 		if learnable {

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/command"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // How long listing all conversations may take in a check. The built-in reader goes
@@ -135,7 +135,7 @@ func (f *family) checkHistories(ctx context.Context) []toolset.Check {
 	}
 	for _, dir := range inventory.Missing {
 		checks = append(checks, toolset.Check{
-			Name: history, Status: toolset.Warning, Detail: trust.Short(dir, f.host.Getenv) + " is excluded in your settings, and is not there: what was recorded there stays excluded",
+			Name: history, Status: toolset.Warning, Detail: config.Short(dir, f.host.Getenv) + " is excluded in your settings, and is not there: what was recorded there stays excluded",
 			Fix: "see that it is spelt as you mean it",
 		})
 	}

@@ -13,15 +13,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/command"
-	"github.com/convtools/convtools/runtime/store/settings"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // errTooLong is the cause of a context that ends with [callLimit].
@@ -39,8 +38,8 @@ func failure(ctx context.Context, err error) error {
 		missing     *conversations.NotFoundError
 		nowhere     *conversations.NoWorkspaceError
 		excluded    *conversations.ExcludedError
-		settings    *settings.Error
-		outside     *trust.OutsideError
+		settings    *config.Error
+		outside     *config.OutsideError
 		turn        *conversations.TurnRangeError
 		event       *conversations.EventRangeError
 		pattern     *excerpt.PatternError

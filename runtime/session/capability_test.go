@@ -84,10 +84,10 @@ func TestNarrowIsIntersection(t *testing.T) {
 }
 
 // A new conversation has the context of its caller, with what the call overrides. An empty base is
-// one, and the standing instructions stay.
+// one.
 func TestInherit(t *testing.T) {
 	t.Parallel()
-	root := Context{Title: "root", Base: pointer("base"), UserInstructions: pointer("standing"), Settings: "model", Capabilities: Capabilities{MCP: []string{"git", "web"}, Internal: everything().Internal}}
+	root := Context{Title: "root", Base: pointer("base"), Settings: "model", Capabilities: Capabilities{MCP: []string{"git", "web"}, Internal: everything().Internal}}
 	h := asked(t, Config{Catalogue: catalogue}, root)
 	h.respond(
 		Create{ConversationID: id(1), UserInstruction: pointer("x")},

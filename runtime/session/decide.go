@@ -80,20 +80,19 @@ func (in Remove) decide(d *decision) error {
 	if refusal != nil {
 		return refusal
 	}
-	running := d.state.task != nil && d.state.task.Conversation == c.ID
-	suspended := d.state.suspended(c.ID)
-	switch {
+	t := d.state.task
+	switch running := t != nil && t.Conversation == c.ID; {
 	case c == d.state.Root():
 		return refuseRoot()
-	case suspended && !in.Force:
+	case d.state.suspended(c.ID):
 		return d.state.free("", c.ID)
-	case !running && !suspended:
+	case !running:
 		d.destroy(c.ID)
-		return nil
-	case d.state.task.stop != nil && slices.Contains(d.state.task.stop.Destroy, c.ID):
-		return &InputError{Task: d.state.task.ID, Problem: "it is being stopped"}
+	case t.stop != nil && t.stop.Destroy:
+		return &InputError{Task: t.ID, Problem: "it is being stopped"}
+	default:
+		d.stop(StopRequested{Destroy: true})
 	}
-	d.stop(StopRequested{Destroy: []string{c.ID}})
 	return nil
 }
 
@@ -275,7 +274,7 @@ func (d *decision) stop(asked StopRequested) {
 	if before != nil {
 		asked.Chain = asked.Chain || before.Chain
 		asked.Expired = before.Expired
-		asked.Destroy = slices.Concat(before.Destroy, asked.Destroy)
+		asked.Destroy = asked.Destroy || before.Destroy
 	}
 	d.emit(t.Conversation, asked)
 	if before == nil {

@@ -96,17 +96,17 @@ type (
 	FrameResolved struct {
 		Result Result `json:"result"`
 	}
-	// CallsClosed is the outputs of a batch whose caller does not continue: the chain was interrupted, or the caller
-	// destroyed. It ends the logical turn of the caller.
+	// CallsClosed is the outputs of a batch whose caller does not continue, since the chain was interrupted. It ends the
+	// logical turn of the caller.
 	CallsClosed struct {
 		Outputs []Item `json:"outputs"`
 	}
 
 	// StopRequested is a task that ends as soon as nothing of it runs any more.
 	StopRequested struct {
-		Chain   bool     `json:"chain,omitempty"`   // and all that waits for it
-		Expired bool     `json:"expired,omitempty"` // since its time is up
-		Destroy []string `json:"destroy,omitempty"` // and then these conversations, which run or are suspended
+		Chain   bool `json:"chain,omitempty"`   // and all that waits for it
+		Expired bool `json:"expired,omitempty"` // since its time is up
+		Destroy bool `json:"destroy,omitempty"` // and then its conversation
 	}
 	// Recovered is where the session went on after its process had ended. What the model had written of a response, as
 	// AgentMessageDelta, is void.

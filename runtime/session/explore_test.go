@@ -256,12 +256,8 @@ func (x *exploration) named(b []byte, s State, names []byte) []byte {
 	b = append(b, 'x')
 	flag('t', runs && call.CallID == t.stop.tool)
 	flag('c', t.stop.Chain)
-	var doomed []byte
-	for _, id := range t.stop.Destroy {
-		doomed = append(doomed, name(id))
-	}
-	slices.Sort(doomed)
-	return append(b, doomed...)
+	flag('d', t.stop.Destroy)
+	return b
 }
 
 // targetOf returns the conversation that a request names.
@@ -286,7 +282,7 @@ func (x *exploration) inputs(s State) []Input {
 		inputs = append(inputs, Interrupt{Chain: true, Submission: q.ID})
 	}
 	for _, to := range ids {
-		inputs = append(inputs, Remove{Conversation: to}, Remove{Conversation: to, Force: true})
+		inputs = append(inputs, Remove{Conversation: to})
 		if s.task == nil || len(s.queue) < *explored.queue {
 			inputs = append(inputs, Submit{Conversation: to, Input: []Part{{Text: "go"}}})
 			inputs = append(inputs, Invoke{Conversation: ids[0], Call: asks("o", Send{ConversationID: to, Text: pointer("x")})})

@@ -37,12 +37,9 @@ type (
 		// queue.
 		Submission SubmissionID
 	}
-	// Remove destroys a conversation. One that runs is interrupted, and its caller continues.
-	Remove struct {
-		Conversation string
-		// Force destroys a conversation that waits for an answer too, and ends all that has been called from it.
-		Force bool
-	}
+	// Remove destroys a conversation. One that runs is interrupted, and its caller continues; one that waits for an answer
+	// is refused.
+	Remove struct{ Conversation string }
 	// Recover continues after Fold, in a new process: nothing that runs according to the state does run. A sample is
 	// asked for again; a tool that was running is not run again, since it may have had its effect.
 	Recover struct{}

@@ -63,7 +63,7 @@ func randomInput(h *host, pick func(n int) int) Input {
 	case 1:
 		return Interrupt{Chain: pick(2) == 0, Submission: SubmissionID(pick(4))}
 	case 2:
-		return Remove{Conversation: conversation(), Force: pick(2) == 0}
+		return Remove{Conversation: conversation()}
 	case 3:
 		return Recover{}
 	case 4:

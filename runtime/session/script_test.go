@@ -32,7 +32,7 @@ import (
 //	!submit N TEXT          input from outside; then the next line
 //	!create TEXT            a program outside calls conv.create in the place of the root's model; then the next line
 //	!send N TEXT            the same with conv.send
-//	!destroy N, !force N    the host destroys; then the next line, where the task goes on
+//	!destroy N              the host destroys; then the next line, where the task goes on
 //	!interrupt, !chain      the host interrupts the task, or the chain
 //	!crash                  the process ends and the session recovers; then the next line
 //
@@ -57,7 +57,7 @@ func (s *script) next(hostOnly bool) string {
 func words(part string) (verb, ref, rest string) {
 	verb, rest, _ = strings.Cut(part, " ")
 	switch verb {
-	case "send", "history", "destroy", "!submit", "!send", "!destroy", "!force":
+	case "send", "history", "destroy", "!submit", "!send", "!destroy":
 		ref, rest, _ = strings.Cut(rest, " ")
 	}
 	return verb, ref, rest
@@ -186,8 +186,6 @@ func (h *host) outside(line string) {
 		h.step(Invoke{Conversation: id(0), Call: asks("o", Send{ConversationID: idOf(ref), Text: &text})})
 	case "!destroy":
 		h.step(Remove{Conversation: idOf(ref)})
-	case "!force":
-		h.step(Remove{Conversation: idOf(ref), Force: true})
 	case "!interrupt":
 		h.step(Interrupt{})
 	case "!chain":

@@ -53,10 +53,9 @@ type Conversation struct {
 // Context is what a conversation is created with. A new one has that of its caller at the time of the call, with what
 // the call overrides.
 type Context struct {
-	Title            string  `json:"title,omitempty"`
-	Base             *string `json:"base,omitempty"`              // base instructions; nil means the provider's default, empty means none
-	UserInstructions *string `json:"user_instructions,omitempty"` // standing ones, not the first message
-	Settings         string  `json:"settings,omitempty"`          // what the host keeps with a conversation, as model and working directory; inherited unread
+	Title    string  `json:"title,omitempty"`
+	Base     *string `json:"base,omitempty"`     // base instructions; nil means the provider's default, empty means none
+	Settings string  `json:"settings,omitempty"` // what the host keeps with a conversation, as model and working directory; inherited unread
 	Capabilities
 }
 

@@ -17,9 +17,9 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Styles of a terminal that shows colour.
@@ -324,5 +324,5 @@ func age(t, now time.Time) string {
 
 // shortPath writes a path for people, with "~" for the home directory.
 func (c *commands) shortPath(path string) string {
-	return text.Cell(trust.Short(path, c.host.Getenv))
+	return text.Cell(config.Short(path, c.host.Getenv))
 }

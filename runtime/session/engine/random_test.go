@@ -187,7 +187,7 @@ func TestRandomSessions(t *testing.T) {
 				},
 				"remove": func(t *rapid.T) {
 					d.t = t
-					d.refused(d.engine.Remove(ctx, session.Remove{Conversation: d.conversation(), Force: rapid.Bool().Draw(t, "force")}))
+					d.refused(d.engine.Remove(ctx, session.Remove{Conversation: d.conversation()}))
 				},
 				"restart": func(t *rapid.T) {
 					if err := d.engine.Close(); err != nil {

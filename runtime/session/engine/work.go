@@ -159,14 +159,10 @@ func failure(err error) session.Failure {
 	return session.Failure{Code: code, Message: valid(err.Error())}
 }
 
-// requestFor returns the request to the model for the history of a conversation. The standing instructions of the user
-// come first, as a message that is not of the history. Web search is what the conversation may have; whether the
-// model has it is for Options.Model to know.
+// requestFor returns the request to the model for the history of a conversation. Web search is what the conversation may
+// have; whether the model has it is for Options.Model to know.
 func requestFor(c *session.Conversation, left session.Budget, tools []model.Tool) model.Request {
 	r := model.Request{Instructions: c.Base, Tools: tools, WebSearch: c.Internal.WebSearch, MaxOutputTokens: max(left.Tokens, 0), CacheKey: c.ID}
-	if c.UserInstructions != nil && *c.UserInstructions != "" {
-		r.Items = append(r.Items, model.Text(model.UserMessage, *c.UserInstructions))
-	}
 	for _, item := range c.Items() {
 		r.Items = append(r.Items, item.Item)
 	}

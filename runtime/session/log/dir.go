@@ -7,12 +7,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/session"
 )
 
@@ -140,7 +138,7 @@ func GC(dir string, before time.Time, dry bool) (Collected, error) {
 		}
 		done.Removed = append(done.Removed, info)
 	}
-	return done, removeTemporary(dir, before, dry)
+	return done, nil
 }
 
 func collect(dir, id string, dry bool) error {
@@ -160,19 +158,4 @@ func collect(dir, id string, dry bool) error {
 		return nil
 	}
 	return os.Remove(path)
-}
-
-// removeTemporary removes what was left by processes that were killed while they made a log.
-func removeTemporary(dir string, before time.Time, dry bool) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || dry {
-		return nil
-	}
-	for _, entry := range entries {
-		info, gone := entry.Info()
-		if safefile.Temporary(entry.Name()) && gone == nil && info.ModTime().Before(before) {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
-		}
-	}
-	return err
 }

@@ -131,7 +131,7 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	golden := filepath.Join("testdata", "v2.jsonl")
 	var b bytes.Buffer
-	first, err := line(header{Format: format, Version: version})
+	first, err := encode(header{Format: format, Version: version})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
@@ -56,18 +57,20 @@ type header struct {
 	Version int    `json:"version"`
 }
 
-// record is any other line.
-type record struct {
-	Sum    string          `json:"crc32c"`
-	Events json.RawMessage `json:"events"`
-}
+// head is the beginning of any other line, with the checksum in the place of the zeros. Between it and tail are the events.
+const (
+	head     = `{"crc32c":"00000000","events":`
+	sumStart = len(`{"crc32c":"`)
+	sumEnd   = sumStart + len("00000000")
+	tail     = "}\n"
+)
 
 func checksum(events []byte) string {
 	return fmt.Sprintf("%08x", crc32.Checksum(events, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// line returns v as a line of a log, with recorded text as it is.
-func line(v any) ([]byte, error) {
+// encode returns v as a line of JSON, with recorded text as it is.
+func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -77,25 +80,26 @@ func line(v any) ([]byte, error) {
 
 // recordOf returns the line of a record.
 func recordOf(events []session.Event) ([]byte, error) {
-	text, err := line(events)
+	text, err := encode(events)
 	if err != nil {
 		return nil, fmt.Errorf("encoding events from %d: %w", events[0].Seq, err)
 	}
 	text = bytes.TrimSpace(text)
-	return line(record{Sum: checksum(text), Events: text})
+	return slices.Concat([]byte(head[:sumStart]), []byte(checksum(text)), []byte(head[sumEnd:]), text, []byte(tail)), nil
 }
 
-// eventsIn returns the events of the line of a record.
+// eventsIn returns the events of the line of a record. What the checksum does not cover is compared byte for byte.
 func eventsIn(line []byte) ([]session.Event, error) {
-	var r record
-	if err := json.Unmarshal(line, &r); err != nil {
-		return nil, err
+	text, whole := bytes.CutSuffix(line, []byte(tail))
+	if !whole || len(text) < len(head) || string(text[:sumStart]) != head[:sumStart] || string(text[sumEnd:len(head)]) != head[sumEnd:] {
+		return nil, errors.New("the line is not a whole record")
 	}
-	if !bytes.HasSuffix(line, []byte("\n")) || r.Sum != checksum(r.Events) {
+	sum, text := string(text[sumStart:sumEnd]), text[len(head):]
+	if sum != checksum(text) {
 		return nil, errors.New("the checksum is not that of the events")
 	}
 	var events []session.Event
-	if err := json.Unmarshal(r.Events, &events); err != nil || len(events) > 0 {
+	if err := json.Unmarshal(text, &events); err != nil || len(events) > 0 {
 		return events, err
 	}
 	return nil, errors.New("the line has no events")
@@ -160,7 +164,7 @@ func Create(dir string, events []session.Event) (*Log, error) {
 	if !ok {
 		return nil, &NotFoundError{Session: id, Dir: dir}
 	}
-	first, err := line(header{Format: format, Version: version})
+	first, err := encode(header{Format: format, Version: version})
 	if err != nil {
 		return nil, err
 	}

@@ -534,7 +534,7 @@ func TestGC(t *testing.T) {
 		if !errors.As(got.Kept[0], &busy) || !errors.As(got.Kept[1], &damaged) || !errors.As(got.Kept[2], &unfinished) {
 			t.Errorf("kept %+v", got.Kept)
 		}
-		want := []string{".convtools-recent", "busy.jsonl", "damaged.jsonl", "recent.jsonl", "unfinished.jsonl"}
+		want := []string{".convtools-0123456789abcdef", ".convtools-recent", "busy.jsonl", "damaged.jsonl", "recent.jsonl", "unfinished.jsonl"}
 		if dry {
 			want = []string{".convtools-0123456789abcdef", ".convtools-recent", "busy.jsonl", "damaged.jsonl", "finished.jsonl", "recent.jsonl", "unfinished.jsonl"}
 		}

@@ -30,10 +30,11 @@ func sessionOf(root string, where contract.Context) string {
 
 // client is an outside program with its session.
 type client struct {
-	family *family
-	id     string // of the session
-	title  string
-	from   string // the conversation that calls; empty where the host does not say
+	family   *family
+	sessions *Sessions
+	id       string // of the session
+	title    string
+	from     string // the conversation that calls; empty where the host does not say
 
 	mu     sync.Mutex
 	opened *opened // nil while nobody uses the session
@@ -43,22 +44,20 @@ type client struct {
 // opened is a session that is open.
 type opened struct {
 	*Session
-	sessions *Sessions
-	root     string    // the conversation of the program
-	began    time.Time // when this process did
-	warn     func(string)
-	users    int // calls; belongs to the client's mu
+	client *client
+	root   string // the conversation of the program
+	users  int    // calls; belongs to the client's mu
 
 	mu      sync.Mutex
 	changed chan struct{} // is closed when something has happened
 }
 
 // turn is use, and waits while another process has the session, as long as waiting lasts.
-func (c *client) turn(ctx, waiting context.Context, sessions *Sessions) (o *opened, done func(), err error) {
+func (c *client) turn(ctx, waiting context.Context) (o *opened, done func(), err error) {
 	again := time.NewTicker(busyPause)
 	defer again.Stop()
 	for {
-		o, done, err = c.use(ctx, sessions)
+		o, done, err = c.use(ctx)
 		var busy *log.BusyError
 		if !errors.As(err, &busy) {
 			return o, done, err
@@ -75,7 +74,7 @@ func (c *client) turn(ctx, waiting context.Context, sessions *Sessions) (o *open
 const busyPause = 100 * time.Millisecond
 
 // use opens the session where it is not open. done has to be called. Errors are those of packages sessionhost and engine.
-func (c *client) use(ctx context.Context, sessions *Sessions) (o *opened, done func(), err error) {
+func (c *client) use(ctx context.Context) (o *opened, done func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -85,8 +84,7 @@ func (c *client) use(ctx context.Context, sessions *Sessions) (o *opened, done f
 		c.end()
 	}
 	if c.opened == nil {
-		if c.opened, err = c.open(ctx, sessions); err != nil {
-			sessions.Close()
+		if c.opened, err = c.open(ctx); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -96,19 +94,19 @@ func (c *client) use(ctx context.Context, sessions *Sessions) (o *opened, done f
 }
 
 // open goes on with the session, or starts it.
-func (c *client) open(ctx context.Context, sessions *Sessions) (*opened, error) {
-	o := &opened{sessions: sessions, began: c.family.began, warn: c.family.host.WarnOnce, changed: make(chan struct{})}
+func (c *client) open(ctx context.Context) (*opened, error) {
+	o := &opened{client: c, changed: make(chan struct{})}
 	observe := func(e session.Event, _ session.State) {
 		if _, piece := e.Body.(session.AgentMessageDelta); !piece { // nobody waits for one
 			o.tell()
 		}
 	}
 	var err error
-	o.Session, err = sessions.Resume(c.id, observe)
+	o.Session, err = c.sessions.Resume(c.id, observe)
 	if errors.Is(err, fs.ErrNotExist) {
-		o.Session, err = sessions.Begin(ctx, New{ID: c.id, Title: c.title, Outside: true, Recorded: c.from}, observe)
+		o.Session, err = c.sessions.Begin(ctx, New{ID: c.id, Title: c.title, Outside: true, Recorded: c.from}, observe)
 		if errors.Is(err, fs.ErrExist) { // another process was faster
-			o.Session, err = sessions.Resume(c.id, observe)
+			o.Session, err = c.sessions.Resume(c.id, observe)
 		}
 	}
 	if err != nil {
@@ -147,7 +145,6 @@ func (c *client) end() {
 	if err := c.opened.Close(); err != nil {
 		c.family.host.WarnOnce(fmt.Sprintf("session %s: %v", c.id, err))
 	}
-	c.opened.sessions.Close()
 	c.opened = nil
 }
 
@@ -219,7 +216,7 @@ func patience(ctx context.Context, where contract.Context, milliseconds *int) (c
 // converse makes a call of conv.create or conv.send, and waits for its output: as long as waiting lasts, and
 // unless the client has canceled the call, when ctx is done.
 func (o *opened) converse(ctx, waiting context.Context, call session.Item) (string, error) {
-	call.CallID = o.sessions.NewID()
+	call.CallID = o.client.sessions.NewID()
 	if create := call.Request.Create; create != nil {
 		if err := o.makeRoom(ctx); err != nil {
 			return "", err
@@ -256,7 +253,7 @@ func (o *opened) makeRoom(ctx context.Context) error {
 		}
 	}
 	for _, c := range s.Idling() {
-		if wanted <= s.Room() || !c.LastActive.Before(o.began) {
+		if wanted <= s.Room() || !c.LastActive.Before(o.client.family.began) {
 			break
 		}
 		if asked[c.ID] {
@@ -268,7 +265,7 @@ func (o *opened) makeRoom(ctx context.Context) error {
 			return err
 		}
 		wanted--
-		o.warn(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", c.ID, c.LastActive.Format(time.RFC3339)))
+		o.client.family.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", c.ID, c.LastActive.Format(time.RFC3339)))
 	}
 	return nil
 }
@@ -373,8 +370,8 @@ func (o *opened) destroy(ctx context.Context, id string) (string, error) {
 }
 
 // read answers conv.list and conv.history, also while another process uses the session.
-func (c *client) read(ctx context.Context, sessions *Sessions, call session.Item) (string, error) {
-	o, done, err := c.use(ctx, sessions)
+func (c *client) read(ctx context.Context, call session.Item) (string, error) {
+	o, done, err := c.use(ctx)
 	var state session.State
 	var busy *log.BusyError
 	switch {
@@ -382,7 +379,7 @@ func (c *client) read(ctx context.Context, sessions *Sessions, call session.Item
 		defer done()
 		state = o.State()
 	case errors.As(err, &busy):
-		if state, _, err = log.Load(sessions.Dir, c.id); err != nil {
+		if state, _, err = log.Load(c.sessions.Dir, c.id); err != nil {
 			return "", err
 		}
 	default:

@@ -44,7 +44,7 @@ func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
 	if err != nil { // Whoever puts all families together gets this error too.
 		registry, _ = toolset.NewRegistry()
 	}
-	f := &family{host: host, others: registry, clients: map[string]*client{}}
+	f := &family{host: host, others: registry, sessions: map[string]*Sessions{}, clients: map[string]*client{}}
 	f.began = clock(host)().Truncate(time.Millisecond) // as sessions count
 	return toolset.Family{
 		Name:     "conv",
@@ -69,9 +69,10 @@ type family struct {
 	others *toolset.Registry
 	began  time.Time
 
-	mu      sync.Mutex
-	clients map[string]*client // by the id of the session
-	closed  bool
+	mu       sync.Mutex
+	sessions map[string]*Sessions // by the directory
+	clients  map[string]*client   // by the id of the session
+	closed   bool
 }
 
 // offered returns the tools where a conversation can have a model.
@@ -95,26 +96,29 @@ func (f *family) config() (sessionconfig.Config, error) {
 	return sessionconfig.Load(dir, f.host.Getenv)
 }
 
-// client returns the program that a call comes from, and what its session has.
-func (f *family) client(where contract.Context) (*client, *Sessions, error) {
-	sessions, err := Open(Options{
-		Host: f.host, Dir: cmp.Or(where.Dir, f.host.Dir), Registry: f.others, Warn: f.host.WarnOnce,
-	})
-	if err == nil {
-		_, err = sessions.Config.Choose("")
-	}
-	if err != nil {
-		return nil, nil, refused(&session.Refusal{Code: session.CodeUnavailable, Reason: "no conversation can be held here: " + err.Error()})
-	}
-	id := sessionOf(cmp.Or(sessions.Where.Root, sessions.Where.Dir), where)
+// client returns the program that a call comes from. What sessions have in a directory is found out once.
+func (f *family) client(where contract.Context) (*client, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	dir := cmp.Or(where.Dir, f.host.Dir)
+	sessions := f.sessions[dir]
+	if sessions == nil {
+		opened, err := Open(Options{Host: f.host, Dir: dir, Registry: f.others, Warn: f.host.WarnOnce})
+		if err == nil {
+			_, err = opened.Config.Choose("")
+		}
+		if err != nil {
+			return nil, refused(&session.Refusal{Code: session.CodeUnavailable, Reason: "no conversation can be held here: " + err.Error()})
+		}
+		sessions, f.sessions[dir] = opened, opened
+	}
+	id := sessionOf(cmp.Or(sessions.Where.Root, sessions.Where.Dir), where)
 	c := f.clients[id]
 	if c == nil {
-		c = &client{family: f, id: id, title: titleOf(where), from: where.ConversationID, closed: f.closed}
+		c = &client{family: f, sessions: sessions, id: id, title: titleOf(where), from: where.ConversationID, closed: f.closed}
 		f.clients[id] = c
 	}
-	return c, sessions, nil
+	return c, nil
 }
 
 // call answers a call of an outside program.
@@ -139,21 +143,21 @@ func (f *family) call(ctx context.Context, call contract.Call) (string, error) {
 }
 
 func (f *family) answer(ctx context.Context, call contract.Call) (string, error) {
-	c, sessions, err := f.client(call.Context)
+	c, err := f.client(call.Context)
 	if err != nil {
 		return "", err
 	}
-	asked, refusal := sessions.decode(ctx, sessions.Where.String(), call.Tool, call.Arguments)
+	asked, refusal := c.sessions.decode(ctx, c.sessions.Where.String(), call.Tool, call.Arguments)
 	if refusal != nil {
 		return "", refused(refusal)
 	}
 	item := session.Item{Item: model.Item{Name: call.Tool, Wire: call.Tool, Arguments: string(call.Arguments)}, Request: asked.request}
 	if call.Tool == session.ConvList || call.Tool == session.ConvHistory {
-		return c.read(ctx, sessions, item)
+		return c.read(ctx, item)
 	}
 	waiting, cancel := patience(ctx, call.Context, asked.wait)
 	defer cancel()
-	o, done, err := c.turn(ctx, waiting, sessions)
+	o, done, err := c.turn(ctx, waiting)
 	if err != nil {
 		return "", err
 	}
@@ -177,6 +181,9 @@ func (f *family) close() {
 	}
 	f.mu.Unlock()
 	closing.Wait()
+	for _, sessions := range f.sessions {
+		sessions.Close()
+	}
 }
 
 // checks reports which model is used. To have none is no problem.

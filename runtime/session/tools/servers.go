@@ -268,7 +268,12 @@ func (s *server) list(ctx context.Context) error {
 		})
 	}
 	slices.SortFunc(s.tools, func(a, b ServerTool) int { return strings.Compare(a.Name, b.Name) })
-	s.tools = slices.CompactFunc(s.tools, func(a, b ServerTool) bool { return a.Name == b.Name })
+	names := map[string]bool{}
+	s.tools = slices.DeleteFunc(s.tools, func(t ServerTool) bool {
+		again := names[t.Offered]
+		names[t.Offered] = true
+		return again
+	})
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/convtools/convtools/runtime/base/workspace"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
@@ -22,7 +23,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/sessions"
 	"github.com/convtools/convtools/runtime/toolset"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Options is what sessions depend on.
@@ -67,7 +67,7 @@ func Open(o Options) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := sessionconfig.Load(dir, o.Host.Getenv)
+	configured, err := sessionconfig.Load(dir, o.Host.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -78,24 +78,24 @@ func Open(o Options) (*Sessions, error) {
 		o.Warn = func(string) {}
 	}
 	s := &Sessions{
-		options: o, now: clock(o.Host), Config: config, Dir: logs, Where: Settings{Root: dir, Dir: dir}, models: map[string]model.Model{},
+		options: o, now: clock(o.Host), Config: configured, Dir: logs, Where: Settings{Root: dir, Dir: dir}, models: map[string]model.Model{},
 	}
 	if s.workspace, err = jp.Open(jp.Options{Dir: dir, Getenv: o.Host.Getenv}); err != nil {
 		s.workspace = nil // there is none
 	}
 	if root, ok := workspace.Find(dir); ok {
 		s.Where.Root = root
-	} else if holds(dir, trust.Home(o.Host.Getenv)) {
+	} else if holds(dir, config.Home(o.Host.Getenv)) {
 		s.Where.Root = "" // all that a person has is no workspace
 	}
-	for _, out := range config.LeftOut {
+	for _, out := range configured.LeftOut {
 		o.Warn(out.Error())
 	}
-	for _, wrong := range config.Wrong {
+	for _, wrong := range configured.Wrong {
 		o.Warn(wrong.Error())
 	}
 	var servers []Server
-	for _, c := range config.Servers {
+	for _, c := range configured.Servers {
 		servers = append(servers, Server{Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL})
 	}
 	s.servers = NewServers(servers, ServerOptions{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.Where.Root, s.Where.Dir)})

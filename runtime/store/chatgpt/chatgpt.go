@@ -21,11 +21,11 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Name is the name of this kind of store.
@@ -91,7 +91,7 @@ func named(getenv func(string) string) (variable string, paths []string) {
 			if path == "" {
 				continue
 			}
-			if expanded, ok := trust.Expand(path, trust.Home(getenv)); ok {
+			if expanded, ok := config.Expand(path, config.Home(getenv)); ok {
 				path = expanded
 			}
 			if !slices.Contains(paths, path) {
@@ -124,7 +124,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 		return nil, false
 	}
 	for _, dir := range o.Project.Dirs() {
-		f := &folder{path: filepath.Join(dir, databaseDir), open: func() (*os.Root, error) { return trust.OpenDir(dir, databaseDir, o.Env()) }}
+		f := &folder{path: filepath.Join(dir, databaseDir), open: func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }}
 		root, err := f.open()
 		if err != nil {
 			if o.ProjectDatabases && !errors.Is(err, fs.ErrNotExist) {

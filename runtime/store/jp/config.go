@@ -11,7 +11,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/trust"
+	"github.com/convtools/convtools/runtime/config"
 )
 
 // Model is a model as JP knows it.
@@ -72,7 +72,7 @@ func (w *Workspace) configured() map[string]any {
 		name string
 	}{
 		{func() (*os.Root, error) { return safefile.OpenDir(globalConfigDir(w.getenv, runtime.GOOS)) }, "config.toml"},
-		{func() (*os.Root, error) { return trust.OpenDir(w.root, storageDir, w.getenv) }, "config.toml"},
+		{func() (*os.Root, error) { return config.OpenDir(w.root, storageDir, w.getenv) }, "config.toml"},
 		{func() (*os.Root, error) { return safefile.OpenDir(w.root) }, ".jp.toml"},
 		{func() (*os.Root, error) { return safefile.OpenDir(w.user) }, "config.toml"},
 	} {
@@ -96,9 +96,9 @@ func (w *Workspace) configured() map[string]any {
 // globalConfigDir returns the directory of JP's configuration for all workspaces; empty where the environment does not
 // tell.
 func globalConfigDir(getenv func(string) string, goos string) string {
-	home := trust.Home(getenv)
+	home := config.Home(getenv)
 	if dir := getenv("JP_GLOBAL_CONFIG_DIR"); dir != "" {
-		if expanded, ok := trust.Expand(dir, home); ok {
+		if expanded, ok := config.Expand(dir, home); ok {
 			return expanded
 		}
 		return dir

@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 func TestReadEventsLimit(t *testing.T) {
@@ -195,7 +195,7 @@ func TestLinkedStore(t *testing.T) {
 	if len(lines) > 0 || len(problems) != 1 || problems[0].Kind != store.Outside {
 		t.Errorf("a link out of the project: listed %q, %v", lines, problems)
 	}
-	var outside *trust.OutsideError
+	var outside *config.OutsideError
 	if err := os.RemoveAll(f.data); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // New is a conversation that is to be made.
@@ -316,7 +316,7 @@ func (c *writing) openStore(i int) (bool, error) {
 	if i == userStore {
 		parent, err = safefile.OpenDir(c.w.user)
 	} else {
-		parent, err = trust.OpenDir(c.w.root, storageDir, c.w.getenv)
+		parent, err = config.OpenDir(c.w.root, storageDir, c.w.getenv)
 	}
 	if err != nil {
 		return false, c.failed(i, err)

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // The two stores of a workspace, as indexes.
@@ -57,7 +57,7 @@ func (w *Workspace) Open(context.Context) (*session, []store.Problem, error) {
 			})
 		}
 	}
-	open(projectStore, func() (*os.Root, error) { return trust.OpenDir(w.root, storageDir+"/"+conversationsDir, w.getenv) })
+	open(projectStore, func() (*os.Root, error) { return config.OpenDir(w.root, storageDir+"/"+conversationsDir, w.getenv) })
 	if w.user != "" {
 		s.paths[userStore] = filepath.Join(w.user, conversationsDir)
 		open(userStore, func() (*os.Root, error) { return safefile.OpenDir(s.paths[userStore]) })
@@ -69,7 +69,7 @@ func (w *Workspace) Open(context.Context) (*session, []store.Problem, error) {
 }
 
 func kindOf(err error) store.ProblemKind {
-	var outside *trust.OutsideError
+	var outside *config.OutsideError
 	switch {
 	case errors.As(err, &outside), errors.Is(err, errLeavesStore):
 		return store.Outside

@@ -288,7 +288,7 @@ func random(r *rand.Rand) operation {
 	case 0, 1, 2:
 		return operation{input: session.Submit{Conversation: conversation, Input: []session.Part{{Text: "hello"}}}}
 	case 3:
-		return operation{input: session.Remove{Conversation: conversation, Force: r.IntN(3) == 0}}
+		return operation{input: session.Remove{Conversation: conversation}}
 	case 4:
 		return operation{input: session.Interrupt{Chain: r.IntN(2) == 0}}
 	case 5:

@@ -13,11 +13,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Store is a store of the sessions of a program. It holds no open files and is safe for
@@ -112,7 +112,7 @@ func (i *IDs) Claims(text string) bool {
 // InHome returns a path in the user's home directory, or "" where the environment does not
 // tell where that is.
 func InHome(getenv func(string) string, elem ...string) string {
-	home := trust.Home(getenv)
+	home := config.Home(getenv)
 	if home == "" {
 		return ""
 	}

@@ -1,17 +1,4 @@
-// Package trust decides which directories outside of a project a project's own
-// files may lead to, and opens directories that those files name.
-//
-// A project may be a clone of somebody else's repository, and version control
-// carries links: a directory that a project names, or a link in it, must lead to a
-// place inside of the project, or into a directory that the user trusts. Users list
-// these in their own configuration file, which no project can change:
-//
-//	# ~/.config/convtools/convtools.toml
-//	[trust]
-//	directories = ["~/notes", "/srv/shared"]
-//
-// The package writes nothing, and never takes the setting from a file of a project.
-package trust
+package config
 
 import (
 	"errors"
@@ -21,6 +8,10 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
+
+// A project may be a clone of somebody else's repository, and version control carries
+// links: a directory that a project names, or a link in it, must lead to a place inside
+// of the project, or into a directory that the user trusts.
 
 // OutsideError is the error for a path of a project that leads out of it, and to
 // no directory that the user trusts.
@@ -56,7 +47,7 @@ func (e *OutsideError) Hint() string {
 // trusts. What is opened is inside of one of these even when a link changes
 // meanwhile. The user's configuration, which getenv finds, is read only for a path
 // that leads out of the project, and the error is an [*OutsideError] where it is not
-// allowed to.
+// allowed to, also since [trust] is wrong.
 func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -69,11 +60,8 @@ func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	if opened, err := openBelow(real, target); !errors.Is(err, errNotBelow) {
 		return opened, err
 	}
-	trusted, err := Directories(getenv)
-	if err != nil {
-		return nil, err
-	}
-	for _, dir := range trusted {
+	user := readUser(getenv)
+	for _, dir := range user.Trusted {
 		dir, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			continue // There is no such directory, and so nothing in it.
@@ -82,8 +70,7 @@ func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 			return opened, err
 		}
 	}
-	_, name, _ := UserFile(getenv)
-	return nil, &OutsideError{Path: path, Target: target, UserFile: name}
+	return nil, &OutsideError{Path: path, Target: target, UserFile: user.UserFile}
 }
 
 // errNotBelow reports that a path is not inside of a directory.
@@ -102,4 +89,20 @@ func openBelow(dir, target string) (*os.Root, error) {
 	}
 	defer around.Close()
 	return safefile.OpenDirIn(around, path)
+}
+
+// trusts reports whether a directory is one that the user trusts, or below one.
+func (c *Config) trusts(root string) bool {
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return false
+	}
+	for _, dir := range c.Trusted {
+		if dir, err := filepath.EvalSymlinks(dir); err == nil {
+			if below, err := filepath.Rel(dir, real); err == nil && filepath.IsLocal(below) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -1,4 +1,4 @@
-package settings
+package config
 
 import (
 	"bytes"
@@ -14,27 +14,27 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/tomlpos"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // AddDirectory adds a directory to those of a kind of store in the user's configuration
 // file, whose name in messages it returns, and reports whether it was not there. What else
 // stands in the file stays as it is. The error is an [*Error] where that cannot be done.
 func AddDirectory(getenv func(string) string, kind, dir string) (file string, added bool, err error) {
-	path, name, ok := trust.UserFile(getenv)
+	path, name, ok := UserFile(getenv)
 	if !ok {
-		return "", false, &Error{Problems: []string{"it is not known where it is: there is no home directory"}}
+		return "", false, failure("the configuration", "it is not known where it is: there is no home directory")
 	}
 	src, err := safefile.Read(path, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return name, false, &Error{File: name, Err: err}
+		return name, false, failure(name, err.Error())
 	}
-	changed, err := withDirectory(src, kind, dir, trust.Home(getenv))
+	changed, err := withDirectory(src, kind, dir, Home(getenv))
 	switch {
 	case err != nil:
-		return name, false, &Error{File: name, Err: err}
+		return name, false, failure(name, err.Error())
 	case changed == nil:
 		return name, false, nil
 	}
@@ -44,6 +44,10 @@ func AddDirectory(getenv func(string) string, kind, dir string) (file string, ad
 	return name, true, safefile.Write(path, changed, 0o600)
 }
 
+func failure(file, message string) error {
+	return &Error{Problems: []Problem{{Diagnostic: diag.Diagnostic{File: file, Message: message}}}}
+}
+
 // withDirectory returns a document with a directory among those of a kind of store, or nil
 // where it is one of them.
 func withDirectory(src []byte, kind, dir, home string) ([]byte, error) {
@@ -51,12 +55,12 @@ func withDirectory(src []byte, kind, dir, home string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	stores := tableIn(want, Table)
+	stores := tableIn(want, "stores")
 	directories := tableIn(stores, "directories")
 	have, isArray := directories[kind].([]any)
 	for _, item := range have {
 		text, _ := item.(string)
-		if expanded, _ := trust.Expand(text, home); expanded == dir {
+		if expanded, _ := Expand(text, home); expanded == dir {
 			return nil, nil
 		}
 	}
@@ -69,7 +73,7 @@ func withDirectory(src []byte, kind, dir, home string) ([]byte, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("it is written in a way that is not changed by itself: add %s to directories.%s in [%s]", quoted, kind, Table)
+	return nil, fmt.Errorf("it is written in a way that is not changed by itself: add %s to directories.%s in [%s]", quoted, kind, "stores")
 }
 
 func decoded(src []byte) (map[string]any, error) {
@@ -102,13 +106,13 @@ func additions(src []byte, kind, quoted string) [][]byte {
 			end = st.End + i + 1
 		}
 		switch name := strings.Join(append(slices.Clip(table), st.Name...), " "); {
-		case st.Header && slices.Equal(st.Name, []string{Table}):
+		case st.Header && slices.Equal(st.Name, []string{"stores"}):
 			all = append(all, insert(end, "directories."+kind+" = ["+quoted+"]\n"))
-		case st.Header && slices.Equal(st.Name, []string{Table, "directories"}):
+		case st.Header && slices.Equal(st.Name, []string{"stores", "directories"}):
 			all = append(all, insert(end, kind+" = ["+quoted+"]\n"))
-		case !st.Header && (name == Table || name == Table+" directories"):
+		case !st.Header && (name == "stores" || name == "stores directories"):
 			return nil // nothing is added to an inline table
-		case !st.Header && name == Table+" directories "+kind && src[st.End-1] == ']':
+		case !st.Header && name == "stores directories "+kind && src[st.End-1] == ']':
 			all = append(all, insert(st.End-1, ", "+quoted), insert(st.End-1, quoted))
 		}
 	}
@@ -118,5 +122,5 @@ func additions(src []byte, kind, quoted string) [][]byte {
 	} else if src[len(src)-1] != '\n' {
 		gap = "\n\n"
 	}
-	return append(all, insert(len(src), gap+"["+Table+".directories]\n"+kind+" = ["+quoted+"]\n"))
+	return append(all, insert(len(src), gap+"["+"stores.directories]\n"+kind+" = ["+quoted+"]\n"))
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package trust_test
+package config_test
 
 import (
 	"path/filepath"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/convtools/convtools/runtime/trust"
+	"github.com/convtools/convtools/runtime/config"
 )
 
 // A FIFO must not keep anybody waiting.
@@ -20,7 +20,7 @@ func TestFIFO(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		_, err := trust.OpenDir(l.project, "pipe", nil)
+		_, err := config.OpenDir(l.project, "pipe", nil)
 		done <- err
 	}()
 	select {

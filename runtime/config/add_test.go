@@ -1,4 +1,4 @@
-package settings_test
+package config_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/runtime/store/settings"
+	"github.com/convtools/convtools/runtime/config"
 )
 
 func TestAddDirectory(t *testing.T) {
@@ -32,14 +32,15 @@ func TestAddDirectory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			u := newUser(t, c.before)
+			u := newLab(t)
+			u.setting(c.before)
 			path := filepath.Join(u.home, ".config", "convtools", "convtools.toml")
-			_, added, err := settings.AddDirectory(u.getenv, "jp", filepath.FromSlash("/w"))
+			_, added, err := config.AddDirectory(u.getenv, "jp", filepath.FromSlash("/w"))
 			now, readErr := os.ReadFile(path)
 			if readErr != nil {
 				t.Fatal(readErr)
 			}
-			var wrong *settings.Error
+			var wrong *config.Error
 			if errors.As(err, &wrong) {
 				if !strings.Contains(err.Error(), c.after) || string(now) != c.before {
 					t.Errorf("%v; %s", err, now)

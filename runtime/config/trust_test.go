@@ -1,4 +1,4 @@
-package trust_test
+package config_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/runtime/trust"
+	"github.com/convtools/convtools/runtime/config"
 )
 
 // lab is a project and a home directory beside it.
@@ -120,7 +120,7 @@ func TestOpenDir(t *testing.T) {
 			t.Parallel()
 			l := newLab(t)
 			tt.make(l)
-			root, err := trust.OpenDir(l.project, "docs/kb", l.getenv)
+			root, err := config.OpenDir(l.project, "docs/kb", l.getenv)
 			if tt.outside == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -131,11 +131,11 @@ func TestOpenDir(t *testing.T) {
 				}
 				return
 			}
-			var outside *trust.OutsideError
+			var outside *config.OutsideError
 			if !errors.As(err, &outside) {
 				t.Fatalf("OpenDir: %v, want an OutsideError", err)
 			}
-			want := trust.OutsideError{
+			want := config.OutsideError{
 				Path: "docs/kb", Target: filepath.Join(l.base, filepath.FromSlash(tt.outside)),
 				UserFile: "~/.config/convtools/convtools.toml",
 			}
@@ -152,11 +152,11 @@ func TestOpenDirErrors(t *testing.T) {
 	l.write("project/file", "")
 	l.link("nothing", "project/dangling")
 	for _, path := range []string{"missing", "dangling"} {
-		if _, err := trust.OpenDir(l.project, path, l.getenv); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := config.OpenDir(l.project, path, l.getenv); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v, want %v", path, err, fs.ErrNotExist)
 		}
 	}
-	if _, err := trust.OpenDir(l.project, "file", l.getenv); err == nil {
+	if _, err := config.OpenDir(l.project, "file", l.getenv); err == nil {
 		t.Error("a file was opened as a directory")
 	}
 }
@@ -178,10 +178,10 @@ func TestDirectories(t *testing.T) {
 		{"a relative path", "[trust]\ndirectories = [\"notes\"]", nil, `"notes" in directories of [trust] is not an absolute path`},
 		{"another's home", "[trust]\ndirectories = [\"~root\"]", nil, `"~root" in directories of [trust] is not an absolute path`},
 		{"an empty path", "[trust]\ndirectories = [\"\"]", nil, `"" in directories of [trust] is not an absolute path`},
-		{"not an array", "[trust]\ndirectories = \"/srv\"", nil, "directories of [trust] must be an array of strings"},
-		{"not a string", "[trust]\ndirectories = [1]", nil, "directories of [trust] must be an array of strings"},
+		{"not an array", "[trust]\ndirectories = \"/srv\"", nil, `"directories" in [trust] has to be an array of strings`},
+		{"not a string", "[trust]\ndirectories = [1]", nil, `"directories" in [trust] has to be an array of strings`},
 		{"an unknown key", "[trust]\ndirectory = [\"/srv\"]", nil, `unknown key "directory" in [trust]`},
-		{"not a table", "trust = true", nil, "trust must be a table"},
+		{"not a table", "trust = true", nil, `"trust" has to be a table, not a boolean`},
 		{"not TOML", "[trust", nil, "expected"},
 	}
 	for _, tt := range tests {
@@ -189,7 +189,8 @@ func TestDirectories(t *testing.T) {
 			t.Parallel()
 			l := newLab(t)
 			l.setting(tt.file)
-			got, err := trust.Directories(l.getenv)
+			c := config.Read(l.project, l.getenv)
+			got, err := c.Trusted, c.Wrong("trust")
 			if tt.problem == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -224,8 +225,8 @@ func TestDirectoriesWithoutFile(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
 	for _, getenv := range []func(string) string{nil, l.getenv, func(string) string { return "" }} {
-		if dirs, err := trust.Directories(getenv); dirs != nil || err != nil {
-			t.Errorf("Directories = %v, %v; want nothing", dirs, err)
+		if c := config.Read(l.project, getenv); c.Trusted != nil || c.Problems != nil {
+			t.Errorf("%v, %v; want nothing", c.Trusted, c.Problems)
 		}
 	}
 }
@@ -234,14 +235,14 @@ func TestStateDir(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	want := map[string]map[string]string{ // by system and variable
-		"windows": {"LOCALAPPDATA": base, "USERPROFILE": filepath.Join(base, "AppData", "Local")},
+		"windows": {"LocalAppData": base},
 		"darwin":  {"HOME": filepath.Join(base, "Library", "Application Support")},
 	}[runtime.GOOS]
 	if want == nil {
 		want = map[string]string{"HOME": filepath.Join(base, ".local", "state"), "XDG_STATE_HOME": base}
 	}
 	for variable, dir := range want {
-		got := trust.StateDir(func(name string) string {
+		got := config.StateDir(func(name string) string {
 			if name == variable {
 				return base
 			}
@@ -252,7 +253,7 @@ func TestStateDir(t *testing.T) {
 		}
 	}
 	for _, value := range []string{"", "relative"} {
-		if got := trust.StateDir(func(name string) string { return value }); got != "" {
+		if got := config.StateDir(func(name string) string { return value }); got != "" {
 			t.Errorf("%q: %q", value, got)
 		}
 	}
