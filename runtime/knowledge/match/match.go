@@ -68,19 +68,6 @@ type Result struct {
 	AlreadyLearned []int
 	// Missed are the patterns that match nothing, in the order in which they came.
 	Missed []Miss
-	// Ambiguous are the patterns that were taken as names, and as globs would match
-	// other subjects too.
-	Ambiguous []Ambiguity
-}
-
-// Ambiguity is a pattern that is the name of a subject and a glob.
-type Ambiguity struct {
-	Pattern string
-	// Others is how many subjects the glob matches that do not have the name.
-	Others int
-	// Glob is the same glob written so that it is no name; empty where there is no
-	// simple way.
-	Glob string
 }
 
 // Miss is a pattern that matches nothing.
@@ -220,13 +207,6 @@ func (s *Set) resolve(ctx context.Context, patterns []string, skipLearned bool, 
 			}
 		}
 		result.Literal = byName && len(patterns) == 1 && len(found) == 1
-		if byName && hasMeta(pattern) {
-			others, _ := s.globbed(ctx, pattern, &globs)
-			others = slices.DeleteFunc(others, func(i int) bool { return known(i) || slices.Contains(found, i) })
-			if len(others) > 0 {
-				result.Ambiguous = append(result.Ambiguous, Ambiguity{pattern, len(others), s.asGlob(pattern)})
-			}
-		}
 		onlyKnown := !slices.ContainsFunc(found, func(i int) bool { return !known(i) })
 		for _, i := range found {
 			switch {
@@ -253,16 +233,6 @@ func until(ctx context.Context, n int) iter.Seq[int] {
 			}
 		}
 	}
-}
-
-// asGlob returns a glob in braces, which stands for the same but is the name of
-// nothing, or else nothing.
-func (s *Set) asGlob(pattern string) string {
-	glob := "{" + pattern + "}"
-	if strings.Contains(pattern, ",") || len(glob) > maxPatternBytes || s.named(glob) != nil {
-		return ""
-	}
-	return glob
 }
 
 // spellings returns the pattern in NFC, and what is left of it without what people put
@@ -383,11 +353,11 @@ func (s *Set) globbed(ctx context.Context, pattern string, globs *int) (found []
 		if err != nil {
 			return nil, err.Error()
 		}
-		if *globs -= len(compiled); *globs < 0 {
+		if *globs -= compiled.alternatives; *globs < 0 {
 			return nil, "was not tried: the { } of the call stand for too much together; use fewer of them, or ask for it in another call"
 		}
 		for n := range until(ctx, len(s.visible)) {
-			if i := s.visible[n]; matchAny(compiled, s.all[i].Slug, s.all[i].PathSlug) {
+			if i := s.visible[n]; matchAny(&compiled, s.all[i].Slug, s.all[i].PathSlug) {
 				found = append(found, i)
 			}
 		}
@@ -398,17 +368,12 @@ func (s *Set) globbed(ctx context.Context, pattern string, globs *int) (found []
 	return nil, ""
 }
 
-// matchAny reports whether one of the globs matches one of the names. Most often a
-// name is the same as the one before it.
-func matchAny(globs []glob, names ...string) bool {
-	for _, g := range globs {
-		for n, name := range names {
-			if n > 0 && name == names[n-1] {
-				continue
-			}
-			if g.match(name) {
-				return true
-			}
+// matchAny reports whether a glob matches one of the names. Most often a name is the
+// same as the one before it.
+func matchAny(g *glob, names ...string) bool {
+	for n, name := range names {
+		if (n == 0 || name != names[n-1]) && g.match(name) {
+			return true
 		}
 	}
 	return false

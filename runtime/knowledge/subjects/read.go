@@ -69,7 +69,7 @@ func (t *Tree) Describe(ctx context.Context) error {
 	}
 	return t.each(ctx, len(skills), func(i int, o *opener) {
 		if begin, _, err := o.begin(skills[i], maxFrontMatter); err == nil {
-			skills[i].Description = ReadFrontMatter(begin).Description
+			skills[i].Description, _ = DescriptionOf(begin) // checks say what is wrong with it
 		}
 	})
 }
