@@ -138,7 +138,7 @@ func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Com
 		parts := c.template(t, v.Value)
 		c.scalars(t, v.Value, parts)
 		for _, part := range parts {
-			if p := t.Param(part.Value); p != nil && p.Kind == ir.String && len(p.Enum) == 0 && p.Pattern == "" && p.Format == "" {
+			if p := t.Param(part.Value); p != nil && !c.unsound[p.Name] && p.Kind == ir.String && len(p.Enum) == 0 && p.Pattern == "" && p.Format == "" {
 				c.reportf(v.Value.At, "CT039", "give it an enum, a pattern or a format, or pass it as an argument", "%s is any text, and programs run what some variables name", p.Name)
 			}
 		}

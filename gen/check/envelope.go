@@ -13,6 +13,7 @@ import (
 // answer judges the form of a tool's answer.
 func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 	command := tool.Handler == ir.HandlerCommand
+	doubtful := t.At.Key("answer").Doubtful() || t.At.Key("handler").Doubtful()
 	limit := t.MaxChars
 	switch {
 	case tool.Answer == ir.TextAnswer || tool.Answer == ir.JSONAnswer:
@@ -20,7 +21,7 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 		if t.Envelope != nil {
 			c.reportName(t.Envelope.At, "CT031", `drop the table, or answer = "`+t.Answer.Value+`"`, "%s has no envelope", form)
 		}
-		if command && tool.Answer == ir.TextAnswer {
+		if command && tool.Answer == ir.TextAnswer && !doubtful {
 			c.report(t.Answer.At, "CT031", form+" needs a handler in Go", `leave answer out: what a command prints is the text of an element`)
 		}
 	case tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil && t.Envelope.MaxChars.Set:
@@ -29,11 +30,11 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 		}
 		limit = t.Envelope.MaxChars
 	}
-	if t.Result != nil && tool.Answer == ir.JSONAnswer && command {
+	if t.Result != nil && tool.Answer == ir.JSONAnswer && command && !doubtful {
 		c.reportName(t.Result.At, "CT031", "drop the table", "an answer in JSON of a command is what that prints, and has no result")
 	}
 	c.cut(tool, t)
-	if t.Result != nil && tool.Answer != ir.JSONAnswer && tool.Answer != "" {
+	if t.Result != nil && tool.Answer != ir.JSONAnswer && tool.Answer != "" && !doubtful {
 		c.reportName(t.Result.At, "CT031", `add answer = "json", or drop the table`, "only an answer in JSON has a result")
 	}
 	most := int64(10_000_000)
@@ -176,7 +177,7 @@ func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) 
 	if s.Beside.Value && root {
 		c.report(s.Beside.At, "CT022", "nothing stands before the root", "drop it")
 	}
-	if s.TextFrom.Set && !s.Body.Set {
+	if s.TextFrom.Set && !s.Body.Set && !s.At.Key("body").Doubtful() {
 		c.report(s.TextFrom.At, "CT021", "text_from needs a body to fill", "")
 	}
 	if s.From.Set && (s.From.Value != "records" || root) {
@@ -196,6 +197,7 @@ func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) 
 	read := func(f spec.Field[string]) {
 		switch {
 		case !f.Set:
+		case t.Command == nil && c.spec.At.Key("command").Doubtful():
 		case !isSource(t, f.Value):
 			c.reportf(f.At, "CT021", pathHint, "%q is not a key of a JSON object that can be read here", f.Value)
 		case keys[f.Value] && !root: // the root is not read from JSON
@@ -296,7 +298,7 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 		p := c.known(t, s.Param.At, "CT021", s.Param.Value)
 		want := map[ir.AttributeType]ir.Kind{ir.TextAttribute: ir.String, ir.IntegerAttribute: ir.Integer, ir.BooleanAttribute: ir.Boolean}[a.Type]
 		switch {
-		case p == nil, a.Type == "", p.Kind == "":
+		case p == nil, a.Type == "", p.Kind == "", c.unsound[p.Name], !c.spec.Envelope.Root.Set:
 		case !root || p.Pointer() || p.Kind != want || p.Kind == ir.String && len(p.Enum) == 0:
 			c.reportf(s.Param.At, "CT021", "param is for the root, and for parameters of the same type that always have a value; strings need an enum", "%s cannot be shown here", s.Param.Value)
 		}

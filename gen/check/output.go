@@ -135,6 +135,8 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *co
 	case "regexp":
 		re, err := regexp.Compile(out.Pattern)
 		switch {
+		case o.At.Key("pattern").Doubtful():
+			return
 		case !o.Pattern.Set:
 			c.report(o.At, "CT038", "the form regexp needs a pattern", "")
 			return
@@ -157,7 +159,7 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *co
 	}
 	if record := recordElement(s); record != nil && isBare(record) {
 		// A record that is nothing but a body is a text.
-		if len(names) > 0 && out.Form != "text" {
+		if len(names) > 0 && out.Form != "text" && record.At.Sound() {
 			c.reportf(at, "CT038", "give the element a text_from beside attributes, or print records without fields", "%s is a text and has no fields", record.Name.Value)
 		}
 		return
@@ -188,6 +190,9 @@ func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) {
 		return
 	}
 	if len(names) == 0 {
+		if s.Command.Output.At.Key("fields").Doubtful() {
+			return
+		}
 		c.reportf(at, "CT038", "name the fields of a record", "without fields a record is a text, and %s is more", e.Name.Value)
 		return
 	}

@@ -23,7 +23,7 @@ func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param 
 	for i := range list {
 		before := len(c.diags)
 		p := c.param(&list[i], owner, depth)
-		if depth == 0 && !c.sound(&list[i], before) {
+		if depth == 0 && (!c.sound(&list[i], before) || list[i].Default.Set && p.Default == nil) {
 			c.unsound[p.Name] = true
 		}
 		out = append(out, p)
@@ -111,7 +111,7 @@ func (c *checker) within(s *spec.Param, p *ir.Param, name string, depth int) {
 // items judges what every item of an array is.
 func (c *checker) items(s *spec.Param, name string, depth int) *ir.Param {
 	p := &ir.Param{Kind: ir.String}
-	if s.Items.Type.Set {
+	if s.Items.Type.Set || s.Items.At.Key("type").Doubtful() {
 		p.Kind = ir.Kind(c.choice(s.Items.Type, "type", kinds()...))
 	}
 	if s.Items.Summary.Set {
@@ -142,6 +142,7 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 			c.reportf(s.At, "CT032", "add a table to members, or a key with variants", "the object has no members")
 		}
 		return
+	case s.At.Key("key").Doubtful():
 	case !s.Key.Set:
 		c.reportName(s.At, "CT032", `add key = "…", the member whose value tells them apart`, "nothing tells the variants of the object apart")
 	case len(s.Members) > 0:
@@ -212,6 +213,9 @@ func (c *checker) defaultValue(s *spec.Param, p *ir.Param) any {
 	}
 	if v := typed(s.Default.Value, p); v != nil {
 		return v
+	}
+	if p.Kind == ir.Array && (p.Item().Kind == "" || s.At.Key("items").Doubtful()) {
+		return nil
 	}
 	c.reportf(s.Default.At, "CT008", "", "the default of %s must be %s", s.Name, wants)
 	return nil
@@ -317,7 +321,7 @@ func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 		c.report(f.At, "CT007", "a size cannot be negative", "")
 	case math.IsNaN(n) || math.IsInf(n, 0):
 		c.report(f.At, "CT007", "JSON has no such number", "")
-	case kind == ir.Number:
+	case kind == ir.Number, kind == "":
 	case n != math.Trunc(n):
 		c.reportf(f.At, "CT007", `write a whole number, or type = "number"`, "an integer cannot have the bound %v", n)
 	case math.Abs(n) > largest:
@@ -359,7 +363,7 @@ func (c *checker) enum(s *spec.Param, out ir.Constraints) {
 func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 	says, pattern := s.Constraints["pattern_says"], s.Constraints["pattern"]
 	switch {
-	case !says.Set:
+	case !says.Set, s.At.Key("pattern").Doubtful():
 	case !pattern.Set:
 		c.report(says.At, "CT011", "there is no pattern for pattern_says to explain", "")
 	case strings.TrimSpace(out.PatternSays) == "" || !oneLine(out.PatternSays):
@@ -371,7 +375,7 @@ func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 	if why := notPortable(out.Pattern); why != "" {
 		c.reportf(pattern.At, "CT011", "", "the pattern %s", why)
 	}
-	if !says.Set {
+	if !says.Set && !s.At.Key("pattern_says").Doubtful() {
 		c.report(pattern.At, "CT011", "the pattern does not say what it asks for", `add pattern_says, which completes "must …": a regular expression is no error message`)
 	}
 	if out.NotBlank || out.SingleLine {
@@ -432,7 +436,7 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []contract.Repair {
 		repair := contract.Repair(c.choice(spec.Field[string]{Value: name, Set: true, At: at}, "a repair",
 			"from_string", "from_integer", "from_scalar", "clamp", "spelling"))
 		switch {
-		case repair == "" || p.Kind == "":
+		case repair == "", p.Kind == "", !fits[repair] && !s.At.Sound():
 		case !fits[repair] && p.OneOrMany && (repair == contract.FromString || repair == contract.FromScalar):
 			c.reportf(at, "CT012", "leave it out: one_or_many takes a string, and an array inside of one, as they are", "%s has nothing to repair in %s", name, s.Name)
 		case !fits[repair]:

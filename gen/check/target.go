@@ -169,7 +169,8 @@ func (c *checker) deliverable(made *ir.Targets, t *ir.Tool) {
 			}
 			told := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == at.Span() && d.Rule != "CT029" })
 			inside := strings.Contains(problem, ": "+t.Name+".")
-			if !told && at.Span() != (diag.Span{}) && (!inside || len(c.unsound) == 0) {
+			known := c.spec.Name.Set && c.spec.Description.Set
+			if !told && known && (!inside || len(c.unsound) == 0) {
 				c.report(at, "CT029", problem, "")
 			}
 		}

@@ -91,23 +91,24 @@ func (l *loader) table(at Place, kind, what string, m map[string]any, into refle
 // libraries match keys in any case, which would make two spellings of one key
 // fight over its value.
 func (l *loader) unknown(at Place, kind, what string, m map[string]any) {
-	var known []string
+	var known, absent []string
 	for _, key := range Keys()[kind] {
 		known = append(known, key.Name)
+		if _, there := m[key.Name]; !there {
+			absent = append(absent, key.Name)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if slices.Contains(known, name) {
 			continue
 		}
 		hint := "keys of " + what + ": " + strings.Join(known, ", ")
-		if meant := near.Name(name, known); meant != "" {
+		if meant := cmp.Or(near.Name(name, absent), near.Name(name, known)); meant != "" {
 			hint = fmt.Sprintf("did you mean %q?", meant)
 			at.Key(meant).doubt()
 		} else {
-			for _, key := range known {
-				if _, there := m[key]; !there {
-					at.Key(key).doubt()
-				}
+			for _, key := range absent {
+				at.Key(key).doubt()
 			}
 		}
 		l.report(at.File, at.Key(name).KeySpan(), RuleUnknown, fmt.Sprintf("unknown key %q in %s", name, what), hint)

@@ -267,7 +267,7 @@ func (l *loader) tool(file *File, root map[string]any) *Tool {
 	t := &Tool{File: file}
 	at := Place{File: file}
 	l.table(at, ToolKind, "a tool", root, reflect.ValueOf(t).Elem())
-	if t.Envelope == nil && t.needsEnvelope() {
+	if t.Envelope == nil && t.needsEnvelope() && !at.Key("answer").Doubtful() {
 		l.missing(at, "a tool", "envelope")
 	}
 	if t.Result == nil && t.Answer.Value == "json" && t.Command == nil {

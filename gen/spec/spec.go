@@ -229,11 +229,11 @@ type Envelope struct {
 
 // Element returns the element of that name, the first of several, or nil.
 func (e *Envelope) Element(name string) *Element {
-	if e == nil || name == "" {
+	if e == nil {
 		return nil
 	}
 	for i := range e.Elements {
-		if e.Elements[i].Name.Value == name {
+		if e.Elements[i].Name.Set && e.Elements[i].Name.Value == name {
 			return &e.Elements[i]
 		}
 	}

@@ -29,11 +29,13 @@ type Store struct {
 	Project *project.Project
 	Getenv  func(string) string
 	Cache   *filecache.Book
+	// Moved are directories in the place that may be links to elsewhere.
+	Moved []string
 }
 
 // New returns a store of a kind in a directory.
 func New(o store.Options, kind, dir string, parse func(text string) (transcript.ID, error)) Store {
-	return Store{kind, dir, parse, o.Project, o.Env(), o.Cache.Of(kind, dir)}
+	return Store{Kind: kind, Dir: dir, Parse: parse, Project: o.Project, Getenv: o.Env(), Cache: o.Cache.Of(kind, dir)}
 }
 
 // Name implements [store.Store].

@@ -1,18 +1,20 @@
-package recorded
+package history
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Script is what is recorded of a conversation in a file.
+// Script is what is recorded of a conversation.
 type Script interface {
 	// Tell tells the events that were not told. The error is [ErrStopped] where no more are
 	// wanted, and a [*store.DamageError] where they end early.
@@ -21,6 +23,59 @@ type Script interface {
 
 // ErrStopped ends the telling of events where no more are wanted.
 var ErrStopped = errors.New("no more events are wanted")
+
+// ErrRewritten is the error of a script whose file was rewritten while it was read.
+var ErrRewritten error = &store.DamageError{Err: errors.New("the file was rewritten while it was read")}
+
+// Teller hands over the events of a conversation, and describes them, as [store.Record] has it.
+type Teller struct {
+	// Totals describes the events up to here.
+	Totals store.Totals
+	// Yield is called with each of them; nil counts them alone.
+	Yield func(*transcript.Event) bool
+	event transcript.Event
+}
+
+// Tell hands over an event, which has no index yet.
+func (t *Teller) Tell(x transcript.Event) error {
+	x.Index = t.Totals.Events
+	t.Totals.Events++
+	t.Totals.LastAt = x.Time
+	t.event = x
+	if t.Yield != nil && !t.Yield(&t.event) {
+		return ErrStopped
+	}
+	return nil
+}
+
+// TellAll hands over the events that a talk has, which another conversation may have too.
+func (t *Teller) TellAll(talk *Talk, copied bool) error {
+	t.Totals.Turns = talk.Turn
+	t.Totals.Skipped += talk.Skipped
+	talk.Skipped = 0
+	for _, x := range talk.Take() {
+		x.Copied = copied
+		if err := t.Tell(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// End returns the totals, and why the events end, where that is an error.
+func (t *Teller) End(id transcript.ID, err error) (store.Totals, error) {
+	if err == nil || err == ErrStopped {
+		return t.Totals, nil
+	}
+	var damage *store.DamageError
+	if errors.As(err, &damage) {
+		err = &store.DamageError{Event: t.Totals.Events, Err: damage.Err}
+	} else {
+		err = fmt.Errorf("reading the events of %s: %w", id, err)
+	}
+	t.Totals.Events, t.Totals.LastAt, t.Totals.Uncounted = 0, time.Time{}, err
+	return t.Totals, err
+}
 
 // Growing is a [Script] in a file of lines that is appended to.
 type Growing interface {
@@ -55,7 +110,7 @@ type mark struct {
 	State  json.RawMessage
 }
 
-// Read reads a script from its beginning, as [store.Record] has it.
+// Read reads a script from its beginning, or from a mark, as [store.Record] has it.
 func Read(ctx context.Context, id transcript.ID, script Script, at *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
 	t := Teller{Yield: yield}
 	var from mark
@@ -67,10 +122,7 @@ func Read(ctx context.Context, id transcript.ID, script Script, at *[]byte, yiel
 		t.Totals = from.Totals
 	}
 	err := script.Tell(ctx, &t)
-	if err == ErrStopped {
-		return t.Totals, nil
-	}
-	if at != nil {
+	if at != nil && err != ErrStopped {
 		if *at = nil; canGrow && err == nil {
 			*at = from.next(ctx, growing, t.Totals)
 		}
@@ -108,9 +160,4 @@ func (m *mark) resume(ctx context.Context, script Growing, data []byte) bool {
 	*f.Read = m.Read
 	goes, err := script.Goes(ctx)
 	return goes && err == nil
-}
-
-// Rewritten returns the error of a script whose file was rewritten while it was read.
-func Rewritten() error {
-	return &store.DamageError{Err: errors.New("the file was rewritten while it was read")}
 }
