@@ -1,7 +1,7 @@
 // Package program is a model that runs a command for each response, such as the exec mode of another agent.
 //
 // The command gets the request on standard input and writes the answer to standard output. It ends with exit code 0;
-// any other is an error, of which the end of standard error is shown. It is started without a shell, in a process
+// any other is an error, of which the beginning and the end of standard error are shown. It is started without a shell, in a process
 // group of its own, and that group is killed when the request is cancelled or takes too long. Tools are not offered to
 // it: the answer is a text.
 //
@@ -36,6 +36,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,7 +105,7 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	}
 	if result.ExitCode != 0 {
 		failure.Message = fmt.Sprintf("the command ended with exit code %d", result.ExitCode)
-		if said := ending(result.Stderr); said != "" {
+		if said := outline(result.Stderr); said != "" {
 			failure.Message += " (on stderr: " + said + ")"
 		}
 		return model.Response{}, failure
@@ -156,13 +157,43 @@ func said(stdout []byte) (string, error) {
 // maxShown is how many characters of what a command has said are shown.
 const maxShown = 300
 
-// ending returns how what a command has said on standard error ends, on one line, safe to show.
-func ending(stderr []byte) string {
-	said := []rune(strings.Join(strings.Fields(string(stderr)), " "))
-	if len(said) > maxShown {
-		said = append([]rune("…"), said[len(said)-maxShown:]...)
+// outline returns how what a command has said on standard error begins and ends, or the last error in JSON there, safe to
+// show.
+func outline(stderr []byte) string {
+	said := string(stderr)
+	for _, line := range slices.Backward(strings.Split(said, "\n")) {
+		if message := messageOf(line); message != "" {
+			said = message
+			break
+		}
 	}
-	return text.Line(string(said))
+	shown := []rune(strings.Join(strings.Fields(said), " "))
+	if len(shown) > maxShown {
+		shown = slices.Concat(shown[:maxShown/2], []rune(" … "), shown[len(shown)-maxShown/2:])
+	}
+	return text.Line(string(shown))
+}
+
+// messageOf returns the message of an error in JSON as jp --format=json prints it, with what belongs to it; empty where
+// there is none.
+func messageOf(line string) string {
+	var e struct {
+		Message  string  `json:"message"`
+		Metadata [][]any `json:"metadata"` // pairs
+	}
+	if json.Unmarshal([]byte(line), &e) != nil || e.Message == "" {
+		return ""
+	}
+	var details []string
+	for _, pair := range e.Metadata {
+		if len(pair) == 2 {
+			details = append(details, fmt.Sprint(pair[1]))
+		}
+	}
+	if len(details) == 0 {
+		return e.Message
+	}
+	return e.Message + ": " + strings.Join(details, "; ")
 }
 
 type prompt struct {

@@ -270,7 +270,6 @@ expire. It may have some turns alone, and has the configuration in any case.
 		return c.named(cmd, args, "")
 	})
 	_ = flags.MarkHidden("yes") // fails only for a flag that is not there
-	cli.Rare(flags, "from", "reset-labels", "until", "wait")
 	return cmd
 }
 

@@ -39,7 +39,6 @@ func Command(host *toolset.Host) *cobra.Command {
 		c.ready(c.paged(cmd))
 		cmd.Flags().BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
 	}
-	cli.Rare(reads[3].Flags(), "all-projects")
 	ofIDs := append(reads, c.ready(c.pathCommand()), c.editCommand(), c.forkCommand(),
 		c.archiveCommand(), c.unarchiveCommand(), c.removeCommand(), c.restoreCommand())
 	for _, cmd := range ofIDs {
@@ -80,7 +79,6 @@ type commands struct {
 // paged has a command show what it prints page by page where that goes to a terminal.
 func (c *commands) paged(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().Bool("no-pager", false, "never start the pager, $PAGER or less, on a terminal")
-	cli.Rare(cmd.Flags(), "no-pager")
 	return cmd
 }
 

@@ -114,7 +114,6 @@ them: they are left out of lists and searches then, and can still be read.
 			}
 			return c.named(cmd, args, "")
 		})
-	cli.Rare(flags, "no-title", "unhide", "no-tmp", "dry-run", "wait")
 	return cmd
 }
 

@@ -78,8 +78,6 @@ Put -- before a pattern that starts with '-'.`,
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "write nothing, only set the exit code")
 	c.addFilterFlags(cmd, &g.Filter, &g.Ascending)
 	complete(cmd, c.completeIDs, "id")
-	cli.Rare(flags, "archived", "ascending", "case-sensitive", "descending", "heading", "hidden", "label",
-		"max-matches", "no-heading", "quiet", "sort", "source")
 	return cmd
 }
 

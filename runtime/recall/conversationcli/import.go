@@ -51,7 +51,7 @@ URL of a PostgreSQL database, postgres://…, it is there.`),
 	})
 	cmd.Flags().BoolVarP(&c.dryRun, "dry-run", "n", false, "show what would be added, and write nothing")
 	c.jsonFlag(cmd, "json-pretty", "print what has become of each export as JSON")
-	return cli.RareCommand(c.ready(cmd))
+	return c.ready(cmd)
 }
 
 // importing is the command "import" being executed.

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 )
 
@@ -53,7 +52,6 @@ Flags that are repeatable also take several values between commas, except for
 	flags.BoolVar(&o.full, "full", false, "show full times and titles in text output")
 	c.addFilterFlags(cmd, &o.Filter, &o.Ascending)
 	flags.BoolVar(&o.summary, "summary", false, "append an element with totals to JSON output")
-	cli.Rare(flags, "ascending", "descending", "hidden", "local", "offset", "source", "summary")
 	return cmd
 }
 

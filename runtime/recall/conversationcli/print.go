@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -61,7 +60,6 @@ which what was said is quoted.
 	oneOf(cmd, &p.style, "style", "s", "how `much`: user, chat, brief (default of text) or full", "user", "chat", "brief", "full")
 	flags.BoolVar(&p.compacted, "compacted", false, "as JP sends it to a model, with summaries")
 	flags.BoolVar(&p.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
-	cli.Rare(flags, "no-metadata")
 	return cmd
 }
 

@@ -87,7 +87,6 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 	anyOf(cmd, &s.Sources, "source", "", "only messages that this `PROGRAM` recorded; repeatable", conversations.Sources()...)
 	flags.StringVar(&s.Cursor, "cursor", "", "go on behind `CURSOR`, as a note has it")
 	s.jsonFlag(cmd, "json", "print the answer for programs, as JSON")
-	cli.Rare(flags, "cursor", "ids", "json", "order", "source")
 	cmd.AddCommand(s.showCommand(), s.statusCommand(), s.indexCommand())
 	return s.ready(s.paged(cmd))
 }

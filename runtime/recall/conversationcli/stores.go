@@ -45,7 +45,7 @@ that back.`,
 	}
 	c.jsonFlag(cmd, "json", "print everything that is known of them as JSON")
 	cmd.AddCommand(c.includeCommand())
-	return cli.RareCommand(c.ready(cmd))
+	return c.ready(cmd)
 }
 
 func (c *commands) includeCommand() *cobra.Command {
