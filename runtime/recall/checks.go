@@ -60,7 +60,7 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 func (f *family) checkSearch() (toolset.Check, bool) {
 	o := f.options(f.host.Dir)
 	o.AllProjects = true
-	sources, err := conversations.SearchSources(o)
+	sources, err := o.SearchSources()
 	if err != nil {
 		return toolset.Check{}, false
 	}
@@ -107,7 +107,7 @@ func (f *family) checkIndexes(check *toolset.Check, library *conversations.Libra
 func (f *family) checkHistories(ctx context.Context) []toolset.Check {
 	ctx, cancel := context.WithTimeout(ctx, builtinLimit)
 	defer cancel()
-	inventory, err := conversations.TakeInventory(ctx, conversations.Options{Dir: f.host.Dir, Getenv: f.host.Getenv, Now: f.host.Now})
+	inventory, err := conversations.Options{Dir: f.host.Dir, Getenv: f.host.Getenv, Now: f.host.Now}.Inventory(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return []toolset.Check{{
@@ -328,7 +328,7 @@ func whyUnlisted(err error, limit time.Duration) string {
 // unlisted is the checks where there is no list: a program of the user's choice is
 // to blame for that itself, unless it was not let.
 func (f *family) unlisted(cli toolset.Check, why string) []toolset.Check {
-	if f.line() != "" && conversations.Allowed(f.options(f.host.Dir)) == nil {
+	if f.line() != "" && f.options(f.host.Dir).Allowed() == nil {
 		f.blame(&cli, why)
 		return []toolset.Check{cli}
 	}

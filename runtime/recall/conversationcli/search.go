@@ -283,7 +283,7 @@ func (c *commands) statusCommand() *cobra.Command {
 func (c *commands) status(ctx context.Context) error {
 	options := c.options()
 	options.Once = true
-	sources, err := conversations.SearchSources(options)
+	sources, err := options.SearchSources()
 	if err != nil {
 		return err
 	}
