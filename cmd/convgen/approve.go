@@ -16,21 +16,17 @@ import (
 const mostApproved = 4 << 20
 
 // approve has the user approve what the tools of this folder run now.
-func approve(args []string, stdout, stderr io.Writer) int {
+func approve(args []string, stdout, stderr io.Writer) error {
+	if len(args) > 0 {
+		return misuse{message: fmt.Sprintf("unexpected argument %q", args[0])}
+	}
 	dir, err := findProject("")
-	if err == nil && len(args) > 0 {
-		err = fmt.Errorf("it takes no arguments, and got %q", args[0])
-	}
-	if err == nil {
-		s := &served{dir: dir, stderr: stderr}
-		s.load()
-		err = s.approve(stdout)
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "convgen approve: %v\n", err)
-		return exitWrong
+		return err
 	}
-	return exitOK
+	s := &served{dir: dir, stderr: stderr}
+	s.load()
+	return s.approve(stdout)
 }
 
 // approve keeps what the tools run now, and shows it.
@@ -38,32 +34,36 @@ func (s *served) approve(w io.Writer) error {
 	all := readAllApproved()
 	var prints []string
 	for _, t := range s.sorted() {
-		line, _ := s.runner.Lines.Lookup(t.Command.Line)
+		line, _ := t.runner.Lines.Lookup(t.Command.Line)
 		fmt.Fprintf(w, "%s (%s) runs %s\n", t.Name, t.Effect, process.JoinCommand(line.Command...))
-		prints = append(prints, s.fingerprint(t.Tool))
+		prints = append(prints, t.fingerprint())
 	}
 	all[s.dir] = prints
 	data, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return fmt.Errorf("writing what was approved: %w", err)
-	}
-	folder := filepath.Dir(approvedFile())
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("writing what was approved: %w", err)
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return fmt.Errorf("writing what was approved: %w", err)
-	}
-	defer root.Close()
-	staged, err := safefile.Stage(root, filepath.Base(approvedFile()), data, 0o600)
 	if err == nil {
-		err = root.Rename(staged, filepath.Base(approvedFile()))
+		err = writeApproved(data)
 	}
 	if err != nil {
 		return fmt.Errorf("writing what was approved: %w", err)
 	}
 	return nil
+}
+
+func writeApproved(data []byte) error {
+	folder, name := filepath.Split(approvedFile())
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	staged, err := safefile.Stage(root, name, data, 0o600)
+	if err == nil {
+		err = root.Rename(staged, name)
+	}
+	return err
 }
 
 // approvedFile is where it is kept what the user has approved: in the user's state

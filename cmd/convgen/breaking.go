@@ -2,14 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,57 +23,46 @@ import (
 
 // breaking compares a contract.lock, such as that of the last release, with
 // what the specs say now. It exits with 1 where a change breaks a caller.
-func breaking(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("breaking", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	dir := flags.String("C", ".", "")
-	asJSON := flags.Bool("json", false, "")
+func breaking(args []string, stdout, stderr io.Writer) error {
+	const hint = "convgen breaking -against git:v0.1.0, or with the file of a contract.lock"
+	flags, dir := flagsOf("breaking")
 	format := flags.String("format", "text", "")
+	asJSON := flags.Bool("json", false, "")
 	against := flags.String("against", "", "")
-	err := flags.Parse(args)
-	if err == nil && *against == "" && flags.NArg() == 1 {
-		*against = flags.Arg(0)
-	} else if err == nil && (flags.NArg() > 0 || *against == "") {
-		err = errors.New("it takes one contract to compare with")
+	if err := parse(flags, args, 1); err != nil {
+		return err
 	}
+	*against = cmp.Or(*against, flags.Arg(0))
 	if *asJSON {
 		*format = "json"
 	}
 	print := changePrinters()[*format]
-	if err == nil && print == nil {
-		err = fmt.Errorf("-format cannot be %q", *format)
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "convgen breaking: %v\nhint: convgen breaking -against git:v0.1.0, or with the file of a contract.lock\n", err)
-		return exitUsage
+	switch {
+	case *against == "":
+		return misuse{"it takes one contract to compare with", hint}
+	case print == nil:
+		return misuse{fmt.Sprintf("-format cannot be %q", *format), hint}
 	}
 	changes, unused, err := compareContracts(*dir, *against, stderr)
 	if err == nil {
 		err = print(stdout, changes)
 	}
-	if none := (noContract{}); errors.As(err, &none) {
-		fmt.Fprintf(stderr, "convgen breaking: %v\nhint: %s\n", err, none.hint)
-		return exitUsage // nothing is known to break
-	}
 	if err != nil {
-		fmt.Fprintf(stderr, "convgen breaking: %v\n", err)
-		return exitWrong
+		return err
 	}
 	for _, a := range unused {
 		fmt.Fprintf(stderr, "nothing breaks that is accepted: %s [%s]\n", a.Subject, a.Rule)
 	}
-	for _, c := range changes {
-		if c.Breaks() {
-			return exitWrong
-		}
+	if slices.ContainsFunc(changes, lock.Change.Breaks) {
+		return errTold
 	}
-	return exitOK
+	return nil
 }
 
 func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []ir.Accepted, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := openProject(dir)
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the project: %w", err)
+		return nil, nil, err
 	}
 	defer root.Close()
 	result, err := plan.Generate(root.FS())
@@ -98,14 +88,10 @@ func compareContracts(dir, against string, stderr io.Writer) ([]lock.Change, []i
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
-// noContract is that there is no contract to compare with.
-type noContract struct {
-	err  error
-	hint string
+// noContract is that there is no contract to compare with: nothing is known to break.
+func noContract(err error, hint string) misuse {
+	return misuse{fmt.Sprintf("reading the old contract: %v", err), hint}
 }
-
-func (n noContract) Error() string { return fmt.Sprintf("reading the old contract: %v", n.err) }
-func (n noContract) Unwrap() error { return n.err }
 
 // oldContract reads the contract to compare with: a file, or that of a revision.
 func oldContract(dir, against, generated string) ([]byte, error) {
@@ -113,12 +99,12 @@ func oldContract(dir, against, generated string) ([]byte, error) {
 	if !isGit {
 		data, err := os.ReadFile(against)
 		if err != nil {
-			return nil, noContract{err, "-against takes the file of a contract.lock, or git: and a revision that has one"}
+			return nil, noContract(err, "-against takes the file of a contract.lock, or git: and a revision that has one")
 		}
 		return data, nil
 	}
 	if revision == "" || strings.HasPrefix(revision, "-") || strings.Contains(revision, ":") {
-		return nil, noContract{fmt.Errorf("%q is not a revision", revision), "such as git:v0.1.0, git:main or git:HEAD~1"}
+		return nil, noContract(fmt.Errorf("%q is not a revision", revision), "such as git:v0.1.0, git:main or git:HEAD~1")
 	}
 	cmd := exec.Command("git", "show", revision+":./"+path.Join(generated, lock.File))
 	cmd.Dir = dir
@@ -130,7 +116,7 @@ func oldContract(dir, against, generated string) ([]byte, error) {
 		if said == "" {
 			said = err.Error() // git did not run
 		}
-		return nil, noContract{fmt.Errorf("git show %s: %s", revision, said), "commit generated/contract.lock; a clone that is shallow has to fetch the revision first"}
+		return nil, noContract(fmt.Errorf("git show %s: %s", revision, said), "commit generated/contract.lock; a clone that is shallow has to fetch the revision first")
 	}
 	return data, nil
 }

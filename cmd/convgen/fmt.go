@@ -3,9 +3,9 @@ package main
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/convtools/convtools/gen/format"
@@ -15,19 +15,15 @@ import (
 
 // formatFiles writes tools.toml and the specs it names, or the files that are named,
 // as they are best written. With -check it only names those that are not.
-func formatFiles(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("fmt", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	dir := flags.String("C", ".", "")
+func formatFiles(args []string, stdout, stderr io.Writer) error {
+	flags, dir := flagsOf("fmt")
 	check := flags.Bool("check", false, "")
-	if err := flags.Parse(args); err != nil {
-		fmt.Fprintf(stderr, "convgen fmt: %v\nhint: see convgen help\n", err)
-		return exitUsage
+	if err := parse(flags, args, math.MaxInt); err != nil {
+		return err
 	}
-	root, err := os.OpenRoot(*dir)
+	root, err := openProject(*dir)
 	if err != nil {
-		fmt.Fprintf(stderr, "convgen fmt: opening the project: %v\n", err)
-		return exitWrong
+		return err
 	}
 	defer root.Close()
 	names := flags.Args()
@@ -37,7 +33,7 @@ func formatFiles(args []string, stdout, stderr io.Writer) int {
 			names = append(names, file.Name)
 		}
 	}
-	code := exitOK
+	var wrong error
 	for _, name := range names {
 		changed, err := formatFile(root, name, *check)
 		switch {
@@ -49,10 +45,10 @@ func formatFiles(args []string, stdout, stderr io.Writer) int {
 			fmt.Fprintln(stdout, name)
 		}
 		if err != nil || changed && *check {
-			code = exitWrong
+			wrong = errTold
 		}
 	}
-	return code
+	return wrong
 }
 
 // formatFile reports whether a file is, or was, not as it is best written.

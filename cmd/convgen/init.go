@@ -3,7 +3,6 @@ package main
 import (
 	"embed"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,36 +24,32 @@ var project embed.FS
 
 // initProject writes a project that works as it stands into a module: a tools.toml, a
 // spec of a tool that lists commits, and a main.
-func initProject(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("init", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	dir := flags.String("C", ".", "")
-	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "convgen init: it takes no arguments\nhint: see convgen help\n")
-		return exitUsage
+func initProject(args []string, stdout, stderr io.Writer) error {
+	flags, dir := flagsOf("init")
+	if err := parse(flags, args, 0); err != nil {
+		return err
 	}
 	program, err := writeProject(*dir, stdout)
 	if err != nil {
-		fmt.Fprintf(stderr, "convgen init: %v\n", err)
-		return exitWrong
+		return err
 	}
 	if program == "" {
 		fmt.Fprintf(stderr, "next:\n  convgen try\n  convgen call git_log limit=3   # in a repository with commits\n  convgen install claude-code\n")
-		return exitOK
+		return nil
 	}
-	if code := generate([]string{"-C", *dir}, stdout, stderr); code != exitOK {
-		return code
+	if err := generate([]string{"-C", *dir}, stdout, stderr); err != nil {
+		return err
 	}
 	fmt.Fprintf(stderr, "next:\n  go get -tool github.com/convtools/convtools/cmd/convgen && go mod tidy\n  go install . && %s install claude-code\n  %s call git_log limit=3   # in a repository with commits\n", program, program)
-	return exitOK
+	return nil
 }
 
 // writeProject returns the name of the program. Where a file is in the way, nothing is
 // written.
 func writeProject(dir string, stdout io.Writer) (string, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := openProject(dir)
 	if err != nil {
-		return "", fmt.Errorf("opening the project: %w", err)
+		return "", err
 	}
 	defer root.Close()
 	module, err := modulePath(root)

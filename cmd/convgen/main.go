@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -95,41 +96,97 @@ const (
 	exitUsage = 2
 )
 
-func run(args []string, stdout, stderr io.Writer) int {
-	command := "help"
-	if len(args) > 0 {
-		command, args = args[0], args[1:]
+// command is one command. One without a function is what a program made of the specs has.
+type command struct {
+	name string
+	run  func(args []string, stdout, stderr io.Writer) error
+}
+
+func commands() []command {
+	return []command{
+		{"new", newSpec}, {"try", try}, {"call", nil}, {"tools", nil}, {"serve", nil}, {"approve", approve},
+		{"install", nil}, {"uninstall", nil}, {"jp-tool", nil}, {"doctor", nil}, {"mcp", nil}, {"init", initProject},
+		{"generate", generate}, {"breaking", breaking}, {"fmt", formatFiles}, {"targets", targets},
+		{"explain", explainRule}, {"schema", editorFiles},
 	}
-	switch command {
-	case "generate":
-		return generate(args, stdout, stderr)
-	case "breaking":
-		return breaking(args, stdout, stderr)
-	case "targets":
-		return targets(args, stdout, stderr)
-	case "init":
-		return initProject(args, stdout, stderr)
-	case "fmt":
-		return formatFiles(args, stdout, stderr)
-	case "new":
-		return newSpec(args, stdout, stderr)
-	case "schema":
-		return editorFiles(args, stdout, stderr)
-	case "explain":
-		return explainRule(args, stdout, stderr)
-	case "call", "tools", "serve", "mcp", "jp-tool", "install", "uninstall", "doctor":
-		return hosted(append([]string{command}, args...), stdout, stderr)
-	case "try":
-		return try(args, stdout, stderr)
-	case "approve":
-		return approve(args, stdout, stderr)
-	case "help", "-h", "-help", "--help":
+}
+
+// misuse is that convgen is called wrongly.
+type misuse struct{ message, hint string }
+
+func (m misuse) Error() string { return m.message }
+
+// errTold is that something is wrong, which has been told.
+var errTold = errors.New("something is wrong")
+
+func run(args []string, stdout, stderr io.Writer) int {
+	name := "help"
+	if len(args) > 0 {
+		name = args[0]
+	}
+	if slices.Contains([]string{"help", "-h", "-help", "--help"}, name) {
 		fmt.Fprint(stdout, usage)
 		return exitOK
-	default:
-		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are new, try, call, tools, serve, approve, install, jp-tool, doctor, init, generate, breaking, fmt, targets, explain, schema and help\n", command)
+	}
+	known := commands()
+	i := slices.IndexFunc(known, func(c command) bool { return c.name == name })
+	if i < 0 {
+		var names []string
+		for _, c := range known {
+			names = append(names, c.name)
+		}
+		fmt.Fprintf(stderr, "convgen: unknown command %q\nhint: commands are %s and help\n", name, strings.Join(names, ", "))
 		return exitUsage
 	}
+	if known[i].run == nil {
+		return hosted(args, stdout, stderr)
+	}
+	err := known[i].run(args[1:], stdout, stderr)
+	var use misuse
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(stdout, usage)
+		return exitOK
+	case errors.As(err, &use):
+		fmt.Fprintf(stderr, "convgen %s: %v\nhint: %s\n", name, err, cmp.Or(use.hint, "see convgen help"))
+		return exitUsage
+	case !errors.Is(err, errTold):
+		fmt.Fprintf(stderr, "convgen %s: %v\n", name, err)
+	}
+	return exitWrong
+}
+
+// flagsOf returns the flags of a command, with the one that all have: the project.
+func flagsOf(name string) (flags *flag.FlagSet, dir *string) {
+	flags = flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	return flags, flags.String("C", ".", "")
+}
+
+// parse reads flags, behind which no more arguments may stand than a command takes.
+func parse(flags *flag.FlagSet, args []string, most int) error {
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return err
+	case err != nil:
+		return misuse{message: err.Error()}
+	case flags.NArg() > most:
+		return misuse{message: fmt.Sprintf("unexpected argument %q", flags.Arg(most))}
+	}
+	return nil
+}
+
+// openProject opens the folder with tools.toml. Through a root, neither a spec nor an
+// output can be outside the project, whatever links there are in it.
+func openProject(dir string) (*os.Root, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening the project: %w", err)
+	}
+	return root, nil
 }
 
 type options struct {
@@ -150,46 +207,31 @@ func printers() map[string]func(io.Writer, diag.List, func(string) []byte) error
 	}
 }
 
-func generate(args []string, stdout, stderr io.Writer) int {
-	var o options
-	flags := flag.NewFlagSet("generate", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&o.dir, "C", ".", "")
+func generate(args []string, stdout, stderr io.Writer) error {
+	flags, dir := flagsOf("generate")
+	o := options{wait: time.Minute}
 	flags.BoolVar(&o.check, "check", false, "")
 	flags.StringVar(&o.format, "format", "text", "")
 	flags.BoolVar(&o.verbose, "v", false, "")
-	err := flags.Parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage)
-		return exitOK
-	case err == nil && flags.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case err == nil && printers()[o.format] == nil:
-		err = fmt.Errorf("-format cannot be %q", o.format)
+	if err := parse(flags, args, 0); err != nil {
+		return err
 	}
-	if err != nil {
-		fmt.Fprintf(stderr, "convgen generate: %v\nhint: see convgen help\n", err)
-		return exitUsage
+	if printers()[o.format] == nil {
+		return misuse{message: fmt.Sprintf("-format cannot be %q", o.format)}
 	}
-	o.wait = time.Minute
+	o.dir = *dir
 	ok, err := o.run(stdout, stderr)
-	if err != nil {
-		fmt.Fprintf(stderr, "convgen generate: %v\n", err)
+	if err == nil && !ok {
+		return errTold
 	}
-	if err != nil || !ok {
-		return exitWrong
-	}
-	return exitOK
+	return err
 }
 
 // run generates or checks, and reports whether all is well.
 func (o *options) run(stdout, stderr io.Writer) (bool, error) {
-	// Through a root, neither a spec nor an output can be outside the project,
-	// whatever links there are in it.
-	root, err := os.OpenRoot(o.dir)
+	root, err := openProject(o.dir)
 	if err != nil {
-		return false, fmt.Errorf("opening the project: %w", err)
+		return false, err
 	}
 	defer root.Close()
 	dir, err := filepath.Abs(o.dir)
@@ -340,7 +382,7 @@ func describe(kind plan.Kind) (message, hint string) {
 }
 
 // editorFiles prints what helps to write specs.
-func editorFiles(args []string, stdout, stderr io.Writer) int {
+func editorFiles(args []string, stdout, _ io.Writer) error {
 	var data []byte
 	switch {
 	case len(args) == 1 && (args[0] == spec.ToolKind || args[0] == spec.ProjectKind):
@@ -348,47 +390,37 @@ func editorFiles(args []string, stdout, stderr io.Writer) int {
 	case len(args) == 1 && args[0] == "reference":
 		data = editor.Reference()
 	default:
-		fmt.Fprintf(stderr, "convgen schema: it takes one of tool, project and reference\nhint: see convgen help\n")
-		return exitUsage
+		return misuse{message: "it takes one of tool, project and reference"}
 	}
-	if _, err := stdout.Write(data); err != nil {
-		fmt.Fprintf(stderr, "convgen schema: %v\n", err)
-		return exitWrong
-	}
-	return exitOK
+	_, err := stdout.Write(data)
+	return err
 }
 
-func explainRule(args []string, stdout, stderr io.Writer) int {
-	if len(args) == 0 {
+func explainRule(args []string, stdout, _ io.Writer) error {
+	flags, _ := flagsOf("explain")
+	if err := parse(flags, args, 1); err != nil {
+		return err
+	}
+	if flags.NArg() == 0 {
 		for _, rule := range check.Rules() {
 			fmt.Fprintf(stdout, "%s  %s\n", rule.ID, rule.Doc)
 		}
 		for _, rule := range lock.Rules() {
 			fmt.Fprintf(stdout, "%s  %s\n", rule.ID, explain.Change(rule))
 		}
-		return exitOK
+		return nil
 	}
-	if slices.Contains([]string{"-h", "-help", "--help"}, args[0]) {
-		fmt.Fprint(stdout, usage)
-		return exitOK
+	said, known, err := explain.Rule(flags.Arg(0))
+	if err != nil {
+		return err
 	}
-	if len(args) > 1 {
-		fmt.Fprintln(stderr, "convgen explain: one rule at a time")
-		return exitUsage
-	}
-	said, known, err := explain.Rule(args[0])
-	switch {
-	case err != nil:
-		fmt.Fprintf(stderr, "convgen explain: %v\n", err)
-		return exitWrong
-	case !known:
+	if !known {
 		hint := "convgen explain lists all"
-		if meant := explain.Nearest(args[0]); meant != "" {
+		if meant := explain.Nearest(flags.Arg(0)); meant != "" {
 			hint = fmt.Sprintf("did you mean %s? %s", meant, hint)
 		}
-		fmt.Fprintf(stderr, "convgen explain: there is no rule %q\nhint: %s\n", args[0], hint)
-		return exitUsage
+		return misuse{fmt.Sprintf("there is no rule %q", flags.Arg(0)), hint}
 	}
-	fmt.Fprint(stdout, said)
-	return exitOK
+	_, err = fmt.Fprint(stdout, said)
+	return err
 }

@@ -2,11 +2,9 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -17,10 +15,8 @@ import (
 
 // newSpec writes a spec to begin with. It is right as it stands, so that what is
 // generated from it can be looked at before anything is changed.
-func newSpec(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("new", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	dir := flags.String("C", ".", "")
+func newSpec(args []string, stdout, _ io.Writer) error {
+	flags, dir := flagsOf("new")
 	handler := flags.Bool("go", false, "")
 	help := flags.String("from-help", "", "")
 	err := flags.Parse(args)
@@ -29,23 +25,20 @@ func newSpec(args []string, stdout, stderr io.Writer) int {
 		err = flags.Parse(flags.Args()[1:])
 	}
 	if err != nil || tool == "" || flags.NArg() > 1 || flags.NArg() == 1 && flags.Arg(0) != tool || *handler && *help != "" {
-		fmt.Fprintf(stderr, "convgen new: it takes the name of one tool, and --go or --from-help 'PROGRAM WORDS'\nhint: such as convgen new note_add, or note.add for a name with a dot\n")
-		return exitUsage
+		return misuse{"it takes the name of one tool, and --go or --from-help 'PROGRAM WORDS'", "such as convgen new note_add, or note.add for a name with a dot"}
 	}
 	d := draft{tool: tool, handler: *handler}
 	if *help != "" {
 		if err := d.fromHelp(*help); err != nil {
-			fmt.Fprintf(stderr, "convgen new: %v\n", err)
-			return exitWrong
+			return err
 		}
 	}
 	name, err := writeSpec(*dir, d)
 	if err != nil {
-		fmt.Fprintf(stderr, "convgen new: %v\n", err)
-		return exitWrong
+		return err
 	}
-	fmt.Fprintln(stdout, name)
-	return exitOK
+	_, err = fmt.Fprintln(stdout, name)
+	return err
 }
 
 // writeSpec returns the file it wrote. Where the project has no place for the tool, no
@@ -56,9 +49,9 @@ func writeSpec(dir string, d draft) (string, error) {
 	if !ok || short == "" {
 		return "", fmt.Errorf("%q is not the name of a tool of a family: write note_add or note.add", tool)
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := openProject(dir)
 	if err != nil {
-		return "", fmt.Errorf("opening the project: %w", err)
+		return "", err
 	}
 	defer root.Close()
 	project, _ := spec.Load(root.FS())

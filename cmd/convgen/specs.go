@@ -41,14 +41,15 @@ type served struct {
 	mu      sync.Mutex
 	version string
 	tools   map[string]servedTool // by the file of the spec
-	reading map[string]bool       // names that were offered as approved tools that read
+	reading []string              // names that were offered as approved tools that read
 	runner  *commandline.Runner
 	jpFiles []contract.File // that make the tools known to JP
 }
 
 type servedTool struct {
 	*commandline.Tool
-	examples []string // arguments
+	runner   *commandline.Runner // with the command lines there were when the tool was read
+	examples []string            // arguments
 }
 
 // findProject returns the folder with tools.toml at or above a folder.
@@ -100,7 +101,7 @@ func (s *served) load() {
 		return
 	}
 	s.jpFiles = jpFiles(checked)
-	tools := map[string]servedTool{}
+	tools, runner := map[string]servedTool{}, commandline.New(checked.CLIs)
 	for name := range sources {
 		if before, was := s.tools[name]; was && wrong[name] {
 			tools[name] = before
@@ -112,10 +113,10 @@ func (s *served) load() {
 		case t.Command == nil:
 			fmt.Fprintf(s.stderr, "%s: %s has a handler in Go, and is not served from its spec\n", t.Source, t.Name)
 		default:
-			tools[t.Source] = servedTool{table.Command(t, schema.Compact(t)), arguments(t)}
+			tools[t.Source] = servedTool{table.Command(t, schema.Compact(t)), runner, arguments(t)}
 		}
 	}
-	s.tools, s.runner = tools, commandline.New(checked.CLIs)
+	s.tools, s.runner = tools, runner
 }
 
 // jpFiles are the definitions for JP of the tools that are served from their specs.
@@ -159,32 +160,32 @@ func (s *served) sorted() []servedTool {
 // has not approved is offered as writing: who can edit a spec must not gain a command.
 func (s *served) described() []contract.Tool {
 	approved := readApproved(s.dir)
-	reading := map[string]bool{}
+	var reading []string
 	var list []contract.Tool
 	for _, t := range s.sorted() {
 		described := t.Tool.Tool
-		if slices.Contains(approved, s.fingerprint(t.Tool)) {
-			reading[t.Name] = t.Effect == string(ir.Read)
-		} else {
+		switch {
+		case !slices.Contains(approved, t.fingerprint()):
 			described.Effect, described.Hints = string(ir.Write), contract.Hints{Destructive: true, OpenWorld: true}
 			described.Description += "\n\nThe user has not approved what this tool runs, which is new or has changed. convgen approve does so."
+		case t.Effect == string(ir.Read):
+			reading = append(reading, t.Name)
 		}
 		list = append(list, described)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for name, was := range s.reading {
-		reading[name] = reading[name] || was
+	for _, name := range reading {
+		if !slices.Contains(s.reading, name) {
+			s.reading = append(s.reading, name)
+		}
 	}
-	s.reading = reading
 	return list
 }
 
 // fingerprint is a hash of what a tool runs, and how it is offered.
-func (s *served) fingerprint(t *commandline.Tool) string {
-	s.mu.Lock()
-	line, _ := s.runner.Lines.Lookup(t.Command.Line)
-	s.mu.Unlock()
+func (t *servedTool) fingerprint() string {
+	line, _ := t.runner.Lines.Lookup(t.Command.Line)
 	text, _ := json.Marshal([]any{t.Name, t.Effect, t.Hints, line, t.Command, t.Parameters}) // data that always encodes
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -195,21 +196,27 @@ func (s *served) fingerprint(t *commandline.Tool) string {
 func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 	var names []string
 	for _, t := range s.sorted() {
-		if t.AnswersTo(call.Tool) {
-			if call.Context.Dir == "" {
-				call.Context.Dir = s.dir
-			}
-			s.mu.Lock()
-			runner, attended := s.runner, !s.unattended && !s.reading[call.Tool]
-			s.mu.Unlock()
-			if !attended && !slices.Contains(readApproved(s.dir), s.fingerprint(t.Tool)) {
-				return "", &contract.Error{Message: "The user has not approved what " + t.Name + " runs, which is new or has changed. They do so with: convgen approve"}
-			}
-			return runner.Call(ctx, t.Tool, call)
+		if !t.AnswersTo(call.Tool) {
+			names = append(names, t.Name)
+			continue
 		}
-		names = append(names, t.Name)
+		if s.unasked(&t, call.Tool) && !slices.Contains(readApproved(s.dir), t.fingerprint()) {
+			return "", &contract.Error{Message: "The user has not approved what " + t.Name + " runs, which is new or has changed. They do so with: convgen approve"}
+		}
+		call.Context.Dir = cmp.Or(call.Context.Dir, s.dir)
+		return t.runner.Call(ctx, t.Tool, call)
 	}
 	return "", contract.UnknownTool(call.Tool, names)
+}
+
+// unasked reports whether a tool, called by one of its names, may run without the user
+// being asked: it was offered as reading, by any of the names that it has or had.
+func (s *served) unasked(t *servedTool, name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.unattended || slices.ContainsFunc(s.reading, func(read string) bool {
+		return t.AnswersTo(read) || read == name || ir.Flat(read) == name
+	})
 }
 
 // family returns the specs as a family of tools.
@@ -288,14 +295,13 @@ func workspace(args []string) string {
 }
 
 // try runs the examples of all tools that read, or of one tool, and shows the answers.
-func try(args []string, stdout, stderr io.Writer) int {
-	dir, err := findProject("")
-	if err == nil && len(args) > 1 {
-		err = errors.New("it takes the name of one tool, or none for all that read")
+func try(args []string, stdout, stderr io.Writer) error {
+	if len(args) > 1 {
+		return misuse{message: "it takes the name of one tool, or none for all that read"}
 	}
+	dir, err := findProject("")
 	if err != nil {
-		fmt.Fprintf(stderr, "convgen try: %v\n", err)
-		return exitUsage
+		return misuse{message: err.Error()}
 	}
 	s := &served{dir: dir, stderr: stderr}
 	s.load()
@@ -317,11 +323,9 @@ func try(args []string, stdout, stderr io.Writer) int {
 	}
 	switch {
 	case tried == 0:
-		fmt.Fprintln(stderr, "convgen try: there is no tool to try\nhint: an [[examples]] table in a spec is a call to try")
-		return exitWrong
+		return errors.New("there is no tool to try\nhint: an [[examples]] table in a spec is a call to try")
 	case failed > 0:
-		fmt.Fprintf(stderr, "convgen try: %d of %d calls gave no answer\n", failed, tried)
-		return exitWrong
+		return fmt.Errorf("%d of %d calls gave no answer", failed, tried)
 	}
-	return exitOK
+	return nil
 }

@@ -1,10 +1,9 @@
 package main
 
 import (
-	"flag"
+	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 
 	all "github.com/convtools/convtools/gen/emit/targets"
@@ -13,35 +12,24 @@ import (
 )
 
 // targets shows what every target calls each tool, and what it cannot express.
-func targets(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("targets", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	dir := flags.String("C", ".", "")
-	if err := flags.Parse(args); err != nil || flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "convgen targets: it takes no arguments\nhint: see convgen help\n")
-		return exitUsage
+func targets(args []string, stdout, stderr io.Writer) error {
+	flags, dir := flagsOf("targets")
+	if err := parse(flags, args, 0); err != nil {
+		return err
 	}
-	root, err := os.OpenRoot(*dir)
+	root, err := openProject(*dir)
 	if err != nil {
-		fmt.Fprintf(stderr, "convgen targets: opening the project: %v\n", err)
-		return exitWrong
+		return err
 	}
 	defer root.Close()
 	result, err := plan.Generate(root.FS())
-	if err == nil && result.Diags.HasErrors() {
-		err = printers()["text"](stderr, result.Diags, result.Source)
-		if err == nil {
-			return exitWrong
-		}
+	switch {
+	case err != nil:
+		return err
+	case result.Diags.HasErrors():
+		return cmp.Or(printers()["text"](stderr, result.Diags, result.Source), errTold)
 	}
-	if err == nil {
-		err = printTargets(stdout, result)
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "convgen targets: %v\n", err)
-		return exitWrong
-	}
-	return exitOK
+	return printTargets(stdout, result)
 }
 
 func printTargets(w io.Writer, result *plan.Result) error {

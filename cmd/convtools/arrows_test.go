@@ -29,9 +29,9 @@ type floor struct {
 // own floor, as far as its arrow goes, and from those below.
 func floors() []floor {
 	return []floor{
-		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/sessioncli"}},
+		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/command"}},
 		{"families", []string{"knowledge", "recall", "session", "toolset"}},
-		{"domain", []string{"conversations", "index", "model", "sessionconfig", "store", "store/command", "transcript", "trust"}},
+		{"domain", []string{"config", "conversations", "index", "model", "sessionconfig", "store", "store/command", "transcript"}},
 		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
 	}
 }
@@ -53,7 +53,7 @@ func arrows() []arrow {
 		toml  = "github.com/BurntSushi/toml"
 	)
 	ground := []string{"runtime/base/...", "runtime/coerce", "runtime/commandline", "runtime/contract", "runtime/envelope", "runtime/process"}
-	domain := []string{"runtime/conversations/...", "runtime/model/...", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript", "runtime/trust"}
+	domain := []string{"runtime/conversations/...", "runtime/model/...", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript", "runtime/config"}
 	list := func(groups ...any) []string {
 		var names []string
 		for _, group := range groups {
@@ -69,7 +69,7 @@ func arrows() []arrow {
 	return []arrow{
 		{
 			from: list("gen/..."),
-			to: list("gen/...", "runtime/base/...", "runtime/commandline", "runtime/contract", "testdata/specs", toml, "github.com/bmatcuk/doublestar/v4", "github.com/dave/jennifer/jen", "github.com/santhosh-tekuri/jsonschema/v5",
+			to: list("gen/...", "runtime/base/...", "runtime/coerce", "runtime/commandline", "runtime/contract", "testdata/specs", toml, "github.com/bmatcuk/doublestar/v4", "github.com/dave/jennifer/jen",
 				"github.com/google/go-cmp/cmp", "github.com/rogpeppe/go-internal/diff", "github.com/rogpeppe/go-internal/txtar"),
 			why: "the generator has to build while its output is missing or broken, and nothing it needs may reach a binary that answers calls; the tables it makes are those that the runtime works with",
 		},
@@ -119,22 +119,17 @@ func arrows() []arrow {
 			why:  "it is true of every store, and of the format of none",
 		},
 		{
-			from: list("runtime/trust"),
-			to:   list("runtime/base/...", toml),
-			why:  "stores and families ask it, so it stands below them; the user's configuration is TOML",
+			from: list("runtime/config"),
+			to:   list("runtime/base/...", toml, "github.com/bmatcuk/doublestar/v4"),
+			why:  "stores and families ask it, so it stands below them; it is of TOML, and says in patterns what is excluded",
 		},
 		{
 			from: list("runtime/store/jp/jptest/..."),
 			why:  "samples are written without the code that they test",
 		},
 		{
-			from: list("runtime/store/settings"),
-			to:   list("runtime/base/...", "runtime/trust", toml, "github.com/bmatcuk/doublestar/v4"),
-			why:  "what the user says about stores is in a file of TOML, which no store looks into",
-		},
-		{
 			from: list("runtime/store/project"),
-			to:   list("runtime/base/...", "runtime/trust", "github.com/bmatcuk/doublestar/v4"),
+			to:   list("runtime/base/...", "runtime/config", "github.com/bmatcuk/doublestar/v4"),
 			why:  "which directories are excluded is said in patterns; it reads no conversation",
 		},
 		{
@@ -144,7 +139,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/archive"),
-			to:   list("runtime/base/...", "runtime/store", "runtime/store/internal/...", "runtime/transcript", "runtime/trust", "modernc.org/sqlite"),
+			to:   list("runtime/base/...", "runtime/store", "runtime/store/internal/...", "runtime/transcript", "runtime/config", "modernc.org/sqlite"),
 			why:  "the archive is written too, and is the program's own: SQLite does that",
 		},
 		{
@@ -154,13 +149,13 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/codex"),
-			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "github.com/klauspost/compress/zstd"),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/config", "github.com/klauspost/compress/zstd"),
 			why:  "Codex compresses what has not been used for a week; no other store has to decompress anything",
 		},
 		{
 			from: list("runtime/store/jp"),
-			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", toml, "github.com/bmatcuk/doublestar/v4", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
-			why:  "JP's configuration is TOML whose files name others by globs, and a conversation that is recorded as JP's begins with it",
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/config", toml, "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			why:  "JP's configuration is TOML, and a conversation that is recorded as JP's begins with it",
 		},
 		{
 			from: list("runtime/store/command"),
@@ -169,7 +164,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/store/..."),
-			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/trust", "golang.org/x/sync/errgroup", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			to:   list("runtime/base/...", "runtime/store/...", "runtime/transcript", "runtime/config", "golang.org/x/sync/errgroup", "golang.org/x/sync/semaphore", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
 			why:  "a store reads one format, thousands of files of it; no tool and no front asks one",
 		},
 		{
@@ -179,7 +174,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/conversations/..."),
-			to:   list("runtime/base/...", "runtime/index", "runtime/index/terms", "runtime/store/...", "runtime/transcript", "runtime/trust"),
+			to:   list("runtime/base/...", "runtime/index", "runtime/index/terms", "runtime/store/...", "runtime/transcript", "runtime/config", "github.com/bmatcuk/doublestar/v4"),
 			why:  "typed in, typed out: no flag, no argument, no tool, and JSON only in what an index is told to keep",
 		},
 
@@ -209,7 +204,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/sessionconfig"),
-			to:   list("runtime/base/...", "runtime/model/...", "runtime/process", "runtime/trust", toml),
+			to:   list("runtime/base/...", "runtime/model/...", "runtime/process", "runtime/config"),
 			why:  "models and servers are configured in TOML, and keys may come from a command",
 		},
 
@@ -236,54 +231,33 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/knowledge/..."),
-			to:   list("runtime/toolset", "generated/knowledge", domain, ground, toml, "golang.org/x/text/unicode/norm"),
-			why:  "its configuration is TOML, and names are compared in one Unicode form; command lines and protocols are other packages' business",
+			to:   list("runtime/toolset", "generated/knowledge", domain, ground, toml, "github.com/bmatcuk/doublestar/v4", "github.com/goccy/go-yaml", "golang.org/x/text/unicode/norm"),
+			why:  "its configuration is TOML, front matter YAML, subjects are asked for in patterns, and names are compared in one Unicode form; command lines and protocols are other packages' business",
 		},
 
 		{
 			from: list("runtime/session"),
-			to:   list("runtime/base/text"),
-			why:  "it decides what happens in a session from what it is given: no clock, no file, no model, no protocol",
+			to:   list("runtime/base/text", "runtime/model"),
+			why:  "it decides what happens in a session from what it is given: no clock, no file, no protocol; of models it has the items of a history",
 		},
 		{
-			from: list("runtime/session/sessionlog"),
-			to:   list("runtime/session", "runtime/store/jsontext", "runtime/base/..."),
-			why:  "it keeps what the core decides, whatever that is, and reads its JSON as fast as stores read theirs",
+			from: list("runtime/session/log"),
+			to:   list("runtime/session", "runtime/model", "runtime/base/..."),
+			why:  "it keeps what the core decides, whatever that is",
 		},
 		{
 			from: list("runtime/session/engine"),
-			to:   list("runtime/session", "runtime/session/sessionlog", "runtime/model", "runtime/base/..."),
+			to:   list("runtime/session", "runtime/session/log", "runtime/model", "runtime/base/..."),
 			why:  "it asks models and runs tools, and knows none of them",
 		},
 		{
-			from: list("runtime/session/mcptools"),
-			to:   list("runtime/base/...", "runtime/process", "github.com/modelcontextprotocol/go-sdk/mcp"),
-			why:  "the client's side of the protocol is the SDK's business, as the server's is that of mcpserver",
+			from: list("runtime/session/tools"),
+			to: list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/model", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript",
+				"runtime/config", ground, "github.com/google/uuid", "github.com/modelcontextprotocol/go-sdk/mcp"),
+			why: "it is the family, within sessions and for programs outside; the client's side of MCP is the SDK's business, and which provider a model has is not its own",
 		},
 		{
-			from: list("runtime/session/conv"),
-			to:   list("runtime/toolset", "runtime/session", "runtime/session/mcptools", "generated/conv", "runtime/model", ground),
-			why:  "it is what conversations may call, whoever runs them",
-		},
-		{
-			from: list("runtime/session/recording"),
-			to:   list("runtime/session", "runtime/session/conv", "runtime/session/sessionlog", "runtime/model", "runtime/store/...", "runtime/transcript", "runtime/base/..."),
-			why:  "it writes what the log of a session has as a store has it",
-		},
-		{
-			from: list("runtime/session/sessionhost"),
-			to: list("runtime/toolset", "runtime/session", "runtime/session/conv", "runtime/session/engine", "runtime/session/mcptools",
-				"runtime/session/recording", "runtime/session/sessionlog", "runtime/model", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript",
-				"runtime/trust", ground, "github.com/google/uuid"),
-			why: "it puts together what sessions have here, for whoever runs one",
-		},
-		{
-			from: list("runtime/session/external"),
-			to:   list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/sessionconfig", ground, "github.com/google/uuid"),
-			why:  "it is the family: calls in, sessions out; which provider a model has is not its business",
-		},
-		{
-			from: list("runtime/session/sessioncli"),
+			from: list("runtime/session/command"),
 			to:   list("runtime/cli", "runtime/toolset", "runtime/session/...", "runtime/sessionconfig", domain, ground, cobra, pflag),
 			why:  "the commands for people parse a command line and print what happens in a session",
 		},
@@ -605,7 +579,7 @@ func TestArrowsFindWhatGoesAgainstThem(t *testing.T) {
 		{"runtime/conversations", module + "/runtime/process", false},
 		{"runtime/store/command", module + "/runtime/process", true},
 		{"runtime/knowledge/match", "golang.org/x/text/unicode/norm", true},
-		{"runtime/knowledge/match", "github.com/bmatcuk/doublestar/v4", false},
+		{"runtime/knowledge/match", "github.com/bmatcuk/doublestar/v4", true},
 		{"runtime/knowledge", module + "/runtime/knowledge/match", true},
 		{"runtime/knowledge", module + "/generated/conversation", false},
 		{"runtime/knowledge", module + "/runtime/recall", false},

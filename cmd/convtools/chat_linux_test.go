@@ -236,9 +236,9 @@ func TestChatInterruptChain(t *testing.T) {
 	s.until("convtools chat --id ")
 	s.end(0)
 	id, _, _ := strings.Cut(s.said[s.read:], " ")
-	replay := h.start(t, "session", "replay", id)
-	if code := replay.wait(); code != 0 {
-		t.Errorf("exit %d: %s", code, replay.stderr.String())
+	shown := h.start(t, "session", "show", id)
+	if code := shown.wait(); code != 0 {
+		t.Errorf("exit %d: %s", code, shown.stderr.String())
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
-	"github.com/convtools/convtools/runtime/session/external"
-	"github.com/convtools/convtools/runtime/session/sessioncli"
+	"github.com/convtools/convtools/runtime/session/command"
+	"github.com/convtools/convtools/runtime/session/tools"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -21,8 +21,8 @@ func families(host *toolset.Host) []toolset.Family {
 		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled, recall.Around), conversationcli.Recall(&recalled)),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
-	conv := external.Family(host, families...)
-	conv.Commands = func() []*cobra.Command { return sessioncli.Commands(host, families...) }
+	conv := tools.Family(host, families...)
+	conv.Commands = func() []*cobra.Command { return command.Commands(host, families...) }
 	return append(families, conv)
 }
 

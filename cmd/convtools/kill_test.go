@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/session/log"
 )
 
 var kills = flag.Int("kills", 6, "how many processes TestKilledQuery kills")
@@ -124,14 +124,14 @@ func TestKilledQuery(t *testing.T) {
 	}
 	histories := func(id string) []string {
 		t.Helper()
-		state, _, err := sessionlog.Load(logs, id)
+		state, _, err := log.Load(logs, id)
 		if err != nil || !state.Idle() {
 			t.Fatal(err)
 		}
 		var lines []string
 		for c := range state.Conversations() {
 			for _, item := range c.Items() {
-				line := string(item.Kind) + " " + item.CallID + " " + item.Content
+				line := string(item.Kind) + " " + item.CallID + " " + item.Output
 				for _, p := range item.Parts {
 					line += p.Text
 				}

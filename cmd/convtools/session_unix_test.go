@@ -64,8 +64,8 @@ func TestQueryInterruptedTwice(t *testing.T) {
 	if status, ok := query.cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGINT {
 		t.Errorf("it ended with %v", query.cmd.ProcessState)
 	}
-	if replay := h.start(t, "session", "replay", query.session()); replay.wait() != 0 {
-		t.Error(replay.stderr.String())
+	if shown := h.start(t, "session", "show", query.session()); shown.wait() != 0 {
+		t.Error(shown.stderr.String())
 	}
 }
 
@@ -88,8 +88,8 @@ func TestQueryInterruptedAnywhere(t *testing.T) {
 			t.Errorf("after %d lines, exit %d: %s", line, code, query.stderr.String())
 		}
 		id := query.session()
-		if replay := h.start(t, "session", "replay", id); replay.wait() != 0 {
-			t.Errorf("after %d lines: %s", line, replay.stderr.String())
+		if shown := h.start(t, "session", "show", id); shown.wait() != 0 {
+			t.Errorf("after %d lines: %s", line, shown.stderr.String())
 		}
 		resumed := h.start(t, "session", "resume", id)
 		if got := resumed.wait(); got != code && !strings.Contains(resumed.stderr.String(), "nothing has been asked") {
@@ -127,8 +127,8 @@ func TestQueryFullDisk(t *testing.T) {
 		if code := resumed.wait(); code != 0 || resumed.printed.String() != "The plan: the Adler (four stars), at nine, ninety\n" {
 			t.Errorf("%s blocks: exit %d: %s%s", blocks, code, resumed.printed.String(), resumed.stderr.String())
 		}
-		if replay := h.start(t, "session", "replay", id); replay.wait() != 0 {
-			t.Errorf("%s blocks: %s", blocks, replay.stderr.String())
+		if shown := h.start(t, "session", "show", id); shown.wait() != 0 {
+			t.Errorf("%s blocks: %s", blocks, shown.stderr.String())
 		}
 	}
 }

@@ -7,7 +7,6 @@ package check
 
 import (
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"sort"
@@ -26,32 +25,13 @@ import (
 // Check judges a project. The contract is complete only where there are no
 // errors, neither among these diagnostics nor among those of loading.
 //
-// A file with errors of form is judged too, as far as what it says is known; a
-// name in it that leads nowhere is then not reported, because what it names may
-// be what could not be read.
+// A file with errors is judged too, as far as what it says is known; a name in it
+// that leads nowhere is not reported where what it names may be what could not be read.
 func Check(p *spec.Project) (*ir.Contract, diag.List) {
-	c := &checker{project: p, specs: map[string]*spec.Tool{}, faulty: map[string]bool{}}
-	for _, file := range p.Sources {
-		c.faulty[file.Name] = file.Broken
-	}
+	c := &checker{project: p, specs: map[string]*spec.Tool{}, names: map[string]map[string]string{}}
 	contract := &ir.Contract{Targets: c.targets(), CLIs: c.clis(), Accepted: c.accepted()}
 	c.families(contract)
 	c.toolNames(contract)
-	sound := slices.DeleteFunc(contract.Tools(), func(t *ir.Tool) bool { return c.faulty[t.Source] })
-	// A compiled schema is large: those of all tools at once would be most of the memory.
-	const atOnce = 64
-	for batch := range slices.Chunk(sound, atOnce) {
-		schemas := make([]compiled, len(batch))
-		parallel.Each(len(batch), func(i int) {
-			if t := batch[i]; !accepted(t, c.specs[t.Source]) {
-				schemas[i].schema, schemas[i].err = compile(t)
-			}
-		})
-		for i, tool := range batch {
-			c.judge(tool, schemas[i])
-			c.deliverable(&contract.Targets, tool)
-		}
-	}
 	c.skills(contract)
 	return contract, c.diags
 }
@@ -59,8 +39,13 @@ func Check(p *spec.Project) (*ir.Contract, diag.List) {
 type checker struct {
 	project *spec.Project
 	diags   diag.List
-	specs   map[string]*spec.Tool // by file name
-	faulty  map[string]bool       // files with errors, by name
+	specs   map[string]*spec.Tool        // by file name
+	names   map[string]map[string]string // what each file declares in Go
+
+	// Of the checker of one tool:
+	spec     *spec.Tool
+	declared map[string]string // Go names, with what they are of
+	unsound  map[string]bool   // parameters of which it is not known what their values may be
 }
 
 func (c *checker) report(at spec.Place, rule, message, hint string) {
@@ -78,16 +63,17 @@ func (c *checker) reportName(at spec.Place, rule, hint, format string, args ...a
 }
 
 func (c *checker) reportAt(at spec.Place, span diag.Span, rule, message, hint string) {
-	c.faulty[at.FileName()] = true
 	c.diags = append(c.diags, diag.Diagnostic{File: at.FileName(), Span: span, Rule: rule, Message: message, Hint: hint})
 }
 
-// dangling reports a name that leads nowhere, unless what it names may be in the
-// part of its file that could not be read.
-func (c *checker) dangling(at spec.Place, rule, hint, format string, args ...any) {
-	if !at.File.Broken {
-		c.reportf(at, rule, hint, format, args...)
+// known returns the parameter of that name. It reports a name that leads nowhere, unless
+// what it names may be in what could not be read.
+func (c *checker) known(t *ir.Tool, at spec.Place, rule, name string) *ir.Param {
+	p := t.Param(name)
+	if p == nil && !c.spec.At.Key("parameters").Doubtful() {
+		c.reportf(at, rule, suggest(name, "parameters", paramNames(t)), "there is no parameter %q", name)
 	}
+	return p
 }
 
 // suggest is the hint for a name that is not among those it should be among.
@@ -191,15 +177,15 @@ func (c *checker) families(contract *ir.Contract) {
 	all := make([]judged, len(c.project.Tools))
 	parallel.Each(len(all), func(i int) {
 		one, t := &all[i], c.project.Tools[i]
-		one.checker = checker{project: c.project, faulty: map[string]bool{}}
+		one.checker = checker{project: c.project, spec: t, unsound: map[string]bool{}}
 		one.name, one.fits = one.family(t)
 		one.tool = one.checker.tool(t, one.name)
+		one.deliverable(&contract.Targets, &one.tool)
 	})
 	for i, t := range c.project.Tools {
 		one := &all[i]
-		c.specs[t.File.Name] = t
+		c.specs[t.File.Name], c.names[t.File.Name] = t, one.declared
 		c.diags = append(c.diags, one.diags...)
-		maps.Copy(c.faulty, one.faulty)
 		name, tool := one.name, one.tool
 		if !t.Name.Set || !one.fits {
 			continue
@@ -280,15 +266,14 @@ func (c *checker) toolNames(contract *ir.Contract) {
 }
 
 func (c *checker) skills(contract *ir.Contract) {
-	for _, file := range c.project.Sources {
-		if file.Broken {
-			return // the tool a skill names may be in it
-		}
-	}
+	unknown := slices.ContainsFunc(c.project.Sources, func(f *spec.File) bool { return f.Unread }) || !c.project.At.Key("specs").Sound()
 	var names []string
+	for _, t := range c.project.Tools {
+		names = append(names, t.Name.Value)
+		unknown = unknown || !t.Name.Set
+	}
 	definitions := map[string]string{} // by file, as some file systems see it
 	for _, t := range contract.Tools() {
-		names = append(names, t.Name)
 		definitions[strings.ToLower(path.Join(contract.Targets.JPTools, t.Family, t.Short+".toml"))] = t.Name
 	}
 	for _, s := range c.project.JP.Skills {
@@ -299,6 +284,9 @@ func (c *checker) skills(contract *ir.Contract) {
 			at := s.Tools.At.Elem(i)
 			switch {
 			case !slices.Contains(names, name):
+				if unknown {
+					break
+				}
 				c.reportf(at, "CT028", suggest(name, "tools", names), "there is no tool %q", name)
 			case slices.Contains(s.Tools.Value[:i], name):
 				c.reportf(at, "CT028", "", "%s is named twice", name)

@@ -20,7 +20,7 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *commandline.Command {
 			ends = cli.EndOfOptions.Value
 		}
 	}
-	if s.CLI.Set && !slices.Contains(known, s.CLI.Value) && !c.project.File.Broken {
+	if s.CLI.Set && !slices.Contains(known, s.CLI.Value) && !c.project.At.Key("cli").Doubtful() {
 		c.reportf(s.CLI.At, "CT014", suggest(s.CLI.Value, "declared", known), "%s declares no command line %q", spec.ProjectFile, s.CLI.Value)
 	}
 	c.exits(out, s)
@@ -138,7 +138,7 @@ func (c *checker) surroundings(t *ir.Tool, out *commandline.Command, s *spec.Com
 		parts := c.template(t, v.Value)
 		c.scalars(t, v.Value, parts)
 		for _, part := range parts {
-			if p := t.Param(part.Value); p != nil && p.Kind == ir.String && len(p.Enum) == 0 && p.Pattern == "" && p.Format == "" {
+			if p := t.Param(part.Value); p != nil && !c.unsound[p.Name] && p.Kind == ir.String && len(p.Enum) == 0 && p.Pattern == "" && p.Format == "" {
 				c.reportf(v.Value.At, "CT039", "give it an enum, a pattern or a format, or pass it as an argument", "%s is any text, and programs run what some variables name", p.Name)
 			}
 		}
@@ -158,7 +158,9 @@ func (c *checker) scalars(t *ir.Tool, at spec.Field[string], parts []commandline
 func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 	out := commandline.Arg{Option: a.Option.Value, When: a.When.Value, Unless: a.Unless.Value, Empty: a.Empty.Value}
 	if !a.Value.Set && len(a.Option.Value) == 0 {
-		c.dangling(a.At, "CT017", `such as { option = "-e", value = "{pattern}" }`, "an argument is a string, or a table with an option, a value, or both")
+		if a.At.Sound() {
+			c.report(a.At, "CT017", "an argument is a string, or a table with an option, a value, or both", `such as { option = "-e", value = "{pattern}" }`)
+		}
 		return out, false
 	}
 	for i, option := range a.Option.Value {
@@ -177,11 +179,9 @@ func (c *checker) arg(t *ir.Tool, a *spec.Arg) (commandline.Arg, bool) {
 		if !f.Set {
 			continue
 		}
-		p := t.Param(f.Value)
+		p := c.known(t, f.At, "CT017", f.Value)
 		switch {
-		case p == nil:
-			c.dangling(f.At, "CT017", suggest(f.Value, "parameters", paramNames(t)), "there is no parameter %q", f.Value)
-		case p.Kind == "":
+		case p == nil, p.Kind == "":
 		case p.Kind != ir.Boolean || p.Pointer():
 			c.reportf(f.At, "CT017", "it needs type = \"boolean\" and a default", "%s does not always say yes or no", f.Value)
 		}
@@ -280,13 +280,12 @@ func (c *checker) template(t *ir.Tool, f spec.Field[string]) []commandline.Part 
 
 // source reports whether there is such a value.
 func (c *checker) source(t *ir.Tool, at spec.Field[string], name string) bool {
-	switch field, ok := strings.CutPrefix(name, "ctx."); {
-	case ok && name != commandline.CallingConversation:
-		c.reportf(at.At, "CT015", "there is: "+commandline.CallingConversation, "a call's context has no %q", field)
-		return false
-	case !ok && t.Param(name) == nil:
-		c.dangling(at.At, "CT015", suggest(name, "parameters", paramNames(t)), "there is no parameter %q", name)
-		return false
+	field, ok := strings.CutPrefix(name, "ctx.")
+	if !ok {
+		return c.known(t, at.At, "CT015", name) != nil
 	}
-	return true
+	if name != commandline.CallingConversation {
+		c.reportf(at.At, "CT015", "there is: "+commandline.CallingConversation, "a call's context has no %q", field)
+	}
+	return name == commandline.CallingConversation
 }

@@ -10,13 +10,10 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// answer settles the form of a tool's answer.
+// answer judges the form of a tool's answer.
 func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
-	tool.Answer = ir.EnvelopeAnswer
-	if t.Answer.Set {
-		tool.Answer = ir.Answer(c.choice(t.Answer, "answer", "envelope", "text", "json"))
-	}
 	command := tool.Handler == ir.HandlerCommand
+	doubtful := t.At.Key("answer").Doubtful() || t.At.Key("handler").Doubtful()
 	limit := t.MaxChars
 	switch {
 	case tool.Answer == ir.TextAnswer || tool.Answer == ir.JSONAnswer:
@@ -24,7 +21,7 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 		if t.Envelope != nil {
 			c.reportName(t.Envelope.At, "CT031", `drop the table, or answer = "`+t.Answer.Value+`"`, "%s has no envelope", form)
 		}
-		if command && tool.Answer == ir.TextAnswer {
+		if command && tool.Answer == ir.TextAnswer && !doubtful {
 			c.report(t.Answer.At, "CT031", form+" needs a handler in Go", `leave answer out: what a command prints is the text of an element`)
 		}
 	case tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil && t.Envelope.MaxChars.Set:
@@ -33,11 +30,11 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 		}
 		limit = t.Envelope.MaxChars
 	}
-	if t.Result != nil && tool.Answer == ir.JSONAnswer && command {
+	if t.Result != nil && tool.Answer == ir.JSONAnswer && command && !doubtful {
 		c.reportName(t.Result.At, "CT031", "drop the table", "an answer in JSON of a command is what that prints, and has no result")
 	}
 	c.cut(tool, t)
-	if t.Result != nil && tool.Answer != ir.JSONAnswer && tool.Answer != "" {
+	if t.Result != nil && tool.Answer != ir.JSONAnswer && tool.Answer != "" && !doubtful {
 		c.reportName(t.Result.At, "CT031", `add answer = "json", or drop the table`, "only an answer in JSON has a result")
 	}
 	most := int64(10_000_000)
@@ -60,8 +57,8 @@ func (c *checker) cut(tool *ir.Tool, t *spec.Tool) {
 	case !t.Narrow.Set:
 	case tool.Handler == ir.HandlerGo:
 		c.reportName(t.Narrow.At, "CT031", "drop it", "the handler in Go says how to ask for less")
-	case tool.Param(t.Narrow.Value) == nil:
-		c.dangling(t.Narrow.At, "CT031", suggest(t.Narrow.Value, "parameters", paramNames(tool)), "there is no parameter %q", t.Narrow.Value)
+	default:
+		c.known(tool, t.Narrow.At, "CT031", t.Narrow.Value)
 	}
 	if t.Structured.Value && tool.Answer != ir.JSONAnswer {
 		c.reportName(t.Structured.At, "CT031", `add answer = "json", or drop it`, "only an answer in JSON is for programs")
@@ -84,58 +81,67 @@ func plainEnvelope(t *ir.Tool) ir.Envelope {
 
 func (c *checker) envelope(t *ir.Tool, s *spec.Envelope) ir.Envelope {
 	out := ir.Envelope{Root: s.Root.Value}
-	byName := map[string]*spec.Element{}
 	var names []string
 	for i := range s.Elements {
 		e := &s.Elements[i]
 		switch {
 		case !e.Name.Set:
 			continue
-		case byName[e.Name.Value] != nil:
+		case slices.Contains(names, e.Name.Value):
 			c.reportf(e.Name.At, "CT019", "", "the element %q is declared twice", e.Name.Value)
 			continue
 		case !isMarkup(e.Name.Value):
 			c.reportf(e.Name.At, "CT020", nameHint(e.Name.Value, longestOther), "%q is not an element name", e.Name.Value)
 		}
-		byName[e.Name.Value] = e
 		names = append(names, e.Name.Value)
 	}
-	root := byName[s.Root.Value]
-	if root == nil {
-		if s.Root.Set {
-			c.dangling(s.Root.At, "CT019", suggest(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
-		}
-	} else {
+	root := s.Element(s.Root.Value)
+	switch {
+	case root != nil:
 		used := map[string]bool{}
-		c.reach(byName, names, root, nil, used)
+		c.reach(s, root, nil, used)
 		for _, name := range names {
-			if !used[name] {
-				c.dangling(byName[name].Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
+			if !used[name] && s.At.Sound() {
+				c.reportf(s.Element(name).Name.At, "CT019", "name it among another element's children", "nothing contains the element %q", name)
 			}
 		}
 		names = slices.Concat([]string{s.Root.Value}, slices.DeleteFunc(names, func(n string) bool { return n == s.Root.Value }))
+	case s.Root.Set && named(s):
+		c.reportf(s.Root.At, "CT019", suggest(s.Root.Value, "elements", names), "the root %q is not among the elements", s.Root.Value)
 	}
 	for _, name := range names {
-		out.Elements = append(out.Elements, c.element(t, byName[name], byName, name == s.Root.Value))
+		out.Elements = append(out.Elements, c.element(t, s, s.Element(name)))
 	}
 	return out
 }
 
+// named reports whether the names of all elements are known.
+func named(s *spec.Envelope) bool {
+	return !s.At.Key("elements").Doubtful() && !slices.ContainsFunc(s.Elements, func(e spec.Element) bool { return !e.Name.Set })
+}
+
 // reach walks the elements from the root, so that loops and loose ends show.
-func (c *checker) reach(byName map[string]*spec.Element, names []string, e *spec.Element, above []string, used map[string]bool) {
+func (c *checker) reach(s *spec.Envelope, e *spec.Element, above []string, used map[string]bool) {
 	name := e.Name.Value
 	used[name] = true
 	for i, child := range e.Children.Value {
 		at := e.Children.At.Elem(i)
 		childName, _, _ := splitChild(child)
-		next := byName[childName]
+		next := s.Element(childName)
 		switch {
 		case next == nil:
-			c.dangling(at, "CT019", suggest(childName, "elements", names), "the element %q is not declared", childName)
+			if !named(s) {
+				break
+			}
+			var names []string
+			for _, element := range s.Elements {
+				names = append(names, element.Name.Value)
+			}
+			c.reportf(at, "CT019", suggest(childName, "elements", names), "the element %q is not declared", childName)
 		case childName == name || slices.Contains(above, childName):
 			c.reportf(at, "CT019", "", "the element %q would contain itself", childName)
 		case !used[childName]:
-			c.reach(byName, names, next, append(above, name), used)
+			c.reach(s, next, append(above, name), used)
 		}
 	}
 }
@@ -151,15 +157,18 @@ func splitChild(child string) (name string, many, optional bool) {
 	return child, false, false
 }
 
-func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.Element, root bool) ir.Element {
+func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) ir.Element {
+	root := s.Name.Value == envelope.Root.Value
 	e := ir.Element{
 		Name: s.Name.Value, Summary: s.Summary.Value, From: s.TextFrom.Value, Separator: s.Separator.Value,
 		Body:   ir.Body(c.choice(s.Body, "body", "inline", "lines", "block", "json")),
 		Beside: s.Beside.Value,
 	}
-	e.GoName = t.GoName + goName(e.Name)
-	if root {
+	switch {
+	case root:
 		e.GoName = t.GoName + "Envelope"
+	case !isBare(s):
+		e.GoName = c.declare(t.GoName+goName(e.Name), "Element", "the element "+e.Name+" of "+t.Name)
 	}
 	c.summary(s.Summary, parameterSummary)
 	if s.Body.Set && len(s.Children.Value) > 0 {
@@ -168,7 +177,7 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	if s.Beside.Value && root {
 		c.report(s.Beside.At, "CT022", "nothing stands before the root", "drop it")
 	}
-	if s.TextFrom.Set && !s.Body.Set {
+	if s.TextFrom.Set && !s.Body.Set && !s.At.Key("body").Doubtful() {
 		c.report(s.TextFrom.At, "CT021", "text_from needs a body to fill", "")
 	}
 	if s.From.Set && (s.From.Value != "records" || root) {
@@ -177,7 +186,7 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	if s.Separator.Set && !isMarkup(s.Separator.Value) {
 		c.reportf(s.Separator.At, "CT020", nameHint(s.Separator.Value, longestOther), "%q is not an element name", s.Separator.Value)
 	}
-	fields := map[string]string{"Append": "a method of every element", "Bytes": "a method of every element"}
+	fields := map[string]string{}
 	claim := func(at spec.Place, name, what string) {
 		if before, taken := fields[name]; taken {
 			c.reportf(at, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, what, name)
@@ -188,6 +197,7 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 	read := func(f spec.Field[string]) {
 		switch {
 		case !f.Set:
+		case t.Command == nil && c.spec.At.Key("command").Doubtful():
 		case !isSource(t, f.Value):
 			c.reportf(f.At, "CT021", pathHint, "%q is not a key of a JSON object that can be read here", f.Value)
 		case keys[f.Value] && !root: // the root is not read from JSON
@@ -222,7 +232,7 @@ func (c *checker) element(t *ir.Tool, s *spec.Element, byName map[string]*spec.E
 		if many {
 			ch.GoName = goName(plural(name))
 		}
-		if target := byName[name]; target != nil {
+		if target := envelope.Element(name); target != nil {
 			if many {
 				ch.From = target.From.Value
 			} else if target.From.Value == "records" {
@@ -285,12 +295,10 @@ func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribu
 		c.report(s.Fixed.At, "CT021", "a fixed value is one line of text", "")
 	}
 	if s.Param.Set {
-		p := t.Param(s.Param.Value)
+		p := c.known(t, s.Param.At, "CT021", s.Param.Value)
 		want := map[ir.AttributeType]ir.Kind{ir.TextAttribute: ir.String, ir.IntegerAttribute: ir.Integer, ir.BooleanAttribute: ir.Boolean}[a.Type]
 		switch {
-		case p == nil:
-			c.dangling(s.Param.At, "CT021", suggest(s.Param.Value, "parameters", paramNames(t)), "there is no parameter %q", s.Param.Value)
-		case a.Type == "" || p.Kind == "":
+		case p == nil, a.Type == "", p.Kind == "", c.unsound[p.Name], !c.spec.Envelope.Root.Set:
 		case !root || p.Pointer() || p.Kind != want || p.Kind == ir.String && len(p.Enum) == 0:
 			c.reportf(s.Param.At, "CT021", "param is for the root, and for parameters of the same type that always have a value; strings need an enum", "%s cannot be shown here", s.Param.Value)
 		}
@@ -313,13 +321,7 @@ func countName(a ir.Attribute, children []string) string {
 // filled demands that generated code alone can fill every part of an answer: it
 // has the parameters, the records, their number, and notes.
 func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
-	elements := map[string]*spec.Element{}
-	for i := range s.Elements {
-		if e := &s.Elements[i]; elements[e.Name.Value] == nil {
-			elements[e.Name.Value] = e
-		}
-	}
-	root := elements[s.Root.Value]
+	root := s.Element(s.Root.Value)
 	for i := range root.Attributes {
 		a := &root.Attributes[i]
 		counts := a.From.Value == "count" && a.Type.Value == string(ir.IntegerAttribute) && a.Presence.Value != string(ir.Nullable)
@@ -330,12 +332,12 @@ func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
 	records, notes := 0, false
 	for i, child := range root.Children.Value {
 		name, many, _ := splitChild(child)
-		e := elements[name]
+		e := s.Element(name)
 		switch {
 		case e == nil:
 		case many && e.From.Value == "records":
 			records++
-			c.filledRecord(elements, e)
+			c.filledRecord(s, e)
 		case many && name == "note" && isBare(e):
 			notes = true
 		default:
@@ -343,14 +345,14 @@ func (c *checker) filled(t *ir.Tool, s *spec.Envelope) {
 		}
 	}
 	if records != 1 {
-		c.dangling(s.At, "CT023", `give one element from = "records", and name it among the root's children as name*`, "the root needs one child that is made from the command's records")
+		c.reportf(s.At, "CT023", `give one element from = "records", and name it among the root's children as name*`, "the root needs one child that is made from the command's records")
 	}
 	if !notes {
-		c.dangling(s.At, "CT023", `add an element "note" with body = "inline", and name it as note*`, "the root needs the child note*, where repairs and records left out are told")
+		c.reportf(s.At, "CT023", `add an element "note" with body = "inline", and name it as note*`, "the root needs the child note*, where repairs and records left out are told")
 	}
 }
 
-func (c *checker) filledRecord(elements map[string]*spec.Element, e *spec.Element) {
+func (c *checker) filledRecord(s *spec.Envelope, e *spec.Element) {
 	hint := "name a key of the command's JSON with from or text_from, or use handler = \"go\""
 	if e.Body.Set && !isBare(e) && !e.TextFrom.Set {
 		c.reportf(e.Body.At, "CT023", hint, "nothing fills the body of %s", e.Name.Value)
@@ -365,7 +367,7 @@ func (c *checker) filledRecord(elements map[string]*spec.Element, e *spec.Elemen
 	}
 	for i, child := range e.Children.Value {
 		name, _, _ := splitChild(child)
-		if next := elements[name]; next != nil && (!isBare(next) || !next.TextFrom.Set) {
+		if next := s.Element(name); next != nil && (!isBare(next) || !next.TextFrom.Set) {
 			c.reportf(e.Children.At.Elem(i), "CT023", hint+"; a child of a record is a body", "nothing fills the element %s", name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -160,92 +161,30 @@ func isGoFile(name string) bool {
 	return err == nil && matches
 }
 
-// goNames is the identifiers that the Go code of a tool declares in its package,
-// each with what it stands for.
-func goNames(t *ir.Tool) [][2]string {
-	tool := "the tool " + t.Name
-	if t.Command != nil { // a table
-		return [][2]string{{t.GoName + "Tool", tool}}
+// declare returns a Go name for what a tool declares in its package: name, unless the tool
+// has it already.
+func (c *checker) declare(name, ending, what string) string {
+	for c.declared[name] != "" {
+		name += ending
 	}
-	names := [][2]string{
-		{t.GoName + "Params", tool},
-		{t.GoName + "Tool", tool},
-		{t.GoName + "MaxChars", tool},
-		{"Coerce" + t.GoName, tool},
-		{"Validate" + t.GoName, tool},
-	}
-	for i := range t.Params {
-		names = append(names, paramNamesInGo(t.GoName, &t.Params[i], "the parameter "+t.Params[i].Name+" of "+t.Name)...)
-	}
-	if t.Answer == ir.JSONAnswer {
-		names = append(names, [2]string{t.GoName + "Result", "the result of " + t.Name})
-		for i := range t.Result.Fields {
-			names = append(names, paramNamesInGo(t.GoName+"Result", &t.Result.Fields[i], "the field "+t.Result.Fields[i].Name+" of the result of "+t.Name)...)
-		}
-		for _, code := range t.Result.Codes {
-			names = append(names, [2]string{t.GoName + "Code" + goName(code), "the code " + code + " of " + t.Name})
-		}
-	}
-	for i := range t.Envelope.Elements {
-		e := &t.Envelope.Elements[i]
-		what := "the element " + e.Name + " of " + t.Name
-		switch {
-		case e.Name == t.Envelope.Root:
-			names = append(names, [2]string{t.GoName + "Envelope", what}, [2]string{"New" + t.GoName + "Envelope", what})
-		case !e.Bare():
-			names = append(names, [2]string{e.GoName, what})
-		}
-	}
-	return names
+	c.declared[name] = what
+	return name
 }
 
-// paramNamesInGo is the identifiers that a parameter or a member declares, with
-// those of what is inside of it. owner begins them.
-func paramNamesInGo(owner string, p *ir.Param, what string) [][2]string {
-	var names [][2]string
-	for _, name := range enumNames(p) {
-		names = append(names, [2]string{owner + p.GoName + name, what})
+// declareTool declares the names that every tool has.
+func (c *checker) declareTool(t *ir.Tool) {
+	c.declared = map[string]string{}
+	endings := []string{"Tool", "Params", "MaxChars"}
+	switch t.Answer {
+	case ir.EnvelopeAnswer:
+		endings = append(endings, "Envelope")
+		c.declare("New"+t.GoName+"Envelope", "", "the tool "+t.Name)
+	case ir.JSONAnswer:
+		endings = append(endings, "Result")
 	}
-	members := func(owner string, list []ir.Param) {
-		for i := range list {
-			names = append(names, paramNamesInGo(owner, &list[i], "the member "+list[i].Name+" of "+owner)...)
-		}
+	for _, ending := range endings {
+		c.declare(t.GoName+ending, "", "the tool "+t.Name)
 	}
-	for inner := p; inner != nil; inner = inner.Items {
-		if inner.TypeName != "" {
-			names = append(names, [2]string{inner.TypeName, what})
-		}
-		members(inner.TypeName, inner.Members)
-		for _, v := range inner.Variants {
-			names = append(names, [2]string{v.TypeName, "the variant " + v.Value + " of " + inner.TypeName})
-			members(v.TypeName, v.Members)
-		}
-	}
-	return names
-}
-
-// enumNames is what the values of an enum are called in Go. An enum with a value
-// that makes no distinct name has none.
-func enumNames(p *ir.Param) []string {
-	values := p.Enum
-	if p.Items != nil {
-		values = p.Items.Enum
-	}
-	var names []string
-	for _, value := range values {
-		if !ir.Wordy(value) {
-			return nil
-		}
-		name := ""
-		for _, word := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_. ", r) }) {
-			name += strings.ToUpper(word[:1]) + word[1:]
-		}
-		if slices.Contains(names, name) {
-			return nil
-		}
-		names = append(names, name)
-	}
-	return names
 }
 
 // familyNames demands that what the tools of one package declare differs.
@@ -263,12 +202,13 @@ func (c *checker) familyNames(family *ir.Family) {
 		if t.Short == family.Package {
 			c.reportf(at, "CT026", "give the tool another name, such as "+family.Name+"_list", "%s would be written to %s.go, which is the family's own file", t.Name, t.Short)
 		}
-		for _, name := range goNames(t) {
-			if before, taken := owner[name[0]]; taken {
-				c.reportf(at, "CT026", "rename one of them", "%s needs the Go name %s, which %s has already", name[1], name[0], before)
+		for _, name := range slices.Sorted(maps.Keys(c.names[t.Source])) {
+			what := c.names[t.Source][name]
+			if before, taken := owner[name]; taken {
+				c.reportf(at, "CT026", "rename one of them", "%s needs the Go name %s, which %s has already", what, name, before)
 				continue
 			}
-			owner[name[0]] = name[1]
+			owner[name] = what
 		}
 	}
 }

@@ -109,23 +109,12 @@ func (c *checker) paths(s *spec.Tool) {
 	for i := range e.Attributes {
 		use(e.Attributes[i].From, false)
 	}
-	elements := elementsByName(s)
 	for _, child := range e.Children.Value {
-		if name, many, _ := splitChild(child); elements[name] != nil {
-			use(elements[name].TextFrom, many)
+		name, many, _ := splitChild(child)
+		if target := s.Envelope.Element(name); target != nil {
+			use(target.TextFrom, many)
 		}
 	}
-}
-
-func elementsByName(s *spec.Tool) map[string]*spec.Element {
-	elements := map[string]*spec.Element{}
-	if s.Envelope == nil {
-		return elements
-	}
-	for i := range s.Envelope.Elements {
-		elements[s.Envelope.Elements[i].Name.Value] = &s.Envelope.Elements[i]
-	}
-	return elements
 }
 
 // outputFields settles the fields of records that are no JSON, or deep inside of it.
@@ -146,6 +135,8 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *co
 	case "regexp":
 		re, err := regexp.Compile(out.Pattern)
 		switch {
+		case o.At.Key("pattern").Doubtful():
+			return
 		case !o.Pattern.Set:
 			c.report(o.At, "CT038", "the form regexp needs a pattern", "")
 			return
@@ -168,7 +159,7 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *co
 	}
 	if record := recordElement(s); record != nil && isBare(record) {
 		// A record that is nothing but a body is a text.
-		if len(names) > 0 && out.Form != "text" {
+		if len(names) > 0 && out.Form != "text" && record.At.Sound() {
 			c.reportf(at, "CT038", "give the element a text_from beside attributes, or print records without fields", "%s is a text and has no fields", record.Name.Value)
 		}
 		return
@@ -194,17 +185,20 @@ func recordElement(s *spec.Tool) *spec.Element {
 
 // readFields reports the parts of a record that read a field that there is none of.
 func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) {
-	elements, e := elementsByName(s), recordElement(s)
+	e := recordElement(s)
 	if e == nil {
 		return
 	}
 	if len(names) == 0 {
+		if s.Command.Output.At.Key("fields").Doubtful() {
+			return
+		}
 		c.reportf(at, "CT038", "name the fields of a record", "without fields a record is a text, and %s is more", e.Name.Value)
 		return
 	}
 	use := func(f spec.Field[string]) {
-		if f.Set && !slices.Contains(names, f.Value) {
-			c.dangling(f.At, "CT038", suggest(f.Value, "fields", names), "the command prints no field %q", f.Value)
+		if f.Set && !slices.Contains(names, f.Value) && s.Command.Output.At.Sound() {
+			c.reportf(f.At, "CT038", suggest(f.Value, "fields", names), "the command prints no field %q", f.Value)
 		}
 	}
 	use(e.TextFrom)
@@ -215,7 +209,7 @@ func (c *checker) readFields(s *spec.Tool, names []string, at spec.Place) {
 		name, many, _ := splitChild(child)
 		if many {
 			c.reportf(e.Children.At.Elem(i), "CT038", "only JSON holds lists in a record", "nothing fills the elements %s", name)
-		} else if target := elements[name]; target != nil {
+		} else if target := s.Envelope.Element(name); target != nil {
 			use(target.TextFrom)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 // deepest is how many values can stand inside of one another below a parameter.
@@ -19,7 +21,11 @@ func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param 
 	names := map[string]string{}
 	var out []ir.Param
 	for i := range list {
+		before := len(c.diags)
 		p := c.param(&list[i], owner, depth)
+		if depth == 0 && (!c.sound(&list[i], before) || list[i].Default.Set && p.Default == nil) {
+			c.unsound[p.Name] = true
+		}
 		out = append(out, p)
 		if before, taken := names[p.GoName]; taken {
 			c.reportName(list[i].At, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, p.Name, p.GoName)
@@ -27,6 +33,14 @@ func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param 
 		names[p.GoName] = p.Name
 	}
 	return out
+}
+
+// sound reports whether it is known what a value may be: nothing was found since that
+// changes it.
+func (c *checker) sound(s *spec.Param, before int) bool {
+	return s.At.Sound() && !slices.ContainsFunc(c.diags[before:], func(d diag.Diagnostic) bool {
+		return slices.Contains([]string{"CT002", "CT006", "CT007", "CT010", "CT011", "CT032", "CT033"}, d.Rule)
+	})
 }
 
 func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
@@ -40,6 +54,7 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 		Name: s.Name, GoName: goName(s.Name), Summary: c.summary(s.Summary, parameterSummary),
 		Kind: ir.Kind(c.choice(s.Type, "type", kinds()...)), Required: s.Required.Value,
 	}
+	before := len(c.diags)
 	c.within(s, &p, owner+p.GoName, depth)
 	if s.OfResult {
 		c.presence(s, &p, depth)
@@ -50,8 +65,8 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 			c.reportf(s.Default.At, "CT009", "drop required, or the default", "%s is required and has a default", s.Name)
 		}
 		p.Default = c.defaultValue(s, &p)
-		if depth > 0 && p.Default != nil {
-			c.judgeDefault(s, p) // those of parameters are judged with their tool
+		if p.Default != nil && c.sound(s, before) {
+			c.judgeDefault(s, p)
 		}
 	}
 	c.oneOrMany(s, &p)
@@ -96,7 +111,7 @@ func (c *checker) within(s *spec.Param, p *ir.Param, name string, depth int) {
 // items judges what every item of an array is.
 func (c *checker) items(s *spec.Param, name string, depth int) *ir.Param {
 	p := &ir.Param{Kind: ir.String}
-	if s.Items.Type.Set {
+	if s.Items.Type.Set || s.Items.At.Key("type").Doubtful() {
 		p.Kind = ir.Kind(c.choice(s.Items.Type, "type", kinds()...))
 	}
 	if s.Items.Summary.Set {
@@ -112,41 +127,43 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 		switch {
 		case p.Kind == "":
 		case len(s.Members) > 0:
-			c.reportName(s.MembersAt, "CT006", "", "members do not apply to the type %s", p.Kind)
+			c.reportName(s.At.Key("members"), "CT006", "", "members do not apply to the type %s", p.Kind)
 		case s.Key.Set || len(s.Variants) > 0:
 			c.reportName(s.At, "CT006", "", "key and variants do not apply to the type %s", p.Kind)
 		}
 		return
 	}
-	p.TypeName, p.Key = name, s.Key.Value
-	p.Members = c.params(s.Members, name, depth)
+	what := "an object of " + c.spec.Name.Value
+	p.TypeName, p.Key = c.declare(name, "Object", what), s.Key.Value
+	p.Members = c.params(s.Members, p.TypeName, depth)
 	switch {
 	case !s.Key.Set && len(s.Variants) == 0:
-		if len(s.Members) == 0 {
-			c.dangling(s.At, "CT032", "add a table to members, or a key with variants", "the object has no members")
+		if len(s.Members) == 0 && s.At.Sound() {
+			c.reportf(s.At, "CT032", "add a table to members, or a key with variants", "the object has no members")
 		}
 		return
+	case s.At.Key("key").Doubtful():
 	case !s.Key.Set:
 		c.reportName(s.At, "CT032", `add key = "…", the member whose value tells them apart`, "nothing tells the variants of the object apart")
 	case len(s.Members) > 0:
-		c.reportName(s.MembersAt, "CT032", "put them into every variant", "an object with variants has no members beside them")
+		c.reportName(s.At.Key("members"), "CT032", "put them into every variant", "an object with variants has no members beside them")
 	case !isSnake(p.Key, longestOther):
 		c.reportf(s.Key.At, "CT005", nameHint(p.Key, longestOther), "%q is not a member name", p.Key)
-	case len(s.Variants) < 2:
-		c.dangling(s.Key.At, "CT032", "add another, or make it an object with members", "there is nothing to tell apart: the object needs two variants")
+	case len(s.Variants) < 2 && s.At.Sound():
+		c.reportf(s.Key.At, "CT032", "add another, or make it an object with members", "there is nothing to tell apart: the object needs two variants")
 	}
-	names := map[string]string{"": "", goName(p.Key): "the key"}
+	names := map[string]string{"": ""}
 	for i := range s.Variants {
 		v := &s.Variants[i]
-		variant := ir.Variant{Value: v.Value, GoName: goName(v.Value), Summary: c.summary(v.Summary, parameterSummary)}
-		if !isSnake(v.Value, longestOther) {
-			c.reportName(v.At, "CT005", nameHint(v.Value, longestOther), "%q is not a name for a variant", v.Value)
+		variant := ir.Variant{Value: v.Name, GoName: goName(v.Name), Summary: c.summary(v.Summary, parameterSummary)}
+		if !isSnake(v.Name, longestOther) {
+			c.reportName(v.At, "CT005", nameHint(v.Name, longestOther), "%q is not a name for a variant", v.Name)
 		}
 		if before, taken := names[variant.GoName]; taken {
-			c.reportName(v.At, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, v.Value, variant.GoName)
+			c.reportName(v.At, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, v.Name, variant.GoName)
 		}
-		names[variant.GoName] = v.Value
-		variant.TypeName = name + variant.GoName
+		names[variant.GoName] = v.Name
+		variant.TypeName = c.declare(p.TypeName+variant.GoName, "Object", what)
 		variant.Members = c.params(v.Members, variant.TypeName, depth)
 		for j := range v.Members {
 			if v.Members[j].Name == p.Key {
@@ -196,6 +213,9 @@ func (c *checker) defaultValue(s *spec.Param, p *ir.Param) any {
 	}
 	if v := typed(s.Default.Value, p); v != nil {
 		return v
+	}
+	if p.Kind == ir.Array && (p.Item().Kind == "" || s.At.Key("items").Doubtful()) {
+		return nil
 	}
 	c.reportf(s.Default.At, "CT008", "", "the default of %s must be %s", s.Name, wants)
 	return nil
@@ -301,7 +321,7 @@ func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 		c.report(f.At, "CT007", "a size cannot be negative", "")
 	case math.IsNaN(n) || math.IsInf(n, 0):
 		c.report(f.At, "CT007", "JSON has no such number", "")
-	case kind == ir.Number:
+	case kind == ir.Number, kind == "":
 	case n != math.Trunc(n):
 		c.reportf(f.At, "CT007", `write a whole number, or type = "number"`, "an integer cannot have the bound %v", n)
 	case math.Abs(n) > largest:
@@ -343,7 +363,7 @@ func (c *checker) enum(s *spec.Param, out ir.Constraints) {
 func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 	says, pattern := s.Constraints["pattern_says"], s.Constraints["pattern"]
 	switch {
-	case !says.Set:
+	case !says.Set, s.At.Key("pattern").Doubtful():
 	case !pattern.Set:
 		c.report(says.At, "CT011", "there is no pattern for pattern_says to explain", "")
 	case strings.TrimSpace(out.PatternSays) == "" || !oneLine(out.PatternSays):
@@ -355,7 +375,7 @@ func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 	if why := notPortable(out.Pattern); why != "" {
 		c.reportf(pattern.At, "CT011", "", "the pattern %s", why)
 	}
-	if !says.Set {
+	if !says.Set && !s.At.Key("pattern_says").Doubtful() {
 		c.report(pattern.At, "CT011", "the pattern does not say what it asks for", `add pattern_says, which completes "must …": a regular expression is no error message`)
 	}
 	if out.NotBlank || out.SingleLine {
@@ -394,7 +414,7 @@ func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 		c.report(s.Clamp.At, "CT012", "clamp is the least and the greatest number", "such as clamp = [1, 200]")
 	case isNumber && (n < bounds[0] || n > bounds[1]):
 		c.reportf(s.Default.At, "CT012", "choose one within them", "the default %d is not between the bounds of clamp", n)
-	case !slices.Contains(s.Repairs.Value, string(ir.RepairClamp)):
+	case !slices.Contains(s.Repairs.Value, string(contract.ToBounds)):
 		c.report(s.Clamp.At, "CT012", "the bounds are those of a repair that is not listed", `add repairs = ["clamp"]`)
 	default:
 		return &[2]int64{bounds[0], bounds[1]}
@@ -402,22 +422,22 @@ func (c *checker) clamp(s *spec.Param, p *ir.Param) *[2]int64 {
 	return nil
 }
 
-func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
-	fits := map[ir.Repair]bool{
-		ir.RepairFromString:  p.Kind != ir.String && !p.OneOrMany,
-		ir.RepairFromInteger: p.Kind == ir.String || p.Texts(),
-		ir.RepairFromScalar:  p.Kind == ir.Array && !p.OneOrMany,
-		ir.RepairClamp:       p.Kind == ir.Integer && p.Maximum != nil || s.Clamp.Set,
-		ir.RepairSpelling:    len(p.Enum) > 0 || p.Texts() && len(p.Items.Enum) > 0,
+func (c *checker) repairs(s *spec.Param, p *ir.Param) []contract.Repair {
+	fits := map[contract.Repair]bool{
+		contract.FromString:  p.Kind != ir.String && !p.OneOrMany,
+		contract.FromInteger: p.Kind == ir.String || p.Texts(),
+		contract.FromScalar:  p.Kind == ir.Array && !p.OneOrMany,
+		contract.ToBounds:    p.Kind == ir.Integer && p.Maximum != nil || s.Clamp.Set,
+		contract.ToSpelling:  len(p.Enum) > 0 || p.Texts() && len(p.Items.Enum) > 0,
 	}
-	var out []ir.Repair
+	var out []contract.Repair
 	for i, name := range s.Repairs.Value {
 		at := s.Repairs.At.Elem(i)
-		repair := ir.Repair(c.choice(spec.Field[string]{Value: name, Set: true, At: at}, "a repair",
+		repair := contract.Repair(c.choice(spec.Field[string]{Value: name, Set: true, At: at}, "a repair",
 			"from_string", "from_integer", "from_scalar", "clamp", "spelling"))
 		switch {
-		case repair == "" || p.Kind == "":
-		case !fits[repair] && p.OneOrMany && (repair == ir.RepairFromString || repair == ir.RepairFromScalar):
+		case repair == "", p.Kind == "", !fits[repair] && !s.At.Sound():
+		case !fits[repair] && p.OneOrMany && (repair == contract.FromString || repair == contract.FromScalar):
 			c.reportf(at, "CT012", "leave it out: one_or_many takes a string, and an array inside of one, as they are", "%s has nothing to repair in %s", name, s.Name)
 		case !fits[repair]:
 			c.reportf(at, "CT012", unfit(repair), "%s cannot repair %s", name, s.Name)
@@ -431,17 +451,17 @@ func (c *checker) repairs(s *spec.Param, p *ir.Param) []ir.Repair {
 }
 
 // unfit returns what a repair is for.
-func unfit(r ir.Repair) string {
+func unfit(r contract.Repair) string {
 	switch r {
-	case ir.RepairFromString:
+	case contract.FromString:
 		return "it reads numbers, booleans, arrays and objects from strings"
-	case ir.RepairFromInteger:
+	case contract.FromInteger:
 		return "it writes integers as strings"
-	case ir.RepairFromScalar:
+	case contract.FromScalar:
 		return "it makes an array of one value"
-	case ir.RepairClamp:
+	case contract.ToBounds:
 		return "it puts an integer between the bounds of clamp, or lowers it to its maximum"
-	case ir.RepairSpelling:
+	case contract.ToSpelling:
 		return "it finds the value of an enum"
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
 	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/runtime/base/diag"
 )
 
 // longestSkill is the most characters the text of a skill may have: it is in
@@ -69,7 +70,7 @@ func (c *checker) made() []string {
 		switch {
 		case !target.Settings:
 			free = append(free, target.Name)
-		case c.project.JP.Set: // the one target with settings
+		case c.project.JP.At.File != nil: // the one target with settings
 			made = append(made, target.Name)
 		}
 	}
@@ -154,19 +155,24 @@ func importPath(p string) bool {
 	return true
 }
 
-// deliverable demands that every target that is made takes the tool.
+// deliverable demands that every target that is made takes the tool. What is wrong with
+// its parts already is not told again.
 func (c *checker) deliverable(made *ir.Targets, t *ir.Tool) {
-	s := c.specs[t.Source]
 	for _, target := range targets.All() {
 		if target.Lower == nil || !made.Makes(target.Name) {
 			continue
 		}
 		for _, problem := range lower.Brief(*target.Lower, t).Problems {
-			at := s.Name.At
+			at := c.spec.Name.At
 			if strings.Contains(problem, "description") {
-				at = s.Description.At
+				at = c.spec.Description.At
 			}
-			c.report(at, "CT029", problem, "")
+			told := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == at.Span() && d.Rule != "CT029" })
+			inside := strings.Contains(problem, ": "+t.Name+".")
+			known := c.spec.Name.Set && c.spec.Description.Set
+			if !told && known && (!inside || len(c.unsound) == 0) {
+				c.report(at, "CT029", problem, "")
+			}
 		}
 	}
 }

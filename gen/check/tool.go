@@ -28,10 +28,18 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	if t.Handler.Set {
 		tool.Handler = ir.Handler(c.choice(t.Handler, "handler", "command", "go"))
 	}
+	tool.Answer = ir.EnvelopeAnswer
+	if t.Answer.Set {
+		tool.Answer = ir.Answer(c.choice(t.Answer, "answer", "envelope", "text", "json"))
+	}
+	c.declareTool(&tool)
 	tool.Aliases = c.aliases(t)
 	tool.Params = c.params(t.Params, tool.GoName, 0)
 	for _, r := range t.Rules {
-		tool.Rules = append(tool.Rules, c.rule(&tool, r))
+		before := len(c.diags)
+		if rule := c.rule(&tool, r); len(c.diags) == before && r.At.Sound() {
+			tool.Rules = append(tool.Rules, rule)
+		}
 	}
 	c.answer(&tool, t)
 	if t.Command != nil {
@@ -52,7 +60,11 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 		e := &t.Examples[i]
 		tool.Examples = append(tool.Examples, ir.Example{Summary: c.summary(e.Summary, toolSummary), Arguments: example(&tool, e)})
 	}
+	if t.Command != nil { // a table
+		c.declared = map[string]string{tool.GoName + "Tool": "the tool " + tool.Name}
+	}
 	c.works(&tool, t, sound)
+	c.judgeExamples(&tool, t)
 	return tool
 }
 
@@ -117,12 +129,13 @@ func (c *checker) rule(t *ir.Tool, r spec.Rule) ir.Rule {
 		}
 	}
 	switch {
-	case set == 0 && !r.At.File.Broken:
+	case !r.At.Sound():
+	case set == 0:
 		c.report(r.At, "CT013", "the rule demands nothing", "one of: exclusive, at_least_one, exactly_one, or given with requires")
 	case set > 1:
 		c.report(r.At, "CT013", "a rule demands one thing", "write a [[rules]] table for each")
 	case r.Requires.Set != r.Given.Set:
-		c.dangling(r.At, "CT013", `such as given = "page", requires = ["size"]`, "given and requires go together")
+		c.reportf(r.At, "CT013", `such as given = "page", requires = ["size"]`, "given and requires go together")
 	case r.Requires.Set && len(r.Requires.Value) == 0:
 		c.report(r.Requires.At, "CT013", "the rule demands nothing", "")
 	}
@@ -137,9 +150,8 @@ func (c *checker) rule(t *ir.Tool, r spec.Rule) ir.Rule {
 
 // ruled judges one name in a rule.
 func (c *checker) ruled(t *ir.Tool, at spec.Place, name string, twice bool) {
-	switch p := t.Param(name); {
+	switch p := c.known(t, at, "CT013", name); {
 	case p == nil:
-		c.dangling(at, "CT013", suggest(name, "parameters", paramNames(t)), "there is no parameter %q", name)
 	case p.Required || p.Default != nil:
 		c.reportf(at, "CT013", "", "%s always has a value, so no rule can depend on whether it is given", name)
 	case twice:
@@ -157,22 +169,22 @@ func paramNames(t *ir.Tool) []string {
 
 // works demands that something does the tool's work, and that the answer of a
 // tool without a handler can be made from its command's records alone. The
-// latter is only asked of an envelope that is sound, in a file that is.
+// latter is only asked of an envelope that is sound.
 func (c *checker) works(tool *ir.Tool, t *spec.Tool, sound bool) {
 	required := slices.ContainsFunc(tool.Params, func(p ir.Param) bool { return p.Required })
-	if required && len(t.Examples) == 0 {
-		c.dangling(t.Name.At, "CT025", "add an [[examples]] table", "the tool has a required parameter and no example")
+	if required && len(t.Examples) == 0 && !t.At.Key("examples").Doubtful() {
+		c.reportf(t.Name.At, "CT025", "add an [[examples]] table", "the tool has a required parameter and no example")
 	}
 	switch {
 	case tool.Handler == ir.HandlerGo && t.Command != nil:
 		c.reportName(t.Command.At, "CT023", `drop one of the two`, "the tool has a command, and a handler in Go")
-	case tool.Handler == ir.HandlerCommand && t.Command == nil:
-		c.dangling(t.Name.At, "CT023", `add a [command] table, or handler = "go"`, "the tool has neither a command nor a handler")
+	case tool.Handler == ir.HandlerCommand && t.Command == nil && !t.At.Key("command").Doubtful() && !t.At.Key("handler").Doubtful():
+		c.reportf(t.Name.At, "CT023", `add a [command] table, or handler = "go"`, "the tool has neither a command nor a handler")
 	}
 	if tool.Handler != ir.HandlerCommand || tool.Answer != ir.EnvelopeAnswer || t.Envelope == nil {
 		return
 	}
-	if sound && !t.File.Broken && tool.Envelope.Element(tool.Envelope.Root) != nil {
+	if sound && t.Envelope.At.Sound() && tool.Envelope.Element(tool.Envelope.Root) != nil {
 		c.filled(tool, t.Envelope)
 	}
 }

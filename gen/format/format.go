@@ -1,9 +1,8 @@
 // Package format writes TOML the way specs are written: one blank at each side of =,
 // the = signs of neighbouring lines in a column, comments behind them in another, one
-// blank line before a table, two blanks for each level of an array over several lines.
+// blank line before a table.
 //
-// Comments, the order of keys, line breaks within arrays, and every value stay as they
-// are. It never reads or writes a file.
+// Comments, the order of keys, and every value stay as they are. It never reads or writes a file.
 package format
 
 import (
@@ -37,9 +36,7 @@ func TOML(src []byte) ([]byte, error) {
 	pos := 0
 	for _, s := range statements {
 		f.between(pos, s.Start)
-		if err := f.statement(s); err != nil {
-			return nil, err
-		}
+		f.statement(s)
 		pos = s.End
 	}
 	f.between(pos, len(src))
@@ -87,8 +84,7 @@ func equal(a, b any) bool {
 type line struct {
 	blank   bool   // a blank line stands before it
 	header  bool   // it begins a table
-	indent  int    // levels
-	key     string // of an entry that is one line: what stands before =
+	key     string // of an entry in a column: what stands before =
 	code    string // what stands behind it; all of any other line
 	comment string
 }
@@ -130,7 +126,7 @@ func (f *formatter) comment(text string) {
 }
 
 // statement reads a header, or a key and its value.
-func (f *formatter) statement(s tomlpos.Statement) error {
+func (f *formatter) statement(s tomlpos.Statement) {
 	text := string(f.src[s.Start:s.End])
 	if s.Header {
 		brackets := 1
@@ -139,87 +135,16 @@ func (f *formatter) statement(s tomlpos.Statement) error {
 		}
 		name := strings.Trim(text[brackets:len(text)-brackets], " \t")
 		f.add(line{header: true, code: text[:brackets] + name + text[len(text)-brackets:]})
-		return nil
+		return
 	}
 	key := strings.TrimRight(string(f.src[s.Start:s.Value]), " \t")
 	key = strings.TrimRight(strings.TrimSuffix(key, "="), " \t")
-	first := len(f.lines)
-	f.add(line{key: key})
-	if err := f.value(s.Value, s.End); err != nil {
-		return err
+	value := string(f.src[s.Value:s.End])
+	if strings.HasPrefix(value, `"""`) || strings.HasPrefix(value, "'''") {
+		f.add(line{code: key + " = " + value}) // a text over several lines is in no column
+		return
 	}
-	if l := &f.lines[first]; strings.Contains(l.code, "\n") {
-		l.key, l.code = "", l.key+" = "+l.code // a text over several lines is in no column
-	}
-	return nil
-}
-
-// value reads a value, which begins behind the = of the last line.
-func (f *formatter) value(pos, end int) error {
-	depth, begun := 0, true // begun: the line has something on it, or needs nothing before what comes
-	word := func(text string) {
-		l := &f.lines[len(f.lines)-1]
-		if !begun && l.code != "" {
-			l.code += " "
-		}
-		l.code += text
-		begun = false
-	}
-	fresh := func() { // the next word begins a line
-		if l := f.lines[len(f.lines)-1]; l.code == "" && l.comment == "" && l.key == "" {
-			return
-		}
-		f.add(line{indent: depth})
-	}
-	for pos < end {
-		switch c := f.src[pos]; {
-		case c == '\n':
-			if pos+1 < end && bytes.HasPrefix(bytes.TrimLeft(f.src[pos+1:end], " \t"), []byte("\n")) {
-				f.blank = f.lines[len(f.lines)-1].code != "" || f.lines[len(f.lines)-1].comment != ""
-			}
-			fresh()
-			begun = true
-			pos++
-		case c == ' ' || c == '\t':
-			pos++
-		case c == '#':
-			stop := pos + bytes.IndexByte(f.src[pos:end], '\n')
-			f.comment(strings.TrimRight(string(f.src[pos:stop]), " \t"))
-			pos = stop
-		case c == '[' || c == '{':
-			word(string(c))
-			depth++
-			begun = c == '['
-			pos++
-		case c == ']' || c == '}':
-			depth--
-			l := &f.lines[len(f.lines)-1]
-			if l.code == "" && l.key == "" {
-				l.indent = depth
-			}
-			begun = begun || c == ']' || strings.HasSuffix(l.code, "{")
-			word(string(c))
-			pos++
-		case c == ',':
-			begun = true
-			word(",")
-			pos++
-		default:
-			stop, ok := tomlpos.EndOfString(f.src, pos)
-			if !ok {
-				stop = pos + bytes.IndexAny(append(bytes.Clone(f.src[pos:end]), ','), " \t\n#,]}=")
-				if f.src[pos] == '=' {
-					stop = pos + 1
-				}
-			}
-			if stop == pos {
-				return ErrSyntax
-			}
-			word(string(f.src[pos:stop]))
-			pos = stop
-		}
-	}
-	return nil
+	f.add(line{key: key, code: value})
 }
 
 // text lays the lines out.
@@ -230,11 +155,11 @@ func (f *formatter) text() []byte {
 		if i > 0 && (l.blank || f.beginsTable(i)) {
 			b.WriteByte('\n')
 		}
-		text := strings.Repeat("  ", l.indent) + l.code
+		text := l.code
 		if l.key != "" {
 			text = l.key + strings.Repeat(" ", keys[i]-width(l.key)) + " = " + l.code
 		}
-		if l.comment != "" && text != "" && l.code != "" {
+		if l.comment != "" && text != "" {
 			text += strings.Repeat(" ", max(comments[i]-width(text), 0)) + " "
 		}
 		b.WriteString(strings.TrimRight(text+l.comment, " ") + "\n")
@@ -246,7 +171,7 @@ func (f *formatter) text() []byte {
 // before one.
 func (f *formatter) beginsTable(i int) bool {
 	isComment := func(i int) bool { return f.lines[i].code == "" && f.lines[i].key == "" }
-	if i > 0 && isComment(i-1) && !f.lines[i].blank && f.lines[i-1].indent == 0 {
+	if i > 0 && isComment(i-1) && !f.lines[i].blank {
 		return false
 	}
 	for ; i < len(f.lines); i++ {
@@ -269,7 +194,7 @@ func (f *formatter) columns() (keys, comments []int) {
 	align := func(column []int, member func(line) bool, size func(int) int) {
 		for i := 0; i < len(f.lines); {
 			end, widest := i, 0
-			for end < len(f.lines) && member(f.lines[end]) && (end == i || !f.lines[end].blank) {
+			for end < len(f.lines) && member(f.lines[end]) && (end == i || !f.lines[end].blank && !over(f.lines[end-1])) {
 				widest = max(widest, size(end))
 				end++
 			}
@@ -280,10 +205,14 @@ func (f *formatter) columns() (keys, comments []int) {
 		}
 	}
 	align(keys, func(l line) bool { return l.key != "" }, func(i int) int { return width(f.lines[i].key) })
-	align(comments, func(l line) bool { return l.comment != "" && l.key != "" }, func(i int) int {
+	aside := func(l line) bool { return l.comment != "" && l.key != "" && !over(l) }
+	align(comments, aside, func(i int) int {
 		return keys[i] + len(" = ") + width(f.lines[i].code)
 	})
 	return keys, comments
 }
+
+// over reports whether a line goes over several.
+func over(l line) bool { return strings.Contains(l.code, "\n") }
 
 func width(text string) int { return utf8.RuneCountInString(text) }

@@ -1,50 +1,49 @@
 package ir
 
-import "slices"
+import (
+	"slices"
 
-// ErrorCode names a problem with an argument in what callers get. The values
-// are those of runtime/contract, which generated code refers to.
-type ErrorCode string
-
-// The error codes.
-const (
-	ErrorMalformed  ErrorCode = "malformed_arguments"
-	ErrorUnknown    ErrorCode = "unknown_parameter"
-	ErrorMissing    ErrorCode = "missing_parameter"
-	ErrorType       ErrorCode = "wrong_type"
-	ErrorEnum       ErrorCode = "not_allowed"
-	ErrorMinimum    ErrorCode = "below_minimum"
-	ErrorMaximum    ErrorCode = "above_maximum"
-	ErrorMinLength  ErrorCode = "too_short"
-	ErrorMaxLength  ErrorCode = "too_long"
-	ErrorMinItems   ErrorCode = "too_few_items"
-	ErrorMaxItems   ErrorCode = "too_many_items"
-	ErrorPattern    ErrorCode = "pattern_mismatch"
-	ErrorBlank      ErrorCode = "blank"
-	ErrorSingleLine ErrorCode = "not_single_line"
-	ErrorExclusive  ErrorCode = "mutually_exclusive"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
-// ErrorCodes returns all error codes, in the order of the constants above.
+// ErrorCode is a kind of problem with an argument.
+type ErrorCode struct {
+	Code  contract.Code
+	Means string // to a caller, as one sentence without a full stop
+}
+
+// ErrorCodes returns all error codes, in the order they are shown in.
 func ErrorCodes() []ErrorCode {
 	return []ErrorCode{
-		ErrorMalformed, ErrorUnknown, ErrorMissing, ErrorType, ErrorEnum,
-		ErrorMinimum, ErrorMaximum, ErrorMinLength, ErrorMaxLength, ErrorMinItems, ErrorMaxItems,
-		ErrorPattern, ErrorBlank, ErrorSingleLine, ErrorExclusive,
+		{contract.CodeMalformed, "The arguments are not one JSON object"},
+		{contract.CodeUnknown, "There is no parameter of that name"},
+		{contract.CodeMissing, "A required parameter is missing"},
+		{contract.CodeType, "A value has another JSON type than its parameter"},
+		{contract.CodeEnum, "A value is none of the allowed ones"},
+		{contract.CodeMinimum, "A number is under the minimum"},
+		{contract.CodeMaximum, "A number is over the maximum"},
+		{contract.CodeMinLength, "A string has too few characters"},
+		{contract.CodeMaxLength, "A string has too many characters"},
+		{contract.CodeMinItems, "An array has too few items"},
+		{contract.CodeMaxItems, "An array has too many items"},
+		{contract.CodePattern, "A string does not have the form it must have"},
+		{contract.CodeBlank, "A string is empty or only white space"},
+		{contract.CodeSingleLine, "A string holds a line break or a NUL"},
+		{contract.CodeExclusive, "Parameters are given together that exclude each other"},
 	}
 }
 
 // ErrorCodes returns the codes that a call of the tool can fail with because of
-// its arguments, in the order of the constants above.
+// its arguments, in the same order.
 func (t *Tool) ErrorCodes() []ErrorCode {
-	happens := map[ErrorCode]bool{ErrorMalformed: true, ErrorUnknown: true}
+	happens := map[contract.Code]bool{contract.CodeMalformed: true, contract.CodeUnknown: true}
 	for _, p := range t.Values() {
-		happens[ErrorType] = true
+		happens[contract.CodeType] = true
 		if p.Required || p.Key != "" {
-			happens[ErrorMissing] = true
+			happens[contract.CodeMissing] = true
 		}
 		if p.Key != "" {
-			happens[ErrorEnum] = true
+			happens[contract.CodeEnum] = true
 		}
 		for _, c := range ConstraintTable() {
 			if c.Code != "" && c.Of(&p.Constraints) != nil {
@@ -54,11 +53,11 @@ func (t *Tool) ErrorCodes() []ErrorCode {
 	}
 	for _, r := range t.Rules {
 		if len(r.Exclusive)+len(r.ExactlyOne) > 0 {
-			happens[ErrorExclusive] = true
+			happens[contract.CodeExclusive] = true
 		}
 		if len(r.Requires)+len(r.AtLeastOne)+len(r.ExactlyOne) > 0 {
-			happens[ErrorMissing] = true
+			happens[contract.CodeMissing] = true
 		}
 	}
-	return slices.DeleteFunc(ErrorCodes(), func(code ErrorCode) bool { return !happens[code] })
+	return slices.DeleteFunc(ErrorCodes(), func(c ErrorCode) bool { return !happens[c.Code] })
 }

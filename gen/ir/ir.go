@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/commandline"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 // Contract is everything the specs of one project declare.
@@ -62,20 +63,14 @@ const (
 	Write Effect = "write"
 )
 
-// Hints are what an effect means to a host that decides what needs a person's
-// consent, as in MCP's tool annotations.
-type Hints struct {
-	ReadOnly, Destructive, Idempotent, OpenWorld bool
-}
-
 // Hints returns, for a reading tool, that calling it twice changes nothing, and that it
 // leaves this machine alone unless its spec says otherwise; for a writing tool what MCP
 // assumes when told nothing, which is the cautious side of every hint.
-func (t *Tool) Hints() Hints {
+func (t *Tool) Hints() contract.Hints {
 	if t.Effect == Read {
-		return Hints{ReadOnly: true, Idempotent: true, OpenWorld: t.OpenWorld}
+		return contract.Hints{ReadOnly: true, Idempotent: true, OpenWorld: t.OpenWorld}
 	}
-	return Hints{Destructive: true, OpenWorld: true}
+	return contract.Hints{Destructive: true, OpenWorld: true}
 }
 
 // Tool is one tool.
@@ -217,7 +212,7 @@ type Param struct {
 	// OneOrMany reports whether callers may give one string in the place of an array.
 	// It is of arrays of strings alone; whoever gets the value always gets a list.
 	OneOrMany bool
-	Repairs   []Repair // in the order they are tried
+	Repairs   []contract.Repair // in the order they are tried
 	// Clamp is the least and the greatest value that counts, which the repair of that
 	// name puts others to. They are no constraints. Nil where the maximum is the bound.
 	Clamp *[2]int64
@@ -296,18 +291,6 @@ func (t *Tool) Values() []*Param {
 	}
 	return all
 }
-
-// Repair is a declared coercion.
-type Repair string
-
-// The repairs a spec may declare.
-const (
-	RepairFromString  Repair = "from_string"  // anything but a string: read it from one
-	RepairFromInteger Repair = "from_integer" // string, array of strings: read digits as text
-	RepairFromScalar  Repair = "from_scalar"  // array: wrap one value
-	RepairClamp       Repair = "clamp"        // integer: to the nearer of two bounds, or lower to the maximum
-	RepairSpelling    Repair = "spelling"     // enum: case, "-" and "_" do not matter
-)
 
 // Rule is a relation between parameters, none of which is required or has a
 // default. Exactly one of its lists is not empty.
@@ -479,21 +462,4 @@ func JSON(v any) string {
 		return "null" // no value of a checked contract is without a form in JSON
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// Wordy reports whether a value is ASCII letters and digits with single hyphens,
-// underscores, dots or spaces between them, so that a Go name can be made of it.
-func Wordy(value string) bool {
-	between := true
-	for _, c := range []byte(value) {
-		switch {
-		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9':
-			between = false
-		case between || strings.IndexByte("-_. ", c) < 0:
-			return false
-		default:
-			between = true
-		}
-	}
-	return !between
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 // Change is one difference between two contracts.
@@ -190,18 +191,12 @@ func (c *comparison) tool(p pair) {
 		c.parameter(q)
 	}
 	c.relations(before, after)
-	was, is := answer(before), answer(after)
-	if was != is {
+	c.changed(before, after, "max_chars", "max-chars-changed", "the limit of characters")
+	if was, is := answer(before), answer(after); was != is {
 		c.add("answer-changed", after, "the answer was %s and is %s", was, is)
-	} else if was, is := before.text("root"), after.text("root"); was != is {
-		c.add("root-changed", after, "the root element was %s and is %s", was, is)
-	}
-	if was, is := before.value("max_chars"), after.value("max_chars"); was != is {
-		c.add("max-chars-changed", after, "the most characters of an answer were %s and are %s", orNone(was), orNone(is))
-	}
-	if was != is {
 		return // what is no envelope has no elements to compare
 	}
+	c.changed(before, after, "root", "root-changed", "the root element")
 	for _, q := range pairs(before, after, "element") {
 		c.element(q)
 	}
@@ -228,49 +223,43 @@ func answer(tool *node) string {
 // parameters they exclude: that at most one of three is given says the same as
 // three rules about two. Of exactly one, the other half is that one is given.
 func (c *comparison) relations(before, after *node) {
-	was, is := excluded(before), excluded(after)
-	for _, e := range is {
-		if !slices.Contains(was, e) {
-			c.add("exclusive-added", after, "%s and %s can no longer be given together", e[0], e[1])
-		}
-	}
-	for _, e := range was {
-		if !slices.Contains(is, e) {
-			c.add("exclusive-removed", after, "%s and %s can be given together", e[0], e[1])
-		}
-	}
 	for _, rule := range []struct {
-		keys           []string
-		added, removed string
-		says           func([]string) string
+		name string
+		of   func(*node) [][]string
+		says func([]string) string
 	}{
 		{
-			[]string{"at_least_one", "exactly_one"},
-			"at-least-one-added", "at-least-one-removed",
+			"exclusive", excluded,
+			func(names []string) string { return names[0] + " and " + names[1] + " exclude each other" },
+		},
+		{
+			"at-least-one", func(n *node) [][]string { return lists(n, "at_least_one", "exactly_one") },
 			func(names []string) string { return "one of " + strings.Join(names, ", ") + " has to be given" },
 		},
 		{
-			[]string{"requires"},
-			"requires-added", "requires-removed",
+			"requires", func(n *node) [][]string { return lists(n, "requires") },
 			func(names []string) string { return names[0] + " has to be given together with " + names[1] },
 		},
 	} {
-		was, is := lists(before, rule.keys), lists(after, rule.keys)
-		for _, names := range is {
-			if !slices.ContainsFunc(was, func(w []string) bool { return slices.Equal(w, names) }) {
-				c.add(rule.added, after, "%s", rule.says(names))
-			}
+		was, is := rule.of(before), rule.of(after)
+		for _, names := range without(is, was) {
+			c.add(rule.name+"-added", after, "%s", rule.says(names))
 		}
-		for _, names := range was {
-			if !slices.ContainsFunc(is, func(i []string) bool { return slices.Equal(i, names) }) {
-				c.add(rule.removed, after, "no longer: %s", rule.says(names))
-			}
+		for _, names := range without(was, is) {
+			c.add(rule.name+"-removed", after, "no longer: %s", rule.says(names))
 		}
 	}
 }
 
+// without returns the lists that are not among others.
+func without(lists, others [][]string) [][]string {
+	return slices.DeleteFunc(slices.Clone(lists), func(list []string) bool {
+		return slices.ContainsFunc(others, func(other []string) bool { return slices.Equal(list, other) })
+	})
+}
+
 // lists returns the values of keys that hold lists of two names or more.
-func lists(tool *node, keys []string) [][]string {
+func lists(tool *node, keys ...string) [][]string {
 	var all [][]string
 	for _, key := range keys {
 		values, _ := tool.facts[key].([]any)
@@ -283,15 +272,14 @@ func lists(tool *node, keys []string) [][]string {
 	return all
 }
 
-func excluded(tool *node) [][2]string {
-	var all [][2]string
-	for _, names := range lists(tool, []string{"exclusive", "exactly_one"}) {
+// excluded returns the pairs of parameters that exclude each other.
+func excluded(tool *node) [][]string {
+	var all [][]string
+	for _, names := range lists(tool, "exclusive", "exactly_one") {
 		sort.Strings(names)
 		for i, a := range names {
 			for _, b := range names[i+1:] {
-				if p := [2]string{a, b}; !slices.Contains(all, p) {
-					all = append(all, p)
-				}
+				all = append(all, without([][]string{{a, b}}, all)...)
 			}
 		}
 	}
@@ -315,18 +303,12 @@ func (c *comparison) parameter(p pair) {
 		}
 		c.add("constraint-relaxed", after, "the type was %s and is %s", was, is)
 	}
-	switch was, is := before.value("one_or_many"), after.value("one_or_many"); {
-	case was == "" && is != "":
-		c.add("one-or-many-added", after, "one item is accepted in the place of an array")
-	case was != "" && is == "":
-		c.add("one-or-many-removed", after, "only an array is accepted, and no longer one item")
-	}
-	switch was, is := before.value("required"), after.value("required"); {
-	case was == "" && is != "":
-		c.add("parameter-became-required", after, "it was optional and is required")
-	case was != "" && is == "":
-		c.add("parameter-became-optional", after, "it was required and is optional")
-	}
+	c.flag(before, after, "one_or_many",
+		"one-or-many-added", "one item is accepted in the place of an array",
+		"one-or-many-removed", "only an array is accepted, and no longer one item")
+	c.flag(before, after, "required",
+		"parameter-became-required", "it was optional and is required",
+		"parameter-became-optional", "it was required and is optional")
 	switch was, is := before.value("default"), after.value("default"); {
 	case was == is:
 	case was == "":
@@ -370,7 +352,7 @@ func typeOf(p *node) string {
 // as they are.
 func absorbed(after *node, key, value string) bool {
 	return key == "repair" && after.value("one_or_many") != "" &&
-		(value == ir.JSON(ir.RepairFromString) || value == ir.JSON(ir.RepairFromScalar))
+		(value == ir.JSON(contract.FromString) || value == ir.JSON(contract.FromScalar))
 }
 
 // values compares a key of many values.
@@ -417,27 +399,12 @@ func (c *comparison) constraints(before, after *node, prefix string) {
 				c.add(row.Key+"-changed", after, "%s was %s and is %s", key, was, is)
 			}
 		case ir.Flag:
-			switch {
-			case was == is:
-			case was == "":
-				c.add(row.Narrowed, after, "%s is demanded", key)
-			default:
-				c.add("constraint-relaxed", after, "%s is no longer demanded", key)
-			}
+			c.flag(before, after, key, row.Narrowed, key+" is demanded", "constraint-relaxed", key+" is no longer demanded")
 		}
 	}
 	nullable := prefix + "nullable"
-	switch was, is := before.value(nullable), after.value(nullable); {
-	case was == is:
-	case was == "":
-		c.add("nullable-added", after, "%s: null is accepted", nullable)
-	default:
-		c.add("nullable-removed", after, "%s: null is no longer accepted", nullable)
-	}
-	key := prefix + "key"
-	if was, is := before.value(key), after.value(key); was != is {
-		c.add("key-changed", after, "%s was %s and is %s", key, orNone(was), orNone(is))
-	}
+	c.flag(before, after, nullable, "nullable-added", nullable+": null is accepted", "nullable-removed", nullable+": null is no longer accepted")
+	c.changed(before, after, prefix+"key", "key-changed", prefix+"key")
 }
 
 // list compares a constraint that lists what is accepted.
@@ -449,6 +416,23 @@ func (c *comparison) list(before, after *node, key string, row ir.Constraint) {
 		c.add("enum-removed", after, "%s: all strings are accepted", key)
 	default:
 		c.values(before, after, key, "enum-value-added", "enum-value-removed")
+	}
+}
+
+// flag reports a fact that is there or not, and came or went.
+func (c *comparison) flag(before, after *node, key, came, cameSays, went, wentSays string) {
+	switch was, is := before.value(key) != "", after.value(key) != ""; {
+	case is && !was:
+		c.add(came, after, "%s", cameSays)
+	case was && !is:
+		c.add(went, after, "%s", wentSays)
+	}
+}
+
+// changed reports a word or a number that is another one.
+func (c *comparison) changed(before, after *node, key, rule, what string) {
+	if was, is := before.word(key), after.word(key); was != is {
+		c.add(rule, after, "%s was %s and is %s", what, orNone(was), orNone(is))
 	}
 }
 

@@ -12,12 +12,8 @@ func (c *comparison) element(p pair) {
 		return
 	}
 	before, after := p.before, p.after
-	if was, is := before.text("body"), after.text("body"); was != is {
-		c.add("body-changed", after, "the body was %s and is %s", orNone(was), orNone(is))
-	}
-	if was, is := before.text("separator"), after.text("separator"); was != is {
-		c.add("separator-changed", after, "the separator was %s and is %s", orNone(was), orNone(is))
-	}
+	c.changed(before, after, "body", "body-changed", "the body")
+	c.changed(before, after, "separator", "separator-changed", "the separator")
 	for _, q := range pairs(before, after, "attribute") {
 		c.attribute(q)
 	}
@@ -46,9 +42,7 @@ func (c *comparison) attribute(p pair) {
 		return
 	}
 	before, after := p.before, p.after
-	if was, is := before.text("type"), after.text("type"); was != is {
-		c.add("attribute-type-changed", after, "the type was %s and is %s", was, is)
-	}
+	c.changed(before, after, "type", "attribute-type-changed", "the type")
 	if was, is := before.text("presence"), after.text("presence"); was != is {
 		// From the one that is left out most to the one that never is.
 		presences := []string{string(ir.NonZero), string(ir.Nullable), string(ir.Always)}
@@ -77,9 +71,7 @@ func (c *comparison) fields(before, after *node) {
 			c.add("field-type-changed", p.after, "the type was %s and is %s", was, is)
 			continue
 		}
-		if was, is := p.before.text("key"), p.after.text("key"); was != is {
-			c.add("field-type-changed", p.after, "the key of its variants was %s and is %s", orNone(was), orNone(is))
-		}
+		c.changed(p.before, p.after, "key", "field-type-changed", "the key of its variants")
 		if was, is := p.before.text("presence"), p.after.text("presence"); was != is {
 			// A field that is null is there, but readers of a value trip over both.
 			rule := "field-became-optional"

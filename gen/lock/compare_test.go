@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/ir/irtest"
 	"github.com/convtools/convtools/gen/lock"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 const today = "2026-11-22"
@@ -211,7 +212,7 @@ var cases = []struct {
 		},
 		want: []string{
 			"safe: tool note_add: no longer: one of tags, text has to be given [at-least-one-removed]",
-			"safe: tool note_add: tags and text can be given together [exclusive-removed]",
+			"safe: tool note_add: no longer: tags and text exclude each other [exclusive-removed]",
 		},
 	},
 	{
@@ -260,7 +261,7 @@ var cases = []struct {
 	{
 		name: "key-changed",
 		edit: func(c *ir.Contract) { withPlace(c).Key = "type" },
-		want: []string{`breaking: tool conversation_list, parameter place: key was "kind" and is "type" [key-changed]`},
+		want: []string{`breaking: tool conversation_list, parameter place: key was kind and is type [key-changed]`},
 	},
 	{
 		name: "format-changed",
@@ -479,14 +480,14 @@ var cases = []struct {
 	{
 		name: "repair-removed",
 		edit: func(c *ir.Contract) {
-			tool(c, "conversation_list").Param("limit").Repairs = []ir.Repair{ir.RepairClamp}
+			tool(c, "conversation_list").Param("limit").Repairs = []contract.Repair{contract.ToBounds}
 		},
 		want: []string{`breaking: tool conversation_list, parameter limit: repair "from_string" is removed [repair-removed]`},
 	},
 	{
 		name: "repair-added",
 		edit: func(c *ir.Contract) {
-			tool(c, "note_add").Param("text").Repairs = []ir.Repair{ir.RepairFromInteger}
+			tool(c, "note_add").Param("text").Repairs = []contract.Repair{contract.FromInteger}
 		},
 		want: []string{`safe: tool note_add, parameter text: repair "from_integer" is added [repair-added]`},
 	},
@@ -495,19 +496,19 @@ var cases = []struct {
 		edit: func(c *ir.Contract) {
 			tool(c, "note_add").Rules = []ir.Rule{{Exclusive: []string{"text", "tags"}}}
 		},
-		want: []string{"breaking: tool note_add: tags and text can no longer be given together [exclusive-added]"},
+		want: []string{"breaking: tool note_add: tags and text exclude each other [exclusive-added]"},
 	},
 	{
 		name: "exclusive-removed",
 		edit: func(c *ir.Contract) { tool(c, "conversation_read").Rules = nil },
-		want: []string{"safe: tool conversation_read: last and turn can be given together [exclusive-removed]"},
+		want: []string{"safe: tool conversation_read: no longer: last and turn exclude each other [exclusive-removed]"},
 	},
 	{
 		name: "a rule about one more parameter",
 		edit: func(c *ir.Contract) { tool(c, "conversation_read").Rules[0].Exclusive = []string{"turn", "id", "last"} },
 		want: []string{
-			"breaking: tool conversation_read: id and last can no longer be given together [exclusive-added]",
-			"breaking: tool conversation_read: id and turn can no longer be given together [exclusive-added]",
+			"breaking: tool conversation_read: id and last exclude each other [exclusive-added]",
+			"breaking: tool conversation_read: id and turn exclude each other [exclusive-added]",
 		},
 	},
 	{
@@ -522,7 +523,7 @@ var cases = []struct {
 		},
 		want: []string{
 			"breaking: tool conversation_list: the answer was an envelope and is plain text [answer-changed]",
-			"risky: tool conversation_list: the most characters of an answer were 40000 and are none [max-chars-changed]",
+			"risky: tool conversation_list: the limit of characters was 40000 and is none [max-chars-changed]",
 		},
 	},
 	{
@@ -548,7 +549,7 @@ var cases = []struct {
 	{
 		name: "max-chars-changed",
 		edit: func(c *ir.Contract) { tool(c, "note_clear").MaxChars = 100 },
-		want: []string{"risky: tool note_clear: the most characters of an answer were none and are 100 [max-chars-changed]"},
+		want: []string{"risky: tool note_clear: the limit of characters was none and is 100 [max-chars-changed]"},
 	},
 	{
 		name: "element-removed",

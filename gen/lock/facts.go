@@ -26,7 +26,7 @@ func Emit(c *ir.Contract) ([]emit.File, error) {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(contract(c)); err != nil {
+	if err := enc.Encode(factsOf(c)); err != nil {
 		return nil, fmt.Errorf("writing the contract: %w", err)
 	}
 	return []emit.File{{Path: path.Join(c.Targets.Generated, File), Data: b.Bytes()}}, nil
@@ -77,10 +77,13 @@ func (f facts) in(kind, name string) facts {
 	return inner
 }
 
-func contract(c *ir.Contract) facts {
+func factsOf(c *ir.Contract) facts {
 	// Every code there is: that a tool cannot fail in one way any more is no
 	// loss to its callers, but a code that got another name is.
-	codes := ir.ErrorCodes()
+	var codes []string
+	for _, code := range ir.ErrorCodes() {
+		codes = append(codes, string(code.Code))
+	}
 	slices.Sort(codes)
 	f := facts{"error": codes}
 	for _, t := range c.Tools() {

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -187,6 +188,9 @@ func (n *node) text(key string) string {
 	s, _ := n.facts[key].(string)
 	return s
 }
+
+// word returns a fact that is text, or the JSON of another.
+func (n *node) word(key string) string { return cmp.Or(n.text(key), n.value(key)) }
 
 func (n *node) number(key string) (float64, bool) {
 	number, _ := n.facts[key].(json.Number)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/convtools/convtools/gen/internal/parallel"
-	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/base/tomlpos"
@@ -81,6 +81,7 @@ func Load(fsys fs.FS) (*Project, diag.List) {
 
 func (l *loader) read(fsys fs.FS, name string) (*File, map[string]any) {
 	file := &File{Name: name}
+	file.Unread = true
 	source, ok := l.source(fsys, file)
 	if !ok {
 		return file, nil
@@ -96,6 +97,7 @@ func (l *loader) read(fsys fs.FS, name string) (*File, map[string]any) {
 		l.syntax(file, err)
 		return file, nil
 	}
+	file.Unread = false
 	for _, use := range file.index.TOML11() {
 		l.diags = append(l.diags, diag.Diagnostic{
 			File: name, Span: use.Span, Rule: RuleTOML11, Severity: diag.Warning,
@@ -251,218 +253,27 @@ func inside(pattern string) bool {
 }
 
 func (l *loader) project(file *File, root map[string]any) *Project {
-	t := l.table(Place{File: file}, ProjectKind, ProjectFile, root)
-	p := &Project{File: file, Module: t.text("module"), Specs: t.mustTexts("specs")}
-	for _, c := range t.named("cli", "the command line") {
-		p.CLIs = append(p.CLIs, CLI{
-			Name: c.name, At: c.at,
-			Command: c.mustTexts("command"), EndOfOptions: c.words("end_of_options"), Env: c.text("env"), PassEnv: c.texts("pass_env"),
-		})
-		c.close()
+	p := &Project{File: file}
+	at := Place{File: file}
+	l.table(at, ProjectKind, ProjectFile, root, reflect.ValueOf(p).Elem())
+	slices.SortFunc(p.CLIs, func(a, b CLI) int { return strings.Compare(a.Name, b.Name) })
+	if p.Go.At.File != nil && !p.Module.Set {
+		l.missing(at, ProjectFile, "module")
 	}
-	sort.Slice(p.CLIs, func(i, j int) bool { return p.CLIs[i].Name < p.CLIs[j].Name })
-	for _, a := range t.subs("accepted", "an accepted change", false) {
-		p.Accepted = append(p.Accepted, Accepted{
-			At: a.at, Rule: a.mustText("rule"), Subject: a.mustText("subject"), Reason: a.mustText("reason"), Version: a.mustText("version"),
-		})
-		a.close()
-	}
-	if targets := t.sub("targets", "targets", false); targets != nil {
-		if g := targets.sub("go", "targets.go", false); g != nil {
-			p.Go.Dir = g.mustText("dir")
-			if !p.Module.Set {
-				t.raw("module", true)
-			}
-			g.close()
-		}
-		p.Only = targets.texts("only")
-		if jp := targets.sub("jp", "targets.jp", false); jp != nil {
-			p.JP = JPTarget{Set: true, Tools: jp.mustText("tools"), Command: jp.mustText("command")}
-			for _, s := range jp.subs("skills", "a skill", false) {
-				p.JP.Skills = append(p.JP.Skills, Skill{
-					At: s.at, File: s.mustText("file"), Tag: s.mustText("tag"), Title: s.mustText("title"),
-					Content: s.mustText("content"), Tools: s.mustTexts("tools"),
-				})
-				s.close()
-			}
-			jp.close()
-		}
-		targets.close()
-	}
-	t.close()
 	return p
 }
 
 func (l *loader) tool(file *File, root map[string]any) *Tool {
-	t := l.table(Place{File: file}, ToolKind, "a tool", root)
-	tool := &Tool{
-		File: file,
-		Name: t.mustText("name"), Summary: t.mustText("summary"), Description: t.mustText("description"),
-		Effect: t.mustText("effect"), Handler: t.text("handler"),
-		OpenWorld: t.boolean("open_world"), Answer: t.text("answer"), Structured: t.boolean("structured"),
-		MaxChars: t.integer("max_chars"), Narrow: t.text("narrow"),
+	t := &Tool{File: file}
+	at := Place{File: file}
+	l.table(at, ToolKind, "a tool", root, reflect.ValueOf(t).Elem())
+	if t.Envelope == nil && t.needsEnvelope() && !at.Key("answer").Doubtful() {
+		l.missing(at, "a tool", "envelope")
 	}
-	if targets := t.sub("targets", "targets", false); targets != nil {
-		if jp := targets.sub("jp", "targets.jp", false); jp != nil {
-			tool.JP = JPTool{Enable: jp.text("enable"), Run: jp.text("run")}
-			jp.close()
-		}
-		targets.close()
+	if t.Result == nil && t.Answer.Value == "json" && t.Command == nil {
+		l.missing(at, "a tool", "result")
 	}
-	for _, a := range t.subs("aliases", "an alias", false) {
-		tool.Aliases = append(tool.Aliases, Alias{At: a.at, Name: a.mustText("name"), Until: a.mustText("until")})
-		a.close()
-	}
-	params := t.named("parameters", "the parameter")
-	tool.Params = make([]Param, len(params))
-	for i, p := range params {
-		tool.Params[i] = l.param(p)
-	}
-	for _, r := range t.subs("rules", "a rule", false) {
-		tool.Rules = append(tool.Rules, Rule{
-			At: r.at, Exclusive: r.texts("exclusive"), AtLeastOne: r.texts("at_least_one"), ExactlyOne: r.texts("exactly_one"),
-			Given: r.text("given"), Requires: r.texts("requires"),
-		})
-		r.close()
-	}
-	if c := t.sub("command", "command", false); c != nil {
-		tool.Command = l.command(c)
-	}
-	if e := t.sub("envelope", "envelope", tool.needsEnvelope()); e != nil {
-		tool.Envelope = l.envelope(e)
-	}
-	if r := t.sub("result", "result", tool.Answer.Value == "json" && tool.Command == nil); r != nil {
-		tool.Result = &Result{At: r.at, Plain: r.boolean("plain"), Codes: r.texts("codes")}
-		for _, f := range r.named("fields", "the field") {
-			tool.Result.Fields = append(tool.Result.Fields, l.param(f))
-		}
-		r.close()
-	}
-	for _, e := range t.subs("examples", "an example", false) {
-		example := Example{At: e.at, Summary: e.mustText("summary")}
-		if v, at, ok := e.raw("arguments", true); ok {
-			m, right := v.(map[string]any)
-			if !right {
-				e.wrong(at, "arguments", "a table", v)
-			}
-			example.Arguments = Field[map[string]any]{Value: m, Set: right, At: at}
-		}
-		e.close()
-		tool.Examples = append(tool.Examples, example)
-	}
-	t.close()
-	return tool
-}
-
-func (l *loader) param(t *table) Param {
-	p := Param{Name: t.name, Summary: t.mustText("summary"), Type: t.mustText("type"), OfResult: t.ofResult()}
-	if t.ofResult() {
-		p.Presence = t.text("presence")
-	} else {
-		p.Required, p.Default, p.Repairs, p.OneOrMany = t.boolean("required"), t.value("default"), t.texts("repairs"), t.boolean("one_or_many")
-		p.Nullable, p.Clamp = t.boolean("nullable"), t.integers("clamp")
-	}
-	l.inside(t, &p)
-	return p
-}
-
-// items reads what every item of an array is: a string, unless it says otherwise.
-func (l *loader) items(t *table) *Param {
-	p := Param{Type: t.text("type"), Summary: t.text("summary"), Nullable: t.boolean("nullable"), OfResult: t.ofResult()}
-	l.inside(t, &p)
-	return &p
-}
-
-// inside reads what narrows a value and what it holds.
-func (l *loader) inside(t *table, p *Param) {
-	p.At, p.Key = t.at, t.text("key")
-	p.Constraints = map[string]Field[any]{}
-	if !t.ofResult() {
-		for _, c := range ir.ConstraintTable() {
-			if f := t.constraint(c); f.Set {
-				p.Constraints[c.Key] = f
-			}
-		}
-	}
-	if items := t.sub("items", "items", false); items != nil {
-		p.Items = l.items(items)
-	}
-	p.Members, p.MembersAt = l.members(t), t.at.Key("members")
-	for _, v := range t.named("variants", "the variant") {
-		p.Variants = append(p.Variants, Variant{Value: v.name, At: v.at, Summary: v.mustText("summary"), Members: l.members(v)})
-		v.close()
-	}
-	t.close()
-}
-
-func (l *loader) members(t *table) []Param {
-	var members []Param
-	for _, m := range t.named("members", "the member") {
-		members = append(members, l.param(m))
-	}
-	return members
-}
-
-// constraint reads one of the constraints, as what [ir.Constraint.Set] takes.
-func (t *table) constraint(c ir.Constraint) Field[any] {
-	opened := func(value any, set bool, at Place) Field[any] { return Field[any]{Value: value, Set: set, At: at} }
-	switch {
-	case c.Form == ir.Flag:
-		f := t.boolean(c.Key)
-		return opened(f.Value, f.Set, f.At)
-	case c.Form == ir.List:
-		f := t.texts(c.Key)
-		return opened(f.Value, f.Set, f.At)
-	case c.Form == ir.Text, c.Form == ir.Remark:
-		f := t.text(c.Key)
-		return opened(f.Value, f.Set, f.At)
-	case c.Unit != "":
-		f := t.integer(c.Key)
-		return opened(float64(f.Value), f.Set, f.At)
-	default:
-		return t.number(c.Key)
-	}
-}
-
-func (l *loader) command(t *table) *Command {
-	c := &Command{
-		At: t.at, CLI: t.mustText("cli"), OKExit: t.integers("ok_exit"), EmptyExit: t.integers("empty_exit"),
-		Stdin: t.text("stdin"), Env: t.variables("env"), Dir: t.text("dir"), Timeout: t.integer("timeout"),
-	}
-	for _, f := range t.subs("failures", "a failure", false) {
-		c.Failures = append(c.Failures, ExitFailure{
-			At: f.at, Exit: f.mustIntegers("exit"), Reason: f.mustText("reason"), Caller: f.boolean("caller"), Transient: f.boolean("transient"),
-		})
-		f.close()
-	}
-	if o := t.sub("output", "output", false); o != nil {
-		c.Output = &Output{
-			At: o.at, Form: o.mustText("form"), Path: o.text("path"), MayBeAbsent: o.boolean("may_be_absent"), Fields: o.texts("fields"),
-			Separator: o.text("separator"), End: o.text("end"), Pattern: o.text("pattern"), Skip: o.text("skip"),
-		}
-		o.close()
-	}
-	v, at, ok := t.raw("args", true)
-	c.ArgsAt = at
-	list, right := items(v)
-	if ok && !right {
-		t.wrong(at, "args", "an array", v)
-	}
-	for i, item := range list {
-		place := at.Elem(i)
-		switch item := item.(type) {
-		case string:
-			c.Args = append(c.Args, Arg{At: place, Value: Field[string]{Value: item, Set: true, At: place}})
-		case map[string]any:
-			a := l.table(place, "args", "an argument", item)
-			c.Args = append(c.Args, Arg{At: place, Option: a.words("option"), Value: a.text("value"), When: a.text("when"), Unless: a.text("unless"), Empty: a.boolean("empty")})
-			a.close()
-		default:
-			t.wrong(place, fmt.Sprintf("args[%d]", i), "a string or a table", item)
-		}
-	}
-	t.close()
-	return c
+	return t
 }
 
 // needsEnvelope reports whether a spec has to say what its answer looks like. Whoever says
@@ -473,26 +284,4 @@ func (t *Tool) needsEnvelope() bool {
 		return false
 	}
 	return t.Command == nil || t.Command.Output != nil && t.Command.Output.Form.Value != "text"
-}
-
-func (l *loader) envelope(t *table) *Envelope {
-	e := &Envelope{At: t.at, Root: t.mustText("root"), MaxChars: t.integer("max_chars")}
-	for _, el := range t.subs("elements", "an element", true) {
-		element := Element{
-			At: el.at, Name: el.mustText("name"), Summary: el.text("summary"), Body: el.text("body"),
-			From: el.text("from"), TextFrom: el.text("text_from"), Separator: el.text("separator"), Children: el.texts("children"),
-			Beside: el.boolean("beside"),
-		}
-		for _, a := range el.subs("attributes", "an attribute", false) {
-			element.Attributes = append(element.Attributes, Attribute{
-				At: a.at, Name: a.mustText("name"), Type: a.mustText("type"), Presence: a.text("presence"),
-				Summary: a.mustText("summary"), From: a.text("from"), Param: a.text("param"), Fixed: a.text("fixed"),
-			})
-			a.close()
-		}
-		el.close()
-		e.Elements = append(e.Elements, element)
-	}
-	t.close()
-	return e
 }

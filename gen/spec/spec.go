@@ -6,189 +6,186 @@
 // behalf of a spec: an absent key stays absent.
 package spec
 
-import "github.com/convtools/convtools/runtime/base/tomlpos"
-
-// Field is a value of a spec with the place it was written at.
-type Field[T any] struct {
-	Value T
-	Set   bool
-	At    Place
-}
-
-// Place is a position in a file: the file, and the path of a key or a value.
-type Place struct {
-	File *File
-	Path tomlpos.Path
-}
-
-// File is one TOML file as read.
-type File struct {
-	Name   string // slash-separated, relative to the project
-	Source []byte
-	// Broken marks a file with errors of form: something that is
-	// not there may have been meant to be.
-	Broken bool
-	index  *tomlpos.Index
-}
-
 // Project is tools.toml with all the specs it names.
+//
+// The tags of this type, and of those below it, are all that is said of keys. The decoder
+// follows them, and the schema for editors and the reference are made from them:
+//
+//	key     the name
+//	doc     what it is for: one sentence without a full stop
+//	need    it has to be there: yes, or the roles in which it has to; see [Param]
+//	values  the values there are, where they are a list
+//	what    what a table of the kind is called: of an array "a rule", of names "the parameter"
+//	form    how it is written, where the type does not say so
+//	kind    of its tables, where the key is that of others
+//	in      the roles that have it; all where it is left out
 type Project struct {
-	File   *File
-	Module Field[string]
-	Specs  Field[[]string]
-	CLIs   []CLI // sorted by name
-	// Accepted are the changes of the contract that break callers and are meant.
-	Accepted []Accepted
-	Go       GoTarget
-	JP       JPTarget
-	Only     Field[[]string] // the targets without settings that are made; all where it is not set
-	Sources  []*File         // every file read, tools.toml first
-	Tools    []*Tool         // sorted by file name
+	File     *File
+	At       Place
+	Module   Field[string]   `key:"module" doc:"The Go module, as in go.mod, where Go is generated"`
+	Specs    Field[[]string] `key:"specs" need:"yes" doc:"Patterns of the specs, relative, such as specs/**/*.toml"`
+	Accepted []Accepted      `key:"accepted" what:"an accepted change" doc:"Changes of the contract that break callers and are meant"`
+	CLIs     []CLI           `key:"cli" form:"named" what:"the command line" doc:"Command lines that specs may run"`
+	Targets  `key:"targets" doc:"What is generated, and where"`
+	Sources  []*File // every file read, tools.toml first
+	Tools    []*Tool // sorted by file name
 }
 
 // Accepted is one [[accepted]] table.
 type Accepted struct {
 	At      Place
-	Rule    Field[string]
-	Subject Field[string]
-	Reason  Field[string]
-	Version Field[string]
+	Rule    Field[string] `key:"rule" need:"yes" doc:"The rule of the change, as convgen breaking shows it"`
+	Subject Field[string] `key:"subject" need:"yes" doc:"What it is about, as convgen breaking shows it"`
+	Reason  Field[string] `key:"reason" need:"yes" doc:"Who has to do what, and why it is worth it"`
+	Version Field[string] `key:"version" need:"yes" doc:"The version that has the change first"`
 }
 
 // CLI is one [cli.NAME] table.
 type CLI struct {
-	Name    string
-	At      Place
-	Command Field[[]string]
-	// EndOfOptions are the arguments behind which the program takes nothing for an option.
-	EndOfOptions Field[[]string]
-	Env          Field[string]
-	PassEnv      Field[[]string]
+	Name         string
+	At           Place
+	Command      Field[[]string] `key:"command" need:"yes" doc:"The program and its first words; what a spec says follows"`
+	EndOfOptions Field[[]string] `key:"end_of_options" form:"words" doc:"The argument behind which this program takes nothing for an option, such as --, or several. Not every program has one: find, sqlite3 and jq 1.6 read on"`
+	Env          Field[string]   `key:"env" doc:"The environment variable that names another program"`
+	PassEnv      Field[[]string] `key:"pass_env" doc:"Environment variables that the program gets besides those that name folders, the language and the time zone, such as GH_TOKEN, or AWS_* for all that begin so"`
+}
+
+// Targets is [targets] of tools.toml.
+type Targets struct {
+	Only Field[[]string] `key:"only" doc:"Which of the targets without a table are made: schema, mcp, openai, responses, anthropic, docs; all where it is left out"`
+	Go   GoTarget        `key:"go" what:"targets.go" doc:"The Go code, and all else that is generated; convgen serve needs none"`
+	JP   JPTarget        `key:"jp" what:"targets.jp" doc:"The files of JP; none where the table is left out"`
 }
 
 // GoTarget is [targets.go].
 type GoTarget struct {
-	Dir Field[string]
+	At  Place
+	Dir Field[string] `key:"dir" need:"yes" doc:"The folder of everything that is generated, such as generated"`
 }
 
 // JPTarget is [targets.jp].
 type JPTarget struct {
-	Set     bool // the table is there
-	Tools   Field[string]
-	Command Field[string]
-	Skills  []Skill
+	At      Place
+	Tools   Field[string] `key:"tools" need:"yes" doc:"The folder of the tools' definitions, such as .jp/mcp/tools"`
+	Command Field[string] `key:"command" need:"yes" doc:"The command line with which JP calls a tool; {{context}} and {{tool}} in it are the call"`
+	Skills  []Skill       `key:"skills" what:"a skill" doc:"Files that switch tools on and instruct the assistant about them"`
 }
 
 // Skill is one [[targets.jp.skills]] table.
 type Skill struct {
 	At      Place
-	File    Field[string]
-	Tag     Field[string]
-	Title   Field[string]
-	Content Field[string]
-	Tools   Field[[]string]
+	File    Field[string]   `key:"file" need:"yes" doc:"Where the skill goes: a .toml file"`
+	Tag     Field[string]   `key:"tag" need:"yes" doc:"The tag of its section in the prompt"`
+	Title   Field[string]   `key:"title" need:"yes" doc:"Its title"`
+	Content Field[string]   `key:"content" need:"yes" doc:"When to use the tools, and how"`
+	Tools   Field[[]string] `key:"tools" need:"yes" doc:"The tools it switches on"`
 }
 
 // Tool is one spec file.
 type Tool struct {
 	File        *File
-	Name        Field[string]
-	Aliases     []Alias
-	Summary     Field[string]
-	Description Field[string]
-	Effect      Field[string]
-	JP          JPTool
-	Handler     Field[string]
-	OpenWorld   Field[bool]
-	Answer      Field[string]
-	Structured  Field[bool]
-	MaxChars    Field[int64]
-	Narrow      Field[string]
-	Params      []Param // in document order
-	Rules       []Rule
-	Command     *Command
-	Envelope    *Envelope // nil where there is none, as with a text answer
-	Result      *Result   // of an answer in JSON; nil where there is none
-	Examples    []Example
+	At          Place
+	Name        Field[string] `key:"name" need:"yes" doc:"The name: snake_case, or two such names with a dot between them"`
+	Aliases     []Alias       `key:"aliases" what:"an alias" doc:"Former names, which still work"`
+	Summary     Field[string] `key:"summary" need:"yes" doc:"What the tool does, in one line without a full stop"`
+	Description Field[string] `key:"description" need:"yes" doc:"What it does, when to use it, and what it returns, in paragraphs"`
+	Effect      Field[string] `key:"effect" need:"yes" values:"read write" doc:"Whether it changes anything"`
+	OpenWorld   Field[bool]   `key:"open_world" doc:"Whether a tool that reads reaches beyond this machine"`
+	Handler     Field[string] `key:"handler" values:"command go" doc:"Who does the work: the command, which is the default, or a method in Go"`
+	Answer      Field[string] `key:"answer" values:"envelope text json" doc:"The form of the answer; an envelope where it is left out"`
+	Structured  Field[bool]   `key:"structured" doc:"Whether hosts get an answer in JSON as structured content too"`
+	MaxChars    Field[int64]  `key:"max_chars" doc:"Most characters of an answer; 20000 of a command's where it is left out"`
+	Narrow      Field[string] `key:"narrow" doc:"The parameter that asks for less, which an answer names that is cut"`
+	Params      []Param       `key:"parameters" form:"named" what:"the parameter" doc:"What the tool takes, in the order it is shown in"`
+	Rules       []Rule        `key:"rules" what:"a rule" doc:"Relations between parameters"`
+	Command     *Command      `key:"command" doc:"The command line that does the work"`
+	Envelope    *Envelope     `key:"envelope" doc:"The shape of an answer in XML; where it is left out, it is the text that the command prints, and notes"`
+	Result      *Result       `key:"result" doc:"The fields of an answer in JSON"`
+	Examples    []Example     `key:"examples" what:"an example" doc:"Calls that a reader can copy"`
+	ToolTargets `key:"targets" kind:"tool targets" doc:"What one target alone has to know of the tool"`
+}
+
+// ToolTargets is the table [targets] of a spec.
+type ToolTargets struct {
+	JP JPTool `key:"jp" kind:"tool jp" what:"targets.jp" doc:"JP"`
 }
 
 // JPTool is the table [targets.jp] of a spec.
 type JPTool struct {
-	Enable Field[string]
-	Run    Field[string]
+	Enable Field[string] `key:"enable" values:"on off always explicit" doc:"When the tool is switched on; explicit where it is left out"`
+	Run    Field[string] `key:"run" values:"ask unattended edit skip" doc:"Whether a person is asked; where it is left out, a tool that reads runs unattended"`
 }
 
 // Alias is one [[aliases]] table.
 type Alias struct {
 	At    Place
-	Name  Field[string]
-	Until Field[string]
+	Name  Field[string] `key:"name" need:"yes" doc:"The former name"`
+	Until Field[string] `key:"until" need:"yes" doc:"The last day on which it works for sure, as YYYY-MM-DD"`
 }
 
-// Param is one [parameters.NAME] table, a member of an object, or what an array
-// says about its items.
+// Param is one [parameters.NAME] table, a member of an object, or what an array says about
+// its items. It has one of four roles: parameter, or field of a result; and item, or
+// fielditem, which are the items of an array in them.
 type Param struct {
 	Name        string
 	At          Place
-	Summary     Field[string]
-	Type        Field[string]
-	Required    Field[bool]
-	Nullable    Field[bool]
-	OfResult    bool          // it is what a tool returns, and not what it takes
-	Presence    Field[string] // of a field of a result
-	Default     Field[any]
-	Repairs     Field[[]string]
-	Clamp       Field[[]int64]
-	OneOrMany   Field[bool] // one item is accepted in the place of an array
-	Constraints map[string]Field[any]
-	Items       *Param
-	Members     []Param // in document order
-	MembersAt   Place
-	Key         Field[string]
-	Variants    []Variant // in document order
+	OfResult    bool                  // it is what a tool returns, and not what it takes
+	Type        Field[string]         `key:"type" need:"parameter field" values:"string integer number boolean array object" doc:"The type; of items, it is string where it is left out"`
+	Summary     Field[string]         `key:"summary" need:"parameter field" doc:"What it is, in one line without a full stop"`
+	Required    Field[bool]           `key:"required" in:"parameter" doc:"Whether it has to be given"`
+	Default     Field[any]            `key:"default" in:"parameter" doc:"The value where none is given, of the type: a scalar or an array of them"`
+	Nullable    Field[bool]           `key:"nullable" in:"parameter item fielditem" doc:"Whether the value may be null, which is then not the same as leaving it out"`
+	Presence    Field[string]         `key:"presence" in:"field" values:"always optional nullable" doc:"When it is written: always, which is the default; optional: left out when empty; nullable: null, or left out of an envelope, when there is none"`
+	Constraints map[string]Field[any] `key:"constraints" in:"parameter item"` // their keys are those of [ir.ConstraintTable]
+	OneOrMany   Field[bool]           `key:"one_or_many" in:"parameter" doc:"Whether one string does in the place of an array of strings"`
+	Repairs     Field[[]string]       `key:"repairs" in:"parameter" values:"from_string from_integer from_scalar clamp spelling" doc:"What is put right in arguments, and told: a value in a string, digits for a string, one value for an array, a number over the maximum, the case of an enum's values"`
+	Clamp       Field[[]int64]        `key:"clamp" in:"parameter" doc:"With the repair clamp, in the place of minimum and maximum: the least and the greatest number that counts. No other is refused, and the schema shows neither"`
+	Items       *Param                `key:"items" doc:"What every item of an array is; strings where it is left out"`
+	Key         Field[string]         `key:"key" doc:"The member whose value tells the variants of an object apart"`
+	Members     []Param               `key:"members" form:"named" what:"the member" doc:"The members of an object, which has no others"`
+	Variants    []Variant             `key:"variants" form:"named" what:"the variant" doc:"The forms of an object, by the value of its key, each with the members it adds"`
 }
 
-// Variant is one table among the variants of an object.
+// Variant is one table among the variants of an object. Its name is the value of the key.
 type Variant struct {
-	Value   string
+	Name    string
 	At      Place
-	Summary Field[string]
-	Members []Param
+	Summary Field[string] `key:"summary" need:"yes" doc:"What the variant is"`
+	Members []Param       `key:"members" form:"named" what:"the member" doc:"The members it adds to the key"`
 }
 
 // Rule is one [[rules]] table.
 type Rule struct {
 	At         Place
-	Exclusive  Field[[]string]
-	AtLeastOne Field[[]string]
-	ExactlyOne Field[[]string]
-	Given      Field[string]
-	Requires   Field[[]string]
+	Exclusive  Field[[]string] `key:"exclusive" doc:"At most one of these parameters is given"`
+	AtLeastOne Field[[]string] `key:"at_least_one" doc:"One or more of these are given"`
+	ExactlyOne Field[[]string] `key:"exactly_one" doc:"One of these is given, and no other"`
+	Given      Field[string]   `key:"given" doc:"Where this parameter is given, those of requires are too"`
+	Requires   Field[[]string] `key:"requires" doc:"What has to be given together with given"`
 }
 
 // Command is the [command] table.
 type Command struct {
 	At        Place
-	CLI       Field[string]
-	OKExit    Field[[]int64]
-	EmptyExit Field[[]int64]
-	Failures  []ExitFailure
-	Output    *Output
-	Args      []Arg
-	ArgsAt    Place
-	Stdin     Field[string]
-	Env       []Variable // in document order
-	Dir       Field[string]
-	Timeout   Field[int64]
+	CLI       Field[string]  `key:"cli" need:"yes" doc:"The command line, as tools.toml names it"`
+	OKExit    Field[[]int64] `key:"ok_exit" doc:"Exit codes of an answer; 0 where they are left out"`
+	EmptyExit Field[[]int64] `key:"empty_exit" doc:"Exit codes of an answer without records, whatever is printed"`
+	Failures  []ExitFailure  `key:"failures" what:"a failure" doc:"What other exit codes mean"`
+	Stdin     Field[string]  `key:"stdin" doc:"The standard input: text with {parameter} in it, or one that is an array or an object, as JSON; none where a parameter is not given"`
+	Env       []Variable     `key:"env" doc:"Environment variables and their values: text with {parameter} in it; a variable is left out where a parameter is not given"`
+	Dir       Field[string]  `key:"dir" doc:"The working directory, below the directory that the call comes from"`
+	Timeout   Field[int64]   `key:"timeout" doc:"How many seconds the command may run; 30 where it is left out"`
+	Output    *Output        `key:"output" doc:"How the command prints its records. Where it is left out: a text without an envelope, JSON with answer = \"json\", and else a JSON array, or an object with one in data"`
+	Args      []Arg          `key:"args" need:"yes" what:"an argument" doc:"The arguments: text with {parameter} in it, where {{ and }} are braces, or tables. A value at the beginning of an argument must not begin with a hyphen, unless an option or the end of options stands before it"`
 }
 
 // ExitFailure is one [[command.failures]] table.
 type ExitFailure struct {
 	At        Place
-	Exit      Field[[]int64]
-	Reason    Field[string]
-	Caller    Field[bool]
-	Transient Field[bool]
+	Exit      Field[[]int64] `key:"exit" need:"yes" doc:"The exit codes"`
+	Reason    Field[string]  `key:"reason" need:"yes" doc:"What went wrong, and what to do about it, in a sentence each"`
+	Caller    Field[bool]    `key:"caller" doc:"Whether another call can put it right"`
+	Transient Field[bool]    `key:"transient" doc:"Whether the same call may work later"`
 }
 
 // Variable is one entry of command.env.
@@ -201,72 +198,85 @@ type Variable struct {
 // Output is the [command.output] table.
 type Output struct {
 	At          Place
-	Form        Field[string]
-	Path        Field[string]
-	MayBeAbsent Field[bool]
-	Fields      Field[[]string]
-	Separator   Field[string]
-	End         Field[string]
-	Pattern     Field[string]
-	Skip        Field[string]
+	Form        Field[string]   `key:"form" need:"yes" values:"json json_object json_lines delimited regexp text" doc:"How records are printed: an array in JSON, one object in JSON, a JSON value on each line, text with separators, lines that a pattern takes apart, or one record with the whole text"`
+	Path        Field[string]   `key:"path" doc:"json and json_object: what leads to the records, such as data.items, pages[].items for those of every page, or 0.items for those of the first"`
+	MayBeAbsent Field[bool]     `key:"may_be_absent" doc:"json and json_object: whether no output at all, and null or nothing at the path, are no records and no mistake"`
+	Fields      Field[[]string] `key:"fields" doc:"delimited: the fields of a record, in their order; without them a record is a text"`
+	Separator   Field[string]   `key:"separator" doc:"delimited: what stands between fields; a tab where it is left out"`
+	End         Field[string]   `key:"end" doc:"delimited: what ends a record; a line break where it is left out"`
+	Pattern     Field[string]   `key:"pattern" doc:"regexp: the pattern of a line, whose named groups are the fields"`
+	Skip        Field[string]   `key:"skip" doc:"delimited and regexp: the pattern of records that are none, such as headings"`
 }
 
 // Arg is one entry of command.args: a string, which is its value, or a table with
 // an option, a value, or both.
 type Arg struct {
 	At     Place
-	Option Field[[]string]
-	Value  Field[string]
-	When   Field[string]
-	Unless Field[string]
-	Empty  Field[bool]
+	Option Field[[]string] `key:"option" form:"words" doc:"What stands before the value, as an argument of its own, or several, such as -e, or [\"--arg\", \"name\"]; without a value, it stands alone"`
+	Value  Field[string]   `key:"value" doc:"The argument: text with {parameter} in it. It is left out, with its option, where a parameter is not given, and repeated for each item of an array"`
+	When   Field[string]   `key:"when" doc:"The boolean parameter that has to be true for it"`
+	Unless Field[string]   `key:"unless" doc:"The boolean parameter that has to be false for it"`
+	Empty  Field[bool]     `key:"empty" doc:"Whether a value in it may be empty, which is refused else"`
 }
 
 // Envelope is the [envelope] table.
 type Envelope struct {
 	At       Place
-	Root     Field[string]
-	MaxChars Field[int64]
-	Elements []Element
+	Root     Field[string] `key:"root" need:"yes" doc:"The element that holds all others"`
+	MaxChars Field[int64]  `key:"max_chars" doc:"Most characters of an answer"`
+	Elements []Element     `key:"elements" need:"yes" what:"an element" doc:"The elements"`
 }
 
-// Result is the [result] table.
-type Result struct {
-	At     Place
-	Plain  Field[bool]
-	Fields []Param // in document order
-	Codes  Field[[]string]
+// Element returns the element of that name, the first of several, or nil.
+func (e *Envelope) Element(name string) *Element {
+	if e == nil {
+		return nil
+	}
+	for i := range e.Elements {
+		if e.Elements[i].Name.Set && e.Elements[i].Name.Value == name {
+			return &e.Elements[i]
+		}
+	}
+	return nil
 }
 
 // Element is one [[envelope.elements]] table.
 type Element struct {
 	At         Place
-	Name       Field[string]
-	Summary    Field[string]
-	Body       Field[string]
-	From       Field[string]
-	TextFrom   Field[string]
-	Separator  Field[string]
-	Beside     Field[bool]
-	Attributes []Attribute
-	Children   Field[[]string]
+	Name       Field[string]   `key:"name" need:"yes" doc:"The name of the element"`
+	Summary    Field[string]   `key:"summary" doc:"What it is, in a line"`
+	Body       Field[string]   `key:"body" values:"inline lines block json" doc:"What stands in it: text on one line, the same with its line breaks, text verbatim, or JSON"`
+	From       Field[string]   `key:"from" values:"records" doc:"records: there is one for each record of the command"`
+	TextFrom   Field[string]   `key:"text_from" doc:"The key of the record that fills the body; within JSON also a path, such as author.name, or labels[].name for an element that repeats"`
+	Separator  Field[string]   `key:"separator" doc:"An empty element that is written before this one on demand"`
+	Beside     Field[bool]     `key:"beside" doc:"Whether it stands on the line of what is before it"`
+	Attributes []Attribute     `key:"attributes" what:"an attribute" doc:"Its attributes, in their order"`
+	Children   Field[[]string] `key:"children" doc:"Its children, in their order: name, name? for one or none, name* for any number"`
 }
 
 // Attribute is one entry of an element's attributes.
 type Attribute struct {
 	At       Place
-	Name     Field[string]
-	Type     Field[string]
-	Presence Field[string]
-	Summary  Field[string]
-	From     Field[string]
-	Param    Field[string]
-	Fixed    Field[string]
+	Name     Field[string] `key:"name" need:"yes" doc:"The name of the attribute"`
+	Type     Field[string] `key:"type" need:"yes" values:"string integer boolean time" doc:"The type"`
+	Presence Field[string] `key:"presence" values:"always optional nullable" doc:"When it is written: always, which is the default; optional: left out when empty; nullable: null, or left out of an envelope, when there is none"`
+	Summary  Field[string] `key:"summary" need:"yes" doc:"What it is, in one line without a full stop"`
+	From     Field[string] `key:"from" doc:"The key of the record that fills it, or within JSON a path such as author.name; count is the number of records"`
+	Param    Field[string] `key:"param" doc:"The parameter it repeats"`
+	Fixed    Field[string] `key:"fixed" doc:"A constant"`
+}
+
+// Result is the [result] table.
+type Result struct {
+	At     Place
+	Plain  Field[bool]     `key:"plain" doc:"Whether a success is its fields alone, without ok"`
+	Codes  Field[[]string] `key:"codes" doc:"The codes of failures, beyond those that every tool has"`
+	Fields []Param         `key:"fields" form:"named" what:"the field" doc:"The fields of a success, in their order"`
 }
 
 // Example is one [[examples]] table.
 type Example struct {
 	At        Place
-	Summary   Field[string]
-	Arguments Field[map[string]any]
+	Summary   Field[string]         `key:"summary" need:"yes" doc:"What the call is for, in a line"`
+	Arguments Field[map[string]any] `key:"arguments" need:"yes" doc:"The arguments"`
 }

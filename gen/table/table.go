@@ -14,13 +14,17 @@ import (
 
 // Tool returns a tool. schema is the JSON Schema of its arguments.
 func Tool(t *ir.Tool, schema string) contract.Tool {
-	hints := t.Hints()
 	return contract.Tool{
 		Name: t.Name, Title: t.Title(), Aliases: t.OtherNames(), Summary: t.Summary, Description: description(t), Effect: string(t.Effect),
 		InputSchema: schema, Example: example(t), MaxChars: t.MaxChars, Plain: t.Result.Plain, Structured: t.Structured,
-		Hints:      contract.Hints{ReadOnly: hints.ReadOnly, Destructive: hints.Destructive, Idempotent: hints.Idempotent, OpenWorld: hints.OpenWorld},
+		Hints:      t.Hints(),
 		Parameters: parameters(t, t.Params), Rules: rules(t),
 	}
+}
+
+// Arguments returns what the arguments of a tool are held against.
+func Arguments(t *ir.Tool) *contract.Tool {
+	return &contract.Tool{Parameters: parameters(nil, t.Params), Rules: rules(t)}
 }
 
 // description is what a tool says about itself behind its summary. Rules between
@@ -55,16 +59,13 @@ func parameter(p *ir.Param) contract.Parameter {
 	v := contract.Parameter{
 		Name: p.Name, Type: string(p.Kind), Required: p.Required && p.Name != "", Nullable: p.Nullable, Wants: Wants(p),
 		Enum: p.Enum, Range: bounds(p), Pattern: p.Pattern, Format: p.Format, NotBlank: p.NotBlank, SingleLine: p.SingleLine,
-		OneOrMany: p.OneOrMany, Clamp: p.Clamp,
+		OneOrMany: p.OneOrMany, Repairs: p.Repairs, Clamp: p.Clamp,
 	}
 	if p.Default != nil {
 		v.Default = ir.JSON(p.Default)
 	}
 	if p.Pattern != "" || p.Format != "" {
 		v.Says = says(&p.Constraints)
-	}
-	for _, r := range p.Repairs {
-		v.Repairs = append(v.Repairs, contract.Repair(r))
 	}
 	switch p.Kind {
 	case ir.Array:

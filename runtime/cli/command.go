@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/runtime/base/near"
 )
@@ -68,18 +67,6 @@ func OneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// rareFlag is the annotation of flags that few calls need, and of commands that few
-// people do.
-const rareFlag = "convtools_rare"
-
-// Rare marks flags that few calls need: help that has to fit a screen may leave
-// them out.
-func Rare(flags *pflag.FlagSet, names ...string) {
-	for _, name := range names {
-		_ = flags.SetAnnotation(name, rareFlag, []string{"true"}) // fails only for a flag that is not there
-	}
-}
-
 // unknownCommand is the error for a word that is no command of cmd, with the one
 // that is probably meant: of that very name further down, or of a similar name.
 func unknownCommand(cmd *cobra.Command, word string) error {
@@ -118,16 +105,6 @@ func Examples(program string, calls ...string) string {
 		lines[i] = "  " + program + " " + call
 	}
 	return strings.Join(lines, "\n")
-}
-
-// RareCommand marks a command that few people need: the help of the command above it
-// leaves it out where not everything fits on a screen. It returns the command.
-func RareCommand(cmd *cobra.Command) *cobra.Command {
-	if cmd.Annotations == nil {
-		cmd.Annotations = map[string]string{}
-	}
-	cmd.Annotations[rareFlag] = "true"
-	return cmd
 }
 
 // listed returns the commands below a command that people are shown.

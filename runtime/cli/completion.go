@@ -52,7 +52,7 @@ $PROFILE names, or ~/.zshrc (behind compinit).`,
 		},
 	}
 	cmd.Flags().BoolVar(&bare, "no-descriptions", false, "complete without descriptions")
-	return RareCommand(cmd)
+	return cmd
 }
 
 // completionScript returns the script for a shell. The scripts are cobra's, but for

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,10 +17,10 @@ import (
 // ManCommand returns the command that writes the manual pages of a version of
 // a program, for those who package it.
 func ManCommand(program, version string) *cobra.Command {
-	return RareCommand(&cobra.Command{
+	return &cobra.Command{
 		Use: "man DIR", Short: "Write the manual pages",
 		Long: `Writes the manual pages, one for each command, into the directory DIR, which is
-made where it is missing. They hold what ` + program + ` help --all says.`,
+made where it is missing. They hold what ` + program + ` help says.`,
 		Example: "  " + program + " man ~/.local/share/man/man1\n  man " + program + "-install",
 		Args:    OneArg("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -28,7 +29,7 @@ made where it is missing. They hold what ` + program + ` help --all says.`,
 			}
 			return writeManual(cmd.Root(), args[0], version)
 		},
-	})
+	}
 }
 
 // writeManual writes a page for a command and each of those below it.
@@ -55,9 +56,9 @@ func manPage(cmd *cobra.Command, version string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, ".TH %s 1 \"\" %s\n", strings.ToUpper(roff(manName(cmd))), roff(fmt.Sprintf("%q %s", cmd.Root().Name()+" "+version, cmd.Root().Name())))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(manSynopsis(cmd)))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(cmd.UseLine()))
 	b.WriteString(".SH DESCRIPTION\n")
-	for _, paragraph := range paragraphs(cmd) {
+	for paragraph := range strings.SplitSeq(cmp.Or(cmd.Long, cmd.Short+"."), "\n\n") {
 		if strings.HasPrefix(paragraph, " ") {
 			manLines(&b, paragraph)
 		} else {
@@ -67,11 +68,8 @@ func manPage(cmd *cobra.Command, version string) []byte {
 	if len(cmd.Aliases) > 0 {
 		fmt.Fprintf(&b, ".PP\nThe command is also called %s.\n", roff(strings.Join(cmd.Aliases, " or ")))
 	}
-	own, global := flagsOf(cmd)
-	manFlags(&b, "OPTIONS", own)
-	if cmd.HasParent() {
-		manFlags(&b, "OPTIONS OF EVERY COMMAND", global)
-	}
+	manFlags(&b, "OPTIONS", cmd.LocalFlags())
+	manFlags(&b, "OPTIONS OF THE COMMANDS ABOVE", cmd.InheritedFlags())
 	if cmd.Example != "" {
 		b.WriteString(".SH EXAMPLES\n")
 		manLines(&b, cmd.Example)
@@ -90,13 +88,6 @@ func manPage(cmd *cobra.Command, version string) []byte {
 	return b.Bytes()
 }
 
-func manSynopsis(cmd *cobra.Command) string {
-	if !cmd.HasParent() {
-		return cmd.Name() + " COMMAND"
-	}
-	return synopsis(cmd)
-}
-
 // manLines writes lines that stay as they are. Pages are indented already.
 func manLines(b *bytes.Buffer, text string) {
 	b.WriteString(".PP\n.nf\n")
@@ -113,12 +104,31 @@ func manFlags(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
 	}
 	fmt.Fprintf(b, ".SH %s\n", title)
 	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
 		_, usage := pflag.UnquoteUsage(f)
 		if kind := f.Value.Type(); kind == "string" && f.DefValue != "" || kind == "bool" && f.DefValue == "true" {
 			usage += fmt.Sprintf(" (default %s)", f.DefValue)
 		}
 		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(flagName(f)), roff(usage))
 	})
+}
+
+// flagName is how a flag is written, such as "-w, --workspace DIR".
+func flagName(f *pflag.Flag) string {
+	name := "--" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", " + name
+	}
+	switch value, _ := pflag.UnquoteUsage(f); {
+	case value == "":
+	case f.NoOptDefVal != "":
+		name += "[=" + value + "]"
+	default:
+		name += " " + value
+	}
+	return name
 }
 
 // roff escapes what troff would take for more than text.

@@ -11,7 +11,6 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/project"
-	"github.com/convtools/convtools/runtime/store/settings"
 )
 
 // Inventory is what there is on this machine, and what is read of it.
@@ -24,7 +23,7 @@ type Inventory struct {
 	// that are not there, or what a pattern begins with is not.
 	Exclude, Missing []string
 	// Remembered are the directories that a file excludes, or did.
-	Remembered []Exclusion
+	Remembered []project.Exclusion
 	// Unremembered is why some of them stay excluded only for as long as their file is there;
 	// else nil.
 	Unremembered error
@@ -55,10 +54,10 @@ type StoreReport struct {
 	Remarks  []string // what the store says of itself, for people
 }
 
-// TakeInventory lists all conversations on this machine, and reads those of the project.
-// What is excluded is not counted. The error is a [*SettingsError] where the user's
+// Inventory lists all conversations on this machine, and reads those of the project.
+// What is excluded is not counted. The error is a [*config.Error] where the user's
 // settings cannot be used, or that of a context that is done.
-func TakeInventory(ctx context.Context, o Options) (Inventory, error) {
+func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	r, err := readRestrictions(&o)
 	if err != nil {
 		return Inventory{}, err
@@ -68,7 +67,7 @@ func TakeInventory(ctx context.Context, o Options) (Inventory, error) {
 	if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
 		t.workspace = w.Root()
 	}
-	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded(), Exclude: set.Exclude, Missing: set.Missing(), Warnings: set.Warnings}
+	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded(), Exclude: set.Exclude, Missing: set.missing(), Warnings: set.warnings}
 	for _, k := range kinds() {
 		if slices.Contains(set.Off, k.name) {
 			inventory.Stores = append(inventory.Stores, StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Off: true})
@@ -88,7 +87,7 @@ func TakeInventory(ctx context.Context, o Options) (Inventory, error) {
 // taking is an inventory in the making.
 type taking struct {
 	options   *Options
-	settings  *settings.Settings
+	settings  *settings
 	library   *Library
 	all, here *project.Project
 	workspace string // its root; empty where there is none

@@ -109,7 +109,8 @@ func excerptOf(text []byte, p excerpt.Passage) Excerpt {
 //	share of the conversation     1.1     0.0              0.0    0.0
 //	power of rare words           0.6    -0.1              0.0   -1.0
 //	words side by side            0.6     1.3              2.0    2.0
-//	five best, not one            0.2     4.9              5.1    4.0
+//	coverage of the words         0.0     0.3              0.0   -1.0
+//	five best, not one (Best)     0.2     4.9              5.1    4.0
 //	often apart from once         0.3    -0.3              5.1    3.0
 //	results count a tenth         0.0     0.0              3.0    5.0
 const (
@@ -120,9 +121,9 @@ const (
 	besideOne, besideTwo = 0.5, 0.25
 	// conversationShare is the share of the best score in its conversation that a message has too.
 	conversationShare = 0.3
-	// bestOf is how many of the best messages of a conversation make its score, each for half
-	// of the one before.
-	bestOf = 5
+	// coverage is what the weight of a word counts in the score of a conversation that has it anywhere:
+	// one that has all words ranks before one that has the same one often.
+	coverage = 0.05
 	// resultCounts is what a tool's result counts, which holds many words that nobody meant.
 	resultCounts = 0.1
 	// answerShare is the share of the score of a request that the last statement before the next one
@@ -252,7 +253,7 @@ func (r *ranking) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.spell(ctx); err != nil {
+	if err := r.spell(ctx, total); err != nil {
 		return err
 	}
 	return r.passages(ctx, found)
@@ -296,8 +297,8 @@ func (r *ranking) weigh() (index.Spread, error) {
 // ranked is a conversation with what is known of its messages.
 type ranked struct {
 	*Listed
-	index.Ranked
 	in       *view
+	covered  float64 // [index.Ranked.Covered]
 	score    float64
 	messages []*rankedMessage // all, by their numbers
 }
@@ -323,24 +324,24 @@ func (r *ranking) kinds() uint64 {
 }
 
 // kindCounts is what the score of a message of a kind counts.
-func kindCounts(kind uint8) float64 {
+func kindCounts(kind uint8) float32 {
 	if kindOf(kind) == transcript.KindToolResult {
 		return resultCounts
 	}
 	return 1
 }
 
-// conversations returns the conversations that rank highest.
-func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ranked, error) {
-	q := index.RankQuery{Kinds: r.kinds(), Average: float64(total.Bytes) / float64(max(total.Messages, 1)), ApartKinds: toolKinds | toolKinds<<copiedKind}
-	for i, w := range r.words {
-		q.Terms = append(q.Terms, index.RankTerm{
-			Text: w.term, Weight: r.weights[w.term], Common: float64(total.With[i]) > commonShare*float64(total.Messages),
-		})
+// asks returns the query of an index.
+func (r *ranking) asks(total index.Spread) index.RankQuery {
+	q := index.RankQuery{
+		Most: lookAt, Coverage: float32(coverage), Kinds: r.kinds(), Counts: kindCounts, ApartKinds: toolKinds | toolKinds<<copiedKind,
+		Average: float64(total.Bytes) / float64(max(total.Messages, 1)),
 	}
 	rare := false
-	for i, t := range q.Terms {
+	for i, w := range r.words {
+		t := index.RankTerm{Text: w.term, Weight: r.weights[w.term], Common: float64(total.With[i]) > commonShare*float64(total.Messages)}
 		rare = rare || !t.Common && total.With[i] > 0
+		q.Terms = append(q.Terms, t)
 	}
 	for i := range q.Terms {
 		q.Terms[i].Common = q.Terms[i].Common && rare
@@ -357,45 +358,82 @@ func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ran
 			return tool != "" && own(tool)
 		}
 	}
+	return q
+}
+
+// conversations returns the conversations that rank highest.
+func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ranked, error) {
+	q := r.asks(total)
+	if err := r.missing(ctx, q); err != nil {
+		return nil, err
+	}
 	var all []*ranked
-	seen := map[string]bool{}
-	var has uint64 // the words that are in what is searched: the index has other conversations too
 	for _, s := range r.stores {
-		q.Wanted = func(c *index.Conversation) bool { return s.has(c) && !seen[c.Key] }
-		found, err := s.index.Rank(ctx, q)
-		if err != nil {
-			return nil, err
-		}
 		holding, err := r.holding(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range found {
-			c := &ranked{Listed: s.conversation(f.Conversation), Ranked: f, in: s}
-			for _, m := range c.Messages {
-				has |= m.Terms
+		q.Wanted, q.Holds = s.filter(), nil
+		if holding != nil || r.query.Events != (EventRange{}) {
+			q.Holds = func(key string, number uint32) bool {
+				return r.inRange(number) && (holding == nil || holding[messageKey{key, number}])
 			}
-			c.Messages = slices.DeleteFunc(c.Messages, func(m index.Scored) bool {
-				return !r.inRange(m.Number) || holding != nil && !holding[messageKey{f.Key, m.Number}]
-			})
-			if c.score = scoreOf(c.Messages); c.score > 0 {
+		}
+		found, err := s.index.Rank(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			if c := r.ranked(s, &f); !slices.ContainsFunc(all, func(o *ranked) bool { return o.ID == c.ID }) {
 				all = append(all, c)
 			}
 		}
-		for _, f := range found {
-			seen[f.Key] = true
-		}
 	}
-	for i, w := range r.words {
-		at := slices.IndexFunc(r.result.Words, func(o RankedWord) bool { return o.Word == w.word })
-		if !q.Terms[i].Common && has>>i&1 == 0 && r.result.Words[at].Term == w.term {
-			r.result.Words[at].Events = 0
-		}
-	}
-	slices.SortFunc(all, func(a, b *ranked) int {
+	slices.SortStableFunc(all, func(a, b *ranked) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), b.LastEventAt.Compare(a.LastEventAt), b.ID.Compare(a.ID))
 	})
 	return all[:min(len(all), lookAt)], nil
+}
+
+// ranked returns a conversation of an index that ranks high.
+func (r *ranking) ranked(in *view, of *index.Ranked) *ranked {
+	c := &ranked{Listed: in.conversation(of.Conversation), in: in, covered: float64(of.Covered)}
+	for _, m := range of.Messages {
+		if m.Number > 0 && (m.Kind < copiedKind || len(r.query.IDs) > 0) {
+			c.messages = append(c.messages, &rankedMessage{Scored: m, of: c, place: len(c.messages), own: float64(m.Score)})
+		}
+	}
+	c.score = c.sum()
+	return c
+}
+
+// missing finds the words that are in nothing of what is searched: the indexes have other
+// conversations too.
+func (r *ranking) missing(ctx context.Context, q index.RankQuery) error {
+	for i, w := range r.words {
+		at := slices.IndexFunc(r.result.Words, func(o RankedWord) bool { return o.Word == w.word })
+		word := &r.result.Words[at]
+		if q.Terms[i].Common || word.Events == 0 || word.Term != w.term {
+			continue
+		}
+		if there, err := r.occurs(ctx, q, w.term); err != nil {
+			return err
+		} else if !there {
+			word.Events = 0
+		}
+	}
+	return nil
+}
+
+// occurs reports whether a term is in what is searched.
+func (r *ranking) occurs(ctx context.Context, q index.RankQuery, term string) (bool, error) {
+	for _, s := range r.stores {
+		q.Wanted = s.filter()
+		if there, err := s.index.Occurs(ctx, q, term); there || err != nil {
+			return there, err
+		}
+	}
+	return false, nil
 }
 
 // inRange reports whether a query asks for events with a number.
@@ -417,7 +455,7 @@ func (r *ranking) holding(ctx context.Context, s *view) (map[messageKey]bool, er
 		}
 		p := excerpt.Literal(phrase, true)
 		found := map[messageKey]bool{}
-		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Kinds: r.kinds(), Wanted: s.has}
+		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Kinds: r.kinds(), Wanted: s.filter()}
 		for hit, err := range s.index.Search(ctx, q) {
 			if err != nil {
 				return nil, err
@@ -429,30 +467,4 @@ func (r *ranking) holding(ctx context.Context, s *view) (map[messageKey]bool, er
 		all = found
 	}
 	return all, nil
-}
-
-// scoreOf returns the score of a conversation with some messages.
-func scoreOf(messages []index.Scored) float64 {
-	var all []float64
-	for _, m := range messages {
-		all = append(all, float64(m.Score)*kindCounts(m.Kind))
-	}
-	return bestSum(all)
-}
-
-func bestSum(scores []float64) float64 {
-	var best [bestOf]float64
-	for _, score := range scores {
-		for i := range best {
-			if score > best[i] {
-				score, best[i] = best[i], score
-			}
-		}
-	}
-	sum, share := 0.0, 1.0
-	for _, b := range best {
-		sum += share * b
-		share /= 2
-	}
-	return sum
 }

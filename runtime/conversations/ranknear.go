@@ -12,11 +12,12 @@ import (
 const leastNear, mostNear = 5, 24
 
 // spell finds near spellings of the words that occur nowhere in what is searched.
-func (r *ranking) spell(ctx context.Context) error {
+func (r *ranking) spell(ctx context.Context, total index.Spread) error {
+	q := r.asks(total)
 	for i := range r.result.Words {
 		if w := &r.result.Words[i]; w.Events == 0 {
 			var err error
-			if w.Near, err = r.near(ctx, w.Word); err != nil {
+			if w.Near, err = r.near(ctx, q, w.Word); err != nil {
 				return err
 			}
 		}
@@ -29,7 +30,7 @@ const tryNear = 4
 
 // near returns the spelling one edit away from a word that most messages have; empty where none is in
 // what is searched.
-func (r *ranking) near(ctx context.Context, word string) (string, error) {
+func (r *ranking) near(ctx context.Context, q index.RankQuery, word string) (string, error) {
 	word = strings.ToLower(word)
 	if len(word) < leastNear || len(word) > mostNear || strings.Trim(word, letters) != "" {
 		return "", nil
@@ -56,24 +57,12 @@ func (r *ranking) near(ctx context.Context, word string) (string, error) {
 		if len(asked) == 0 || total.With[best] == 0 {
 			break
 		}
-		if there, err := r.occurs(ctx, asked[best]); there || err != nil {
+		if there, err := r.occurs(ctx, q, asked[best]); there || err != nil {
 			return spellings[best], err
 		}
 		total.With[best] = 0
 	}
 	return "", nil
-}
-
-// occurs reports whether a term is in what is searched.
-func (r *ranking) occurs(ctx context.Context, term string) (bool, error) {
-	q := index.RankQuery{Kinds: r.kinds(), Average: 1, Terms: []index.RankTerm{{Text: term, Weight: 1}}}
-	for _, s := range r.stores {
-		q.Wanted = s.has
-		if found, err := s.index.Rank(ctx, q); len(found) > 0 || err != nil {
-			return err == nil, err
-		}
-	}
-	return false, nil
 }
 
 const letters = "abcdefghijklmnopqrstuvwxyz"

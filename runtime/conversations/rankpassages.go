@@ -38,9 +38,6 @@ func (r *Ranking) Passages(text string, most, total int) []excerpt.Span {
 
 // passages finds the passages in the conversations that rank highest.
 func (r *ranking) passages(ctx context.Context, found []*ranked) error {
-	if err := r.gather(ctx, found); err != nil {
-		return err
-	}
 	var scored []*rankedMessage
 	for _, c := range found {
 		for _, m := range c.messages {
@@ -157,37 +154,6 @@ func (r *ranking) latest(c *ranked) (*RankedPassage, error) {
 	return nil, nil
 }
 
-// gather gets all messages of conversations, with the scores of their own.
-func (r *ranking) gather(ctx context.Context, found []*ranked) error {
-	for _, s := range r.stores {
-		var keys []string
-		for _, c := range found {
-			if c.in == s {
-				keys = append(keys, c.Key)
-			}
-		}
-		messages, err := s.index.Messages(ctx, keys)
-		if err != nil {
-			return err
-		}
-		for _, c := range found {
-			if c.in != s {
-				continue
-			}
-			own := map[uint32]float64{}
-			for _, m := range c.Messages {
-				own[m.Number] = float64(m.Score) * kindCounts(m.Kind)
-			}
-			for _, m := range messages[c.Key] {
-				if m.Number > 0 && (m.Kind < copiedKind || len(r.query.IDs) > 0) {
-					c.messages = append(c.messages, &rankedMessage{Scored: m, of: c, place: len(c.messages), own: own[m.Number]})
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // readBest puts messages with the highest score first, and reads the first of them.
 func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score func(*rankedMessage) float64) error {
 	slices.SortFunc(messages, func(a, b *rankedMessage) int {
@@ -228,11 +194,11 @@ func (m *rankedMessage) answer() int {
 
 // sum returns the score of the conversation.
 func (c *ranked) sum() float64 {
-	var all []float64
+	var best index.Best
 	for _, m := range c.messages {
-		all = append(all, m.own)
+		best.Add(float32(m.own))
 	}
-	return bestSum(all)
+	return float64(best.Sum()) + coverage*c.covered
 }
 
 // spread returns the messages of a conversation that have a score, their own or of those beside them.
@@ -301,7 +267,7 @@ func (r *ranking) read(m *rankedMessage) error {
 	if best.Value == 0 && kindOf(m.Kind) == transcript.KindAssistant {
 		best, wide = excerpt.LastPassage(text, r.query.MaxText), excerpt.LastPassage(text, r.query.MaxWide)
 	}
-	m.own += best.Beside * kindCounts(m.Kind)
+	m.own += best.Beside * float64(kindCounts(m.Kind))
 	m.read = true
 	m.asks = kindOf(m.Kind) == transcript.KindAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))
 	m.passage = RankedPassage{

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/index/terms"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
@@ -20,7 +21,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/postgres"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/store/sessions"
-	"github.com/convtools/convtools/runtime/store/settings"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -96,8 +96,8 @@ func IsProgram(source string) bool { return !isArchive(source) }
 // SearchSources returns the names of the kinds of stores that are asked where a question
 // is about all conversations, archives too, as [Filter.Sources] takes them: all that there
 // are, but where the environment names databases, only those, and what the user's settings
-// switch on. The error is a [*SettingsError].
-func SearchSources(o Options) ([]string, error) {
+// switch on. The error is a [*config.Error].
+func (o Options) SearchSources() ([]string, error) {
 	set, err := readSettings(&o)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func SearchSources(o Options) ([]string, error) {
 		named = archive.Name
 	}
 	if named != "" && !slices.Contains(set.Off, named) {
-		names = append(slices.DeleteFunc(set.On, func(name string) bool { return name == named }), named)
+		names = append(slices.DeleteFunc(set.on, func(name string) bool { return name == named }), named)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(set.Off, name) }), nil
 }
@@ -153,19 +153,19 @@ func Variables() []string {
 }
 
 // Warnings returns sentences about what is not read of the configuration, and disables nothing but itself.
-func Warnings(o Options) []string {
+func (o Options) Warnings() []string {
 	r, err := readRestrictions(&o)
 	if err != nil {
 		return nil // who opens a library is told
 	}
-	return r.set.Warnings
+	return r.set.warnings
 }
 
 // Open returns a library of what was recorded for a project, or for all of them: by JP
 // in its workspaces, and by other programs on this machine, as far as the user's settings
 // let it. Where there is no workspace, a query that finds nothing else has a
 // [*NoWorkspaceError]. The error is an [*ExcludedError] where the user excluded the
-// project, and a [*SettingsError] where the settings cannot be used.
+// project, and a [*config.Error] where the settings cannot be used.
 func Open(o Options) (*Library, error) {
 	if o.Store != nil {
 		o.AllProjects = false
@@ -175,11 +175,11 @@ func Open(o Options) (*Library, error) {
 		return nil, err
 	}
 	set := &r.set
-	if set.NoIndex || o.Indexes.Foreign() != "" {
+	if set.noIndex || o.Indexes.Foreign() != "" {
 		o.Indexes = nil
 	}
 	o.Indexes.exclude(r.mark())
-	o.Indexes.setLanguage(terms.Language(set.Language))
+	o.Indexes.setLanguage(terms.Language(set.language))
 	var stores []store.Store
 	if o.Store != nil {
 		stores = []store.Store{o.Store}
@@ -212,10 +212,10 @@ func Open(o Options) (*Library, error) {
 		return nil, nowhere
 	}
 	l := New(o, stores...)
-	l.off, l.offBy, l.warnings, l.language = set.Off, set.File, set.Warnings, terms.Language(set.Language)
+	l.off, l.offBy, l.warnings, l.language = set.Off, set.file, set.warnings, terms.Language(set.language)
 	l.indexes.setLanguage(l.language)
 	l.project = !o.AllProjects && o.Store == nil
-	l.restrictions, l.excludes = &r, p.Excludes
+	l.restrictions, l.excludes, l.here = &r, p.Excludes, p.Has
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
@@ -227,7 +227,7 @@ func Open(o Options) (*Library, error) {
 }
 
 // Allowed returns why the user's settings do not let conversations be read, as [Open] does.
-func Allowed(o Options) error {
+func (o Options) Allowed() error {
 	_, _, err := allowed(&o)
 	return err
 }
@@ -255,19 +255,9 @@ func (o *Options) opens(name string) bool {
 	return o.Store == nil && (len(o.Sources) == 0 || slices.Contains(o.Sources, name))
 }
 
-func readSettings(o *Options) (settings.Settings, error) {
-	set, err := settings.Read(o.env(), Sources(), terms.Languages())
-	if err != nil {
-		return set, err
-	}
-	warnings, err := settings.CheckProject(directory(o), o.env())
-	set.Warnings = append(set.Warnings, warnings...)
-	return set, err
-}
-
 // workspaces returns the workspaces that a project, or all of them, has: those that JP
 // knows, and those that the user adds.
-func workspaces(o *Options, set *settings.Settings, p *project.Project) []store.Store {
+func workspaces(o *Options, set *settings, p *project.Project) []store.Store {
 	var stores []store.Store
 	seen := map[string]bool{}
 	add := func(w *jp.Workspace) {
@@ -290,8 +280,8 @@ func workspaces(o *Options, set *settings.Settings, p *project.Project) []store.
 // Register has the JP workspace of a directory read with those of all projects, also where
 // JP does not know of it. It returns the workspace's root, and the name of the file that
 // it was added to; that is empty where it was known already. The error is a
-// [*NoWorkspaceError] where there is none, and a [*SettingsError].
-func Register(o Options) (root, file string, err error) {
+// [*NoWorkspaceError] where there is none, and a [*config.Error].
+func (o Options) Register() (root, file string, err error) {
 	w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
 	if err != nil {
 		return "", "", err
@@ -301,7 +291,7 @@ func Register(o Options) (root, file string, err error) {
 			return w.Root(), "", nil
 		}
 	}
-	file, added, err := settings.AddDirectory(o.env(), jp.Name, w.Root())
+	file, added, err := config.AddDirectory(o.env(), jp.Name, w.Root())
 	if !added {
 		file = ""
 	}
@@ -310,8 +300,8 @@ func Register(o Options) (root, file string, err error) {
 
 // RegisterDatabase has a database of a ChatGPT export read wherever imported exports are. It
 // returns the name of the file that it was added to, empty where it was known already. The
-// error is a [*SettingsError], or why the database cannot be read.
-func RegisterDatabase(ctx context.Context, o Options, path string) (file string, err error) {
+// error is a [*config.Error], or why the database cannot be read.
+func (o Options) RegisterDatabase(ctx context.Context, path string) (file string, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", err
 	}
@@ -322,7 +312,7 @@ func RegisterDatabase(ctx context.Context, o Options, path string) (file string,
 		}
 		listing.Close()
 	}
-	file, added, err := settings.AddDirectory(o.env(), chatgpt.Name, path)
+	file, added, err := config.AddDirectory(o.env(), chatgpt.Name, path)
 	if !added {
 		file = ""
 	}
@@ -331,7 +321,7 @@ func RegisterDatabase(ctx context.Context, o Options, path string) (file string,
 
 // homes returns where stores of a kind are looked for: in the home that the environment
 // names, if any, which is empty here, and in those that the user adds.
-func (k *kind) homes(o *Options, set *settings.Settings) []string {
+func (k *kind) homes(o *Options, set *settings) []string {
 	if k.open == nil || slices.Contains(set.Off, k.name) {
 		return nil
 	}

@@ -14,11 +14,10 @@ import (
 // limits are how much is done at once.
 type limits struct {
 	segment, messages int // bytes of messages, and how many of them, that a segment has at the most, but for the last one
-	postings          int // as in postings
 }
 
 func usualLimits() limits {
-	return limits{segment: 12 << 20, messages: 1 << 16, postings: 4 << 20}
+	return limits{segment: 12 << 20, messages: 1 << 16}
 }
 
 // builder is what a segment will have.
@@ -74,7 +73,7 @@ func (b *builder) file(reader *terms.Reader) (data []byte, sum uint32, err error
 	for _, o := range b.owners {
 		f.add(secOwners, binary.LittleEndian.AppendUint32(nil, o.part))
 	}
-	writeLists(&f, lists)
+	writeLists(&f, lists[:])
 	if data, sum = f.finish(); len(data) > math.MaxUint32 {
 		return nil, 0, errTooLarge
 	}

@@ -133,11 +133,16 @@ func (c *catalog) conversation(n uint32) *Conversation {
 	return of
 }
 
+// key returns the key of a conversation by its number.
+func (c *catalog) key(n uint32) string {
+	r := reader{c.record(n), true}
+	return string(r.bytes())
+}
+
 // find returns the number of the conversation with a key.
 func (c *catalog) find(key string) (n uint32, ok bool) {
 	i, ok := sort.Find(int(c.conversations), func(i int) int {
-		r := reader{c.record(uint32(i)), true} //nolint:gosec // a count
-		return compareKeys(key, string(r.bytes()))
+		return compareKeys(key, c.key(uint32(i))) //nolint:gosec // a count
 	})
 	return uint32(i), ok //nolint:gosec // a count
 }

@@ -9,7 +9,7 @@ import (
 
 // SetLimits makes the parts of an index so small that a test has several.
 func (x *Index) SetLimits(segment, messages int) {
-	x.limits = limits{segment: segment, messages: messages, postings: max(segment/16, 5)}
+	x.limits = limits{segment: segment, messages: messages}
 }
 
 // Dead returns how many parts of conversations are removed and still on the disk, each as often as it is.
@@ -62,38 +62,15 @@ func RoundTrip(samples [][]byte, text []byte) (decoded []byte, codes int, ok boo
 func Differences(list []uint16, messages uint32) (read []uint16, ok bool) {
 	w := listWriter{documents: messages}
 	w.add(0, list)
-	m := newSet(messages)
-	ok = addDifferences(m, append(w.lists, make([]byte, afterLists)...), uint32(len(list)), messages)
-	for n := m.next(0, messages); n < messages; n = m.next(n+1, messages) {
-		read = append(read, uint16(n))
-	}
-	return read, ok
-}
-
-// Kept returns for how many postings there is room once some were added, of some grams of one
-// message, where no more than most are kept twice.
-func Kept(added, grams, most int) int {
-	var all []uint32
-	for n := range added {
-		if len(all) == cap(all) {
-			all = withRoom(all, most)
-		}
-		all = append(all, uint32(n%grams)<<16)
-	}
-	return cap(all)
+	return readDifferences(append(w.lists, make([]byte, afterLists)...), uint32(len(list)), messages)
 }
 
 // FooterSizes returns how large a footer is taken to be, and how large it is.
 func FooterSizes() (taken, is int) { return footerSize, binary.Size(footer{}) }
 
 // ReadDifferences reads a list of documents.
-func ReadDifferences(data []byte, count, documents uint32) (list []uint32, ok bool) {
-	m := newSet(documents)
-	ok = addDifferences(m, append(data[:len(data):len(data)], make([]byte, afterLists)...), count, documents)
-	for n := m.next(0, documents); n < documents; n = m.next(n+1, documents) {
-		list = append(list, n)
-	}
-	return list, ok
+func ReadDifferences(data []byte, count, documents uint32) (list []uint16, ok bool) {
+	return readDifferences(append(data[:len(data):len(data)], make([]byte, afterLists)...), count, documents)
 }
 
 // ReadSymbols reads symbols, and decodes codes with them.

@@ -163,24 +163,33 @@ func (s *segment) list(g gram) (found list) {
 	return found
 }
 
-// addList adds the documents of a list to a set.
-func (s *segment) addList(to set, l list) {
-	if !addDifferences(to, s.part(secLists, l.from, l.to+afterLists), l.count, s.messages) {
+// documents returns the documents of a list.
+func (s *segment) documents(l list) []uint16 {
+	if l.count == 0 {
+		return nil
+	}
+	documents, ok := readDifferences(s.part(secLists, l.from, l.to+afterLists), l.count, s.messages)
+	if !ok {
 		s.malformed()
 	}
+	return documents
 }
 
-// addDifferences adds the count documents of a list to a set, and reports whether they were of so
+// readDifferences returns the count documents of a list, and reports whether they were of so
 // many. There are afterLists bytes more in data.
-func addDifferences(to set, data []byte, count, documents uint32) bool {
+func readDifferences(data []byte, count, documents uint32) (list []uint16, ok bool) {
 	low := lowBits(count, documents)
 	lowest := uint64(1)<<low - 1
 	at := uint64(0) // the least that the next document can be
 	place := 0      // in bits
 	last := 8 * (len(data) - afterLists)
-	for range count {
+	if uint64(count) > uint64(max(last, 0)) { // each has a bit at least
+		return nil, false
+	}
+	list = make([]uint16, count)
+	for i := range list {
 		if place > last {
-			return false
+			return nil, false
 		}
 		word := binary.LittleEndian.Uint64(data[place>>3:]) >> (place & 7)
 		ones := bits.TrailingZeros64(^word)
@@ -190,16 +199,16 @@ func addDifferences(to set, data []byte, count, documents uint32) bool {
 		} else {
 			place += mostOnes
 			if place > last {
-				return false
+				return nil, false
 			}
 			at += binary.LittleEndian.Uint64(data[place>>3:]) >> (place & 7) & 0xFFFFFFFF
 			place += 32
 		}
 		if at >= uint64(documents) {
-			return false
+			return nil, false
 		}
-		to[at/64] |= 1 << (at % 64)
+		list[i] = uint16(at)
 		at++
 	}
-	return true
+	return list, true
 }

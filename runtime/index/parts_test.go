@@ -47,18 +47,6 @@ func TestListsReadBack(t *testing.T) {
 	})
 }
 
-// What the lists of a text take does not grow with it where its grams are the same.
-func TestLargeTextTakesLittle(t *testing.T) {
-	t.Parallel()
-	const most = 1 << 10
-	if kept := index.Kept(1<<20, 100, most); kept > 2*most {
-		t.Errorf("there is room for %d postings", kept)
-	}
-	if kept := index.Kept(1<<20, 1<<16, most); kept > 4*(1<<18) {
-		t.Errorf("there is room for %d postings of many grams", kept)
-	}
-}
-
 func TestFooterSize(t *testing.T) {
 	t.Parallel()
 	if taken, is := index.FooterSizes(); taken != is {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -8,187 +9,165 @@ import (
 	"github.com/convtools/convtools/runtime/index/terms"
 )
 
-// posting is the lower bits of a gram, and below them, in 16 bits, a document that has it. Postings
-// are found in the order of the documents, one as often as the document has the gram.
-type posting interface{ uint32 | uint64 }
-
 // often is from when on a message has a term often. How often beyond that changes next to no
 // ranking; the worth of the second list is where messages are ranked.
 const often = 3
 
-// withRoom returns postings with room for one more. Of equal ones, where there are so many that
-// they take much memory, no more than matter are kept: what the lists of a text take does not grow
-// with it where its grams are the same.
-func withRoom[T posting](all []T, most int) []T {
-	if len(all) >= most {
-		slices.Sort(all)
-		kept := all[:0]
-		for _, p := range all {
-			if n := len(kept); n < often || kept[n-often] != p {
-				kept = append(kept, p)
-			}
-		}
-		all = kept
-	}
-	return slices.Grow(all, max(8, len(all)/2))
+// collector collects which documents have the grams of one kind. Grams are numbered as they are
+// first found, so that their lists are made without sorting what was found.
+type collector struct {
+	grams []collected
+	found []uint32 // numbers of grams, each once for a document, document by document
+	ends  []uint32 // by document: where its numbers end in found
 }
 
-// fewPostings is how many are sorted sooner by comparing them.
-const fewPostings = 256
-
-// sortPostings sorts postings by their grams, of which there are some bits. Those of a gram stay in the
-// order of their documents.
-func sortPostings[T posting](all, spare []T, bits int) []T {
-	if len(all) < fewPostings {
-		slices.Sort(all)
-		return all
-	}
-	half := (bits + 1) / 2
-	mask := T(1)<<half - 1
-	spare = slices.Grow(spare[:0], len(all))[:len(all)]
-	for shift := 16; shift < 16+bits; shift += half {
-		at := make([]int, mask+2)
-		for _, p := range all {
-			at[p>>shift&mask+1]++
-		}
-		for i := range len(at) - 1 {
-			at[i+1] += at[i]
-		}
-		for _, p := range all {
-			next := &at[p>>shift&mask]
-			spare[*next] = p
-			*next++
-		}
-		all, spare = spare, all
-	}
-	return all
+// collected is what is known of a gram.
+type collected struct {
+	gram
+	count uint32 // of documents that have it
+	times uint32 // that the last one of them has it
+	last  uint32 // this document, from 1; then where the next document is written
 }
 
-// addPostings adds the lists of the documents that have a gram so many times or more, of sorted
-// postings. Their grams are these bits, and base.
-func addPostings[T posting](w *listWriter, sorted []T, base gram, times int) {
-	var documents []uint16
-	for at := 0; at < len(sorted); {
-		g := sorted[at] >> 16
-		documents = documents[:0]
-		for ; at < len(sorted) && sorted[at]>>16 == g; at++ {
-			p, first := sorted[at], at+1-times // of equal ones, where this is the last of so many
-			if first >= 0 && sorted[first] == p && (first == 0 || sorted[first-1] != p) {
-				documents = append(documents, uint16(p)) //nolint:gosec // the lower bits
-			}
+// number makes another gram one of the collector, and returns its number.
+func (c *collector) number(g gram) uint32 {
+	c.grams = append(c.grams, collected{gram: g})
+	return uint32(len(c.grams) - 1) //nolint:gosec // a count
+}
+
+// add adds that the document that is being read has a gram, by its number, and returns how often
+// it has it so far.
+func (c *collector) add(number uint32) (times uint32) {
+	g := &c.grams[number]
+	if document := uint32(len(c.ends) + 1); g.last != document { //nolint:gosec // a count
+		g.last, g.times = document, 0
+		g.count++
+		c.found = append(c.found, number)
+	}
+	g.times++
+	return g.times
+}
+
+// end ends a document.
+func (c *collector) end() {
+	c.ends = append(c.ends, uint32(len(c.found))) //nolint:gosec // a count
+}
+
+// write writes the lists in the order of their grams.
+func (c *collector) write(w *listWriter) {
+	order := make([]*collected, len(c.grams))
+	for n := range c.grams {
+		order[n] = &c.grams[n]
+	}
+	slices.SortFunc(order, func(a, b *collected) int { return cmp.Compare(a.gram, b.gram) })
+	at := uint32(0)
+	for _, g := range order {
+		g.last = at
+		at += g.count
+	}
+	documents := make([]uint16, len(c.found))
+	at = 0
+	for document, end := range c.ends {
+		for ; at < end; at++ {
+			g := &c.grams[c.found[at]]
+			documents[g.last] = uint16(document) //nolint:gosec // bounded by full
+			g.last++
 		}
-		if len(documents) > 0 {
-			w.add(base|gram(g), documents) //nolint:gosec // bits of a gram
+	}
+	for _, g := range order {
+		if g.count > 0 {
+			w.add(g.gram, documents[g.last-g.count:g.last])
 		}
 	}
 }
 
 // lists returns the lists of what a builder has, one writer after the other in the order of their
-// grams. They are made in parts, two at a time: each part takes much memory.
-func (b *builder) lists(reader *terms.Reader) []*listWriter {
-	parts := [...]func(*listWriter){
-		func(w *listWriter) { b.trigrams(w, 0, 'a') },
-		func(w *listWriter) { b.trigrams(w, 'a', 'e') },
-		func(w *listWriter) { b.trigrams(w, 'e', 'i') },
-		func(w *listWriter) { b.trigrams(w, 'i', 'o') },
-		func(w *listWriter) { b.trigrams(w, 'o', 't') },
-		func(w *listWriter) { b.trigrams(w, 't', 256) },
-		b.pairs,
-		func(w *listWriter) { b.terms(w, reader) },
+// grams: half of the work is beside the other half.
+func (b *builder) lists(reader *terms.Reader) (writers [2]*listWriter) {
+	for i := range writers {
+		writers[i] = &listWriter{documents: uint32(len(b.messages))} //nolint:gosec // a count
 	}
-	writers := make([]*listWriter, len(parts))
 	var making sync.WaitGroup
-	atOnce := make(chan struct{}, 2)
-	for n, make := range parts {
-		writers[n] = &listWriter{documents: uint32(len(b.messages))} //nolint:gosec // a count
-		making.Go(func() {
-			atOnce <- struct{}{}
-			make(writers[n])
-			<-atOnce
-		})
-	}
+	making.Go(func() { b.terms(writers[1], reader) })
+	b.grams(writers[0])
 	making.Wait()
 	return writers
 }
 
-// folded calls yield with the folded texts of all messages, each with end twice after it.
-func (b *builder) folded(yield func(document uint32, text []byte)) {
+// grams writes the lists of trigrams, and then of pairs.
+func (b *builder) grams(w *listWriter) {
+	trigrams, pairs := collector{found: make([]uint32, 0, b.size/2)}, collector{} // which is about how many there are
+	var places [1 << 16]*[256]uint32                                              // by the first two bytes and the third: the number from 1
+	var pairPlaces [1 << 16]uint32
 	var text []byte
 	for n := range b.messages {
 		text = append(fold.Append(text[:0], b.messages[n].Text), end, end)
-		yield(uint32(n), text) //nolint:gosec // a count
-	}
-}
-
-// trigrams writes the lists of trigrams that begin with some bytes.
-func (b *builder) trigrams(w *listWriter, from, to int) {
-	var counts [256]int
-	b.folded(func(_ uint32, text []byte) {
-		for _, c := range text {
-			counts[c]++
+		for i := range len(text) - 2 {
+			place := &places[int(text[i])<<8|int(text[i+1])]
+			if *place == nil {
+				*place = new([256]uint32)
+			}
+			number := &(*place)[text[i+2]]
+			if *number == 0 {
+				*number = trigrams.number(trigram(text[i], text[i+1], text[i+2])) + 1
+			}
+			trigrams.add(*number - 1)
+			if pair, _, ok := pairAt(text[:len(text)-2], i); ok {
+				number := &pairPlaces[pair&0xFFFF]
+				if *number == 0 {
+					*number = pairs.number(pair) + 1
+				}
+				pairs.add(*number - 1)
+			}
 		}
-	})
-	var found [256][]uint32 // by the first byte
-	most, sum := 0, 0
-	for c := from; c < to; c++ {
-		counts[c] = min(counts[c], b.limits.postings)
-		sum += counts[c]
-		most = max(most, counts[c])
+		trigrams.end()
+		pairs.end()
 	}
-	room := make([]uint32, sum+most)
-	for c := from; c < to; c++ {
-		found[c], room = room[:0:counts[c]], room[counts[c]:]
-	}
-	b.folded(func(document uint32, text []byte) {
-		for i := 0; i+2 < len(text); i++ {
-			c := text[i]
-			if int(c) < from || int(c) >= to {
-				continue
-			}
-			of := found[c]
-			if len(of) == cap(of) {
-				of = withRoom(of, b.limits.postings)
-			}
-			found[c] = append(of, uint32(text[i+1])<<24|uint32(text[i+2])<<16|document)
-		}
-	})
-	for c := from; c < to; c++ {
-		addPostings(w, sortPostings(found[c], room, 16), trigram(byte(c), 0, 0), 1) //nolint:gosec // a byte
-	}
-}
-
-// pairs writes the lists of pairs.
-func (b *builder) pairs(w *listWriter) {
-	var found []uint32
-	b.folded(func(document uint32, text []byte) {
-		text = text[:len(text)-2]
-		for i := range text {
-			pair, _, ok := pairAt(text, i)
-			if !ok {
-				continue
-			}
-			if len(found) == cap(found) {
-				found = withRoom(found, b.limits.postings)
-			}
-			found = append(found, uint32(pair)<<16|document)
-		}
-	})
-	addPostings(w, sortPostings(found, nil, 16), pairs, 1)
+	trigrams.write(w)
+	pairs.write(w)
 }
 
 // terms writes the lists of terms: of the documents that have one, and after all of these of
 // those that have it often.
 func (b *builder) terms(w *listWriter, reader *terms.Reader) {
-	found := make([]uint64, 0, min(b.size/5, b.limits.postings)) // which is about how many there are
-	for n := range b.messages {
-		reader.Each(b.messages[n].Text, func(term []byte, _ int) {
-			if len(found) == cap(found) {
-				found = withRoom(found, b.limits.postings)
-			}
-			found = append(found, uint64(keyOf(term))<<16|uint64(n)) //nolint:gosec // a count
-		})
+	var all, frequent collector
+	numbers, inflected := map[gram]uint32{}, map[string]uint32{} // by their keys, and by a word that has the stem
+	numberOf := func(term []byte) uint32 {
+		key := keyOf(term)
+		n, ok := numbers[key]
+		if !ok {
+			n = all.number(hasTerm | key)
+			frequent.number(hasOften | key)
+			numbers[key] = n
+		}
+		return n
 	}
-	found = sortPostings(found, nil, termBits)
-	addPostings(w, found, hasTerm, 1)
-	addPostings(w, found, hasOften, often)
+	stemmed := func(word []byte) uint32 {
+		n, ok := inflected[string(word)]
+		if !ok {
+			n = numberOf(reader.Stem(word))
+			if len(inflected) < maxWords {
+				inflected[string(word)] = n
+			}
+		}
+		return n
+	}
+	for n := range b.messages {
+		reader.Words(b.messages[n].Text, func(word []byte, _ int, isInflected bool) {
+			number := numberOf
+			if isInflected {
+				number = stemmed
+			}
+			if n := number(word); all.add(n) == often {
+				frequent.add(n)
+			}
+		})
+		all.end()
+		frequent.end()
+	}
+	all.write(w)
+	frequent.write(w)
 }
+
+// maxWords is of how many words of a segment the stem is looked up once.
+const maxWords = 1 << 17

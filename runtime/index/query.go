@@ -24,9 +24,9 @@ type Query struct {
 	// Since and Until, where they are not zero, are the first and the last time of messages.
 	// Those without a time match only where both are zero.
 	Since, Until time.Time
-	// Wanted reports whether the messages of a conversation are looked for. Nil stands for
-	// all.
-	Wanted func(*Conversation) bool
+	// Wanted reports whether the messages of a conversation, by its key, are looked for. Nil stands
+	// for all.
+	Wanted func(key string) bool
 	// After, where it is not nil, leaves out the message there and all before.
 	After *Position
 }
@@ -75,7 +75,7 @@ func (h *Hit) Read() (text, extra []byte, err error) {
 }
 
 // Scored returns what [Texts.Read] reads the message by, for as long as the view is open.
-func (h *Hit) Scored() Scored { return h.scan.scored(h.message) }
+func (h *Hit) Scored() Scored { return h.scan.scored(h.scan.number, h.message) }
 
 // Search returns the messages that match, in the order of their positions. The error is a
 // [*DamageError], or that of a context that is done; it is the last thing that is returned.

@@ -40,17 +40,25 @@ func (v *View) Spread(found []string) (spread Spread, err error) {
 	return spread, err
 }
 
-// RankQuery asks for the messages that have the most, and the rarest, of some terms.
+// RankQuery asks for the conversations whose messages have the most, and the rarest, of some terms.
 type RankQuery struct {
 	Terms []RankTerm
+	// Most is how many conversations are returned at the most.
+	Most int
+	// Coverage is what the weight of a term counts that a conversation has in any message.
+	Coverage float32
 	// Average is how many bytes are stored of a message on average.
 	Average float64
-	// Kinds has a bit for each kind that is looked for.
-	Kinds uint64
+	// Kinds has a bit for each kind that is looked for, and Counts, where it is not nil, returns what
+	// the score of a message of a kind counts.
+	Kinds  uint64
+	Counts func(kind uint8) float32
 	// Since and Until, where they are not zero, are as in a [Query].
 	Since, Until time.Time
-	// Wanted is as in a [Query].
-	Wanted func(*Conversation) bool
+	// Wanted is as in a [Query]. Holds, where it is not nil, reports whether a message of a
+	// conversation, by its key and its number, is looked for.
+	Wanted func(key string) bool
+	Holds  func(key string, number uint32) bool
 	// IsApart reports whether a message is left out, by what else is stored of it. It is asked
 	// about those of the kinds in ApartKinds.
 	IsApart    func(kind uint8, extra []byte) bool
@@ -68,19 +76,41 @@ type RankTerm struct {
 // Ranked is a conversation with messages that have terms.
 type Ranked struct {
 	*Conversation
-	Messages []Scored // by their numbers
+	Messages []Scored // all, by their numbers
+	// Covered is the sum of the weights of the terms that its messages have, each once.
+	Covered float32
 }
 
-// Scored is a message, with its score as BM25 has it, and a bit for each of the first 64 terms
-// that it has.
+// Scored is a message, with its score as BM25 has it: 0 where it has no term, or is not looked for.
 type Scored struct {
 	Number uint32
 	Kind   uint8
 	Score  float32
-	Terms  uint64
 	Time   time.Time
 
 	segment, message uint32
+}
+
+// Best are the best scores of a conversation, highest first. Each counts half of the one before.
+type Best [5]float32
+
+// Add adds a score.
+func (b *Best) Add(score float32) {
+	for i := range b {
+		if score > b[i] {
+			score, b[i] = b[i], score
+		}
+	}
+}
+
+// Sum returns the score of the conversation.
+func (b *Best) Sum() (sum float32) {
+	share := float32(1)
+	for _, score := range b {
+		sum += share * score
+		share /= 2
+	}
+	return sum
 }
 
 // Length and frequency as they count in BM25: a message that is twice as long as others has
@@ -93,145 +123,215 @@ const (
 	onceCounts, oftenCounts = 1.1, 3.6
 )
 
-// Rank returns the conversations with messages that have terms, in no order.
+// Rank returns the conversations with the best messages, best first; of equal ones those with a
+// newer message.
 func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err error) {
 	err = guard(func() error {
-		found := map[string]*Ranked{}
-		for _, s := range v.scans(&Query{Since: q.Since, Until: q.Until, Wanted: q.Wanted}) {
+		r := &ranking{query: &q, view: v, standings: make([]standing, v.conversations), scores: make([][]float32, len(v.segments))}
+		for _, s := range v.rankScans(&q) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			s.rank(&q, found)
+			r.segment(s)
 		}
-		for _, r := range found {
-			slices.SortFunc(r.Messages, compareNumbers)
-			ranked = append(ranked, *r)
-		}
-		return nil
+		ranked = r.messages(r.best())
+		return ctx.Err()
 	})
 	return ranked, err
 }
 
-func compareNumbers(a, b Scored) int { return cmp.Compare(a.Number, b.Number) }
-
-// rank adds the messages of a segment.
-func (s *scan) rank(q *RankQuery, found map[string]*Ranked) {
-	with := s.weigh(q)
-	if with == nil {
-		return
-	}
-	s.load()
-	ranked := make([]*Ranked, len(s.owners))
-	for n := with.found.next(s.next, s.to); n < s.to; n = with.found.next(n+1, s.to) {
-		kind, c := s.rows.kind(n), s.of(n)
-		if q.Kinds>>(kind&63)&1 == 0 || !c.wanted || q.IsApart != nil && q.ApartKinds>>(kind&63)&1 != 0 && q.IsApart(kind, s.extra(n)) {
-			continue
-		}
-		to := &ranked[s.rows.owner(n)]
-		if *to == nil {
-			if *to = found[c.Key]; *to == nil {
-				*to = &Ranked{Conversation: c.Conversation}
-				found[c.Key] = *to
-			}
-		}
-		m := s.scored(n)
-		from, end := s.rows.text(n)
-		m.Terms, m.Score = with.terms[n], with.score(n, float64(end-from)/q.Average)
-		(*to).Messages = append((*to).Messages, m)
-	}
-}
-
-// scored returns a message without its score.
-func (s *scan) scored(n uint32) Scored {
-	return Scored{Number: s.rows.number(n), Kind: s.rows.kind(n), Time: s.rows.time(n), segment: s.number, message: n}
-}
-
-// weights are which terms the messages of a segment have.
-type weights struct {
-	found       set
-	once, often []float32 // the sums of the weights of terms, by message
-	terms       []uint64
-}
-
-// weigh adds up the weights of the terms that messages have; it returns nil where none of the
-// messages has any. Common terms come last.
-func (s *scan) weigh(q *RankQuery) (with *weights) {
-	for _, common := range []bool{false, true} {
-		for i, term := range q.Terms {
-			key := keyOf([]byte(term.Text))
-			l := s.list(hasTerm | key)
-			if term.Common != common || l.count == 0 || common && with == nil {
-				continue
-			}
-			if with == nil {
-				with = &weights{newSet(s.messages), make([]float32, s.messages), make([]float32, s.messages), make([]uint64, s.messages)}
-			}
-			bit, weight := uint64(1)<<min(i, 63), float32(term.Weight)
-			s.each(l, func(n uint32) {
-				if !common {
-					with.found.add(n)
-				}
-				with.once[n] += weight
-				with.terms[n] |= bit
-			})
-			s.each(s.list(hasOften|key), func(n uint32) {
-				with.once[n] -= weight
-				with.often[n] += weight
-			})
-		}
-	}
-	return with
-}
-
-// each calls yield with each message of a list.
-func (s *scan) each(l list, yield func(message uint32)) {
-	if l.count == 0 {
-		return
-	}
-	all := newSet(s.messages)
-	s.addList(all, l)
-	for n := all.next(0, s.messages); n < s.messages; n = all.next(n+1, s.messages) {
-		yield(n)
-	}
-}
-
-// score returns the score of a message, which is so many times as long as others.
-func (w *weights) score(n uint32, length float64) float32 {
-	norm := bm25K1 * (1 - bm25B + bm25B*length)
-	return w.once[n]*float32(onceCounts*(bm25K1+1)/(onceCounts+norm)) + w.often[n]*float32(oftenCounts*(bm25K1+1)/(oftenCounts+norm))
-}
-
-// Messages returns the messages of some conversations, by keys, in the order of their numbers.
-func (v *View) Messages(ctx context.Context, keys []string) (messages map[string][]Scored, err error) {
-	messages = map[string][]Scored{}
+// Occurs reports whether a message that a query looks for has a term, whatever Holds says.
+func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool, err error) {
+	q.Holds = nil
 	err = guard(func() error {
-		of := map[uint32]string{}
-		for _, key := range keys {
-			if n, ok := v.find(key); ok {
-				of[n] = key
-			}
-		}
-		for _, s := range v.scans(&Query{}) {
+		for _, s := range v.rankScans(&q) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			numbers := s.numbers()
-			if !slices.ContainsFunc(numbers, func(n uint32) bool { return of[n] != "" }) {
-				continue
-			}
 			s.load()
-			for n := range s.messages {
-				if key := of[numbers[s.owner(n)]]; key != "" {
-					messages[key] = append(messages[key], s.scored(n))
-				}
+			if found = slices.ContainsFunc(s.documents(s.list(hasTerm|keyOf([]byte(term)))), func(n uint16) bool { return s.ranks(&q, uint32(n)) }); found {
+				break
 			}
-		}
-		for _, m := range messages {
-			slices.SortStableFunc(m, compareNumbers)
 		}
 		return nil
 	})
-	return messages, err
+	return found, err
+}
+
+func (v *View) rankScans(q *RankQuery) []*scan {
+	return v.scans(&Query{Since: q.Since, Until: q.Until, Wanted: q.Wanted})
+}
+
+// ranks reports whether a message is looked for.
+func (s *scan) ranks(q *RankQuery, n uint32) bool {
+	if n < s.next || n >= s.to {
+		return false
+	}
+	kind := s.rows.kind(n)
+	if q.Kinds>>(kind&63)&1 == 0 || !s.of(n).wanted {
+		return false
+	}
+	if q.Holds != nil && !q.Holds(s.query.view.key(s.of(n).number), s.rows.number(n)) {
+		return false
+	}
+	return q.IsApart == nil || q.ApartKinds>>(kind&63)&1 == 0 || !q.IsApart(kind, s.extra(n))
+}
+
+// ranking is a ranking in the making.
+type ranking struct {
+	query     *RankQuery
+	view      *View
+	standings []standing  // by conversation
+	scores    [][]float32 // by segment, by message; nil where none has a term
+	found     set         // messages of the segment that have a term that is not common
+	// once and often are the sums of the weights of the terms that messages of the segment have, and
+	// terms has a bit for each of these.
+	once, often []float32
+	terms       []uint64
+}
+
+// standing is how a conversation stands.
+type standing struct {
+	Best
+	terms  uint64    // that its messages have
+	newest time.Time // of its messages with a score
+}
+
+// covered returns the sum of the weights of the terms that a conversation has.
+func (r *ranking) covered(of *standing) (sum float32) {
+	for i, term := range r.query.Terms {
+		if of.terms>>min(i, 63)&1 != 0 {
+			sum += float32(term.Weight)
+		}
+	}
+	return sum
+}
+
+// score returns the score of a conversation.
+func (r *ranking) score(of *standing) float32 {
+	return of.Sum() + r.query.Coverage*r.covered(of)
+}
+
+// segment adds the messages of a segment.
+func (r *ranking) segment(s *scan) {
+	if !r.weigh(s) {
+		return
+	}
+	s.load()
+	scores := make([]float32, s.messages)
+	r.scores[s.number] = scores
+	for n := r.found.next(s.next, s.to); n < s.to; n = r.found.next(n+1, s.to) {
+		if !s.ranks(r.query, n) {
+			continue
+		}
+		from, end := s.rows.text(n)
+		score := r.bm25(n, float32(end-from)/float32(r.query.Average))
+		if r.query.Counts != nil {
+			score *= r.query.Counts(s.rows.kind(n))
+		}
+		scores[n] = score
+		of := &r.standings[s.of(n).number]
+		if of.Best[0] == 0 {
+			of.newest = s.rows.time(n)
+		}
+		of.terms |= r.terms[n]
+		of.Add(score)
+	}
+}
+
+// weigh adds up the weights of the terms that messages have, and reports whether any has one that is
+// not common. Common terms come last.
+func (r *ranking) weigh(s *scan) (has bool) {
+	for _, common := range []bool{false, true} {
+		for i, term := range r.query.Terms {
+			key := keyOf([]byte(term.Text))
+			l := s.list(hasTerm | key)
+			if term.Common != common || l.count == 0 || common && !has {
+				continue
+			}
+			if !has {
+				has = true
+				r.found, r.terms = newSet(s.messages), make([]uint64, s.messages)
+				r.once, r.often = make([]float32, s.messages), make([]float32, s.messages)
+			}
+			weight := float32(term.Weight)
+			for _, n := range s.documents(l) {
+				r.once[n] += weight
+				r.terms[n] |= 1 << min(i, 63)
+				if !common {
+					r.found.add(uint32(n))
+				}
+			}
+			for _, n := range s.documents(s.list(hasOften | key)) {
+				r.once[n] -= weight
+				r.often[n] += weight
+			}
+		}
+	}
+	return has
+}
+
+// bm25 returns the score of a message, which is so many times as long as others.
+func (r *ranking) bm25(n uint32, length float32) float32 {
+	norm := bm25K1 * (1 - bm25B + bm25B*length)
+	return r.once[n]*(onceCounts*(bm25K1+1)/(onceCounts+norm)) + r.often[n]*(oftenCounts*(bm25K1+1)/(oftenCounts+norm))
+}
+
+// best returns the numbers of the best conversations, best first.
+func (r *ranking) best() (numbers []uint32) {
+	compare := func(a, b uint32) int {
+		of, other := &r.standings[a], &r.standings[b]
+		return cmp.Or(cmp.Compare(r.score(other), r.score(of)), compareTimes(of.newest, other.newest), cmp.Compare(a, b))
+	}
+	for i := range r.standings {
+		n := uint32(i) //nolint:gosec // a count
+		if r.standings[i].Best[0] == 0 || len(numbers) == r.query.Most && (len(numbers) == 0 || compare(n, numbers[len(numbers)-1]) > 0) {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(numbers, n, compare)
+		numbers = slices.Insert(numbers, at, n)
+		numbers = numbers[:min(len(numbers), r.query.Most)]
+	}
+	return numbers
+}
+
+// messages returns conversations with their messages.
+func (r *ranking) messages(numbers []uint32) []Ranked {
+	ranked := make([]Ranked, len(numbers))
+	of := map[uint32]*Ranked{}
+	for i, n := range numbers {
+		ranked[i].Conversation, ranked[i].Covered = r.view.conversation(n), r.covered(&r.standings[n])
+		of[n] = &ranked[i]
+	}
+	for i, s := range r.view.segments {
+		owners := make([]*Ranked, len(s.owners))
+		for place, n := range s.numbers() {
+			owners[place] = of[n]
+		}
+		if !slices.ContainsFunc(owners, func(r *Ranked) bool { return r != nil }) {
+			continue
+		}
+		t := texts{segment: s}
+		t.load()
+		for n := range s.messages {
+			if to := owners[t.owner(n)]; to != nil {
+				m := t.scored(uint32(i), n) //nolint:gosec // a count
+				if scores := r.scores[i]; scores != nil {
+					m.Score = scores[n]
+				}
+				to.Messages = append(to.Messages, m)
+			}
+		}
+	}
+	for _, c := range ranked {
+		slices.SortStableFunc(c.Messages, func(a, b Scored) int { return cmp.Compare(a.Number, b.Number) })
+	}
+	return ranked
+}
+
+// scored returns a message of a segment, by its number, without its score.
+func (t *texts) scored(segment, n uint32) Scored {
+	return Scored{Number: t.rows.number(n), Kind: t.rows.kind(n), Time: t.rows.time(n), segment: segment, message: n}
 }
 
 // Texts reads the texts of messages of a view. It is for one goroutine.
@@ -243,7 +343,7 @@ type Texts struct {
 // Texts returns what reads the texts of messages.
 func (v *View) Texts() *Texts { return &Texts{v, map[uint32]*texts{}} }
 
-// Read returns the text of a message that Rank or Messages of the view returned, and what else is
+// Read returns the text of a message that the view returned, and what else is
 // stored of it. They are valid until the next call.
 func (t *Texts) Read(m Scored) (text, extra []byte, err error) {
 	err = guard(func() error {

@@ -28,7 +28,6 @@ type having struct {
 	Number uint32
 	Kind   uint8
 	Time   time.Time
-	Terms  uint64
 }
 
 func compareHaving(a, b having) int {
@@ -39,7 +38,7 @@ func compareHaving(a, b having) int {
 func (m model) rank(q *index.RankQuery) []having {
 	list := []having{}
 	for _, c := range m {
-		if q.Wanted != nil && !q.Wanted(&c.Conversation) {
+		if q.Wanted != nil && !q.Wanted(c.Key) {
 			continue
 		}
 		for _, msg := range c.messages {
@@ -47,16 +46,10 @@ func (m model) rank(q *index.RankQuery) []having {
 			if !isDated || !q.Since.IsZero() && msg.Time.Before(q.Since) || !q.Until.IsZero() && msg.Time.After(q.Until) || q.Kinds>>msg.Kind&1 == 0 {
 				continue
 			}
-			has, rare := uint64(0), false
 			counts := termsOf(string(msg.Text))
-			for i, term := range q.Terms {
-				if counts[term.Text] > 0 {
-					has |= 1 << i
-					rare = rare || !term.Common
-				}
-			}
+			rare := slices.ContainsFunc(q.Terms, func(term index.RankTerm) bool { return counts[term.Text] > 0 && !term.Common })
 			if rare && !(q.ApartKinds>>msg.Kind&1 != 0 && q.IsApart(msg.Kind, msg.Extra)) {
-				list = append(list, having{c.Key, msg.Number, msg.Kind, msg.Time, has})
+				list = append(list, having{c.Key, msg.Number, msg.Kind, msg.Time})
 			}
 		}
 	}
@@ -89,7 +82,7 @@ func TestRank(t *testing.T) {
 
 func drawRank(t *rapid.T, m model) index.RankQuery {
 	like := drawQuery(t, m)
-	q := index.RankQuery{Average: 10, Kinds: 31, Since: like.Since, Until: like.Until, Wanted: like.Wanted}
+	q := index.RankQuery{Most: 1000, Average: 10, Kinds: 31, Since: like.Since, Until: like.Until, Wanted: like.Wanted}
 	if like.Kinds != 0 {
 		q.Kinds = like.Kinds
 	}
@@ -115,36 +108,55 @@ func compareRank(t *rapid.T, v *index.View, m model, q index.RankQuery) {
 	texts := v.Texts()
 	for _, r := range ranked {
 		for _, msg := range r.Messages {
-			if msg.Score <= 0 {
-				t.Fatalf("%s %d has the score %v", r.Key, msg.Number, msg.Score)
-			}
-			got = append(got, having{r.Key, msg.Number, msg.Kind, msg.Time, msg.Terms})
 			text, extra, err := texts.Read(msg)
 			if want := m[r.Key].messages[msg.Number-1]; err != nil || string(text) != string(want.Text) || string(extra) != string(want.Extra) {
 				t.Fatalf("%s %d: %q, %q, %v, want %+v", r.Key, msg.Number, text, extra, err, want)
 			}
+			if msg.Score == 0 {
+				continue
+			}
+			got = append(got, having{r.Key, msg.Number, msg.Kind, msg.Time})
+		}
+		if len(r.Messages) != len(m[r.Key].messages) {
+			t.Fatalf("%s has %d messages, want %d", r.Key, len(r.Messages), len(m[r.Key].messages))
 		}
 	}
 	slices.SortFunc(got, compareHaving)
 	if diff := gocmp.Diff(m.rank(&q), got); diff != "" {
 		t.Fatalf("%+v (-want +got):\n%s", q.Terms, diff)
 	}
-	var keys []string
-	for key := range m {
-		keys = append(keys, key)
-	}
-	all, err := v.Messages(t.Context(), keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key, c := range m {
-		if len(all[key]) != len(c.messages) {
-			t.Fatalf("%s has %d messages, want %d", key, len(all[key]), len(c.messages))
+	compareBest(t, v, q, ranked)
+	for _, term := range q.Terms {
+		alone := q
+		alone.Terms = []index.RankTerm{{Text: term.Text, Weight: 1}}
+		there, err := v.Occurs(t.Context(), q, term.Text)
+		if want := len(m.rank(&alone)) > 0; err != nil || there != want {
+			t.Fatalf("%q occurs: %t, %v, want %t", term.Text, there, err, want)
 		}
-		for i, msg := range all[key] {
-			if msg.Number != c.messages[i].Number {
-				t.Fatalf("message %d of %s has the number %d", i, key, msg.Number)
-			}
+	}
+}
+
+// compareBest compares the best conversations with the first ones of all that were ranked.
+func compareBest(t *rapid.T, v *index.View, q index.RankQuery, all []index.Ranked) {
+	last := float32(0)
+	for i, r := range all {
+		var best index.Best
+		for _, m := range r.Messages {
+			best.Add(m.Score)
+		}
+		if i > 0 && best.Sum() > last {
+			t.Fatalf("conversation %d has the score %v, and the one before %v", i, best.Sum(), last)
+		}
+		last = best.Sum()
+	}
+	q.Most = rapid.IntRange(0, len(all)+1).Draw(t, "most")
+	first, err := v.Rank(t.Context(), q)
+	if err != nil || len(first) != min(q.Most, len(all)) {
+		t.Fatalf("%d of %d conversations, %v, want %d", len(first), len(all), err, q.Most)
+	}
+	for i := range first {
+		if first[i].Key != all[i].Key {
+			t.Fatalf("conversation %d is %s, want %s", i, first[i].Key, all[i].Key)
 		}
 	}
 }
@@ -194,7 +206,7 @@ func TestScore(t *testing.T) {
 			if err != nil || spread.Messages != len(m) {
 				t.Fatalf("%+v, %v", spread, err)
 			}
-			q := index.RankQuery{Average: float64(spread.Bytes) / float64(spread.Messages), Kinds: 1 << 1}
+			q := index.RankQuery{Most: 10, Average: float64(spread.Bytes) / float64(spread.Messages), Kinds: 1 << 1}
 			for i, term := range tc.query {
 				q.Terms = append(q.Terms, index.RankTerm{Text: term, Weight: index.Idf(spread.With[i], spread.Messages)})
 			}

@@ -23,10 +23,11 @@ type scan struct {
 
 // known is what is known of the conversation that has a part.
 type known struct {
-	*Conversation // nil where it is gone
-	asked         bool
-	wanted        bool // its messages are looked for
-	titled        bool // its title matches
+	asked  bool
+	number uint32        // gone where it is
+	wanted bool          // its messages are looked for
+	titled bool          // its title matches
+	whole  *Conversation // nil before it is read
 }
 
 // scans returns a scan for each segment with messages that the times and the position of a query
@@ -71,8 +72,17 @@ func (s *scan) bound(q *Query) {
 
 // position returns that of a message of a conversation that is not gone.
 func (s *scan) position(n uint32) *Position {
-	c := s.of(n)
+	c := s.conversation(n)
 	return &Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
+}
+
+// conversation returns the conversation of a message, which is not gone.
+func (s *scan) conversation(n uint32) *Conversation {
+	k := s.of(n)
+	if k.whole == nil {
+		k.whole = s.query.view.conversation(k.number)
+	}
+	return k.whole
 }
 
 // of returns what is known of the conversation of a message.
@@ -82,12 +92,11 @@ func (s *scan) of(n uint32) *known {
 	if k.asked {
 		return k
 	}
-	k.asked = true
-	if number := s.numbers()[place]; number != gone {
-		k.Conversation = s.query.view.conversation(number)
-		k.wanted = s.query.Wanted == nil || s.query.Wanted(k.Conversation)
-		if k.titled = s.query.mayBeTitled(number); k.titled && !s.query.exact {
-			at, _ := s.query.Find([]byte(k.Title))
+	k.asked, k.number = true, s.numbers()[place]
+	if k.number != gone {
+		k.wanted = s.query.Wanted == nil || s.query.Wanted(s.query.view.key(k.number))
+		if k.titled = s.query.mayBeTitled(k.number); k.titled && !s.query.exact {
+			at, _ := s.query.Find([]byte(s.conversation(n).Title))
 			k.titled = at >= 0
 		}
 	}
@@ -96,7 +105,7 @@ func (s *scan) of(n uint32) *known {
 
 // hit returns the next message.
 func (s *scan) hit() *Hit {
-	return &Hit{*s.at, s.rows.kind(s.next), s.of(s.next).Conversation, s, s.next}
+	return &Hit{*s.at, s.rows.kind(s.next), s.conversation(s.next), s, s.next}
 }
 
 // look is how long it takes to look at a message, in units of what it takes to read one in a list.
@@ -116,7 +125,9 @@ func (s *scan) open(ctx context.Context) error {
 		}
 		having := newSet(s.messages)
 		for l := range s.lists(g.grams) {
-			s.addList(having, l)
+			for _, n := range s.documents(l) {
+				having.add(uint32(n))
+			}
 		}
 		s.found.and(having)
 		before := left

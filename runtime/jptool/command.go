@@ -100,7 +100,7 @@ is always 0. ` + host.Name + ` install jp writes tool definitions that say:
 		cmd.Example = cli.Examples(host.Name, fmt.Sprintf(`%s '{"root": "."}' '{"name": %q}'`, name, tool))
 		break
 	}
-	return cli.RareCommand(cmd)
+	return cmd
 }
 
 // flagsHelp says what can stand before jp-tool.

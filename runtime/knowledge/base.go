@@ -20,16 +20,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Options say how a knowledge base is used.
@@ -71,8 +70,8 @@ func (b *Base) Unread() []string {
 	const most = 8
 	var all []string
 	for _, d := range b.config.Warnings {
-		if d.Rule == kbconfig.RuleUnknown && len(all) < most {
-			all = append(all, d.File+": "+d.Message+"; "+d.Hint)
+		if d.Rule == kbconfig.RuleConfig && len(all) < most {
+			all = append(all, config.Problem{Diagnostic: d}.Error())
 		}
 	}
 	return all
@@ -123,12 +122,6 @@ func (b *Base) scan(ctx context.Context, t *kbconfig.Topic) (*topic, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.scanIn(ctx, t, root)
-}
-
-// scanIn is [Base.scan] in the directory of the topic, which it closes where there
-// is an error.
-func (b *Base) scanIn(ctx context.Context, t *kbconfig.Topic, root *os.Root) (*topic, error) {
 	tree, err := subjects.Scan(ctx, root)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -142,51 +135,6 @@ func (b *Base) scanIn(ctx context.Context, t *kbconfig.Topic, root *os.Root) (*t
 		return nil, err
 	}
 	return &topic{Topic: t, tree: tree, set: set}, nil
-}
-
-// scanFor is [Base.scan] for a call that asks for subjects. Most calls ask by
-// slug for what a listing showed them, and then the topic holds nothing but these
-// subjects. Resolving the patterns gives the same as in the whole topic: a slug is
-// the first thing that a pattern is taken for, and whether a subject is disabled
-// does not depend on others. Which subjects are learned does, so that must not be
-// asked for unless learnedCounts says so.
-func (b *Base) scanFor(ctx context.Context, config *kbconfig.Topic, patterns []string, learnedCounts bool) (*topic, error) {
-	if learnedCounts && len(config.Learned) > 0 || len(patterns) > match.MaxPatterns ||
-		slices.ContainsFunc(patterns, func(p string) bool { return strings.ContainsAny(p, `*?[{\`) }) {
-		return b.scan(ctx, config)
-	}
-	root, err := b.openDir(config)
-	if err != nil {
-		return nil, err
-	}
-	slugs := make([]string, len(patterns))
-	for i, p := range patterns {
-		slugs[i] = subjects.NFC(p)
-	}
-	tree, ok := subjects.Find(ctx, root, slugs)
-	if !ok {
-		return b.scanIn(ctx, config, root)
-	}
-	set, err := match.New(ctx, config.ID, tree.Subjects, config.Disabled, nil)
-	if err != nil {
-		_ = tree.Close()
-		return nil, err
-	}
-	t := &topic{Topic: config, tree: tree, set: set}
-	enabled, skill := map[string]bool{}, false
-	for i := range tree.Subjects {
-		if !t.set.Disabled(i) {
-			enabled[tree.Subjects[i].Slug] = true
-			skill = skill || tree.Subjects[i].Skill
-		}
-	}
-	// Where the subjects of a slug are all disabled it may be another name of one
-	// that is not. And of a skill everything in its folder is to be told.
-	if skill || slices.ContainsFunc(slugs, func(slug string) bool { return !enabled[slug] }) {
-		t.close()
-		return b.scan(ctx, config)
-	}
-	return t, nil
 }
 
 // close releases the directory. It was only read, so nothing can be lost.
@@ -216,7 +164,7 @@ func (b *Base) openDir(t *kbconfig.Topic) (root *os.Root, err error) {
 	if t.Outside != "" {
 		root, err = safefile.OpenDir(t.Outside)
 	} else {
-		root, err = trust.OpenDir(b.config.Root, t.Subjects, b.getenv)
+		root, err = config.OpenDir(b.config.Root, t.Subjects, b.getenv)
 	}
 	if err != nil {
 		return nil, directoryError(t, err)
@@ -229,7 +177,7 @@ func (b *Base) openDir(t *kbconfig.Topic) (root *os.Root, err error) {
 func directoryError(t *kbconfig.Topic, err error) error {
 	e := &DirectoryError{Topic: t.ID, Dir: t.Subjects, SetAt: t.SubjectsAt, Err: err}
 	var path *fs.PathError
-	var outside *trust.OutsideError
+	var outside *config.OutsideError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		e.Reason = "does not exist"

@@ -108,7 +108,14 @@ func (t *topic) checkContent(fs *findings, i int, c subjects.Content) {
 		fs.file(RuleTooLarge, diag.Error, s.Path, 0, "split the file, or disable it", "%s has %s, which is over the limit of %s: it cannot be loaded", quoteName(s.Name), megabytes(c.Size), largest())
 	case c.Binary && t.set.Learned(i):
 		fs.file(RuleUnreadable, diag.Error, s.Path, 0, "remove it from learned", "%s is binary and cannot be loaded", quoteName(s.Name))
-	case s.Skill && subjects.ReadFrontMatter([]byte(c.Text)).Description == "":
-		fs.file(RuleSkill, diag.Warning, s.Path, 0, "begin the file with front matter that says when to use it: description: …", "skill %s has no description", quoteName(s.Name))
+	case s.Skill:
+		description, err := subjects.DescriptionOf([]byte(c.Text))
+		hint, why := "begin the file with front matter that says when to use it: description: …", ""
+		if err != nil {
+			hint, why = "quote the values in it: description: \"…\"", ": "+err.Error()
+		}
+		if description == "" {
+			fs.file(RuleSkill, diag.Warning, s.Path, 0, hint, "skill %s has no description%s", quoteName(s.Name), why)
+		}
 	}
 }

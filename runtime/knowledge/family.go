@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -119,7 +120,6 @@ func located(dir string, getenv func(string) string) string {
 type family struct {
 	host *toolset.Host
 	opts Options // what flags have set
-	watch
 }
 
 func (f *family) open(dir string) (*Base, error) { return OpenFor(f.host, dir, f.opts) }
@@ -247,8 +247,11 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 		}
 		t.close()
 	}
+	for _, id := range slices.Sorted(maps.Keys(b.config.Broken)) {
+		unusable = append(unusable, "topic "+id+" cannot be learned: "+firstError(fromConfig(b.config.Broken[id].Found)))
+	}
 	switch {
-	case len(topics) == 0:
+	case len(topics) == 0 && len(unusable) == 0:
 		return off("no topic is configured")
 	case len(unusable) > 0:
 		check.Detail = strings.Join(unusable, "; ")

@@ -64,7 +64,7 @@ func nonBlank(patterns []string) []string {
 
 // load answers with the subjects of a topic that patterns stand for.
 func (b *Base) load(ctx context.Context, config *kbconfig.Topic, patterns []string, injected bool, r *remarks) (string, error) {
-	t, err := b.scanFor(ctx, config, patterns, injected)
+	t, err := b.scan(ctx, config)
 	if err != nil {
 		return "", forCaller(err)
 	}
@@ -91,7 +91,6 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 		return "", err
 	}
 	r.missed(found.Missed)
-	r.ambiguous(found.Ambiguous)
 	r.skills(t, slices.Concat(found.Hits, found.AlreadyLearned), maxAnswer-len(shown)-len("\n\n")-len(r.String()))
 	if r.empty() {
 		return shown, nil

@@ -53,6 +53,9 @@ func (b *Base) TopicIDs() []string {
 }
 
 func (b *Base) unknownTopic(asked string, topics []*kbconfig.Topic) error {
+	if broken := b.config.Broken[asked]; broken != nil {
+		return &contract.Error{Message: fmt.Sprintf("Topic %q cannot be learned until the user has corrected its configuration: %s", asked, broken), Err: broken}
+	}
 	if len(topics) == 0 {
 		if b.config.Root == "" {
 			return contract.Fixable("There is nothing to learn: this directory is in no workspace, which would have .jp or convtools.toml in it.")

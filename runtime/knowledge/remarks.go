@@ -88,17 +88,6 @@ func (r *remarks) missed(missed []match.Miss) {
 	r.lines = append(r.lines, line)
 }
 
-// ambiguous names the patterns that were taken for names.
-func (r *remarks) ambiguous(patterns []match.Ambiguity) {
-	for _, p := range patterns {
-		line := fmt.Sprintf("(note: %s is the name of a subject, and was taken for that; as a pattern it matches %s", text.Quote(p.Pattern), text.Count(p.Others, "other subject", "other subjects"))
-		if p.Glob != "" {
-			line += ": write it as " + coerce.JSON(p.Glob) + " to load by it"
-		}
-		r.lines = append(r.lines, line+")")
-	}
-}
-
 func (r *remarks) empty() bool { return len(r.groups)+len(r.lines)+len(r.notes) == 0 }
 
 // String returns one line for each remark.

@@ -67,7 +67,7 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (text, mime
 	if config == nil {
 		return "", "", b.unknownTopic(id, b.enabled())
 	}
-	t, err := b.scanFor(ctx, config, []string{subject}, false)
+	t, err := b.scan(ctx, config)
 	if err != nil {
 		return "", "", forCaller(err)
 	}

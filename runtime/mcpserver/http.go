@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
@@ -41,10 +42,10 @@ type HTTPOptions struct {
 // Listen opens a listener for [Server.ServeListener]. An address without a host is on
 // the loopback interface; one that other machines can reach needs a token.
 func Listen(address string, token Token) (net.Listener, error) {
-	host, port, err := splitAddress(address)
-	if err != nil {
+	if err := CheckAddress(address); err != nil {
 		return nil, err
 	}
+	host, port, _ := net.SplitHostPort(address)
 	if host == "" {
 		host = "127.0.0.1"
 	}
@@ -64,15 +65,10 @@ func Listen(address string, token Token) (net.Listener, error) {
 
 // CheckAddress returns what is wrong with the form of an address for [Listen].
 func CheckAddress(address string) error {
-	_, _, err := splitAddress(address)
-	return err
-}
-
-func splitAddress(address string) (host, port string, err error) {
-	if host, port, err = net.SplitHostPort(address); err != nil {
-		return "", "", fmt.Errorf("%q is not an address: it has to be HOST:PORT, such as 127.0.0.1:8080", address)
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return fmt.Errorf("%q is not an address: it has to be HOST:PORT, such as 127.0.0.1:8080", address)
 	}
-	return host, port, nil
+	return nil
 }
 
 // ServeListener serves clients on a listener until ctx is done. Requests that are not
@@ -179,6 +175,11 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "Busy with large messages. Send this one again later.", http.StatusServiceUnavailable)
 			return
 		}
+	}
+	if r.Header.Get("Mcp-Protocol-Version") < stateless && r.Header.Get("Mcp-Session-Id") == "" {
+		// Nothing is kept of a session. Without an id the conformance suite fails
+		// server-sse-multiple-streams.
+		w.Header().Set("Mcp-Session-Id", rand.Text())
 	}
 	limits, stop := newLifetime(r.Context())
 	defer stop(nil)

@@ -74,7 +74,7 @@ func TestHTTPBothEras(t *testing.T) {
 	server := serve(t, newTools().config(), mcpserver.HTTPOptions{})
 	for _, path := range []string{"", "/", "/mcp", "/mcp/"} {
 		resp, text := post(t, server.URL+path, initialize, nil)
-		if resp.StatusCode != http.StatusOK || event(t, text).ID != "init" {
+		if resp.StatusCode != http.StatusOK || resp.Header.Get("Mcp-Session-Id") == "" || event(t, text).ID != "init" {
 			t.Errorf("initialize at %q: %s, %s", path, resp.Status, text)
 		}
 	}

@@ -9,6 +9,7 @@
 package model
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 )
@@ -40,21 +41,21 @@ type Request struct {
 	CacheKey string
 }
 
-// Item is one entry of a history.
+// Item is one entry of a history. Its JSON form is that of the logs of sessions.
 type Item struct {
-	Kind  Kind
-	Parts []Part // of a message
+	Kind  Kind  `json:"kind,omitempty"`
+	Parts Parts `json:"text,omitempty"` // of a message
 
-	CallID    string // of a call and of its output; a model may use one again in a later response
-	Name      string // of a call, the canonical one; of a tool that was not offered, as the model wrote it
-	Wire      string // of a call, as the model wrote it: NAME, or NAMESPACE.NAME
-	Arguments string // of a call, as the model wrote them: JSON, unless the model was wrong
-	Output    string // of an output
-	Failed    bool   // of an output: the tool could not do what was asked
+	CallID    string `json:"call_id,omitempty"`   // of a call and of its output; a model may use one again in a later response
+	Name      string `json:"tool,omitempty"`      // of a call, the canonical one; of a tool that was not offered, as the model wrote it
+	Wire      string `json:"name,omitempty"`      // of a call, as the model wrote it: NAME, or NAMESPACE.NAME
+	Arguments string `json:"arguments,omitempty"` // of a call, as the model wrote them: JSON, unless the model was wrong
+	Output    string `json:"content,omitempty"`   // of an output
+	Failed    bool   `json:"failed,omitempty"`    // of an output: the tool could not do what was asked
 
 	// Raw is the provider's own form of an item of a response. A model replays it where the same model of the same
 	// interface wrote it, and ignores it otherwise; what stands in it belongs to package provider.
-	Raw string
+	Raw string `json:"raw,omitempty"`
 }
 
 // Kind is what an item is.
@@ -70,8 +71,34 @@ const (
 
 // Part is a piece of a message: a text, or an image where the address is not empty.
 type Part struct {
-	Text     string
-	ImageURL string // data:…, http://… or https://…
+	Text     string `json:"text,omitempty"`
+	ImageURL string `json:"image_url,omitempty"` // data:…, http://… or https://…
+}
+
+// Parts is the pieces of a message. In JSON, one text is a string, and all else a list.
+type Parts []Part
+
+// MarshalJSON implements [json.Marshaler].
+func (p Parts) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	var err error
+	if len(p) == 1 && p[0].ImageURL == "" {
+		err = e.Encode(p[0].Text)
+	} else {
+		err = e.Encode([]Part(p))
+	}
+	return b.Bytes(), err
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *Parts) UnmarshalJSON(data []byte) error {
+	if bytes.HasPrefix(data, []byte(`"`)) {
+		*p = Parts{{}}
+		return json.Unmarshal(data, &(*p)[0].Text)
+	}
+	return json.Unmarshal(data, (*[]Part)(p))
 }
 
 // Text returns a message's item with one text.

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// Providers allow fewer names than MCP does, so that a tool has up to three: the canonical one, conv.create; the flat
-// one, conv_create, for providers that allow ^[a-zA-Z0-9_-]{1,64}$ (OpenAI's functions; Anthropic's allow 128
-// characters); and that of a member of a namespace, create in conv, for those that have namespaces. A model may call
-// a tool by any of them.
+// Providers allow fewer names than MCP does, so that a tool has two: the canonical one, conv.create, and the flat one,
+// conv_create, for providers that allow ^[a-zA-Z0-9_-]{1,64}$ (OpenAI's functions; Anthropic's allow 128 characters). A
+// model may call a tool by either.
 
 // maxFlat is the length of the longest flat name.
 const maxFlat = 64
@@ -38,12 +37,6 @@ func flatRune(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-'
 }
 
-// Member returns the namespace and the member that a canonical name stands for, where both are flat names.
-func Member(name string) (namespace, member string, ok bool) {
-	namespace, member, ok = strings.Cut(name, ".")
-	return namespace, member, ok && Flat(namespace) == namespace && Flat(member) == member
-}
-
 // Names is the tools of a request by all their names.
 type Names struct {
 	canonical map[string]string
@@ -66,12 +59,8 @@ func NamesOf(tools []Tool) (Names, error) {
 	return n, nil
 }
 
-// Canonical returns the canonical name for what a model wrote: a canonical or a flat name, or a member of a namespace.
-// What is no tool's name stays as it is.
-func (n Names) Canonical(namespace, name string) string {
-	if namespace != "" {
-		name = namespace + "." + name
-	}
+// Canonical returns the canonical name for what a model wrote. What is no tool's name stays as it is.
+func (n Names) Canonical(name string) string {
 	if canonical, ok := n.canonical[name]; ok {
 		return canonical
 	}

@@ -27,8 +27,7 @@ const (
 	DefaultGrace       = 500 * time.Millisecond
 )
 
-// A Runner runs a command to its end. [Exec] is the real one; package processtest
-// has a scripted one for tests.
+// A Runner runs a command to its end. [Exec] is the real one; tests have others.
 type Runner interface {
 	// Run runs cmd and returns what it printed and its exit code. An exit code
 	// other than 0 is a result, not an error: only the caller knows which codes

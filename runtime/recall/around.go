@@ -1,37 +1,35 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"github.com/convtools/convtools/runtime/base/text"
+	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 )
 
 const (
-	partChars = 8000 // of one event in one answer
-	// pieceChars is how many there are in a piece of a part that does not fit: what is
-	// made visible has up to nine characters for one that is recorded.
-	pieceChars     = 1000
-	piecesOfPart   = partChars / pieceChars
-	defaultAround  = 1
-	neighbourChars = 300
+	// An event is shown in parts, which are small where making the text visible makes it much
+	// longer: it has up to nine characters for one that is recorded.
+	partChars, smallPart = 8000, 1000
+	defaultAround        = 1
+	neighbourChars       = 300
 	// wholeNeighbour is how many characters of a neighbour are never cut, as an answer would
 	// lack what another call then costs more to show.
 	wholeNeighbour = 500
-	asideChars     = 120 // of a neighbour that is work beside what was said, or what was said before a request
 	// A request of no more than replyChars answers what was said before it, as yes does.
 	replyChars = 50
 	// The answer to a request is shown up to wholeAnswer characters, and of a longer one
-	// answerChars, pastes of more than pastedAnswer aside: who reads the one wants the
-	// other.
-	wholeAnswer  = 4500
-	answerChars  = 3000
-	pastedAnswer = 600
+	// answerChars: who reads the one wants the other.
+	wholeAnswer = 4500
+	answerChars = 3000
 	// callReach is how far from a tool call its result is looked for, in events:
 	// several calls may be made at once.
 	callReach = 16
@@ -42,7 +40,7 @@ const (
 type around struct {
 	*reading
 	number, part int
-	piece        int  // of a part that does not fit; else 0
+	parts        int
 	most         int  // neighbours on each side
 	isSubject    bool // what the call looks for is shown, in no parts
 
@@ -67,33 +65,9 @@ func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*
 	if err := a.read(ctx, source); err != nil {
 		return nil, err
 	}
-	piece := a.part - a.parts()
-	if piece > 0 {
-		refusal := contract.Fixable(fmt.Sprintf("Event %d has %s of %d characters, and part=%d is none of them.", a.number, count(a.parts(), "part", "parts"), partChars, a.part))
-		if a.part = (piece-1)/piecesOfPart + 1; a.part > a.parts() || (piece-1)*pieceChars >= a.only.chars {
-			return nil, refusal
-		}
-		if err := a.read(ctx, source); err != nil {
-			return nil, err
-		}
-		if a.fits() {
-			return nil, refusal
-		}
-	} else if !a.fits() {
-		if a.isSubject {
-			r.params.About = nil
-			return r.readEvent(ctx, source)
-		}
-		piece = (a.part-1)*piecesOfPart + 1
-	}
-	if a.piece = max(piece, 0); a.piece > 0 {
-		if err := a.read(ctx, source); err != nil {
-			return nil, err
-		}
-	}
-	var err error
 	events := []event{a.only}
-	if a.part == 1 && a.piece <= 1 && a.most > 0 {
+	if a.part == 1 && a.most > 0 {
+		var err error
 		if events, err = a.neighbours(ctx, source); err != nil {
 			return nil, err
 		}
@@ -103,73 +77,57 @@ func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*
 
 // read reads the event, or the part of it.
 func (a *around) read(ctx context.Context, source conversations.Source) (err error) {
-	q := conversations.ReadQuery{
-		ID: a.params.ID, Events: conversations.EventRange{First: a.number, Last: a.number}, Part: a.part, MaxText: partChars,
+	a.Reading, err = source.Read(ctx, conversations.ReadQuery{
+		ID: a.params.ID, Events: conversations.EventRange{First: a.number, Last: a.number},
 		Event: func(e *conversations.Event) error {
-			a.only, a.callID = a.newOnly(*e), e.CallID
-			return ctx.Err()
+			a.callID = e.CallID
+			a.only = newEvent(e, kindOf(e.Kind), math.MaxInt)
+			if a.isSubject {
+				a.only = a.about(a.only, aboutEvent)
+				return ctx.Err()
+			}
+			return cmp.Or(a.choosePart(e), ctx.Err())
 		},
-	}
-	switch {
-	case a.isSubject:
-		q.Part, q.MaxText = 0, aboutAhead
-	case a.piece > 0:
-		q.Part, q.MaxText = a.piece, pieceChars
-	}
-	q.MaxJSON = q.MaxText
-	a.Reading, err = source.Read(ctx, q)
+	})
 	return err
 }
 
-// fits reports whether an answer has room for the part, with notes.
-func (a *around) fits() bool {
-	return chars(a.envelope([]event{a.only}, 0)) <= conversation.ReadMaxChars-maxNotes
+// choosePart leaves the part of the event that is asked for.
+func (a *around) choosePart(e *conversations.Event) error {
+	isJSON := a.only.shown.EventKind == kindToolCall
+	size := partChars
+	parts := partsOf(string(e.Text), size)
+	if slices.ContainsFunc(parts, func(part string) bool { return visibleChars(part) > conversation.ReadMaxChars-maxNotes }) {
+		size = smallPart
+		parts = partsOf(string(e.Text), size)
+	}
+	a.parts = len(parts)
+	if a.part > a.parts {
+		return contract.Fixable(fmt.Sprintf("Event %d has %s of %d characters, and part=%d is none of them.", a.number, count(a.parts, "part", "parts"), size, a.part))
+	}
+	if a.parts > 1 {
+		a.only.shown.Part, a.only.shown.Chars, a.only.shown.Parts = a.part, a.only.chars, a.parts
+		a.only.body = ends(parts[a.part-1], math.MaxInt, isJSON)
+	}
+	return nil
 }
 
-// parts is how many parts the event has.
-func (a *around) parts() int {
-	if a.isSubject {
-		return 1
+// partsOf are the parts of a text, one at least, of so many characters.
+func partsOf(s string, chars int) (parts []string) {
+	from, n := 0, 0
+	for at := range s {
+		if n == chars {
+			parts, from, n = append(parts, s[from:at]), at, 0
+		}
+		n++
 	}
-	return max(1, (a.only.chars+partChars-1)/partChars)
+	return append(parts, s[from:])
 }
 
-// next is the value of the parameter part that shows what is behind this part; 0 where there is
-// nothing. Pieces are counted on from the parts, and behind the last one of a part is the next part.
-func (a *around) next() int {
-	end := a.part * partChars
-	if a.piece > 0 {
-		end = a.piece * pieceChars
-	}
-	switch {
-	case a.isSubject || end >= a.only.chars:
-		return 0
-	case end%partChars == 0:
-		return end/partChars + 1
-	}
-	return a.parts() + a.piece + 1
-}
-
-// newOnly is the event, or the part of it, of which e has the text.
-func (a *around) newOnly(e conversations.Event) event {
-	kind := kindOf(e.Kind)
-	if a.isSubject {
-		return a.about(newEvent(&e, kind), aboutEvent)
-	}
-	all := e.Chars
-	e.Chars, e.Head = 0, 0
-	made := newEvent(&e, kind)
-	made.chars = all
-	switch parts := max(1, (all+partChars-1)/partChars); {
-	case a.piece > 0:
-		made.shown.Part, made.shown.Chars = parts+a.piece, all
-	case parts > 1:
-		made.shown.Part, made.shown.Chars, made.shown.Parts = a.part, all, parts
-	default:
-		return made
-	}
-	made.body = whole(text.Visible(string(e.Text)))
-	return made
+// visibleChars is about how many characters a text takes in an answer.
+func visibleChars(s string) int {
+	const closing = "]]>"
+	return utf8.RuneCountInString(text.Visible(s)) + strings.Count(s, closing)*len("]]<![CDATA[>")
 }
 
 // neighbours returns the event and those around it, in order. Its partner is one of them wherever
@@ -190,34 +148,25 @@ func (a *around) neighbours(ctx context.Context, source conversations.Source) ([
 		between.First = min(between.First, a.number-callReach)
 	}
 	between.First = max(between.First, 1)
-	ahead := readAhead
-	if a.isSubject {
-		ahead = aboutAhead
-	}
 	var events []event
 	partner := -1 // where it is in events
 	calls := toolCalls{}
 	_, err := source.Read(ctx, conversations.ReadQuery{
-		ID: a.params.ID, Events: between, MaxText: ahead, MaxJSON: ahead,
+		ID: a.params.ID, Events: between,
 		Event: func(recorded *conversations.Event) error {
 			kind := kindOf(recorded.Kind)
 			call := calls.match(recorded, kind)
 			e, isShown := a.only, true
 			if recorded.Number != a.number {
-				e = newEvent(recorded, kind)
+				e = newEvent(recorded, kind, a.ahead())
 				isPartner := a.isPartner(recorded, kind, partner >= 0)
 				if isPartner && partner >= 0 && !a.isNear(&events[partner]) {
 					events = slices.Delete(events, partner, partner+1)
 				}
-				switch {
-				case isPartner:
+				if isPartner {
 					partner = len(events)
-					e = a.shownPartner(e)
-				case a.isOfUse(&e):
-					e = a.shownBeside(e)
-				default:
-					isShown = false
 				}
+				e, isShown = a.shown(e, isPartner), isPartner || a.isOfUse(&e)
 			}
 			if e.call = call; isShown && (recorded.Number == a.number || !e.isBlank()) {
 				events = append(events, e)
@@ -226,6 +175,14 @@ func (a *around) neighbours(ctx context.Context, source conversations.Source) ([
 		},
 	})
 	return events, err
+}
+
+// ahead is how many characters of a neighbour are looked at.
+func (a *around) ahead() int {
+	if a.isSubject {
+		return math.MaxInt
+	}
+	return readAhead
 }
 
 // isNear reports whether an event is one of the neighbours that are asked for.
@@ -245,48 +202,37 @@ func (a *around) isPartner(e *conversations.Event, kind string, isSecond bool) b
 	return isCall || kind == kindToolResult && a.only.shown.EventKind == kindToolCall && e.Number > a.number && !isSecond
 }
 
-func (a *around) shownPartner(e event) event {
-	limit, most := wholeAnswer, answerChars
-	switch {
-	case a.only.shown.EventKind != kindUser:
-		limit, most = wholeNeighbour, neighbourChars
-	case a.isSubject:
-		return a.about(e, aboutEvent)
-	}
-	if e.body.length() <= limit {
-		return e
-	}
-	if a.only.shown.EventKind != kindUser {
-		return e.brief(most)
-	}
-	return e.withoutPastes(pastedAnswer).shortened(most)
-}
-
-// isWork reports whether an event is work beside what was said: what the assistant says on the
-// way announces the call behind it.
-func (a *around) isWork(e *event) bool {
-	kind, only := e.shown.EventKind, a.only.shown.EventKind
-	isBeside := only == kindUser || isSaid(only) && e.shown.Event < a.number
-	return kind == kindReasoning || isBeside && kind != kindUser && !isSaid(kind)
-}
-
-// isOfUse reports whether a neighbour is shown: any that the call asks for, and else no work, and
-// of a request what was said before it only where it replies to that.
+// isOfUse reports whether a neighbour is shown: any that the call asks for, and else what was
+// said, before a request only where it replies to that; of a call and its result the work too.
 func (a *around) isOfUse(e *event) bool {
-	isBefore := a.only.shown.EventKind == kindUser && e.shown.Event < a.number
-	return a.isNear(e) && (a.params.Around != nil || !a.isSubject && !a.isWork(e) && (!isBefore || a.only.chars <= replyChars))
+	kind, only := e.shown.EventKind, a.only.shown.EventKind
+	switch isSaid := isSaidOrAsked(kind); {
+	case !a.isNear(e), a.isSubject && a.params.Around == nil:
+		return false
+	case a.params.Around != nil:
+		return true
+	case only == kindUser && e.shown.Event < a.number:
+		return isSaid && a.only.chars <= replyChars
+	default:
+		return isSaid || kind != kindReasoning && !isSaidOrAsked(only)
+	}
 }
 
-func (a *around) shownBeside(e event) event {
+// isSaidOrAsked reports whether events of a kind are what the user or the assistant said.
+func isSaidOrAsked(kind string) bool { return kind == kindUser || isSaid(kind) }
+
+// shown is a neighbour, or the partner, as it is shown.
+func (a *around) shown(e event, isPartner bool) event {
+	isAnswer := isPartner && a.only.shown.EventKind == kindUser
 	switch {
-	case e.body.length() <= wholeNeighbour:
-		return e
-	case a.isWork(&e):
-		return e.brief(asideChars)
-	case a.only.shown.EventKind == kindUser && e.shown.Event < a.number:
-		return e.ending(asideChars)
+	case isAnswer && a.isSubject:
+		return a.about(e, aboutEvent)
+	case isAnswer && e.body.length() > wholeAnswer:
+		return e.shortened(answerChars)
+	case !isAnswer && e.body.length() > wholeNeighbour:
+		return e.brief(neighbourChars)
 	}
-	return e.brief(neighbourChars)
+	return e
 }
 
 // fitted is the answer with an event, for which there is room, and its neighbours. Where it is
@@ -333,8 +279,8 @@ func (a *around) envelope(events []event, omitted int) *conversation.ReadEnvelop
 	}
 	e := a.bare(inTurns(events), a.number)
 	var says []string
-	if next := a.next(); next > 0 {
-		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", a.number, next))
+	if a.part < a.parts {
+		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", a.number, a.part+1))
 	}
 	where := fmt.Sprintf("Event %d of %d", a.number, a.Events)
 	if before := a.number - 1; before >= 1 && !isShown(before) {

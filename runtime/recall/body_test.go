@@ -1,41 +1,62 @@
 package recall
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
-func TestBody(t *testing.T) {
+func TestEnds(t *testing.T) {
 	t.Parallel()
+	filler := strings.Repeat("-", 16)
 	for _, tc := range []struct {
 		name          string
 		text          body
 		want          string
 		kept, missing int
 	}{
-		{"whole", newText("abcdefghij", 0, 0), "abcdefghij", 10, 0},
-		{"cut", newText("abcdefwxyz", 26, 6), "abcdef\n[… 16 chars …]\nwxyz", 10, 16},
-		{"cut, all at the head", newText("abcdefghij", 26, 10), "abcdefghij\n[… 16 chars …]", 10, 16},
-		{"cut, all at the tail", newText("abcdefghij", 26, 0), "[… 16 chars …]\nabcdefghij", 10, 16},
-		{"cut at a place that does not exist", newText("abc", 26, 99), "abc\n[… 23 chars …]", 3, 23},
-		{"cut at a negative place", newText("abc", 26, -1), "[… 23 chars …]\nabc", 3, 23},
-		{"line breaks around the cut are missing too", newText("ab\n\n\ncd", 26, 3), "ab\n[… 22 chars …]\ncd", 4, 22},
-		{"nothing but line breaks", newText("\n\n\n", 26, 3), "[… 26 chars …]", 0, 26},
-		{"claims to be shorter than it is", newText("abcdef", 3, 1), "abcdef", 6, 0},
-		{"sanitizing makes it longer than it was", newText("\u202e\u202ex", 5, 2), "\\u{202E}\\u{202E}\n[… 2 chars …]\nx", 17, 2},
-		{"sanitizing makes it shorter", newText("a\r\nb", 6, 3), "a\n[… 3 chars …]\nb", 2, 3},
-		{"JSON stays as it is", newJSON("\"\u202e\"", 0, 0), "\"\u202e\"", 3, 0},
-		{"JSON cut", newJSON(`"abcd"`, 10, 3), "\"ab\n[… 4 chars …]\ncd\"", 6, 4},
+		{"whole", ends("abcdefghij", 10, false), "abcdefghij", 10, 0},
+		{"cut", ends("abcde"+filler+"vwxyz", 10, false), "abcde\n[… 16 chars …]\nvwxyz", 10, 16},
+		{"line breaks around the cut are missing too", ends("ab\n\n\n"+filler+"\ncdef", 10, false), "ab\n[… 20 chars …]\ncdef", 6, 20},
+		{"nothing but line breaks", ends("\n\n"+filler+"\n\n", 4, false), "[… 20 chars …]", 0, 20},
+		{"made visible", ends("\u202ea"+filler+"xy", 4, false), "\\u{202E}a\n[… 16 chars …]\nxy", 11, 16},
+		{"JSON stays as it is", ends("\"\u202e\"", 10, true), "\"\u202e\"", 3, 0},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			if got := tc.text.String(); got != tc.want {
-				t.Errorf("got  %q\nwant %q", got, tc.want)
+		if got := tc.text.String(); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+		if tc.text.kept() != tc.kept || tc.text.missing() != tc.missing {
+			t.Errorf("%s: %d characters and %d missing, want %d and %d", tc.name, tc.text.kept(), tc.text.missing(), tc.kept, tc.missing)
+		}
+	}
+}
+
+// TestShorten: what is shown of any text keeps to its limit, is its beginning and its end, and
+// what is missing is counted, however often it is shortened.
+func TestShorten(t *testing.T) {
+	t.Parallel()
+	pieces := []string{"word ", "\n", "潮", "\n\n", "longer-than-a-line-of-words-is ", "🌊"}
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		var text strings.Builder
+		for range r.IntN(400) {
+			text.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		b := ends(text.String(), 10+r.IntN(2000), false)
+		all := utf8.RuneCountInString(text.String())
+		for limit := 2000; limit >= maxMark; limit = limit*2/3 - 3 {
+			b = b.shorten(limit, []int{proseTail, outputTail}[r.IntN(2)])
+			if n := b.length(); n > limit {
+				t.Fatalf("seed %d: %d characters, limit %d", seed, n, limit)
 			}
-			if tc.text.kept() != tc.kept || tc.text.missing() != tc.missing {
-				t.Errorf("%d characters and %d missing, want %d and %d", tc.text.kept(), tc.text.missing(), tc.kept, tc.missing)
+			if b.kept()+b.missing() != all {
+				t.Fatalf("seed %d: %d kept and %d missing of %d", seed, b.kept(), b.missing(), all)
 			}
-		})
+			if !strings.HasPrefix(text.String(), b.parts[0]) || !strings.HasSuffix(text.String(), b.parts[len(b.parts)-1]) {
+				t.Fatalf("seed %d: %q", seed, b.parts)
+			}
+		}
 	}
 }
 

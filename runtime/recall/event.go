@@ -97,24 +97,15 @@ func (e *event) rank() rank {
 	}
 }
 
-// inTurn is the event as it is shown among others that are too much together.
-func (e event) inTurn() event {
-	if e.shown.EventKind == kindUser {
-		e = e.withoutPastes(pastedRequest)
-	}
-	return e.shortened(maxText)
-}
-
-func newEvent(e *conversations.Event, kind string) event {
+// newEvent is an event of whose text at most some characters are kept.
+func newEvent(e *conversations.Event, kind string, most int) event {
 	made := event{
 		shown: conversation.ReadEvent{Event: e.Number, EventKind: kind, IsError: kind == kindToolResult && e.IsError},
-		turn:  e.Turn, request: e.Request, chars: max(e.Chars, utf8.RuneCount(e.Text)),
+		turn:  e.Turn, request: e.Request, chars: utf8.RuneCount(e.Text),
+		body: ends(string(e.Text), most, kind == kindToolCall),
 	}
 	if kind == kindToolCall {
 		made.shown.Name = clip(e.Name, maxTitle)
-		made.body = newJSON(string(e.Text), e.Chars, e.Head)
-	} else {
-		made.body = newText(string(e.Text), e.Chars, e.Head)
 	}
 	if e.Encoding != transcript.Plain {
 		made.shown.Encoding = e.Encoding.String()
@@ -134,31 +125,18 @@ func (e *event) isBlank() bool {
 
 // shortened is the event with a text of at most limit characters.
 func (e event) shortened(limit int) event {
-	as := prose()
+	tail := proseTail
 	if e.shown.EventKind == kindToolCall || e.shown.EventKind == kindToolResult {
-		as = output()
+		tail = outputTail
 	}
-	e.body = e.body.shorten(limit, as)
+	e.body = e.body.shorten(limit, tail)
 	return e
 }
 
 // brief is the event with the beginning and the end of its text, of at most limit
 // characters.
 func (e event) brief(limit int) event {
-	e.body = e.body.shorten(limit, output())
-	return e
-}
-
-// ending is the event with the end of its text, of at most limit characters.
-func (e event) ending(limit int) event {
-	e.body = e.body.shorten(limit, form{tail: 100})
-	return e
-}
-
-// withoutPastes is the event with only the first lines of each paste that has more than
-// limit characters.
-func (e event) withoutPastes(limit int) event {
-	e.body = e.body.withoutPastes(limit)
+	e.body = e.body.shorten(limit, outputTail)
 	return e
 }
 

@@ -708,7 +708,7 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 	var want, got []int
 	only := all[n-1].kind
 	isOfNoUse := func(e numbered) bool { // beside the event
-		return e.kind == "reasoning" || !isWord(e.kind) && (only == "user" || isChat(only) && e.number < n) ||
+		return e.kind == "reasoning" || !isWord(e.kind) && isWord(only) ||
 			only == "user" && e.number < n && utf8.RuneCountInString(all[n-1].words) > 50
 	}
 	for _, e := range all[max(0, n-2):min(len(all), n+1)] {
@@ -744,11 +744,7 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 		case i < n-1 || i > n+1:
 			joined++ // the result of a call, or its call
 		case i != n:
-			limit := 300
-			if only == "user" && i < n {
-				limit = 120
-			}
-			isCut := checkBody(t, &e.answerElement, all[i-1].recordedEvent, limit)
+			isCut := checkBody(t, &e.answerElement, all[i-1].recordedEvent, 300)
 			if n := utf8.RuneCountInString(visible.Visible(all[i-1].words)); isCut && n <= 500 && all[i-1].kind != "tool_call" {
 				t.Errorf("a neighbour of %d characters is cut", n)
 			}

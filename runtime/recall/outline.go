@@ -14,8 +14,8 @@ import (
 
 // Bounds on outlines, in characters.
 const (
-	maxBeginning = 120  // of a request, shown
-	maxScanned   = 4000 // of a request, looked at to find how it begins
+	maxBeginning = 120      // of a request, shown
+	maxScanned   = 64 << 10 // of a request, looked at to find how it begins: a question may be behind a paste
 )
 
 // request is a request of the user in an outline.
@@ -30,18 +30,10 @@ type request struct {
 	answerChars  int       // of it
 }
 
-// newRequest makes an entry of an event of the user, of whose text there may be no
-// more than the beginning and the end.
+// newRequest makes an entry of an event of the user.
 func newRequest(e *conversations.Event) request {
-	s, chars := string(e.Text), e.Chars
-	head, tail := s, ""
-	if chars > 0 {
-		head, _, _ = text.Ends(s, e.Head, 0)
-		tail = s[len(head):]
-	} else {
-		chars = utf8.RuneCountInString(s)
-	}
-	return request{number: e.Number, turn: e.Turn, at: e.Time, chars: chars, text: beginning(head, tail)}
+	said := string(e.Text)
+	return request{number: e.Number, turn: e.Turn, at: e.Time, chars: utf8.RuneCountInString(said), text: beginning(said)}
 }
 
 // outline is the requests of one conversation, in order, or the first and the last of them.
@@ -56,7 +48,7 @@ type outline struct {
 func readOutline(ctx context.Context, source conversations.Source, id string) (outline, error) {
 	var o outline
 	_, err := source.Read(ctx, conversations.ReadQuery{
-		ID: id, MaxText: maxScanned,
+		ID:    id,
 		Kinds: func(kind transcript.Kind) bool { return kind == transcript.KindUser || isSaid(kindOf(kind)) },
 		Event: func(e *conversations.Event) error {
 			if e.Kind == transcript.KindUser {
@@ -113,10 +105,7 @@ func (o *outline) answered(e *conversations.Event) {
 		return
 	}
 	last := &o.requests[n-1]
-	last.answer, last.answerChars, last.announces = e.Number, e.Chars, isAnnouncement(e.Text)
-	if e.Chars == 0 {
-		last.answerChars = utf8.RuneCountInString(string(e.Text))
-	}
+	last.answer, last.answerChars, last.announces = e.Number, utf8.RuneCount(e.Text), isAnnouncement(e.Text)
 }
 
 // within is the whole outline with as many requests as cost no more than limit
@@ -141,151 +130,66 @@ func (o *outline) within(limit int, cost func(*request) int) outline {
 	return outline{requests: kept, left: to - from, before: from}
 }
 
-// beginning is how a request begins: one line of at most maxBeginning characters,
-// made visible, in which the lines of the prose are joined. Code, quotations, tables,
-// elements and headings are left out of it, before the prose without a mark and inside as "…";
-// a request that has no prose begins with them. Where there is not all of a request,
-// tail is its end, and head what it begins with: a question often stands behind what
-// was pasted.
-func beginning(head, tail string) string {
-	said, pasted, fence := opening(head, tail)
-	if tail != "" && utf8.RuneCountInString(said) < maxBeginning {
-		behind, _, _ := opening(behindPaste(tail, fence), "")
-		said = strings.TrimPrefix(strings.TrimSuffix(said+gap+behind, gap), gap)
-	}
-	return text.Cut(cmp.Or(said, pasted, oneLine(head)), maxBeginning)
-}
-
-// gap stands for what is left out inside of a beginning.
-const gap = " … "
-
-// opening is the prose of a text, what stands before it, and what ends the block that
-// is open where the text ends. The text goes on in behind.
-func opening(s, behind string) (said, pasted, fence string) {
+// beginning is how a request begins: one line of at most maxBeginning characters, made visible,
+// in which the lines of the prose are joined. Code, quotations, tables, elements and headings
+// are left out of it, before the prose without a mark and inside as "…"; a request that has no
+// prose begins with them.
+func beginning(said string) string {
+	rest := said[:min(len(said), maxScanned)]
 	var prose, others []string
-	heading, mayBeCode := "", true // behind a blank line, or code
-	for line := range strings.Lines(s) {
-		s = s[len(line):]
+	end, isWrapped := "", false // what ends the block that is open, and whether the line before is prose
+	for line := range strings.Lines(rest) {
+		rest = rest[len(line):]
 		bare := strings.TrimSpace(line)
-		isCode := mayBeCode && (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t"))
-		mayBeCode = isCode || bare == ""
-		switch {
-		case fence != "":
-			if closes(bare, fence) {
-				fence = ""
+		if end != "" {
+			if strings.HasPrefix(bare, end) || end[0] == '<' && strings.HasSuffix(bare, end) {
+				end = ""
 			} else {
 				others = append(others, bare)
 			}
 			continue
-		case bare == "", isRule(bare):
-			continue
 		}
-		fence = fenceOf(bare)
-		element := endTag(bare)
-		if element != "" && !strings.HasSuffix(bare, element) && (strings.Contains(s, element) || strings.Contains(behind, element)) {
-			fence = element
-		}
-		marked, isHeading := headingOf(bare)
-		isAside := fence != "" || isHeading || isCode || element != "" || strings.HasPrefix(bare, ">") || strings.HasPrefix(bare, "|") || isTags(bare)
-		switch {
-		case isAside && len(prose) > 0:
-			if prose[len(prose)-1] != "…" {
-				prose = append(prose, "…")
+		if end = opens(bare, rest); end == "" && !isAside(line, bare, isWrapped) {
+			if isWrapped = bare != ""; isWrapped {
+				prose = append(prose, bare)
 			}
-		case fence != "":
-		case isHeading:
-			heading = cmp.Or(heading, marked)
-			others = append(others, marked)
-		case isAside:
-			others = append(others, strings.TrimSpace(strings.TrimLeft(bare, ">|")))
-		case len(prose) == 0 && heading != "" && isItem(bare):
-			// A list says little without what it is a list of.
-			prose = append(prose, heading, bare)
-		default:
-			prose = append(prose, bare)
-		}
-	}
-	said = strings.TrimSuffix(oneLine(strings.Join(prose, " ")), " …")
-	return said, oneLine(strings.Join(others, " ")), fence
-}
-
-// behindPaste is what of the end of a text stands behind all that is fenced. Its
-// first line is left out, since that may be a part of one.
-func behindPaste(tail, fence string) string {
-	_, rest, _ := strings.Cut(tail, "\n")
-	for i := 0; i < len(rest); {
-		line, _, _ := strings.Cut(rest[i:], "\n")
-		next := min(len(rest), i+len(line)+1)
-		bare := strings.TrimSpace(line)
-		if fence != "" && closes(bare, fence) || fence == "" && fenceOf(bare) != "" {
-			rest, i = rest[next:], 0
 			continue
 		}
-		i = next
+		if isWrapped = false; len(prose) > 0 && prose[len(prose)-1] != "…" {
+			prose = append(prose, "…")
+		}
+		if end == "" {
+			others = append(others, strings.TrimLeft(bare, "#>|- "))
+		}
 	}
-	return rest
+	shown := strings.TrimSuffix(oneLine(strings.Join(prose, " ")), " …")
+	return text.Cut(cmp.Or(shown, oneLine(strings.Join(others, " ")), oneLine(said)), maxBeginning)
 }
 
-// fenceOf is the marks that a line begins a block of code with; empty where it
-// begins none.
-func fenceOf(line string) string {
-	for _, mark := range []string{"`", "~"} {
-		info := strings.TrimLeft(line, mark)
-		if n := len(line) - len(info); n >= 3 && !strings.Contains(info, "`") {
-			return line[:n]
-		}
+// opens is what ends the block that a line opens: of code, or an element that ends in rest.
+func opens(line, rest string) string {
+	if fence := fenceOf(line); fence != "" {
+		return fence
+	}
+	if !strings.HasPrefix(line, "<") || !strings.HasSuffix(line, ">") {
+		return ""
+	}
+	name := line[1:strings.IndexAny(line, " >")]
+	if end := "</" + name + ">"; !strings.HasSuffix(line, end) && strings.Contains(rest, end) {
+		return end
 	}
 	return ""
 }
 
-// endTag is the tag that ends the element that a line of markup begins or is; empty
-// where it is something else.
-func endTag(line string) string {
-	name, isTag := strings.CutPrefix(line, "<")
-	if !isTag || !strings.HasSuffix(line, ">") {
-		return ""
+// isAside reports whether a line is no prose. Behind one that is, an indented line goes on with it.
+func isAside(line, bare string, isWrapped bool) bool {
+	if bare == "" {
+		return false
 	}
-	name = name[:strings.IndexAny(name, " >")]
-	end := "</" + strings.TrimPrefix(name, "/") + ">"
-	if !strings.HasSuffix(line, end) && strings.Index(line, ">") < len(line)-1 {
-		return ""
-	}
-	return end
-}
-
-// closes reports whether a line ends the block that began with the marks fence, or
-// that ends with this tag.
-func closes(line, fence string) bool {
-	if strings.HasPrefix(fence, "</") {
-		return strings.HasSuffix(line, fence)
-	}
-	return strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == ""
-}
-
-// headingOf is the text of a heading.
-func headingOf(line string) (string, bool) {
-	rest := strings.TrimLeft(line, "#")
-	if n := len(line) - len(rest); n == 0 || n > 6 || rest != "" && rest[0] != ' ' && rest[0] != '\t' {
-		return "", false
-	}
-	return strings.TrimSpace(rest), true
-}
-
-// isTags reports whether all words of a line are tags such as #task.
-func isTags(line string) bool {
-	for word := range strings.FieldsSeq(line) {
-		if len(word) < 2 || word[0] != '#' {
-			return false
-		}
-	}
-	return true
-}
-
-func isRule(line string) bool { return len(line) >= 3 && strings.Trim(line, "-=*_ ") == "" }
-
-func isItem(line string) bool {
-	word, _, more := strings.Cut(line, " ")
-	return more && (word == "-" || word == "*" || word == "+" || strings.Trim(word, "0123456789") == "." || strings.Trim(word, "0123456789") == ")")
+	isIndented := strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")
+	isRule := len(bare) >= 3 && strings.Trim(bare, "-=*_ ") == ""
+	isElement := bare[0] == '<' && bare[len(bare)-1] == '>' && (len(bare) == 1 || strings.Contains(bare, "</") || strings.Count(bare, ">") == 1)
+	return strings.ContainsRune("#>|", rune(bare[0])) || isRule || isElement || isIndented && !isWrapped
 }
 
 // oneLine makes text visible on one line without runs of spaces.

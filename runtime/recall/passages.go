@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -58,7 +57,13 @@ func (r *reading) scopes() transcript.Scopes {
 
 // hasWord reports whether a text has a word of what the call looks for.
 func (r *reading) hasWord(t *body) bool {
-	return len(r.ranking.Passages(t.String(), aboutPassage, aboutPassage)) > 0
+	return len(r.passagesOf(t.String(), aboutPassage)) > 0
+}
+
+// passagesOf are the passages of a text that the call looks for, of at most limit characters.
+func (r *reading) passagesOf(s string, limit int) []excerpt.Span {
+	first, _, _ := text.Ends(s, aboutAhead, 0)
+	return r.ranking.Passages(first, aboutPassage, limit)
 }
 
 // about is an event with the passages of its text that the call looks for, of at most about
@@ -67,73 +72,13 @@ func (r *reading) about(e event, limit int) event {
 	if e.body.length() <= aboutWhole {
 		return e
 	}
-	joined := strings.Join(e.body.parts, "")
-	spans := r.ranking.Passages(joined, aboutPassage, limit)
+	said := e.body.parts[0] // which is whole
+	spans := r.passagesOf(said, limit)
 	if len(spans) == 0 {
 		return e.shortened(aboutNothing)
 	}
-	e.body = e.body.only(joined, spans)
+	e.body = only(said, spans)
 	return e
-}
-
-// only is the text with some parts of it, and headings of the text left out. Joined is its parts
-// without the gaps.
-func (t *body) only(joined string, spans []excerpt.Span) body {
-	lines := t.lines()
-	findPastes(lines) // which finds the headings too
-	spans = append(headingsBeside(lines, spans), spans...)
-	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
-	var pieces []line
-	at := 0
-	add := func(end int, kept bool) {
-		if at < end {
-			pieces = append(pieces, line{text: joined[at:end], chars: utf8.RuneCountInString(joined[at:end]), kept: kept})
-			at = end
-		}
-	}
-	for _, l := range lines {
-		if l.isGap {
-			pieces = append(pieces, l)
-			continue
-		}
-		end := at + len(l.text)
-		for _, s := range spans {
-			if s.Start < end && s.End > at {
-				add(s.Start, false)
-				add(min(s.End, end), true)
-			}
-		}
-		add(end, false)
-	}
-	return bodyOf(pieces)
-}
-
-// headingsBeside returns where headings are that are shown beside parts of a text, as far as there
-// is room: first those above the parts, and then the others in their order.
-func headingsBeside(lines []line, spans []excerpt.Span) []excerpt.Span {
-	var all, above, kept []excerpt.Span
-	at, next := 0, 0
-	for i := range lines {
-		end := at + len(lines[i].text)
-		for ; next < len(spans) && spans[next].Start < end; next++ {
-			if len(all) > 0 {
-				above = append(above, all[len(all)-1])
-			}
-		}
-		if lines[i].heading {
-			all = append(all, excerpt.Span{Start: at, End: end})
-		}
-		if !lines[i].isGap {
-			at = end
-		}
-	}
-	room := aboutHeadings
-	for _, s := range append(above, all...) {
-		if cost := s.End - s.Start + maxMark; cost <= room && !slices.Contains(kept, s) {
-			kept, room = append(kept, s), room-cost
-		}
-	}
-	return kept
 }
 
 // tellingEvents are the events that were asked for and tell most, the best one first.
@@ -169,12 +114,12 @@ func (r *reading) tellingEvents(ctx context.Context, source conversations.Source
 	}
 	var events []event
 	_, err := source.Read(ctx, conversations.ReadQuery{
-		ID: r.params.ID, Events: all, MaxText: aboutAhead, MaxJSON: aboutAhead,
+		ID: r.params.ID, Events: all,
 		Event: func(e *conversations.Event) error {
 			if _, ok := place[e.Number]; !ok {
 				return ctx.Err()
 			}
-			if made := newEvent(e, kindOf(e.Kind)); r.hasWord(&made.body) {
+			if made := newEvent(e, kindOf(e.Kind), math.MaxInt); r.hasWord(&made.body) {
 				events = append(events, r.about(made, aboutOne))
 			}
 			return ctx.Err()

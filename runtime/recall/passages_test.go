@@ -45,12 +45,11 @@ func TestOnly(t *testing.T) {
 			[]string{"Here it is."},
 		},
 	} {
-		b := whole(tc.text)
 		var spans []excerpt.Span
 		for _, part := range tc.parts {
 			spans = append(spans, spanOf(tc.text, part))
 		}
-		got := b.only(tc.text, spans)
+		got := only(tc.text, spans)
 		shown := got.String()
 		if tc.name == "the heading above before the first ones" {
 			if !strings.Contains(shown, tc.want) || !strings.Contains(shown, "xxx") || strings.Count(shown, "## ") > 5 {
@@ -89,8 +88,7 @@ func TestOnlyKeepsOrder(t *testing.T) {
 			spans = append(spans, excerpt.Span{Start: start, End: end})
 			at = end
 		}
-		b := whole(text.String())
-		got := b.only(text.String(), spans)
+		got := only(text.String(), spans)
 		rest, missing, at := text.String(), 0, 0
 		kept := make([]bool, text.Len())
 		for i, part := range got.parts {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -28,9 +27,6 @@ const (
 	// usualRead is about how many characters an answer with several events has: where it
 	// has more, texts are shortened further, but none is left out.
 	usualRead = 10_000
-	// pastedRequest is how many characters a paste in a request has at most that is shown
-	// all the same: what the user said is wanted.
-	pastedRequest = 400
 )
 
 // reading is one call of conversation_read in the making.
@@ -145,7 +141,7 @@ func (r *reading) read(ctx context.Context, source conversations.Source) (*conve
 // readTurns reads turns: the answer is whole where it fits, a refusal where it has
 // several turns and does not, and left short where it has one.
 func (r *reading) readTurns(ctx context.Context, source conversations.Source) (*conversation.ReadEnvelope, error) {
-	q := conversations.ReadQuery{ID: r.params.ID, Kinds: r.wants, MaxText: readAhead, MaxJSON: readAhead}
+	q := conversations.ReadQuery{ID: r.params.ID, Kinds: r.wants}
 	switch {
 	case r.params.Turn != nil:
 		only := conversations.Bound{Kind: conversations.Turn, N: *r.params.Turn}
@@ -254,7 +250,7 @@ func (r *reading) add(recorded *conversations.Event) {
 	if !isSaid && kind != kindUser && !includes(r.params.Include, kind, false) {
 		return
 	}
-	e := newEvent(recorded, kind)
+	e := newEvent(recorded, kind, readAhead)
 	if e.call = call; e.isBlank() {
 		return
 	}
@@ -290,14 +286,13 @@ func (r *reading) keep(at int) {
 	}
 	if e.isAsked {
 		r.asked++
-		// A program may say anything of how long a text is.
-		r.chars += min(max(e.chars, 1), math.MaxInt-r.chars)
+		r.chars += max(e.chars, 1)
 	}
 	switch {
 	case r.params.About != nil:
 		e.body = body{}
 	case r.isLong:
-		*e = e.inTurn()
+		*e = e.shortened(maxText)
 	case r.chars > maxWhole && r.asked > 1:
 		r.shorten()
 	}
@@ -310,7 +305,7 @@ func (r *reading) shorten() {
 	}
 	r.isLong = true
 	for i, e := range r.events {
-		r.events[i] = e.inTurn()
+		r.events[i] = e.shortened(maxText)
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // reads returns whose conversations the tools read, for a person.
@@ -29,7 +29,7 @@ func (f *family) reads(context.Context) string {
 	}
 	var from []string
 	for _, o := range library.Origins() {
-		from = append(from, o.Program+" in "+trust.Short(o.Place, f.host.Getenv))
+		from = append(from, o.Program+" in "+config.Short(o.Place, f.host.Getenv))
 	}
 	if len(from) == 0 {
 		return f.readsNothing()

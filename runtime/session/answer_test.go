@@ -18,16 +18,16 @@ func asked(t *testing.T, config Config, context Context) *host {
 }
 
 // respond gives the task that runs a response of calls, k1, k2 and so on, or the message "end" without any.
-func (h *host) respond(requests ...Request) {
+func (h *host) respond(requests ...any) {
 	h.t.Helper()
 	task, _ := h.state.Running()
 	r := Response{Task: task, Usage: Usage{InputTokens: 9, OutputTokens: 1}}
 	for i, request := range requests {
-		r.Items = append(r.Items, ResponseItem{Call: &Call{ID: "k" + string(rune('1'+i)), Name: string(request.tool()), Request: request}})
+		r.Items = append(r.Items, asks("k"+string(rune('1'+i)), request))
 	}
 	if len(requests) == 0 {
 		text := "end"
-		r.Items = []ResponseItem{{Message: &text}}
+		r.Items = []Item{says(text)}
 	}
 	if err := h.step(r); err != nil {
 		h.t.Fatalf("response: %v", err)
@@ -38,8 +38,8 @@ func (h *host) respond(requests ...Request) {
 func (h *host) output(conversation int) (string, bool) {
 	h.t.Helper()
 	for n := h.state.Conversation(id(conversation)).history; n != nil; n = n.prev {
-		if n.item.Kind == ToolOutput {
-			return n.item.Content, n.item.Success
+		if n.Kind == ToolOutput {
+			return n.Output, !n.Failed
 		}
 	}
 	h.t.Fatalf("%d has no output", conversation)
@@ -57,58 +57,58 @@ func TestContents(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		config  Config
-		calls   []Request // one response each; where it starts a target, that answers "end"
+		calls   []any // one response each; where it starts a target, that answers "end"
 		want    string
 		failure bool
 	}{
 		{
-			name:  "S-12 S-72 A-4 A-5 A-6 create with a text and items",
-			calls: []Request{Create{ConversationID: id(1), UserInstruction: pointer("<hi>"), Items: []Part{image, {Text: "more"}}}},
+			name:  "create with a text and items",
+			calls: []any{Create{ConversationID: id(1), UserInstruction: pointer("<hi>"), Items: []Part{image, {Text: "more"}}}},
 			want:  `{"conversation_id":"` + id(1) + `","first_user_message":"<hi>","first_items_count":2,"last_assistant_message":"end","status":"completed"}`,
 		},
 		{
-			name:  "A-6 create with items alone",
-			calls: []Request{Create{ConversationID: id(1), Items: []Part{image}}},
+			name:  "create with items alone",
+			calls: []any{Create{ConversationID: id(1), Items: []Part{image}}},
 			want:  `{"conversation_id":"` + id(1) + `","first_items_count":1,"last_assistant_message":"end","status":"completed"}`,
 		},
 		{
-			name:  "S-22 send",
-			calls: []Request{Create{ConversationID: id(1), Items: []Part{image}}, Send{ConversationID: id(1), Text: pointer("x")}},
+			name:  "send",
+			calls: []any{Create{ConversationID: id(1), Items: []Part{image}}, Send{ConversationID: id(1), Text: pointer("x")}},
 			want:  `{"conversation_id":"` + id(1) + `","last_assistant_message":"end","status":"completed"}`,
 		},
 		{
-			name:   "A-40 a long message is cut, and that is announced",
+			name:   "a long message is cut, and that is announced",
 			config: Config{MaxResultBytes: 2},
-			calls:  []Request{Create{ConversationID: id(1), Items: []Part{image}}},
+			calls:  []any{Create{ConversationID: id(1), Items: []Part{image}}},
 			want:   `{"conversation_id":"` + id(1) + `","first_items_count":1,"last_assistant_message":"en","status":"completed","truncated":true}`,
 		},
 		{
-			name:    "S-93 A-16 send without text and items",
-			calls:   []Request{Send{ConversationID: id(0)}},
+			name:    "send without text and items",
+			calls:   []any{Send{ConversationID: id(0)}},
 			want:    `{"ok":false,"code":"invalid_arguments","reason":"at least one of a text and an item is required","field":"text"}`,
 			failure: true,
 		},
 		{
-			name:    "S-20 an empty text is none",
-			calls:   []Request{Create{ConversationID: id(1), UserInstruction: pointer("x")}, Send{ConversationID: id(1), Text: pointer(""), Items: []Part{{}}}},
+			name:    "an empty text is none",
+			calls:   []any{Create{ConversationID: id(1), UserInstruction: pointer("x")}, Send{ConversationID: id(1), Text: pointer(""), Items: []Part{{}}}},
 			want:    `{"ok":false,"code":"invalid_arguments","reason":"at least one of a text and an item is required","field":"text"}`,
 			failure: true,
 		},
 		{
-			name:    "S-93 A-16 an unknown conversation",
-			calls:   []Request{Send{ConversationID: id(7), Text: pointer("x")}},
+			name:    "an unknown conversation",
+			calls:   []any{Send{ConversationID: id(7), Text: pointer("x")}},
 			want:    `{"ok":false,"code":"not_found","reason":"conversation not found"}`,
 			failure: true,
 		},
 		{
-			name:    "A-42 not a UUID",
-			calls:   []Request{History{ConversationID: "3"}},
+			name:    "not a UUID",
+			calls:   []any{History{ConversationID: "3"}},
 			want:    `{"ok":false,"code":"invalid_id","reason":"conversation not found"}`,
 			failure: true,
 		},
 		{
-			name: "A-42 an id in upper case",
-			calls: []Request{
+			name: "an id in upper case",
+			calls: []any{
 				Create{ConversationID: id(10), UserInstruction: pointer("x")},
 				Send{ConversationID: strings.ToUpper(id(10)), Text: pointer("y")},
 				Destroy{ConversationID: strings.ToUpper(id(10))},
@@ -118,68 +118,68 @@ func TestContents(t *testing.T) {
 			failure: true,
 		},
 		{
-			name:    "A-27 an image from nowhere",
-			calls:   []Request{Create{ConversationID: id(1), Items: []Part{{ImageURL: "file:///secret"}}}},
+			name:    "an image from nowhere",
+			calls:   []any{Create{ConversationID: id(1), Items: []Part{{ImageURL: "file:///secret"}}}},
 			want:    `{"ok":false,"code":"invalid_arguments","reason":"the address of an image has to begin with data:, http:// or https://","field":"user_instruction"}`,
 			failure: true,
 		},
 		{
-			name:    "A-18 depth",
+			name:    "depth",
 			config:  Config{MaxInterruptsPerTurn: 1},
-			calls:   []Request{Create{ConversationID: id(1), Items: []Part{image}}, Send{ConversationID: id(1), Text: pointer("x")}},
+			calls:   []any{Create{ConversationID: id(1), Items: []Part{image}}, Send{ConversationID: id(1), Text: pointer("x")}},
 			want:    `{"ok":false,"code":"depth_exceeded","reason":"too many of these calls since the last input","count":2,"max":1}`,
 			failure: true,
 		},
 		{
-			name:  "S-30 A-21 A-34 list",
-			calls: []Request{Create{ConversationID: id(1), Title: "T", Items: []Part{image}}, List{}},
+			name:  "list",
+			calls: []any{Create{ConversationID: id(1), Title: "T", Items: []Part{image}}, List{}},
 			want: `{"conversations":[{"id":"` + id(0) + `","message_count":1,"last_active_at":"2030-01-02T03:04:10.000Z","state":"running","is_root":true,"is_self":true,"usage":{"input_tokens":18,"output_tokens":2,"samples":2,"calls":2}},` +
 				`{"id":"` + id(1) + `","message_count":2,"last_active_at":"2030-01-02T03:04:09.000Z","state":"idle","parent_id":"` + id(0) + `","title":"T","usage":{"input_tokens":9,"output_tokens":1,"samples":1,"calls":0}}]}`,
 		},
 		{
-			name:  "S-40 A-23 A-25 history",
-			calls: []Request{Create{ConversationID: id(1), UserInstruction: pointer("look"), Items: []Part{image}}, History{ConversationID: id(1)}},
+			name:  "history",
+			calls: []any{Create{ConversationID: id(1), UserInstruction: pointer("look"), Items: []Part{image}}, History{ConversationID: id(1)}},
 			want: `{"entries":[{"role":"user","text":"look","attachments":[{"type":"image","image_url":"https://example.com/a.png"}],"from":"` + id(0) + `"},` +
 				`{"role":"assistant","text":"end","attachments":[]}]}`,
 		},
 		{
-			name:   "A-25 a long data: address",
+			name:   "a long data: address",
 			config: Config{MaxInlineImageBytes: 50},
-			calls:  []Request{Create{ConversationID: id(1), Items: []Part{{ImageURL: long}}}, History{ConversationID: id(1), Limit: pointer(2)}},
+			calls:  []any{Create{ConversationID: id(1), Items: []Part{{ImageURL: long}}}, History{ConversationID: id(1), Limit: pointer(2)}},
 			want: `{"entries":[{"role":"user","attachments":[{"type":"image","sha256":"e1a26465d9723f1db0d09d22902f655249f79272c4cadca64a5d9430281b9d15","bytes":122,"elided":true}],"from":"` + id(0) + `"},` +
 				`{"role":"assistant","text":"end","attachments":[]}]}`,
 		},
 		{
-			name:  "A-24 the last entries, in the order of time",
-			calls: []Request{Create{ConversationID: id(1), Items: []Part{image}}, Send{ConversationID: id(1), Text: pointer("x")}, History{ConversationID: id(1), Limit: pointer(2)}},
+			name:  "the last entries, in the order of time",
+			calls: []any{Create{ConversationID: id(1), Items: []Part{image}}, Send{ConversationID: id(1), Text: pointer("x")}, History{ConversationID: id(1), Limit: pointer(2)}},
 			want:  `{"entries":[{"role":"user","text":"x","attachments":[],"from":"` + id(0) + `"},{"role":"assistant","text":"end","attachments":[]}]}`,
 		},
 		{
-			name:    "A-24 a limit of nothing",
-			calls:   []Request{History{ConversationID: id(0), Limit: pointer(0)}},
+			name:    "a limit of nothing",
+			calls:   []any{History{ConversationID: id(0), Limit: pointer(0)}},
 			want:    `{"ok":false,"code":"invalid_arguments","reason":"limit is at least 1","field":"limit"}`,
 			failure: true,
 		},
 		{
-			name:   "A-24 entries that do not fit are left out, and that is announced",
+			name:   "entries that do not fit are left out, and that is announced",
 			config: Config{MaxHistoryBytes: 4},
-			calls:  []Request{Create{ConversationID: id(1), UserInstruction: pointer("hello")}, History{ConversationID: id(1)}},
+			calls:  []any{Create{ConversationID: id(1), UserInstruction: pointer("hello")}, History{ConversationID: id(1)}},
 			want:   `{"entries":[{"role":"assistant","text":"end","attachments":[]}],"truncated":true}`,
 		},
 		{
-			name:   "A-24 of a message that does not fit alone, the beginning is kept",
+			name:   "of a message that does not fit alone, the beginning is kept",
 			config: Config{MaxHistoryBytes: 1},
-			calls:  []Request{History{ConversationID: id(0)}},
+			calls:  []any{History{ConversationID: id(0)}},
 			want:   `{"entries":[{"role":"user","text":"g","attachments":[],"truncated":true}],"truncated":true}`,
 		},
 		{
-			name:  "S-50 destroy",
-			calls: []Request{Create{ConversationID: id(1), Items: []Part{image}}, Destroy{ConversationID: id(1)}},
+			name:  "destroy",
+			calls: []any{Create{ConversationID: id(1), Items: []Part{image}}, Destroy{ConversationID: id(1)}},
 			want:  `{"ok":true}`,
 		},
 		{
-			name:    "S-51 the root",
-			calls:   []Request{Destroy{ConversationID: id(0)}},
+			name:    "the root",
+			calls:   []any{Destroy{ConversationID: id(0)}},
 			want:    `{"ok":false,"code":"root","reason":"the root conversation cannot be destroyed"}`,
 			failure: true,
 		},
@@ -221,7 +221,7 @@ func TestFailedContent(t *testing.T) {
 	h := asked(t, Config{}, everything())
 	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x")})
 	task, _ := h.state.Running()
-	h.step(Response{Task: task, Items: []ResponseItem{{Message: pointer("half")}, {Call: &Call{ID: "k", Request: List{}}}}})
+	h.step(Response{Task: task, Items: []Item{says("half"), asks("k", List{})}})
 	h.step(SampleFailed{Task: task, Failure: Failure{Code: "overloaded", Message: "try later"}})
 	want := `{"ok":false,"code":"failed","reason":"the conversation could not answer","conversation_id":"` + id(1) +
 		`","first_user_message":"x","last_assistant_message":"half","status":"failed","error":{"code":"overloaded","message":"try later"}}`
@@ -375,8 +375,8 @@ func TestInterruptSubmission(t *testing.T) {
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	h := start(t, Config{}, everything())
-	answer := func(caller int, request Request) string {
-		content, _ := h.state.Answer(id(caller), request)
+	answer := func(caller int, request any) string {
+		content, _ := h.state.Answer(id(caller), asks("", request))
 		return content
 	}
 	if got := answer(0, List{}); !strings.Contains(got, `"state":"idle"`) || !strings.Contains(got, `"is_self":true`) {
@@ -386,7 +386,7 @@ func TestAnswer(t *testing.T) {
 	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x"), Internal: InternalOverrides{Conv: new(bool)}})
 	for _, test := range []struct {
 		caller  int
-		request Request
+		request any
 		want    string
 	}{
 		{0, List{}, `"state":"suspended"`},
@@ -412,7 +412,6 @@ func TestStopMore(t *testing.T) {
 	h.respond(Create{ConversationID: id(2), UserInstruction: pointer("x")})
 	task, _ := h.state.Running()
 	h.step(Interrupt{})
-	h.step(Remove{Conversation: id(1), Force: true})
 	h.step(Remove{Conversation: id(2)})
 	h.step(Interrupt{Chain: true})
 	h.crash()
@@ -420,9 +419,8 @@ func TestStopMore(t *testing.T) {
 		2 interrupted
 		1 gets k1 2 destroyed:
 		1 closed
-		0 gets k1 1 destroyed:
+		0 gets k1 1 interrupted:
 		0 closed
-		1 destroyed
 		2 destroyed`)
 	got := trace(h.log)
 	got = got[len(got)-len(want):]
@@ -444,7 +442,7 @@ func TestStopAsksNoModel(t *testing.T) {
 	h.respond(Ordinary{Tool: "shell"})
 	run := h.effect.(RunTool)
 	h.step(Interrupt{})
-	if err := h.step(ToolDone{Task: run.Task, Call: run.Call.ID, Content: "done", Success: true}); err != nil {
+	if err := h.step(ToolDone{Task: run.Task, Call: run.Call.CallID, Content: "done", Success: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, in := range []Input{Response{Task: run.Task}, SampleFailed{Task: run.Task}, Delta{Task: run.Task, Text: "a"}} {
@@ -492,7 +490,7 @@ func TestHostContext(t *testing.T) {
 		t.Errorf("history %s", got)
 	}
 	items := h.state.Root().Items()
-	if len(items) != 4 || items[0].text() != "environment" || items[0].Origin != FromHost || h.state.Root().Messages != 1 {
+	if len(items) != 4 || items[0].Text() != "environment" || items[0].Origin != FromHost || h.state.Root().Messages != 1 {
 		t.Errorf("items %+v", items)
 	}
 }
@@ -566,7 +564,7 @@ func TestInputErrors(t *testing.T) {
 		"no deadline":              Expire{Task: 1},
 		"a failure of another":     SampleFailed{Task: 2},
 		"a response of another":    Response{Task: 2},
-		"the root":                 Remove{Conversation: id(0), Force: true},
+		"the root":                 Remove{Conversation: id(0)},
 		"nobody":                   Remove{Conversation: id(1)},
 		"no input":                 Submit{Conversation: id(0)},
 	} {
@@ -592,17 +590,51 @@ func TestInputErrors(t *testing.T) {
 func TestCreateTakenID(t *testing.T) {
 	t.Parallel()
 	create := Create{ConversationID: id(1), UserInstruction: pointer("x")}
-	for _, requests := range [][]Request{{create, create}, {Create{ConversationID: id(0), UserInstruction: pointer("x")}}, {Create{UserInstruction: pointer("x")}}, {nil}} {
+	for _, requests := range [][]any{{create, create}, {Create{ConversationID: id(0), UserInstruction: pointer("x")}}, {Create{UserInstruction: pointer("x")}}} {
 		h := asked(t, Config{}, everything())
 		task, _ := h.state.Running()
-		var items []ResponseItem
+		var items []Item
 		for i, request := range requests {
-			items = append(items, ResponseItem{Call: &Call{ID: "k" + string(rune('1'+i)), Request: request}})
+			items = append(items, asks("k"+string(rune('1'+i)), request))
 		}
 		h.step(Response{Task: task, Items: items})
 		got := trace(h.log)
 		if last := got[len(got)-1]; last != "0 failed invalid_response" || len(got) != 3 {
 			t.Errorf("%+v: %q", requests, got)
 		}
+	}
+}
+
+// A call of a program outside is in the history and in the counts as what it is: a call with its output, no message and
+// no request to a model.
+func TestInvoke(t *testing.T) {
+	t.Parallel()
+	h := start(t, Config{}, everything())
+	h.step(Invoke{Conversation: id(0), Call: asks("o", Create{ConversationID: id(1), UserInstruction: pointer("plan")})})
+	if got := h.state.Conversation(id(0)).Messages; got != 0 {
+		t.Errorf("%d messages", got)
+	}
+	h.respond()
+	if !h.state.Idle() || h.state.Usage() != (Usage{InputTokens: 9, OutputTokens: 1, Samples: 1, Calls: 1}) {
+		t.Errorf("idle %v, usage %+v", h.state.Idle(), h.state.Usage())
+	}
+	if used := h.state.Root().Usage; used != (Usage{Calls: 1}) {
+		t.Errorf("the root has used %+v", used)
+	}
+	if got, _ := h.state.Answer(id(0), asks("", History{ConversationID: id(0)})); got != `{"entries":[]}` {
+		t.Errorf("the history of the root is %s", got)
+	}
+	if items := h.state.Root().Items(); len(items) != 2 || items[0].Origin != FromOutside || items[1].Kind != ToolOutput {
+		t.Errorf("%+v", items)
+	}
+	var late *InputError
+	var refused *Refusal
+	for _, call := range []Item{asks("", Send{ConversationID: id(1), Text: pointer("x")}), asks("o", List{}), asks("o", Create{ConversationID: id(1), UserInstruction: pointer("x")})} {
+		if err := h.step(Invoke{Conversation: id(0), Call: call}); !errors.As(err, &late) {
+			t.Errorf("%+v: %v", call, err)
+		}
+	}
+	if err := h.step(Invoke{Conversation: id(7), Call: asks("o", Send{ConversationID: id(1), Text: pointer("x")})}); !errors.As(err, &refused) {
+		t.Errorf("for a conversation that is not there: %v", err)
 	}
 }

@@ -23,7 +23,7 @@ func (s *State) apply(e Event) error {
 }
 
 func (s *State) follows(e Event) error {
-	started, starts := e.Body.(SessionStarted)
+	_, starts := e.Body.(SessionStarted)
 	switch {
 	case e.Body == nil:
 		return errors.New("it reports nothing")
@@ -33,9 +33,7 @@ func (s *State) follows(e Event) error {
 		return errors.New("its time is before that of the last event")
 	case starts != (s.seq == 0):
 		return errors.New("session_started is the first event and no other")
-	case starts && e.Session == started.ID && e.Session != "":
-		return nil
-	case e.Session != s.id || e.Session == "":
+	case e.Session == "" || !starts && e.Session != s.id:
 		return errors.New("it is of another session")
 	}
 	return nil
@@ -48,7 +46,7 @@ var (
 )
 
 func (b SessionStarted) apply(s *State, e Event) error {
-	s.id, s.config = b.ID, b.Config
+	s.id, s.config = e.Session, b.Config
 	return nil
 }
 
@@ -64,7 +62,7 @@ func (b ConversationOpened) apply(s *State, e Event) error {
 	for _, item := range b.History {
 		c.record(item, e)
 	}
-	s.open(c)
+	s.conversations = append(s.conversations, c)
 	return nil
 }
 
@@ -127,11 +125,12 @@ func (b TaskStarted) apply(s *State, e Event) error {
 			if len(s.stack) > 0 || len(s.queue) == 0 || s.queue[0].ID != e.Submission {
 				return errors.New("the submission is not the next")
 			}
-			outside = s.queue[0].Call
+			outside = s.queue[0].Call != nil
+			task.sampling = !outside
 			s.queue = slices.Delete(s.queue, 0, 1)
 		}
 		s.turns++
-		c.turn = &LogicalTurn{ID: e.LogicalTurn, Submission: e.Submission, Frame: e.Frame, Budget: b.Budget, Call: outside}
+		c.turn = &LogicalTurn{ID: e.LogicalTurn, Submission: e.Submission, Frame: e.Frame, Budget: b.Budget, Outside: outside}
 	}
 	s.tasks++
 	s.task = task
@@ -139,10 +138,8 @@ func (b TaskStarted) apply(s *State, e Event) error {
 }
 
 func (AgentMessageDelta) apply(s *State, e Event) error {
-	if s.task == nil || s.task.ID != e.Task || s.task.Conversation != e.Conversation {
-		return errTask
-	}
-	return nil
+	_, err := s.working(e)
+	return err
 }
 
 // working returns a copy of the conversation of the task that runs, which an event is about.
@@ -158,7 +155,7 @@ func (s *State) working(e Event) (*Conversation, error) {
 }
 
 func (c *Conversation) record(item Item, e Event) {
-	c.history = &node{item: item, at: e.At, prev: c.history}
+	c.history = &node{Entry: Entry{Item: item, Seq: e.Seq, At: e.At}, prev: c.history}
 	c.LastActive = e.At
 	if item.message() {
 		c.Messages++
@@ -170,23 +167,20 @@ func (b ItemRecorded) apply(s *State, e Event) error {
 	if err != nil {
 		return err
 	}
-	switch b.Item.Kind {
+	switch b.Kind {
 	case UserMessage, Reasoning:
 	case AgentMessage:
-		c.turn.Message = b.Item.text()
+		c.turn.Message = b.Text()
 	case ToolCall:
-		if b.Call.Request == nil {
-			return errors.New("the call asks for nothing")
-		}
-		s.task.open = append(s.task.open, b.Call)
-		if counted(b.Call) {
+		s.task.open = append(s.task.open, b.Item)
+		if counted(b.Item) {
 			used := Usage{Calls: 1}
 			s.usage.Add(used)
 			c.Usage.Add(used)
 			c.turn.Usage.Add(used)
 		}
 	case ToolOutput:
-		i := slices.IndexFunc(s.task.open, func(call Call) bool { return call.ID == b.Item.CallID })
+		i := slices.IndexFunc(s.task.open, func(call Item) bool { return call.CallID == b.CallID })
 		if i < 0 {
 			return errors.New("it is the output of a call that has one, or of none")
 		}
@@ -294,7 +288,7 @@ func (b StopRequested) apply(s *State, e Event) error {
 	}
 	asked := &stop{StopRequested: b}
 	if call, ok := s.task.tool(); ok {
-		asked.tool = call.ID
+		asked.tool = call.CallID
 	}
 	if before := s.task.stop; before != nil {
 		asked.tool = before.tool

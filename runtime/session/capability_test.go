@@ -84,10 +84,10 @@ func TestNarrowIsIntersection(t *testing.T) {
 }
 
 // A new conversation has the context of its caller, with what the call overrides. An empty base is
-// one, and the standing instructions stay.
+// one.
 func TestInherit(t *testing.T) {
 	t.Parallel()
-	root := Context{Title: "root", Base: pointer("base"), UserInstructions: pointer("standing"), Settings: "model", Capabilities: Capabilities{MCP: []string{"git", "web"}, Internal: everything().Internal}}
+	root := Context{Title: "root", Base: pointer("base"), Settings: "model", Capabilities: Capabilities{MCP: []string{"git", "web"}, Internal: everything().Internal}}
 	h := asked(t, Config{Catalogue: catalogue}, root)
 	h.respond(
 		Create{ConversationID: id(1), UserInstruction: pointer("x")},
@@ -135,23 +135,5 @@ func TestUnavailable(t *testing.T) {
 	}
 	if _, c := h.state.Running(); c != id(0) {
 		t.Errorf("%s runs", label(c))
-	}
-}
-
-// With the visibility of a subtree, what is above or beside is not found and not listed.
-func TestSubtree(t *testing.T) {
-	t.Parallel()
-	h := start(t, Config{Subtree: true}, everything())
-	h.run(script{"!submit 0 go", "create x + create y", "create z", "say z", "send 0 x + history 0 + history 2 + history 3 + list + destroy 2"})
-	want := dedent(`
-		1 gets k2 not_found
-		1 gets k3 not_found
-		1 gets k4 user:z|assistant:z
-		1 gets k5 1:1:running 3:2:idle
-		1 gets k6 not_found
-		1 gets k1 not_found`)
-	got := trace(h.log)
-	if i := slices.Index(got, want[0]); i < 0 || !slices.Equal(got[i:i+len(want)], want) {
-		t.Errorf("trace %q", got)
 	}
 }

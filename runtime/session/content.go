@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/convtools/convtools/runtime/model"
 )
 
 // The outputs of the five tools: JSON objects in a string.
@@ -16,14 +18,19 @@ const contentOK = `{"ok":true}`
 // timeFormat is RFC 3339 to the millisecond.
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// object returns v as JSON on one line, with recorded text as it is: <, > and & are not escaped.
-func object(v any) string {
+// encode returns v as JSON on one line, with recorded text as it is: <, > and & are not escaped.
+func encode(v any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	// Every v is a struct of strings, numbers and slices of such, which always has a JSON form.
-	_ = e.Encode(v)
-	return strings.TrimSuffix(b.String(), "\n")
+	err := e.Encode(v)
+	return strings.TrimSuffix(b.String(), "\n"), err
+}
+
+// object is encode for structs of strings, numbers and lists of such, which always have a JSON form.
+func object(v any) string {
+	text, _ := encode(v)
+	return text
 }
 
 // Content returns a refusal as the output of a call.
@@ -57,7 +64,7 @@ func (s State) outputOf(f Frame) Item {
 		content.Error = r.Failure
 	}
 	content.LastAssistantMessage, content.Truncated = cut(r.Message, s.config.MaxResultBytes)
-	if request, ok := f.Call.Request.(Create); ok {
+	if request := f.Call.Request.Create; request != nil {
 		content.FirstUserMessage, content.FirstItemsCount = request.UserInstruction, len(request.Items)
 	}
 	success := r.Status == StatusCompleted || r.Status == StatusNoMessage
@@ -69,7 +76,15 @@ func (s State) outputOf(f Frame) Item {
 			StatusDestroyed:   "the conversation was destroyed before it had answered",
 		}[r.Status]
 	}
-	return Item{Kind: ToolOutput, Origin: FromTool, CallID: f.Call.ID, Tool: f.Call.Request.tool(), Content: object(content), Success: success}
+	return output(f.Call, object(content), success)
+}
+
+// output returns the output of a call.
+func output(call Item, content string, success bool) Item {
+	return Item{
+		Item:   model.Item{Kind: ToolOutput, CallID: call.CallID, Name: call.Name, Output: content, Failed: !success},
+		Origin: FromTool,
+	}
 }
 
 // cut returns at most limit bytes of a text, whole characters, and reports whether something is missing.
@@ -105,7 +120,7 @@ func (s State) listContent(caller string) string {
 	}
 	entries := []listEntry{}
 	for _, c := range s.conversations {
-		if c.Destroyed || !s.visible(caller, c) {
+		if c.Destroyed {
 			continue
 		}
 		entry := listEntry{
@@ -148,11 +163,14 @@ type attachment struct {
 func (s State) historyContent(c *Conversation, limit *int) string {
 	entries, truncated := []historyEntry{}, false
 	room := s.config.MaxHistoryBytes
-	for n := c.history; n != nil && (limit == nil || len(entries) < *limit); n = n.prev {
-		if !n.item.message() {
+	for recorded := range c.Latest() {
+		if limit != nil && len(entries) == *limit {
+			break
+		}
+		if !recorded.message() {
 			continue
 		}
-		entry, size := s.historyEntry(n.item)
+		entry, size := s.historyEntry(recorded.Item)
 		if size > room {
 			truncated = true
 			if len(entries) > 0 {
@@ -195,7 +213,7 @@ func (s State) historyEntry(item Item) (historyEntry, int) {
 		size += len(shown.ImageURL) + len(shown.SHA256)
 		entry.Attachments = append(entry.Attachments, shown)
 	}
-	if text := item.text(); text != "" || len(entry.Attachments) == 0 {
+	if text := item.Text(); text != "" || len(entry.Attachments) == 0 {
 		entry.Text = &text
 		size += len(text)
 	}

@@ -14,23 +14,43 @@ func (in Start) decide(d *decision) error {
 	case !validID(in.Root):
 		return &InputError{Problem: "the id of the root conversation is not a UUID in lower case"}
 	}
-	d.emit("", SessionStarted{ID: in.Session, Config: in.Config.withDefaults()})
+	d.add(Event{Session: in.Session, Body: SessionStarted{Config: in.Config.withDefaults()}})
 	d.emit(in.Root, ConversationOpened{Context: in.Context, History: in.History})
 	return nil
 }
 
 func (in Submit) decide(d *decision) error {
-	c, refusal := d.state.addressed("", in.Conversation)
-	if refusal != nil {
-		return refusal
-	}
 	if refusal := refuseInput(in.Input, "input"); refusal != nil {
 		return refusal
 	}
-	id := d.state.submissions + 1
-	d.add(Event{Conversation: c.ID, Submission: id, Body: SubmissionQueued{Submission{
-		ID: id, Conversation: c.ID, Context: in.Context, Input: in.Input, Budget: in.Budget, Call: in.Call,
-	}}})
+	return d.queue(Submission{Conversation: in.Conversation, Context: in.Context, Input: in.Input, Budget: in.Budget})
+}
+
+func (in Invoke) decide(d *decision) error {
+	if !in.Call.Request.interrupts() || in.Call.CallID == "" {
+		return &InputError{Problem: "a call from outside has an id, and is one of conv.create or conv.send"}
+	}
+	if create := in.Call.Request.Create; create != nil && d.state.taken(create.ConversationID) {
+		return &InputError{Problem: "the id of a conversation to be created is taken or not one"}
+	}
+	return d.queue(Submission{Conversation: in.Conversation, Call: &in.Call})
+}
+
+// taken reports whether no conversation can be created with an id.
+func (s State) taken(id string) bool {
+	return !validID(id) || s.Conversation(id) != nil || slices.ContainsFunc(s.queue, func(q Submission) bool {
+		return q.Call != nil && q.Call.Request.Create != nil && q.Call.Request.Create.ConversationID == id
+	})
+}
+
+// queue puts a submission at the end of the queue.
+func (d *decision) queue(q Submission) error {
+	c, refusal := d.state.addressed(q.Conversation)
+	if refusal != nil {
+		return refusal
+	}
+	q.ID, q.Conversation = d.state.submissions+1, c.ID
+	d.add(Event{Conversation: c.ID, Submission: q.ID, Body: SubmissionQueued{q}})
 	d.advance()
 	return nil
 }
@@ -56,24 +76,23 @@ func (in Interrupt) decide(d *decision) error {
 }
 
 func (in Remove) decide(d *decision) error {
-	c, refusal := d.state.addressed("", in.Conversation)
+	c, refusal := d.state.addressed(in.Conversation)
 	if refusal != nil {
 		return refusal
 	}
-	running := d.state.task != nil && d.state.task.Conversation == c.ID
-	suspended := d.state.suspended(c.ID)
-	switch {
+	t := d.state.task
+	switch running := t != nil && t.Conversation == c.ID; {
 	case c == d.state.Root():
 		return refuseRoot()
-	case suspended && !in.Force:
+	case d.state.suspended(c.ID):
 		return d.state.free("", c.ID)
-	case !running && !suspended:
+	case !running:
 		d.destroy(c.ID)
-		return nil
-	case d.state.task.stop != nil && slices.Contains(d.state.task.stop.Destroy, c.ID):
-		return &InputError{Task: d.state.task.ID, Problem: "it is being stopped"}
+	case t.stop != nil && t.stop.Destroy:
+		return &InputError{Task: t.ID, Problem: "it is being stopped"}
+	default:
+		d.stop(StopRequested{Destroy: true})
 	}
-	d.stop(StopRequested{Destroy: []string{c.ID}})
 	return nil
 }
 
@@ -126,7 +145,7 @@ func (in Response) decide(d *decision) error {
 		return err
 	}
 	conversation, stopping := t.Conversation, t.stop != nil
-	in.Usage = d.asked(in.Usage)
+	in.Usage.Samples, in.Usage.Calls = 1, 0
 	if problem := d.problemOfResponse(in.Items); problem != "" {
 		d.emit(conversation, TokenCount{Usage: in.Usage})
 		if !stopping {
@@ -137,15 +156,9 @@ func (in Response) decide(d *decision) error {
 	}
 	calls := false
 	for _, item := range in.Items {
-		switch {
-		case item.Call != nil:
-			calls = true
-			d.call(conversation, *item.Call)
-		case item.Message != nil:
-			d.emit(conversation, ItemRecorded{Item: Item{Kind: AgentMessage, Origin: FromModel, Parts: []Part{{Text: *item.Message}}, Raw: item.Raw}})
-		default:
-			d.emit(conversation, ItemRecorded{Item: Item{Kind: Reasoning, Origin: FromModel, Raw: item.Raw}})
-		}
+		item.Origin = FromModel
+		calls = calls || item.Kind == ToolCall
+		d.record(conversation, item)
 	}
 	d.emit(conversation, TokenCount{Usage: in.Usage})
 	switch {
@@ -159,60 +172,41 @@ func (in Response) decide(d *decision) error {
 	return nil
 }
 
-// asked returns the usage of a request to the model of the task that runs, by its tokens. Where a program outside has the
-// place of the model there was no request.
-func (d *decision) asked(usage Usage) Usage {
-	usage.Samples, usage.Calls = 1, 0
-	if d.state.Conversation(d.state.task.Conversation).turn.Call {
-		usage.Samples = 0
-	}
-	return usage
-}
-
 // problemOfResponse returns what is wrong with a response, and an empty string where nothing is. A call id has to be
 // unique in its response only, since some providers count from the beginning in each.
-func (d *decision) problemOfResponse(items []ResponseItem) string {
+func (d *decision) problemOfResponse(items []Item) string {
 	ids, opened := map[string]bool{}, map[string]bool{}
 	for _, item := range items {
-		if item.Call == nil {
+		if item.Kind != ToolCall {
 			continue
 		}
-		if item.Call.ID == "" || ids[item.Call.ID] {
+		if item.CallID == "" || ids[item.CallID] {
 			return "the id of a call is empty or not the only one of its kind"
 		}
-		ids[item.Call.ID] = true
-		switch request := item.Call.Request.(type) {
-		case nil:
-			return "a call asks for nothing"
-		case Create:
-			id := request.ConversationID
-			if !validID(id) || opened[id] || d.state.Conversation(id) != nil {
+		ids[item.CallID] = true
+		if create := item.Request.Create; create != nil {
+			if opened[create.ConversationID] || d.state.taken(create.ConversationID) {
 				return "the id of a conversation to be created is taken or not one"
 			}
-			opened[id] = true
+			opened[create.ConversationID] = true
 		}
 	}
 	return ""
 }
 
-// call records a call of a response. One that the budget does not allow is recorded as such, for it to be refused when
-// its turn comes.
-func (d *decision) call(conversation string, call Call) {
+// record records an item. A call that the budget does not allow is recorded as such, for it to be refused when its turn
+// comes.
+func (d *decision) record(conversation string, item Item) {
 	turn := d.state.Conversation(conversation).turn
-	if limit := turn.Budget.Calls; limit != 0 && turn.Usage.Calls >= limit {
-		call.Request = Invalid{Tool: call.Request.tool(), Refusal: Refusal{Code: CodeBudget, Reason: "no tool calls are left", Max: int(max(limit, 0))}}
+	if limit := turn.Budget.Calls; item.Kind == ToolCall && limit != 0 && turn.Usage.Calls >= limit {
+		item.Request = Request{Refused: &Refusal{Code: CodeBudget, Reason: "no tool calls are left", Max: int(max(limit, 0))}}
 	}
-	item := Item{
-		Kind: ToolCall, Origin: FromModel, CallID: call.ID, Name: call.Name, Tool: call.Request.tool(),
-		Arguments: call.Arguments, Raw: call.Raw,
-	}
-	d.emit(conversation, ItemRecorded{Item: item, Call: call})
+	d.emit(conversation, ItemRecorded{item})
 }
 
 // counted reports whether a call counts as used: not where the budget refused it.
-func counted(call Call) bool {
-	invalid, ok := call.Request.(Invalid)
-	return !ok || invalid.Refusal.Code != CodeBudget
+func counted(call Item) bool {
+	return call.Request.Refused == nil || call.Request.Refused.Code != CodeBudget
 }
 
 func (in SampleFailed) decide(d *decision) error {
@@ -221,7 +215,7 @@ func (in SampleFailed) decide(d *decision) error {
 		return err
 	}
 	stopping := t.stop != nil
-	in.Usage = d.asked(in.Usage)
+	in.Usage.Samples, in.Usage.Calls = 1, 0
 	d.emit(t.Conversation, TokenCount{Usage: in.Usage})
 	if stopping {
 		return nil
@@ -237,7 +231,7 @@ func (in ToolDone) decide(d *decision) error {
 		return err
 	}
 	call, ok := t.tool()
-	if !ok || call.ID != in.Call || t.stop != nil && t.stop.tool != in.Call {
+	if !ok || call.CallID != in.Call || t.stop != nil && t.stop.tool != in.Call {
 		return &InputError{Task: in.Task, Problem: "this call does not run"}
 	}
 	stopping := t.stop != nil
@@ -280,7 +274,7 @@ func (d *decision) stop(asked StopRequested) {
 	if before != nil {
 		asked.Chain = asked.Chain || before.Chain
 		asked.Expired = before.Expired
-		asked.Destroy = slices.Concat(before.Destroy, asked.Destroy)
+		asked.Destroy = asked.Destroy || before.Destroy
 	}
 	d.emit(t.Conversation, asked)
 	if before == nil {

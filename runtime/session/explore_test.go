@@ -57,7 +57,7 @@ type exploration struct {
 	seen    map[uint64]struct{}
 	seed    maphash.Seed
 	queue   []*place
-	replies map[reply][]ResponseItem
+	replies map[reply][]Item
 	at      *place // the one that a step is taken from
 	in      Input
 
@@ -216,6 +216,7 @@ func (x *exploration) named(b []byte, s State, names []byte) []byte {
 			flag('d', c.Destroyed)
 			if c.turn != nil {
 				b = append(b, 't')
+				flag('o', c.turn.Outside)
 				if x.limited {
 					b = append(b, byte('0'+c.turn.Samples), byte('0'+c.turn.Interrupts))
 				}
@@ -232,6 +233,9 @@ func (x *exploration) named(b []byte, s State, names []byte) []byte {
 	}
 	for _, q := range s.queue {
 		b = append(b, '<', name(q.Conversation))
+		if q.Call != nil {
+			b = append(b, 'c', name(targetOf(q.Call.Request)))
+		}
 	}
 	t := s.task
 	if t == nil {
@@ -242,7 +246,7 @@ func (x *exploration) named(b []byte, s State, names []byte) []byte {
 	call, runs := t.tool()
 	if t.stop == nil {
 		for _, call := range t.open {
-			b = append(append(b, ' '), call.Request.tool()...)
+			b = append(append(b, ' '), call.Name...)
 			if target := targetOf(call.Request); target != "" {
 				b = append(b, ' ', name(target))
 			}
@@ -250,18 +254,14 @@ func (x *exploration) named(b []byte, s State, names []byte) []byte {
 		return b
 	}
 	b = append(b, 'x')
-	flag('t', runs && call.ID == t.stop.tool)
+	flag('t', runs && call.CallID == t.stop.tool)
 	flag('c', t.stop.Chain)
-	var doomed []byte
-	for _, id := range t.stop.Destroy {
-		doomed = append(doomed, name(id))
-	}
-	slices.Sort(doomed)
-	return append(b, doomed...)
+	flag('d', t.stop.Destroy)
+	return b
 }
 
 // targetOf returns the conversation that a request names.
-func targetOf(request Request) string {
+func targetOf(request any) string {
 	switch request := request.(type) {
 	case Create:
 		return request.ConversationID
@@ -281,11 +281,15 @@ func (x *exploration) inputs(s State) []Input {
 	for _, q := range s.queue {
 		inputs = append(inputs, Interrupt{Chain: true, Submission: q.ID})
 	}
-	for _, id := range ids {
-		inputs = append(inputs, Remove{Conversation: id}, Remove{Conversation: id, Force: true})
+	for _, to := range ids {
+		inputs = append(inputs, Remove{Conversation: to})
 		if s.task == nil || len(s.queue) < *explored.queue {
-			inputs = append(inputs, Submit{Conversation: id, Input: []Part{{Text: "go"}}})
+			inputs = append(inputs, Submit{Conversation: to, Input: []Part{{Text: "go"}}})
+			inputs = append(inputs, Invoke{Conversation: ids[0], Call: asks("o", Send{ConversationID: to, Text: pointer("x")})})
 		}
+	}
+	if s.task == nil && len(ids) < *explored.conversations {
+		inputs = append(inputs, Invoke{Conversation: ids[0], Call: asks("o", Create{ConversationID: id(len(ids)), UserInstruction: pointer("x")})})
 	}
 	t := s.task
 	if t == nil {
@@ -295,7 +299,7 @@ func (x *exploration) inputs(s State) []Input {
 		inputs = append(inputs, Stopped{Task: t.ID})
 	}
 	if call, runs := t.tool(); runs {
-		inputs = append(inputs, ToolDone{Task: t.ID, Call: call.ID, Content: "done", Success: true})
+		inputs = append(inputs, ToolDone{Task: t.ID, Call: call.CallID, Content: "done", Success: true})
 	}
 	if !t.sampling {
 		return inputs
@@ -359,9 +363,9 @@ func (x *exploration) comesToRest(p *place) {
 		t := p.state.task
 		var in Input = Stopped{Task: t.ID}
 		if t.stop == nil {
-			in = Response{Task: t.ID, Items: []ResponseItem{{Message: pointer("end")}}}
+			in = Response{Task: t.ID, Items: []Item{says("end")}}
 			if call, runs := t.tool(); runs {
-				in = ToolDone{Task: t.ID, Call: call.ID}
+				in = ToolDone{Task: t.ID, Call: call.CallID}
 			}
 		}
 		x.at, x.in = p, in
@@ -390,7 +394,7 @@ func TestExplore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x := &exploration{t: t, name: name, limited: name == "limited", seen: map[uint64]struct{}{}, seed: maphash.MakeSeed(), replies: map[reply][]ResponseItem{}}
+			x := &exploration{t: t, name: name, limited: name == "limited", seen: map[uint64]struct{}{}, seed: maphash.MakeSeed(), replies: map[reply][]Item{}}
 			x.explore(config)
 		})
 	}

@@ -86,10 +86,10 @@ func TestFoldRenumbered(t *testing.T) {
 				return
 			}
 			task, _ := s.Running()
-			var in Input = Response{Task: task, Items: []ResponseItem{{Message: pointer("end")}}}
+			var in Input = Response{Task: task, Items: []Item{says("end")}}
 			if len(effects) > 0 {
 				if run, ok := effects[len(effects)-1].(RunTool); ok {
-					in = ToolDone{Task: task, Call: run.Call.ID}
+					in = ToolDone{Task: task, Call: run.Call.CallID}
 				}
 			}
 			s, effects, _, err = Step(s, epoch, in)

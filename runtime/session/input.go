@@ -21,7 +21,12 @@ type (
 		Context      []Part // see [Submission]
 		Input        []Part
 		Budget       Budget
-		Call         bool // see [Submission]
+	}
+	// Invoke puts a call of conv.create or conv.send that a program outside makes in the place of a conversation's model
+	// at the end of the queue. Its id is unique in the conversation, and its output is found there when it has one.
+	Invoke struct {
+		Conversation string
+		Call         Item
 	}
 	// Interrupt ends the task that runs. The caller that waits for it continues with the status interrupted.
 	Interrupt struct {
@@ -32,12 +37,9 @@ type (
 		// queue.
 		Submission SubmissionID
 	}
-	// Remove destroys a conversation. One that runs is interrupted, and its caller continues.
-	Remove struct {
-		Conversation string
-		// Force destroys a conversation that waits for an answer too, and ends all that has been called from it.
-		Force bool
-	}
+	// Remove destroys a conversation. One that runs is interrupted, and its caller continues; one that waits for an answer
+	// is refused.
+	Remove struct{ Conversation string }
 	// Recover continues after Fold, in a new process: nothing that runs according to the state does run. A sample is
 	// asked for again; a tool that was running is not run again, since it may have had its effect.
 	Recover struct{}
@@ -55,8 +57,8 @@ type (
 	// call again.
 	Response struct {
 		Task  TaskID
-		Items []ResponseItem
-		Usage Usage // the tokens
+		Items []Item // messages, reasoning, and calls with what they ask for
+		Usage Usage  // the tokens
 	}
 	// SampleFailed is a request to the model that has no response, after all attempts.
 	SampleFailed struct {
@@ -77,13 +79,6 @@ type (
 	Expire struct{ Task TaskID }
 )
 
-// ResponseItem is one item of a response: a message, a call, or else reasoning.
-type ResponseItem struct {
-	Message *string
-	Call    *Call
-	Raw     string // the provider's own form
-}
-
 // Effect is what the host has to do once the events of the step are synced.
 type Effect interface{ effect() }
 
@@ -100,7 +95,7 @@ type (
 	RunTool struct {
 		Task         TaskID
 		Conversation string
-		Call         Call
+		Call         Item
 	}
 	// Cancel ends all that runs of a task; [Stopped] reports that it has.
 	Cancel struct{ Task TaskID }

@@ -238,7 +238,7 @@ func (a audit) with(t checker, events []Event) audit {
 				a.used.Add(b.Usage)
 				c.turn.Add(b.Usage)
 			case ItemRecorded:
-				if b.Item.Kind == ToolCall && counted(b.Call) {
+				if b.Item.Kind == ToolCall && counted(b.Item) {
 					a.used.Calls++
 					c.turn.Calls++
 				}

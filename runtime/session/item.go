@@ -1,44 +1,42 @@
 package session
 
-import "strings"
+import (
+	"slices"
 
-// Item is one entry of a history.
+	"github.com/convtools/convtools/runtime/model"
+)
+
+// Item is one entry of a history. It is in the log as it is in memory: what models know of it, who it comes from and,
+// for a call, what that asks for.
 type Item struct {
-	Kind   Kind
-	Origin Origin
-	From   string // for a message of origin conv: the conversation that sent it
-	Parts  []Part // of a message
-
-	CallID    string // of a call and of its output
-	Name      string // of a call, as the model wrote it
-	Tool      Tool   // of a call and of its output
-	Arguments string // of a call, as the model wrote them
-	Content   string // of an output; for conv.* a JSON object
-	Success   bool   // of an output
-
-	Raw string // the provider's own form, for it to be replayed
+	Origin Origin `json:"origin,omitempty"`
+	From   string `json:"from,omitempty"` // for a message of origin conv: the conversation that sent it
+	model.Item
+	Request Request `json:"request,omitzero"` // of a call of conv.*; a call of any other tool has none
 }
 
-// Kind is what an item is.
-type Kind string
+// Part is a piece of a message.
+type Part = model.Part
 
+// The kinds of items.
 const (
-	UserMessage  Kind = "user_message"
-	AgentMessage Kind = "agent_message"
-	Reasoning    Kind = "reasoning"
-	ToolCall     Kind = "tool_call"
-	ToolOutput   Kind = "tool_output"
+	UserMessage  = model.UserMessage
+	AgentMessage = model.AgentMessage
+	Reasoning    = model.Reasoning
+	ToolCall     = model.ToolCall
+	ToolOutput   = model.ToolOutput
 )
 
 // Origin is who an item comes from.
 type Origin string
 
 const (
-	FromUser  Origin = "user"  // a submission
-	FromConv  Origin = "conv"  // conv.create or conv.send of another conversation
-	FromModel Origin = "model" // a response
-	FromHost  Origin = "host"  // what the host adds for the model, or has in the place of a call from outside: not shown by conv.history
-	FromTool  Origin = "tool"  // the output of a call
+	FromUser    Origin = "user"    // a submission
+	FromConv    Origin = "conv"    // conv.create or conv.send of another conversation
+	FromModel   Origin = "model"   // a response
+	FromOutside Origin = "outside" // a call of a program outside of the session
+	FromHost    Origin = "host"    // what the host adds for the model: not shown by conv.history
+	FromTool    Origin = "tool"    // the output of a call
 )
 
 // message reports whether conv.history shows an item.
@@ -46,46 +44,29 @@ func (i Item) message() bool {
 	return (i.Kind == UserMessage || i.Kind == AgentMessage) && i.Origin != FromHost
 }
 
-// text returns the texts of a message, each on lines of its own.
-func (i Item) text() string {
-	var texts []string
-	for _, p := range i.Parts {
-		if p.ImageURL == "" {
-			texts = append(texts, p.Text)
-		}
-	}
-	return strings.Join(texts, "\n")
+func message(kind model.Kind, from Origin, parts []Part) Item {
+	return Item{Item: model.Item{Kind: kind, Parts: parts}, Origin: from}
 }
 
-// Part is a piece of a message: a text, or an image where the address is not empty.
-type Part struct {
-	Text     string `json:"text,omitempty"`
-	ImageURL string `json:"image_url,omitempty"` // data:…, http://… or https://…
-}
-
-// Tool is a canonical name of a tool, whatever a provider calls it.
-type Tool string
-
+// The tools that sessions have themselves, by their canonical names.
 const (
-	ConvCreate  Tool = "conv.create"
-	ConvSend    Tool = "conv.send"
-	ConvList    Tool = "conv.list"
-	ConvHistory Tool = "conv.history"
-	ConvDestroy Tool = "conv.destroy"
+	ConvCreate  = "conv.create"
+	ConvSend    = "conv.send"
+	ConvList    = "conv.list"
+	ConvHistory = "conv.history"
+	ConvDestroy = "conv.destroy"
 )
 
-// Call is a tool call of a response, with arguments that have been decoded and validated, and files that have been read
-// at the time of the call.
-type Call struct {
-	ID        string // unique in its response
-	Name      string // as the model wrote it
-	Arguments string // as the model wrote them
-	Raw       string // the provider's own form
-	Request   Request
+// Request is what a call of one of these tools asks for, with arguments that have been decoded and validated, and files
+// that have been read at the time of the call. One field is set; conv.list has none. A call of another tool has none
+// either: the host runs it by its name and arguments. Refused is a call of any tool that the host could not prepare.
+type Request struct {
+	Create  *Create  `json:"create,omitempty"`
+	Send    *Send    `json:"send,omitempty"`
+	History *History `json:"history,omitempty"`
+	Destroy *Destroy `json:"destroy,omitempty"`
+	Refused *Refusal `json:"refused,omitempty"`
 }
-
-// Request is what a call asks for: [Create], [Send], [List], [History], [Destroy], [Ordinary] or [Invalid].
-type Request interface{ tool() Tool }
 
 type (
 	// Create is conv.create.
@@ -107,8 +88,6 @@ type (
 		Items          []Part  `json:"items,omitempty"`
 		Budget         Budget  `json:"budget,omitzero"` // as in Create
 	}
-	// List is conv.list.
-	List struct{}
 	// History is conv.history.
 	History struct {
 		ConversationID string `json:"conversation_id"`
@@ -118,36 +97,57 @@ type (
 	Destroy struct {
 		ConversationID string `json:"conversation_id"`
 	}
-	// Ordinary is a call of any other tool, which the host runs.
-	Ordinary struct {
-		Tool Tool `json:"tool"`
-	}
-	// Invalid is a call that the host could not prepare: arguments that do not validate, a file that cannot be read.
-	Invalid struct {
-		Tool    Tool    `json:"tool"`
-		Refusal Refusal `json:"refusal"`
-	}
 )
 
-func (Create) tool() Tool     { return ConvCreate }
-func (Send) tool() Tool       { return ConvSend }
-func (List) tool() Tool       { return ConvList }
-func (History) tool() Tool    { return ConvHistory }
-func (Destroy) tool() Tool    { return ConvDestroy }
-func (o Ordinary) tool() Tool { return o.Tool }
-func (i Invalid) tool() Tool  { return i.Tool }
+// interrupts reports whether a request is one of conv.create or conv.send.
+func (r Request) interrupts() bool { return r.Create != nil || r.Send != nil }
 
-// isOrdinary reports whether the host runs the tool of a call.
-func isOrdinary(c Call) bool {
-	_, ok := c.Request.(Ordinary)
-	return ok
+// input returns the first input of the target: the text, then the items.
+func (r Request) input() []Part {
+	switch {
+	case r.Create != nil:
+		return input(r.Create.UserInstruction, r.Create.Items)
+	case r.Send != nil:
+		return input(r.Send.Text, r.Send.Items)
+	}
+	return nil
 }
 
-// input returns the first input of a call's target: the text, then the items.
 func input(text *string, items []Part) []Part {
 	var parts []Part
 	if text != nil {
 		parts = append(parts, Part{Text: *text})
 	}
 	return append(parts, items...)
+}
+
+// budget returns what the answer may use.
+func (r Request) budget() Budget {
+	switch {
+	case r.Create != nil:
+		return r.Create.Budget
+	case r.Send != nil:
+		return r.Send.Budget
+	}
+	return Budget{}
+}
+
+// ordinary reports whether the host runs the tool of a call.
+func (i Item) ordinary() bool { return i.Request == Request{} && !Own(i.Name) }
+
+// Own reports whether a tool is one of the five that sessions have themselves.
+func Own(tool string) bool {
+	return slices.Contains([]string{ConvCreate, ConvSend, ConvList, ConvHistory, ConvDestroy}, tool)
+}
+
+// Size returns the bytes of what a call sends to another conversation.
+func (r Request) Size() int {
+	n := 0
+	if r.Create != nil && r.Create.Base != nil {
+		n = len(*r.Create.Base)
+	}
+	for _, p := range r.input() {
+		n += len(p.Text) + len(p.ImageURL)
+	}
+	return n
 }

@@ -20,8 +20,6 @@ type Config struct {
 	MaxHistoryBytes          int `json:"max_history_bytes"`                    // of the texts and images that conv.history returns; 262,144
 	MaxInlineImageBytes      int `json:"max_inline_image_bytes"`               // of a data: URL that conv.history repeats; 4,096
 
-	Subtree bool `json:"subtree,omitempty"` // a conversation reaches itself and what descends from it alone, not the whole session
-
 	// Catalogue is the tools of each MCP server that is configured.
 	Catalogue map[string][]string `json:"catalogue,omitempty"`
 }
@@ -63,12 +61,6 @@ func (u *Usage) Add(v Usage) {
 	u.OutputTokens += v.OutputTokens
 	u.Samples += v.Samples
 	u.Calls += v.Calls
-}
-
-// Minus returns what u has more than v.
-func (u Usage) Minus(v Usage) Usage {
-	u.Add(Usage{-v.InputTokens, -v.OutputTokens, -v.Samples, -v.Calls})
-	return u
 }
 
 // Budget is what a logical turn, with all that its calls start, may use. A zero field is no limit, a negative one allows

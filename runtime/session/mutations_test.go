@@ -35,7 +35,7 @@ func mutations() []mutation {
 		{
 			name: "a call is answered when its target is replaced", file: "call.go",
 			old: "	d.emit(caller, TurnAborted{Reason: Replaced})\n",
-			new: "	d.emit(caller, TurnAborted{Reason: Replaced})\n	d.resolve(*turn, Result{Status: StatusCompleted})\n",
+			new: "	d.emit(caller, TurnAborted{Reason: Replaced})\n	d.resolve(*d.state.Conversation(caller).turn, Result{Status: StatusCompleted})\n",
 		},
 		{
 			name: "an output is made up when the caller is replaced", file: "call.go",
@@ -50,7 +50,7 @@ func mutations() []mutation {
 		{
 			name: "the answer is the last message of an earlier turn", file: "apply.go",
 			old: "		c.turn = &LogicalTurn{",
-			new: "		stale := \"\"\n		for _, item := range c.Items() {\n			if item.Kind == AgentMessage {\n				stale = item.text()\n			}\n		}\n		c.turn = &LogicalTurn{Message: stale, ",
+			new: "		stale := \"\"\n		for _, item := range c.Items() {\n			if item.Kind == AgentMessage {\n				stale = item.Text()\n			}\n		}\n		c.turn = &LogicalTurn{Message: stale, ",
 		},
 		{
 			name: "destroyed conversations are addressed", file: "refusal.go",
@@ -83,7 +83,7 @@ func mutations() []mutation {
 			new: "	case t.sampling:\n",
 		},
 		{
-			name: "records are not synced", file: "sessionlog/log.go",
+			name: "records are not synced", file: "log/log.go",
 			old: "		err = l.file.Sync()\n", new: "",
 		},
 	}

@@ -40,8 +40,7 @@ type said struct {
 	text string
 }
 
-// answer is how a turn ended. With unwind, those who wait for it end too: up to a person, who is destroyed, or all
-// with everyone.
+// answer is how a turn ended. With everyone, those who wait for it end too. unwind is the one who answers, where it is destroyed then.
 type answer struct {
 	status, message string
 	used            spending
@@ -82,7 +81,7 @@ func (o *oracle) play() []string {
 		switch verb {
 		case "!submit":
 			o.submit(ref, text)
-		case "!destroy", "!force":
+		case "!destroy":
 			if p := o.find(ref); p != nil && p.number != 0 && !p.destroyed {
 				o.destroy(p)
 			}
@@ -121,16 +120,13 @@ func (o *oracle) outside(p *person, line string) *answer {
 		return &answer{status: "interrupted"}
 	case "!chain":
 		return &answer{status: "interrupted", everyone: true}
-	case "!destroy", "!force":
+	case "!destroy":
 		victim := o.find(ref)
 		switch {
 		case victim == nil || victim.number == 0 || victim.destroyed:
 		case victim == p:
 			return &answer{status: "destroyed", unwind: p}
 		case slices.Contains(o.chain, victim):
-			if verb == "!force" {
-				return &answer{status: "interrupted", unwind: victim}
-			}
 		default:
 			o.destroy(victim)
 		}
@@ -357,8 +353,8 @@ func (o *oracle) turn(p, from *person, text string, left spending) answer {
 				used.tokens += a.used.tokens
 				used.calls += a.used.calls
 				r.answer = &a
-				if a.unwind != nil || a.everyone {
-					ended = &answer{status: "interrupted", unwind: a.unwind, everyone: a.everyone}
+				if a.everyone {
+					ended = &answer{status: "interrupted", everyone: true}
 				}
 			}
 		}
@@ -373,10 +369,6 @@ func (o *oracle) turn(p, from *person, text string, left spending) answer {
 			o.note(p, "closed")
 			a := *ended
 			a.message, a.used = message, used
-			if a.unwind == p {
-				a.status, a.unwind = "destroyed", nil
-				o.destroy(p)
-			}
 			return a
 		}
 	}
@@ -472,7 +464,7 @@ func TestOracleExhaustive(t *testing.T) {
 	t.Parallel()
 	alphabet := script{
 		"say ", "say a", "create x", "create x + create y", "send 0 x", "send 1 x", "send 1 x + send 2 x", "tool + create x", "destroy 2",
-		"fail", "!submit 1 x", "!destroy 1", "!force 1", "!force 2", "!interrupt", "!chain", "!crash",
+		"fail", "!submit 1 x", "!destroy 1", "!interrupt", "!chain", "!crash",
 	}
 	config := Config{MaxInterruptChainDepth: 3, MaxInterruptsPerTurn: 4, MaxInterruptsPerResponse: 2, MaxSamplesPerTurn: 6, MaxConversations: 5}
 	var explore func(lines script, left int)
@@ -495,11 +487,11 @@ func TestOracleExhaustive(t *testing.T) {
 func drawLine(t *rapid.T) string {
 	ref := rapid.SampledFrom([]string{"0", "1", "1", "2", "2", "3", "4", "x"})
 	if rapid.IntRange(0, 3).Draw(t, "outside") == 0 {
-		line := rapid.SampledFrom([]string{"!submit", "!submit", "!destroy", "!force", "!interrupt", "!chain", "!crash", "!crash"}).Draw(t, "line")
+		line := rapid.SampledFrom([]string{"!submit", "!submit", "!destroy", "!interrupt", "!chain", "!crash", "!crash"}).Draw(t, "line")
 		switch line {
 		case "!submit":
 			return line + " " + ref.Draw(t, "to") + " news"
-		case "!destroy", "!force":
+		case "!destroy":
 			return line + " " + ref.Draw(t, "of")
 		}
 		return line

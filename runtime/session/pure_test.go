@@ -16,8 +16,8 @@ import (
 func TestPure(t *testing.T) {
 	t.Parallel()
 	allowed := []string{
-		"bytes", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "iter", "slices", "strconv", "strings", "time",
-		"github.com/convtools/convtools/runtime/base/text",
+		"bytes", "cmp", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "iter", "slices", "strconv", "strings", "time",
+		"github.com/convtools/convtools/runtime/base/text", "github.com/convtools/convtools/runtime/model",
 	}
 	types := []string{"Duration", "Time", "Millisecond", "UTC"} // of package time
 	names, err := filepath.Glob("*.go")

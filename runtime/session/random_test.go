@@ -32,7 +32,7 @@ func randomInput(h *host, pick func(n int) int) Input {
 		}
 		return b
 	}
-	request := func() Request {
+	request := func() any {
 		switch pick(10) {
 		case 0, 1, 2:
 			h.made++
@@ -55,13 +55,15 @@ func randomInput(h *host, pick func(n int) int) Input {
 		}
 		return Ordinary{Tool: "shell"}
 	}
-	switch pick(16) {
+	switch pick(17) {
+	case 16:
+		return Invoke{Conversation: conversation(), Call: asks("o", request())}
 	case 0:
 		return Submit{Conversation: conversation(), Context: parts(), Input: parts(), Budget: budget()}
 	case 1:
 		return Interrupt{Chain: pick(2) == 0, Submission: SubmissionID(pick(4))}
 	case 2:
-		return Remove{Conversation: conversation(), Force: pick(2) == 0}
+		return Remove{Conversation: conversation()}
 	case 3:
 		return Recover{}
 	case 4:
@@ -75,7 +77,7 @@ func randomInput(h *host, pick func(n int) int) Input {
 	case 9, 10:
 		call := "k1"
 		if effect, ok := h.effect.(RunTool); ok && pick(4) > 0 {
-			call = effect.Call.ID
+			call = effect.Call.CallID
 		}
 		return ToolDone{Task: task, Call: call, Content: "done", Success: true}
 	case 11:
@@ -85,11 +87,11 @@ func randomInput(h *host, pick func(n int) int) Input {
 	for range pick(4) {
 		switch pick(5) {
 		case 0:
-			r.Items = append(r.Items, ResponseItem{Message: pointer("m")})
+			r.Items = append(r.Items, says("m"))
 		case 1:
-			r.Items = append(r.Items, ResponseItem{Raw: "reasoning"})
+			r.Items = append(r.Items, thinks())
 		default:
-			r.Items = append(r.Items, ResponseItem{Call: &Call{ID: string(rune('a' + len(r.Items) - pick(8)/7)), Request: request()}})
+			r.Items = append(r.Items, asks(string(rune('a'+len(r.Items)-pick(8)/7)), request()))
 		}
 	}
 	return r
@@ -100,7 +102,7 @@ func randomSession(t checker, pick func(n int) int) *host {
 	root.MCP = []string{"git"}
 	return start(t, Config{
 		MaxInterruptChainDepth: 1 + pick(3), MaxInterruptsPerTurn: 1 + pick(6), MaxInterruptsPerResponse: 1 + pick(3),
-		MaxSamplesPerTurn: 2 + pick(8), MaxSamplesPerSubmission: 2 + pick(30), MaxConversations: 1 + pick(7), Subtree: pick(3) == 0, Catalogue: catalogue,
+		MaxSamplesPerTurn: 2 + pick(8), MaxSamplesPerSubmission: 2 + pick(30), MaxConversations: 1 + pick(7), Catalogue: catalogue,
 	}, root)
 }
 
@@ -130,9 +132,9 @@ func finish(t checker, h *host) {
 		var in Input
 		switch effect := h.effect.(type) {
 		case Sample:
-			in = Response{Task: task, Items: []ResponseItem{{Message: pointer("end")}}}
+			in = Response{Task: task, Items: []Item{says("end")}}
 		case RunTool:
-			in = ToolDone{Task: task, Call: effect.Call.ID}
+			in = ToolDone{Task: task, Call: effect.Call.CallID}
 		case Cancel:
 			in = Stopped{Task: task}
 		}

@@ -11,7 +11,7 @@ type Code string
 const (
 	CodeInvalidArguments Code = "invalid_arguments"      // arguments that are wrong or missing, or name what is not there
 	CodeInvalidID        Code = "invalid_id"             // an id that is no UUID
-	CodeNotFound         Code = "not_found"              // an id of no conversation that the caller may name
+	CodeNotFound         Code = "not_found"              // an id of no conversation
 	CodeDestroyed        Code = "destroyed"              // an id of a conversation that was destroyed
 	CodeSelf             Code = "self"                   // a call that names the calling conversation
 	CodeSuspended        Code = "suspended_in_chain"     // a call that names a conversation which waits for its answer
@@ -21,7 +21,7 @@ const (
 	CodeBudget           Code = "budget_exceeded"        // nothing is left of a budget
 	CodeSamples          Code = "samples_exceeded"       // of a logical turn
 	CodeUnavailable      Code = "unavailable"            // a tool that the conversation does not have, or cannot give
-	CodeUnreadableFile   Code = "unreadable_file"        // a file that a call names; a host gives it with [Invalid]
+	CodeUnreadableFile   Code = "unreadable_file"        // a file that a call names; a host gives it as Request.Refused
 	CodeInterrupted      Code = "interrupted"            // a call that was ended before it had a result
 	CodeFailed           Code = "failed"                 // of a call whose target failed
 	CodeInvalidResponse  Code = "invalid_response"       // a response that no provider may give
@@ -75,34 +75,20 @@ type Result struct {
 	Usage   Usage   `json:"usage"` // of the logical turn and of all that its calls started
 }
 
-// addressed returns the conversation that caller names by an id, in lower or upper case, or why it cannot. An empty
-// caller is the host, which may name all.
-func (s State) addressed(caller, id string) (*Conversation, *Refusal) {
+// addressed returns the conversation with an id, in lower or upper case, or why there is none.
+func (s State) addressed(id string) (*Conversation, *Refusal) {
 	id = strings.ToLower(id)
 	if !validID(id) {
 		return nil, &Refusal{Code: CodeInvalidID, Reason: reasonNotFound}
 	}
 	c := s.Conversation(id)
 	switch {
-	case c == nil || caller != "" && !s.visible(caller, c):
+	case c == nil:
 		return nil, &Refusal{Code: CodeNotFound, Reason: reasonNotFound}
 	case c.Destroyed:
 		return nil, &Refusal{Code: CodeDestroyed, Reason: reasonNotFound}
 	}
 	return c, nil
-}
-
-// visible reports whether a conversation may name another one.
-func (s State) visible(caller string, c *Conversation) bool {
-	for ; s.config.Subtree; c = s.Conversation(c.Parent) {
-		if c == nil {
-			return false
-		}
-		if c.ID == caller {
-			return true
-		}
-	}
-	return true
 }
 
 // free returns why a conversation cannot be a target of caller's calls while the chain is as it is, and nil where it
@@ -119,18 +105,9 @@ func (s State) free(caller, id string) *Refusal {
 
 // validID reports whether an id is a UUID in lower case, in its canonical form.
 func validID(id string) bool {
-	if len(id) != 36 {
+	if len(id) != 36 || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
 		return false
 	}
-	for i := range len(id) {
-		switch c := id[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case (c < '0' || c > '9') && (c < 'a' || c > 'f'):
-			return false
-		}
-	}
-	return true
+	digits := strings.ReplaceAll(id, "-", "")
+	return len(digits) == 32 && strings.Trim(digits, "0123456789abcdef") == ""
 }

@@ -16,7 +16,7 @@ func TestRules(t *testing.T) {
 		want   string
 	}{
 		{
-			name:   "S-3 S-11 S-70 S-90 create replaces the task, runs the target, continues with its message",
+			name:   "create replaces the task, runs the target, continues with its message",
 			script: `create hello`,
 			want: `
 				0 starts
@@ -34,7 +34,7 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name: "S-21 S-22 send runs the target with its history",
+			name: "send runs the target with its history",
 			script: `
 				create hello
 				say first
@@ -57,7 +57,7 @@ func TestRules(t *testing.T) {
 				…`,
 		},
 		{
-			name:   "S-65 S-92 list, history and destroy interrupt nothing",
+			name:   "list, history and destroy interrupt nothing",
 			script: `list + history 0 + destroy 7`,
 			want: `
 				0 starts
@@ -72,7 +72,7 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name:   "S-40 A-23 history has messages only, those of conv.send as the user's",
+			name:   "history has messages only, those of conv.send as the user's",
 			script: "think + say before + tool\ncreate x\nhistory 0 + history 1",
 			want: `
 				…
@@ -81,7 +81,7 @@ func TestRules(t *testing.T) {
 				…`,
 		},
 		{
-			name:   "S-50 S-51 S-93 A-13 A-14 A-42 what destroy refuses, and a tombstone",
+			name:   "what destroy refuses, and a tombstone",
 			script: "create x\nsay done\ndestroy 0 + destroy 1 + destroy 1 + destroy x + list\nsend 1 x + history 1",
 			want: `
 				…
@@ -99,7 +99,7 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name:   "A-7 a nested chain is a stack, not a queue",
+			name:   "a nested chain is a stack, not a queue",
 			script: "create x\ncreate y\nsay inner\nsay middle\nsay outer",
 			want: `
 				0 starts
@@ -126,7 +126,7 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name:   "A-7 A-38 submissions wait for the whole chain, in their order",
+			name:   "submissions wait for the whole chain, in their order",
 			script: "create x\n!submit 0 second\n!submit 1 third\nsay done",
 			want: `
 				…
@@ -145,7 +145,7 @@ func TestRules(t *testing.T) {
 				…`,
 		},
 		{
-			name:   "A-2 all items of a response are kept when it replaces its own task",
+			name:   "all items of a response are kept when it replaces its own task",
 			script: "think + say aside + create x + say after",
 			want: `
 				0 starts
@@ -158,7 +158,7 @@ func TestRules(t *testing.T) {
 				…`,
 		},
 		{
-			name:   "A-9 a frame is not resolved by a replaced task of its target",
+			name:   "a frame is not resolved by a replaced task of its target",
 			script: "create x\nsay too early + create y\nsay inner\nsay real",
 			want: `
 				…
@@ -174,7 +174,7 @@ func TestRules(t *testing.T) {
 				…`,
 		},
 		{
-			name:   "A-10 nobody sends to itself or to who waits for it",
+			name:   "nobody sends to itself or to who waits for it",
 			script: "create x\nsend 1 x + send 0 x + destroy 0 + destroy 1",
 			want: `
 				…
@@ -186,7 +186,7 @@ func TestRules(t *testing.T) {
 				…`,
 		},
 		{
-			name:   "A-11 a failed target closes the call, without a message of an earlier turn",
+			name:   "a failed target closes the call, without a message of an earlier turn",
 			script: "create x\nsay old\nsend 1 x\nfail\nsay so be it",
 			want: `
 				…
@@ -199,7 +199,7 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name:   "A-11 no message is no message, whatever was said before in the conversation",
+			name:   "no message is no message, whatever was said before in the conversation",
 			script: "create x\nsay old\nsend 1 x\nthink",
 			want: `
 				…
@@ -210,7 +210,7 @@ func TestRules(t *testing.T) {
 				…`,
 		},
 		{
-			name:   "A-12 S-71 parallel calls run in order, after the others, and are closed together",
+			name:   "parallel calls run in order, after the others, and are closed together",
 			script: "create x + tool + create y + list\nsay one\nsay two",
 			want: `
 				0 starts
@@ -239,7 +239,7 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name:   "A-12 calls of one response are limited",
+			name:   "calls of one response are limited",
 			config: Config{MaxInterruptsPerResponse: 1},
 			script: "create x + create y",
 			want: `
@@ -252,7 +252,7 @@ func TestRules(t *testing.T) {
 				…`,
 		},
 		{
-			name:   "A-17 a call that is not valid interrupts nothing",
+			name:   "a call that is not valid interrupts nothing",
 			script: "create + send 0 + invalid",
 			want: `
 				0 starts
@@ -267,7 +267,7 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name:   "A-18 S-64 depth is limited, and the task goes on",
+			name:   "depth is limited, and the task goes on",
 			config: Config{MaxInterruptChainDepth: 2},
 			script: "create x\ncreate x\ncreate x\nsay fine",
 			want: `
@@ -279,7 +279,7 @@ func TestRules(t *testing.T) {
 				…`,
 		},
 		{
-			name:   "A-18 interrupting calls of a logical turn are limited, and start again with the next",
+			name:   "interrupting calls of a logical turn are limited, and start again with the next",
 			config: Config{MaxInterruptsPerTurn: 1},
 			script: "create x\nsay ok\nsend 1 x\nsay enough\n!submit 0 more\nsend 1 x",
 			want: `
@@ -295,7 +295,7 @@ func TestRules(t *testing.T) {
 				…`,
 		},
 		{
-			name:   "A-44 live conversations are limited, destroyed ones do not count",
+			name:   "live conversations are limited, destroyed ones do not count",
 			config: Config{MaxConversations: 2},
 			script: "create x + create y\nsay ok\ndestroy 1 + create z",
 			want: `
@@ -311,7 +311,7 @@ func TestRules(t *testing.T) {
 				…`,
 		},
 		{
-			name:   "A-13 S-50 a running conversation that the host destroys is interrupted, and its caller continues",
+			name:   "a running conversation that the host destroys is interrupted, and its caller continues",
 			script: "create x\n!destroy 1\nsay well",
 			want: `
 				…
@@ -324,24 +324,17 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name:   "A-13 a suspended conversation is destroyed by force only, with all that it called",
-			script: "create x\ncreate y\n!destroy 1\ncreate z\n!force 1\nsay well",
+			name:   "a suspended conversation is not destroyed",
+			script: "create x\ncreate y\n!destroy 1\nsay well",
 			want: `
 				…
-				3 hears 2: z
-				3 interrupted
-				2 gets k1 3 interrupted: 
-				2 closed
-				1 gets k1 2 interrupted: 
-				1 closed
-				1 destroyed
-				0 continues k1
-				0 gets k1 1 destroyed: 
-				0 says: well
-				0 complete`,
+				2 says: well
+				2 complete
+				1 continues k1
+				…`,
 		},
 		{
-			name:   "A-15 what waits for a destroyed conversation is dropped, or resolved as destroyed; children stay",
+			name:   "what waits for a destroyed conversation is dropped, or resolved as destroyed; children stay",
 			script: "create x\ncreate y\nsay c\nsay b\nsend 2 x + send 1 x\n!submit 1 news\ndestroy 1 + list\nsay c2\nsay root",
 			want: `
 				…
@@ -358,7 +351,7 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name:   "A-35 A-38 interrupting the chain closes every call once, and nobody continues",
+			name:   "interrupting the chain closes every call once, and nobody continues",
 			script: "create x + create y\ncreate z\n!submit 0 next\n!chain",
 			want: `
 				…
@@ -374,7 +367,7 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name:   "A-38 a chain that is interrupted keeps the results that there are",
+			name:   "a chain that is interrupted keeps the results that there are",
 			script: "create x + create y\nsay one\n!chain",
 			want: `
 				…
@@ -384,7 +377,7 @@ func TestRules(t *testing.T) {
 				0 closed`,
 		},
 		{
-			name:   "A-11 A-38 interrupting one task lets its caller continue",
+			name:   "interrupting one task lets its caller continue",
 			script: "create x\n!interrupt\nsay well",
 			want: `
 				…
@@ -395,7 +388,7 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name:   "A-35 open calls of an interrupted task are closed, those that have not started too",
+			name:   "open calls of an interrupted task are closed, those that have not started too",
 			script: "create x + tool + list\n!interrupt",
 			want: `
 				…
@@ -406,7 +399,7 @@ func TestRules(t *testing.T) {
 				0 interrupted`,
 		},
 		{
-			name:   "A-43 I14 a crash in the target: the call gets the real answer, once",
+			name:   "a crash in the target: the call gets the real answer, once",
 			script: "create x\n!crash\nsay real\n!crash\nsay outer",
 			want: `
 				…
@@ -421,7 +414,7 @@ func TestRules(t *testing.T) {
 				0 complete`,
 		},
 		{
-			name:   "A-35 a crash while an ordinary tool runs closes its call, and the others go on",
+			name:   "a crash while an ordinary tool runs closes its call, and the others go on",
 			script: "tool + tool + create x\n!crash",
 			want: `
 				…
@@ -467,13 +460,55 @@ func TestRules(t *testing.T) {
 				0 failed samples_exceeded`,
 		},
 		{
-			name:   "A-38 the host's input for nobody, and interrupts of nothing, do nothing",
-			script: "say hello\n!submit 9 x\n!submit x x\n!interrupt\n!chain\n!destroy 0\n!force 0",
+			name:   "the host's input for nobody, and interrupts of nothing, do nothing",
+			script: "say hello\n!submit 9 x\n!submit x x\n!interrupt\n!chain\n!destroy 0",
 			want: `
 				0 starts
 				0 hears: go
 				0 says: hello
 				0 complete`,
+		},
+		{
+			name:   "a call of a program outside is no message and no sample: it is replaced, answered and at its end",
+			script: "say hello\n!create plan\nsay the plan\n!send 1 again\n!send 0 self\nsay once more",
+			want: `
+				…
+				0 starts
+				0 calls o1 conv.create
+				0 replaced
+				1 opened by 0
+				1 starts
+				1 hears 0: plan
+				1 says: the plan
+				1 complete
+				0 continues o1
+				0 gets o1 1 completed: the plan
+				0 complete
+				0 starts
+				0 calls o conv.send
+				0 replaced
+				1 starts
+				1 hears 0: again
+				1 says: once more
+				1 complete
+				0 continues o
+				0 gets o 1 completed: once more
+				0 complete
+				0 starts
+				0 calls o conv.send
+				0 gets o self
+				0 complete`,
+		},
+		{
+			name:   "a call of a program outside that is interrupted has an output, and nobody is asked",
+			script: "say hello\n!create plan\n!crash\n!chain",
+			want: `
+				…
+				1 hears 0: plan
+				1 recovered
+				1 interrupted
+				0 gets o1 1 interrupted: 
+				0 closed`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

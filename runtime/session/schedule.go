@@ -10,7 +10,7 @@ func (d *decision) advance() {
 		case f != nil:
 			d.startFrame(*f)
 		case len(d.state.stack) > 0:
-			d.resume(d.state.stack[len(d.state.stack)-1])
+			d.resume(d.top())
 		case len(d.state.queue) > 0:
 			d.startSubmission(d.state.queue[0])
 		default:
@@ -20,12 +20,14 @@ func (d *decision) advance() {
 }
 
 func (d *decision) startFrame(f Frame) {
-	caller := d.state.Conversation(d.state.stack[len(d.state.stack)-1].Caller)
+	caller := d.state.Conversation(d.top().Caller)
 	d.add(Event{
 		Conversation: f.Target, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1, Frame: f.ID, Submission: caller.turn.Submission,
-		Body: TaskStarted{Budget: f.Budget.within(caller.turn.Budget, caller.turn.Usage)},
+		Body: TaskStarted{Budget: f.Call.Request.budget().within(caller.turn.Budget, caller.turn.Usage)},
 	})
-	d.emit(f.Target, ItemRecorded{Item: Item{Kind: UserMessage, Origin: FromConv, From: caller.ID, Parts: f.Input}})
+	asked := message(UserMessage, FromConv, f.Call.Request.input())
+	asked.From = caller.ID
+	d.emit(f.Target, ItemRecorded{asked})
 	d.sample()
 }
 
@@ -34,14 +36,17 @@ func (d *decision) startSubmission(q Submission) {
 		Conversation: q.Conversation, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1, Submission: q.ID,
 		Body: TaskStarted{Budget: q.Budget},
 	})
+	if q.Call != nil {
+		call := *q.Call
+		call.Kind, call.Origin = ToolCall, FromOutside
+		d.record(q.Conversation, call)
+		d.calls()
+		return
+	}
 	if len(q.Context) > 0 {
-		d.emit(q.Conversation, ItemRecorded{Item: Item{Kind: UserMessage, Origin: FromHost, Parts: q.Context}})
+		d.emit(q.Conversation, ItemRecorded{message(UserMessage, FromHost, q.Context)})
 	}
-	origin := FromUser
-	if q.Call {
-		origin = FromHost
-	}
-	d.emit(q.Conversation, ItemRecorded{Item: Item{Kind: UserMessage, Origin: origin, Parts: q.Input}})
+	d.emit(q.Conversation, ItemRecorded{message(UserMessage, FromUser, q.Input)})
 	d.sample()
 }
 
@@ -50,25 +55,29 @@ func (d *decision) resume(b Batch) {
 	turn := d.state.Conversation(b.Caller).turn
 	continues := &Continuation{Task: b.Task}
 	for _, f := range b.Frames {
-		continues.Calls = append(continues.Calls, f.Call.ID)
+		continues.Calls = append(continues.Calls, f.Call.CallID)
 	}
 	d.add(Event{
 		Conversation: b.Caller, Task: d.state.tasks + 1, LogicalTurn: turn.ID, Frame: turn.Frame, Submission: turn.Submission,
 		Body: TaskStarted{Continues: continues, Budget: turn.Budget},
 	})
 	for _, f := range b.Frames {
-		d.emit(b.Caller, ItemRecorded{Item: d.state.outputOf(f)})
+		d.emit(b.Caller, ItemRecorded{d.state.outputOf(f)})
 	}
 	d.sample()
 }
 
-// sample asks the model, or fails the task where its logical turn may not go on.
+// sample asks the model, or ends the task where its logical turn may not go on or there is nobody to ask.
 func (d *decision) sample() {
 	if d.err != nil {
 		return
 	}
 	t := d.state.task
 	turn := d.state.Conversation(t.Conversation).turn
+	if turn.Outside {
+		d.complete()
+		return
+	}
 	if turn.Samples >= d.state.config.MaxSamplesPerTurn {
 		d.fail(Failure{Code: CodeSamples, Message: "the answer took more requests to the model than are allowed"})
 		return
@@ -144,52 +153,43 @@ func (d *decision) stopped() {
 	}
 	c := d.state.Conversation(t.Conversation)
 	turn := *c.turn
-	doomed := func(id string) bool { return slices.Contains(asked.Destroy, id) }
-	status := func(id string) Status {
-		if doomed(id) {
-			return StatusDestroyed
-		}
-		return StatusInterrupted
-	}
-
-	if asked.Expired && !asked.Chain && len(asked.Destroy) == 0 {
+	if asked.Expired && !asked.Chain && !asked.Destroy {
 		d.fail(Failure{Code: CodeBudget, Message: "the budget of time is used up"})
 		return
 	}
+	status := StatusInterrupted
+	if asked.Destroy {
+		status = StatusDestroyed
+	}
 	d.emit(c.ID, TurnAborted{Reason: Interrupted})
-	d.resolve(turn, Result{Status: status(c.ID)})
-
-	keep := len(d.state.stack)
-	if asked.Chain {
-		keep = 0
-	} else if i := slices.IndexFunc(d.state.stack, func(b Batch) bool { return doomed(b.Caller) }); i >= 0 {
-		keep = i
+	d.resolve(turn, Result{Status: status})
+	for asked.Chain && len(d.state.stack) > 0 && d.err == nil {
+		d.unwind()
 	}
-	for len(d.state.stack) > keep && d.err == nil {
-		d.unwind(status)
-	}
-	for _, id := range asked.Destroy {
-		d.destroy(id)
+	if asked.Destroy {
+		d.destroy(c.ID)
 	}
 }
 
 // unwind closes the top batch and ends the logical turn of its caller, which does not continue.
-func (d *decision) unwind(status func(conversation string) Status) {
-	b := d.state.stack[len(d.state.stack)-1]
-	for _, f := range b.Frames {
+func (d *decision) unwind() {
+	for _, f := range slices.Clone(d.top().Frames) {
 		if f.Result == nil {
 			d.resolveFrame(f.ID, Result{Status: StatusInterrupted})
 		}
 	}
-	b = d.state.stack[len(d.state.stack)-1]
+	b := d.top()
 	turn := *d.state.Conversation(b.Caller).turn
 	var outputs []Item
 	for _, f := range b.Frames {
 		outputs = append(outputs, d.state.outputOf(f))
 	}
 	d.emit(b.Caller, CallsClosed{Outputs: outputs})
-	d.resolve(turn, Result{Status: status(b.Caller)})
+	d.resolve(turn, Result{Status: StatusInterrupted})
 }
+
+// top returns the batch at the top of the stack.
+func (d *decision) top() Batch { return d.state.stack[len(d.state.stack)-1] }
 
 // destroy leaves a tombstone of a conversation that neither runs nor is suspended. What waits to start in it is
 // dropped.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/convtools/convtools/runtime/model"
 )
 
 // A script is what models and people do, one line each time that a model is asked or a tool runs. Conversations are
@@ -28,7 +30,9 @@ import (
 //	fail                    the model has none
 //	twice                   a response in which two calls have one id
 //	!submit N TEXT          input from outside; then the next line
-//	!destroy N, !force N    the host destroys; then the next line, where the task goes on
+//	!create TEXT            a program outside calls conv.create in the place of the root's model; then the next line
+//	!send N TEXT            the same with conv.send
+//	!destroy N              the host destroys; then the next line, where the task goes on
 //	!interrupt, !chain      the host interrupts the task, or the chain
 //	!crash                  the process ends and the session recovers; then the next line
 //
@@ -53,7 +57,7 @@ func (s *script) next(hostOnly bool) string {
 func words(part string) (verb, ref, rest string) {
 	verb, rest, _ = strings.Cut(part, " ")
 	switch verb {
-	case "send", "history", "destroy", "!submit", "!destroy", "!force":
+	case "send", "history", "destroy", "!submit", "!send", "!destroy":
 		ref, rest, _ = strings.Cut(rest, " ")
 	}
 	return verb, ref, rest
@@ -156,7 +160,7 @@ func (h *host) turn(s *script) {
 			h.outside(line)
 			return
 		}
-		h.step(ToolDone{Task: effect.Task, Call: effect.Call.ID, Content: "done", Success: true})
+		h.step(ToolDone{Task: effect.Task, Call: effect.Call.CallID, Content: "done", Success: true})
 	case Sample:
 		line := s.next(false)
 		if strings.HasPrefix(line, "!") {
@@ -175,10 +179,13 @@ func (h *host) outside(line string) {
 	switch verb {
 	case "!submit":
 		h.step(Submit{Conversation: idOf(ref), Input: []Part{{Text: text}}, Budget: h.budget})
+	case "!create":
+		h.made++
+		h.step(Invoke{Conversation: id(0), Call: asks("o"+strconv.Itoa(h.made), Create{ConversationID: id(h.made), UserInstruction: &text})})
+	case "!send":
+		h.step(Invoke{Conversation: id(0), Call: asks("o", Send{ConversationID: idOf(ref), Text: &text})})
 	case "!destroy":
 		h.step(Remove{Conversation: idOf(ref)})
-	case "!force":
-		h.step(Remove{Conversation: idOf(ref), Force: true})
 	case "!interrupt":
 		h.step(Interrupt{})
 	case "!chain":
@@ -211,7 +218,7 @@ func (h *host) reply(task TaskID, line string) Input {
 	if line == "twice" {
 		line = "tool + tool"
 		r := h.reply(task, line).(Response)
-		r.Items[1].Call.ID = r.Items[0].Call.ID
+		r.Items[1].CallID = r.Items[0].CallID
 		return r
 	}
 	r := Response{Task: task, Usage: usage}
@@ -221,13 +228,13 @@ func (h *host) reply(task TaskID, line string) Input {
 		if rest != "" {
 			text = &rest
 		}
-		var request Request
+		var request any
 		switch verb {
 		case "say":
-			r.Items = append(r.Items, ResponseItem{Message: &rest})
+			r.Items = append(r.Items, says(rest))
 			continue
 		case "think":
-			r.Items = append(r.Items, ResponseItem{Raw: "reasoning"})
+			r.Items = append(r.Items, thinks())
 			continue
 		case "create":
 			h.made++
@@ -247,11 +254,47 @@ func (h *host) reply(task TaskID, line string) Input {
 		default:
 			h.t.Fatalf("the script has %q", part)
 		}
-		call := &Call{ID: "k" + strconv.Itoa(len(r.Items)+1), Name: strings.ReplaceAll(string(request.tool()), ".", "_"), Request: request}
-		r.Items = append(r.Items, ResponseItem{Call: call})
+		r.Items = append(r.Items, asks("k"+strconv.Itoa(len(r.Items)+1), request))
 	}
 	return r
 }
+
+// What a model asks for that is no [Create], [Send], [History] or [Destroy].
+type (
+	List     struct{}
+	Ordinary struct{ Tool string }
+	Invalid  struct {
+		Tool    string
+		Refusal Refusal
+	}
+)
+
+// asks returns a call with an id, as the host has prepared it.
+func asks(id string, request any) Item {
+	call := Item{Item: model.Item{Kind: ToolCall, CallID: id}}
+	switch r := request.(type) {
+	case Create:
+		call.Name, call.Request.Create = ConvCreate, &r
+	case Send:
+		call.Name, call.Request.Send = ConvSend, &r
+	case List:
+		call.Name = ConvList
+	case History:
+		call.Name, call.Request.History = ConvHistory, &r
+	case Destroy:
+		call.Name, call.Request.Destroy = ConvDestroy, &r
+	case Ordinary:
+		call.Name = r.Tool
+	case Invalid:
+		call.Name, call.Request.Refused = r.Tool, &r.Refusal
+	}
+	call.Wire = strings.ReplaceAll(call.Name, ".", "_")
+	return call
+}
+
+func says(text string) Item { return Item{Item: model.Text(AgentMessage, text)} }
+
+func thinks() Item { return Item{Item: model.Item{Kind: Reasoning, Raw: "reasoning"}} }
 
 // trace returns the events of a log that a person would follow, a line each.
 func trace(log []Event) []string {
@@ -297,15 +340,15 @@ func described(item Item) string {
 	switch item.Kind {
 	case UserMessage:
 		if item.From != "" {
-			return "hears " + label(item.From) + ": " + item.text()
+			return "hears " + label(item.From) + ": " + item.Text()
 		}
-		return "hears: " + item.text()
+		return "hears: " + item.Text()
 	case AgentMessage:
-		return "says: " + item.text()
+		return "says: " + item.Text()
 	case ToolCall:
-		return "calls " + item.CallID + " " + string(item.Tool)
+		return "calls " + item.CallID + " " + item.Name
 	case ToolOutput:
-		return "gets " + item.CallID + " " + summary(item.Content)
+		return "gets " + item.CallID + " " + summary(item.Output)
 	}
 	return string(item.Kind)
 }

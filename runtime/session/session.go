@@ -15,7 +15,11 @@
 //     resolved when the logical turn of its target has ended.
 //   - A batch is the frames of one response. They run one after the other, and one task closes them all. The batches
 //     form a stack: the caller of each but the first is the target of a frame of the batch below it.
-//   - A submission is input from outside. Submissions wait in a queue, and the next one starts when the stack is empty.
+//   - A submission is input from outside: something said to a conversation, or a call that a program makes in the place
+//     of a conversation's model. Submissions wait in a queue, and the next one starts when the stack is empty.
+//
+// A call of a program outside is a task like any other, without a request to a model: it begins with the call, which
+// replaces it, and ends with the output of that. So it is no message, and counts as nothing but a call.
 //
 // The package must never read a clock or a file, start a goroutine, pick a random number or change a State that it was
 // given. What it cannot know comes with an input: the time, the ids of new conversations, the content of files, what
@@ -23,6 +27,7 @@
 package session
 
 import (
+	"cmp"
 	"iter"
 	"time"
 )
@@ -101,10 +106,7 @@ func (d *decision) add(e Event) {
 	if d.err != nil {
 		return
 	}
-	e.Seq, e.At, e.Session = d.state.seq+1, d.at, d.state.id
-	if started, ok := e.Body.(SessionStarted); ok {
-		e.Session = started.ID
-	}
+	e.Seq, e.At, e.Session = d.state.seq+1, d.at, cmp.Or(d.state.id, e.Session)
 	if d.err = d.state.apply(e); d.err == nil {
 		d.events = append(d.events, e)
 	}

@@ -21,7 +21,6 @@ type State struct {
 	submissions SubmissionID
 
 	conversations []*Conversation // in the order of creation, tombstones too; never changed, only replaced
-	index         map[string]int  // where the first of them are, by id; never changed, only replaced
 	stack         []Batch         // the top is last
 	queue         []Submission    // the next is first
 	task          *Task           // the one that runs
@@ -54,18 +53,23 @@ type Conversation struct {
 // Context is what a conversation is created with. A new one has that of its caller at the time of the call, with what
 // the call overrides.
 type Context struct {
-	Title            string  `json:"title,omitempty"`
-	Base             *string `json:"base,omitempty"`              // base instructions; nil means the provider's default, empty means none
-	UserInstructions *string `json:"user_instructions,omitempty"` // standing ones, not the first message
-	Settings         string  `json:"settings,omitempty"`          // what the host keeps with a conversation, as model and working directory; inherited unread
+	Title    string  `json:"title,omitempty"`
+	Base     *string `json:"base,omitempty"`     // base instructions; nil means the provider's default, empty means none
+	Settings string  `json:"settings,omitempty"` // what the host keeps with a conversation, as model and working directory; inherited unread
 	Capabilities
 }
 
-// node is one item of a history. Histories are linked from the end to the beginning, so that states share what they
+// Entry is an item of a history, and the event that has recorded it.
+type Entry struct {
+	Item
+	Seq int64
+	At  time.Time
+}
+
+// node is one entry of a history. Histories are linked from the end to the beginning, so that states share what they
 // have in common and none sees what another one appends.
 type node struct {
-	item Item
-	at   time.Time
+	Entry
 	prev *node
 }
 
@@ -79,7 +83,7 @@ type LogicalTurn struct {
 	Usage      Usage        // with that of all logical turns that its calls started
 	Budget     Budget       // what Usage may reach
 	Message    string       // the last assistant message of this logical turn, and of no earlier one
-	Call       bool         // as of the submission that it answers
+	Outside    bool         // it answers a call of a program outside: no model is asked
 }
 
 // Task is the run that goes on.
@@ -88,7 +92,7 @@ type Task struct {
 	Conversation string
 
 	sampling bool   // waits for the model; otherwise for the tool of the first ordinary call in open
-	open     []Call // without an output yet, in the order of the response
+	open     []Item // calls without an output yet, in the order of the response
 	stop     *stop  // ends as soon as nothing of it runs any more
 }
 
@@ -100,33 +104,29 @@ type stop struct {
 
 // Batch is the frames of one response.
 type Batch struct {
-	Caller string
-	Task   TaskID // the one that was replaced
-	Frames []Frame
+	Caller string  `json:"caller"`
+	Task   TaskID  `json:"task_id"` // the one that was replaced
+	Frames []Frame `json:"frames"`
 }
 
 // Frame is one call of conv.create or conv.send that has replaced the task of its caller.
 type Frame struct {
-	ID      FrameID
-	Call    Call
-	Target  string
-	Input   []Part
-	Depth   int // 1 is a call from a logical turn that a submission started
-	Budget  Budget
-	Started bool
-	Result  *Result // nil until the logical turn of the target has ended
+	ID      FrameID `json:"id"`
+	Call    Item    `json:"call"` // its id, its tool and what it asks for
+	Target  string  `json:"target"`
+	Depth   int     `json:"depth"` // 1 is a call from a logical turn that a submission started
+	Started bool    `json:"started,omitempty"`
+	Result  *Result `json:"result,omitempty"` // nil until the logical turn of the target has ended
 }
 
-// Submission is input from outside that waits for its turn.
+// Submission is input from outside that waits for its turn: an input, or a call.
 type Submission struct {
 	ID           SubmissionID `json:"id"`
 	Conversation string       `json:"conversation_id"`
 	Context      []Part       `json:"context,omitempty"` // what the host adds for the model; not a message of the conversation
 	Input        []Part       `json:"input,omitempty"`
 	Budget       Budget       `json:"budget,omitzero"`
-	// Call reports whether Input stands for a call that a program outside makes in the place of the conversation's model:
-	// it is no message, and no model is asked for what follows.
-	Call bool `json:"call,omitempty"`
+	Call         *Item        `json:"call,omitempty"` // see [Invoke]
 }
 
 // ID returns the id of the session; empty means that it has not been started.
@@ -172,20 +172,9 @@ func (s State) Conversation(id string) *Conversation {
 	return s.conversations[i]
 }
 
-// maxUnindexed is how many conversations are looked for one by one: opening one need not copy the index.
-const maxUnindexed = 64
-
 // place returns where a conversation is, and -1 where it is not.
 func (s State) place(id string) int {
-	if i, ok := s.index[id]; ok {
-		return i
-	}
-	for i := len(s.index); i < len(s.conversations); i++ {
-		if s.conversations[i].ID == id {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(s.conversations, func(c *Conversation) bool { return c.ID == id })
 }
 
 // Conversations returns all conversations in the order of their creation, destroyed ones too.
@@ -199,11 +188,19 @@ func (s State) Root() *Conversation {
 	return s.conversations[0]
 }
 
+// Latest returns the history of a conversation, the newest entry first.
+func (c *Conversation) Latest() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for n := c.history; n != nil && yield(n.Entry); n = n.prev {
+		}
+	}
+}
+
 // Items returns the history of a conversation, the oldest item first: what the model is sampled with.
 func (c *Conversation) Items() []Item {
 	var items []Item
-	for n := c.history; n != nil; n = n.prev {
-		items = append(items, n.item)
+	for entry := range c.Latest() {
+		items = append(items, entry.Item)
 	}
 	slices.Reverse(items)
 	return items
@@ -272,13 +269,13 @@ func (s State) Idling() []*Conversation {
 }
 
 // tool returns the call whose tool runs.
-func (t *Task) tool() (Call, bool) {
+func (t *Task) tool() (Item, bool) {
 	if t.sampling {
-		return Call{}, false
+		return Item{}, false
 	}
-	i := slices.IndexFunc(t.open, isOrdinary)
+	i := slices.IndexFunc(t.open, Item.ordinary)
 	if i < 0 {
-		return Call{}, false
+		return Item{}, false
 	}
 	return t.open[i], true
 }
@@ -318,15 +315,4 @@ func (s *State) edit(id string) *Conversation {
 	}
 	s.conversations[i] = &c
 	return &c
-}
-
-func (s *State) open(c *Conversation) {
-	s.conversations = append(s.conversations, c)
-	if len(s.conversations)-len(s.index) <= maxUnindexed {
-		return
-	}
-	s.index = make(map[string]int, len(s.conversations))
-	for i, c := range s.conversations {
-		s.index[c.ID] = i
-	}
 }

@@ -16,39 +16,13 @@ import (
 	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/model/program"
 	"github.com/convtools/convtools/runtime/model/provider"
 	"github.com/convtools/convtools/runtime/model/script"
 	"github.com/convtools/convtools/runtime/process"
 )
-
-// modelTable is a table [model.NAME].
-type modelTable struct {
-	API        string   `toml:"api"`
-	BaseURL    string   `toml:"base_url"`    // the vendor's own where there is none
-	Model      string   `toml:"model"`       // what the provider calls it
-	KeyEnv     string   `toml:"key_env"`     // the variable with the key
-	KeyCommand []string `toml:"key_command"` // the command that prints it
-	Script     string   `toml:"script"`      // relative to the file
-	Command    []string `toml:"command"`
-	Input      string   `toml:"input"`    // of the command: text or json
-	Output     string   `toml:"output"`   // the same
-	PassEnv    []string `toml:"pass_env"` // variables that command and key_command get besides the usual ones
-
-	MaxOutputTokens int64          `toml:"max_output_tokens"`
-	WebSearch       bool           `toml:"web_search"` // the provider has a search of its own
-	Timeout         time.Duration  `toml:"timeout"`    // without a byte of the provider; of a command, in all
-	Request         map[string]any `toml:"request"`    // what requests have besides, as temperature = 0.2
-}
-
-// modelKeys returns the keys of a table [model.NAME].
-func modelKeys() []string {
-	return []string{
-		"api", "base_url", "command", "input", "key_command", "key_env", "max_output_tokens", "model", "output", "pass_env",
-		"request", "script", "timeout", "web_search",
-	}
-}
 
 // The values of api.
 const (
@@ -61,11 +35,11 @@ type Model struct {
 	Name string
 	File string // that it is configured in, for messages
 
-	source   source
-	table    modelTable
+	source   *config.Source
+	table    config.Model
 	getenv   func(string) string
 	userFile string
-	wrong    *Error // what is wrong with the table; nil where nothing is
+	wrong    error // what is wrong with the table; nil where nothing is
 }
 
 // Tools reports whether the model can call tools.
@@ -224,7 +198,7 @@ func (c Config) Choose(name string) (Model, error) {
 	}
 	var users, projects []Model
 	for _, m := range c.Models {
-		if m.source.root == "" {
+		if m.source.Root == "" {
 			users = append(users, m)
 		} else {
 			projects = append(projects, m)
@@ -268,8 +242,8 @@ func (m Model) Trusted() (Model, error) {
 	if m.wrong != nil {
 		return m, m.wrong
 	}
-	if does := m.does(); does != "" && !m.source.trusted {
-		return m, &TrustError{Table: "model." + m.Name, File: m.File, Does: does, Root: m.source.root, UserFile: m.userFile}
+	if does := m.does(); does != "" && !m.source.Trusted {
+		return m, &TrustError{Table: "model." + m.Name, File: m.File, Does: does, Root: m.source.Root, UserFile: m.userFile}
 	}
 	return m, nil
 }
@@ -327,14 +301,22 @@ func (m Model) fail(message string, err error) *model.Error {
 // is the user's to allow.
 func (m Model) script() ([]byte, error) {
 	path := filepath.FromSlash(m.table.Script)
-	if m.source.root == "" || !filepath.IsLocal(path) {
+	if m.source.Root == "" || !filepath.IsLocal(path) {
 		if !filepath.IsAbs(path) {
-			path = filepath.Join(m.source.dir, path)
+			path = filepath.Join(m.source.Dir, path)
 		}
-		return safefile.Read(path, maxFile)
+		return safefile.Read(path, maxScript)
 	}
-	return readIn(m.source.root, path)
+	root, err := safefile.OpenDir(m.source.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return safefile.ReadIn(root, path, maxScript)
 }
+
+// maxScript is the size in bytes of the largest script.
+const maxScript = 1 << 20
 
 // maxKey is the length in bytes of the longest key.
 const maxKey = 16 << 10

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/model/modeltest"
 	"github.com/convtools/convtools/runtime/sessionconfig"
@@ -146,7 +147,7 @@ func TestSession(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "[session]\nmax_interrupt_chain_depth = 4\nmax_conversations = 10\n[stores]\noff = []\n",
 		"[session]\nmodel = 'm'\nmax_interrupt_chain_depth = 9\nmax_interrupts_per_turn = 5\nmax_conversations = 3\n[kb.topic.x]\nsubjects = 'x'\n")
-	want := sessionconfig.Session{Model: "m", MaxInterruptChainDepth: 4, MaxInterruptsPerTurn: 5, MaxConversations: 3}
+	want := config.Session{Model: "m", MaxInterruptChainDepth: 4, MaxInterruptsPerTurn: 5, MaxConversations: 3}
 	if diff := cmp.Diff(want, l.load().Session); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -156,10 +157,10 @@ func TestServers(t *testing.T) {
 	t.Parallel()
 	user := "[mcp.files]\ncommand = 'files'\nargs = ['-r']\nenv = { A = 'b' }\n"
 	project := "[mcp.files]\ncommand = 'other'\n[mcp.web]\nurl = 'https://mcp.example/mcp'\n[mcp.local]\nurl = 'http://127.0.0.1:9000/mcp'\n[mcp.run]\ncommand = 'sh'\n"
-	files := sessionconfig.Server{Name: "files", Command: "files", Args: []string{"-r"}, Env: map[string]string{"A": "b"}, File: "~/.config/convtools/convtools.toml"}
-	near := sessionconfig.Server{Name: "local", URL: "http://127.0.0.1:9000/mcp", File: "convtools.toml"}
-	run := sessionconfig.Server{Name: "run", Command: "sh", File: "convtools.toml"}
-	web := sessionconfig.Server{Name: "web", URL: "https://mcp.example/mcp", File: "convtools.toml"}
+	files := sessionconfig.Server{Name: "files", File: "~/.config/convtools/convtools.toml", Server: config.Server{Command: "files", Args: []string{"-r"}, Env: map[string]string{"A": "b"}}}
+	near := sessionconfig.Server{Name: "local", File: "convtools.toml", Server: config.Server{URL: "http://127.0.0.1:9000/mcp"}}
+	run := sessionconfig.Server{Name: "run", File: "convtools.toml", Server: config.Server{Command: "sh"}}
+	web := sessionconfig.Server{Name: "web", File: "convtools.toml", Server: config.Server{URL: "https://mcp.example/mcp"}}
 
 	c := newLab(t, user, project).load()
 	if diff := cmp.Diff([]sessionconfig.Server{files, near}, c.Servers); diff != "" {
@@ -169,7 +170,7 @@ func TestServers(t *testing.T) {
 	for _, e := range c.LeftOut {
 		out = append(out, e.Table+" "+e.Does)
 	}
-	if diff := cmp.Diff([]string{"mcp.run runs a program", "mcp.web connects to another machine"}, out); diff != "" {
+	if diff := cmp.Diff([]string{"mcp.web connects to another machine", "mcp.run runs a program"}, out); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
 	}
 	c = newLab(t, "TRUST"+user, project).load()
@@ -181,9 +182,10 @@ func TestServers(t *testing.T) {
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		"[model":                               "toml:",
-		"[model]\ndefault = 'a'":               "toml:",
-		"[model.a]\napi = 3":                   "toml:",
+		"[model":                               "expected '.' or ']'",
+		"[model]\ndefault = 'a'":               `"default" in [model] has to be a table, not a string`,
+		"model = 3":                            `"model" has to be a table, not an integer`,
+		"[model.a]\napi = 3":                   `"api" in [model.a] has to be a string, not an integer`,
 		"[model.a]\napi = 'chatt'":             `[model.a] has api = "chatt"; did you mean chat?`,
 		"[model.a]\napi = 'x'":                 `[model.a] has api = "x"; it has to be one of responses, chat, messages, command, scripted`,
 		"[model.a]":                            `[model.a] has api = ""`,
@@ -206,8 +208,8 @@ func TestProblems(t *testing.T) {
 		"[mcp.a]\nurl = 'http://127.0.0.1'\nargs = ['x']": "has args or env",
 		"[mcp.a_b]\ncommand = 'a'":                        "[mcp.a_b] is not a name",
 		"[mcp.a]\nurl = 'a'":                              "needs an address",
-		"[session]\nmax_conversations = 0":                "[session] max_conversations has to be from 1 to 100,000",
-		"[session]\nmax_interrupt_chain_depth = 65":       "max_interrupt_chain_depth has to be from 1 to 64",
+		"[session]\nmax_conversations = 0":                "max_conversations in [session] has to be from 1 to 100,000",
+		"[session]\nmax_interrupt_chain_depth = 65":       "max_interrupt_chain_depth in [session] has to be from 1 to 64",
 		"[session]\nmax_interrupt_depth = 6":              `unknown key "max_interrupt_depth" in [session]; did you mean "max_interrupt_chain_depth"?`,
 	} {
 		for _, user := range []bool{true, false} {
@@ -227,7 +229,7 @@ func TestProblems(t *testing.T) {
 				}
 			}
 			broken := (*sessionconfig.Error)(nil)
-			if !errors.As(err, &broken) || broken.File != file || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sk-") {
+			if !errors.As(err, &broken) || broken.Problems[0].File != file || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sk-") {
 				t.Errorf("%q of %s: got %v, want %s", content, file, err, want)
 			}
 		}
@@ -244,11 +246,11 @@ func TestWrongTables(t *testing.T) {
 	for _, e := range c.Wrong {
 		wrong = append(wrong, e.Error())
 	}
-	const file = "~/.config/convtools/convtools.toml: "
+	const file = "~/.config/convtools/convtools.toml:"
 	want := []string{
-		file + `unknown key "modle" in [model.bad]; did you mean "model"?`,
-		file + "[model.type] toml: line 8 (last key \"model.type.api\"): incompatible types: TOML value has type int64; destination has type string",
-		file + "[mcp.bad] needs either command or url",
+		file + `6:1: unknown key "modle" in [model.bad]; did you mean "model"?`,
+		file + `8:1: "api" in [model.type] has to be a string, not an integer`,
+		file + " [mcp.bad] needs either command or url",
 	}
 	if diff := cmp.Diff(want, wrong); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -265,14 +267,12 @@ func TestWrongTables(t *testing.T) {
 		t.Errorf("the user's only one is wrong: %v", err)
 	}
 
-	if _, err := sessionconfig.Load(newLab(t, "", "").base, newLab(t, mine+"[trust]\ndirectories = 'x'", "").getenv); err == nil || !strings.Contains(err.Error(), "directories of [trust] must be an array") {
-		t.Errorf("a wrong value of [trust]: %v", err)
+	if c := newLab(t, mine+"[trust]\ndirectories = 'x'", "").load(); len(c.Wrong) != 1 || !strings.Contains(c.Wrong[0].Error(), `"directories" in [trust] has to be an array`) {
+		t.Errorf("a wrong value of [trust]: %v", c.Wrong)
 	}
 	for content, want := range map[string]string{
-		"[sesion]\nmax_conversations = 1":        `unknown key "sesion", which is not read; did you mean [session]?`,
-		"[session]\nmcp_allowlist = []":          `unknown key "mcp_allowlist" in [session]`,
-		"exclude = ['~/a']":                      `unknown key "exclude"`,
-		"[model.a]\napi = 'chat'\nexclude = [1]": `unknown key "exclude" in [model.a]`,
+		"[sesion]\nmax_conversations = 1": `unknown key "sesion"; did you mean [session]?`,
+		"[session]\nmcp_allowlist = []":   `unknown key "mcp_allowlist" in [session]`,
 	} {
 		for _, l := range []*lab{newLab(t, content, mine), newLab(t, mine, content)} {
 			if _, err := sessionconfig.Load(l.dir(), l.getenv); err == nil || !strings.Contains(err.Error(), want) {
@@ -282,11 +282,11 @@ func TestWrongTables(t *testing.T) {
 	}
 }
 
-// A project trusts nobody on its user's behalf, and is not read any further.
+// A project trusts nobody on its user's behalf.
 func TestTrustByProject(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "", "[trust]\ndirectories = ['/']\n[model.a]\napi = 'command'\ncommand = ['sh']")
-	if _, err := sessionconfig.Load(l.dir(), l.getenv); err == nil || !strings.Contains(err.Error(), "whom to trust is the user's to say") {
+	c := newLab(t, "", "[trust]\ndirectories = ['/']\n[model.a]\napi = 'command'\ncommand = ['sh']").load()
+	if _, err := c.Choose(""); err == nil || !strings.Contains(err.Error(), "may do only if you trust it") {
 		t.Errorf("%v", err)
 	}
 }

@@ -201,49 +201,12 @@ func content(e *ir.Element) string {
 	return "Holds, in this order: " + strings.Join(names, ", ") + "."
 }
 
-// errorText is what a code means to a caller.
-func errorText(code ir.ErrorCode) string {
-	switch code {
-	case ir.ErrorMalformed:
-		return "The arguments are not one JSON object"
-	case ir.ErrorUnknown:
-		return "There is no parameter of that name"
-	case ir.ErrorMissing:
-		return "A required parameter is missing"
-	case ir.ErrorType:
-		return "A value has another JSON type than its parameter"
-	case ir.ErrorEnum:
-		return "A value is none of the allowed ones"
-	case ir.ErrorMinimum:
-		return "A number is under the minimum"
-	case ir.ErrorMaximum:
-		return "A number is over the maximum"
-	case ir.ErrorMinLength:
-		return "A string has too few characters"
-	case ir.ErrorMaxLength:
-		return "A string has too many characters"
-	case ir.ErrorMinItems:
-		return "An array has too few items"
-	case ir.ErrorMaxItems:
-		return "An array has too many items"
-	case ir.ErrorPattern:
-		return "A string does not have the form it must have"
-	case ir.ErrorBlank:
-		return "A string is empty or only white space"
-	case ir.ErrorSingleLine:
-		return "A string holds a line break or a NUL"
-	case ir.ErrorExclusive:
-		return "Parameters are given together that exclude each other"
-	}
-	return ""
-}
-
 func (p *page) errors() {
 	p.line("\n## Errors\n")
 	p.line("Wrong arguments are reported all at once, with a corrected call. Each problem has one of these codes:\n")
 	p.WriteString(markdown.Header("Code", "Meaning"))
 	for _, code := range p.tool.ErrorCodes() {
-		p.WriteString(markdown.Row(markdown.Code(string(code)), errorText(code)))
+		p.WriteString(markdown.Row(markdown.Code(string(code.Code)), code.Means))
 	}
 	p.line("\nAny other failure is one sentence with the cause and one with what to do about it.")
 	if p.tool.Command != nil && len(p.tool.Command.Failures) > 0 {

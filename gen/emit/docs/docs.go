@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/gen/emit/internal/markdown"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 // Target is this package's.
@@ -199,21 +200,21 @@ func codes(values []string) string {
 
 // repairTexts describes the repairs, in the order they are listed.
 var repairTexts = []struct {
-	repair ir.Repair
+	repair contract.Repair
 	kind   ir.Kind
 	text   string
 }{
-	{ir.RepairFromString, ir.Integer, `A string that holds a whole number is read as that number (` + "`\"5\"` as `5`" + `)`},
-	{ir.RepairFromString, ir.Number, "A string that holds a number is read as that number"},
-	{ir.RepairFromString, ir.Object, "A string that holds a JSON object is read as that object"},
-	{ir.RepairFromString, ir.Boolean, "The strings `\"true\"` and `\"false\"` are read as booleans"},
-	{ir.RepairFromString, ir.Array, "A string that holds a JSON array is read as that array"},
-	{ir.RepairFromScalar, ir.Array, "A single value is read as an array of that value"},
-	{ir.RepairFromInteger, ir.String, "A whole number is read as a string of its digits"},
-	{ir.RepairFromInteger, ir.Array, "A whole number among the items is read as a string of its digits"},
-	{ir.RepairClamp, ir.Integer, "A number over the maximum is lowered to the maximum"},
-	{ir.RepairSpelling, ir.String, "Upper and lower case, `-` and `_` are taken for each other in the allowed values"},
-	{ir.RepairSpelling, ir.Array, "Upper and lower case, `-` and `_` are taken for each other in the allowed values of items"},
+	{contract.FromString, ir.Integer, `A string that holds a whole number is read as that number (` + "`\"5\"` as `5`" + `)`},
+	{contract.FromString, ir.Number, "A string that holds a number is read as that number"},
+	{contract.FromString, ir.Object, "A string that holds a JSON object is read as that object"},
+	{contract.FromString, ir.Boolean, "The strings `\"true\"` and `\"false\"` are read as booleans"},
+	{contract.FromString, ir.Array, "A string that holds a JSON array is read as that array"},
+	{contract.FromScalar, ir.Array, "A single value is read as an array of that value"},
+	{contract.FromInteger, ir.String, "A whole number is read as a string of its digits"},
+	{contract.FromInteger, ir.Array, "A whole number among the items is read as a string of its digits"},
+	{contract.ToBounds, ir.Integer, "A number over the maximum is lowered to the maximum"},
+	{contract.ToSpelling, ir.String, "Upper and lower case, `-` and `_` are taken for each other in the allowed values"},
+	{contract.ToSpelling, ir.Array, "Upper and lower case, `-` and `_` are taken for each other in the allowed values of items"},
 }
 
 func (p *page) repairs() {
@@ -221,7 +222,7 @@ func (p *page) repairs() {
 	for _, r := range repairTexts {
 		var names []string
 		for _, param := range p.tool.Values() {
-			if param.Kind == r.kind && slices.Contains(param.Repairs, r.repair) && (param.Clamp == nil || r.repair != ir.RepairClamp) && !slices.Contains(names, param.Name) {
+			if param.Kind == r.kind && slices.Contains(param.Repairs, r.repair) && (param.Clamp == nil || r.repair != contract.ToBounds) && !slices.Contains(names, param.Name) {
 				names = append(names, param.Name)
 			}
 		}

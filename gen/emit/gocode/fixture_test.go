@@ -3,6 +3,7 @@ package gocode_test
 import (
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/runtime/commandline"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 // library is a contract that has everything the emitter can write: tools with
@@ -48,13 +49,13 @@ func findTool() ir.Tool {
 				Name: "limit", GoName: "Limit", Kind: ir.Integer, Default: int64(10),
 				Summary:     "Most hits to return",
 				Constraints: ir.Constraints{Minimum: new(float64(1)), Maximum: new(float64(50))},
-				Repairs:     []ir.Repair{ir.RepairFromString, ir.RepairClamp},
+				Repairs:     []contract.Repair{contract.FromString, contract.ToBounds},
 			},
 			{
 				Name: "page", GoName: "Page", Kind: ir.Integer,
 				Summary:     "Only this page",
 				Constraints: ir.Constraints{Minimum: new(float64(1))},
-				Repairs:     []ir.Repair{ir.RepairFromString},
+				Repairs:     []contract.Repair{contract.FromString},
 			},
 			{
 				Name: "last", GoName: "Last", Kind: ir.Integer,
@@ -64,31 +65,31 @@ func findTool() ir.Tool {
 				Name: "order", GoName: "Order", Kind: ir.String, Default: "by-title",
 				Summary:     "How hits are sorted",
 				Constraints: ir.Constraints{Enum: []string{"by-title", "by-year", "by-shelf"}},
-				Repairs:     []ir.Repair{ir.RepairSpelling},
+				Repairs:     []contract.Repair{contract.ToSpelling},
 			},
 			{
 				Name: "scopes", GoName: "Scopes", Kind: ir.Array, Default: []string{"text", "notes"},
 				Summary:     "Where to look",
 				Constraints: ir.Constraints{MinItems: new(int64(1)), MaxItems: new(int64(3))},
 				Items:       &ir.Param{Kind: ir.String, Constraints: ir.Constraints{Enum: []string{"text", "notes", "index"}}},
-				Repairs:     []ir.Repair{ir.RepairFromString, ir.RepairFromScalar, ir.RepairSpelling},
+				Repairs:     []contract.Repair{contract.FromString, contract.FromScalar, contract.ToSpelling},
 			},
 			{
 				Name: "ids", GoName: "IDs", Kind: ir.Array,
 				Summary: "Only these books",
 				Items:   &ir.Param{Kind: ir.String, Constraints: ir.Constraints{Pattern: `^[a-z0-9-]{1,8}$`, PatternSays: "be the id of a book, such as b-17"}},
-				Repairs: []ir.Repair{ir.RepairFromString, ir.RepairFromScalar, ir.RepairFromInteger},
+				Repairs: []contract.Repair{contract.FromString, contract.FromScalar, contract.FromInteger},
 			},
 			{
 				Name: "shelf", GoName: "Shelf", Kind: ir.String,
 				Summary:     "Only this shelf",
 				Constraints: ir.Constraints{Pattern: `^(north|south)-[0-9]+$`},
-				Repairs:     []ir.Repair{ir.RepairFromInteger},
+				Repairs:     []contract.Repair{contract.FromInteger},
 			},
 			{
 				Name: "lent", GoName: "Lent", Kind: ir.Boolean,
 				Summary: "Only books that are lent, or only books that are not",
-				Repairs: []ir.Repair{ir.RepairFromString},
+				Repairs: []contract.Repair{contract.FromString},
 			},
 			{
 				Name: "fold_case", GoName: "FoldCase", Kind: ir.Boolean, Default: true,
@@ -258,13 +259,13 @@ func studyTool() ir.Tool {
 				Name: "rooms", GoName: "Rooms", Kind: ir.Array, OneOrMany: true, Default: []string{"north"},
 				Summary: "Where to read",
 				Items:   &ir.Param{Kind: ir.String, Constraints: ir.Constraints{Enum: []string{"north", "south"}}},
-				Repairs: []ir.Repair{ir.RepairSpelling},
+				Repairs: []contract.Repair{contract.ToSpelling},
 			},
 			{
 				Name: "ids", GoName: "IDs", Kind: ir.Array, OneOrMany: true,
 				Summary: "Only these books",
 				Items:   &ir.Param{Kind: ir.String, Constraints: ir.Constraints{Pattern: `^[a-z0-9-]{1,8}$`, PatternSays: "be the id of a book, such as b-17"}},
-				Repairs: []ir.Repair{ir.RepairFromInteger},
+				Repairs: []contract.Repair{contract.FromInteger},
 			},
 			{Name: "words", GoName: "Words", Kind: ir.Array, OneOrMany: true, Summary: "Words to look up"},
 		},

@@ -396,14 +396,3 @@ func unescape(quoted string) (string, bool) {
 	text, err := strconv.Unquote(strings.NewReplacer(`\\`, `\\`, `\e`, `\u001b`, `\x`, `\u00`).Replace(quoted))
 	return text, err == nil
 }
-
-// EndOfString returns where the string that begins at a place ends, of any of the four kinds. ok is false where
-// none begins there, or it has no end.
-func EndOfString(src []byte, start int) (end int, ok bool) {
-	s := &scanner{src: src, pos: start, index: &Index{}}
-	if quote := s.peek(); quote != '"' && quote != '\'' {
-		return start, false
-	}
-	s.text()
-	return s.pos, !s.stopped()
-}

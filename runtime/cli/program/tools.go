@@ -32,7 +32,7 @@ func (p *CommandLine) toolsCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print names, descriptions and schemas as JSON")
-	return cli.RareCommand(cmd)
+	return cmd
 }
 
 // offeredAtTimes says which tools are not always there.
@@ -71,10 +71,10 @@ func (p *CommandLine) toolsJSON(tools []contract.Tool) error {
 }
 
 func (p *CommandLine) versionCommand() *cobra.Command {
-	return cli.RareCommand(&cobra.Command{ // --version is known
+	return &cobra.Command{ // --version is known
 		Use: "version", Short: "Print the version", Example: cli.Examples(p.Host.Name, "version"), Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return PrintVersion(p.Host) },
-	})
+	}
 }
 
 // PrintVersion prints the version. It is all that the command version does, for a

@@ -46,7 +46,7 @@ their scopes:
 func Uninstall(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 	c := &command{host: host, registry: registry, plan: install.PlanUninstall}
 	c.nothing = c.notThere
-	return cli.RareCommand(c.cobra(&cobra.Command{
+	return c.cobra(&cobra.Command{
 		Use:   "uninstall HOST",
 		Short: "Undo install",
 		Long: `Takes the entry that install made out of the host's configuration file. A file
@@ -55,7 +55,7 @@ copy of the file as it was is kept.
 
 ` + hostTable(),
 		Example: cli.Examples(host.Name, "uninstall claude-code", "uninstall codex --scope project --yes"),
-	}))
+	})
 }
 
 // command is one of the two commands.

@@ -21,71 +21,64 @@ func TestErrors(t *testing.T) {
 	}{
 		{
 			"KB-2 unknown key in a topic", one("[kb.topic.p]\nsubjects = 'p'\n  titel = 'x'\n"), nil,
-			"convtools.toml:3:3: error: unknown key \"titel\" in topic \"p\" [KC003]\n  hint: did you mean \"title\"?",
+			"convtools.toml:3:3: error: unknown key \"titel\" in [kb.topic.p] [KC001]\n  hint: did you mean \"title\"?",
 		},
 		{
 			"KB-2 keys in another case", one("[kb.topic.p]\nsubjects = 'p'\nEnable = true\n"), nil,
-			"convtools.toml:3:1: error: unknown key \"Enable\" in topic \"p\" [KC003]\n  hint: did you mean \"enable\"?",
+			"convtools.toml:3:1: error: unknown key \"Enable\" in [kb.topic.p] [KC001]\n  hint: did you mean \"enable\"?",
 		},
 		{
 			"KB-2 unknown key like no other", one("[kb.topic.p]\nsubjects = 'p'\nweight = 3\n"), nil,
-			"convtools.toml:3:1: error: unknown key \"weight\" in topic \"p\" [KC003]\n  hint: known here: enable, title, introduction, description, subjects, learned, disabled",
+			"convtools.toml:3:1: error: unknown key \"weight\" in [kb.topic.p] [KC001]\n  hint: known here: description, disabled, enable, introduction, learned, subjects, title",
 		},
 		{
 			"KB-2 a key that would drive a terminal", one("[kb.topic.p]\nsubjects = 'p'\n\"\\u001b[2J\\u202e\" = 3\n"), nil,
-			"convtools.toml:3:1: error: unknown key \"\\x1b[2J\\u202e\" in topic \"p\" [KC003]\n  hint: known here: enable, title, introduction, description, subjects, learned, disabled",
+			"convtools.toml:3:1: error: unknown key \"\\x1b[2J\\u202e\" in [kb.topic.p] [KC001]\n  hint: known here: description, disabled, enable, introduction, learned, subjects, title",
 		},
 		{
 			"KB-2 wrong types", one("[kb.topic.p]\nenable = 'no'\ntitle = 5\nintroduction = 1.5\ndescription = ['x']\nsubjects = true\nlearned = 'a/**'\ndisabled = ['a', 2, { b = 3 }]\n"), nil,
-			`the configuration of the knowledge base has 8 problems:
-convtools.toml:2:1: error: enable of topic "p" must be true or false, not a string [KC004]
-  hint: write enable = false, without quotes
-convtools.toml:3:1: error: title of topic "p" must be a string, not an integer [KC004]
-convtools.toml:4:1: error: introduction of topic "p" must be a string, not a float [KC004]
-convtools.toml:5:1: error: description of topic "p" must be a string, not an array [KC004]
-convtools.toml:6:1: error: subjects of topic "p" must be a string, not a boolean [KC004]
-convtools.toml:7:1: error: learned of topic "p" must be an array of strings, not a string [KC004]
-  hint: write learned = ["a/**"]
-convtools.toml:8:18: error: disabled of topic "p" must be an array of strings, not an integer [KC004]
-convtools.toml:8:21: error: disabled of topic "p" must be an array of strings, not a table [KC004]`,
+			`the configuration of the knowledge base has 7 problems:
+convtools.toml:2:1: error: "enable" in [kb.topic.p] has to be a boolean, not a string [KC001]
+convtools.toml:3:1: error: "title" in [kb.topic.p] has to be a string, not an integer [KC001]
+convtools.toml:4:1: error: "introduction" in [kb.topic.p] has to be a string, not a float [KC001]
+convtools.toml:5:1: error: "description" in [kb.topic.p] has to be a string, not an array [KC001]
+convtools.toml:6:1: error: "subjects" in [kb.topic.p] has to be a string, not a boolean [KC001]
+convtools.toml:7:1: error: "learned" in [kb.topic.p] has to be an array of strings [KC001]
+convtools.toml:8:1: error: "disabled" in [kb.topic.p] has to be an array of strings [KC001]`,
 		},
 		{
 			"KB-1 kb is no table", one("kb = 1979-05-27\n"), nil,
-			"convtools.toml:1:1: error: \"kb\" must be a table, not a date or time [KC004]\n  hint: write [kb.topic.<id>] above the keys of a topic",
+			"convtools.toml:1:1: error: \"kb\" has to be a table, not a datetime [KC001]",
 		},
 		{
 			"KB-1 topic is no table", one("kb.topic = 'x'\n"), nil,
-			"convtools.toml:1:4: error: \"kb.topic\" must be a table, not a string [KC004]\n  hint: write [kb.topic.<id>] above the keys of a topic",
+			"convtools.toml:1:4: error: \"topic\" in [kb] has to be a table, not a string [KC001]",
 		},
 		{
 			"KB-1 a topic is no table", one("kb.topic.p = 'docs'\n"), nil,
-			"convtools.toml:1:10: error: \"kb.topic.p\" must be a table, not a string [KC004]\n  hint: write [kb.topic.p] above the keys of a topic",
+			"convtools.toml:1:10: error: \"p\" in [kb.topic] has to be a table, not a string [KC001]",
 		},
 		{
 			"KB-1 double brackets", one("[[kb.topic.p]]\nsubjects = 'p'\n"), nil,
-			"convtools.toml:1:12: error: \"kb.topic.p\" must be a table, not an array of tables [KC004]\n  hint: write [kb.topic.p], with one pair of brackets",
+			"convtools.toml:1:12: error: \"p\" in [kb.topic] has to be a table, not an array of tables [KC001]",
 		},
 		{
 			"KB-1 other keys of kb", one("[kb]\ntopics.p.subjects = 'p'\n[kb.project]\nsubjects = 'p'\n"), nil,
 			`the configuration of the knowledge base has 2 problems:
-convtools.toml:2:1: error: unknown key "topics" in kb [KC003]
+convtools.toml:2:1: error: unknown key "topics" in [kb] [KC001]
   hint: did you mean "topic"?
-convtools.toml:3:5: error: unknown key "project" in kb [KC003]
-  hint: topics stand under [kb.topic.<id>]`,
+convtools.toml:3:5: error: unknown key "project" in [kb] [KC001]
+  hint: known here: topic`,
 		},
 		{
 			"KB-1 a topic without kb",
 			map[string]string{".jp/kb.toml": "[topic.p]\nsubjects = 'p'\n"},
 			nil,
-			".jp/kb.toml:1:2: error: unknown key \"topic\" in this file [KC003]\n  hint: topics stand under [kb.topic.<id>]",
+			".jp/kb.toml:1:2: error: unknown key \"topic\" [KC001]\n  hint: topics stand under [kb.topic.<id>]",
 		},
 		{
 			"KB-1 a misspelt table", one("[Kb.topic.p]\nsubjects = 'p'\n"), nil,
-			"convtools.toml:1:2: error: unknown key \"Kb\", which is not read [KC003]\n  hint: did you mean [kb]?",
-		},
-		{
-			"A-19 topics in the assistant's table", one("[assistant.kb.topic.p]\nsubjects = 'p'\n"), nil,
-			"convtools.toml:1:2: error: unknown key \"assistant\", which is not read [KC003]\n  hint: topics stand under [kb.topic.<id>]",
+			"convtools.toml:1:2: error: unknown key \"Kb\" [KC001]\n  hint: did you mean [kb]?",
 		},
 		{
 			"KB-3 a topic without subjects", one("[kb.topic.p]\ntitle = 'x'\n[kb.topic.q]\nenable = false\n"), nil,
@@ -96,37 +89,31 @@ convtools.toml:3:11: error: topic "q" has no subjects [KC005]
   hint: add subjects = ".jp/kb/q", the directory of its files relative to the workspace`,
 		},
 		{
-			"KB-3 in no layer",
-			map[string]string{".jp/config.toml": "kb.topic.p.learned = ['a']", "convtools.toml": "[kb.topic.p]\n"},
-			nil,
-			"the configuration of the knowledge base has 2 problems:\n.jp/config.toml:1:1: warning: JP does not start with topics in its own configuration: kb is a key that it does not know [KC013]\n  hint: move them to .jp/kb.toml\n.jp/config.toml:1:10: error: topic \"p\" has no subjects [KC005]\n  hint: add subjects = \".jp/kb/p\", the directory of its files relative to the workspace",
-		},
-		{
 			"KB-3 not said twice, nor hidden by another", one("[kb.topic.p]\nsubjects = 1\n[kb.topic.q]\n"), nil,
 			`the configuration of the knowledge base has 2 problems:
-convtools.toml:2:1: error: subjects of topic "p" must be a string, not an integer [KC004]
+convtools.toml:2:1: error: "subjects" in [kb.topic.p] has to be a string, not an integer [KC001]
 convtools.toml:3:11: error: topic "q" has no subjects [KC005]
   hint: add subjects = ".jp/kb/q", the directory of its files relative to the workspace`,
 		},
 		{
 			"A-18 an id that TOML wants in quotes", one("[kb.topic.a]\nsubjects = 'a'\n[kb.topic.ü]\n"), nil,
-			"convtools.toml:3:11: error: expected '.' or ']' to end table name, but got 'ü' instead [KC002]",
+			"convtools.toml:3:11: error: expected '.' or ']' to end table name, but got 'ü' instead [KC001]",
 		},
 		{
 			"A-18 ids", one("['kb'.topic.'a b']\nsubjects = 'p'\nfoo = 1\n[kb.topic.'a.b']\n[kb.topic.'']\n[kb.topic.'ü']\n[kb.topic.a.b]\n[kb.topic.a]\nsubjects = 'a'"), nil,
 			`the configuration of the knowledge base has 6 problems:
 convtools.toml:1:13: error: "a b" cannot be the id of a topic [KC007]
   hint: use letters, digits, _ and -
-convtools.toml:3:1: error: unknown key "foo" in topic "a b" [KC003]
-  hint: known here: enable, title, introduction, description, subjects, learned, disabled
+convtools.toml:3:1: error: unknown key "foo" in [kb.topic.a b] [KC001]
+  hint: known here: description, disabled, enable, introduction, learned, subjects, title
 convtools.toml:4:11: error: "a.b" cannot be the id of a topic [KC007]
   hint: use letters, digits, _ and -
 convtools.toml:5:11: error: "" cannot be the id of a topic [KC007]
   hint: use letters, digits, _ and -
 convtools.toml:6:11: error: "ü" cannot be the id of a topic [KC007]
   hint: use letters, digits, _ and -
-convtools.toml:7:13: error: unknown key "b" in topic "a" [KC003]
-  hint: a topic has no tables, and its id no dot`,
+convtools.toml:7:13: error: unknown key "b" in [kb.topic.a] [KC001]
+  hint: known here: description, disabled, enable, introduction, learned, subjects, title`,
 		},
 		{
 			"A-18 an id that is too long", one("[kb.topic." + strings.Repeat("x", 65) + "]\n"), nil,
@@ -135,9 +122,9 @@ convtools.toml:7:13: error: unknown key "b" in topic "a" [KC003]
 		{
 			"empty patterns", one("[kb.topic.p]\nsubjects = 'p'\nlearned = ['a', '']\ndisabled = [\n  ' ',\n]\n"), nil,
 			`the configuration of the knowledge base has 2 problems:
-convtools.toml:3:17: error: learned of topic "p" has an empty pattern [KC008]
+convtools.toml:3:17: error: "" in learned of topic "p" is an empty pattern [KC008]
   hint: remove it; ** is for all subjects
-convtools.toml:5:3: error: disabled of topic "p" has an empty pattern [KC008]
+convtools.toml:5:3: error: " " in disabled of topic "p" is an empty pattern [KC008]
   hint: remove it; ** is for all subjects`,
 		},
 		{
@@ -153,8 +140,7 @@ convtools.toml:5:346: error: "./a\\/" in disabled of topic "p" is no valid patte
 		},
 		{
 			"A-5 too much work", one("[kb.topic.p]\nsubjects = 'p'\ndisabled = [\n  'a',\n" + tooMuch() + "]\n"), nil,
-			`convtools.toml:13:3: error: the patterns in disabled of topic "p" stand for too much together, with their { }, to be tried [KC009]
-  hint: one pattern can be for many subjects: dir/** is for all below dir`,
+			"convtools.toml:13:3: error: the patterns in disabled of topic \"p\" stand for too much together, with their { }, to be tried [KC009]\n  hint: one pattern can be for many subjects: dir/** is for all below dir",
 		},
 		{
 			"A-18 a malformed pattern", one(project),
@@ -165,48 +151,39 @@ convtools.toml:5:346: error: "./a\\/" in disabled of topic "p" is no valid patte
 		},
 		{
 			"TOML", one("[kb.topic.p]\nsubjects = p\n"), nil,
-			"convtools.toml:2:12: error: expected value but found \"p\" instead [KC002]",
+			"convtools.toml:2:12: error: expected value but found \"p\" instead [KC001]",
 		},
 		{
 			"TOML after a byte order mark", one("\ufeff[kb.topic.p\n"), nil,
-			"convtools.toml:1:12: error: expected '.' or ']' to end table name, but got '\\n' instead [KC002]",
+			"convtools.toml:1:12: error: expected '.' or ']' to end table name, but got '\\n' instead [KC001]",
 		},
 		{
 			"the same table twice", one("[kb.topic.p]\nsubjects = 'p'\n[kb.topic.p]\n"), nil,
-			"convtools.toml:3:2: error: Key 'kb.topic.p' has already been defined [KC002]",
+			"convtools.toml:3:2: error: Key 'kb.topic.p' has already been defined [KC001]",
 		},
 		{
 			"not UTF-8", one("[kb.topic.p]\ntitle = 'caf\xe9'\n"), nil,
-			"convtools.toml:2:13: error: this is not valid UTF-8 [KC002]\n  hint: save the file as UTF-8",
+			"convtools.toml:2:13: error: this is not valid UTF-8 [KC001]",
 		},
 		{
 			"what is broken makes nothing else missing",
 			map[string]string{".jp/kb.toml": "kb", "convtools.toml": "[kb.topic.q]\n"},
 			[]string{"p/x", "r"},
-			`the configuration of the knowledge base has 2 problems:
-.jp/kb.toml:1:2: error: unexpected EOF; expected key separator '=' [KC002]
--k: error: "r" does not say which subjects of the topic; TOPIC/GLOB is expected [KC011]
-  hint: topics: q`,
+			".jp/kb.toml:1:2: error: unexpected EOF; expected key separator '=' [KC001]",
 		},
 		{
 			"problems of several files, in the order of files",
 			map[string]string{
-				".jp/config.toml": "[kb.topic.other]\nx = 1\n", ".jp/kb.toml": "y = 1\n", "convtools.toml": "z = 1\n" + project,
+				".jp/kb.toml": "y = 1\n", "convtools.toml": "z = 1\n" + project,
 			},
 			[]string{"projekt/a"},
-			`the configuration of the knowledge base has 6 problems:
-.jp/config.toml:1:2: warning: JP does not start with topics in its own configuration: kb is a key that it does not know [KC013]
-  hint: move them to .jp/kb.toml
-.jp/config.toml:1:11: error: topic "other" has no subjects [KC005]
-  hint: add subjects = ".jp/kb/other", the directory of its files relative to the workspace
-.jp/config.toml:2:1: error: unknown key "x" in topic "other" [KC003]
-  hint: known here: enable, title, introduction, description, subjects, learned, disabled
-.jp/kb.toml:1:1: error: unknown key "y" in this file [KC003]
+			`the configuration of the knowledge base has 3 problems:
+.jp/kb.toml:1:1: warning: unknown key "y" [KC001]
   hint: known here: kb
-convtools.toml:1:1: warning: unknown key "z", which is not read [KC003]
+convtools.toml:1:1: warning: unknown key "z" [KC001]
   hint: known here: kb, mcp, model, session
 -k: error: there is no topic "projekt" [KC012]
-  hint: did you mean "project"? topics: other, project`,
+  hint: did you mean "project"? topics: project`,
 		},
 		{
 			"A-18 no slash", one(project),
@@ -349,34 +326,14 @@ title = 'NOTES'
 			"KB-1 another table, which is no matter for topics",
 			map[string]string{"convtools.toml": "colour = 1\n[kb.topic.p]\nsubjects = 'p'\n[modle.x]\n"},
 			[]string{
-				"convtools.toml:1:1: warning: unknown key \"colour\", which is not read [KC003]\n  hint: known here: kb, mcp, model, session",
-				"convtools.toml:4:2: warning: unknown key \"modle\", which is not read [KC003]\n  hint: did you mean [model]?",
+				"convtools.toml:1:1: warning: unknown key \"colour\" [KC001]\n  hint: known here: kb, mcp, model, session",
+				"convtools.toml:4:2: warning: unknown key \"modle\" [KC001]\n  hint: did you mean [model]?",
 			},
 		},
 		{
 			"A-25 not of disabled topics",
 			map[string]string{"convtools.toml": "[kb.topic.a]\nenable = false\nsubjects = 'a'\ntitle = 'T'\n[kb.topic.b]\nsubjects = 'b'\ntitle = 'T'\n[kb.topic.c]\nsubjects = 'c'\ntitle = 'a'\n"},
 			nil,
-		},
-		{
-			"A-19 topics of JP's assistant",
-			map[string]string{".jp/config.toml": "[assistant]\nname = 'x'\n[assistant.kb.topic.p]\nsubjects = 'p'\n"},
-			[]string{".jp/config.toml:3:12: warning: assistant.kb is not read [KC013]\n  hint: topics stand under [kb.topic.<id>], best in .jp/kb.toml"},
-		},
-		{
-			"A-19 topics that keep JP from starting",
-			map[string]string{".jp/config.toml": "[assistant]\nname = 'x'\n[kb.topic.p]\nsubjects = 'p'\n"},
-			[]string{".jp/config.toml:3:2: warning: JP does not start with topics in its own configuration: kb is a key that it does not know [KC013]\n  hint: move them to .jp/kb.toml"},
-		},
-		{
-			"A-19 JP's configuration is broken, and has no topics",
-			map[string]string{".jp/config.toml": "# kb: later\n[assistant\nkbs = 1\n", "convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n"},
-			[]string{".jp/config.toml:2:11: warning: expected '.' or ']' to end table name, but got '\\n' instead [KC002]"},
-		},
-		{
-			"A-19 JP's configuration has a line that JP alone reads, and no topics",
-			map[string]string{".jp/config.toml": "prompt = 'backbone" + strings.Repeat(" ", maxLine) + "'\n", "convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n"},
-			[]string{".jp/config.toml:1:1: warning: the line has more than 32768 bytes [KC002]"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -385,15 +342,6 @@ title = 'NOTES'
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// JP's own configuration is JP's to judge as long as it says nothing of topics.
-func TestJPConfigWithoutTopics(t *testing.T) {
-	t.Parallel()
-	mustLoad(t, map[string]string{".jp/config.toml": "this is not TOML \xff"})
-	for _, topics := range []string{"[kb.topic.p]\nthis is not TOML", "x\n  [ \"kb\".topic.p ]\n", "\ufeffkb = {\n", "kb.topic.p.disabled = ['a'\n", "\xff\n[[kb]]"} {
-		loadError(t, map[string]string{".jp/config.toml": topics})
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // A FIFO must not keep anybody waiting, whatever it stands in for.
 func TestFIFO(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"convtools.toml", ".jp/kb.toml", ".jp/config.toml", ".jp", userTopics} {
+	for _, name := range []string{"convtools.toml", ".jp/kb.toml", ".jp", userTopics} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorkspace(t, map[string]string{"convtools.toml": "", ".jp/x": "", "~/.config/convtools/x": ""})

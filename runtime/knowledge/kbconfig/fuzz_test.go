@@ -43,7 +43,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, src string) {
-		if err := os.WriteFile(filepath.Join(dir, convtoolsFile), []byte(src), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "convtools.toml"), []byte(src), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		config, err := Load(Options{Dir: dir, Knowledge: []string{"p/added/**"}})
@@ -65,14 +65,11 @@ func FuzzLoad(f *testing.F) {
 
 func checkDiagnostics(t *testing.T, src string, list diag.List) {
 	t.Helper()
-	if len(list) > maxDiagnostics+1 {
-		t.Errorf("%d diagnostics", len(list))
-	}
 	for _, d := range list {
 		if d.Rule == "" || d.Message == "" || strings.Contains(d.Message, "\n") {
 			t.Errorf("not a diagnostic: %+v", d)
 		}
-		checkPlace(t, src, Position{d.File, d.Span})
+		checkPlace(t, src, Position{File: d.File, Span: d.Span})
 	}
 }
 
@@ -82,7 +79,7 @@ func checkPlace(t *testing.T, src string, at Position) {
 	if at.Line == 0 {
 		return
 	}
-	if at.File != convtoolsFile || at.Line > len(lines) || at.Col < 1 || at.Col > utf8.RuneCountInString(lines[at.Line-1])+1 {
+	if at.File != "convtools.toml" || at.Line > len(lines) || at.Col < 1 || at.Col > utf8.RuneCountInString(lines[at.Line-1])+1 {
 		t.Errorf("%s is no place in %q", at, src)
 	}
 }

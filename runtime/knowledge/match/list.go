@@ -23,13 +23,17 @@ func compileList(topic string, patterns []string) (entries []entry, bad int) {
 	for i, pattern := range patterns {
 		e := entry{pattern: pattern, forms: spellings(topic, pattern)}
 		for _, form := range e.forms {
-			compiled, err := globsOf(form)
+			if !hasMeta(form) {
+				continue
+			}
+			g, err := compile(form)
 			if err != nil {
 				return entries, i
 			}
-			e.globs = append(e.globs, compiled...)
+			e.globs = append(e.globs, g)
+			globs += g.alternatives
 		}
-		if globs += len(e.globs); globs > maxListGlobs {
+		if globs > maxListGlobs {
 			return entries, i
 		}
 		entries = append(entries, e)
@@ -48,7 +52,7 @@ func TooMuch(topic string, patterns []string) int {
 // or nil. What has no character of globs in it is a name, and every name is valid.
 func Validate(pattern string) error {
 	for _, form := range []string{pattern, bare(pattern)} {
-		if _, err := globsOf(form); err != nil {
+		if _, err := compile(form); hasMeta(form) && err != nil {
 			return err
 		}
 	}
@@ -59,8 +63,11 @@ func (e *entry) covers(s *subjects.Subject) bool {
 	if slices.ContainsFunc(e.forms, func(form string) bool { return rank(s, form) >= 0 }) {
 		return true
 	}
-	if path := subjects.NFC(s.Path); len(e.globs) > 0 && matchAny(e.globs, s.Name, s.Slug, s.PathSlug, stem(path), path) {
-		return true
+	path := subjects.NFC(s.Path)
+	for i := range e.globs {
+		if matchAny(&e.globs[i], s.Name, s.Slug, s.PathSlug, stem(path), path) {
+			return true
+		}
 	}
 	for i := range s.Targets {
 		if e.covers(&s.Targets[i]) {

@@ -15,7 +15,6 @@ package match
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -34,6 +33,8 @@ const (
 	// maxNear is for how many of a call's misses a name like them is looked for: each
 	// costs a comparison with every subject.
 	maxNear = 8
+	// interval is after how many subjects it is looked whether anybody waits still.
+	interval = 1024
 )
 
 // Set is the subjects of one topic and what its configuration says of them. It
@@ -68,19 +69,6 @@ type Result struct {
 	AlreadyLearned []int
 	// Missed are the patterns that match nothing, in the order in which they came.
 	Missed []Miss
-	// Ambiguous are the patterns that were taken as names, and as globs would match
-	// other subjects too.
-	Ambiguous []Ambiguity
-}
-
-// Ambiguity is a pattern that is the name of a subject and a glob.
-type Ambiguity struct {
-	Pattern string
-	// Others is how many subjects the glob matches that do not have the name.
-	Others int
-	// Glob is the same glob written so that it is no name; empty where there is no
-	// simple way.
-	Glob string
 }
 
 // Miss is a pattern that matches nothing.
@@ -108,7 +96,10 @@ func New(ctx context.Context, topic string, all []subjects.Subject, disabled, le
 	}
 	for _, e := range entries {
 		hit := false
-		for i := range until(ctx, len(all)) {
+		for i := range all {
+			if i%interval == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			if !(hit && s.disabled[i]) && e.covers(&all[i]) {
 				s.disabled[i], hit = true, true
 			}
@@ -220,13 +211,6 @@ func (s *Set) resolve(ctx context.Context, patterns []string, skipLearned bool, 
 			}
 		}
 		result.Literal = byName && len(patterns) == 1 && len(found) == 1
-		if byName && hasMeta(pattern) {
-			others, _ := s.globbed(ctx, pattern, &globs)
-			others = slices.DeleteFunc(others, func(i int) bool { return known(i) || slices.Contains(found, i) })
-			if len(others) > 0 {
-				result.Ambiguous = append(result.Ambiguous, Ambiguity{pattern, len(others), s.asGlob(pattern)})
-			}
-		}
 		onlyKnown := !slices.ContainsFunc(found, func(i int) bool { return !known(i) })
 		for _, i := range found {
 			switch {
@@ -242,27 +226,6 @@ func (s *Set) resolve(ctx context.Context, patterns []string, skipLearned bool, 
 		}
 	}
 	return result
-}
-
-// until yields 0 to n-1, as long as the context has not ended.
-func until(ctx context.Context, n int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := range n {
-			if i%1024 == 0 && ctx.Err() != nil || !yield(i) {
-				return
-			}
-		}
-	}
-}
-
-// asGlob returns a glob in braces, which stands for the same but is the name of
-// nothing, or else nothing.
-func (s *Set) asGlob(pattern string) string {
-	glob := "{" + pattern + "}"
-	if strings.Contains(pattern, ",") || len(glob) > maxPatternBytes || s.named(glob) != nil {
-		return ""
-	}
-	return glob
 }
 
 // spellings returns the pattern in NFC, and what is left of it without what people put
@@ -383,11 +346,14 @@ func (s *Set) globbed(ctx context.Context, pattern string, globs *int) (found []
 		if err != nil {
 			return nil, err.Error()
 		}
-		if *globs -= len(compiled); *globs < 0 {
+		if *globs -= compiled.alternatives; *globs < 0 {
 			return nil, "was not tried: the { } of the call stand for too much together; use fewer of them, or ask for it in another call"
 		}
-		for n := range until(ctx, len(s.visible)) {
-			if i := s.visible[n]; matchAny(compiled, s.all[i].Slug, s.all[i].PathSlug) {
+		for n, i := range s.visible {
+			if n%interval == 0 && ctx.Err() != nil {
+				return nil, ""
+			}
+			if matchAny(&compiled, s.all[i].Slug, s.all[i].PathSlug) {
 				found = append(found, i)
 			}
 		}
@@ -398,17 +364,12 @@ func (s *Set) globbed(ctx context.Context, pattern string, globs *int) (found []
 	return nil, ""
 }
 
-// matchAny reports whether one of the globs matches one of the names. Most often a
-// name is the same as the one before it.
-func matchAny(globs []glob, names ...string) bool {
-	for _, g := range globs {
-		for n, name := range names {
-			if n > 0 && name == names[n-1] {
-				continue
-			}
-			if g.match(name) {
-				return true
-			}
+// matchAny reports whether a glob matches one of the names. Most often a name is the
+// same as the one before it.
+func matchAny(g *glob, names ...string) bool {
+	for n, name := range names {
+		if (n == 0 || name != names[n-1]) && g.match(name) {
+			return true
 		}
 	}
 	return false

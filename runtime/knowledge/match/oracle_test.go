@@ -1,9 +1,12 @@
 package match_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -12,182 +15,14 @@ import (
 // code with the package, nor its cutting of names into components.
 
 // oracleGlob says whether a pattern matches a name, and false for ok when the
-// pattern cannot be read.
+// pattern cannot be read. What matches is the library's affair; dir/** is what is in the folder.
 func oracleGlob(pattern, name string) (matched, ok bool) {
-	patterns, ok := oracleBraces(pattern)
-	if !ok || len(patterns) > 64 || len(pattern) > 256 || !utf8.ValidString(pattern) {
+	pattern = strings.TrimRight(pattern, "/")
+	if len(pattern) > 256 || !utf8.ValidString(pattern) || !doublestar.ValidatePattern(pattern) {
 		return false, false
 	}
-	for _, p := range patterns {
-		// Reading to the end finds what is malformed wherever it stands.
-		if !oracleReadable(p) {
-			return false, false
-		}
-	}
-	for _, p := range patterns {
-		// dir/**/ is dir/**, which is what is in the folder.
-		if dir := strings.TrimSuffix(p, "/"); dir == "**" || strings.HasSuffix(dir, "/**") {
-			p = dir + "/*"
-		}
-		if oracleMatch(p, name, true) {
-			matched = true
-		}
-	}
-	return matched, true
-}
-
-func oracleReadable(p string) bool {
-	for p != "" {
-		switch p[0] {
-		case '\\':
-			if len(p) == 1 {
-				return false
-			}
-			p = p[2:]
-		case '[':
-			_, rest, ok := oracleClass(p, 'x')
-			if !ok {
-				return false
-			}
-			p = rest
-		default:
-			p = p[1:]
-		}
-	}
-	return true
-}
-
-// oracleClass says whether the class that p begins with holds r.
-func oracleClass(p string, r rune) (holds bool, rest string, ok bool) {
-	p = p[1:]
-	negated := strings.HasPrefix(p, "!") || strings.HasPrefix(p, "^")
-	if negated {
-		p = p[1:]
-	}
-	if strings.HasPrefix(p, "]") {
-		return false, "", false
-	}
-	for !strings.HasPrefix(p, "]") {
-		var lo, hi rune
-		if lo, p, ok = oracleClassRune(p); !ok {
-			return false, "", false
-		}
-		hi = lo
-		if len(p) > 1 && p[0] == '-' && p[1] != ']' {
-			if hi, p, ok = oracleClassRune(p[1:]); !ok {
-				return false, "", false
-			}
-		}
-		holds = holds || lo <= r && r <= hi
-	}
-	return holds != negated && r != '/', p[1:], true
-}
-
-func oracleClassRune(p string) (r rune, rest string, ok bool) {
-	p = strings.TrimPrefix(p, `\`)
-	if p == "" {
-		return 0, "", false
-	}
-	r, size := utf8.DecodeRuneInString(p)
-	return r, p[size:], r != utf8.RuneError || size > 1
-}
-
-// oracleMatch matches a readable pattern without braces. start says that p is at
-// the start of a component.
-func oracleMatch(p, name string, start bool) bool {
-	switch {
-	case p == "":
-		return name == ""
-	case start && strings.HasPrefix(p, "**/"):
-		if oracleMatch(p[3:], name, true) {
-			return true
-		}
-		slash := strings.IndexByte(name, '/')
-		return slash >= 0 && oracleMatch(p, name[slash+1:], true)
-	case p[0] == '*':
-		for i := 0; ; i++ {
-			if oracleMatch(p[1:], name[i:], false) {
-				return true
-			}
-			if i == len(name) || name[i] == '/' {
-				return false
-			}
-		}
-	}
-	r, size := utf8.DecodeRuneInString(name)
-	switch p[0] {
-	case '?':
-		return name != "" && r != '/' && oracleMatch(p[1:], name[size:], false)
-	case '[':
-		holds, rest, _ := oracleClass(p, r)
-		return name != "" && holds && oracleMatch(rest, name[size:], false)
-	case '\\':
-		p = p[1:]
-	}
-	return name != "" && p[0] == name[0] && oracleMatch(p[1:], name[1:], p[0] == '/')
-}
-
-// oracleBraces writes out the first group of braces, and then what comes of it.
-func oracleBraces(p string) ([]string, bool) {
-	for i := 0; i < len(p); i++ {
-		switch p[i] {
-		case '\\':
-			i++
-		case '[':
-			_, rest, ok := oracleClass(p[i:], 'x')
-			if !ok {
-				return nil, false
-			}
-			i = len(p) - len(rest) - 1
-		case '{':
-			parts, rest, ok := oracleGroup(p[i+1:])
-			if !ok {
-				return nil, false
-			}
-			var all []string
-			for _, part := range parts {
-				more, ok := oracleBraces(p[:i] + part + rest)
-				if !ok || len(all) > 64 {
-					return nil, false
-				}
-				all = append(all, more...)
-			}
-			return all, true
-		}
-	}
-	return []string{p}, true
-}
-
-// oracleGroup reads alternatives up to the } that closes them.
-func oracleGroup(p string) (parts []string, rest string, ok bool) {
-	part, depth := "", 0
-	for i := 0; i < len(p); i++ {
-		switch {
-		case p[i] == '\\' && i+1 < len(p):
-			part += p[i : i+2]
-			i++
-			continue
-		case p[i] == '[':
-			_, after, ok := oracleClass(p[i:], 'x')
-			if !ok {
-				return nil, "", false
-			}
-			part += p[i : len(p)-len(after)]
-			i = len(p) - len(after) - 1
-			continue
-		case p[i] == '{':
-			depth++
-		case p[i] == '}' && depth == 0:
-			return append(parts, part), p[i+1:], true
-		case p[i] == '}':
-			depth--
-		case p[i] == ',' && depth == 0:
-			parts, part = append(parts, part), ""
-			continue
-		}
-		part += p[i : i+1]
-	}
-	return nil, "", false
+	pattern = regexp.MustCompile(`/\*\*(,|}|$)`).ReplaceAllString(pattern, "/**/*$1")
+	return doublestar.MatchUnvalidated(pattern, name), true
 }
 
 // oracle is a topic by the rules as they are written.

@@ -8,6 +8,9 @@ import (
 
 type descriptionCase struct{ name, data, want string }
 
+// refused is what is wanted of what is no YAML.
+const refused = "refused"
+
 func descriptions() []descriptionCase {
 	front := func(yaml string) string { return "---\nname: x\n" + yaml + "\n---\n# Body\n" }
 	return []descriptionCase{
@@ -15,7 +18,7 @@ func descriptions() []descriptionCase {
 		{"first key", "---\ndescription: a\n---\n", "a"},
 		{"line breaks of Windows", "---\r\ndescription: a\r\nname: x\r\n---\r\n", "a"},
 		{"byte order mark", "\ufeff---\ndescription: a\n---", "a"},
-		{"plain with a colon, which YAML refuses", front("description: Use when: the user asks"), "Use when: the user asks"},
+		{"plain with a colon, which YAML refuses", front("description: Use when: the user asks"), refused},
 		{"plain with a comment", front("description: a #b # c"), "a"},
 		{"plain with a hash inside", front("description: C#and F#."), "C#and F#."},
 		{"plain on more lines", front("description: one\n  two\n\n  three"), "one two three"},
@@ -23,23 +26,23 @@ func descriptions() []descriptionCase {
 		{"plain with quotes inside", front(`description: the "x" tool's`), `the "x" tool's`},
 		{"double quotes", front(`description: "a \"b\" \\ \u00e9\x41\n c" # d`), `a "b" \ éA c`},
 		{"double quotes on more lines", front("description: \"a\n  b\""), "a b"},
-		{"double quotes that do not end", front(`description: "a b`), "a b"},
-		{"an escape that is none", front(`description: "C:\dir \u12"`), `C:\dir \u12`},
+		{"double quotes that do not end", front(`description: "a b`), refused},
+		{"an escape that is none", front(`description: "C:\dir \u12"`), refused},
 		{"single quotes", front(`description: 'it''s # here' # x`), "it's # here"},
-		{"single quotes that do not end", front(`description: 'it`), "it"},
+		{"single quotes that do not end", front(`description: 'it`), refused},
 		{"folded", front("description: >\n  one\n  two\n\n  three\nlicense: MIT"), "one two three"},
 		{"folded, without last line break", front("description: >-  # note\n  one # two\n  three"), "one # two three"},
 		{"literal with indentation", front("description: |2+\n    one\n  two"), "one two"},
-		{"not a block", front("description: |one"), "|one"},
+		{"not a block", front("description: |one"), refused},
 		{"tabs", front("description:\tone\ttwo"), "one two"},
 		{"space before the colon", front("description : a"), "a"},
 		{"quoted key", front(`"description": a`), "a"},
-		{"the first of two", front("description: a\ndescription: b"), "a"},
+		{"the first of two", front("description: a\ndescription: b"), refused},
 		{"null", front("description: ~"), ""},
 		{"null as word", front("description: null"), ""},
 		{"nothing", front("description:"), ""},
 		{"only a comment", front("description: # a"), ""},
-		{"no space behind the colon", front("description:a"), ""},
+		{"no space behind the colon", front("description:a"), refused},
 		{"key of something else", front("metadata:\n  description: a"), ""},
 		{"longer key", front("descriptions: a"), ""},
 		{"front matter ends with dots", "---\ndescription: a\n...\nb", "a"},
@@ -52,8 +55,8 @@ func descriptions() []descriptionCase {
 		{"controls", front("description: a\x1b[0m\u202eb\xff"), "a␛[0m\\u{202E}b\ufffd"},
 		{"as long as may be", front("description: " + strings.Repeat("é", 1024)), strings.Repeat("é", 1024)},
 		{"too long", front("description: " + strings.Repeat("é", 1025)), strings.Repeat("é", 1023) + "…"},
-		{"front matter as large as may be", "---\ndescription: a\n#" + strings.Repeat("x", 64<<10-25) + "\n---\n", "a"},
-		{"front matter too large", "---\ndescription: a\n#" + strings.Repeat("x", 64<<10) + "\n---\n", ""},
+		{"front matter as large as may be", "---\ndescription: a\n#" + strings.Repeat("x", 8<<10-25) + "\n---\n", "a"},
+		{"front matter too large", "---\ndescription: a\n#" + strings.Repeat("x", 8<<10) + "\n---\n", ""},
 	}
 }
 
@@ -62,35 +65,12 @@ func TestDescription(t *testing.T) {
 	for _, test := range descriptions() {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if got := ReadFrontMatter([]byte(test.data)).Description; got != test.want {
-				t.Errorf("%q, want %q", got, test.want)
+			got, err := DescriptionOf([]byte(test.data))
+			if err != nil && got == "" {
+				got = refused
 			}
-		})
-	}
-}
-
-func TestSkillName(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name, data string
-		want       FrontMatter
-	}{
-		{"plain", "---\nname: pdf\n---\n", FrontMatter{Name: "pdf", NameLine: 2}},
-		{"behind others", "---\ndescription: >\n  a\n\nname: \"pdf\" # x\n---\n", FrontMatter{Name: "pdf", NameLine: 5, Description: "a"}},
-		{"line breaks of Windows", "\ufeff---\r\nname: pdf\r\n---\r\n", FrontMatter{Name: "pdf", NameLine: 2}},
-		{"name of something else", "---\nmetadata:\n  name: other\nname: pdf\n---\n", FrontMatter{Name: "pdf", NameLine: 4}},
-		{"only of something else", "---\nmetadata:\n  name: other\n---\n", FrontMatter{}},
-		{"in a description", "---\ndescription: |\n  name: other\n---\n", FrontMatter{Description: "name: other"}},
-		{"the first of two", "---\nname: a\nname: b\n---\n", FrontMatter{Name: "a", NameLine: 2}},
-		{"indented dashes end nothing", "---\ndescription: |\n  ---\nname: pdf\n---\n", FrontMatter{Name: "pdf", NameLine: 4, Description: "---"}},
-		{"nothing", "---\nname:\n---\n", FrontMatter{NameLine: 2}},
-		{"behind front matter", "---\nx: y\n---\nname: pdf\n", FrontMatter{}},
-		{"front matter does not end", "---\nname: pdf\n", FrontMatter{}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if got := ReadFrontMatter([]byte(test.data)); got != test.want {
-				t.Errorf("%+v, want %+v", got, test.want)
+			if got != test.want {
+				t.Errorf("%q, %v, want %q", got, err, test.want)
 			}
 		})
 	}
@@ -100,14 +80,14 @@ func TestSkillName(t *testing.T) {
 func TestDescriptionIsBounded(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
-	for _, unit := range []string{" \n", "description:\n", " #\n", `\x`, "'", "- \n", " \u202e\n"} {
+	for _, unit := range []string{" \n", "description:\n", " #\n", `\x`, "'", "- \n", "- ", " \u202e\n", "[", "{a: ", "? ", "&a *a ", "a:\n ", "!!x "} {
 		for _, head := range []string{"", "description: ", "description: |\n", "description: \"", "description: '"} {
 			body := "---\n" + head
 			body += strings.Repeat(unit, (maxFrontMatter-len(body)-8)/len(unit)) + "\n---\n"
-			ReadFrontMatter([]byte(body))
+			_, _ = DescriptionOf([]byte(body))
 		}
 	}
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("took %v", took)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,6 +23,8 @@ const (
 	// maxEntries is how many entries of directories are looked at, subjects and
 	// everything else.
 	maxEntries = 2 * maxSubjects
+	// maxLinks is how many links are followed: each is compared with all files.
+	maxLinks = 1000
 )
 
 // Warning is something in a topic's directory that the scan left out.
@@ -43,14 +46,13 @@ type Tree struct {
 	// Dirs are the paths of the directories below the topic's that were looked into.
 	Dirs []string
 
-	root   *os.Root
-	opener opener // of [Tree.Read]
+	root *os.Root
 }
 
 // Scan finds the subjects of a topic in its directory and below, and opens none of
 // them. The directory is the tree's from then on, and closed where there is an
-// error. Relative links to files inside it are
-// followed, unless these are in ".git"; all other links, everything that is neither a file nor a directory,
+// error. Relative links to files that the scan found are
+// followed; all other links, everything that is neither a file nor a directory,
 // and what is beyond the limits (16 levels, 20,000 files) become warnings. ".git"
 // is passed over.
 func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
@@ -63,10 +65,7 @@ func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
 }
 
 // Close releases the directory. Nothing can be read from the tree afterwards.
-func (t *Tree) Close() error {
-	t.opener.close()
-	return t.root.Close()
-}
+func (t *Tree) Close() error { return t.root.Close() }
 
 // errStop ends a walk.
 var errStop = errors.New("stop")
@@ -75,22 +74,18 @@ var errStop = errors.New("stop")
 // those of the directories in it, both in byte order.
 type walker struct {
 	root *os.Root
-	// enter reports whether a directory is looked into; nil is for all.
-	enter func(dir string) bool
 
 	maxSubjects, maxEntries int
 
-	entries  int                 // that were looked at
-	files    []string            // in the order in which they were visited
-	dirs     []string            // below the root, in the same order
-	links    map[string][]string // where files that are links lead to
+	entries  int      // that were looked at
+	files    []string // in the order in which they were visited
+	links    []string
+	dirs     []string // below the root, in the same order
 	warnings []Warning
-	// incomplete reports that there is more than could be read, or may be.
-	incomplete bool
 }
 
 func newWalker(root *os.Root) *walker {
-	return &walker{root: root, maxSubjects: maxSubjects, maxEntries: maxEntries, links: map[string][]string{}}
+	return &walker{root: root, maxSubjects: maxSubjects, maxEntries: maxEntries}
 }
 
 // tree visits everything.
@@ -100,11 +95,12 @@ func (w *walker) tree(ctx context.Context) (*Tree, error) {
 	}
 	all := make([]Subject, len(w.files))
 	for i, path := range w.files {
-		all[i] = newSubject(path, w.links[path])
+		all[i] = newSubject(path, nil)
 	}
+	all = append(all, w.follow()...)
 	nameAll(all)
 	slices.SortFunc(w.warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
-	return &Tree{Subjects: all, Warnings: w.warnings, Dirs: w.dirs, root: w.root, opener: opener{tree: w.root}}, nil
+	return &Tree{Subjects: all, Warnings: w.warnings, Dirs: w.dirs, root: w.root}, nil
 }
 
 func (w *walker) warn(path, reason string) { w.warnings = append(w.warnings, Warning{path, reason}) }
@@ -122,7 +118,6 @@ func (w *walker) dir(ctx context.Context, dir string, level int) error {
 		return nil // It was removed after its parent was read.
 	}
 	if err != nil {
-		w.incomplete = true
 		w.warn(dir, "cannot be read: "+cause(err))
 	}
 	prefix := ""
@@ -150,9 +145,6 @@ func (w *walker) dir(ctx context.Context, dir string, level int) error {
 			continue
 		}
 		sub := prefix + e.Name()
-		if w.enter != nil && !w.enter(sub) {
-			continue
-		}
 		if level == maxDepth {
 			w.warn(sub, fmt.Sprintf("is left out: it is a directory on level %d, and its files would be deeper than that", maxDepth))
 			continue
@@ -175,31 +167,67 @@ func (w *walker) read(dir string) ([]fs.DirEntry, error) {
 
 // entry visits what is not a directory.
 func (w *walker) entry(kind fs.FileMode, path string) error {
-	var targets []string
-	if kind&fs.ModeSymlink != 0 {
-		var refused string
-		if targets, refused = follow(w.root, path); refused != "" {
-			w.warn(path, refused)
-			return nil
-		}
-		kind = 0
-	}
-	if kind != 0 {
-		w.warn(path, "is left out: "+notAFile(kind))
-		return nil
-	}
-	if len(w.files) == w.maxSubjects {
+	switch {
+	case len(w.files)+len(w.links) == w.maxSubjects:
 		return w.full("has more than %d files, and how many more is not known; what comes after those is left out. Name a smaller directory", w.maxSubjects)
-	}
-	w.files = append(w.files, path)
-	if targets != nil {
-		w.links[path] = targets
+	case kind == 0:
+		w.files = append(w.files, path)
+	case kind&fs.ModeSymlink == 0:
+		w.warn(path, "is left out: "+notAFile(kind))
+	case len(w.links) == maxLinks:
+		w.warn(path, fmt.Sprintf("is a link, of which no more than %d are followed", maxLinks))
+	default:
+		w.links = append(w.links, path)
 	}
 	return nil
 }
 
+// follow returns the links that lead to files which were found, as subjects.
+func (w *walker) follow() (all []Subject) {
+	if len(w.links) == 0 {
+		return nil
+	}
+	files := make([]fs.FileInfo, len(w.files))
+	for i, path := range w.files {
+		files[i], _ = w.root.Lstat(path) // one that is gone is no target
+	}
+	for _, path := range w.links {
+		info, err := w.root.Stat(path)
+		var targets []string
+		for i, file := range files {
+			if err == nil && file != nil && os.SameFile(info, file) {
+				targets = append(targets, w.files[i])
+			}
+		}
+		switch {
+		case err != nil:
+			w.warn(path, w.refused(path, err))
+		case info.IsDir():
+			w.warn(path, "is a link to a directory, and those are not followed")
+		case !info.Mode().IsRegular():
+			w.warn(path, "is a link to "+strings.TrimPrefix(notAFile(info.Mode()), "it is "))
+		case targets == nil:
+			w.warn(path, "is a link to a file that is no subject of the topic")
+		default:
+			all = append(all, newSubject(path, targets))
+		}
+	}
+	return all
+}
+
+// refused says why a link is not followed.
+func (w *walker) refused(path string, err error) string {
+	target, linkErr := w.root.Readlink(path)
+	switch {
+	case linkErr == nil && (filepath.IsAbs(target) || strings.HasPrefix(target, "/")):
+		return "is a link with an absolute target; only relative links to files in the topic's directory are followed"
+	case errors.Is(err, fs.ErrNotExist):
+		return "is a link to nothing"
+	}
+	return "is a link that cannot be followed in the topic's directory: " + cause(err)
+}
+
 func (w *walker) full(reason string, limit int) error {
-	w.incomplete = true
 	w.warn(".", fmt.Sprintf(reason, limit))
 	return errStop
 }

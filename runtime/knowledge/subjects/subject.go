@@ -41,8 +41,8 @@ type Subject struct {
 	// Hidden reports whether a component of Path or of a target's begins with a dot: the
 	// subject is not listed and matches no pattern, but can be asked for by its slug.
 	Hidden bool
-	// Targets are what a link leads to, one after the other where links lead to
-	// links, and last a file. What holds for one of them holds for the link: a file
+	// Targets are the files that a link leads to: one, or several where one file has several
+	// names. What holds for one of them holds for the link: a file
 	// cannot be disabled and be read by another name. They have all names that the
 	// files may have: Name is the path, and Slug the folder's for every SKILL.md.
 	Targets []Subject

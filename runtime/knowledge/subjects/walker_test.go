@@ -71,30 +71,3 @@ func TestLimits(t *testing.T) {
 		})
 	}
 }
-
-// Finding a slug reads the folders on the way to it and no others.
-func TestFindLooksOnlyOnTheWay(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for _, name := range []string{"a/b/c.md", "a/other/1/c.md", "a/other/2/c.md", "z"} {
-		full := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(full, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	tree, ok := Find(t.Context(), root, []string{"a/b/c"})
-	if !ok || len(tree.Subjects) != 1 || tree.Subjects[0].Path != "a/b/c.md" {
-		t.Fatalf("found %+v", tree)
-	}
-	if diff := cmp.Diff([]string{"a", "a/b"}, tree.Dirs); diff != "" {
-		t.Errorf("looked into (-want +got):\n%s", diff)
-	}
-}

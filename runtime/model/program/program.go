@@ -1,7 +1,7 @@
 // Package program is a model that runs a command for each response, such as the exec mode of another agent.
 //
 // The command gets the request on standard input and writes the answer to standard output. It ends with exit code 0;
-// any other is an error, of which the last useful line on standard error is shown. It is started without a shell, in a process
+// any other is an error, of which the beginning and the end of standard error are shown. It is started without a shell, in a process
 // group of its own, and that group is killed when the request is cancelled or takes too long. Tools are not offered to
 // it: the answer is a text.
 //
@@ -31,7 +31,6 @@ package program
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -106,8 +105,8 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	}
 	if result.ExitCode != 0 {
 		failure.Message = fmt.Sprintf("the command ended with exit code %d", result.ExitCode)
-		if reason := usefulLine(result.Stderr); reason != "" {
-			failure.Message += " (on stderr: " + reason + ")"
+		if said := outline(result.Stderr); said != "" {
+			failure.Message += " (on stderr: " + said + ")"
 		}
 		return model.Response{}, failure
 	}
@@ -158,32 +157,21 @@ func said(stdout []byte) (string, error) {
 // maxShown is how many characters of what a command has said are shown.
 const maxShown = 300
 
-// usefulLine returns the last line that tells of an error, or else the last one that does not only say where a log is, safe
-// to show.
-func usefulLine(stderr []byte) string {
-	has := func(line string, words ...string) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(line, word) })
-	}
-	useful := ""
-	for _, line := range slices.Backward(strings.Split(string(stderr), "\n")) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "{") {
-			if line = messageOf(line); line != "" {
-				useful = line
-				break
-			}
-		}
-		lower := strings.ToLower(line)
-		if has(lower, "log") && has(lower, "written to", "saved to", "found in", "found at") {
-			continue
-		}
-		if strings.HasPrefix(lower, "no ") || has(lower, "error", "fatal", "panic", "fail", "cannot", "could not", "unable", "denied", "refused",
-			"invalid", "missing", "unknown", "expired", "not found", "no such", "not logged in", "unauthorized", "limit") {
-			useful = line
+// outline returns how what a command has said on standard error begins and ends, or the last error in JSON there, safe to
+// show.
+func outline(stderr []byte) string {
+	said := string(stderr)
+	for _, line := range slices.Backward(strings.Split(said, "\n")) {
+		if message := messageOf(line); message != "" {
+			said = message
 			break
 		}
-		useful = cmp.Or(useful, line)
 	}
-	return text.Line(text.Cut(strings.Join(strings.Fields(useful), " "), maxShown))
+	shown := []rune(strings.Join(strings.Fields(said), " "))
+	if len(shown) > maxShown {
+		shown = slices.Concat(shown[:maxShown/2], []rune(" … "), shown[len(shown)-maxShown/2:])
+	}
+	return text.Line(string(shown))
 }
 
 // messageOf returns the message of an error in JSON as jp --format=json prints it, with what belongs to it; empty where

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -35,40 +36,15 @@ func (t *try) again(failure *model.Error, attempt int) bool {
 	return failure.Temporary && !t.streamed && attempt < maxAttempts && failure.RetryAfter <= maxRetryAfter
 }
 
-// once makes one attempt, or two where a server refuses what it need not know or a key that has expired.
+// once makes one attempt, or two where a server refuses a key that may have expired.
 func (t *try) once(ctx context.Context) (reply, error) {
-	t.request.flat = t.model.flat.Load()
 	reply, err := t.post(ctx)
 	failure := (*model.Error)(nil)
-	if !errors.As(err, &failure) || t.streamed {
-		return reply, err
-	}
-	switch {
-	case failure.Status == http.StatusUnauthorized && t.model.options.Key != nil && !t.fresh:
+	if errors.As(err, &failure) && failure.Status == http.StatusUnauthorized && t.model.options.Key != nil && !t.fresh {
 		t.fresh = true
 		return t.post(ctx)
-	case (failure.Status == http.StatusBadRequest || failure.Status == http.StatusUnprocessableEntity) &&
-		t.model.options.API == Responses && !t.request.flat && t.request.namespaced():
-		// The error of a server without namespaces has no form of its own. One that refuses the request for another
-		// reason refuses it again.
-		t.request.flat = true
-		reply, err := t.post(ctx)
-		if err == nil {
-			t.model.flat.Store(true)
-		}
-		return reply, err
 	}
 	return reply, err
-}
-
-// namespaced reports whether a tool has a namespace.
-func (r request) namespaced() bool {
-	for _, tool := range r.Tools {
-		if _, _, ok := model.Member(tool.Name); ok {
-			return true
-		}
-	}
-	return false
 }
 
 // post sends the request and reads the response.
@@ -87,8 +63,12 @@ func (t *try) post(ctx context.Context) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("writing the request: %w", err)
 	}
-	watched, watch := newWatch(ctx, m.clock, m.options.Silence)
-	defer watch.stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, maxDuration, errDuration)
+	defer cancel()
+	watched, stall := context.WithCancelCause(ctx)
+	defer stall(nil)
+	quiet := time.AfterFunc(m.options.Silence, func() { stall(errSilence) })
+	defer quiet.Stop()
 	r, err := http.NewRequestWithContext(watched, http.MethodPost, m.options.BaseURL+m.wire.path(), bytes.NewReader(encoded))
 	if err != nil {
 		return reply{}, fmt.Errorf("preparing the request: %w", err)
@@ -102,11 +82,15 @@ func (t *try) post(ctx context.Context) (reply, error) {
 		return reply{}, presentable(broken(watched, err, false), key)
 	}
 	defer response.Body.Close()
-	watch.reset()
+	quiet.Reset(m.options.Silence)
 	if response.StatusCode != http.StatusOK {
 		return reply{}, presentable(t.refused(response), key)
 	}
-	got, err := t.read(watched, &watchedReader{r: response.Body, watch: watch})
+	got, err := t.read(watched, readerFunc(func(p []byte) (int, error) {
+		n, err := response.Body.Read(p)
+		quiet.Reset(m.options.Silence)
+		return n, err
+	}))
 	if failure := (*model.Error)(nil); errors.As(err, &failure) {
 		failure.RequestID = requestID(response.Header)
 	}
@@ -124,36 +108,34 @@ func encode(v any) ([]byte, error) {
 
 // read reads the events of a response up to its end.
 func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
-	limited := &io.LimitedReader{R: body, N: t.model.bounds.bytes}
-	events := newEventReader(limited, t.model.bounds.event)
+	limited := &io.LimitedReader{R: body, N: t.model.most}
 	decoder := t.model.wire.decode(t.names, t.delta)
-	for range t.model.bounds.events {
-		data, err := events.next()
-		if err != nil {
-			got, whole := decoder.response()
-			switch {
-			case errors.Is(err, errEventTooLarge) || limited.N <= 0:
-				return usageOf(got), tooLarge()
-			case !errors.Is(err, io.EOF):
-				return usageOf(got), broken(ctx, err, true)
-			case whole:
-				return t.finish(got)
-			}
-			return usageOf(got), &model.Error{Code: model.CodeCut, Temporary: true, Message: "the server ended the response before its end"}
+	end := false
+	var err error
+	for data, readErr := range events(limited) {
+		switch {
+		case errors.Is(readErr, bufio.ErrTooLong):
+			err = tooLarge()
+		case readErr != nil:
+			err = broken(ctx, readErr, true)
+		default:
+			end, err = decoder.event(data)
 		}
-		if end, err := decoder.event(data); end || err != nil {
-			got, _ := decoder.response()
-			if err != nil {
-				return usageOf(got), err
-			}
-			return t.finish(got)
-		}
-		if decoder.kept() > t.model.bounds.kept {
+		if end || err != nil {
 			break
 		}
 	}
-	got, _ := decoder.response()
-	return usageOf(got), tooLarge()
+	got, whole := decoder.response()
+	switch {
+	case err == nil && limited.N <= 0 && !end:
+		err = tooLarge()
+	case err == nil && !whole:
+		err = &model.Error{Code: model.CodeCut, Temporary: true, Message: "the server ended the response before its end"}
+	}
+	if err != nil {
+		return usageOf(got), err
+	}
+	return t.finish(got)
 }
 
 func tooLarge() error {
@@ -230,7 +212,7 @@ func (t *try) refused(r *http.Response) error {
 	said.Status = 0 // the real one counts
 	failure := said.failure()
 	failure.Status, failure.RequestID = r.StatusCode, requestID(r.Header)
-	failure.RetryAfter = retryAfter(r.Header, t.model.clock.Now())
+	failure.RetryAfter = retryAfter(r.Header)
 	said.classify(failure, r.StatusCode)
 	if retry, err := strconv.ParseBool(r.Header.Get("x-should-retry")); err == nil {
 		failure.Temporary = retry
@@ -338,25 +320,15 @@ func requestID(h http.Header) string {
 	return cmp.Or(h.Get("x-request-id"), h.Get("request-id"))
 }
 
-// retryAfter returns how long a provider wants to be left alone (RFC 9110, 10.2.3; retry-after-ms is OpenAI's own).
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	wait := time.Duration(0)
-	if ms, err := strconv.ParseFloat(h.Get("retry-after-ms"), 64); err == nil {
-		wait = inRange(ms / 1000)
-	} else if s, err := strconv.ParseFloat(h.Get("retry-after"), 64); err == nil {
-		wait = inRange(s)
-	} else if at, err := http.ParseTime(h.Get("retry-after")); err == nil {
-		wait = at.Sub(now)
+// retryAfter returns how long a provider wants to be left alone (RFC 9110, 10.2.3).
+func retryAfter(h http.Header) time.Duration {
+	if seconds, err := strconv.ParseFloat(h.Get("retry-after"), 64); err == nil && seconds > 0 {
+		return time.Duration(min(seconds, 1e6) * float64(time.Second))
 	}
-	return max(wait, 0)
-}
-
-// inRange returns a number of seconds that fits into a duration.
-func inRange(seconds float64) time.Duration {
-	if !(seconds > 0) { // not a number neither
-		return 0
+	if at, err := http.ParseTime(h.Get("retry-after")); err == nil {
+		return max(time.Until(at), 0)
 	}
-	return time.Duration(min(seconds, 1e6) * float64(time.Second))
+	return 0
 }
 
 var (
@@ -364,45 +336,6 @@ var (
 	errDuration = errors.New("the response has taken too long")
 )
 
-// watch ends a context when nothing has happened for a while, or all has taken too long.
-type watch struct {
-	clock   Clock
-	silence time.Duration
-	cancel  context.CancelCauseFunc
-	quiet   func() bool
-	whole   func() bool
-}
+type readerFunc func([]byte) (int, error)
 
-func newWatch(ctx context.Context, clock Clock, silence time.Duration) (context.Context, *watch) {
-	watched, cancel := context.WithCancelCause(ctx)
-	w := &watch{clock: clock, silence: silence, cancel: cancel}
-	w.quiet = clock.After(silence, func() { cancel(errSilence) })
-	w.whole = clock.After(maxDuration, func() { cancel(errDuration) })
-	return watched, w
-}
-
-func (w *watch) reset() {
-	if w.quiet() {
-		w.quiet = w.clock.After(w.silence, func() { w.cancel(errSilence) })
-	}
-}
-
-func (w *watch) stop() {
-	w.quiet()
-	w.whole()
-	w.cancel(nil)
-}
-
-// watchedReader resets a watch with every byte.
-type watchedReader struct {
-	r     io.Reader
-	watch *watch
-}
-
-func (r *watchedReader) Read(p []byte) (int, error) {
-	n, err := r.r.Read(p)
-	if n > 0 {
-		r.watch.reset()
-	}
-	return n, err
-}
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

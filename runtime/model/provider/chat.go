@@ -163,15 +163,14 @@ func (chat) decode(names model.Names, delta func(string)) decoder {
 const done = "[DONE]"
 
 type chatDecoder struct {
-	names     model.Names
-	delta     func(string)
-	text      strings.Builder
-	reasoning map[string]*strings.Builder // by the names of its fields
-	calls     []*chatCall
-	finish    string
-	ended     bool
-	usage     model.Usage
-	bytes     int // of the texts, the reasoning and the calls
+	names              model.Names
+	delta              func(string)
+	text               strings.Builder
+	reasoning, thought strings.Builder // some servers have one, some the other
+	calls              []*chatCall
+	finish             string
+	ended              bool
+	usage              model.Usage
 }
 
 // chatCall is a call in the making.
@@ -214,11 +213,10 @@ func (d *chatDecoder) event(data []byte) (bool, error) {
 		return false, nil
 	}
 	choice := chunk.Choices[0]
-	d.think("reasoning", choice.Delta.Reasoning)
-	d.think("reasoning_content", choice.Delta.Thought)
+	d.reasoning.WriteString(choice.Delta.Reasoning)
+	d.thought.WriteString(choice.Delta.Thought)
 	for _, text := range []string{choice.Delta.Content, choice.Delta.Refusal} {
 		d.text.WriteString(text)
-		d.bytes += len(text)
 		d.delta(text)
 	}
 	for _, call := range choice.Delta.Calls {
@@ -234,22 +232,6 @@ func (d *chatDecoder) event(data []byte) (bool, error) {
 	}
 	return false, nil
 }
-
-func (d *chatDecoder) think(field, text string) {
-	if text == "" {
-		return
-	}
-	if d.reasoning == nil {
-		d.reasoning = map[string]*strings.Builder{}
-	}
-	if d.reasoning[field] == nil {
-		d.reasoning[field] = &strings.Builder{}
-	}
-	d.reasoning[field].WriteString(text)
-	d.bytes += len(text)
-}
-
-func (d *chatDecoder) kept() int { return d.bytes }
 
 // call takes a piece of a call. Pieces belong together by their index. Some servers have no index, or the same one for
 // all calls, and send each call whole: there an id begins a new one.
@@ -273,9 +255,6 @@ func (d *chatDecoder) call(piece map[string]json.RawMessage) error {
 		}
 	}
 	if call == nil || id != "" && call.id != "" && call.id != id {
-		if len(d.calls) >= maxItems {
-			return tooLarge()
-		}
 		call = &chatCall{index: index, extra: map[string]json.RawMessage{}}
 		d.calls = append(d.calls, call)
 	}
@@ -286,21 +265,18 @@ func (d *chatDecoder) call(piece map[string]json.RawMessage) error {
 		call.name += function.Name
 	}
 	call.arguments.WriteString(function.Arguments)
-	for _, raw := range piece {
-		d.bytes += len(raw)
-	}
 	maps.Copy(call.extra, piece)
 	return nil
 }
 
 func (d *chatDecoder) response() (reply, bool) {
 	r := reply{usage: d.usage, truncated: d.finish == "length"}
-	if len(d.reasoning) > 0 {
-		thought := map[string]string{}
-		for field, text := range d.reasoning {
-			thought[field] = text.String()
-		}
-		if raw, err := encode(thought); err == nil {
+	if d.reasoning.Len()+d.thought.Len() > 0 {
+		thinking := struct {
+			Reasoning string `json:"reasoning,omitempty"`
+			Thought   string `json:"reasoning_content,omitempty"`
+		}{d.reasoning.String(), d.thought.String()}
+		if raw, err := encode(thinking); err == nil {
 			r.items = append(r.items, model.Item{Kind: model.Reasoning, Raw: string(raw)})
 		}
 	}
@@ -309,7 +285,7 @@ func (d *chatDecoder) response() (reply, bool) {
 	}
 	for _, call := range d.calls {
 		item := model.Item{
-			Kind: model.ToolCall, CallID: call.id, Name: d.names.Canonical("", call.name), Wire: call.name,
+			Kind: model.ToolCall, CallID: call.id, Name: d.names.Canonical(call.name), Wire: call.name,
 			Arguments: call.arguments.String(),
 		}
 		for _, ours := range []string{"index", "id", "type", "function"} {

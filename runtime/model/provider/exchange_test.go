@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -58,8 +59,6 @@ func histories() map[string]history {
 			{output("call_1", `{"conversation_id":"5f0c","last_assistant_message":"The first."}`), {Kind: model.ToolOutput, CallID: "call_2", Output: "no such page", Failed: true}},
 			{user("Sure?")},
 		}},
-		// The server has no namespaces, which it says by refusing them.
-		"flat": {request: withTools, inputs: [][]model.Item{{user("Ask somebody.")}, {output("call_1", "The first.")}}},
 		"images": {inputs: [][]model.Item{{{Kind: model.UserMessage, Parts: []model.Part{
 			{Text: "What is this?"}, {ImageURL: "data:image/png;base64,iVBORw0KGgo="}, {ImageURL: "https://example.com/a.jpg"},
 		}}}}},
@@ -166,13 +165,14 @@ func exchange(t *testing.T, api provider.API, file string, h history, requests b
 	}))
 	defer server.Close()
 	options := provider.Options{
-		Name: "test", API: api, BaseURL: server.URL + "/v1", Model: "some-model", Clock: &clock{},
+		Name: "test", API: api, BaseURL: server.URL + "/v1", Model: "some-model",
 		Key: func(context.Context, bool) (string, error) { return "KEY", nil },
 	}
 	if h.options != nil {
 		h.options(&options)
 	}
 	m := provider.New(options)
+	m.Wait(func(context.Context, time.Duration) error { return nil })
 	request := h.request
 	for _, input := range h.inputs {
 		request.Items = append(request.Items, input...)

@@ -2,39 +2,29 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"io"
+	"time"
 
 	"github.com/convtools/convtools/runtime/model"
 )
 
 // Bound has a model read less of a response than it does otherwise.
-func (m *Model) Bound(bytes int64, event, events int) {
-	m.bounds.bytes, m.bounds.event, m.bounds.events = bytes, event, events
-}
+func (m *Model) Bound(bytes int64) { m.most = bytes }
 
-// ReadEvents returns the events of a stream, each as its data, and whether the stream was read to
-// its end.
-func ReadEvents(r io.Reader, most int) (events []string, whole bool) {
-	reader := newEventReader(r, most)
-	for {
-		e, err := reader.next()
-		if err != nil {
-			return events, errors.Is(err, io.EOF)
-		}
-		events = append(events, string(e))
+// Wait has a model wait between attempts as a test wants.
+func (m *Model) Wait(wait func(context.Context, time.Duration) error) { m.wait = wait }
+
+// ReadEvents returns the events of a stream, each as its data.
+func ReadEvents(r io.Reader) (all []string) {
+	for data := range events(r) {
+		all = append(all, string(data))
 	}
+	return all
 }
 
 // Decode returns what an interface makes of a stream.
 func Decode(api API, stream io.Reader) (model.Response, error) {
-	return DecodeKeeping(api, stream, defaultBounds().kept)
-}
-
-// DecodeKeeping is Decode, with a bound on the bytes that are kept.
-func DecodeKeeping(api API, stream io.Reader, kept int) (model.Response, error) {
 	m := New(Options{API: api, Model: "m"})
-	m.bounds.kept = kept
 	names, err := model.NamesOf(nil)
 	if err != nil {
 		return model.Response{}, err

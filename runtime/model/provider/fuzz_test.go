@@ -9,26 +9,24 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"slices"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/convtools/convtools/runtime/model"
-	"github.com/convtools/convtools/runtime/model/modeltest"
 	"github.com/convtools/convtools/runtime/model/provider"
 )
 
 // eventsOf is the oracle: it has the whole stream at once.
 func eventsOf(stream string) []string {
-	stream = strings.TrimPrefix(stream, "\ufeff")
-	stream = strings.ReplaceAll(strings.ReplaceAll(stream, "\r\n", "\n"), "\r", "\n")
-	lines := strings.Split(stream, "\n")
 	var events []string
 	var data []string
-	for _, line := range lines[:len(lines)-1] { // the last one has no end
+	for line := range strings.Lines(stream) {
+		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		field, value, _ := strings.Cut(line, ":")
 		value = strings.TrimPrefix(value, " ")
 		switch {
@@ -54,15 +52,9 @@ func FuzzEvents(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream string) {
 		want := eventsOf(stream)
 		for name, r := range map[string]io.Reader{"whole": strings.NewReader(stream), "bytes": iotest.OneByteReader(strings.NewReader(stream))} {
-			got, whole := provider.ReadEvents(r, len(stream)+1)
-			if diff := cmp.Diff(want, got); diff != "" || !whole {
+			if diff := cmp.Diff(want, provider.ReadEvents(r)); diff != "" {
 				t.Errorf("%s: (-want +got):\n%s", name, diff)
 			}
-		}
-		// With a bound there are fewer events, and none that is longer.
-		got, whole := provider.ReadEvents(strings.NewReader(stream), 8)
-		if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) || whole && len(got) != len(want) {
-			t.Errorf("with a bound: %q, without %q", got, want)
 		}
 	})
 }
@@ -70,13 +62,21 @@ func FuzzEvents(f *testing.F) {
 // FuzzDecode decodes any stream as any interface: it is a response or an error of this package, and of a response each
 // call has an id of its own.
 func FuzzDecode(f *testing.F) {
-	answer := modeltest.Answer{
-		Thinking: "Hm.", Pieces: []string{"a", "b"}, Usage: modeltest.Usage{Input: 3, Cached: 1, Output: 2},
-		Calls: []modeltest.Call{{ID: "c1", Name: "conv.create", Args: `{"a":1}`}, {ID: "c2", Name: "x", Args: "{}"}},
-	}
-	for _, fault := range []modeltest.Fault{modeltest.None, modeltest.Ended, modeltest.BadJSON, modeltest.FailedInside, modeltest.Twice} {
-		for i, stream := range streams(f, answer, fault) {
-			f.Add(byte(i), stream)
+	for i, api := range apis() {
+		files, err := filepath.Glob(filepath.Join("testdata", string(api), "*.txtar"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range files {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			for _, section := range archive.Files {
+				if strings.HasPrefix(section.Name, "stream") {
+					f.Add(byte(i), section.Data)
+				}
+			}
 		}
 	}
 	for i := range byte(3) {
@@ -105,46 +105,6 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
-}
-
-// streams returns what the strict provider sends for an answer, in the order of apis.
-func streams(tb testing.TB, answer modeltest.Answer, fault modeltest.Fault) [][]byte {
-	tb.Helper()
-	answer.Fault = fault
-	server := &modeltest.Server{Answer: modeltest.Sequence(answer)}
-	url, err := server.Start()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer server.Close()
-	return [][]byte{
-		post(tb, url+"/responses", `{"model":"m","stream":true,"store":false,"input":[{"role":"user","content":"x"}]}`),
-		post(tb, url+"/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}]}`),
-		post(tb, url+"/messages", `{"model":"m","stream":true,"max_tokens":5,"messages":[{"role":"user","content":"x"}]}`),
-	}
-}
-
-func post(tb testing.TB, url, body string) []byte {
-	tb.Helper()
-	r, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	for key, value := range map[string]string{
-		"Content-Type": "application/json", "Authorization": "Bearer " + modeltest.Key, "x-api-key": modeltest.Key, "anthropic-version": "2023-06-01",
-	} {
-		r.Header.Set(key, value)
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer response.Body.Close()
-	stream, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
-		tb.Fatal(response.Status, string(stream), err)
-	}
-	return stream
 }
 
 // What servers send that are compatible in their own way.
@@ -199,56 +159,6 @@ func TestCompatible(t *testing.T) {
 		})
 	}
 }
-
-// A response that grows without end is not kept to the end, whatever it consists of.
-func TestKeptIsBounded(t *testing.T) {
-	t.Parallel()
-	const kept, piece = 64 << 10, 1 << 10
-	x := strings.Repeat("x", piece)
-	chat := func(delta string) string { return `data: {"choices":[{"delta":` + delta + "}]}\n\n" }
-	block := func(kind, delta string) (string, string) {
-		return `data: {"type":"content_block_start","index":0,"content_block":{"type":"` + kind + `","id":"a","name":"a"}}` + "\n\n",
-			`data: {"type":"content_block_delta","index":0,"delta":` + delta + "}\n\n"
-	}
-	for name, test := range map[string]struct {
-		api          provider.API
-		first, again string
-	}{
-		"text":      {provider.Chat, "", chat(`{"content":"` + x + `"}`)},
-		"refusal":   {provider.Chat, "", chat(`{"refusal":"` + x + `"}`)},
-		"reasoning": {provider.Chat, "", chat(`{"reasoning_content":"` + x + `"}`)},
-		"arguments": {provider.Chat, chat(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"a"}}]}`), chat(`{"tool_calls":[{"index":0,"function":{"arguments":"` + x + `"}}]}`)},
-		"calls":     {provider.Chat, "", chat(`{"tool_calls":[{"function":{"name":"a"},"extra":"` + x + `"}]}`)},
-		"items":     {provider.Responses, "", `data: {"type":"response.output_item.done","item":{"type":"thought","text":"` + x + `"}}` + "\n\n"},
-	} {
-		t.Run(name+"/"+string(test.api), func(t *testing.T) { boundedStream(t, test.api, test.first, test.again, kept) })
-	}
-	for kind, delta := range map[string]string{"text": `{"text":"` + x + `"}`, "tool_use": `{"partial_json":"` + x + `"}`, "thinking": `{"thinking":"` + x + `"}`, "other": `{"citation":"` + x + `"}`} {
-		first, again := block(kind, delta)
-		t.Run(kind+"/messages", func(t *testing.T) { boundedStream(t, provider.Messages, first, again, kept) })
-	}
-}
-
-// boundedStream decodes a stream in which the same comes again and again, and checks that not much more than kept is read.
-func boundedStream(t *testing.T, api provider.API, first, again string, kept int) {
-	read := 0
-	endless := readerFunc(func(p []byte) (int, error) {
-		n := copy(p, again[read%len(again):])
-		read += n
-		return n, nil
-	})
-	got, err := provider.DecodeKeeping(api, io.MultiReader(strings.NewReader(first), endless), kept)
-	if failure := (*model.Error)(nil); !errors.As(err, &failure) || failure.Code != model.CodeTooLarge || len(got.Items) > 0 {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if read > 2*kept {
-		t.Errorf("%d bytes are read of which %d are to be kept", read, kept)
-	}
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // The environment decides on proxies, as it does for other programs. It is read once in a process.
 func TestProxy(t *testing.T) {

@@ -140,10 +140,7 @@ type messagesDecoder struct {
 	usage  messagesUsage
 	stop   string
 	whole  bool
-	bytes  int // of the blocks
 }
-
-func (d *messagesDecoder) kept() int { return d.bytes }
 
 // messagesBlock is a block in the making.
 type messagesBlock struct {
@@ -159,7 +156,7 @@ func (d *messagesDecoder) event(data []byte) (bool, error) {
 	var event struct {
 		Type    string `json:"type"`
 		Message struct {
-			Usage messagesUsage `json:"usage"`
+			Usage *messagesUsage `json:"usage"`
 		} `json:"message"`
 		Index int                        `json:"index"`
 		Block map[string]json.RawMessage `json:"content_block"`
@@ -172,24 +169,17 @@ func (d *messagesDecoder) event(data []byte) (bool, error) {
 			Citation  json.RawMessage `json:"citation"`
 			Stop      string          `json:"stop_reason"`
 		} `json:"delta"`
-		Usage messagesUsage `json:"usage"`
-		Error providerError `json:"error"`
+		Usage *messagesUsage `json:"usage"`
+		Error providerError  `json:"error"`
 	}
+	event.Usage, event.Message.Usage = &d.usage, &d.usage
 	if err := json.Unmarshal(data, &event); err != nil {
 		return false, invalid("an event of the response is not the JSON of the Messages API")
-	}
-	d.usage.merge(event.Message.Usage)
-	d.usage.merge(event.Usage)
-	if strings.HasPrefix(event.Type, "content_block_") {
-		d.bytes += len(data) // with what is around a piece
 	}
 	switch event.Type {
 	case "content_block_start":
 		if event.Index != len(d.blocks) {
 			return false, invalid("the parts of the response are not in order")
-		}
-		if len(d.blocks) >= maxItems {
-			return false, tooLarge()
 		}
 		b := &messagesBlock{kind: stringOf(event.Block["type"]), fields: event.Block}
 		if b.kind == "" {
@@ -253,7 +243,7 @@ func (d *messagesDecoder) response() (reply, bool) {
 		item := model.Item{Kind: model.Reasoning}
 		if b.kind == "tool_use" {
 			item = model.Item{Kind: model.ToolCall, CallID: stringOf(b.fields["id"]), Wire: stringOf(b.fields["name"]), Arguments: b.text.String()}
-			item.Name = d.names.Canonical("", item.Wire)
+			item.Name = d.names.Canonical(item.Wire)
 			if item.Arguments == "" {
 				item.Arguments = "{}"
 				if input := string(b.fields["input"]); input != "" {
@@ -314,38 +304,19 @@ func rawBlocks(blocks ...*messagesBlock) string {
 
 // messagesUsage is usage as far as it is known; what comes later replaces what came before.
 type messagesUsage struct {
-	Input         *int64 `json:"input_tokens"`
-	Read          *int64 `json:"cache_read_input_tokens"`
-	Written       *int64 `json:"cache_creation_input_tokens"`
-	Output        *int64 `json:"output_tokens"`
-	OutputDetails struct {
-		Thinking *int64 `json:"thinking_tokens"`
+	Input   int64 `json:"input_tokens"`
+	Read    int64 `json:"cache_read_input_tokens"`
+	Written int64 `json:"cache_creation_input_tokens"`
+	Output  int64 `json:"output_tokens"`
+	Details struct {
+		Thinking int64 `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }
 
-func (u *messagesUsage) merge(v messagesUsage) {
-	for _, field := range []struct{ old, new **int64 }{
-		{&u.Input, &v.Input},
-		{&u.Read, &v.Read},
-		{&u.Written, &v.Written},
-		{&u.Output, &v.Output},
-		{&u.OutputDetails.Thinking, &v.OutputDetails.Thinking},
-	} {
-		if *field.new != nil {
-			*field.old = *field.new
-		}
-	}
-}
-
 func (u messagesUsage) usage() model.Usage {
-	n := func(tokens *int64) int64 {
-		if tokens == nil {
-			return 0
-		}
-		return max(*tokens, 0)
-	}
+	read := max(u.Read, 0)
 	return model.Usage{
-		InputTokens: n(u.Input) + n(u.Read) + n(u.Written), CachedTokens: n(u.Read),
-		OutputTokens: n(u.Output), ReasoningTokens: n(u.OutputDetails.Thinking),
+		InputTokens: max(u.Input, 0) + read + max(u.Written, 0), CachedTokens: read,
+		OutputTokens: max(u.Output, 0), ReasoningTokens: max(u.Details.Thinking, 0),
 	}
 }

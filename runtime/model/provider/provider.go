@@ -12,7 +12,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/convtools/convtools/runtime/model"
@@ -40,41 +39,15 @@ type Options struct {
 	MaxOutputTokens int64          // of a response; 0 is the provider's own limit
 	Request         map[string]any // what a request has besides what the interface needs
 	Silence         time.Duration  // how long the provider may send nothing; 0 is 5 minutes
-
-	Clock Clock // nil is the system's
-}
-
-// Clock is time and chance, for attempts to be repeated.
-type Clock interface {
-	Now() time.Time
-	// Wait returns after a duration, or with the error of a context that has ended.
-	Wait(context.Context, time.Duration) error
-	// After calls a function after a duration, unless it is stopped before.
-	After(time.Duration, func()) (stop func() bool)
-	// Random returns a number of at least 0 and below 1.
-	Random() float64
 }
 
 const (
 	maxAttempts   = 5
 	maxErrorBody  = 64 << 10  // bytes that are read of the body of an error
+	maxResponse   = 64 << 20  // bytes; the longest of today's models have some 128,000 tokens, each in an event of a few hundred
 	maxDuration   = time.Hour // of an attempt, however many bytes come
 	maxRetryAfter = 2 * time.Minute
-	maxItems      = 4096 // of a response
 )
-
-// bounds is how much of a response is read. The longest answers of today's models have some 128,000 tokens, each in an
-// event of its own of a few hundred bytes.
-type bounds struct {
-	bytes  int64 // of the stream
-	event  int   // bytes of an event
-	events int
-	kept   int // bytes of what the response is
-}
-
-func defaultBounds() bounds {
-	return bounds{bytes: 256 << 20, event: 16 << 20, events: 500_000, kept: 32 << 20}
-}
 
 // Reserved returns the keys of requests that are the package's own, so that Options.Request cannot have them.
 func Reserved() []string {
@@ -89,14 +62,13 @@ type Model struct {
 	options Options
 	wire    wire
 	client  *http.Client
-	clock   Clock
-	bounds  bounds
-	flat    atomic.Bool // the server does not know namespaces
+	most    int64                                      // bytes of a response
+	wait    func(context.Context, time.Duration) error // between attempts
 }
 
 // New returns a model. Nothing is sent before it is asked.
 func New(o Options) *Model {
-	m := &Model{options: o, clock: o.Clock, bounds: defaultBounds()}
+	m := &Model{options: o, most: maxResponse, wait: wait}
 	switch o.API {
 	case Responses:
 		m.wire = responses{}
@@ -104,9 +76,6 @@ func New(o Options) *Model {
 		m.wire = messages{}
 	default:
 		m.wire = chat{}
-	}
-	if m.clock == nil {
-		m.clock = systemClock{}
 	}
 	if m.options.Silence <= 0 {
 		m.options.Silence = 5 * time.Minute
@@ -132,16 +101,12 @@ type request struct {
 	model string
 	// from is what marks an item's Raw as this model's own.
 	from string
-	// flat is whether tools have flat names, in place of namespaces.
-	flat bool
 }
 
 // decoder reads the events of a response.
 type decoder interface {
 	// event takes the data of one event. It returns whether the response has ended.
 	event(data []byte) (end bool, err error)
-	// kept returns how many bytes are kept of the events, about.
-	kept() int
 	// response returns what the response was, after its last event. whole reports whether nothing of it is missing.
 	response() (r reply, whole bool)
 }
@@ -217,7 +182,7 @@ func (m *Model) ask(ctx context.Context, r model.Request, names model.Names, del
 		if !t.again(failure, attempt) {
 			return reply, failure
 		}
-		if err := m.clock.Wait(ctx, m.pause(attempt, failure.RetryAfter)); err != nil {
+		if err := m.wait(ctx, pause(attempt, failure.RetryAfter)); err != nil {
 			return reply, err
 		}
 	}
@@ -225,9 +190,9 @@ func (m *Model) ask(ctx context.Context, r model.Request, names model.Names, del
 
 // pause returns how long to wait after an attempt: longer after each, and not the same for all who were refused at
 // the same time.
-func (m *Model) pause(attempt int, wanted time.Duration) time.Duration {
+func pause(attempt int, wanted time.Duration) time.Duration {
 	backoff := min(500*time.Millisecond<<(attempt-1), 8*time.Second)
-	return max(wanted, backoff/2+time.Duration(m.clock.Random()*float64(backoff/2)))
+	return max(wanted, backoff/2+rand.N(backoff/2))
 }
 
 // from returns what marks the items that the model writes. Providers accept their own form of reasoning from the model
@@ -241,14 +206,8 @@ func add(a, b model.Usage) model.Usage {
 	}
 }
 
-type systemClock struct{}
-
-func (systemClock) Now() time.Time  { return time.Now() }
-func (systemClock) Random() float64 { return rand.Float64() }
-
-func (systemClock) After(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
-
-func (systemClock) Wait(ctx context.Context, d time.Duration) error {
+// wait returns after a duration, or with the error of a context that has ended.
+func wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

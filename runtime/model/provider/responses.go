@@ -46,25 +46,11 @@ func (responses) body(r request) fields {
 
 func responsesTools(r request) []fields {
 	var tools []fields
-	namespaces := map[string]fields{}
 	for _, tool := range r.Tools {
-		encoded := fields{
+		tools = append(tools, fields{
 			"type": "function", "name": model.Flat(tool.Name), "description": tool.Description,
 			"parameters": parameters(tool), "strict": false,
-		}
-		namespace, member, ok := model.Member(tool.Name)
-		if !ok || r.flat {
-			tools = append(tools, encoded)
-			continue
-		}
-		encoded["name"] = member
-		space, ok := namespaces[namespace]
-		if !ok {
-			space = fields{"type": "namespace", "name": namespace, "description": "The tools of " + namespace + ".", "tools": []fields{}}
-			namespaces[namespace] = space
-			tools = append(tools, space)
-		}
-		space["tools"] = append(space["tools"].([]fields), encoded)
+		})
 	}
 	if r.WebSearch {
 		tools = append(tools, fields{"type": webSearch})
@@ -95,11 +81,7 @@ func responsesInput(r request) []any {
 			set(call, "call_id", e.CallID)
 			set(call, "arguments", e.Arguments)
 			set(call, "name", model.Flat(e.Name))
-			delete(call, "namespace")
-			if namespace, member, ok := model.Member(e.Name); ok && !r.flat {
-				set(call, "namespace", namespace)
-				set(call, "name", member)
-			}
+			delete(call, "namespace") // of sessions of earlier versions
 			input = append(input, call)
 		case model.ToolOutput:
 			input = append(input, fields{"type": "function_call_output", "call_id": e.CallID, "output": e.Output})
@@ -129,12 +111,9 @@ type responsesDecoder struct {
 	delta func(string)
 	reply reply
 	whole bool
-	bytes int // of the items
 	// unpaired reports that there was reasoning which cannot be sent again.
 	unpaired bool
 }
-
-func (d *responsesDecoder) kept() int { return d.bytes }
 
 func (d *responsesDecoder) response() (reply, bool) { return d.reply, d.whole }
 
@@ -233,7 +212,6 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 	var item struct {
 		Type      string `json:"type"`
 		CallID    string `json:"call_id"`
-		Namespace string `json:"namespace"`
 		Name      string `json:"name"`
 		Arguments string `json:"arguments"`
 		Encrypted string `json:"encrypted_content"`
@@ -245,10 +223,6 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &item); err != nil || item.Type == "" {
 		return invalid("an item of the response is not the JSON of the Responses API")
 	}
-	if len(d.reply.items) >= maxItems {
-		return tooLarge()
-	}
-	d.bytes += len(raw)
 	decoded := model.Item{Kind: model.Reasoning, Raw: string(raw)}
 	switch item.Type {
 	case "message":
@@ -259,8 +233,7 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 		decoded.Kind, decoded.Parts = model.AgentMessage, []model.Part{{Text: text}}
 	case "function_call":
 		decoded.Kind, decoded.CallID, decoded.Arguments = model.ToolCall, item.CallID, item.Arguments
-		decoded.Name = d.names.Canonical(item.Namespace, item.Name)
-		decoded.Wire = wireName(item.Namespace, item.Name)
+		decoded.Name, decoded.Wire = d.names.Canonical(item.Name), item.Name
 	case "reasoning":
 		if item.Encrypted == "" && len(item.Content) == 0 {
 			d.unpaired = true
@@ -286,11 +259,4 @@ func withoutID(raw json.RawMessage) string {
 		return ""
 	}
 	return string(encoded)
-}
-
-func wireName(namespace, name string) string {
-	if namespace == "" {
-		return name
-	}
-	return namespace + "." + name
 }

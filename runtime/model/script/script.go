@@ -32,9 +32,6 @@
 //	match    the last input or output that is being answered contains this
 //	repeat   true: for all further responses too
 //	delay    how long the model takes before the first piece, as "250ms"
-//	pace     how long it takes before each further one
-//	usage    { input = 12, cached = 0, output = 34, reasoning = 0 }; without it a token is four bytes
-//	error    { code = "model_overloaded", message = "…", temporary = true }: after the pieces, the model fails
 //
 // In texts, and in texts within arguments, ${input} stands for the last input, ${output} for the last output of a tool,
 // ${output.KEY} for a text in the JSON object that this is, and ${output.2.KEY} for that of the second output of the
@@ -81,28 +78,12 @@ type response struct {
 	Match  string        `toml:"match"`
 	Repeat bool          `toml:"repeat"`
 	Delay  time.Duration `toml:"delay"`
-	Pace   time.Duration `toml:"pace"`
-	Usage  *usage        `toml:"usage"`
-	Error  *failure      `toml:"error"`
 }
 
 type call struct {
 	Tool      string `toml:"tool"`
 	Arguments any    `toml:"arguments"`
 	ID        string `toml:"id"`
-}
-
-type usage struct {
-	Input     int64 `toml:"input"`
-	Cached    int64 `toml:"cached"`
-	Output    int64 `toml:"output"`
-	Reasoning int64 `toml:"reasoning"`
-}
-
-type failure struct {
-	Code      string `toml:"code"`
-	Message   string `toml:"message"`
-	Temporary bool   `toml:"temporary"`
 }
 
 // Parse reads a script for a model that the configuration calls name. wait takes the time that the script wants; nil
@@ -138,8 +119,8 @@ func (r response) problem() string {
 	if r.Text != "" && r.Pieces != nil {
 		return "it has both text and pieces"
 	}
-	if r.Delay < 0 || r.Pace < 0 {
-		return "delay and pace cannot be negative"
+	if r.Delay < 0 {
+		return "delay cannot be negative"
 	}
 	for _, c := range r.Calls {
 		if c.Tool == "" {
@@ -165,17 +146,19 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Sample implements [model.Model].
+// Sample implements [model.Model]. Four bytes are a token.
 func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
-	if delta == nil {
-		delta = func(string) {}
-	}
 	h := read(r.Items)
 	next, err := m.next(h)
 	if err != nil {
-		return model.Response{}, m.fail(model.CodeScript, err.Error())
+		return model.Response{}, m.fail(err)
 	}
-	if err := m.pause(ctx, next.Delay); err != nil {
+	if next.Delay > 0 {
+		err = m.wait(ctx, next.Delay)
+	} else {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
 		return model.Response{}, err
 	}
 	pieces := next.Pieces
@@ -183,17 +166,14 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 		pieces = []string{next.Text}
 	}
 	said := ""
-	for i, piece := range pieces {
-		if piece, err = h.fill(piece); err != nil {
-			return model.Response{}, m.fail(model.CodeScript, err.Error())
-		}
-		if i > 0 {
-			if err := m.pause(ctx, next.Pace); err != nil {
-				return model.Response{}, err
-			}
+	for _, piece := range pieces {
+		if piece, err = h.fill(piece, plain); err != nil {
+			return model.Response{}, m.fail(err)
 		}
 		said += piece
-		delta(piece)
+		if delta != nil {
+			delta(piece)
+		}
 	}
 	var response model.Response
 	if said != "" {
@@ -205,31 +185,16 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 			item.CallID = "call_" + strconv.Itoa(h.calls+i+1)
 		}
 		if item.Arguments, err = h.arguments(c.Arguments); err != nil {
-			return model.Response{}, m.fail(model.CodeScript, err.Error())
+			return model.Response{}, m.fail(err)
 		}
 		response.Items = append(response.Items, item)
 	}
-	response.Usage = next.usage(r, response.Items)
-	if next.Error != nil {
-		e := m.fail(model.Code(next.Error.Code), next.Error.Message)
-		e.Temporary, e.Streamed = next.Error.Temporary, said != ""
-		return model.Response{Usage: response.Usage}, e
-	}
+	response.Usage = model.Usage{InputTokens: tokens(r.Items), OutputTokens: tokens(response.Items)}
 	return response, nil
 }
 
-func (m *Model) pause(ctx context.Context, d time.Duration) error {
-	if d > 0 {
-		return m.wait(ctx, d)
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
-func (m *Model) fail(code model.Code, message string) *model.Error {
-	return &model.Error{Model: m.name, Code: code, Message: message, Attempts: 1}
+func (m *Model) fail(err error) error {
+	return &model.Error{Model: m.name, Code: model.CodeScript, Message: err.Error(), Attempts: 1}
 }
 
 // next returns the response to a history.
@@ -305,8 +270,8 @@ func (h history) begins(first string) bool {
 	return first == ""
 }
 
-// fill replaces the placeholders in a text.
-func (h history) fill(s string) (string, error) {
+// fill replaces the placeholders in a text by what they stand for, as write writes it.
+func (h history) fill(s string, write func(string) string) (string, error) {
 	var failed error
 	// The pattern is compiled here: a script is short, and most programs that link this package read none.
 	filled := regexp.MustCompile(`\$\{[^{}]*\}`).ReplaceAllStringFunc(s, func(placeholder string) string {
@@ -314,9 +279,17 @@ func (h history) fill(s string) (string, error) {
 		if err != nil && failed == nil {
 			failed = err
 		}
-		return value
+		return write(value)
 	})
 	return filled, failed
+}
+
+func plain(s string) string { return s }
+
+// inJSON writes a text as it stands between the quotes of a JSON string.
+func inJSON(s string) string {
+	encoded, _ := json.Marshal(s) // a string always can be written
+	return string(encoded[1 : len(encoded)-1])
 }
 
 func (h history) value(name string) (string, error) {
@@ -354,65 +327,16 @@ func (h history) value(name string) (string, error) {
 // arguments returns the arguments of a call as JSON.
 func (h history) arguments(arguments any) (string, error) {
 	if verbatim, ok := arguments.(string); ok {
-		return h.fill(verbatim)
+		return h.fill(verbatim, plain)
 	}
 	if arguments == nil {
 		return "{}", nil
 	}
-	filled, err := h.fillAll(arguments)
-	if err != nil {
-		return "", err
-	}
-	encoded, err := json.Marshal(filled)
+	encoded, err := json.Marshal(arguments)
 	if err != nil {
 		return "", fmt.Errorf("writing the arguments of the script: %w", err)
 	}
-	return string(encoded), nil
-}
-
-// fillAll replaces the placeholders in all texts of a value.
-func (h history) fillAll(value any) (any, error) {
-	var err error
-	switch value := value.(type) {
-	case string:
-		return h.fill(value)
-	case []any:
-		filled := make([]any, len(value))
-		for i := range value {
-			if filled[i], err = h.fillAll(value[i]); err != nil {
-				return nil, err
-			}
-		}
-		return filled, nil
-	case []map[string]any:
-		filled := make([]any, len(value))
-		for i := range value {
-			if filled[i], err = h.fillAll(value[i]); err != nil {
-				return nil, err
-			}
-		}
-		return filled, nil
-	case map[string]any:
-		filled := map[string]any{}
-		for key := range value {
-			if filled[key], err = h.fillAll(value[key]); err != nil {
-				return nil, err
-			}
-		}
-		return filled, nil
-	}
-	return value, nil
-}
-
-// usage returns the tokens of a response. Where the script does not name them, four bytes are one.
-func (r response) usage(request model.Request, items []model.Item) model.Usage {
-	if r.Usage != nil {
-		return model.Usage{
-			InputTokens: r.Usage.Input, CachedTokens: r.Usage.Cached,
-			OutputTokens: r.Usage.Output, ReasoningTokens: r.Usage.Reasoning,
-		}
-	}
-	return model.Usage{InputTokens: tokens(request.Items), OutputTokens: tokens(items)}
+	return h.fill(string(encoded), inJSON)
 }
 
 func tokens(items []model.Item) int64 {

@@ -34,7 +34,6 @@ first = "List hotels"
 [[conversation.response]]
 pieces = ["I have the prices ", "checked."]
 delay = "100ms"
-pace = "20ms"
 calls = [{ tool = "conv.create", arguments = { user_instruction = "Compare prices" }, id = "mine" }]
 
 [[conversation.response]]
@@ -122,8 +121,8 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// Pieces arrive one by one, at the script's own pace.
-func TestPace(t *testing.T) {
+// Pieces arrive one by one, after a delay.
+func TestDelay(t *testing.T) {
 	t.Parallel()
 	var happened []string
 	m := parse(t, trip, func(_ context.Context, d time.Duration) error {
@@ -134,7 +133,7 @@ func TestPace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"100ms", "I have the prices ", "20ms", "checked."}, happened); diff != "" {
+	if diff := cmp.Diff([]string{"100ms", "I have the prices ", "checked."}, happened); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if want := (model.Usage{InputTokens: 3, OutputTokens: 16}); r.Usage != want { // 11 and 26 + 37 bytes
@@ -160,13 +159,6 @@ func TestFailures(t *testing.T) {
 	t.Parallel()
 	m := parse(t, `
 [[conversation]]
-first = "fail"
-[[conversation.response]]
-pieces = ["so ", "far"]
-usage = { input = 7, cached = 1, output = 2, reasoning = 1 }
-error = { code = "model_overloaded", message = "too many", temporary = true }
-
-[[conversation]]
 first = "refer"
 [[conversation.response]]
 text = "${output.key}"
@@ -175,20 +167,13 @@ text = "${output.key}"
 [[conversation.response]]
 text = "${home}"
 `, nil)
-	streamed := ""
-	r, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("fail")}}, func(text string) { streamed += text })
-	want := &model.Error{Model: "test", Code: model.CodeOverloaded, Message: "too many", Temporary: true, Streamed: true, Attempts: 1}
-	if diff := cmp.Diff(error(want), err); diff != "" || streamed != "so far" || r.Usage != (model.Usage{InputTokens: 7, CachedTokens: 1, OutputTokens: 2, ReasoningTokens: 1}) {
-		t.Errorf("streamed %q, %+v (-want +got):\n%s", streamed, r, diff)
-	}
 	a := []model.Item{user("refer"), agent("a"), user("b")}
 	for want, items := range map[string][]model.Item{
 		`the script has no conversation that begins with "other"`:                  {user("other")},
-		`the script has no response 2 for conversation 1 (first = "fail")`:         {user("fail"), agent("a"), user("b")},
 		`the script refers to an output that there is not: "output.key"`:           {user("refer")},
 		`the script refers to "key", which is not in the output "{}"`:              {user("refer"), call("c", "x", "{}"), output("c", "{}")},
 		`the script has an unknown placeholder "home"; known are input and output`: append(a, agent("c"), user("d")),
-		`the script has no response 4 for conversation 2 (first = "refer")`:        append(a, agent("c"), user("d"), agent("e"), user("f")),
+		`the script has no response 4 for conversation 1 (first = "refer")`:        append(a, agent("c"), user("d"), agent("e"), user("f")),
 	} {
 		_, err := m.Sample(t.Context(), model.Request{Items: items}, nil)
 		failure := (*model.Error)(nil)
@@ -207,7 +192,7 @@ func TestParse(t *testing.T) {
 		"both":           {"[[conversation]]\n[[conversation.response]]\ntext = 'a'\npieces = []", "response 1 of conversation 1: it has both text and pieces"},
 		"no tool":        {"[[conversation]]\n[[conversation.response]]\ncalls = [{}]", "a call names no tool"},
 		"arguments":      {"[[conversation]]\n[[conversation.response]]\ncalls = [{ tool = 'a', arguments = 3 }]", "arguments have to be a table or a text"},
-		"delay":          {"[[conversation]]\n[[conversation.response]]\ndelay = '-1s'", "delay and pace cannot be negative"},
+		"delay":          {"[[conversation]]\n[[conversation.response]]\ndelay = '-1s'", "delay cannot be negative"},
 		"a wrong type":   {"[[conversation]]\nfirst = 3", "reading the script: toml:"},
 		"any arguments":  {"[[conversation]]\n[[conversation.response]]\ncalls = [{ tool = 'a', arguments = { x = { y = [1, { z = 1 }] } } }]", ""},
 		"verbatim":       {"[[conversation]]\n[[conversation.response]]\ncalls = [{ tool = 'a', arguments = '{' }]", ""},

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -36,9 +35,6 @@ type change struct {
 	harmless, isCopy bool
 	// nothing is why nothing was to be done where it has no effect.
 	nothing string
-	// would describes what it would do to one, as the end of a line; nil for nothing
-	// but the verb.
-	would func(*conversations.Listed) string
 	// together makes the change to all, or to none of them; each to one of them. Either
 	// may be nil.
 	together func(context.Context, *jp.Writer) error
@@ -117,12 +113,7 @@ func acted(action string, l *conversations.Listed) string {
 func (c *commands) rehearse(ch *change, list []conversations.Listed) {
 	action := "would " + ch.verb
 	for i := range list {
-		line, how := acted(action, &list[i]), ""
-		if ch.would != nil {
-			how = ch.would(&list[i])
-			line = strings.TrimRight(line+": "+text.Line(how), ": ")
-		}
-		c.out.add(line+"\n", about(list[i].ID, list[i].Title, "action", action, "change", orNull(how)))
+		c.out.add(acted(action, &list[i])+"\n", about(list[i].ID, list[i].Title, "action", action))
 	}
 }
 
@@ -236,9 +227,6 @@ func (c *commands) forkCommand() *cobra.Command {
 	ch := change{isCopy: true, verb: "fork", done: "forked"}
 	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 		id, err := w.Fork(ctx, l.ID, o)
-		if err == nil && !(o.Turns.From.IsZero() && o.Turns.Until.IsZero()) {
-			c.noteEmpty(ctx, id, l.ID)
-		}
 		return outcome{id: id}, err
 	}
 	var turns turnFlags
@@ -279,19 +267,5 @@ expire. It may have some turns alone, and has the configuration in any case.
 		return c.named(cmd, args, "")
 	})
 	_ = flags.MarkHidden("yes") // fails only for a flag that is not there
-	cli.Rare(flags, "from", "reset-labels", "until", "wait")
 	return cmd
-}
-
-// noteEmpty says so where a fork has no turns although its source may have some: no turn
-// began in the time that was asked for.
-func (c *commands) noteEmpty(ctx context.Context, fork, of transcript.ID) {
-	source, err := c.open()
-	if err != nil {
-		return
-	}
-	reading, err := source.Read(ctx, conversations.ReadQuery{ID: string(fork)})
-	if err == nil && reading.Turns == 0 && reading.Damage == nil {
-		c.note("%s: no turn of %s began in that time, so the fork is empty", fork, of)
-	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -95,13 +94,7 @@ func (c *commands) targets(ctx context.Context, args []string, flag string) ([]s
 		}
 		return ids, err
 	}
-	ids, err := c.parseIDs(args, flag)
-	if err != nil && flag == "" {
-		if hint := c.titled(ctx, strings.Join(args, " ")); hint != "" {
-			err = cli.Hint(err, hint)
-		}
-	}
-	return ids, err
+	return c.parseIDs(args, flag)
 }
 
 // targetsOrActive is targets, and without arguments the conversation that is active,
@@ -157,9 +150,6 @@ func (c *commands) parseIDs(args []string, flag string) ([]string, error) {
 
 // resolve reads the ids of a filter.
 func (c *commands) resolve(ctx context.Context, f *conversations.Filter, flag string) (err error) {
-	if f.Exclude, err = c.parseIDs(f.Exclude, "--exclude-id"); err != nil {
-		return err
-	}
 	f.IDs, err = c.targets(ctx, f.IDs, flag)
 	return err
 }
@@ -207,25 +197,6 @@ func (c *commands) chosen(cmd *cobra.Command, args []string, s span) ([]conversa
 		c.note("no conversations of that time")
 	}
 	return list, err
-}
-
-// titled names conversations with a text in their titles, as a hint for a person who
-// gave a title in place of an id; it is empty where there is none.
-func (c *commands) titled(ctx context.Context, text string) string {
-	const most = 5
-	q := conversations.ListQuery{TitleContains: text, Sort: conversations.ByActivation, Limit: most, NoEvents: true}
-	listing, err := c.list(ctx, q)
-	if err != nil || strings.TrimSpace(text) == "" || listing.Total == 0 {
-		return ""
-	}
-	var found []string
-	for _, l := range listing.Conversations {
-		found = append(found, string(l.ID)+": "+l.Title)
-	}
-	if more := listing.Total - len(found); more > 0 {
-		found = append(found, fmt.Sprintf("and %d more", more))
-	}
-	return "titles with that text: " + strings.Join(found, "; ")
 }
 
 // all returns the conversations that a filter lets through, those begun first first.

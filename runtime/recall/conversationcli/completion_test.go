@@ -60,7 +60,6 @@ func TestCompletion(t *testing.T) {
 		{[]string{"ls", "--archived", ""}, inOrder},
 		{[]string{"grep", "x", ""}, noFiles},
 		{[]string{"grep", "--id", "jp-c177"}, untitled + inOrder},
-		{[]string{"grep", "--exclude-id=jp-c177"}, untitled + inOrder},
 		{[]string{"print", "--style", ""}, "user\nchat\nbrief\nfull\n" + noFiles},
 		{[]string{"grep", "--output", ""}, "hits\nids\ncount\ntext\n" + noFiles},
 	}

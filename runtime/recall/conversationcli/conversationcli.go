@@ -28,7 +28,6 @@ import (
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Command returns the command "conversation". It needs the flags of a host to be
@@ -40,7 +39,6 @@ func Command(host *toolset.Host) *cobra.Command {
 		c.ready(c.paged(cmd))
 		cmd.Flags().BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
 	}
-	cli.Rare(reads[3].Flags(), "all-projects")
 	ofIDs := append(reads, c.ready(c.pathCommand()), c.editCommand(), c.forkCommand(),
 		c.archiveCommand(), c.unarchiveCommand(), c.removeCommand(), c.restoreCommand())
 	for _, cmd := range ofIDs {
@@ -72,19 +70,15 @@ func Command(host *toolset.Host) *cobra.Command {
 type commands struct {
 	host        *toolset.Host
 	formatFlag  string
-	summary     bool
 	allProjects bool
-	out         *results                   // of the command; nil for none
-	source      *conversations.Library     // once it is open
-	linkTo      func(transcript.ID) string // the directory of a conversation; nil before it is asked for
-	closeLinks  func()
-	screen      io.Writer // where progress goes, behind a pager too; nil for the host's stderr
+	out         *results               // of the command; nil for none
+	source      *conversations.Library // once it is open
+	screen      io.Writer              // where progress goes, behind a pager too; nil for the host's stderr
 }
 
 // paged has a command show what it prints page by page where that goes to a terminal.
 func (c *commands) paged(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().Bool("no-pager", false, "never start the pager, $PAGER or less, on a terminal")
-	cli.Rare(cmd.Flags(), "no-pager")
 	return cmd
 }
 
@@ -105,8 +99,6 @@ func (c *commands) ready(cmd *cobra.Command) *cobra.Command {
 		if c.out, err = c.results(cmd); err != nil {
 			return err
 		}
-		c.closeLinks = func() {}
-		defer func() { c.closeLinks() }()
 		err = run(cmd, args)
 		if c.out != nil && (err == nil || errors.Is(err, cli.ErrFailed) || c.out.isBegun()) {
 			err = cmp.Or(c.out.close(), err)
@@ -114,11 +106,6 @@ func (c *commands) ready(cmd *cobra.Command) *cobra.Command {
 		return explained(err)
 	}
 	return cmd
-}
-
-// addSummaryFlag defines the flag of the commands whose JSON output has totals.
-func (c *commands) addSummaryFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.summary, "summary", false, "append an element with totals to JSON output")
 }
 
 // options are those of what reads the conversations of the project.

@@ -1,7 +1,6 @@
 package conversationcli
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -105,7 +104,7 @@ them: they are left out of lists and searches then, and can still be read.
 	for name, bare := range map[string]string{"pin": trueOrFalse, "tmp": anyTime, "local": trueOrFalse} {
 		flags.Lookup(name).NoOptDefVal = bare
 	}
-	c.changing(cmd, &change{verb: "edit", done: "edited", nothing: "it is like that already", would: e.describe, each: e.edit},
+	c.changing(cmd, &change{verb: "edit", done: "edited", nothing: "it is like that already", each: e.edit},
 		func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
 			if err := excluded(flags, "title no-title", "hide unhide", "tmp no-tmp"); err != nil {
 				return nil, err
@@ -115,7 +114,6 @@ them: they are left out of lists and searches then, and can still be read.
 			}
 			return c.named(cmd, args, "")
 		})
-	cli.Rare(flags, "no-title", "unhide", "no-tmp", "dry-run", "wait")
 	return cmd
 }
 
@@ -131,31 +129,6 @@ func (e *editing) edit(ctx context.Context, w *jp.Writer, l *conversations.Liste
 		was, is, err = w.SetLocal(ctx, l.ID, e.local)
 	}
 	return outcome{edited: edited, isNothing: !edited.Changed && was == is}, err
-}
-
-// describe describes what an edit would change.
-func (e *editing) describe(l *conversations.Listed) string {
-	change := e.change(l.Conversation)
-	state := func(to *bool, was bool, yes, no string) string {
-		if to == nil || *to == was {
-			return ""
-		}
-		return either(*to, yes, no)
-	}
-	title, expiry := "", ""
-	if t := change.Title; t != nil && *t != l.Title {
-		title = either(*t == "", "no title", "title "+text.Quote(*t))
-	}
-	if at := change.Expires; at != nil {
-		expiry = either(at.IsZero(), "kept", "deleted by JP from "+at.UTC().Format(fullTime)+" on")
-	}
-	var local *bool
-	if e.local != nil {
-		local = new(e.local(l.UserOnly))
-	}
-	parts := filled(title, state(change.Pinned, !l.PinnedAt.IsZero(), "pinned", "not pinned"), state(change.Hidden, l.Hidden, "hidden", "not hidden"),
-		expiry, state(local, l.UserOnly, "only in the user's store", "in the project too"))
-	return cmp.Or(strings.Join(parts, ", "), "nothing")
 }
 
 func (c *commands) labelCommand() *cobra.Command {
@@ -218,9 +191,6 @@ func (c *commands) labelling(cmd *cobra.Command, verb string, parse func(to map[
 		return to
 	}
 	ch := change{verb: verb, done: "labelled", nothing: "its labels are like that already"}
-	ch.would = func(l *conversations.Listed) string {
-		return strings.Join(slices.Sorted(maps.Keys(labels(l.Conversation).Labels)), ", ")
-	}
 	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 		edited, err := w.Edit(ctx, l.ID, labels)
 		return outcome{edited: edited, isNothing: !edited.Changed}, err

@@ -259,8 +259,6 @@ func (c *commands) addFilterFlags(cmd *cobra.Command, f *conversations.Filter, a
 		f.Labels = append(f.Labels, label)
 		return nil
 	})
-	flags.StringSliceVar(&f.Exclude, "exclude-id", nil, "leave out the conversation with this `ID`; repeatable")
-	complete(cmd, c.completeIDs, "exclude-id")
 	sources := conversations.Sources()
 	anyOf(cmd, &f.Sources, "source", "", "only conversations that this `program` recorded: "+strings.Join(sources, ", ")+"; repeatable", sources...)
 }

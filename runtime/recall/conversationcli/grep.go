@@ -25,13 +25,13 @@ import (
 type grepping struct {
 	*commands
 	conversations.SearchQuery
-	text                                string
-	sort, output                        string
-	ignoreCase, caseSensitive, regex    bool
-	heading, noHeading, quiet           bool
-	context, maxMatches, limit, maxHits int
-	maxLine                             int
-	scopes, tools, excludeTools         []string
+	text                             string
+	sort, output                     string
+	ignoreCase, caseSensitive, regex bool
+	heading, noHeading, quiet        bool
+	context, maxMatches, limit       int
+	maxLine                          int // characters of a line; 0 for all
+	scopes                           []string
 }
 
 func (c *commands) grepCommand() *cobra.Command {
@@ -74,51 +74,33 @@ Put -- before a pattern that starts with '-'.`,
 	flags.BoolVar(&g.noHeading, "no-heading", false, "write ID:TURN:SCOPE:KIND:TEXT lines (default when not on a terminal)")
 	flags.FuncP("max-matches", "m", "show at most `N` matches of each conversation", number(&g.maxMatches, 0, noLimit))
 	flags.Func("limit", "show matches of at most `N` conversations", number(&g.limit, 0, noLimit))
-	flags.Func("max-hits", "show at most `N` matches of all conversations together", number(&g.maxHits, 0, noLimit))
-	flags.Func("max-line", "show lines of more than `N` characters as a part of N characters around the first match", func(text string) error {
-		if err := number(&g.maxLine, 0, noLimit)(text); err != nil || g.maxLine == 0 || g.maxLine >= excerpt.MinWindow {
-			return err
-		}
-		return &valueError{"cannot be " + text, fmt.Sprintf("use at least %d, or 0 for no limit", excerpt.MinWindow)}
-	})
 	anyOf(cmd, &g.scopes, "scope", "s", "search only in this `scope`: "+strings.Join(scopeNames(), ", ")+"; repeatable", scopeNames()...)
-	flags.StringSliceVar(&g.tools, "tool", nil, "search calls and results of this tool by `NAME`, whatever --scope has; repeatable")
-	flags.StringSliceVar(&g.excludeTools, "exclude-tool", nil, "leave out calls and results of this tool by `NAME`; repeatable")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "write nothing, only set the exit code")
 	c.addFilterFlags(cmd, &g.Filter, &g.Ascending)
-	c.addSummaryFlag(cmd)
 	complete(cmd, c.completeIDs, "id")
-	cli.Rare(flags, "archived", "ascending", "case-sensitive", "descending", "exclude-id", "exclude-tool", "heading", "hidden", "label",
-		"max-hits", "max-line", "max-matches", "no-heading", "quiet", "sort", "source", "tool")
 	return cmd
 }
 
 // check reads what to search for.
 func (g *grepping) check(cmd *cobra.Command, text string) error {
-	switch {
-	case g.quiet && g.summary:
-		return usageError("give only one of them", "--quiet writes nothing, also no --summary")
-	case cmd.Flags().Changed("id") && len(g.IDs) == 0:
+	if cmd.Flags().Changed("id") && len(g.IDs) == 0 {
 		return usageError("leave --id out to search all conversations", "--id is empty")
 	}
 	g.text = text
 	g.ignoreCase = g.ignoreCase || !g.caseSensitive && !strings.ContainsFunc(text, unicode.IsUpper)
-	if g.Scopes = scopesOf(g.scopes); g.Scopes == 0 && len(g.tools) == 0 {
+	if g.Scopes = scopesOf(g.scopes); g.Scopes == 0 {
 		g.Scopes = transcript.ScopeAll
 	}
-	if named := append(g.tools, g.excludeTools...); len(named) > 0 {
-		g.Own = func(recorded string) bool { return transcript.IsTool(recorded, named...) }
-	}
-	g.OwnToo, g.Sort = len(g.tools) > 0, conversations.SortNamed(g.sort)
+	g.Sort = conversations.SortNamed(g.sort)
 	if caller := g.host.ConversationID; caller != "" {
 		g.Exclude = append(g.Exclude, caller) // as the tools do
 	}
 	f := g.out.format
 	g.heading = g.heading || f.pretty && g.host.Terminal && !g.noHeading
-	if f.pretty && !f.json && !g.noHeading && g.host.Terminal && !cmd.Flags().Changed("max-line") {
+	if f.pretty && !f.json && !g.noHeading && g.host.Terminal {
 		g.maxLine = terminalMaxLine
 	}
-	err := excluded(cmd.Flags(), "ignore-case case-sensitive", "heading no-heading", "tool exclude-tool", "ascending descending")
+	err := excluded(cmd.Flags(), "ignore-case case-sensitive", "heading no-heading", "ascending descending")
 	if err == nil {
 		g.Pattern, err = excerpt.Compile(text, g.regex, g.ignoreCase)
 	}
@@ -161,7 +143,7 @@ func (g *grepping) grep(cmd *cobra.Command, args []string) error {
 	}
 	calling := g.leaveOutCaller(ctx, source)
 	found, err := source.Search(ctx, g.SearchQuery)
-	left := g.warnOf(found.Aside.Problems, len(g.IDs) > 0)
+	g.warnOf(found.Aside.Problems, len(g.IDs) > 0)
 	if err != nil {
 		return err
 	}
@@ -172,11 +154,8 @@ func (g *grepping) grep(cmd *cobra.Command, args []string) error {
 	}
 	g.noteCaller(calling, found.Aside.Excluded)
 	w := hitWriter{grepping: g, found: found}
-	if err := w.writeAll(ctx); err != nil {
+	if err := w.writeAll(); err != nil {
 		return err
-	}
-	if g.summary {
-		w.sumUp(left)
 	}
 	if len(found.Conversations) == 0 && !g.out.format.json {
 		g.explain(found)
@@ -221,8 +200,7 @@ func (g *grepping) noteCaller(known conversations.Caller, excluded []transcript.
 // explain says what was searched in vain and what to try.
 func (g *grepping) explain(found *conversations.Results) {
 	kind, how := kindOf(&g.Filter), either(g.ignoreCase, "", ", respecting case")
-	where := filled(either(g.Scopes != 0, "scope "+g.Scopes.String(), ""), either(len(g.tools) > 0, "tool "+strings.Join(g.tools, ", "), ""))
-	g.note("no matches for %q in %s (%s%s)", g.text, plural(found.Searched, kind+" conversation"), strings.Join(where, "; "), how)
+	g.note("no matches for %q in %s (scope %s%s)", g.text, plural(found.Searched, kind+" conversation"), g.Scopes, how)
 	try := filled(
 		either(g.ignoreCase, "", "--ignore-case"),
 		either(g.Scopes != transcript.ScopeAll, "--scope=all", ""),
@@ -233,8 +211,7 @@ func (g *grepping) explain(found *conversations.Results) {
 	g.note("hint: try %s", strings.Join(try, ", "))
 }
 
-// terminalMaxLine is how many characters of a line a terminal is shown unless --max-line
-// says otherwise.
+// terminalMaxLine is how many characters of a line a terminal is shown.
 const terminalMaxLine = 1000
 
 // hitWriter writes what a search finds, in one of the forms of --output.
@@ -242,9 +219,8 @@ type hitWriter struct {
 	*grepping
 	found *conversations.Results
 
-	event, line int                      // of the line written before below this conversation; 0 for none
-	shown       []*conversations.Matched // the conversations that were written
-	returned    int                      // matching lines
+	event, line int // of the line written before below this conversation; 0 for none
+	shown       int // the conversations that were written
 }
 
 // grepLine is a line that is written: one that matches, or one around that.
@@ -257,7 +233,7 @@ type grepLine struct {
 }
 
 // writeAll writes what was found, as far as the options ask for it.
-func (w *hitWriter) writeAll(ctx context.Context) error {
+func (w *hitWriter) writeAll() error {
 	hits := w.found.Hits
 	for _, c := range w.found.Conversations {
 		n := 0
@@ -270,15 +246,11 @@ func (w *hitWriter) writeAll(ctx context.Context) error {
 		if w.maxMatches > 0 {
 			room = min(room, w.maxMatches)
 		}
-		if w.maxHits > 0 {
-			room = min(room, w.maxHits-w.returned)
-		}
-		if room == 0 || w.limit > 0 && len(w.shown) == w.limit {
+		if w.limit > 0 && w.shown == w.limit {
 			return nil
 		}
-		w.returned += room
-		w.shown = append(w.shown, c)
-		w.conversation(ctx, c, room)
+		w.shown++
+		w.conversation(c, room)
 		for i := 0; i < n && room > 0 && (w.output == "hits" || w.output == "text"); i++ {
 			var err error
 			if room, err = w.writeEvent(&of[i], room); err != nil {
@@ -290,7 +262,7 @@ func (w *hitWriter) writeAll(ctx context.Context) error {
 }
 
 // conversation begins a conversation; n is how many lines follow.
-func (w *hitWriter) conversation(ctx context.Context, m *conversations.Matched, n int) {
+func (w *hitWriter) conversation(m *conversations.Matched, n int) {
 	w.event = -2 // follows no event
 	f := w.out.format
 	switch {
@@ -301,7 +273,7 @@ func (w *hitWriter) conversation(ctx context.Context, m *conversations.Matched, 
 	case w.output == "hits" && !f.json && w.heading:
 		w.line = 0
 		title := either(m.Title != "", "  ", "") + text.Cell(m.Title) + "\n"
-		w.out.write(either(len(w.shown) > 1, "\n", "") + f.style(styleID, w.linked(ctx, m.ID)) + title)
+		w.out.write(either(w.shown > 1, "\n", "") + f.style(styleID, string(m.ID)) + title)
 	}
 }
 
@@ -405,18 +377,4 @@ func hitObject(h *grepLine) object {
 		o = append(o, "number", h.hit.Number)
 	}
 	return o
-}
-
-// sumUp writes the totals of a search.
-func (w *hitWriter) sumUp(left []object) {
-	sum := object{"matches", w.found.Total, "returned", w.returned, "searched", w.found.Searched}
-	if w.found.Own > 0 {
-		sum = append(sum, "excluded_tool_matches", w.found.Own)
-	}
-	shown := objects(w.shown, func(m *conversations.Matched) object {
-		return about(m.ID, m.Title, "matches", m.Matches, "turns", m.Size.Turns)
-	})
-	sum = append(sum, "conversations", shown, "conversations_matched", len(w.found.Conversations),
-		"excluded", w.found.Aside.Excluded, "skipped", left)
-	w.out.add("", object{"summary", sum})
 }

@@ -51,7 +51,7 @@ URL of a PostgreSQL database, postgres://…, it is there.`),
 	})
 	cmd.Flags().BoolVarP(&c.dryRun, "dry-run", "n", false, "show what would be added, and write nothing")
 	c.jsonFlag(cmd, "json-pretty", "print what has become of each export as JSON")
-	return cli.RareCommand(c.ready(cmd))
+	return c.ready(cmd)
 }
 
 // importing is the command "import" being executed.
@@ -164,7 +164,7 @@ func inPlace(path string) (store string, register registering) {
 	if info, err := os.Stat(filepath.Join(path, ".jp")); err == nil && info.IsDir() {
 		return "jp", func(_ context.Context, o conversations.Options, dir string) (string, error) {
 			o.Dir = dir
-			_, file, err := conversations.Register(o)
+			_, file, err := o.Register()
 			return file, err
 		}
 	}
@@ -178,7 +178,9 @@ func inPlace(path string) (store string, register registering) {
 	if _, err := f.ReadAt(begin, 0); err != nil || string(begin) != head {
 		return "", nil
 	}
-	return "chatgpt", conversations.RegisterDatabase
+	return "chatgpt", func(ctx context.Context, o conversations.Options, path string) (string, error) {
+		return o.RegisterDatabase(ctx, path)
+	}
 }
 
 // register has a path read in place.

@@ -143,7 +143,7 @@ type oracle struct {
 	ignoreCase, regex   bool
 	scopes              []string
 	context, maxMatches int
-	maxHits, limit      int
+	limit               int
 	ascending           bool
 }
 
@@ -156,9 +156,6 @@ func randomSearch(rng *rand.Rand) oracle {
 	}
 	if rng.IntN(3) == 0 {
 		o.maxMatches = 1 + rng.IntN(3)
-	}
-	if rng.IntN(3) == 0 {
-		o.maxHits = 1 + rng.IntN(6)
 	}
 	if rng.IntN(4) == 0 {
 		o.limit = 1 + rng.IntN(2)
@@ -179,7 +176,7 @@ func randomSearch(rng *rand.Rand) oracle {
 func (o *oracle) args() []string {
 	args := []string{
 		"grep", "--format=json", fmt.Sprintf("--context=%d", o.context), fmt.Sprintf("--max-matches=%d", o.maxMatches),
-		fmt.Sprintf("--max-hits=%d", o.maxHits), fmt.Sprintf("--limit=%d", o.limit), fmt.Sprintf("--ascending=%t", o.ascending),
+		fmt.Sprintf("--limit=%d", o.limit), fmt.Sprintf("--ascending=%t", o.ascending),
 	}
 	if o.ignoreCase {
 		args = append(args, "--ignore-case")
@@ -221,20 +218,16 @@ func (o *oracle) search(t *testing.T, dir string) []hit {
 	}
 	re := regexp.MustCompile(expr)
 	hits := []hit{}
-	left, shown := o.maxHits, 0
+	shown := 0
 	for _, c := range o.conversations(t, dir) {
-		if o.limit > 0 && shown == o.limit || o.maxHits > 0 && left == 0 {
+		if o.limit > 0 && shown == o.limit {
 			break
 		}
 		room := -1
 		if o.maxMatches > 0 {
 			room = o.maxMatches
 		}
-		if o.maxHits > 0 && (room < 0 || left < room) {
-			room = left
-		}
 		before := len(hits)
-		taken := 0
 		for _, text := range c.texts {
 			if len(o.scopes) > 0 && !slices.Contains(o.scopes, text.scope) || room == 0 {
 				continue
@@ -250,7 +243,6 @@ func (o *oracle) search(t *testing.T, dir string) []hit {
 				}
 				show[i] = 2
 				room--
-				taken++
 			}
 			for i, kind := range show {
 				if kind == 0 {
@@ -271,7 +263,6 @@ func (o *oracle) search(t *testing.T, dir string) []hit {
 				hits = append(hits, h)
 			}
 		}
-		left -= taken
 		if len(hits) > before {
 			shown++
 		}

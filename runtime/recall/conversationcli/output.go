@@ -4,12 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"math"
-	"net/url"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -20,9 +17,9 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Styles of a terminal that shows colour.
@@ -87,9 +84,6 @@ func (c *commands) results(cmd *cobra.Command) (*results, error) {
 		}
 	default:
 		return nil, usageError("use auto, text, text-pretty, json or json-pretty", "unknown output format %q", c.formatFlag)
-	}
-	if c.summary && !f.json {
-		return nil, usageError("add --format=json", "--summary is an element of JSON output")
 	}
 	f.colour = !f.json && f.pretty && c.host.Terminal && c.host.Getenv("NO_COLOR") == "" && c.host.Getenv("TERM") != "dumb"
 	return &results{format: f, terminal: c.host.Terminal, out: bufio.NewWriterSize(c.host.Stdout, 64<<10)}, nil
@@ -330,43 +324,5 @@ func age(t, now time.Time) string {
 
 // shortPath writes a path for people, with "~" for the home directory.
 func (c *commands) shortPath(path string) string {
-	return text.Cell(trust.Short(path, c.host.Getenv))
-}
-
-// linked is the id of a conversation. On a terminal that shows colour it opens the
-// directory, where the workspace has one: as OSC 8, which terminals that do not know it
-// leave out.
-func (c *commands) linked(ctx context.Context, id transcript.ID) string {
-	if !c.linking() {
-		return string(id)
-	}
-	if c.linkTo == nil {
-		c.linkTo = func(transcript.ID) string { return "" }
-		if w, err := c.workspace(); err == nil {
-			if path, closeAll, err := w.Paths(ctx); err == nil {
-				c.linkTo, c.closeLinks = path, closeAll
-			}
-		}
-	}
-	path := c.linkTo(id)
-	if path == "" {
-		return string(id)
-	}
-	return link(path, string(id))
-}
-
-// linking reports whether there are links at all. The console of Linux has colour, and
-// nothing to open a file with.
-func (c *commands) linking() bool {
-	return c.out.format.colour && c.host.Getenv("TERM") != "linux"
-}
-
-// link is a text that opens a file.
-func link(path, text string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // of a drive
-	}
-	to := url.URL{Scheme: "file", Path: path}
-	return "\x1b]8;;" + to.String() + "\x1b\\" + text + "\x1b]8;;\x1b\\"
+	return text.Cell(config.Short(path, c.host.Getenv))
 }

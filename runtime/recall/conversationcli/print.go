@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -25,7 +24,6 @@ type printing struct {
 	style      string
 	compacted  bool
 	noMetadata bool
-	maxText    int
 
 	query   conversations.ReadQuery
 	heading string            // the id of the one to be printed, as a link
@@ -62,15 +60,12 @@ which what was said is quoted.
 	oneOf(cmd, &p.style, "style", "s", "how `much`: user, chat, brief (default of text) or full", "user", "chat", "brief", "full")
 	flags.BoolVar(&p.compacted, "compacted", false, "as JP sends it to a model, with summaries")
 	flags.BoolVar(&p.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
-	flags.Func("max-text", "cut texts of more than `N` characters in the middle in JSON output; 0 means no limit", number(&p.maxText, 0, noLimit))
-	c.addSummaryFlag(cmd)
-	cli.Rare(flags, "max-text", "no-metadata", "summary")
 	return cmd
 }
 
 func (p *printing) print(cmd *cobra.Command, args []string) error {
-	if !p.out.format.json && (p.maxText > 0 || p.noMetadata) {
-		return usageError("add --format=json", "--max-text and --no-metadata are about JSON output")
+	if !p.out.format.json && p.noMetadata {
+		return usageError("add --format=json", "--no-metadata is about JSON output")
 	}
 	p.style = cmp.Or(p.style, either(p.event > 0, "full", "brief"))
 	args, err1 := p.turns.arguments(cmd.Flags(), args)
@@ -80,9 +75,7 @@ func (p *printing) print(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	if p.several = len(ids) > 1; p.several && p.summary {
-		return usageError("leave --summary away, or print one conversation", "--summary is about one conversation, and %d are named", len(ids))
-	}
+	p.several = len(ids) > 1
 	p.query = conversations.ReadQuery{Turns: turns, Events: conversations.EventRange{First: p.event, Last: p.event}, NoText: p.out.format.json, Opened: p.opened}
 	if p.several { // nothing is printed where one is not there
 		if _, err := p.all(cmd.Context(), conversations.Filter{IDs: ids}); err != nil {
@@ -106,7 +99,7 @@ func (p *printing) conversation(cmd *cobra.Command, id string) error {
 	if err != nil {
 		return err
 	}
-	p.heading = p.linked(cmd.Context(), transcript.ID(id))
+	p.heading = id
 	q := &p.query
 	q.ID, q.Kinds, q.Event = id, p.shows, p.add
 	if p.compacted {
@@ -126,9 +119,6 @@ func (p *printing) conversation(cmd *cobra.Command, id string) error {
 	switch {
 	case p.out.format.json && p.several:
 		p.out.add("", about(r.ID, r.Title, "events", p.events))
-	case p.summary:
-		p.out.add("", object{"summary", about(r.ID, r.Title, "turns", r.Turns, "first_turn", orNull(r.FirstTurn), "last_turn", orNull(r.LastTurn),
-			"archived", r.Archived, "hidden", r.Hidden, "created_at", r.CreatedAt, "damaged", r.Damage)})
 	case p.any || p.out.format.json:
 	case q.Turns.First == (conversations.Bound{Kind: conversations.CountBack}) || q.Turns.Last == (conversations.Bound{Kind: conversations.Count}):
 		p.note("no turns were asked for: --last and --first take how many turns to print")
@@ -181,7 +171,7 @@ func (p *printing) add(e *conversations.Event) error {
 	case !p.shows(e.Kind):
 		return nil
 	case p.out.format.json:
-		written := json.RawMessage(e.AppendJSON(nil, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata, MaxText: p.maxText}))
+		written := json.RawMessage(e.AppendJSON(nil, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
 		if p.several {
 			p.events = append(p.events, written)
 		} else {

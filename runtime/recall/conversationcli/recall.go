@@ -77,7 +77,6 @@ conversation print --event N ID shows an event whole.`,
 	flags.BoolVar(&q.Hidden, "hidden", false, "hidden conversations too")
 	c.jsonFlag(cmd, "json", "print the answer for programs, as JSON")
 	flags.BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
-	cli.Rare(flags, "hidden", "json", "source")
 	return c.ready(c.paged(cmd))
 }
 

@@ -87,19 +87,12 @@ func (c *commands) toRemove(cmd *cobra.Command, r *removal, args []string) ([]co
 	return list, nil
 }
 
-// below returns the conversations below those that are removed, parents first.
+// below returns the conversations below those that are removed.
 func below(all []conversations.Listed, removed map[transcript.ID]bool) (found []conversations.Listed) {
-	places, _, _ := tree(all, func(*conversations.Listed) bool { return false }, 0, 0)
-	above := -1 // the depth of the removed one that all since are below
-	for _, p := range places {
-		if p.depth <= above {
-			above = -1
-		}
-		switch isRemoved := removed[p.ID]; {
-		case above >= 0 && !isRemoved:
-			found = append(found, *p.Listed)
-		case above < 0 && isRemoved:
-			above = p.depth
+	parents := parentsOf(all)
+	for _, l := range all {
+		if !removed[l.ID] && above(l.ID, parents, removed) != "" {
+			found = append(found, l)
 		}
 	}
 	return found
@@ -108,13 +101,17 @@ func below(all []conversations.Listed, removed map[transcript.ID]bool) (found []
 // lift makes the children of those that are removed children of the nearest conversation
 // above that is not.
 func lift(ctx context.Context, w *jp.Writer, all []conversations.Listed, removed map[transcript.ID]bool) error {
+	parents, kept := parentsOf(all), map[transcript.ID]bool{}
+	for id := range parents {
+		kept[id] = !removed[id]
+	}
 	var edits []jp.Edited
-	places, _, _ := tree(all, func(l *conversations.Listed) bool { return removed[l.ID] }, 0, 0)
-	for _, p := range places {
-		if !removed[p.Parent] {
+	for i := range all {
+		if !kept[all[i].ID] || !removed[all[i].Parent] {
 			continue
 		}
-		edited, err := w.Edit(ctx, p.ID, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &p.parent} })
+		parent := above(all[i].ID, parents, kept)
+		edited, err := w.Edit(ctx, all[i].ID, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,6 @@ type searching struct {
 	commands `json:"-"`
 	family   *toolset.Family
 	around   Around
-	context  int
 
 	Query   string   `json:"query,omitempty"`
 	Roles   []string `json:"roles,omitempty"`
@@ -75,9 +74,6 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 			if len(args) == 0 && cmd.Flags().NFlag() == 0 {
 				return cmd.Help()
 			}
-			if err := excluded(cmd.Flags(), "context json"); err != nil {
-				return err
-			}
 			return s.search(cmd.Context())
 		},
 	}
@@ -86,13 +82,11 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 	flags.StringVar(&s.Since, "since", "", "only messages from this `DATE` on, ISO 8601, inclusive")
 	flags.StringVar(&s.Until, "until", "", "only messages up to this `DATE`, ISO 8601, inclusive")
 	flags.IntVar(&s.Limit, "limit", 50, "print at most `N` messages, up to 200")
-	flags.Func("context", "print `N` messages before and after each one too, whole", number(&s.context, 0, "use 0 or more"))
 	flags.BoolVar(&s.IDs, "ids", false, "print id and event of messages, for search show")
 	oneOf(cmd, &s.Order, "order", "", "`what` comes first: newest (default) or relevance", "newest", "relevance")
 	anyOf(cmd, &s.Sources, "source", "", "only messages that this `PROGRAM` recorded; repeatable", conversations.Sources()...)
 	flags.StringVar(&s.Cursor, "cursor", "", "go on behind `CURSOR`, as a note has it")
 	s.jsonFlag(cmd, "json", "print the answer for programs, as JSON")
-	cli.Rare(flags, "cursor", "ids", "json", "order", "source")
 	cmd.AddCommand(s.showCommand(), s.statusCommand(), s.indexCommand())
 	return s.ready(s.paged(cmd))
 }
@@ -127,7 +121,6 @@ func (s *searching) search(ctx context.Context) error {
 	if s.out.format.json {
 		call = s.family.CallStructured
 	}
-	s.IDs = s.IDs || s.context > 0
 	arguments, err := json.Marshal(s)
 	if err != nil {
 		return fmt.Errorf("writing the arguments of %s: %w", searchTool, err)
@@ -135,9 +128,6 @@ func (s *searching) search(ctx context.Context) error {
 	where := s.host.Context()
 	where.Caller.Process = caller.Shell
 	answer, err := call(ctx, contract.Call{Tool: searchTool, Arguments: arguments, Context: where})
-	if err == nil && s.context > 0 {
-		answer, err = s.withContext(ctx, answer)
-	}
 	if err != nil {
 		return err
 	}
@@ -158,44 +148,6 @@ const (
 	betweenBlocks = "\n\n---\n\n"
 	noteBlock     = "[note] "
 )
-
-// withContext puts the messages around each message of an answer in its place. One that is
-// around several is there once.
-func (s *searching) withContext(ctx context.Context, answer string) (string, error) {
-	source, err := s.open()
-	if err != nil {
-		return "", err
-	}
-	var blocks []string
-	shown := map[string]bool{}
-	for found := range strings.SplitSeq(answer, betweenBlocks) {
-		around, id := found, idOf(found)
-		if id != "" && !shown[id] {
-			if around, err = s.around(ctx, source, id, s.context, s.context); err != nil {
-				return "", err
-			}
-		}
-		for block := range strings.SplitSeq(around, betweenBlocks) {
-			at := idOf(block)
-			if at != "" && !shown[at] || id == "" {
-				blocks = append(blocks, block)
-			}
-			shown[at] = true
-		}
-	}
-	return strings.Join(blocks, betweenBlocks), nil
-}
-
-// idOf returns the id, with the event after a colon, at the end of the first line of a
-// block; empty where there is none.
-func idOf(block string) string {
-	head, _, _ := strings.Cut(block, "\n")
-	i := strings.LastIndex(head, ") id: ")
-	if i < 0 {
-		return ""
-	}
-	return strings.Replace(head[i+len(") id: "):], " event: ", ":", 1)
-}
 
 // write prints an answer. On a terminal matches of query are in colour, and times are those
 // of the local zone.
@@ -252,8 +204,7 @@ searches need not read them. It stands in the user's cache directory, takes a
 little more room than the texts, and can be removed at any time: answers are
 the same without it. A store with less than 20 MB of text needs none.
 
-Indexes of stores that are gone are removed; "search status" shows those of
-stores that are not searched.
+Indexes of stores that are gone are removed.
 
 An MCP server makes indexes by itself once messages were searched. Lists of
 many conversations keep titles, times and counts beside them, and --clear
@@ -286,12 +237,11 @@ func (c *commands) index(ctx context.Context, options conversations.Options) err
 	if err != nil {
 		return err
 	}
-	gone, err := library.RemoveGoneIndexes()
-	if err != nil {
+	if err := library.RemoveGoneIndexes(); err != nil {
 		return err
 	}
 	rows := [][]string{{"STORE", "INDEX", "CONVERSATIONS", "MESSAGES", "CHANGED", "MB"}}
-	remarks := notOwn(options.Indexes.Foreign())
+	var remarks []string
 	listed := objects(stores, func(r conversations.IndexReport) object {
 		state, problem := either(r.Busy, "busy", "indexed"), ""
 		if r.Err != nil {
@@ -305,10 +255,7 @@ func (c *commands) index(ctx context.Context, options conversations.Options) err
 		}
 	})
 	if c.out.format.json {
-		return c.out.object(object{"gone", unusedIndexes(gone), "stores", listed})
-	}
-	for i := range gone {
-		remarks = append(remarks, "removed, as nothing uses it again: "+c.describeUnused(&gone[i]))
+		return c.out.object(object{"stores", listed})
 	}
 	if len(stores) == 0 {
 		c.printTable("no index is kept\n", nil, remarks)
@@ -316,28 +263,6 @@ func (c *commands) index(ctx context.Context, options conversations.Options) err
 		c.printTable("", rows, remarks, 2, 3, 4, 5)
 	}
 	return nil
-}
-
-// unusedIndexes are indexes that no store has that is searched.
-func unusedIndexes(indexes []conversations.UnusedIndex) []object {
-	return objects(indexes, func(u conversations.UnusedIndex) object {
-		return object{"store", u.Store, "place", u.Place, "gone", u.Gone, "bytes", u.Bytes}
-	})
-}
-
-// describeUnused describes an index that no store has that is searched.
-func (c *commands) describeUnused(u *conversations.UnusedIndex) string {
-	of := either(u.Store != "", " of "+u.Store+" in "+c.shortPath(u.Place), "")
-	return "an index" + of + ", " + megabytes(u.Bytes) + " MB"
-}
-
-// notOwn describes the directory of the cache that belongs to another user, where there is
-// one.
-func notOwn(dir string) []string {
-	if dir == "" {
-		return nil
-	}
-	return []string{dir + " belongs to another user: nothing in it is used"}
 }
 
 func megabytes(bytes int64) string { return fmt.Sprintf("%.1f", float64(bytes)/1e6) }
@@ -358,7 +283,7 @@ func (c *commands) statusCommand() *cobra.Command {
 func (c *commands) status(ctx context.Context) error {
 	options := c.options()
 	options.Once = true
-	sources, err := conversations.SearchSources(options)
+	sources, err := options.SearchSources()
 	if err != nil {
 		return err
 	}
@@ -368,7 +293,7 @@ func (c *commands) status(ctx context.Context) error {
 	}
 	defer library.Close()
 	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX"}}
-	remarks := notOwn(options.Indexes.Foreign())
+	var remarks []string
 	var stores []object
 	for _, source := range sources {
 		row, store, problems, err := c.searched(ctx, library, source)
@@ -384,16 +309,8 @@ func (c *commands) status(ctx context.Context) error {
 			remarks = append(remarks, problemsOf(source, problems)...)
 		}
 	}
-	unused, err := library.UnusedIndexes()
-	if err != nil {
-		return err
-	}
 	if c.out.format.json {
-		return c.out.object(object{"stores", stores, "unused_indexes", unusedIndexes(unused)})
-	}
-	for i := range unused {
-		why := either(unused[i].Gone, "gone, and removed by search index", "not searched")
-		remarks = append(remarks, c.describeUnused(&unused[i])+": "+why)
+		return c.out.object(object{"stores", stores})
 	}
 	c.printTable("", rows, remarks, 1, 2)
 	return nil

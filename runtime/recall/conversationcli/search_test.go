@@ -115,25 +115,6 @@ func TestSearchOnATerminal(t *testing.T) {
 	}
 }
 
-// Messages around several that match stand there once.
-func TestSearchWithContext(t *testing.T) {
-	t.Parallel()
-	block := func(id string) string {
-		return "[2023-11-14 22:31] user (conv: t) id: x) id: jp-c1 event: " + id + "\ntext " + id
-	}
-	join := func(blocks ...string) string { return strings.Join(blocks, "\n\n---\n\n") }
-	a := &answering{answers: map[string]string{
-		"conversation_search":  join(block("9"), block("3"), block("2"), "[note] There are more."),
-		"around jp-c1:9 -1 +1": join(block("8"), block("9"), "[note] About 9."),
-		"around jp-c1:3 -1 +1": join(block("2"), block("3"), block("4")),
-	}}
-	got, err := a.search(t, false, "--context", "1", "text")
-	want := join(block("8"), block("9"), block("2"), block("3"), block("4"), "[note] There are more.") + "\n"
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-}
-
 func TestSearchFindsNothing(t *testing.T) {
 	t.Parallel()
 	a := &answering{answers: map[string]string{}}
@@ -144,7 +125,7 @@ func TestSearchFindsNothing(t *testing.T) {
 	if got, err := a.search(t, true, "--json", "x"); !errors.Is(err, cli.ErrFailed) || got != a.answers["conversation_search"]+"\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, args := range [][]string{{"--context", "-1", "x"}, {"--context", "1", "--json", "x"}, {"show"}, {"status", "x"}} {
+	for _, args := range [][]string{{"show"}, {"status", "x"}} {
 		if _, err := a.search(t, true, args...); err == nil {
 			t.Errorf("%q: no error", args)
 		}

@@ -44,7 +44,7 @@ func (c *commands) showAll(ctx context.Context, args []string) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		c.out.add(either(i > 0, "\n", "")+c.shown(ctx, l, turns), append(listedObject(l), "parent_id", orNull(l.Parent), "turns", turns))
+		c.out.add(either(i > 0, "\n", "")+c.shown(l, turns), append(listedObject(l), "parent_id", orNull(l.Parent), "turns", turns))
 	}
 	return nil
 }
@@ -63,9 +63,9 @@ func (c *commands) turnsOf(ctx context.Context, l *conversations.Listed) *int {
 }
 
 // shown is what people are shown of a conversation.
-func (c *commands) shown(ctx context.Context, l *conversations.Listed, turns *int) string {
+func (c *commands) shown(l *conversations.Listed, turns *int) string {
 	var b strings.Builder
-	title := strings.TrimSpace(fmt.Sprintf("%s  %s", c.linked(ctx, l.ID), text.Cell(l.Title)))
+	title := strings.TrimSpace(fmt.Sprintf("%s  %s", string(l.ID), text.Cell(l.Title)))
 	b.WriteString(c.out.format.style(styleDim, title) + "\n")
 	line := func(is bool, name, value string) {
 		if is {
@@ -89,7 +89,7 @@ func (c *commands) shown(ctx context.Context, l *conversations.Listed, turns *in
 	line(l.Hidden, "hidden", "yes")
 	kept := map[string]string{"Y": "the user's store", "N": "the project and the user's store", "ext": "the project"}[l.Locality]
 	line(kept != "", "kept in", kept)
-	line(l.Parent != "", "forked from", c.linked(ctx, l.Parent))
+	line(l.Parent != "", "forked from", string(l.Parent))
 	for _, label := range labelsOf(l) {
 		line(true, "label", text.Line(label))
 	}
@@ -122,9 +122,12 @@ counts: the newer one.
 	config := flags.Bool("base-config", false, "print the path of base_config.json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var files []jp.File
-		for file, wanted := range []bool{jp.EventsFile: *events, jp.MetadataFile: *metadata, jp.BaseConfigFile: *config} {
-			if wanted {
-				files = append(files, jp.File(file))
+		for _, file := range []struct {
+			wanted bool
+			name   jp.File
+		}{{*events, jp.EventsFile}, {*metadata, jp.MetadataFile}, {*config, jp.BaseConfigFile}} {
+			if file.wanted {
+				files = append(files, file.name)
 			}
 		}
 		if len(files) == 0 {
@@ -144,17 +147,18 @@ func (c *commands) paths(ctx context.Context, args []string, files []jp.File) er
 	if err != nil {
 		return err
 	}
+	find, closeAll, err := w.Paths(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
 	for _, id := range ids {
 		for _, file := range files {
-			path, err := w.Path(ctx, transcript.ID(id), file)
+			path, err := find(transcript.ID(id), file)
 			if err != nil {
 				return err
 			}
-			line := text.Line(path)
-			if c.linking() {
-				line = link(path, line)
-			}
-			c.out.add(line+"\n", object{"id", id, "path", path})
+			c.out.add(text.Line(path)+"\n", object{"id", id, "path", path})
 		}
 	}
 	return nil

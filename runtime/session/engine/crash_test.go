@@ -17,12 +17,12 @@ import (
 
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
-	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/session/log"
 )
 
 // disk is a log's file on a machine that loses power: what has not been synced need not be there afterwards.
 type disk struct {
-	sessionlog.File
+	log.File
 	path   string
 	size   int64
 	synced int64
@@ -34,7 +34,7 @@ type disk struct {
 	down       bool
 }
 
-func (d *disk) wrap(f sessionlog.File) sessionlog.File {
+func (d *disk) wrap(f log.File) log.File {
 	info, err := os.Stat(d.path)
 	if err != nil {
 		panic(err)
@@ -133,7 +133,7 @@ func (m *machine) run(p program, crash, tear int) (d *disk, state session.State,
 		onDisk("the " + what + " is asked")
 		return nil
 	}
-	o.Observe = func(e session.Event) {
+	o.Observe = func(e session.Event, _ session.State) {
 		if _, ok := e.Body.(session.AgentMessageDelta); !ok {
 			onDisk(fmt.Sprintf("event %d is observed", e.Seq))
 		}
@@ -175,7 +175,7 @@ func (m *machine) finish(p program) session.State {
 	if crashed {
 		m.t.Fatalf("it crashed")
 	}
-	read, torn, err := sessionlog.Load(m.dir, "s")
+	read, torn, err := log.Load(m.dir, "s")
 	if err != nil || torn != nil {
 		m.t.Fatalf("the log: %v, torn %+v", err, torn)
 	}

@@ -27,7 +27,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
-	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/session/log"
 )
 
 // Options is what a session works with.
@@ -41,13 +41,13 @@ type Options struct {
 	Now func() time.Time
 	// NewID returns a UUID in lower case that it has not returned before. It names conversations.
 	NewID func() string
-	// Observe is called with every event of this process in the order of the log, once it is written, and before
-	// anything is carried out. The session waits for it, so that none is lost; it must not call methods of the Engine
-	// other than [Engine.State]. It may be nil.
-	Observe func(session.Event)
-	// File is what the log is written through, for tests and measurements; see [sessionlog.Log.Through]. Nil is the file
+	// Observe is called with every event of this process in the order of the log, and the state behind its step, once it
+	// is written and before anything is carried out. The session waits for it, so that none is lost; it must not call
+	// methods of the Engine. It may be nil.
+	Observe func(session.Event, session.State)
+	// File is what the log is written through, for tests and measurements; see [log.Log.Through]. Nil is the file
 	// itself.
-	File func(sessionlog.File) sessionlog.File
+	File func(log.File) log.File
 	// Limits bounds what models and tools return.
 	Limits Limits
 }
@@ -81,25 +81,25 @@ type Tools interface {
 	// Offered returns the tools of a conversation, always in the same order.
 	Offered(ctx context.Context, c *session.Conversation) []model.Tool
 	// Prepare decodes and validates a call that a model made in a conversation, and reads the files that it names. What
-	// cannot be prepared is [session.Invalid], and a tool that there is not, too. The engine sets everything but the
-	// request, and in that the id of the conversation to create where there is none.
+	// cannot be prepared is refused, and a tool that there is not, too. The engine sets the id of the conversation to
+	// create where there is none.
 	Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request
 	// Run runs the tool of an ordinary call. Once the context has ended it returns soon, with nothing left running.
-	Run(ctx context.Context, c *session.Conversation, call session.Call) (content string, success bool)
+	Run(ctx context.Context, c *session.Conversation, call session.Item) (content string, success bool)
 }
 
 // StuckError is the error for a model or a tool that did not return in time after it was asked to stop. Nothing else is
 // begun in the session then; whoever resumes it finds the task ended as it was asked to.
 type StuckError struct {
 	Task  session.TaskID
-	Tool  session.Tool // empty for the model
+	Tool  string // empty for the model
 	Grace time.Duration
 }
 
 func (e *StuckError) Error() string {
 	what := "the model"
 	if e.Tool != "" {
-		what = "the tool " + string(e.Tool)
+		what = "the tool " + e.Tool
 	}
 	return fmt.Sprintf("%s did not stop within %v", what, e.Grace)
 }
@@ -110,7 +110,7 @@ var ErrClosed = errors.New("the session has been closed")
 // Engine is a session that runs. Its methods may be called from several goroutines at once.
 type Engine struct {
 	options Options
-	log     *sessionlog.Log
+	log     *log.Log
 
 	state    atomic.Pointer[session.State]
 	requests chan request
@@ -134,32 +134,32 @@ func Start(dir string, in session.Start, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := sessionlog.Create(dir, events)
+	written, err := log.Create(dir, events)
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(o, log, state)
+	e := newEngine(o, written, state)
 	e.observe(events)
 	go e.run(nil)
 	return e, nil
 }
 
 // Resume opens the session with an id in a directory. It goes on at once with what was running when its last process
-// ended. Errors are those of [sessionlog.Open].
+// ended. Errors are those of [log.Open].
 func Resume(dir, id string, o Options) (*Engine, error) {
-	log, err := sessionlog.Open(dir, id)
+	written, err := log.Open(dir, id)
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(o.withDefaults(), log, log.State())
+	e := newEngine(o.withDefaults(), written, written.State())
 	var effects []session.Effect
 	if e.State().Idle() {
-		err = log.Sync()
+		err = written.Sync()
 	} else {
 		effects, err = e.take(session.Recover{}) // with a sync
 	}
 	if err != nil {
-		return nil, errors.Join(err, log.Close())
+		return nil, errors.Join(err, written.Close())
 	}
 	go e.run(effects)
 	return e, nil
@@ -178,12 +178,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func newEngine(o Options, log *sessionlog.Log, state session.State) *Engine {
+func newEngine(o Options, written *log.Log, state session.State) *Engine {
 	if o.File != nil {
-		log.Through(o.File)
+		written.Through(o.File)
 	}
 	e := &Engine{
-		options: o, log: log,
+		options: o, log: written,
 		requests: make(chan request), pieces: make(chan session.Delta), closing: make(chan struct{}), done: make(chan struct{}),
 		turns: map[session.SubmissionID]*Turn{},
 	}
@@ -195,7 +195,7 @@ func newEngine(o Options, log *sessionlog.Log, state session.State) *Engine {
 func (e *Engine) State() session.State { return *e.state.Load() }
 
 // Torn returns what a crash had left at the end of the log, and nil where there was nothing.
-func (e *Engine) Torn() *sessionlog.Torn { return e.log.Torn() }
+func (e *Engine) Torn() *log.Torn { return e.log.Torn() }
 
 // Done returns a channel that is closed when the engine has ended, because it was closed or by an error.
 func (e *Engine) Done() <-chan struct{} { return e.done }
@@ -217,11 +217,9 @@ type Turn struct {
 	engine *Engine
 	ended  chan struct{}
 	result session.Result
-	before *session.Usage // of the session, when it started
 }
 
-// Wait returns how the logical turn of the submission ended, with the usage of all that it started. The observer has seen
-// its events by then.
+// Wait returns how the logical turn of the submission ended. The observer has seen its events by then.
 func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 	select {
 	case <-t.ended:
@@ -260,8 +258,20 @@ func (e *Engine) ask(ctx context.Context, r request) error {
 }
 
 // Submit puts input for a conversation at the end of the queue. When it returns, the input is in the log. An error is a
-// [*session.Refusal], a [*sessionlog.TooLargeError], or that of an engine that has ended.
+// [*session.Refusal], or that of an engine that has ended.
 func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
+	in.Context, in.Input = cleanParts(in.Context), cleanParts(in.Input)
+	in.Budget.Deadline = in.Budget.Deadline.UTC().Round(0)
+	return e.queue(ctx, in)
+}
+
+// Invoke puts the call of a program outside at the end of the queue, as Submit does. It may be a [*session.InputError]
+// too.
+func (e *Engine) Invoke(ctx context.Context, in session.Invoke) (*Turn, error) {
+	return e.queue(ctx, in)
+}
+
+func (e *Engine) queue(ctx context.Context, in session.Input) (*Turn, error) {
 	t := &Turn{engine: e, ended: make(chan struct{})}
 	if err := e.ask(ctx, request{input: in, turn: t}); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/memtemp"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
-	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/session/log"
 )
 
 // runSession as the first argument makes the test binary a process that runs the session of a directory.
@@ -43,7 +43,7 @@ func sessionProcess(dir string) error {
 	o := (&world{}).options()
 	o.NewID = func() string { return fmt.Sprintf("00000000-0000-4000-8000-%012x", rand.Uint64()>>16) }
 	in := bufio.NewReader(os.Stdin)
-	o.Observe = func(e session.Event) {
+	o.Observe = func(e session.Event, _ session.State) {
 		fmt.Println(e.Seq)
 		_, _ = in.ReadString('\n')
 	}
@@ -107,7 +107,7 @@ func TestKill(t *testing.T) {
 	}
 	histories := func(dir string) [][]string {
 		t.Helper()
-		state, torn, err := sessionlog.Load(dir, "s")
+		state, torn, err := log.Load(dir, "s")
 		if err != nil || torn != nil || !state.Idle() {
 			t.Fatalf("the log: %v, torn %+v", err, torn)
 		}

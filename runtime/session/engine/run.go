@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/session"
-	"github.com/convtools/convtools/runtime/session/sessionlog"
 )
 
 // run is the goroutine that owns the session.
@@ -100,7 +99,7 @@ func (e *Engine) observe(events []session.Event) {
 		return
 	}
 	for _, event := range events {
-		e.options.Observe(event)
+		e.options.Observe(event, e.State())
 	}
 }
 
@@ -112,13 +111,12 @@ func (e *Engine) serve(r request) ([]session.Effect, error) {
 		return nil, nil
 	}
 	e.queued = r.turn
-	effects, err := e.take(clean(r.input))
+	effects, err := e.take(r.input)
 	e.queued = nil
 	r.reply <- err
 	var refusal *session.Refusal
 	var late *session.InputError
-	var large *sessionlog.TooLargeError
-	if errors.As(err, &refusal) || errors.As(err, &late) || errors.As(err, &large) {
+	if errors.As(err, &refusal) || errors.As(err, &late) {
 		return nil, nil
 	}
 	return effects, err
@@ -140,10 +138,9 @@ func (e *Engine) carryOut(effects []session.Effect) error {
 	for _, effect := range effects {
 		switch effect := effect.(type) {
 		case session.Sample:
-			c := e.State().Conversation(effect.Conversation)
-			e.begin(effect.Task, "", func(ctx context.Context) session.Input { return e.options.sample(ctx, c, effect, e.pass) })
+			e.begin(effect.Task, "", func(ctx context.Context) session.Input { return e.sample(ctx, effect) })
 		case session.RunTool:
-			e.begin(effect.Task, effect.Call.Request.(session.Ordinary).Tool, func(ctx context.Context) session.Input { return e.runTool(ctx, effect) })
+			e.begin(effect.Task, effect.Call.Name, func(ctx context.Context) session.Input { return e.runTool(ctx, effect) })
 		case session.Cancel:
 			if e.working == nil {
 				return errors.New("a task is to be stopped of which nothing runs")
@@ -152,14 +149,6 @@ func (e *Engine) carryOut(effects []session.Effect) error {
 		}
 	}
 	return nil
-}
-
-// pass passes on a piece of a message, for it to be logged.
-func (e *Engine) pass(ctx context.Context, piece session.Delta) {
-	select {
-	case e.pieces <- piece:
-	case <-ctx.Done():
-	}
 }
 
 // finished takes what a model or a tool returned.

@@ -15,7 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
-	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/session/log"
 )
 
 // A program is what a conversation does with one input, which is the program in JSON: the nth element is its nth
@@ -195,17 +195,15 @@ func (t worldTools) Prepare(_ context.Context, _ *session.Conversation, c model.
 	budget := session.Budget{Deadline: time.Date(2040, 1, 1, 0, 0, t.world.prepared, 0, time.UTC)}
 	switch c.Name {
 	case "conv.create":
-		return session.Create{UserInstruction: &c.Arguments, Budget: budget}
+		return session.Request{Create: &session.Create{UserInstruction: &c.Arguments, Budget: budget}}
 	case "conv.send":
 		to, text, _ := strings.Cut(c.Arguments, " ")
-		return session.Send{ConversationID: to, Text: &text, Budget: budget}
-	case "conv.list":
-		return session.List{}
+		return session.Request{Send: &session.Send{ConversationID: to, Text: &text, Budget: budget}}
 	}
-	return session.Ordinary{Tool: session.Tool(c.Name)}
+	return session.Request{}
 }
 
-func (t worldTools) Run(ctx context.Context, _ *session.Conversation, c session.Call) (string, bool) {
+func (t worldTools) Run(ctx context.Context, _ *session.Conversation, c session.Item) (string, bool) {
 	end, err := t.world.begin(ctx, "tool "+c.Name)
 	defer end()
 	if err != nil {
@@ -229,11 +227,11 @@ func everything() session.Context {
 }
 
 // unsynced is a file without syncs, for tests that are not about them.
-type unsynced struct{ sessionlog.File }
+type unsynced struct{ log.File }
 
 func (unsynced) Sync() error { return nil }
 
-func withoutSync(f sessionlog.File) sessionlog.File { return unsynced{f} }
+func withoutSync(f log.File) log.File { return unsynced{f} }
 
 // ask submits a program to the root and waits for the result.
 func ask(t testing.TB, e *engine.Engine, p ...response) session.Result {
@@ -253,11 +251,11 @@ func ask(t testing.TB, e *engine.Engine, p ...response) session.Result {
 func logged(t testing.TB, dir string) []session.Event {
 	t.Helper()
 	var all []session.Event
-	for record, err := range sessionlog.Read(dir, "s") {
+	for record, err := range log.Read(dir, "s") {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, record.Events...)
+		all = append(all, record...)
 	}
 	return all
 }
@@ -268,11 +266,11 @@ func conversationsOf(s session.State) [][]string {
 	for c := range s.Conversations() {
 		lines := []string{}
 		for _, item := range c.Items() {
-			line := string(item.Kind) + " " + item.CallID + " " + string(item.Tool) + " "
+			line := string(item.Kind) + " " + item.CallID + " " + item.Name + " "
 			for _, p := range item.Parts {
 				line += p.Text
 			}
-			content := item.Content
+			content := item.Output
 			for other := range s.Conversations() {
 				content = strings.ReplaceAll(content, other.ID, "ID")
 			}

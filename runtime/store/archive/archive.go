@@ -87,7 +87,7 @@ func open(ctx context.Context, path string) (*messagedb.DB, error) {
 	}
 	const columns = "SELECT " + Columns + " FROM conversations"
 	return &messagedb.DB{
-		DB: db.DB, Conversations: columns, Conversation: columns + " WHERE name = ?1", Read: Read,
+		Queries: db, Conversations: columns, Conversation: columns + " WHERE name = ?1", Read: Read,
 		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
 			FROM conversations AS c, messages AS m
 			WHERE c.name = ?1 AND m.id BETWEEN c.id << %d AND (c.id + 1 << %d) - 1 ORDER BY m.id`, messagedb.MaxMessage, positionBits, positionBits),

@@ -21,11 +21,11 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Name is the name of this kind of store.
@@ -91,7 +91,7 @@ func named(getenv func(string) string) (variable string, paths []string) {
 			if path == "" {
 				continue
 			}
-			if expanded, ok := trust.Expand(path, trust.Home(getenv)); ok {
+			if expanded, ok := config.Expand(path, config.Home(getenv)); ok {
 				path = expanded
 			}
 			if !slices.Contains(paths, path) {
@@ -124,7 +124,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 		return nil, false
 	}
 	for _, dir := range o.Project.Dirs() {
-		f := &folder{path: filepath.Join(dir, databaseDir), open: func() (*os.Root, error) { return trust.OpenDir(dir, databaseDir, o.Env()) }}
+		f := &folder{path: filepath.Join(dir, databaseDir), open: func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }}
 		root, err := f.open()
 		if err != nil {
 			if o.ProjectDatabases && !errors.Is(err, fs.ErrNotExist) {
@@ -168,7 +168,7 @@ func databases(variable string, paths []string) (all []messagedb.Database, probl
 		case errors.Is(err, fs.ErrNotExist):
 			problems = append(problems, store.Problem{Path: path, Err: &MissingError{variable, path}})
 		case variable == "" && err == nil && info.IsDir():
-			f := &folder{path: path, open: func() (*os.Root, error) { return safefile.OpenDir(path) }, named: true}
+			f := &folder{path: path, open: func() (*os.Root, error) { return safefile.OpenDir(path) }}
 			more, _ := f.databases()
 			all = append(all, more...)
 		default:
@@ -177,7 +177,7 @@ func databases(variable string, paths []string) (all []messagedb.Database, probl
 				Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
 				Open: func(ctx context.Context) (*messagedb.DB, error) {
 					db, err := sqlitefile.OpenPath(ctx, path)
-					return describe(ctx, db, err, true)
+					return describe(ctx, db, err)
 				},
 			})
 		}
@@ -217,9 +217,8 @@ func isExport(root *os.Root, name string) bool {
 
 // folder is a directory of databases, of which the newest counts.
 type folder struct {
-	path  string
-	open  func() (*os.Root, error)
-	named bool // by the user
+	path string
+	open func() (*os.Root, error)
 }
 
 func (f *folder) databases() ([]messagedb.Database, []store.Problem) {
@@ -263,7 +262,7 @@ func (f *folder) newest(ctx context.Context) (*messagedb.DB, error) {
 	defer root.Close()
 	for _, c := range candidates(root) {
 		opened, err := sqlitefile.Open(ctx, root, c.name)
-		db, err := describe(ctx, opened, err, f.named)
+		db, err := describe(ctx, opened, err)
 		var foreign *ForeignError
 		switch {
 		case errors.As(err, &foreign), errors.Is(err, sqlitefile.ErrNotDatabase):

@@ -175,7 +175,7 @@ func TestContent(t *testing.T) {
 			t.Fatal(events.Err())
 		}
 		searched := eventtext.Searched(events.Event())
-		read, _ := eventtext.Body(events.Event(), transcript.Limits{})
+		read, _ := eventtext.Body(events.Event())
 		events.Close()
 		if string(searched) != c.want || string(read) != c.want {
 			t.Errorf("%s: searched %q, read %q, want %q", c.content, searched, read, c.want)
@@ -210,12 +210,6 @@ func TestForms(t *testing.T) {
 			"CREATE TABLE messages (conversation_id TEXT, role TEXT, content TEXT, create_time TEXT)",
 			"INSERT INTO messages VALUES ('x', 'user', 'three', '2024-03-01T00:00:00Z'), ('x', 'user', 'one', '2024-01-01T00:00:00Z'), ('x', 'assistant', 'two', '2024-02-01T00:00:00Z')",
 		},
-		"views": {
-			"CREATE TABLE c (key INTEGER PRIMARY KEY, name TEXT)", "CREATE TABLE m (c INTEGER, n INTEGER, who TEXT, what TEXT)",
-			"CREATE VIEW Conversations AS SELECT key AS id, name AS title FROM c",
-			"CREATE VIEW Messages AS SELECT c AS conversation_id, n AS position, who AS role, what AS Content FROM m",
-			"INSERT INTO m VALUES (1, 2, 'assistant', 'two'), (1, 3, 'user', 'three'), (1, 1, 'user', 'one')",
-		},
 		"without rowid": {
 			"CREATE TABLE messages (conversation_id TEXT, position INTEGER, role TEXT, content TEXT, PRIMARY KEY (conversation_id, position)) WITHOUT ROWID",
 			"INSERT INTO messages VALUES ('x', 2, 'assistant', 'two'), ('x', 3, 'user', 'three'), ('x', 1, 'user', 'one')",
@@ -228,10 +222,6 @@ func TestForms(t *testing.T) {
 		"UTF-16": {
 			"PRAGMA encoding='UTF-16'", canonical,
 			message("a", "x", "user", "'one'", "1", 1), message("b", "x", "assistant", `'["two"]'`, "1", 2), message("c", "x", "user", "'three'", "1", 3),
-		},
-		"generated columns": {
-			"CREATE TABLE messages (conversation_id TEXT, position INTEGER, role TEXT, raw TEXT, content TEXT AS (trim(raw)))",
-			"INSERT INTO messages VALUES ('x', 1, 'user', ' one '), ('x', 2, 'assistant', 'two '), ('x', 3, 'user', 'three')",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -349,36 +339,12 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Of a view a smaller content is read than of a table.
-func TestLargeContentOfViews(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "view.db")
-	write(t, path, "CREATE TABLE m (k, c, n)", "INSERT INTO m VALUES ('k', 'first', 1), ('k', zeroblob(5000000), 2), ('k', 'last', 3), (NULL, 'of none', 4)",
-		"CREATE VIEW messages AS SELECT k AS conversation_id, c AS content, n AS position, 'user' AS role FROM m").Close()
-	c, err := storetest.Find(t, open(t, env(path)), "chatgpt-k")
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, err := storetest.Events(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
-	n := 0
-	for events.Next(t.Context()) {
-		n++
-	}
-	if totals := events.Totals(); n != 2 || totals.TooLarge != 1 || events.Err() != nil {
-		t.Errorf("%d events, %+v, %v", n, totals, events.Err())
-	}
-}
-
 // A database in the settings is one that the user names, and so is a directory.
 func TestHomes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	path := filepath.Join(dir, "view.db")
-	write(t, path, "CREATE TABLE m (c)", "INSERT INTO m VALUES ('x')", "CREATE VIEW messages AS SELECT 'c' AS conversation_id, c AS content FROM m").Close()
+	path := filepath.Join(dir, "named.db")
+	write(t, path, "CREATE TABLE messages (conversation_id, content)", "INSERT INTO messages VALUES ('c', 'x')").Close()
 	for _, home := range []string{path, dir} {
 		s, ok := chatgpt.Open(store.Options{Home: home, Project: project.New(project.Options{Dir: dir}), Getenv: env("/elsewhere.db")})
 		if !ok {

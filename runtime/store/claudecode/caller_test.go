@@ -2,11 +2,8 @@ package claudecode_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -184,108 +181,36 @@ func TestCallerIsRecordedLater(t *testing.T) {
 	})
 }
 
-// What is known without a call's id.
-func TestCallerByProcess(t *testing.T) {
+// The environment names the session of a command alone.
+func TestCallerByEnvironment(t *testing.T) {
 	t.Parallel()
-	began := processStart(t)
-	self := os.Getpid()
-	note := func(h *home, name string, fields line) {
-		h.t.Helper()
-		data, err := json.Marshal(fields)
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		name = filepath.Join(h.dir, "sessions", name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			h.t.Fatal(err)
-		}
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			h.t.Fatal(err)
-		}
-	}
-	file := fmt.Sprintf("%d.json", self)
-	running := line{"pid": self, "sessionId": uuid(1), "procStart": began}
-	noted := func(key string, value any) func(h *home) {
-		return func(h *home) {
-			fields := line{key: value}
-			for k, v := range running {
-				if _, ok := fields[k]; !ok {
-					fields[k] = v
-				}
-			}
-			note(h, file, fields)
-		}
-	}
 	inside := map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": uuid(9)}
-	server := caller.Caller{Process: caller.Server, ParentPID: self}
-	var known []transcript.ID // where the system tells when a process began
-	if began != "" {
-		known = ids(uuid(1))
-	}
+	server := caller.Caller{Process: caller.Server}
 	for name, test := range map[string]struct {
-		write  func(h *home)
 		env    map[string]string
 		caller caller.Caller
 		by     store.Evidence
 		want   []transcript.ID
 	}{
-		"a server, of which the process notes its session": {noted("name", "x"), inside, server, store.ByEnvironment, known},
-		"by the name of the client":                        {noted("name", "x"), nil, caller.Caller{Process: caller.Server, ParentPID: self, Client: "claude-code"}, store.ByCall, known},
-		"a call that is recorded nowhere": {
-			noted("name", "x"), nil,
-			caller.Caller{Process: caller.Server, ParentPID: self, Meta: map[string]any{"claudecode/toolUseId": "-"}},
-			store.ByCall, known,
-		},
-		"left behind by another process":    {noted("procStart", began+"0"), inside, server, store.ByEnvironment, nil},
-		"left behind, and it does not tell": {noted("procStart", nil), inside, server, store.ByEnvironment, nil},
-		"of another process":                {noted("pid", self+1), inside, server, store.ByEnvironment, nil},
-		"no session":                        {noted("sessionId", "../x"), inside, server, store.ByEnvironment, nil},
-		"not noted":                         {func(*home) {}, inside, server, store.ByEnvironment, nil},
-		"a link to what lies elsewhere": {
-			func(h *home) {
-				noted("name", "x")(h)
-				name, elsewhere := filepath.Join(h.dir, "sessions", file), filepath.Join(h.t.TempDir(), file)
-				if err := errors.Join(os.Rename(name, elsewhere), os.Symlink(elsewhere, name)); err != nil {
-					h.t.Skip(err)
-				}
-			},
-			inside, server, store.ByEnvironment, nil,
-		},
-		"not of a process": {
-			noted("name", "x"), inside, caller.Caller{Process: caller.Server}, store.ByEnvironment, nil,
-		},
-		"a server that other programs reach": {noted("name", "x"), inside, caller.Caller{}, store.NoEvidence, nil},
-		"another client":                     {noted("name", "x"), inside, caller.Caller{Process: caller.Server, ParentPID: self, Client: "opencode"}, store.NoEvidence, nil},
-		"another environment":                {noted("name", "x"), nil, server, store.NoEvidence, nil},
-		"a command":                          {noted("name", "x"), inside, caller.Caller{Process: caller.Shell}, store.ByEnvironment, ids(uuid(9))},
-		"a command without a session":        {noted("name", "x"), map[string]string{"CLAUDECODE": "1"}, caller.Caller{Process: caller.Shell}, store.ByEnvironment, nil},
-		"a command of another session":       {noted("name", "x"), map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x"}, caller.Caller{Process: caller.Shell}, store.ByEnvironment, nil},
+		"a server":                           {inside, server, store.ByEnvironment, nil},
+		"by the name of the client":          {nil, caller.Caller{Process: caller.Server, Client: "claude-code"}, store.ByCall, nil},
+		"a server that other programs reach": {inside, caller.Caller{}, store.NoEvidence, nil},
+		"another client":                     {inside, caller.Caller{Process: caller.Server, Client: "opencode"}, store.NoEvidence, nil},
+		"another environment":                {nil, server, store.NoEvidence, nil},
+		"a command":                          {inside, caller.Caller{Process: caller.Shell}, store.ByEnvironment, ids(uuid(9))},
+		"a command without a session":        {map[string]string{"CLAUDECODE": "1"}, caller.Caller{Process: caller.Shell}, store.ByEnvironment, nil},
+		"a command of another session":       {map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "x"}, caller.Caller{Process: caller.Shell}, store.ByEnvironment, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHome(t)
 			h.session(9, prompt(1, 0, "Go"))
-			test.write(h)
 			got := h.openWith(test.env).Caller(expired{t.Context()}, test.caller)
 			if got.Evidence != test.by || !slices.Equal(got.IDs, test.want) {
 				t.Errorf("%+v, want %v %v", got, test.by, test.want)
 			}
 		})
 	}
-}
-
-// processStart returns when this process began as Linux has it; empty elsewhere.
-func processStart(t *testing.T) string {
-	t.Helper()
-	stat, err := os.ReadFile("/proc/self/stat")
-	if err != nil {
-		return ""
-	}
-	_, fields, ok := strings.Cut(string(stat), ") ") // its name has no parenthesis
-	if !ok {
-		t.Fatalf("%q", stat)
-	}
-	return strings.Fields(fields)[19]
 }
 
 // A fork is a conversation with a parent: that of which it has the most.

@@ -1,24 +1,41 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/filecache"
-	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// resolveCopies finds out which sessions another one has all records of, as it was continued or
-// forked from them, and which are forks.
+// relation is what a session is to others of its family: those that have records in common, as one
+// was forked from the other, or continued by versions before 2.0.
+type relation struct {
+	Hidden bool          // another one has all of its records
+	From   transcript.ID // the one that it is a fork of: of which it has the most records
+	Others []string      // files of those that have some of its records too, and tell them instead
+
+	others []*entry
+}
+
+// resolveCopies finds out what sessions are to each other.
 func (s *session) resolveCopies(ctx context.Context, all []*entry) error {
+	byFile := map[string]*entry{}
+	for _, e := range all {
+		byFile[e.File] = e
+	}
 	for _, family := range families(all) {
-		relations := make([]relation, len(family))
-		sheet := s.familySheet(family)
-		if !sheet.Get(&relations) || len(relations) != len(family) {
-			relations = make([]relation, len(family))
+		name, stamps := "family", []filecache.Stamp{}
+		for _, e := range family {
+			name += "\x00" + e.File
+			stamps = append(stamps, e.Stamp)
+		}
+		relations := map[string]relation{} // by file
+		sheet := s.Sheet(name, stamps...)
+		if !sheet.Get(&relations) {
 			whole, err := s.relate(ctx, family, relations)
 			if err != nil {
 				return err
@@ -27,75 +44,43 @@ func (s *session) resolveCopies(ctx context.Context, all []*entry) error {
 				sheet.Put(relations)
 			}
 		}
-		for i, r := range relations {
-			family[i].hidden, family[i].from = r.Hidden, r.From
-			for _, other := range r.Others {
-				if 0 <= other && other < len(family) {
-					family[i].others = append(family[i].others, family[other])
-				}
+		for _, e := range family {
+			e.relation = relations[e.File]
+			for _, file := range e.Others {
+				e.others = append(e.others, byFile[file])
 			}
 		}
 	}
 	return nil
 }
 
-// familySheet is where what is decided of a family is kept: all of its files count.
-func (s *session) familySheet(family []*entry) filecache.Sheet {
-	name := "family"
-	var stamps []filecache.Stamp
-	for _, e := range family {
-		name += "\x00" + e.file
-		stamps = append(stamps, e.stamp)
-	}
-	return s.Sheet(name, stamps...)
-}
-
-// relation is what a member of a family is to the others.
-type relation struct {
-	Hidden bool          // another one has all of its records
-	From   transcript.ID // the one that it is a fork of: of which it has the most records
-	Others []int         // members that have some of its records too, and tell them instead
-}
-
 // families returns the groups of two sessions and more that have a record in common
 // near their beginning or their end.
 func families(all []*entry) [][]*entry {
-	first := map[key]int{}
-	group := make([]int, len(all)) // the first entry of the group, as far as that is known
-	find := func(i int) int {
-		for group[i] != i {
-			group[i] = group[group[i]]
-			i = group[i]
-		}
-		return i
-	}
-	for i, e := range all {
-		group[i] = i
+	members := map[*entry][]*entry{} // by the first one
+	first := map[*entry]*entry{}
+	holder := map[key]*entry{}
+	for _, e := range all {
 		if e.agent != "" {
 			continue
 		}
-		for _, k := range e.meta.Said {
-			j, ok := first[k]
-			if !ok {
-				first[k] = i
+		first[e], members[e] = e, []*entry{e}
+		for _, k := range e.Meta.Said {
+			other, ok := holder[k]
+			if holder[k] = e; !ok || first[other] == first[e] {
 				continue
 			}
-			a, b := find(i), find(j)
-			group[max(a, b)] = min(a, b)
-		}
-	}
-	members := map[int][]*entry{}
-	for i, e := range all {
-		if of := find(i); of != i {
-			if members[of] == nil {
-				members[of] = []*entry{all[of]}
+			from, to := first[e], first[other]
+			for _, m := range members[from] {
+				first[m] = to
 			}
-			members[of] = append(members[of], e)
+			members[to] = append(members[to], members[from]...)
+			delete(members, from)
 		}
 	}
-	var found [][]*entry
-	for _, i := range slices.Sorted(maps.Keys(members)) {
-		found = append(found, members[i])
+	found := slices.DeleteFunc(slices.Collect(maps.Values(members)), func(family []*entry) bool { return len(family) < 2 })
+	for _, family := range found {
+		slices.SortFunc(family, func(a, b *entry) int { return a.ID.Compare(b.ID) })
 	}
 	return found
 }
@@ -103,67 +88,69 @@ func families(all []*entry) [][]*entry {
 // relative is a member of a family.
 type relative struct {
 	*entry
-	at   int // in the family
-	keys []stamped
-	has  map[key]bool
-	own  time.Time // when the first record was written that only it has
+	has map[key]bool
+	own time.Time // when the first record was written that only it has
 }
 
-// relate finds out what the members of a family are to each other. All of their files are read: only
-// sessions that were forked, or continued by versions before 2.0, are in one. It reports whether
-// all files could be.
-func (s *session) relate(ctx context.Context, family []*entry, relations []relation) (whole bool, err error) {
+// relate finds out what the members of a family are to each other. All of their files are read. It
+// reports whether all of them could be.
+func (s *session) relate(ctx context.Context, family []*entry, relations map[string]relation) (whole bool, err error) {
 	holders := map[key]int{}
 	var members []*relative
-	for at, e := range family {
-		c := s.record(e.id(), e)
-		keys, err := c.keys(ctx, e.file)
+	keys := map[*relative][]stamped{}
+	for _, e := range family {
+		said, err := keysOf(ctx, s.Root, e.File)
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
 		if err != nil {
-			if ctx.Err() != nil {
-				return false, ctx.Err()
-			}
 			continue // it is not compared; reading it will say why
 		}
-		r := &relative{entry: e, at: at, keys: keys, has: map[key]bool{}}
-		for _, k := range keys {
-			r.has[k.key] = true
+		r := &relative{entry: e, has: map[key]bool{}}
+		for _, k := range said {
+			if !r.has[k.key] {
+				r.has[k.key] = true
+				holders[k.key]++
+			}
 		}
-		for k := range r.has {
-			holders[k]++
-		}
+		keys[r] = said
 		members = append(members, r)
 	}
+	for r, said := range keys {
+		if i := slices.IndexFunc(said, func(k stamped) bool { return holders[k.key] == 1 }); i >= 0 {
+			r.own = said[i].at
+		}
+	}
 	whole = len(members) == len(family)
+	// Of those with the same records the first one counts.
+	slices.SortStableFunc(members, func(a, b *relative) int { return cmp.Compare(len(b.has), len(a.has)) })
+	var shown []*relative
 	for _, r := range members {
-		if i := slices.IndexFunc(r.keys, func(k stamped) bool { return holders[k.key] == 1 }); i >= 0 {
-			r.own = r.keys[i].at
+		if slices.ContainsFunc(shown, func(other *relative) bool { return common(r.has, other.has) == len(r.has) }) {
+			relations[r.File] = relation{Hidden: true}
+		} else {
+			shown = append(shown, r)
 		}
 	}
-	for i, r := range members {
-		for j, other := range members {
-			if i == j || len(r.has) > len(other.has) || len(r.has) == len(other.has) && j > i {
-				continue
+	slices.SortStableFunc(shown, func(a, b *relative) int {
+		if a.Meta.Copied != b.Meta.Copied {
+			if b.Meta.Copied {
+				return -1
 			}
-			if common(r.has, other.has) == len(r.has) {
-				relations[r.at].Hidden = true
-			}
+			return 1
 		}
-	}
-	members = slices.DeleteFunc(members, func(r *relative) bool { return relations[r.at].Hidden })
-	slices.SortStableFunc(members, func(a, b *relative) int {
-		if a.meta.Copied != b.meta.Copied {
-			return history.CompareBool(a.meta.Copied, b.meta.Copied)
-		}
-		return a.own.Compare(b.own)
+		return cmp.Or(a.own.Compare(b.own), a.ID.Compare(b.ID))
 	})
-	for i, r := range members {
-		relation, most := &relations[r.at], 0
-		for _, earlier := range members[:i] {
-			relation.Others = append(relation.Others, earlier.at)
+	for i, r := range shown {
+		var is relation
+		most := 0
+		for _, earlier := range shown[:i] {
+			is.Others = append(is.Others, earlier.File)
 			if n := common(r.has, earlier.has); n > most {
-				relation.From, most = earlier.id(), n
+				is.From, most = earlier.ID, n
 			}
 		}
+		relations[r.File] = is
 	}
 	return whole, nil
 }

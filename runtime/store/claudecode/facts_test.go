@@ -390,7 +390,7 @@ func TestSubagents(t *testing.T) {
 			l["version"] = "1.0.100"
 		}
 		h.session(1, append(lines, main[1])...)
-		check(t, h, uuid(11)[:8], "Count them", "1 assistant: Count them\n1 assistant: Three.\n")
+		check(t, h, "side", "Count them", "1 assistant: Count them\n1 assistant: Three.\n")
 	})
 	t.Run("beside the session", func(t *testing.T) {
 		t.Parallel()

@@ -3,100 +3,44 @@ package claudecode
 import (
 	"container/heap"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 )
-
-// key stands for the uuid of a record.
-type key [16]byte
-
-// keyOf returns the key of a uuid; the zero key of none. What has another form than a
-// uuid is hashed.
-func keyOf(uuid []byte) (k key) {
-	if len(uuid) == 36 {
-		var digits [32]byte
-		n := 0
-		for _, c := range uuid {
-			if c != '-' && n < len(digits) {
-				digits[n] = c
-				n++
-			}
-		}
-		if _, err := hex.Decode(k[:], digits[:]); err == nil && n == len(digits) {
-			return k
-		}
-	}
-	if len(uuid) > 0 {
-		sum := sha256.Sum256(uuid)
-		copy(k[:], sum[:])
-	}
-	return k
-}
-
-// MarshalText writes a key as hexadecimal digits.
-func (k key) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, k[:]), nil }
-
-// UnmarshalText reads what MarshalText writes.
-func (k *key) UnmarshalText(text []byte) error {
-	if hex.DecodedLen(len(text)) != len(k) {
-		return hex.ErrLength
-	}
-	_, err := hex.Decode(k[:], text)
-	return err
-}
-
-// plan is which records of a transcript are read, in the order in which they were
-// said.
-type plan struct {
-	records []planned
-	skipped int // lines that are no records, or none of a known type
-	large   int // those of them that are too long to be read
-}
-
-// planned is a record of a plan.
-type planned struct {
-	offset int64
-	copied bool // another conversation, which this one was forked from, has it too
-}
 
 // node is a record in the tree of a transcript.
 type node struct {
 	key, parentKey key
 	offset         int64
-	parent         int32 // in the nodes; -1 for none
-	latest         int32 // position of the last line about it or what follows from it
-	flags          flags
+	parent, behind *node // the second is the message that it follows
+	children       []*node
+	latest         int  // position of the last line about it or what follows from it
+	placed         bool // it is in the order
+	told           bool // an event is made of it
+	message        bool // somebody said it, or a tool returned it
+	prompt         bool // a person said it
+	side           bool // of a side chain, in which versions before 2.0 wrote what sub-agents say
+	dead           bool // of a branch that was abandoned
 }
 
-type flags uint8
-
-const (
-	told    flags = 1 << iota // an event is made of it
-	message                   // somebody said it, or a tool returned it
-	prompt                    // a person said it
-	side                      // of a side chain
-	dead                      // of a branch that was abandoned
-	mine                      // of the side chain that is read
-)
-
-// tree reads the records of a transcript.
+// tree is the records of a transcript.
 type tree struct {
-	nodes   []node
-	index   map[key]int32
-	touched map[key]int32 // position of the last line that calls a record the live one
-	skipped int
-	large   int
-	end     int64 // offset behind the last line
+	nodes   nodes
+	index   map[key]*node
+	touched map[key]int // position of the last line that calls a record the live one
+	skipped int         // lines that are no records, or none of a known type
+	large   int         // those of them that are too long to be read
+	end     int64       // offset behind the last line
 }
 
 // readTree reads the lines of a transcript from an offset on.
 func readTree(ctx context.Context, lines *jsonl.Lines, from int64) (*tree, error) {
-	t := &tree{index: map[key]int32{}, touched: map[key]int32{}, end: from}
-	position := int32(0)
+	t := &tree{index: map[key]*node{}, touched: map[key]int{}, end: from}
+	position := 0
 	err := jsonl.EachFrom(ctx, lines, from, func(line []byte, offset, next int64) bool {
 		t.end = next
+		if line == nil {
+			t.large++
+		}
 		if line == nil || len(line) > 0 {
 			t.add(line, offset, position)
 		}
@@ -106,100 +50,61 @@ func readTree(ctx context.Context, lines *jsonl.Lines, from int64) (*tree, error
 	return t, err
 }
 
-func (t *tree) add(line []byte, offset int64, position int32) {
-	if line == nil {
-		t.large++
-	}
+func (t *tree) add(line []byte, offset int64, position int) {
 	r, ok := parse(line)
+	if !ok || !r.isKnown() {
+		t.skipped++
+	}
 	if !ok {
-		t.skipped++
 		return
 	}
-	if !r.isKnown() {
-		t.skipped++
-	}
-	if r.is("last-prompt") && len(r.leaf) > 0 {
-		t.touched[keyOf(r.leaf)] = position
+	if r.Type == "last-prompt" && r.Leaf != "" {
+		t.touched[keyOf(r.Leaf)] = position
 		return
 	}
-	n := node{key: keyOf(r.uuid), offset: offset, parent: -1, latest: position}
-	n.parentKey = keyOf(r.parent)
-	if len(r.parent) == 0 {
-		n.parentKey = keyOf(r.logical)
+	n := &node{key: r.key(), parentKey: keyOf(r.Parent), offset: offset, latest: position, side: r.Sidechain, message: r.isMessage()}
+	if r.Parent == "" {
+		n.parentKey = keyOf(r.Logical)
+	}
+	if n.told = n.message || r.isBoundary(); r.mayBePrompt() {
+		_, parts := r.message()
+		_, n.prompt = r.prompt(parts)
 	}
 	switch {
-	case r.isMessage():
-		n.flags |= told | message
-		if r.isPrompt() {
-			n.flags |= prompt
-		}
-	case r.isBoundary():
-		n.flags |= told
-	case n.key == key{}:
+	case n.key == 0 && !n.told, n.key != 0 && t.index[n.key] != nil: // a copy within the file
 		return
-	}
-	if r.sidechain {
-		n.flags |= side
-	}
-	if n.key != (key{}) {
-		if _, ok := t.index[n.key]; ok {
-			return // a copy within the file
-		}
-		t.index[n.key] = int32(len(t.nodes))
+	case n.key != 0:
+		t.index[n.key] = n
 	}
 	t.nodes = append(t.nodes, n)
 }
 
-// order links the records with their parents, and returns them with parents first and
-// else as they stand in the file. A circle of parents is opened where it begins in
-// the file.
-func (t *tree) order() []int32 {
-	ordered := true
-	for i := range t.nodes {
-		n := &t.nodes[i]
-		if p, ok := t.index[n.parentKey]; ok && n.parentKey != (key{}) && int(p) != i {
-			n.parent = p
-			ordered = ordered && int(p) < i
-		}
-	}
-	all := make([]int32, 0, len(t.nodes))
-	if ordered {
-		for i := range t.nodes {
-			all = append(all, int32(i))
-		}
-		return all
-	}
-	first := make([]int32, len(t.nodes)) // child
-	next := make([]int32, len(t.nodes))  // sibling
-	for i := range first {
-		first[i] = -1
-	}
-	var ready indexes
-	for i := len(t.nodes) - 1; i >= 0; i-- {
-		if p := t.nodes[i].parent; p >= 0 {
-			next[i], first[p] = first[p], int32(i)
+// order links the records with their parents, and returns them with parents first and else as they
+// stand in the file. A circle of parents is opened where it begins in the file.
+func (t *tree) order() []*node {
+	var ready nodes
+	for _, n := range t.nodes {
+		if n.parent = t.index[n.parentKey]; n.parent == nil || n.parent == n {
+			n.parent = nil
+			ready = append(ready, n)
 		} else {
-			ready = append(ready, int32(i))
+			n.parent.children = append(n.parent.children, n)
 		}
 	}
-	heap.Init(&ready)
-	done := make([]bool, len(t.nodes))
-	for from := 0; len(all) < len(t.nodes); {
-		if len(ready) == 0 {
-			for done[from] {
-				from++
+	all := make([]*node, 0, len(t.nodes))
+	for _, first := range t.nodes {
+		if len(ready) == 0 && !first.placed {
+			first.parent = nil
+			ready = append(ready, first)
+		}
+		for len(ready) > 0 {
+			n := heap.Pop(&ready).(*node)
+			if n.placed {
+				continue
 			}
-			t.nodes[from].parent = -1
-			ready = append(ready, int32(from))
-		}
-		i := heap.Pop(&ready).(int32)
-		if done[i] {
-			continue
-		}
-		done[i] = true
-		all = append(all, i)
-		for c := first[i]; c >= 0; c = next[c] {
-			if !done[c] {
+			n.placed = true
+			all = append(all, n)
+			for _, c := range n.children {
 				heap.Push(&ready, c)
 			}
 		}
@@ -207,14 +112,14 @@ func (t *tree) order() []int32 {
 	return all
 }
 
-// indexes is a heap of indexes, the smallest first.
-type indexes []int32
+// nodes is a heap of records, the first one of the file first.
+type nodes []*node
 
-func (x indexes) Len() int           { return len(x) }
-func (x indexes) Less(i, j int) bool { return x[i] < x[j] }
-func (x indexes) Swap(i, j int)      { x[i], x[j] = x[j], x[i] }
-func (x *indexes) Push(v any)        { *x = append(*x, v.(int32)) }
-func (x *indexes) Pop() any {
+func (x nodes) Len() int           { return len(x) }
+func (x nodes) Less(i, j int) bool { return x[i].offset < x[j].offset }
+func (x nodes) Swap(i, j int)      { x[i], x[j] = x[j], x[i] }
+func (x *nodes) Push(n any)        { *x = append(*x, n.(*node)) }
+func (x *nodes) Pop() any {
 	last := (*x)[len(*x)-1]
 	*x = (*x)[:len(*x)-1]
 	return last
@@ -223,82 +128,94 @@ func (x *indexes) Pop() any {
 // abandon marks what belongs to a branch that its user went back from: of two prompts
 // behind the same message, that is the one about which, and about what followed
 // from it, nothing was recorded any more.
-func (t *tree) abandon(order []int32) {
+func (t *tree) abandon(order []*node) {
 	for k, position := range t.touched {
-		if i, ok := t.index[k]; ok {
-			t.nodes[i].latest = max(t.nodes[i].latest, position)
+		if n := t.index[k]; n != nil {
+			n.latest = max(n.latest, position)
 		}
 	}
 	for i := len(order) - 1; i >= 0; i-- {
-		n := &t.nodes[order[i]]
-		if n.parent >= 0 {
-			p := &t.nodes[n.parent]
-			p.latest = max(p.latest, n.latest)
+		if n := order[i]; n.parent != nil {
+			n.parent.latest = max(n.parent.latest, n.latest)
 		}
 	}
-	behind := make([]int32, len(t.nodes)) // which message; -1 for none
-	live := map[int32]int32{}             // the prompt behind a message
-	for _, i := range order {
-		n := &t.nodes[i]
-		behind[i] = -1
-		if n.parent >= 0 {
-			if behind[i] = n.parent; t.nodes[n.parent].flags&message == 0 {
-				behind[i] = behind[n.parent]
+	live := map[*node]*node{} // the prompt behind a message
+	for _, n := range order {
+		if n.parent != nil {
+			if n.behind = n.parent; !n.parent.message {
+				n.behind = n.parent.behind
 			}
 		}
-		if n.flags&prompt == 0 || n.flags&side != 0 || behind[i] < 0 {
+		if !n.prompt || n.side || n.behind == nil {
 			continue
 		}
-		other, ok := live[behind[i]]
-		switch {
-		case !ok:
-			live[behind[i]] = i
-		case t.nodes[other].latest < n.latest:
-			t.nodes[other].flags |= dead
-			live[behind[i]] = i
-		default:
-			n.flags |= dead
+		other := live[n.behind]
+		if other != nil && other.latest >= n.latest {
+			n.dead = true
+			continue
 		}
+		if other != nil {
+			other.dead = true
+		}
+		live[n.behind] = n
 	}
-	for _, i := range order {
-		if p := t.nodes[i].parent; p >= 0 {
-			t.nodes[i].flags |= t.nodes[p].flags & dead
-		}
+	for _, n := range order {
+		n.dead = n.dead || n.parent != nil && n.parent.dead
 	}
 }
 
-// plan returns the plan of the main conversation, or that of the side chain that
-// begins with the record of a key. all stands for side chains too, which are the
-// conversation in the file of a sub-agent. Records in shared are marked as copied.
-func (t *tree) plan(chain key, all bool, shared map[key]bool) plan {
+// plan returns the records that are read, in the order in which they were said: those of the
+// session, those of the side chains in its file, or all of them.
+func (t *tree) plan(part part) []*node {
 	order := t.order()
 	t.abandon(order)
-	p := plan{skipped: t.skipped, large: t.large}
-	for _, i := range order {
-		n := &t.nodes[i]
-		if chain != (key{}) && (n.key == chain || n.parent >= 0 && t.nodes[n.parent].flags&mine != 0) && n.flags&side != 0 {
-			n.flags |= mine
-		}
-		wanted := n.flags&side == 0 || all
-		if chain != (key{}) {
-			wanted = n.flags&mine != 0
-		}
-		if n.flags&told != 0 && n.flags&dead == 0 && wanted {
-			p.records = append(p.records, planned{offset: n.offset, copied: shared[n.key]})
+	var wanted []*node
+	for _, n := range order {
+		if n.told && !n.dead && (part == whole || n.side == (part == side)) {
+			wanted = append(wanted, n)
 		}
 	}
-	return p
+	return wanted
 }
 
-// chains returns the records with which side chains begin.
-func (t *tree) chains() []*node {
-	var roots []*node
-	t.order()
-	for i := range t.nodes {
-		n := &t.nodes[i]
-		if n.flags&side != 0 && n.flags&message != 0 && (n.parent < 0 || t.nodes[n.parent].flags&side == 0) && n.key != (key{}) {
-			roots = append(roots, n)
-		}
+// part is which of the records of a transcript are a conversation.
+type part uint8
+
+const (
+	main  part = iota
+	side       // of sub-agents, in the file of a session
+	whole      // in the file of a sub-agent
+)
+
+// trail is the tree of a transcript, as far as it is needed to find out whether what is appended leaves alone
+// what is there: the records stay in their order, and none of them is of a branch that is
+// abandoned. There are no two prompts behind the same message then.
+type trail struct {
+	Keys map[key]bool
+	Tip  key  // of the last record; 0 where it has none
+	Free bool // nothing that a person said is behind the message at the tip, or before it
+}
+
+// add adds a record, and reports whether it leaves alone what is there.
+func (p *trail) add(n *node) bool {
+	isRoot := n.parentKey == 0
+	if n.key != 0 && p.Keys[n.key] || !isRoot && !p.Keys[n.parentKey] {
+		return false // a copy, or of an order that is not that of the file
 	}
-	return roots
+	onTip := !isRoot && n.parentKey == p.Tip
+	switch {
+	case isRoot:
+		p.Free = true
+	case n.prompt && !n.side && !(onTip && p.Free):
+		return false
+	default:
+		p.Free = n.message || onTip && p.Free
+	}
+	if p.Tip = n.key; n.key != 0 {
+		if p.Keys == nil {
+			p.Keys = map[key]bool{}
+		}
+		p.Keys[n.key] = true
+	}
+	return true
 }

@@ -1,88 +1,52 @@
 package claudecode
 
 import (
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// record is a line of a transcript. Strings are as they stand between their quotes,
-// and all of it aliases the line.
+// record is a line of a transcript. What it holds may be parts of the line.
 type record struct {
-	kind, subtype            []byte
-	uuid, parent, logical    []byte
-	stamp, cwd, version      []byte
-	session, leaf            []byte
-	customTitle, aiTitle     []byte
-	summary, promptSource    []byte
-	message, origin, toolUse []byte // JSON values
-	sidechain, meta, compact bool
-	forked                   bool // from another session
+	Type         string       `json:"type"`
+	Subtype      string       `json:"subtype"`
+	UUID         string       `json:"uuid"`
+	Parent       string       `json:"parentUuid"`
+	Logical      string       `json:"logicalParentUuid"` // of what follows a compaction
+	At           time.Time    `json:"timestamp"`
+	Cwd          string       `json:"cwd"`
+	Version      string       `json:"version"`
+	Session      string       `json:"sessionId"`
+	Leaf         string       `json:"leafUuid"`
+	CustomTitle  string       `json:"customTitle"`
+	AITitle      string       `json:"aiTitle"`
+	Summary      string       `json:"summary"`
+	PromptSource string       `json:"promptSource"`
+	Message      jsontext.Raw `json:"message"`
+	ToolUse      jsontext.Raw `json:"toolUseResult"`
+	Forked       jsontext.Raw `json:"forkedFrom"`
+	Origin       struct {
+		Kind string `json:"kind"`
+	} `json:"origin"`
+	Sidechain bool `json:"isSidechain"`
+	Meta      bool `json:"isMeta"`
+	Compact   bool `json:"isCompactSummary"`
 }
 
 // parse reads a line. It returns false where that is no JSON object, with the members
 // up to there.
 func parse(line []byte) (r record, ok bool) {
-	ok = jsontext.Walk(line, r.set)
+	ok = jsontext.Decode(line, &r)
 	return r, ok
 }
 
-func (r *record) set(key, value []byte) {
-	text, _ := jsontext.Unquote(value)
-	if jsontext.HasEscape(key) {
-		key = transcript.AppendUnescaped(nil, key)
-	}
-	switch string(key) {
-	case "type":
-		r.kind = text
-	case "subtype":
-		r.subtype = text
-	case "uuid":
-		r.uuid = text
-	case "parentUuid":
-		r.parent = text
-	case "logicalParentUuid":
-		r.logical = text
-	case "timestamp":
-		r.stamp = text
-	case "cwd":
-		r.cwd = text
-	case "version":
-		r.version = text
-	case "sessionId":
-		r.session = text
-	case "leafUuid":
-		r.leaf = text
-	case "customTitle":
-		r.customTitle = text
-	case "aiTitle":
-		r.aiTitle = text
-	case "summary":
-		r.summary = text
-	case "promptSource":
-		r.promptSource = text
-	case "message":
-		r.message = value
-	case "origin":
-		r.origin = value
-	case "toolUseResult":
-		r.toolUse = value
-	case "forkedFrom":
-		r.forked = string(value) != "null"
-	case "isSidechain":
-		r.sidechain = string(value) == "true"
-	case "isMeta":
-		r.meta = string(value) == "true"
-	case "isCompactSummary":
-		r.compact = string(value) == "true"
-	}
-}
-
-func (r *record) is(kind string) bool { return string(r.kind) == kind }
-
 // isKnown reports whether it is of a type that versions up to 2.1 write.
 func (r *record) isKnown() bool {
-	switch string(r.kind) {
+	switch r.Type {
 	case "user", "assistant", "system", "attachment", "progress",
 		"custom-title", "ai-title", "agent-name", "agent-color", "agent-setting", "summary", "tag", "pr-link", "worktree-state",
 		"last-prompt", "queue-operation", "mode", "permission-mode", "file-history-snapshot",
@@ -93,93 +57,201 @@ func (r *record) isKnown() bool {
 }
 
 // isMessage reports whether it is what somebody said, or a tool returned.
-func (r *record) isMessage() bool { return r.is("user") || r.is("assistant") }
+func (r *record) isMessage() bool { return r.Type == "user" || r.Type == "assistant" }
 
 // isBoundary reports whether what stands before it was compacted.
-func (r *record) isBoundary() bool {
-	return r.is("system") && string(r.subtype) == "compact_boundary"
+func (r *record) isBoundary() bool { return r.Type == "system" && r.Subtype == "compact_boundary" }
+
+// key stands for the uuid of a record; 0 for none.
+type key uint64
+
+func keyOf(uuid string) (k key) {
+	if uuid == "" {
+		return 0
+	}
+	const offset, prime = 14695981039346656037, 1099511628211 // of FNV-1a
+	k = offset
+	for i := range len(uuid) {
+		k = (k ^ key(uuid[i])) * prime
+	}
+	return k
 }
 
-// content returns the content of the message, and the model that wrote it.
-func (r *record) content() (content, model []byte) {
-	jsontext.Read(r.message, jsontext.Value("content", &content), jsontext.Text("model", &model))
-	return content, model
+func (r *record) key() key { return keyOf(r.UUID) }
+
+// message is what somebody said.
+type message struct {
+	Model   string       `json:"model"`
+	Content jsontext.Raw `json:"content"`
 }
 
-// block is a block of a message's content.
+// block is a part of a message.
 type block struct {
-	kind, text, thinking, id, name, callID []byte // as they stand between their quotes
-	input, content                         []byte // JSON values
-	failed                                 bool
+	Type      string       `json:"type"`
+	Text      []byte       `json:"text"`
+	Thinking  []byte       `json:"thinking"`
+	ID        string       `json:"id"`
+	Name      string       `json:"name"`
+	ToolUseID string       `json:"tool_use_id"`
+	Input     jsontext.Raw `json:"input"`
+	Content   jsontext.Raw `json:"content"`
+	IsError   bool         `json:"is_error"`
 }
 
-func parseBlock(raw []byte) (b block) {
-	jsontext.Read(raw,
-		jsontext.Text("type", &b.kind), jsontext.Text("text", &b.text), jsontext.Text("thinking", &b.thinking),
-		jsontext.Text("id", &b.id), jsontext.Text("name", &b.name), jsontext.Text("tool_use_id", &b.callID),
-		jsontext.Value("input", &b.input), jsontext.Value("content", &b.content), jsontext.Is("is_error", &b.failed),
-	)
-	return b
+// blocks returns the parts of a content; a text is one of them.
+func blocks(content jsontext.Raw) []block {
+	return jsontext.Parts(content, func(said []byte) block { return block{Type: "text", Text: said} })
 }
 
-// blocks calls each for every block of a content, until that returns false; a string
-// is a block of text.
-func blocks(content []byte, each func(b *block) bool) {
-	if text, ok := jsontext.Unquote(content); ok {
-		each(&block{kind: []byte("text"), text: text})
-		return
-	}
-	for raw := range jsontext.Elements(content) {
-		if b := parseBlock(raw); !each(&b) {
-			return
+// message returns the message and its parts.
+func (r *record) message() (m message, parts []block) {
+	jsontext.Decode(r.Message, &m)
+	return m, blocks(m.Content)
+}
+
+// prompt returns the texts of what a person said, and false for anything else. parts are those of
+// the message.
+func (r *record) prompt(parts []block) (said [][]byte, ok bool) {
+	for _, b := range parts {
+		switch b.Type {
+		case "tool_result":
+			return nil, false
+		case "image", "document":
+			ok = true
+		case "text":
+			if !isInjected(b.Text) {
+				said, ok = append(said, b.Text), true
+			}
 		}
 	}
+	return said, ok && r.mayBePrompt()
 }
 
-func (b *block) is(kind string) bool { return string(b.kind) == kind }
-
-// isPrompt reports whether a record of type user is what a person said.
-func (r *record) isPrompt() bool {
-	if !r.is("user") || r.meta || r.compact || string(r.promptSource) == "system" || !r.byPerson() {
-		return false
-	}
-	if r.toolUse != nil {
-		return false // what a tool returned: it need not be looked into
-	}
-	said := false
-	content, _ := r.content()
-	blocks(content, func(b *block) bool {
-		if b.is("tool_result") {
-			said = false
-			return false
-		}
-		said = said || b.said()
-		return true
-	})
-	return said
+// mayBePrompt reports whether a person may have said what is in the message.
+func (r *record) mayBePrompt() bool {
+	byPerson := r.Origin.Kind == "" || r.Origin.Kind == "human"
+	return r.Type == "user" && !r.Meta && !r.Compact && r.PromptSource != "system" && byPerson && r.ToolUse == nil
 }
 
-func (r *record) byPerson() bool {
-	kind := jsontext.GetText(r.origin, "kind")
-	return kind == nil || string(kind) == "human"
-}
-
-// said reports whether a block of a prompt is what a person said or showed, and not
-// something that the program puts in.
-func (b *block) said() bool {
-	switch {
-	case b.is("image"), b.is("document"):
-		return true
-	case !b.is("text"):
-		return false
-	}
-	return !isInjected(b.text)
-}
-
-// isInjected reports whether a text, as it stands between its quotes, is one that the
-// program writes in the name of the user.
-func isInjected(raw []byte) bool {
-	return recorded.Begins(raw,
+// isInjected reports whether a text is one that the program writes in the name of the user.
+func isInjected(said []byte) bool {
+	return history.Begins(said,
 		"<command-", "<local-command-", "Caveat: The messages below", "<bash-input>", "<bash-stdout>", "<bash-stderr>",
 		"<task-notification>", "<system-reminder>", "[Request interrupted by user")
+}
+
+// command returns the command to the program that a person gave with arguments, or "".
+func (r *record) command() string {
+	if r.Type != "user" || r.Meta {
+		return ""
+	}
+	var m message
+	jsontext.Decode(r.Message, &m)
+	said := history.Beginning([]byte(jsontext.String(m.Content)))
+	if !strings.HasPrefix(strings.TrimSpace(said), "<command-") {
+		return ""
+	}
+	tagged := func(tag string) string {
+		_, text, _ := strings.Cut(said, "<"+tag+">")
+		text, _, _ = strings.Cut(text, "</"+tag+">")
+		return strings.TrimSpace(text)
+	}
+	arguments := tagged("command-args")
+	if arguments == "" {
+		return ""
+	}
+	return tagged("command-name") + " " + arguments
+}
+
+// newTalk returns what makes events of the records of a session, or of a sub-agent.
+func newTalk(agent bool) history.Talk { return history.Talk{Agent: agent, Inquiry: "AskUserQuestion"} }
+
+// synthetic is the model of what the program itself says in the name of the assistant.
+const synthetic = "<synthetic>"
+
+// tell adds the events of a record.
+func tell(t *history.Talk, r *record) {
+	switch {
+	case r.isBoundary():
+		t.Compact(r.At)
+	case r.Type == "assistant":
+		if m, parts := r.message(); m.Model != synthetic {
+			for i := range parts {
+				answer(t, r, &parts[i])
+			}
+		}
+	case r.Type == "user":
+		_, parts := r.message()
+		if said, ok := r.prompt(parts); ok {
+			t.Prompt(r.At, history.Join(said))
+			return
+		}
+		for i := range parts {
+			if parts[i].Type == "tool_result" {
+				result(t, r, &parts[i])
+			}
+		}
+	}
+}
+
+// answer adds the event of a part of a message of the assistant.
+func answer(t *history.Talk, r *record, b *block) {
+	switch b.Type {
+	case "text":
+		t.Say(transcript.KindAssistant, r.At, b.Text)
+	case "thinking":
+		t.Say(transcript.KindReasoning, r.At, b.Thinking)
+	case "redacted_thinking": // there is nothing to read
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		t.Call(r.At, b.Name, b.ID, b.Input, nil)
+	default:
+		if strings.HasSuffix(b.Type, "_tool_result") {
+			result(t, &record{At: r.At}, b)
+		} else {
+			t.Skipped++
+		}
+	}
+}
+
+// result adds what a tool returned.
+func result(t *history.Talk, r *record, b *block) {
+	var texts [][]byte
+	for _, part := range blocks(b.Content) {
+		if part.Type == "text" {
+			texts = append(texts, withoutReminders(part.Text))
+		}
+	}
+	if len(texts) == 1 && bytes.HasPrefix(texts[0], []byte("<persisted-output>")) {
+		// The record repeats more of it than its message has, where the program keeps the
+		// rest in a file of its own.
+		var whole struct {
+			Stdout []byte `json:"stdout"`
+		}
+		if jsontext.Decode(r.ToolUse, &whole); len(whole.Stdout) > 0 {
+			texts[0] = whole.Stdout
+		}
+	}
+	t.Result(r.At, b.ToolUseID, b.IsError, history.Join(texts))
+}
+
+// withoutReminders returns a text without what the program adds for the assistant alone.
+func withoutReminders(said []byte) []byte {
+	const begin, end = "<system-reminder>", "</system-reminder>"
+	var kept []byte
+	for {
+		i := bytes.Index(said, []byte(begin))
+		if i < 0 {
+			break
+		}
+		n := bytes.Index(said[i:], []byte(end))
+		if n < 0 {
+			break
+		}
+		kept = append(kept, said[:i]...)
+		said = said[i+n+len(end):]
+	}
+	if kept == nil {
+		return said
+	}
+	return append(kept, said...)
 }

@@ -5,18 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"iter"
 	"path"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -27,88 +22,81 @@ type session struct {
 }
 
 func (s *Store) open() (*session, error) {
-	root, err := history.OpenRoot(s.Dir, s.Cache)
-	if err != nil {
-		return nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
-	}
-	return &session{s, root}, nil
+	root, err := s.Store.Open()
+	return &session{s, root}, err
 }
 
 const (
 	extension    = ".jsonl"
 	agentPrefix  = "agent-"
 	subagentsDir = "subagents"
+	sideAgent    = "side" // stands for the sub-agents in the file of a session
 )
 
 // entry is a transcript in a folder of a project.
 type entry struct {
-	file    string        // in the directory of projects, with slashes
-	session string        // uuid; of a sub-agent that of its session, where the path has it
-	agent   string        // name, where it is that of a sub-agent
-	known   transcript.ID // once the session and the agent are certain
-	stamp   filecache.Stamp
-	meta    *metadata
-	err     error
-	// What it is to others, as a relation has it.
-	hidden bool
-	from   transcript.ID
-	others []*entry
-}
-
-func (e *entry) id() transcript.ID {
-	if e.known != "" {
-		return e.known
-	}
-	return id(e.session, e.agent)
+	history.Entry[metadata]
+	session string // uuid; of a sub-agent that of its session, where the path has it
+	agent   string // name, where it is that of a sub-agent
+	relation
 }
 
 // folders returns the folders that may have sessions of the project.
 func (s *session) folders() ([]string, error) {
 	all, err := s.ReadDir(".")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading %s: %w", s.store.Dir, err)
 	}
 	var names []string
 	for _, e := range all {
 		holds := func(root string) bool { return mayHold(e.Name(), root) }
-		if (s.store.Project.All() || slices.ContainsFunc(s.store.Project.Roots(), holds)) && s.isDir(e.Name(), e) {
+		if (s.store.Project.All() || slices.ContainsFunc(s.store.Project.Roots(), holds)) && s.IsDir(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
 	return names, nil
 }
 
-// isDir reports whether an entry is a directory, or a link to one below the root.
-func (s *session) isDir(name string, e fs.DirEntry) bool {
-	return e.IsDir() || e.Type()&fs.ModeSymlink != 0 && s.IsDir(name)
-}
-
-// transcripts returns the transcripts in a folder, in the order of their names.
-func (s *session) transcripts(folder string) ([]*entry, error) {
-	all, err := s.ReadDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	var found []*entry
-	for _, e := range all {
-		file := path.Join(folder, e.Name())
-		name, isFile := strings.CutSuffix(e.Name(), extension)
-		switch agent, isAgent := agentOf(e.Name()); {
-		case isAgent:
-			found = append(found, &entry{file: file, agent: agent})
-		case isFile && history.IsUUID(name):
-			found = append(found, &entry{file: file, session: name})
-		case history.IsUUID(e.Name()) && s.isDir(file, e):
-			dir := path.Join(file, subagentsDir)
-			below, _ := s.ReadDir(dir) // there need not be any
-			for _, b := range below {
-				if agent, ok := agentOf(b.Name()); ok {
-					found = append(found, &entry{file: path.Join(dir, b.Name()), session: e.Name(), agent: agent})
+// transcripts returns the transcripts in the folders of the project, and the folders that cannot
+// be read.
+func (s *session) transcripts() (all []*entry, problems []store.Problem, err error) {
+	folders, err := s.folders()
+	for _, folder := range folders {
+		entries, err := s.ReadDir(folder)
+		if err != nil {
+			problems = append(problems, s.store.Problem("", store.Unreadable, folder, err))
+		}
+		for _, e := range entries {
+			file := path.Join(folder, e.Name())
+			name, isFile := strings.CutSuffix(e.Name(), extension)
+			switch agent, isAgent := agentOf(e.Name()); {
+			case isAgent:
+				all = append(all, newEntry(file, "", agent))
+			case isFile && history.IsUUID(name):
+				all = append(all, newEntry(file, name, ""))
+			case history.IsUUID(e.Name()):
+				dir := path.Join(file, subagentsDir)
+				below, _ := s.ReadDir(dir) // there need not be any
+				for _, b := range below {
+					if agent, ok := agentOf(b.Name()); ok {
+						all = append(all, newEntry(path.Join(dir, b.Name()), e.Name(), agent))
+					}
 				}
 			}
 		}
 	}
-	return found, nil
+	return all, problems, err
+}
+
+func newEntry(file, session, agent string) *entry {
+	e := &entry{session: session, agent: agent}
+	if e.File = file; session != "" {
+		e.ID = id(session, agent)
+	}
+	if agent != "" {
+		e.About = strings.TrimSuffix(file, extension) + ".meta.json"
+	}
+	return e
 }
 
 // agentOf returns the name of a sub-agent that a file is the transcript of.
@@ -126,208 +114,91 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		return nil, err
 	}
 	defer opened.Close()
-	return opened.list(ctx, scope)
-}
-
-func (s *session) list(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	folders, err := s.folders()
+	all, problems, err := opened.transcripts()
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", s.store.Dir, err)
-	}
-	l := &store.Listing{}
-	var all []*entry
-	for _, folder := range folders {
-		found, err := s.transcripts(folder)
-		if err != nil {
-			l.Problems = append(l.Problems, s.store.Problem("", store.Unreadable, folder, err))
-			continue
-		}
-		all = append(all, found...)
-	}
-	s.peekAll(ctx, all)
-	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	all = s.usable(all, l)
+	all, unread := history.Peek(ctx, &s.Store, opened.Root, all,
+		func(e *entry) error { return opened.read(ctx, e) }, func(e *entry) string { return e.Meta.Dir })
+	l := &store.Listing{Problems: append(problems, unread...)}
 	titles := summaries(all)
-	all = slices.DeleteFunc(all, func(e *entry) bool {
-		return !e.meta.isConversation(e.agent != "") || !s.store.Project.Has(e.meta.Cwd)
-	})
-	all = s.unique(all, l)
-	if err := s.resolveCopies(ctx, all); err != nil {
+	all = slices.DeleteFunc(all, func(e *entry) bool { return !e.complete() || !s.Project.Has(e.Meta.Dir) })
+	all = opened.unique(all, l)
+	if err := cmp.Or(ctx.Err(), opened.resolveCopies(ctx, all)); err != nil {
 		return nil, err
 	}
 	for _, e := range all {
-		if e.hidden && !slices.Contains(scope.IDs, e.id()) {
+		if e.Hidden && !slices.Contains(scope.IDs, e.ID) {
 			continue
 		}
-		if e.meta.HasTop || !e.meta.Whole || e.agent != "" {
-			l.Conversations = append(l.Conversations, s.conversation(e, titles))
+		if e.agent != "" || e.Meta.HasMain || !e.Meta.Whole {
+			l.Conversations = append(l.Conversations, opened.conversation(e, titles))
 		}
-		chains, err := s.chains(ctx, e)
-		if err != nil {
-			l.Problems = append(l.Problems, s.store.Problem(e.id(), store.Unreadable, e.file, err))
+		if e.agent == "" && e.Meta.HasSide {
+			l.Conversations = append(l.Conversations, opened.sideChains(e))
 		}
-		l.Conversations = append(l.Conversations, chains...)
 	}
 	l.Keep(scope)
 	return l, nil
 }
 
-// peekAll reads the metadata of transcripts, several at a time.
-func (s *session) peekAll(ctx context.Context, all []*entry) {
-	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
-		for i := range numbers {
-			s.peek(ctx, all[i])
-		}
-	})
-}
-
-// peek reads the metadata of a transcript, unless it is known.
-func (s *session) peek(ctx context.Context, e *entry) {
-	e.stamp, _ = s.Stamp(e.file) // without one it is read
-	sheet := s.Sheet("m"+e.file, e.stamp)
-	if e.meta = (&metadata{}); sheet.Get(e.meta) {
-		return
+// complete finds out the session of a sub-agent beside it, and reports whether there is something
+// to read.
+func (e *entry) complete() bool {
+	if e.ID == "" && history.IsUUID(e.Meta.Session) {
+		e.session = e.Meta.Session
+		e.ID = id(e.session, e.agent)
 	}
-	if e.meta, e.err = s.read(ctx, e.file); e.err == nil && !s.store.Project.Excludes(e.meta.Cwd) {
-		sheet.PutFor(e.meta, min(e.stamp.Size(), 2*jsonl.PeekSize))
-	}
-}
-
-// usable returns the transcripts that could be read, with the sessions of sub-agents.
-func (s *session) usable(all []*entry, l *store.Listing) []*entry {
-	kept := all[:0]
-	for _, e := range all {
-		switch {
-		case errors.Is(e.err, fs.ErrNotExist): // deleted meanwhile
-		case e.err != nil:
-			l.Problems = append(l.Problems, s.store.Problem(e.knownID(), store.Unreadable, e.file, e.err))
-		default:
-			if e.session == "" {
-				e.session = strings.ToLower(e.meta.Session)
-			}
-			if history.IsUUID(e.session) {
-				kept = append(kept, e)
-			}
-		}
-	}
-	return kept
-}
-
-// knownID returns the id as far as the path alone has it, or "".
-func (e *entry) knownID() transcript.ID {
-	if e.session == "" {
-		return ""
-	}
-	return e.id()
+	return e.ID != "" && e.Meta.Messages > 0 && (e.agent == "" || !e.Meta.isWarmUp())
 }
 
 // unique leaves out what another file has the same id as: the one that was written
 // last counts.
 func (s *session) unique(all []*entry, l *store.Listing) []*entry {
-	for _, e := range all {
-		e.known = e.id()
-	}
 	slices.SortStableFunc(all, func(a, b *entry) int {
-		return cmp.Or(a.known.Compare(b.known), cmp.Compare(b.stamp.Modified(), a.stamp.Modified()))
+		return cmp.Or(a.ID.Compare(b.ID), cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()))
 	})
-	kept := make([]*entry, 0, len(all))
-	for _, e := range all {
-		if n := len(kept); n > 0 && kept[n-1].known == e.known {
-			l.Problems = append(l.Problems, s.store.Problem(e.id(), store.Duplicate, e.file, errDuplicate))
-			continue
+	var before transcript.ID
+	return slices.DeleteFunc(all, func(e *entry) bool {
+		again := e.ID == before
+		if before = e.ID; again {
+			l.Problems = append(l.Problems, s.store.Problem(e.ID, store.Duplicate, e.File, errDuplicate))
 		}
-		kept = append(kept, e)
-	}
-	return kept
+		return again
+	})
 }
 
 var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
 
-// record returns where a conversation is recorded, in the files of all entries that have events of
-// it, of which the first one has it.
-func (s *session) record(id transcript.ID, e *entry, others ...*entry) *conversation {
-	c := &conversation{agent: e.agent != ""}
-	c.File = history.File{Store: &s.store.Store, ID: id, Name: e.file, Stamps: []filecache.Stamp{e.stamp}, Script: c.script}
-	for _, other := range others {
-		c.Stamps, c.copies = append(c.Stamps, other.stamp), append(c.copies, other.file)
-	}
+// record returns where a conversation is recorded.
+func (s *session) record(id transcript.ID, e *entry, part part) *conversation {
+	c := &conversation{part: part}
+	c.File = history.File{Store: &s.store.Store, ID: id, Name: e.File, Stamps: []filecache.Stamp{e.Stamp}, Script: c.script}
 	return c
 }
 
 // conversation returns what a list has of a transcript.
 func (s *session) conversation(e *entry, summaries map[key]string) store.Conversation {
-	of := e.id()
-	c := store.Conversation{
-		Conversation: transcript.Conversation{
-			ID: of, Source: Name, Title: e.meta.title(summaries), CreatedAt: e.meta.Created, Dir: e.meta.Cwd, Parent: e.from,
-		},
-		Request: e.meta.First,
-		LastAt:  e.meta.Last,
-		Record:  s.record(of, e, e.others...),
+	record := s.record(e.ID, e, main)
+	for _, other := range e.others {
+		record.Stamps, record.copies = append(record.Stamps, other.Stamp), append(record.copies, other.File)
 	}
+	c := s.store.Conversation(e.ID, &e.Meta.Main, record)
+	c.Title, c.Parent = e.Meta.title(summaries), e.From
 	if e.agent != "" {
-		c.Parent = id(e.session, "")
-		c.Title = cmp.Or(s.description(e.file), c.Title)
+		record.part, c.Parent = whole, id(e.session, "")
+		c.Title = cmp.Or(e.Meta.Description, c.Title)
 	}
 	return c
 }
 
-// chain is a side chain in the file of a session.
-type chain struct {
-	Key     key // of the record with which it begins
-	Request string
-	Created time.Time
-}
-
-// chains returns the side chains in the file of a session, which versions before 2.0
-// wrote there.
-func (s *session) chains(ctx context.Context, e *entry) (list []store.Conversation, err error) {
-	if e.agent != "" || !strings.HasPrefix(e.meta.Version, "1.") && !e.meta.HasSide {
-		return nil, nil
-	}
-	var found []chain
-	sheet := s.Sheet("chains"+e.file, e.stamp)
-	if !sheet.Get(&found) {
-		if found, err = s.readChains(ctx, e); err == nil {
-			sheet.Put(found)
-		}
-	}
-	for _, c := range found {
-		record := s.record(id(e.session, fmt.Sprintf("%x", c.Key[:4])), e)
-		record.chain = c.Key
-		list = append(list, store.Conversation{
-			Conversation: transcript.Conversation{ID: record.ID, Source: Name, CreatedAt: c.Created, Parent: e.id(), Dir: e.meta.Cwd},
-			Request:      c.Request, Record: record,
-		})
-	}
-	return list, err
-}
-
-// readChains reads the side chains in the file of a session, up to an error.
-func (s *session) readChains(ctx context.Context, e *entry) ([]chain, error) {
-	f, info, err := s.record(e.id(), e).Open(e.file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	lines := jsonl.NewLines(f, info.Size())
-	t, err := readTree(ctx, lines, 0)
-	if err != nil {
-		return nil, err
-	}
-	var list []chain
-	for _, n := range t.chains() {
-		line, _, err := lines.At(ctx, n.offset)
-		if err != nil {
-			return list, err
-		}
-		r, _ := parse(line)
-		at, _ := transcript.ParseTimestamp(r.stamp)
-		list = append(list, chain{n.key, firstPrompt(&r), at})
-	}
-	return list, nil
+// sideChains returns what sub-agents say in the file of a session, where versions before 2.0 wrote
+// that.
+func (s *session) sideChains(e *entry) store.Conversation {
+	of := id(e.session, sideAgent)
+	c := s.store.Conversation(of, &e.Meta.Side, s.record(of, e, side))
+	c.Parent = e.ID
+	return c
 }
 
 // summaries returns the summaries that transcripts have, by the record behind which
@@ -335,10 +206,7 @@ func (s *session) readChains(ctx context.Context, e *entry) ([]chain, error) {
 func summaries(all []*entry) map[key]string {
 	found := map[key]string{}
 	for _, e := range all {
-		if e.meta == nil {
-			continue
-		}
-		for _, s := range e.meta.Summaries {
+		for _, s := range e.Meta.Summaries {
 			found[s.Behind] = s.Text
 		}
 	}

@@ -30,6 +30,7 @@ func Open(o store.Options) (*Store, bool) {
 		return nil, false
 	}
 	s := &Store{history.New(o, Name, home, ParseID)}
+	s.Moved = []string{sessionsDir, archiveDir}
 	return s, store.IsThere(filepath.Join(home, sessionsDir)) || store.IsThere(filepath.Join(home, archiveDir))
 }
 

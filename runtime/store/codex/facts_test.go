@@ -523,7 +523,7 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 // What is compressed to far less than a program's records are is read as far as that may be
-// true, and it is kept how far that was.
+// true.
 func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocated
 	h := newHome(t)
 	file := h.compressed(1, h.meta(1), user("Go"), assistant("Went."))
@@ -546,7 +546,7 @@ func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocate
 	}
 	dir := t.TempDir()
 	const want = "1 user: Go\n1 assistant: Went.\n"
-	for n := range 3 {
+	for n := range 2 {
 		s, ok := codex.Open(store.Options{
 			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}), Cache: filecache.In(dir, ""),
 		})
@@ -572,9 +572,8 @@ func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocate
 			t.Errorf("reading it %d times: %s, %+v, %v", n+1, b.String(), totals, e.Err())
 		}
 		e.Close()
-		list(t, s, store.Live) // which saves what is kept
 		runtime.ReadMemStats(&after)
-		if grown := after.TotalAlloc - before.TotalAlloc; grown > 400<<20 || n > 0 && grown > 32<<20 && runtime.GOOS != "windows" { // where nothing is kept
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 400<<20 {
 			t.Errorf("reading it %d times took %d MB", n+1, grown>>20)
 		}
 	}

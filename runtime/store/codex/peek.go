@@ -1,43 +1,49 @@
 package codex
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"strconv"
+	"errors"
+	"io"
+	"io/fs"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/jsontext"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // metadata is what is known of a rollout from its beginning and its end.
 type metadata struct {
+	history.Session
 	Header  header
-	First   string // prompt
-	Last    time.Time
 	Ordinal int64 // of the first record; -1 for none
-	Empty   bool  // nothing is said in it
 	Begun   bool  // it has more than the beginning of a line
+	Whole   bool  // all of its lines were seen
 }
 
 // header is the first record of a rollout.
 type header struct {
-	Thread    string // uuid
-	Cwd       string
-	Created   time.Time
-	Forked    string // thread that it is a copy of, or goes on from
-	Parent    string // thread that it is a task of
+	Thread    string    `json:"id"` // uuid
+	Cwd       string    `json:"cwd"`
+	Created   time.Time `json:"timestamp"`
+	Forked    string    `json:"forked_from_id"`   // thread that it is a copy of, or goes on from
+	Parent    string    `json:"parent_thread_id"` // thread that it is a task of
+	Mode      string    `json:"history_mode"`
+	By        string    `json:"thread_source"`
+	Base      base      `json:"history_base"`
 	Agent     bool
 	Paginated bool
-	Base      base
 }
 
 // base is what stands before the first record of a paginated rollout.
 type base struct {
-	Thread string // uuid; empty for nothing
-	End    int64  // ordinal behind the last record of it
+	Thread string `json:"thread_id"`             // uuid; empty for nothing
+	End    int64  `json:"end_ordinal_exclusive"` // ordinal behind the last record of it
 }
 
 // original returns the thread of which another one may begin with a copy, or "".
@@ -45,108 +51,136 @@ func (h *header) original() string { return cmp.Or(h.Forked, h.Parent) }
 
 // parseHeader reads the first record of a rollout.
 func parseHeader(r *record) (h header) {
-	raw := r.payload
-	if r.bare != nil {
-		raw = r.bare
+	var from struct {
+		Source struct {
+			Subagent jsontext.Raw `json:"subagent"`
+		} `json:"source"`
 	}
-	var thread, cwd, created, forked, parent, mode, source, by, base, baseThread, end []byte
-	jsontext.Read(raw,
-		jsontext.Text("id", &thread), jsontext.Text("cwd", &cwd), jsontext.Text("timestamp", &created),
-		jsontext.Text("forked_from_id", &forked), jsontext.Text("parent_thread_id", &parent),
-		jsontext.Text("history_mode", &mode), jsontext.Value("history_base", &base),
-		jsontext.Value("source", &source), jsontext.Text("thread_source", &by),
-	)
-	jsontext.Read(base, jsontext.Text("thread_id", &baseThread), jsontext.Value("end_ordinal_exclusive", &end))
-	h.Thread, h.Forked, h.Parent, h.Base.Thread = lower(thread), lower(forked), lower(parent), lower(baseThread)
-	h.Base.End, _ = strconv.ParseInt(string(end), 10, 64)
-	h.Cwd = recorded.Unescape(cwd)
-	h.Created, _ = transcript.ParseTimestamp(created)
-	h.Paginated = lower(mode) == "paginated"
+	jsontext.Decode(r.Payload, &h)
+	jsontext.Decode(r.Payload, &from)
 	// The thread that a sub-agent was started from may be known only from its source.
-	if spawned := jsontext.Get(source, "subagent"); spawned != nil {
-		h.Agent = true
-		for how := range jsontext.Members(spawned) {
-			if text := jsontext.GetText(how.Value, "parent_thread_id"); text != nil {
-				h.Parent = lower(text)
-			}
-		}
+	for how := range jsontext.Members(from.Source.Subagent) {
+		var spawned header
+		jsontext.Decode(how.Value, &spawned)
+		h.Parent = cmp.Or(spawned.Parent, h.Parent)
 	}
-	h.Agent = h.Agent || h.Parent != "" || lower(by) == "subagent"
+	for _, id := range []*string{&h.Thread, &h.Forked, &h.Parent, &h.Base.Thread} {
+		*id = strings.ToLower(*id)
+	}
+	h.Paginated = strings.EqualFold(h.Mode, "paginated")
+	h.Agent = from.Source.Subagent != nil || h.Parent != "" || strings.EqualFold(h.By, "subagent")
 	return h
 }
 
-func lower(text []byte) string { return strings.ToLower(string(text)) }
-
-// read reads the metadata of a rollout. Where what a person said first is not at the beginning, it is
-// looked for: what the program puts before it may be long.
-func (h *home) read(ctx context.Context, file string) (*metadata, error) {
-	f, err := h.openFile(file)
+// read reads the metadata of a rollout.
+func (s *session) read(ctx context.Context, r *rollout) error {
+	const enough = 8 * jsonl.PeekSize // of what is compressed, of which the end is not known
+	f, err := openFile(s.Root, r.File, enough)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	m := &metadata{Ordinal: -1, Empty: true, Begun: f.compressed} // which was written to its end
-	d, isFirst := decoder{}, true
-	add := func(line []byte) {
+	m := &r.Meta
+	m.Ordinal, m.Begun = -1, f.compressed // which was written to its end
+	d, isFirst := newDecoder(&header{}), true
+	see := func(line []byte) {
 		m.Begun = true
 		switch r, ok := parse(line); {
 		case !ok:
 		case isFirst:
 			isFirst = false
-			m.Header, m.Ordinal = parseHeader(&r), r.ordinal
-			d.paginated = m.Header.Paginated
+			m.Header, m.Ordinal = parseHeader(&r), r.ordinal()
+			d = newDecoder(&m.Header)
 		default:
-			m.add(&d, &r)
+			if r.bare && m.Header.Cwd == "" {
+				m.Header.Cwd = environmentDir(&r)
+			}
+			d.tell(&r)
 		}
 	}
-	whole, err := f.peek(ctx, func(line []byte) int64 {
-		const enough = 1 << 20
-		if add(line); m.First == "" {
-			return enough
-		}
-		return 0
-	}, func(line []byte) {
-		first := m.First // and not what the end has
-		add(line)
-		m.First = first
-	})
-	m.Empty = m.Empty && whole
-	if f.compressed && !whole {
+	if f.compressed {
+		m.Whole = !f.cut
+		err = jsonl.EachFrom(ctx, f.lines, 0, func(line []byte, _, _ int64) bool {
+			see(line)
+			d.Take()
+			return true
+		})
+	} else {
+		m.Whole, err = history.PeekLines(ctx, f.File, f.opened.Size(), &d.Talk, see, func() bool { return false })
+	}
+	m.See(&d.Talk)
+	m.Dir, m.Created = m.Header.Cwd, m.Header.Created
+	if f.compressed && !m.Whole {
 		m.Last = time.Time{} // what the end has is not known
 	}
-	return m, err
-}
-
-// add adds what a record has for the metadata.
-func (m *metadata) add(d *decoder, r *record) {
-	if r.bare != nil && m.Header.Cwd == "" {
-		x := parseItem(r.bare)
-		for _, p := range texts(x.content) {
-			m.Header.Cwd = environmentDir(p.Raw)
-		}
-	}
-	for _, e := range d.events(nil, r) {
-		m.Empty = m.Empty && !e.Kind.Numbered()
-		if at := e.Time(); !at.IsZero() {
-			m.Last = at
-		}
-		if m.First == "" && len(e.Pieces) > 0 && (e.Kind == transcript.KindUser || d.agent) {
-			m.First = recorded.Request(e.Pieces[0].Raw)
-		}
-	}
+	return err
 }
 
 // environmentDir returns the working directory that the environment has which versions
 // before 0.30 describe to the model alone.
-func environmentDir(raw []byte) string {
-	const begin, end = "<cwd>", "</cwd>"
-	if !recorded.Begins(raw, "<environment_context>") {
-		return ""
-	}
-	_, rest, _ := strings.Cut(recorded.Unescape(raw), begin)
-	dir, _, ok := strings.Cut(rest, end)
-	if !ok {
-		return ""
+func environmentDir(r *record) (dir string) {
+	for _, text := range texts(r.item().Content) {
+		if history.Begins(text, "<environment_context>") {
+			_, rest, _ := strings.Cut(string(text), "<cwd>")
+			if cwd, _, ok := strings.Cut(rest, "</cwd>"); ok {
+				dir = cwd
+			}
+		}
 	}
 	return dir
+}
+
+// file is an opened rollout, which may be compressed.
+type file struct {
+	io.Closer
+	File       io.ReaderAt
+	opened     fs.FileInfo
+	lines      *jsonl.Lines
+	compressed bool
+	cut        bool // it has more than what is decompressed
+}
+
+// Bounds of what a rollout is decompressed with, and to, in bytes. What programs record grows
+// to some twenty times of what it is compressed to.
+const (
+	maxWindow         = 32 << 20
+	leastDecompressed = 64 << 20
+	mostDecompressed  = 256 << 20
+	maxRatio          = 200
+)
+
+// openFile opens a rollout. Where the program has compressed it since it was found, or
+// does the reverse, it is opened in its other form. Of a compressed one some bytes are read; 0
+// stands for as many as there may be.
+func openFile(root *history.Root, name string, most int64) (*file, error) {
+	f, info, err := root.File(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		other, ok := strings.CutSuffix(name, compressed)
+		if !ok {
+			other += compressed
+		}
+		if found, there, again := root.File(other); again == nil {
+			f, info, err, name = found, there, nil, other
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasSuffix(name, compressed) {
+		return &file{Closer: f, File: f, opened: info, lines: jsonl.NewLines(f, info.Size())}, nil
+	}
+	defer f.Close()
+	most = cmp.Or(most, min(leastDecompressed+maxRatio*info.Size(), mostDecompressed))
+	d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var data bytes.Buffer
+	n, err := data.ReadFrom(io.LimitReader(d, most+1))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // one that is cut ends there
+		return nil, err
+	}
+	lines := jsonl.NewLines(bytes.NewReader(data.Bytes()), min(n, most))
+	return &file{Closer: io.NopCloser(nil), opened: info, lines: lines, compressed: true, cut: n > most}, nil
 }

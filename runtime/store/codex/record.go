@@ -3,85 +3,81 @@ package codex
 import (
 	"bytes"
 	"strconv"
+	"strings"
+	"time"
 
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// record is a line of a rollout. Strings are as they stand between their quotes, and
-// all of it aliases the line.
+// record is a line of a rollout. What it holds may be parts of the line.
 type record struct {
-	kind, stamp, state []byte
-	ordinal            int64  // -1 for none
-	payload            []byte // JSON value
-	// bare are the members of a line without an envelope, as versions before 0.30 wrote
-	// them: the whole line.
-	bare []byte
+	Type    string       `json:"type"`
+	At      time.Time    `json:"timestamp"`
+	State   string       `json:"record_type"`
+	Ordinal jsontext.Raw `json:"ordinal"`
+	Payload jsontext.Raw `json:"payload"`
+
+	// bare is set for a line without an envelope, as versions before 0.30 wrote them. It is the
+	// payload then.
+	bare bool
 }
 
 // parse reads a line. It returns false where that is no JSON object.
 func parse(line []byte) (r record, ok bool) {
-	var ordinal []byte
-	ok = jsontext.Read(line,
-		jsontext.Text("type", &r.kind), jsontext.Text("timestamp", &r.stamp), jsontext.Text("record_type", &r.state),
-		jsontext.Value("payload", &r.payload), jsontext.Value("ordinal", &ordinal),
-	)
-	var err error
-	if r.ordinal, err = strconv.ParseInt(string(ordinal), 10, 64); err != nil {
-		r.ordinal = -1
-	}
-	if ok && r.payload == nil && r.state == nil {
-		r.bare = line
+	ok = jsontext.Decode(line, &r)
+	if r.bare = ok && r.Payload == nil && r.State == ""; r.bare {
+		r.Payload = line
 	}
 	return r, ok
 }
 
-func (r *record) is(kind string) bool { return string(r.kind) == kind }
-
-// item is what a line records: the payload of an envelope, or a bare line.
-type item struct {
-	kind, role, name, namespace, callID []byte // as they stand between their quotes
-	message, text                       []byte
-	content, arguments, input, output   []byte // JSON values
-	summary, action, item               []byte
-	turns                               int
+// ordinal returns the number of the record; -1 for none.
+func (r *record) ordinal() int64 {
+	n, err := strconv.ParseInt(string(r.Ordinal), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
 }
 
-func parseItem(raw []byte) (x item) {
-	var turns []byte
-	jsontext.Read(raw,
-		jsontext.Text("type", &x.kind), jsontext.Text("role", &x.role), jsontext.Text("name", &x.name),
-		jsontext.Text("namespace", &x.namespace), jsontext.Text("call_id", &x.callID),
-		jsontext.Text("message", &x.message), jsontext.Text("text", &x.text),
-		jsontext.Value("content", &x.content), jsontext.Value("arguments", &x.arguments),
-		jsontext.Value("input", &x.input), jsontext.Value("output", &x.output),
-		jsontext.Value("summary", &x.summary), jsontext.Value("summary_text", &x.summary),
-		jsontext.Value("action", &x.action), jsontext.Value("item", &x.item), jsontext.Value("num_turns", &turns),
-	)
-	x.turns, _ = strconv.Atoi(string(turns))
+// item is what a line records.
+type item struct {
+	Type        string       `json:"type"`
+	Role        string       `json:"role"`
+	Name        string       `json:"name"`
+	Namespace   string       `json:"namespace"`
+	CallID      string       `json:"call_id"`
+	Message     []byte       `json:"message"`
+	Text        []byte       `json:"text"`
+	Content     jsontext.Raw `json:"content"`
+	Arguments   jsontext.Raw `json:"arguments"`
+	Input       jsontext.Raw `json:"input"`
+	Output      jsontext.Raw `json:"output"`
+	Summary     jsontext.Raw `json:"summary"`
+	SummaryText jsontext.Raw `json:"summary_text"`
+	Action      jsontext.Raw `json:"action"`
+	Item        *item        `json:"item"`
+	Turns       int64        `json:"num_turns"`
+}
+
+func (r *record) item() (x item) {
+	jsontext.Decode(r.Payload, &x)
 	return x
 }
 
-func (x *item) is(kind string) bool { return string(x.kind) == kind }
-
-// texts returns the texts of a content: a string, or an array of strings and of blocks
-// that have a text.
-func texts(content []byte) []recorded.Piece {
-	if text, ok := jsontext.Unquote(content); ok {
-		return []recorded.Piece{{Raw: text}}
+// texts returns the texts of a content: a text, or an array of texts and of blocks that have one.
+func texts(content jsontext.Raw) (all [][]byte) {
+	type block struct {
+		Text []byte `json:"text"`
 	}
-	var pieces []recorded.Piece
-	for raw := range jsontext.Elements(content) {
-		if text, ok := jsontext.Unquote(raw); ok {
-			pieces = append(pieces, recorded.Piece{Raw: text})
-			continue
-		}
-		if text := jsontext.GetText(raw, "text"); text != nil {
-			pieces = append(pieces, recorded.Piece{Raw: text})
+	for _, b := range jsontext.Parts(content, func(said []byte) block { return block{said} }) {
+		if b.Text != nil {
+			all = append(all, b.Text)
 		}
 	}
-	return pieces
+	return all
 }
 
 // injected are the beginnings of what the program writes in the name of the user.
@@ -92,245 +88,201 @@ var injected = [...]string{
 
 // said returns the texts that a person wrote. What an editor puts before a request is
 // left out.
-func said(pieces []recorded.Piece) []recorded.Piece {
-	var kept []recorded.Piece
-	for _, p := range pieces {
-		if recorded.Begins(p.Raw, injected[:]...) {
+func said(texts [][]byte) (kept [][]byte) {
+	const mark = "## My request for Codex:"
+	for _, text := range texts {
+		if history.Begins(text, injected[:]...) {
 			continue
 		}
-		const mark = "## My request for Codex:"
-		if i := bytes.Index(p.Raw, []byte(mark)); i >= 0 && recorded.Begins(p.Raw, "# Context from my IDE setup", mark) {
-			p.Raw = p.Raw[i+len(mark):]
-			for bytes.HasPrefix(p.Raw, []byte(`\n`)) {
-				p.Raw = p.Raw[len(`\n`):]
+		if history.Begins(text, "# Context from my IDE setup", mark) {
+			if _, request, ok := bytes.Cut(text, []byte(mark)); ok {
+				text = bytes.TrimLeft(request, "\n")
 			}
 		}
-		kept = append(kept, p)
+		kept = append(kept, text)
 	}
 	return kept
 }
 
 // decoder makes events of records, in their order.
 type decoder struct {
-	agent     bool // the thread is that of a sub-agent
-	paginated bool // texts are completed items, not messages
+	history.Talk
 	Bare      bool // texts are what the model was sent, as there is nothing else
-	Turn      int
-	Asked     recorded.Asked
-	unknown   int    // records of no known type
-	decoded   []byte // arguments and outputs that are JSON in a string
+	paginated bool // texts are completed items, not messages
 }
 
-// inquiryTool is the tool with which the assistant asks the user.
-const inquiryTool = "request_user_input"
+func newDecoder(h *header) decoder {
+	return decoder{Talk: history.Talk{Agent: h.Agent, Inquiry: "request_user_input"}, paginated: h.Paginated}
+}
 
-// events appends the events of a record.
-func (d *decoder) events(dst []recorded.Event, r *record) []recorded.Event {
-	from := len(dst)
-	d.decoded = d.decoded[:0]
+// tell adds the events of a record.
+func (d *decoder) tell(r *record) {
+	x := r.item()
 	switch {
-	case r.bare != nil:
+	case r.bare:
 		d.Bare = true
-		x := parseItem(r.bare)
-		dst = d.response(dst, &x)
-	case r.is("event_msg"):
-		x := parseItem(r.payload)
-		dst = d.message(dst, &x)
-	case r.is("response_item"):
-		x := parseItem(r.payload)
-		dst = d.response(dst, &x)
-	case r.is("compacted"):
-		return append(dst, recorded.Event{Kind: transcript.KindCompaction, Stamp: r.stamp, Compacted: d.Turn})
-	case r.is("session_meta"), r.is("turn_context"), r.is("world_state"), r.is("token_usage_record"), r.state != nil:
+		d.response(r.At, &x)
+	case r.Type == "event_msg" && d.paginated:
+		if x.Type == "item_completed" && x.Item != nil {
+			d.completed(r.At, x.Item)
+		}
+	case r.Type == "event_msg":
+		d.message(r.At, &x)
+	case r.Type == "response_item":
+		d.response(r.At, &x)
+	case r.Type == "compacted":
+		d.Compact(r.At)
+	case r.State != "":
 	default:
-		d.unknown++
+		d.unknown(r.Type, "session_meta", "turn_context", "world_state", "token_usage_record")
 	}
-	if len(dst) > from && d.Turn == 0 {
-		d.Turn = 1
-	}
-	for i := from; i < len(dst); i++ {
-		dst[i].Stamp, dst[i].Turn = r.stamp, d.Turn
-	}
-	return dst
 }
 
-// message appends the events of what the program showed its user.
-func (d *decoder) message(dst []recorded.Event, x *item) []recorded.Event {
-	if d.paginated {
-		if !x.is("item_completed") {
-			return dst
+// unknown counts a record, unless its type is one of those that are known.
+func (d *decoder) unknown(kind string, known ...string) {
+	for _, k := range known {
+		if kind == k {
+			return
 		}
-		done := parseItem(x.item)
-		switch {
-		case done.is("UserMessage"):
-			return d.user(dst, texts(done.content))
-		case done.is("AgentMessage"):
-			return add(dst, transcript.KindAssistant, texts(done.content))
-		case done.is("Reasoning"):
-			return add(dst, transcript.KindReasoning, texts(done.summary))
-		}
-		return dst
 	}
+	d.Skipped++
+}
+
+// completed adds what the program showed its user as an item.
+func (d *decoder) completed(at time.Time, x *item) {
+	switch x.Type {
+	case "UserMessage":
+		d.user(at, texts(x.Content))
+	case "AgentMessage":
+		d.Say(transcript.KindAssistant, at, history.Join(texts(x.Content)))
+	case "Reasoning":
+		d.Say(transcript.KindReasoning, at, history.Join(texts(x.SummaryText)))
+	}
+}
+
+// message adds what the program showed its user.
+func (d *decoder) message(at time.Time, x *item) {
+	switch x.Type {
+	case "user_message":
+		d.user(at, [][]byte{x.Message})
+	case "agent_message":
+		d.Say(transcript.KindAssistant, at, x.Message)
+	case "agent_reasoning":
+		d.Say(transcript.KindReasoning, at, x.Text)
+	}
+}
+
+// user adds what a person said. It may be a picture alone.
+func (d *decoder) user(at time.Time, texts [][]byte) {
+	if kept := said(texts); len(kept) > 0 || len(texts) == 0 {
+		d.Prompt(at, history.Join(kept))
+	}
+}
+
+// response adds what the model was sent, or answered. What is shown too is told as that.
+func (d *decoder) response(at time.Time, x *item) {
 	switch {
-	case x.is("user_message"):
-		return d.user(dst, []recorded.Piece{{Raw: x.message}})
-	case x.is("agent_message"):
-		return add(dst, transcript.KindAssistant, []recorded.Piece{{Raw: x.message}})
-	case x.is("agent_reasoning"):
-		return add(dst, transcript.KindReasoning, []recorded.Piece{{Raw: x.text}})
+	case x.Type == "message" && d.Bare:
+		switch all := texts(x.Content); {
+		case x.Role == "user" && len(all) > 0:
+			d.user(at, all)
+		case x.Role == "assistant":
+			d.Say(transcript.KindAssistant, at, history.Join(all))
+		}
+	case x.Type == "reasoning" && d.Bare:
+		d.Say(transcript.KindReasoning, at, history.Join(texts(x.Summary)))
+	case strings.HasSuffix(x.Type, "_output"):
+		d.result(at, x)
+	case strings.HasSuffix(x.Type, "_call"):
+		d.call(at, x)
+	case x.Type != "":
+		d.unknown(x.Type, "message", "reasoning")
 	}
-	return dst
 }
 
-// add appends an event with a text, if there is one.
-func add(dst []recorded.Event, kind transcript.Kind, pieces []recorded.Piece) []recorded.Event {
-	for _, p := range pieces {
-		if len(p.Raw) > 0 {
-			return append(dst, recorded.Event{Kind: kind, Pieces: pieces})
-		}
+func (d *decoder) call(at time.Time, x *item) {
+	name := x.Name
+	if name == "" {
+		name = strings.TrimSuffix(x.Type, "_call")
 	}
-	return dst
-}
-
-// user appends the event of what a person said, or of the task that the assistant gave
-// a sub-agent. It may be a picture alone.
-func (d *decoder) user(dst []recorded.Event, pieces []recorded.Piece) []recorded.Event {
-	kept := said(pieces)
-	if len(kept) == 0 && len(pieces) > 0 {
-		return dst
-	}
-	d.Turn++
-	kind := transcript.KindUser
-	if d.agent {
-		kind = transcript.KindAssistant
-	}
-	return append(dst, recorded.Event{Kind: kind, Pieces: kept})
-}
-
-// response appends the events of what the model was sent, or answered.
-func (d *decoder) response(dst []recorded.Event, x *item) []recorded.Event {
-	switch {
-	case x.is("message"):
-		if !d.Bare {
-			return dst // a message that is shown has it too
-		}
-		switch string(x.role) {
-		case "user":
-			if kept := said(texts(x.content)); len(kept) > 0 {
-				return d.user(dst, kept)
-			}
-		case "assistant":
-			return add(dst, transcript.KindAssistant, texts(x.content))
-		}
-	case x.is("reasoning"):
-		if d.Bare {
-			return add(dst, transcript.KindReasoning, texts(x.summary))
-		}
-	case bytes.HasSuffix(x.kind, []byte("_output")):
-		return append(dst, d.result(x))
-	case bytes.HasSuffix(x.kind, []byte("_call")):
-		return append(dst, d.call(x))
-	case x.kind != nil:
-		d.unknown++
-	}
-	return dst
-}
-
-func (d *decoder) call(x *item) recorded.Event {
-	e := recorded.Event{Kind: transcript.KindToolCall, Name: x.name, CallID: x.callID}
-	if x.name == nil {
-		e.Name = bytes.TrimSuffix(x.kind, []byte("_call"))
-	}
-	if bytes.HasPrefix(x.namespace, []byte("mcp__")) {
+	if strings.HasPrefix(x.Namespace, "mcp__") {
 		// Some versions end the namespace as the other ones join it.
-		e.Name = bytes.Join([][]byte{bytes.TrimRight(x.namespace, "_"), x.name}, []byte("__"))
+		name = strings.TrimRight(x.Namespace, "_") + "__" + x.Name
 	}
-	text, isText := jsontext.Unquote(x.arguments)
+	var arguments jsontext.Raw
+	var said []byte
+	text, isText := jsontext.Unquote(x.Arguments)
 	switch {
 	case isText:
-		if e.Arguments = d.inner(text); e.Arguments == nil && len(text) > 0 {
-			e.Pieces = []recorded.Piece{{Raw: text}}
+		said = jsontext.Unescape(text)
+		if arguments = object(said); arguments != nil {
+			said = nil
 		}
-	case len(x.arguments) > 0:
-		e.Arguments = x.arguments
-	case len(x.input) > 0:
-		if e.Pieces = texts(x.input); e.Pieces == nil {
-			e.Arguments = x.input
+	case len(x.Arguments) > 0:
+		arguments = x.Arguments
+	case len(x.Input) > 0:
+		if all := texts(x.Input); all != nil {
+			said = history.Join(all)
+		} else {
+			arguments = x.Input
 		}
-	case len(x.action) > 0:
-		e.Arguments = x.action
+	default:
+		arguments = x.Action
 	}
-	if string(x.name) != inquiryTool {
-		return e
-	}
-	pieces := recorded.Questions(e.Arguments)
-	if len(pieces) == 0 {
-		return e
-	}
-	d.Asked.Ask(string(x.callID))
-	return recorded.Event{Kind: transcript.KindInquiry, CallID: x.callID, Pieces: pieces}
+	d.Call(at, name, x.CallID, arguments, said)
 }
 
-// inner returns the JSON object that a string holds, or nil.
-func (d *decoder) inner(raw []byte) []byte {
-	start := len(d.decoded)
-	d.decoded = transcript.AppendUnescaped(d.decoded, raw)
-	text := bytes.TrimSpace(d.decoded[start:])
-	if !jsontext.Read(text) {
+// object returns the JSON object that a text is, or nil.
+func object(text []byte) jsontext.Raw {
+	var any struct{}
+	text = bytes.TrimSpace(text)
+	if !jsontext.Decode(text, &any) {
 		return nil
 	}
 	return text
 }
 
-func (d *decoder) result(x *item) recorded.Event {
-	e := recorded.Event{Kind: transcript.KindToolResult, CallID: x.callID}
-	if d.Asked.Answers(x.callID) {
-		e.Kind = transcript.KindInquiryResponse
-	}
-	e.Pieces = texts(x.output)
-	whole := x.output
-	if text, ok := jsontext.Unquote(x.output); ok && bytes.HasPrefix(text, []byte(`{`)) {
-		if inner := d.inner(text); inner != nil {
+func (d *decoder) result(at time.Time, x *item) {
+	said, whole := texts(x.Output), x.Output
+	if text, ok := jsontext.Unquote(x.Output); ok && bytes.HasPrefix(text, []byte("{")) {
+		if inner := object(jsontext.Unescape(text)); inner != nil {
 			whole = inner
 		}
 	}
-	var metadata, success, output, content []byte
-	jsontext.Read(whole,
-		jsontext.Value("metadata", &metadata), jsontext.Value("success", &success),
-		jsontext.Value("output", &output), jsontext.Value("content", &content),
-	)
-	code := jsontext.Get(metadata, "exit_code")
-	e.Failed = code != nil && string(code) != "0" || string(success) == "false"
+	var envelope struct {
+		Metadata struct {
+			ExitCode jsontext.Raw `json:"exit_code"`
+		} `json:"metadata"`
+		Success jsontext.Raw `json:"success"`
+		Output  jsontext.Raw `json:"output"`
+		Content jsontext.Raw `json:"content"`
+	}
+	jsontext.Decode(whole, &envelope)
+	code := envelope.Metadata.ExitCode
+	failed := code != nil && string(code) != "0" || string(envelope.Success) == "false"
 	// Only an output with an exit code is known to be one in an envelope; an object
 	// is no text otherwise.
 	switch {
-	case code != nil && output != nil:
-		e.Pieces = texts(output)
-	case content != nil && len(e.Pieces) == 0:
-		e.Pieces = texts(content)
+	case code != nil && envelope.Output != nil:
+		said = texts(envelope.Output)
+	case envelope.Content != nil && len(said) == 0:
+		said = texts(envelope.Content)
 	}
-	if len(e.Pieces) > 0 && code == nil {
-		e.Failed = e.Failed || exitCode(e.Pieces[0].Raw) != 0
+	if len(said) > 0 && code == nil {
+		failed = failed || exitCode(said[0]) != 0
 	}
-	return e
+	d.Result(at, x.CallID, failed, history.Join(said))
 }
 
-// exitCode returns the code in the header that the output of a shell has, as it stands
-// between its quotes; 0 where there is none.
-func exitCode(raw []byte) int {
+// exitCode returns the code in the header that the output of a shell has; 0 where there is none.
+func exitCode(output []byte) int {
 	const header, mark = 512, "Process exited with code "
-	raw = raw[:min(len(raw), header)]
-	if end := bytes.Index(raw, []byte(`Output:`)); end >= 0 {
-		raw = raw[:end]
+	begin, _, _ := strings.Cut(string(output[:min(len(output), header)]), "Output:")
+	for line := range strings.Lines(begin) {
+		if digits, ok := strings.CutPrefix(line, mark); ok {
+			code, _ := strconv.Atoi(strings.TrimSpace(digits))
+			return code
+		}
 	}
-	i := bytes.Index(raw, []byte(mark))
-	if i < 0 || i > 0 && !bytes.HasSuffix(raw[:i], []byte(`\n`)) {
-		return 0
-	}
-	digits := raw[i+len(mark):]
-	if end := bytes.IndexByte(digits, '\\'); end >= 0 {
-		digits = digits[:end]
-	}
-	code, _ := strconv.Atoi(string(digits))
-	return code
+	return 0
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/process/processtest"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/command"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
@@ -53,20 +52,62 @@ func list(s *command.Store) (found []store.Conversation, err error) {
 	return listing.Conversations, nil
 }
 
+// fake is a runner that answers the commands it was told to expect, each once.
+type fake struct {
+	t *testing.T
+
+	mu       sync.Mutex
+	expected []expectation
+	calls    []process.Command
+}
+
+type expectation struct {
+	words  []string
+	stdout string
+}
+
+func newFake(t *testing.T) *fake {
+	f := &fake{t: t}
+	t.Cleanup(func() {
+		for _, e := range f.expected {
+			t.Errorf("never run: %q", e.words)
+		}
+	})
+	return f
+}
+
+func (f *fake) expect(stdout string, words ...string) {
+	f.expected = append(f.expected, expectation{words, stdout})
+}
+
+func (f *fake) Run(_ context.Context, cmd process.Command) (process.Result, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, cmd)
+	words := append([]string{cmd.Path}, cmd.Args...)
+	for i, e := range f.expected {
+		if slices.Equal(e.words, words) {
+			f.expected = slices.Delete(f.expected, i, i+1)
+			return process.Result{Stdout: []byte(e.stdout)}, nil
+		}
+	}
+	f.t.Errorf("unexpected command: %q", words)
+	return process.Result{}, nil
+}
+
 func TestProgramIsRunWhereItWasAsked(t *testing.T) {
 	t.Parallel()
-	fake := processtest.New(t)
-	base := []string{"--quiet", "conversation"}
+	fake := newFake(t)
 	ls := func(archived ...string) {
 		found := `[{"id":"jp-c1","events_count":1}]`
 		if archived != nil {
 			found = `[{"id":"17","events_count":1}]`
 		}
-		fake.Expect("/opt/my cli", append(append(base, "ls", "--format=json", "--summary", "--hidden"), archived...)...).InDir("/work/space").ReturnStdout(found)
+		fake.expect(found, append([]string{"/opt/my cli", "--quiet", "conversation", "ls", "--format=json", "--summary", "--hidden"}, archived...)...)
 	}
 	ls()
 	ls("--archived")
-	fake.Expect("/opt/my cli", append(base, "print", "--format=json", "--no-metadata", "--", "jp-c17")...).InDir("/work/space").ReturnStdout(`[{"type":"chat_request","turn":1,"content":"Why?"}]`)
+	fake.expect(`[{"type":"chat_request","turn":1,"content":"Why?"}]`, "/opt/my cli", "--quiet", "conversation", "print", "--format=json", "--no-metadata", "--", "jp-c17")
 	s := program("'/opt/my cli' --quiet", fake).In("/work/space")
 	both, problems := storetest.List(t, s, store.Live|store.Archived)
 	if problems != nil || len(both) != 2 || both[0].ID != "jp-c1" || both[0].Archived || !both[1].Archived {
@@ -79,8 +120,8 @@ func TestProgramIsRunWhereItWasAsked(t *testing.T) {
 	if _, err := storetest.Find(t, s, "jp-c1"); err != nil {
 		t.Error(err)
 	}
-	for _, call := range fake.Calls() {
-		if call.Limits.Timeout != time.Minute || call.Limits.Stdout != 64<<20 || call.Stdin != nil {
+	for _, call := range fake.calls {
+		if call.Dir != "/work/space" || call.Limits.Timeout != time.Minute || call.Limits.Stdout != 64<<20 || call.Stdin != nil {
 			t.Errorf("%+v", call)
 		}
 	}
@@ -137,12 +178,12 @@ func (r runner) Run(ctx context.Context, cmd process.Command) (process.Result, e
 func TestEnvironment(t *testing.T) {
 	t.Setenv("CONVTOOLS_TEST_SECRET", "secret")
 	t.Setenv("JP_COMMAND_TEST", "for jp")
-	fake := processtest.New(t)
-	fake.Expect("cli", "conversation", "ls", "--format=json", "--summary", "--hidden").ReturnStdout("[]")
+	fake := newFake(t)
+	fake.expect("[]", "cli", "conversation", "ls", "--format=json", "--summary", "--hidden")
 	if _, err := list(in(fake)); err != nil {
 		t.Fatal(err)
 	}
-	env := strings.Join(fake.Calls()[0].Env, "\n")
+	env := strings.Join(fake.calls[0].Env, "\n")
 	if strings.Contains(env, "secret") || !strings.Contains(env, "JP_COMMAND_TEST=for jp") || !strings.Contains(env, "NO_COLOR=1") {
 		t.Errorf("environment:\n%s", env)
 	}

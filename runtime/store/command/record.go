@@ -11,7 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -59,7 +59,7 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 		return store.Totals{}, err
 	}
 	records, err := out.records()
-	t := recorded.Teller{Yield: yield}
+	t := history.Teller{Yield: yield}
 	for n := 0; n < len(records) && err == nil; n++ {
 		var x transcript.Event
 		if x, err = event(records[n], t.Totals.Turns); err != nil {
@@ -71,7 +71,7 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 			continue
 		}
 		t.Totals.Turns = x.Turn
-		if !t.TellEvent(x) {
+		if err = t.Tell(x); err == history.ErrStopped {
 			return t.End(r.id, nil)
 		}
 	}

@@ -49,11 +49,11 @@ func (s *Store) written(ctx context.Context, from caller.Caller) string {
 	}
 	found := ""
 	for _, e := range all {
-		info, err := files.Stat(e.file)
+		info, err := files.Stat(e.File)
 		if err != nil || info.ModTime().Before(from.Started) {
 			continue // also where it was deleted meanwhile
 		}
-		if files.peek(ctx, e); e.err != nil {
+		if files.read(ctx, e) != nil {
 			return ""
 		}
 		session := e.session()

@@ -2,75 +2,54 @@ package gemini
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"io"
-	"math"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // metadata is what is known of a session from the beginning and the end of its file.
 type metadata struct {
-	Session string // uuid
-	Dir     string // of the first working directory, where that is recorded
-	Agent   bool
-	Created time.Time
-	Title   string
-	First   string // prompt
-	Told    bool   // something is said in it
-	Last    time.Time
-	Unsure  bool // when the last event happened does not follow from the end
-	decoder decoder
+	history.Session
+	UUID   string
+	Unsure bool // when the last event happened does not follow from the end
 }
 
 // isLog reports whether a file is a log, and not one JSON object.
 func isLog(name string) bool { return strings.HasSuffix(name, logExtension) }
 
-// peek reads the metadata of a file, unless it is known.
-func (s *session) peek(ctx context.Context, e *entry) {
-	e.stamp, _ = s.Stamp(e.file) // without one it is read
-	sheet := s.Sheet("m"+e.file, e.stamp)
-	if e.meta = (&metadata{}); sheet.Get(e.meta) {
-		return
-	}
-	if e.meta, e.err = s.read(ctx, e.file); e.err == nil && !s.store.Project.Excludes(cmp.Or(e.meta.Dir, e.dir)) {
-		sheet.PutFor(e.meta, min(e.stamp.Size(), 2*jsonl.PeekSize))
-	}
-}
-
 // read reads the metadata of a file.
-func (s *session) read(ctx context.Context, file string) (*metadata, error) {
-	f, info, err := safefile.OpenIn(s.Root.Root, file)
+func (s *session) read(ctx context.Context, e *entry) error {
+	f, info, err := s.File(e.File)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	m := &metadata{}
-	if !isLog(file) {
-		return m, m.peekObject(f, info.Size())
+	m, d := &e.Meta, newDecoder(e.agent != "")
+	if isLog(e.File) {
+		_, err = history.PeekLines(ctx, f, info.Size(), &d.Talk, func(line []byte) {
+			r, _ := parse(line)
+			m.add(&d, &r)
+		}, func() bool { return !d.Told || d.Request == "" }) // what the program says to the model before it may be long
+	} else {
+		err = m.addObject(&d, f, info.Size())
 	}
-	add := func(line []byte) {
-		r, _ := parse(line)
-		m.add(&r)
+	m.See(&d.Talk)
+	if m.Unsure {
+		m.Last = time.Time{}
 	}
-	_, err = jsonl.Peek(ctx, f, info.Size(), func(line []byte) int64 {
-		if add(line); !m.Told || m.First == "" {
-			return math.MaxInt64 // what the program says to the model before it may be long
-		}
-		return 0
-	}, add)
-	return m, err
+	if m.Dir == "" {
+		m.Dir = e.folder.dir
+	}
+	return err
 }
 
-// peekObject reads the metadata of a file with one object, as far as the beginning has it.
-func (m *metadata) peekObject(f io.ReaderAt, size int64) error {
+// addObject adds what a file with one object has, as far as its beginning has it.
+func (m *metadata) addObject(d *decoder, f io.ReaderAt, size int64) error {
 	begin := make([]byte, min(size, 2*jsonl.PeekSize))
 	n, err := f.ReadAt(begin, 0)
 	if err != nil && err != io.EOF {
@@ -78,81 +57,53 @@ func (m *metadata) peekObject(f io.ReaderAt, size int64) error {
 	}
 	begin = begin[:n]
 	r, whole := parse(begin)
-	m.add(&r)
-	if whole {
-		return nil
+	if !whole {
+		r.Messages = cutList(begin)
 	}
-	m.messages(cutList(begin))
-	m.Told, m.Unsure = m.Told || size > int64(n), true
+	m.add(d, &r)
+	if !whole {
+		d.Told, m.Unsure = d.Told || size > int64(n), true
+	}
 	return nil
 }
 
 // cutList returns the messages of an object that is cut: those before are whole.
-func cutList(object []byte) []byte {
-	const key = `"messages"`
-	i := bytes.Index(object, []byte(key))
-	if i < 0 {
-		return nil
-	}
-	return bytes.TrimLeft(object[i+len(key):], ": \t\r\n")
-}
-
-func (m *metadata) messages(list []byte) {
-	for raw := range jsontext.Elements(list) {
-		r, _ := parse(raw)
-		m.message(&r)
-	}
+func cutList(object []byte) jsontext.Raw {
+	_, list, _ := bytes.Cut(object, []byte(`"messages"`))
+	return bytes.TrimLeft(list, ": \t\r\n")
 }
 
 // add adds what a record has for the metadata.
-func (m *metadata) add(r *record) {
+func (m *metadata) add(d *decoder, r *record) {
+	list := r.Messages
 	switch {
-	case r.set != nil:
-		var list, title []byte
-		jsontext.Read(r.set, jsontext.Value("messages", &list), jsontext.Text("summary", &title))
-		last := m.Last
-		m.messages(list)
-		if m.Told && !last.IsZero() {
-			m.Last = last // a list has the time at which it was made
+	case r.Set != nil:
+		last := d.Last
+		for _, r := range records(r.Set.Messages) {
+			d.tell(&r)
 		}
-		if len(title) > 0 {
-			m.Title = recorded.Title(title)
+		if d.Told && !last.IsZero() {
+			d.Last = last // a list has the time at which it was made
 		}
-	case r.isRewind:
+		if r.Set.Summary != "" {
+			m.Title = history.Title(r.Set.Summary)
+		}
+		return
+	case r.Rewind != nil:
 		m.Unsure = true
-	case r.isMessage:
-		m.message(r)
-	case r.session != nil || r.messages != nil:
-		m.header(r)
-		m.messages(r.messages)
-	}
-}
-
-func (m *metadata) header(r *record) {
-	if m.Session != "" {
-		return // it is repeated where the session goes on
-	}
-	m.Session = strings.ToLower(string(r.session))
-	m.Agent = string(r.chat) == "subagent"
-	m.decoder.agent = m.Agent
-	m.Created, _ = transcript.ParseTimestamp(r.start)
-	for raw := range jsontext.Elements(r.directories) {
-		if text, ok := jsontext.Unquote(raw); ok {
-			m.Dir = recorded.Unescape(text)
-			break
+		return
+	case r.ID != nil:
+		d.tell(r)
+		return
+	case m.UUID == "": // it is repeated where the session goes on
+		m.UUID = strings.ToLower(r.Session)
+		m.Created, m.Title = r.Start, history.Title(r.Summary)
+		if len(r.Directories) > 0 {
+			m.Dir = r.Directories[0]
 		}
+		d.Agent = d.Agent || r.Kind == "subagent"
 	}
-	if len(r.title) > 0 {
-		m.Title = recorded.Title(r.title)
-	}
-}
-
-func (m *metadata) message(r *record) {
-	for _, e := range m.decoder.events(nil, r) {
-		m.Told = true
-		m.Last = e.Time()
-		if m.First == "" && len(e.Pieces) > 0 && (e.Kind == transcript.KindUser || m.Agent) {
-			m.First = recorded.Request(e.Pieces[0].Raw)
-		}
+	for _, r := range records(list) {
+		d.tell(&r)
 	}
 }

@@ -1,215 +1,227 @@
 package gemini
 
 import (
+	"bytes"
 	"context"
 	"hash/maphash"
 	"io"
+	"io/fs"
 	"os"
 
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
-// newReader returns a reader of a file: of one with a JSON object, that is the only line.
-func newReader(name string, file *os.File, size int64) jsonl.Reader {
-	if isLog(name) {
-		return jsonl.NewLines(file, size)
-	}
-	return &object{file: file, size: size}
-}
-
-// object is a file with one JSON object.
-type object struct {
-	file *os.File
-	size int64
-	held []byte // all of it
-}
-
-// At implements [jsonl.Reader].
-func (o *object) At(ctx context.Context, offset int64) ([]byte, int64, error) {
-	switch {
-	case offset > 0 || o.size == 0:
-		return nil, 0, io.EOF
-	case o.size > jsonl.MaxLine:
-		return nil, o.size, jsonl.ErrTooLong
-	case o.held != nil:
-		return o.held, o.size, nil
-	}
-	data := make([]byte, o.size)
-	n, err := o.file.ReadAt(data, 0)
-	if err != nil && err != io.EOF {
-		return nil, 0, err
-	}
-	o.held = data[:n]
-	return o.held, o.size, nil
-}
-
 // planned is a message of a plan.
 type planned struct {
-	offset     int64 // of the line that has it
-	start, end int   // in the line
-	own        bool  // the line has this message alone, which says more than a list
-	compaction bool  // of all before, in place of a message
-	noise      bool  // nothing is told of it, in whatever form it comes again
-	dropped    bool  // its user went back to before it
+	record
+	own        bool // a line has this message alone, which says more than a list
+	compaction bool // of all before, in place of a message
+	noise      bool // nothing is told of it, in whatever form it comes again
+	dropped    bool // its user went back to before it
+	at         int  // in the plan
 	sum        uint64
 }
 
 // plan is the messages of a session in the order in which they were said, each as it was
-// recorded last.
+// recorded last. Whatever is in the list that one replaces stays: a program that
+// compresses a session forgets what was said, and its user does not.
 type plan struct {
-	items   []planned
-	index   map[string]int   // by id
-	sums    map[uint64][]int // messages of which there is no copy yet, by what they say
+	items   []*planned
+	index   map[string]int        // by id
+	sums    map[uint64][]*planned // messages of which there is no copy yet, by what they say
 	seed    maphash.Seed
 	skipped int // lines that are no records
 	large   int // those of them that are too long to be read
 }
 
 // readPlan reads all lines of a file.
-func readPlan(ctx context.Context, lines jsonl.Reader) (*plan, error) {
-	p := &plan{index: map[string]int{}, sums: map[uint64][]int{}, seed: maphash.MakeSeed()}
-	err := jsonl.Each(ctx, lines, func(line []byte, offset, _ int64) bool {
-		if line == nil || len(line) > 0 {
-			p.add(lines, line, offset)
+func readPlan(ctx context.Context, name string, f *os.File, size int64) (*plan, error) {
+	p := &plan{index: map[string]int{}, sums: map[uint64][]*planned{}, seed: maphash.MakeSeed()}
+	if !isLog(name) {
+		return p, p.object(f, size)
+	}
+	err := jsonl.EachFrom(ctx, jsonl.NewLines(f, size), 0, func(line []byte, _, _ int64) bool {
+		switch {
+		case line == nil:
+			p.large++
+			p.skipped++
+		case len(line) > 0:
+			p.line(bytes.Clone(line))
 		}
 		return true
 	})
 	return p, err
 }
 
-// add applies a line. Whatever is in the list that one replaces stays: a program that
-// compresses a session forgets what was said, and its user does not.
-func (p *plan) add(lines jsonl.Reader, line []byte, offset int64) {
-	if line == nil {
+// object reads a file with one object, of which some may be missing.
+func (p *plan) object(f io.ReaderAt, size int64) error {
+	if size > jsonl.MaxLine {
 		p.large++
+		p.skipped++
+		return nil
 	}
+	data := make([]byte, size)
+	n, err := f.ReadAt(data, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	r, ok := parse(data[:n])
+	if !ok && n > 0 {
+		p.skipped++
+		r.Messages = cutList(data[:n])
+	}
+	p.list(r.Messages, true)
+	return nil
+}
+
+// line applies a line.
+func (p *plan) line(line []byte) {
 	r, ok := parse(line)
 	switch {
 	case !ok:
 		p.skipped++
-		if _, isObject := lines.(*object); isObject {
-			p.list(line, cutList(line), offset, true)
+	case r.Set != nil:
+		p.list(r.Set.Messages, false)
+	case r.Rewind != nil:
+		from := p.index[jsontext.String(r.Rewind)] // 0, for all messages, where that is not there
+		for _, m := range p.items[from:] {
+			m.dropped = true
 		}
-	case r.set != nil:
-		p.list(line, jsontext.Get(r.set, "messages"), offset, false)
-	case r.isRewind:
-		p.rewind(string(r.rewind))
-	case r.isMessage:
-		p.message(&r, planned{offset: offset, end: len(line), own: true})
-	case r.messages != nil:
-		p.list(line, r.messages, offset, true)
-	case r.session == nil:
+	case r.ID != nil:
+		p.message(planned{record: r, own: true})
+	case r.Messages != nil:
+		p.list(r.Messages, true)
+	case r.Session == "":
 		p.skipped++
 	}
 }
 
 // message applies a message: that of an id takes the place of the one before.
-func (p *plan) message(r *record, at planned) {
-	at.sum = p.sum(r)
-	i, known := p.index[string(r.id)]
-	switch {
-	case !known:
-		i = p.append(r, at)
-	case p.items[i].noise || p.items[i].compaction || p.items[i].own && !at.own || p.items[i].sum == at.sum && !at.own:
+func (p *plan) message(m planned) {
+	m.sum = p.sum(&m.record)
+	i, known := p.index[jsontext.String(m.ID)]
+	if !known {
+		p.append(&m)
+		p.sums[m.sum] = append(p.sums[m.sum], &m)
 		return
-	default:
-		p.items[i] = at
 	}
-	p.sums[at.sum] = append(p.sums[at.sum], i)
+	at := p.items[i]
+	if at.noise || at.compaction || at.own && !m.own || at.sum == m.sum && !m.own {
+		return
+	}
+	m.at = i
+	*at = m
+	p.sums[m.sum] = append(p.sums[m.sum], at)
 }
 
-// append adds an item for a message. One without an id is never meant again.
-func (p *plan) append(r *record, at planned) int {
-	i := len(p.items)
-	p.items = append(p.items, at)
-	if len(r.id) > 0 {
-		p.index[string(r.id)] = i
+// append adds a message. One without an id is never meant again.
+func (p *plan) append(m *planned) {
+	if m.at = len(p.items); jsontext.String(m.ID) != "" {
+		p.index[jsontext.String(m.ID)] = m.at
 	}
-	return i
+	p.items = append(p.items, m)
 }
 
 // list applies a list of messages. Those behind the summary of what was compressed have
 // new ids, though all but the first were there before.
-func (p *plan) list(line, messages []byte, offset int64, own bool) {
+func (p *plan) list(messages jsontext.Raw, own bool) {
 	compressed := false // by the message before
-	for raw := range jsontext.Elements(messages) {
-		r, _ := parse(raw)
-		start := within(line, raw)
-		at := planned{offset: offset, start: start, end: start + len(raw), own: own}
-		_, known := p.index[string(r.id)]
-		answers := compressed && r.is("gemini")
+	for _, r := range records(messages) {
+		m := planned{record: r, own: own}
+		id := jsontext.String(r.ID)
+		_, known := p.index[id]
+		answers := compressed && r.Type == "gemini"
 		compressed = false
 		switch {
 		case known || own:
-			p.message(&r, at)
+			p.message(m)
 		case r.isSnapshot():
-			compressed, at.compaction = true, true
-			p.append(&r, at)
+			compressed, m.compaction = true, true
+			p.append(&m)
 		case answers: // only that it has read the summary
-			at.noise = true
-			p.append(&r, at)
+			m.noise = true
+			p.append(&m)
 		default:
 			if i := p.original(p.sum(&r)); i >= 0 {
-				p.index[string(r.id)] = i
+				p.index[id] = i
 			} else {
-				p.message(&r, at)
+				p.message(m)
 			}
 		}
 	}
 }
-
-// within returns where a part of a line begins: what follows it in memory is the same.
-func within(line, part []byte) int { return cap(line) - cap(part) }
 
 // original returns the last message that says what a copy with another id does, or -1.
 // It has no other copy.
 func (p *plan) original(sum uint64) int {
 	same := p.sums[sum]
 	for len(same) > 0 {
-		i := same[len(same)-1]
+		m := same[len(same)-1]
 		same = same[:len(same)-1]
 		p.sums[sum] = same
-		if p.items[i].sum == sum && !p.items[i].dropped {
-			return i
+		if m.sum == sum && !m.dropped {
+			return m.at
 		}
 	}
 	return -1
-}
-
-// rewind drops a message and all behind it; all messages where it is not there.
-func (p *plan) rewind(id string) {
-	from := p.index[id] // 0 for one that is not there
-	for i := from; i < len(p.items); i++ {
-		p.items[i].dropped = true
-	}
 }
 
 // sum stands for what a message says, however it is recorded.
 func (p *plan) sum(r *record) uint64 {
 	var h maphash.Hash
 	h.SetSeed(p.seed)
-	h.Write(r.kind)
-	add := func(kind byte, raw []byte) {
-		if len(raw) > 0 {
-			h.WriteByte(0)
-			h.WriteByte(kind)
-			h.Write(raw)
+	h.WriteString(r.Type)
+	add := func(kind, text string) {
+		if text != "" {
+			h.WriteString("\x00" + kind + text)
 		}
 	}
-	contents(r.content, func(c *content) bool {
+	for _, part := range r.parts() {
 		switch {
-		case c.call != nil:
-			add('c', jsontext.GetText(c.call, "id"))
-		case c.response != nil:
-			add('r', jsontext.GetText(c.response, "id"))
-		case !c.thought:
-			add('t', c.text)
+		case part.Call != nil:
+			add("c", part.Call.ID)
+		case part.Response != nil:
+			add("r", part.Response.ID)
+		case !part.Thought:
+			add("t", string(part.Text))
 		}
-		return true
-	})
-	for raw := range jsontext.Elements(r.calls) {
-		add('c', jsontext.GetText(raw, "id"))
+	}
+	for i := range r.Calls {
+		add("c", r.Calls[i].ID)
 	}
 	return h.Sum64()
+}
+
+// script is the file of a session, or of a sub-agent. It implements [history.Script].
+type script struct {
+	entry  *entry
+	file   *os.File
+	opened fs.FileInfo
+}
+
+func (e *entry) script(f *os.File, info fs.FileInfo) history.Script { return &script{e, f, info} }
+
+// Tell implements [history.Script].
+func (s *script) Tell(ctx context.Context, t *history.Teller) error {
+	p, err := readPlan(ctx, s.entry.File, s.file, s.opened.Size())
+	if err != nil {
+		return err
+	}
+	d := newDecoder(s.entry.agent != "")
+	d.Skipped, t.Totals.TooLarge = p.skipped, p.large
+	for _, m := range p.items {
+		switch {
+		case m.dropped || m.noise:
+		case m.compaction:
+			d.Compact(m.At)
+		default:
+			d.tell(&m.record)
+		}
+		if err := t.TellAll(&d.Talk, false); err != nil {
+			return err
+		}
+	}
+	return t.TellAll(&d.Talk, false)
 }

@@ -1,116 +1,244 @@
 package gemini
 
 import (
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// record is a line of a log, or a message in it, or a whole session in one object.
-// Strings are as they stand between their quotes, and all of it aliases the line.
+// record is a line of a log, or a message in it, or a whole session in one object. What it holds
+// may be parts of the line.
 type record struct {
-	id, kind, stamp             []byte
-	content, thoughts, calls    []byte // JSON values
-	session, start, chat, title []byte
-	messages, directories, set  []byte // JSON values
-	rewind                      []byte
-	isRewind, isMessage         bool
+	ID       jsontext.Raw `json:"id"` // nil for what is no message
+	Type     string       `json:"type"`
+	At       time.Time    `json:"timestamp"`
+	Content  jsontext.Raw `json:"content"`
+	Thoughts []thought    `json:"thoughts"`
+	Calls    []call       `json:"toolCalls"`
+
+	Session     string       `json:"sessionId"`
+	Start       time.Time    `json:"startTime"`
+	Kind        string       `json:"kind"`
+	Summary     string       `json:"summary"`
+	Messages    jsontext.Raw `json:"messages"`
+	Directories []string     `json:"directories"`
+
+	Set *struct {
+		Messages jsontext.Raw `json:"messages"`
+		Summary  string       `json:"summary"`
+	} `json:"$set"`
+	Rewind jsontext.Raw `json:"$rewindTo"`
+}
+
+type thought struct {
+	Subject     []byte    `json:"subject"`
+	Description []byte    `json:"description"`
+	At          time.Time `json:"timestamp"`
+}
+
+// call is a call of a tool, with its result where it has one.
+type call struct {
+	ID     string       `json:"id"`
+	Name   string       `json:"name"`
+	Status string       `json:"status"`
+	At     time.Time    `json:"timestamp"`
+	Args   jsontext.Raw `json:"args"`
+	Result jsontext.Raw `json:"result"`
+}
+
+// response is what a tool returned.
+type response struct {
+	ID       string `json:"id"`
+	Response struct {
+		Error   []byte `json:"error"`
+		Output  []byte `json:"output"`
+		Content []byte `json:"content"`
+	} `json:"response"`
+}
+
+// part is a part of a message's content.
+type part struct {
+	Text     []byte       `json:"text"`
+	Thought  bool         `json:"thought"`
+	Call     *call        `json:"functionCall"`
+	Response *response    `json:"functionResponse"`
+	Inline   jsontext.Raw `json:"inlineData"`
+	File     jsontext.Raw `json:"fileData"`
 }
 
 // parse reads a line. It returns false where that is no JSON object, with the members
 // up to there.
 func parse(line []byte) (r record, ok bool) {
-	var id, rewind []byte
-	ok = jsontext.Read(line,
-		jsontext.Value("id", &id), jsontext.Text("type", &r.kind), jsontext.Text("timestamp", &r.stamp),
-		jsontext.Value("content", &r.content), jsontext.Value("thoughts", &r.thoughts), jsontext.Value("toolCalls", &r.calls),
-		jsontext.Text("sessionId", &r.session), jsontext.Text("startTime", &r.start), jsontext.Text("kind", &r.chat),
-		jsontext.Text("summary", &r.title), jsontext.Value("messages", &r.messages), jsontext.Value("directories", &r.directories),
-		jsontext.Value("$set", &r.set), jsontext.Value("$rewindTo", &rewind),
-	)
-	r.isMessage, r.isRewind = id != nil, rewind != nil
-	r.id, _ = jsontext.Unquote(id)
-	r.rewind, _ = jsontext.Unquote(rewind)
+	ok = jsontext.Decode(line, &r)
 	return r, ok
 }
 
-func (r *record) is(kind string) bool { return string(r.kind) == kind }
-
-// content is a part of a message's content. Strings are as they stand between their
-// quotes.
-type content struct {
-	text            []byte
-	call, response  []byte // JSON values
-	thought, isData bool
+// records returns the messages of a list, up to the first failure.
+func records(list jsontext.Raw) []record {
+	return jsontext.Parts(list, func([]byte) (none record) { return none })
 }
 
-// contents calls each for every part of a content, until that returns false; a string is
-// a part with text.
-func contents(raw []byte, each func(c *content) bool) {
-	if text, ok := jsontext.Unquote(raw); ok {
-		each(&content{text: text})
-		return
-	}
-	if len(raw) > 0 && raw[0] == '{' {
-		c := parseContent(raw)
-		each(&c)
-		return
-	}
-	for part := range jsontext.Elements(raw) {
-		c := parseContent(part)
-		if text, ok := jsontext.Unquote(part); ok {
-			c.text = text
-		}
-		if !each(&c) {
-			return
-		}
-	}
-}
+func (r *record) parts() []part { return parts(r.Content) }
 
-func parseContent(raw []byte) (c content) {
-	var inline, file []byte
-	jsontext.Read(raw,
-		jsontext.Text("text", &c.text), jsontext.Is("thought", &c.thought),
-		jsontext.Value("functionCall", &c.call), jsontext.Value("functionResponse", &c.response),
-		jsontext.Value("inlineData", &inline), jsontext.Value("fileData", &file),
-	)
-	c.isData = inline != nil || file != nil
-	return c
-}
-
-// call is a call of a tool, with its result where it has one.
-type call struct {
-	id, name, status, stamp []byte // as they stand between their quotes
-	args, result            []byte // JSON values
-}
-
-func parseCall(raw []byte) (c call) {
-	jsontext.Read(raw,
-		jsontext.Text("id", &c.id), jsontext.Text("name", &c.name), jsontext.Text("status", &c.status),
-		jsontext.Text("timestamp", &c.stamp), jsontext.Value("args", &c.args), jsontext.Value("result", &c.result),
-	)
-	return c
-}
-
-// isInjected reports whether a text, as it stands between its quotes, is one that the
-// program writes in the name of the user.
-func isInjected(raw []byte) bool {
-	return recorded.Begins(raw,
-		"<session_context>", "<hook_context>", snapshotMark, "This is the Gemini CLI. We are setting up the context")
+func parts(content jsontext.Raw) []part {
+	return jsontext.Parts(content, func(said []byte) part { return part{Text: said} })
 }
 
 // snapshotMark begins the summary of what was compressed.
 const snapshotMark = "<state_snapshot>"
 
-// isCommand reports whether a text, as it stands between its quotes, is a command to the
-// program.
-func isCommand(raw []byte) bool { return len(raw) > 0 && (raw[0] == '/' || raw[0] == '?') }
-
 // isSnapshot reports whether a message is the summary of what was compressed.
 func (r *record) isSnapshot() bool {
-	found := false
-	contents(r.content, func(c *content) bool {
-		found = recorded.Begins(c.text, snapshotMark)
-		return false
-	})
-	return r.is("user") && found
+	all := r.parts()
+	return r.Type == "user" && len(all) > 0 && history.Begins(all[0].Text, snapshotMark)
+}
+
+// isInjected reports whether a text is one that the program writes in the name of the user.
+func isInjected(said []byte) bool {
+	return history.Begins(said,
+		"<session_context>", "<hook_context>", snapshotMark, "This is the Gemini CLI. We are setting up the context")
+}
+
+// decoder makes events of messages, in their order. Calls and their results are recorded several
+// times.
+type decoder struct {
+	history.Talk
+	called, returned map[string]bool // ids of calls that were told of, and of results
+}
+
+func newDecoder(agent bool) decoder {
+	return decoder{history.Talk{Agent: agent, Inquiry: "ask_user"}, map[string]bool{}, map[string]bool{}}
+}
+
+// tell adds the events of a message.
+func (d *decoder) tell(r *record) {
+	switch r.Type {
+	case "user":
+		d.user(r)
+	case "gemini":
+		d.answer(r)
+	case "info", "warning", "error": // of the program itself
+	default:
+		d.Skipped++
+	}
+}
+
+// The lines between which the program puts the files that a prompt mentions.
+const (
+	filesBegin = "--- Content from referenced files ---"
+	filesEnd   = "--- End of content ---"
+)
+
+// user adds what a person said, and results that are told nowhere else.
+func (d *decoder) user(r *record) {
+	var texts [][]byte
+	said, first, inFiles := false, true, false
+	for _, p := range r.parts() {
+		switch {
+		case p.Response != nil:
+			d.response(r.At, p.Response, &call{})
+		case history.Begins(p.Text, filesBegin):
+			inFiles = true
+		case history.Begins(p.Text, filesEnd):
+			inFiles = false
+		case inFiles || p.Thought:
+		case p.Inline != nil || p.File != nil:
+			said = true
+		case len(p.Text) == 0 || isInjected(p.Text):
+		case first && (p.Text[0] == '/' || p.Text[0] == '?'):
+			return // a command to the program
+		default:
+			said = true
+			texts = append(texts, p.Text)
+		}
+		first = first && len(p.Text) == 0
+	}
+	if said {
+		d.Prompt(r.At, bytes.Join(texts, nil))
+	}
+}
+
+// answer adds what the assistant answered.
+func (d *decoder) answer(r *record) {
+	for _, t := range r.Thoughts {
+		said := [][]byte{t.Subject, t.Description}
+		said = slices.DeleteFunc(said, func(text []byte) bool { return len(text) == 0 })
+		d.Say(transcript.KindReasoning, either(t.At, r.At), history.Join(said))
+	}
+	for _, p := range r.parts() {
+		switch {
+		case p.Call != nil:
+			d.call(r.At, p.Call)
+		case p.Response != nil:
+			d.response(r.At, p.Response, &call{})
+		case p.Thought:
+			d.Say(transcript.KindReasoning, r.At, p.Text)
+		default:
+			d.Say(transcript.KindAssistant, r.At, p.Text)
+		}
+	}
+	for i := range r.Calls {
+		c := &r.Calls[i]
+		d.call(r.At, c)
+		for _, p := range parts(c.Result) {
+			if p.Response != nil {
+				d.response(either(c.At, r.At), p.Response, c)
+			}
+		}
+	}
+}
+
+// either returns the first time that is known.
+func either(a, b time.Time) time.Time {
+	if a.IsZero() {
+		return b
+	}
+	return a
+}
+
+// first adds an id to a set, and reports whether it was not there. Where there is no id,
+// nothing is known to be the same.
+func first(set map[string]bool, id string) bool {
+	again := set[id]
+	set[id] = id != ""
+	return !again
+}
+
+// call adds a call, unless it was told of.
+func (d *decoder) call(at time.Time, c *call) {
+	if first(d.called, c.ID) {
+		d.Call(at, c.Name, c.ID, c.Args, nil)
+	}
+}
+
+// response adds what a call returned, unless it was told of.
+func (d *decoder) response(at time.Time, r *response, of *call) {
+	id := r.ID
+	if id == "" {
+		id = of.ID
+	}
+	if !first(d.returned, id) {
+		return
+	}
+	var texts [][]byte
+	for _, text := range [][]byte{r.Response.Error, r.Response.Output, r.Response.Content} {
+		if text != nil {
+			texts = append(texts, unwrap(text))
+		}
+	}
+	d.Result(at, id, of.Status == "error" || r.Response.Error != nil, history.Join(texts))
+}
+
+// unwrap returns a text without the mark that the program puts around what comes from outside.
+func unwrap(said []byte) []byte {
+	inner, begins := bytes.CutPrefix(said, []byte("<untrusted_context>"))
+	inner, ends := bytes.CutSuffix(inner, []byte("</untrusted_context>"))
+	if !begins || !ends {
+		return said
+	}
+	return bytes.TrimSuffix(bytes.TrimPrefix(inner, []byte("\n")), []byte("\n"))
 }

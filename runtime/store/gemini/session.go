@@ -10,14 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
-	"maps"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
@@ -32,11 +28,8 @@ type session struct {
 }
 
 func (s *Store) open() (*session, error) {
-	root, err := history.OpenRoot(s.Dir, s.Cache)
-	if err != nil {
-		return nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
-	}
-	return &session{s, root}, nil
+	root, err := s.Store.Open()
+	return &session{s, root}, err
 }
 
 const (
@@ -61,7 +54,7 @@ type folder struct {
 func (s *session) folders() ([]folder, error) {
 	entries, err := s.ReadDir(".")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("reading %s: %w", s.store.Dir, err)
 	}
 	slugs := s.slugs()
 	hashes := map[string]string{} // directories
@@ -74,7 +67,7 @@ func (s *session) folders() ([]folder, error) {
 	var found []folder
 	for _, e := range entries {
 		f := folder{name: e.Name()}
-		if data, err := safefile.ReadIn(s.Root.Root, path.Join(f.name, rootFile), maxPath); err == nil {
+		if data, err := s.ReadFile(path.Join(f.name, rootFile), maxPath); err == nil {
 			f.dir = string(bytes.TrimSpace(data))
 		} else {
 			f.dir = cmp.Or(slugs[f.name], hashes[f.name])
@@ -115,124 +108,64 @@ func (s *session) slugs() map[string]string {
 
 // entry is a file of a session.
 type entry struct {
-	file  string // in the directory of projects, with slashes
-	stem  string // its name, for the order
-	dir   string // working directory
-	short string // the first digits of the session's uuid
+	history.Entry[metadata]
+	folder folder
+	stem   string // its name, for the order
 	// parent is the session that started a sub-agent, and agent that one's id.
 	parent, agent string
-	stamp         filecache.Stamp
-	meta          *metadata
-	err           error
 }
 
 // session returns the uuid of a session, or of that which started a sub-agent.
-func (e *entry) session() string {
-	if e.parent != "" {
-		return e.parent
-	}
-	return e.meta.Session
-}
-
-func (e *entry) id() transcript.ID { return id(e.session(), e.agent) }
+func (e *entry) session() string { return cmp.Or(e.parent, e.Meta.UUID) }
 
 // entries returns the files of the project, and what could not be read.
-func (s *session) entries() ([]*entry, []store.Problem, error) {
+func (s *session) entries() (all []*entry, problems []store.Problem, err error) {
 	folders, err := s.folders()
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", s.store.Dir, err)
-	}
-	var all []*entry
-	var problems []store.Problem
 	for _, f := range folders {
 		chats := path.Join(f.name, chatsDir)
 		list, err := s.ReadDir(chats)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) || err != nil && !s.IsDir(f.name):
-			continue
-		case err != nil:
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && s.IsDir(f.name) {
 			problems = append(problems, s.store.Problem("", store.Unreadable, chats, err))
-			continue
 		}
 		for _, e := range list {
-			file := path.Join(chats, e.Name())
-			switch name, isSession := strings.CutPrefix(e.Name(), sessionPrefix); {
-			case history.IsUUID(e.Name()) && s.IsDir(file):
-				all = append(all, s.agents(f, file, e.Name())...)
-			case isSession:
-				if short, ok := shortOf(name); ok {
-					all = append(all, &entry{file: file, stem: name, dir: f.dir, short: short})
+			name, isSession := strings.CutPrefix(e.Name(), sessionPrefix)
+			if isSession {
+				all = append(all, newEntries(f, chats, name, "", sessionPrefix)...)
+			} else if history.IsUUID(e.Name()) {
+				dir := path.Join(chats, e.Name())
+				agents, _ := s.ReadDir(dir) // there need not be any
+				for _, a := range agents {
+					all = append(all, newEntries(f, dir, a.Name(), e.Name(), "")...)
 				}
 			}
 		}
 	}
-	return all, problems, nil
+	return all, problems, err
 }
 
-// cutExtension returns the name of a file of a session without its extension.
-func cutExtension(name string) (string, bool) {
-	if stem, ok := strings.CutSuffix(name, logExtension); ok {
-		return stem, true
+// newEntries returns the entry of a file; none where it is called otherwise than those of sessions,
+// which end with the first digits of their ids, or of sub-agents.
+func newEntries(f folder, dir, name, parent, prefix string) []*entry {
+	stem, ok := strings.CutSuffix(name, logExtension)
+	if !ok {
+		stem, ok = strings.CutSuffix(name, objectExtension)
 	}
-	return strings.CutSuffix(name, objectExtension)
-}
-
-// shortOf returns the beginning of a session's uuid, which the name of its file ends with.
-func shortOf(name string) (string, bool) {
-	stem, ok := cutExtension(name)
-	if !ok || len(stem) <= shortID || stem[len(stem)-shortID-1] != '-' {
-		return "", false
+	e := &entry{folder: f, stem: name, parent: parent}
+	e.File = path.Join(dir, prefix+name)
+	if parent != "" {
+		e.agent = stem
+		ok = ok && history.IsName(stem)
+	} else {
+		ok = ok && len(stem) > shortID && stem[len(stem)-shortID-1] == '-'
 	}
-	return strings.ToLower(stem[len(stem)-shortID:]), true
-}
-
-// agents returns the files of the sub-agents of a session.
-func (s *session) agents(f folder, dir, parent string) []*entry {
-	list, err := s.ReadDir(dir)
-	if err != nil {
-		return nil // there need not be any
+	if !ok {
+		return nil
 	}
-	var found []*entry
-	for _, e := range list {
-		if name, ok := cutExtension(e.Name()); ok && history.IsName(name) {
-			found = append(found, &entry{file: path.Join(dir, e.Name()), stem: e.Name(), dir: f.dir, short: parent[:shortID], parent: parent, agent: name})
-		}
-	}
-	return found
+	return []*entry{e}
 }
 
-// peekAll reads the metadata of files, several at a time.
-func (s *session) peekAll(ctx context.Context, all []*entry) {
-	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
-		for i := range numbers {
-			s.peek(ctx, all[i])
-		}
-	})
-}
-
-// usable returns the conversations that files are: one for each session, as a session
-// that goes on later may leave another file, as a rule an empty one.
-func (s *session) usable(all []*entry) ([]*entry, []store.Problem) {
-	var problems []store.Problem
-	best := map[transcript.ID]*entry{}
-	for _, e := range all {
-		switch {
-		case errors.Is(e.err, fs.ErrNotExist): // deleted meanwhile
-			continue
-		case e.err != nil:
-			problems = append(problems, s.store.Problem("", store.Unreadable, e.file, e.err))
-			continue
-		case !history.IsUUID(e.session()) || !e.meta.Told:
-			continue
-		}
-		if other := best[e.id()]; other == nil || other.stem < e.stem {
-			best[e.id()] = e
-		}
-	}
-	return slices.SortedFunc(maps.Values(best), func(a, b *entry) int { return a.id().Compare(b.id()) }), problems
-}
-
-// List implements [store.Store].
+// List implements [store.Store]. A session that goes on later may leave another file, as a rule
+// an empty one.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	opened, err := s.open()
 	if err != nil {
@@ -243,33 +176,28 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	if err != nil {
 		return nil, err
 	}
-	opened.peekAll(ctx, all)
+	all, unread := history.Peek(ctx, &s.Store, opened.Root, all,
+		func(e *entry) error { return opened.read(ctx, e) }, func(e *entry) string { return e.Meta.Dir })
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	found, more := opened.usable(all)
-	l := &store.Listing{Problems: append(problems, more...)}
-	for _, e := range found {
-		l.Conversations = append(l.Conversations, s.conversation(e))
+	best := map[transcript.ID]*entry{}
+	for _, e := range all {
+		e.ID = id(e.session(), e.agent)
+		if other := best[e.ID]; history.IsUUID(e.session()) && e.Meta.Told && (other == nil || other.stem < e.stem) {
+			best[e.ID] = e
+		}
+	}
+	l := &store.Listing{Problems: append(problems, unread...)}
+	for _, e := range best {
+		c := s.Conversation(e.ID, &e.Meta.Session, &history.File{
+			Store: &s.Store, ID: e.ID, Name: e.File, Stamps: []filecache.Stamp{e.Stamp}, Script: e.script,
+		})
+		if e.parent != "" {
+			c.Parent = id(e.parent, "")
+		}
+		l.Conversations = append(l.Conversations, c)
 	}
 	l.Keep(scope)
 	return l, nil
-}
-
-// conversation returns what a list has of a file.
-func (s *Store) conversation(e *entry) store.Conversation {
-	c := store.Conversation{
-		Conversation: transcript.Conversation{
-			ID: e.id(), Source: Name, Title: e.meta.Title, Dir: cmp.Or(e.meta.Dir, e.dir), CreatedAt: e.meta.Created,
-		},
-		Request: e.meta.First,
-		Record:  &history.File{Store: &s.Store, ID: e.id(), Name: e.file, Stamps: []filecache.Stamp{e.stamp}, Script: e.script},
-	}
-	if e.parent != "" {
-		c.Parent = id(e.parent, "")
-	}
-	if !e.meta.Unsure {
-		c.LastAt = e.meta.Last
-	}
-	return c
 }

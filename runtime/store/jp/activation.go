@@ -76,7 +76,7 @@ func (s sessionID) file() string {
 }
 
 func readActivated(root *os.Root, name string, who sessionID) ([]transcript.ID, error) {
-	data, err := readFile(root, name, maxSessionSize)
+	data, err := safefile.ReadIn(root, name, maxSessionSize)
 	if err != nil {
 		return nil, err
 	}

@@ -13,18 +13,15 @@ import (
 // look returns what is known of a conversation, and reads its metadata where that is not
 // kept.
 func (s *session) look(p *place) store.Conversation {
-	if s.w.cache == nil {
-		return s.load(p)
-	}
-	c := s.unread(p)
-	r := c.Record.(*record)
+	r := &record{s: s, place: *p}
 	metadata := r.stamp()
+	c := store.Conversation{Conversation: p.conversation(), Record: r}
+	c.Dir = s.w.root
 	d := described{Conversation: &c.Conversation}
 	if metadata.Get(&d) && (d.labels == "" || json.Unmarshal([]byte(d.labels), &c.Labels) == nil) {
 		return c
 	}
-	c = s.load(p)
-	if c.Record = r; len(c.Problems) == 0 {
+	if s.load(p, &c); len(c.Problems) == 0 {
 		metadata.Put(describedBy(&c.Conversation))
 	}
 	return c
@@ -48,6 +45,9 @@ func (r *record) stamp() filecache.Sheet {
 	}
 	metadata, events := r.s.w.cache.Sheet(name, m...), r.s.w.cache.Sheet(name, e...)
 	r.version = metadata.Version() + events.Version()
+	if r.place.archived {
+		r.version += archiveDir
+	}
 	return metadata
 }
 

@@ -276,7 +276,7 @@ func TestBrokenMetadata(t *testing.T) {
 		"wrong labels":  {`{"labels":["x"]}`, "cannot be read: labels: it is an array, and not an object"},
 		"wrong hidden":  {`{"hidden":"yes"}`, "cannot be read: hidden: it is a string, and not true or false"},
 		"empty":         {``, "unexpected end of JSON input"},
-		"too large":     {`{"title":"` + strings.Repeat("x", 1<<20) + `"}`, "metadata.json has 1048588 bytes"},
+		"too large":     {`{"title":"` + strings.Repeat("x", 1<<20) + `"}`, "metadata.json: it has more than 1048576 bytes"},
 		"missing":       {"", "metadata.json is missing"},
 	} {
 		f := newFixture(t)
@@ -361,22 +361,10 @@ func TestFind(t *testing.T) {
 	if c := f.find(17659773217); !c.Archived || c.Locality != localityUser || c.Title != "archived" {
 		t.Errorf("archived: %+v", c)
 	}
-	// The nearest ids are those with the fewest typing mistakes.
-	for n, want := range map[number][]transcript.ID{
-		17800836876: {"jp-c17800836875", "jp-c17800836975"}, // one digit is wrong
-		1780083687:  {"jp-c17800836875", "jp-c17800836975"}, // one digit is missing
-		71800836875: {"jp-c17800836875", "jp-c17800836975"}, // two digits are swapped
-		7:           {"jp-c5"},
-	} {
-		_, err := f.open().find(t.Context(), n)
-		var notFound *store.NotFoundError
-		if !errors.As(err, &notFound) || len(notFound.IDs) != 1 || notFound.IDs[0] != n.id() || notFound.Place != f.root {
-			t.Errorf("%v: %v", n, err)
-			continue
-		}
-		if len(notFound.Nearest) != 3 || !cmp.Equal(notFound.Nearest[:len(want)], want) {
-			t.Errorf("%v: nearest %v, want three, first %v", n, notFound.Nearest, want)
-		}
+	_, err := f.open().find(t.Context(), 7)
+	var notFound *store.NotFoundError
+	if !errors.As(err, &notFound) || len(notFound.IDs) != 1 || notFound.IDs[0] != "jp-c7" || notFound.Place != f.root {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -409,10 +397,6 @@ func TestUnreadableStore(t *testing.T) {
 	lines, skipped := f.list(store.Live)
 	if !cmp.Equal(lines, []string{"10 user Y"}) || len(skipped) != 1 || skipped[0].ID != "" || !strings.Contains(skipped[0].Err.Error(), "not a directory") {
 		t.Errorf("%q, %v", lines, skipped)
-	}
-	var notFound *store.NotFoundError
-	if _, err := f.open().find(t.Context(), 11); !errors.As(err, &notFound) || len(notFound.Unread) != 1 || !strings.Contains(notFound.Unread[0].Err.Error(), "cannot be opened") {
-		t.Errorf("a store that may hold the conversation is not named: %v", err)
 	}
 	if err := os.RemoveAll(f.data); err != nil {
 		t.Fatal(err)

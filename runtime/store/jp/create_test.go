@@ -56,14 +56,14 @@ func TestCreate(t *testing.T) {
 			t.Errorf("%s: events (-want +got):\n%s", store, diff)
 		}
 		if diff := cmp.Diff(`{
-  "last_activated_at": "2026-05-01 10:00:00.25",
   "title": "A title",
-  "hidden": true,
+  "last_activated_at": "2026-05-01 10:00:00.25",
   "labels": {
     "hidden": "",
     "origin": "one",
     "parent_id": "jp-c1"
-  }
+  },
+  "hidden": true
 }
 `, f.read(store+dir+"metadata.json")); diff != "" {
 			t.Errorf("%s: metadata (-want +got):\n%s", store, diff)

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-
-	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // disk is the steps in which a [Writer] changes a store. Tests end it between any
@@ -17,10 +15,7 @@ type disk interface {
 	create(root *os.Root, name string, data []byte) error
 	// rename moves a file or a directory. A file takes the place of another one.
 	rename(root *os.Root, from, to string) error
-	remove(root *os.Root, name string) error
 	removeAll(root *os.Root, name string) error
-	// syncDir makes what was done in a directory last.
-	syncDir(root *os.Root, name string) error
 }
 
 type osDisk struct{}
@@ -51,15 +46,4 @@ func (osDisk) create(root *os.Root, name string, data []byte) error {
 
 func (osDisk) rename(root *os.Root, from, to string) error { return root.Rename(from, to) }
 
-func (osDisk) remove(root *os.Root, name string) error { return root.Remove(name) }
-
 func (osDisk) removeAll(root *os.Root, name string) error { return root.RemoveAll(name) }
-
-func (osDisk) syncDir(root *os.Root, name string) error {
-	dir, err := safefile.OpenDirIn(root, name)
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	return safefile.SyncDir(dir)
-}

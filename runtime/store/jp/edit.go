@@ -3,6 +3,8 @@ package jp
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -67,141 +69,143 @@ func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transc
 			return err
 		}
 		e.change = decide(before)
-		data, err := e.change.of(was, before, wr.now())
+		data, after, err := edited(&p, was, func(m metadata) error { return e.change.apply(m, before, wr.now()) })
 		if err != nil {
 			return err
 		}
-		e.Changed = !bytes.Equal(was, data)
-		if e.After, err = parsed(&p, data); err != nil {
+		e.After, e.Changed = after, !bytes.Equal(was, data)
+		if err := c.replace(metadataOf(p, data)...); err != nil || after.Title == before.Title {
 			return err
 		}
-		if err := c.replace(metadataOf(p, data)...); err != nil || e.After.Title == before.Title {
-			return err
-		}
-		return c.rename(p, e.After.Title)
+		return c.rename(p, after.Title)
 	})
 	return e, err
+}
+
+// keepAfter is when edits are made again. JP locks a conversation some milliseconds after it has read it.
+const keepAfter = 100 * time.Millisecond
+
+// Keep waits a moment, and makes edits again that changed something: JP reads a conversation before it locks it, and
+// writes all of its metadata as it has read it.
+func (wr *Writer) Keep(ctx context.Context, edits ...Edited) error {
+	edits = slices.DeleteFunc(slices.Clone(edits), func(e Edited) bool { return !e.Changed })
+	if len(edits) == 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(keepAfter):
+	}
+	var errs []error
+	for _, e := range edits {
+		_, err := wr.Edit(ctx, e.After.ID, func(transcript.Conversation) Change { return e.change })
+		var missing *store.NotFoundError
+		if err != nil && !errors.As(err, &missing) { // what was removed meanwhile has no metadata to keep
+			errs = append(errs, &ConversationError{e.After.ID, fmt.Errorf("the change may have been undone by a process that had read it before: %w", err)})
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // metadata reads the metadata that counts.
 func (c *writing) metadata(p *place) ([]byte, transcript.Conversation, error) {
 	loaded := store.Conversation{Conversation: p.conversation()}
-	data, err := c.loadMetadata(p, &loaded)
+	data, err := c.readMetadata(p, &loaded)
 	if err != nil {
 		err = &ConversationError{p.number.id(), err}
 	}
 	return data, loaded.Conversation, err
 }
 
-// parsed is the conversation with other metadata.
-func parsed(p *place, data []byte) (transcript.Conversation, error) {
-	loaded := store.Conversation{Conversation: p.conversation()}
-	err := parseMetadata(data, &loaded)
-	if err == nil && len(data) > maxMetadataSize {
-		err = tooLarge(metadataFile, int64(len(data)), maxMetadataSize)
+// edited returns the metadata of a conversation after an edit, and what it says. Where the edit changes nothing the
+// metadata is as it was, byte for byte.
+func edited(p *place, data []byte, edit func(metadata) error) ([]byte, transcript.Conversation, error) {
+	after := store.Conversation{Conversation: p.conversation()}
+	m, err := parseMetadata(data)
+	if err == nil {
+		was := m.bytes()
+		err = edit(m)
+		if is := m.bytes(); !bytes.Equal(was, is) {
+			data = is
+		}
 	}
-	if err != nil {
+	if err == nil {
+		err = m.describe(&after)
+	}
+	if err == nil && len(data) > maxMetadataSize {
+		err = tooLarge(metadataFile, maxMetadataSize)
+	}
+	var label *BadLabelError
+	if err != nil && !errors.As(err, &label) {
 		err = &ConversationError{p.number.id(), err}
 	}
-	return loaded.Conversation, err
+	return data, after.Conversation, err
 }
 
-// of returns the metadata of a conversation with the change. Without one it is as it was, byte
-// for byte.
-func (change Change) of(data []byte, c transcript.Conversation, now time.Time) ([]byte, error) {
-	return editMetadata(c.ID, data, func(o *object) error {
-		labels := maps.Clone(change.Labels)
-		if labels == nil {
-			labels = map[string]*string{}
-		}
-		switch {
-		case change.Title != nil && *change.Title == "":
-			o.set("title", nil)
-		case change.Title != nil:
-			o.setText("title", *change.Title)
-		}
-		switch {
-		case change.Pinned != nil && !*change.Pinned:
-			o.setTime("pinned_at", time.Time{})
-		case change.Pinned != nil && c.PinnedAt.IsZero():
-			o.setTime("pinned_at", now)
-		}
-		if change.Expires != nil && !change.Expires.Equal(c.ExpiresAt) {
-			o.setTime("expires_at", *change.Expires)
-		}
-		switch {
-		case change.Hidden != nil && *change.Hidden:
-			o.set("hidden", []byte("true"))
-			labels[labelHidden] = new(string)
-		case change.Hidden != nil:
-			o.set("hidden", nil)
-			labels[labelHidden] = nil
-		}
-		if parent := (*string)(change.Parent); parent != nil {
-			if *parent == "" {
-				parent = nil
-			}
-			labels[labelParent] = parent
-		}
-		return o.setLabels(labels)
-	})
-}
-
-// editMetadata returns metadata that is edited, or as it was where that changes nothing.
-func editMetadata(id transcript.ID, data []byte, edit func(*object) error) ([]byte, error) {
-	o, err := parseObject(data)
-	if err != nil {
-		return nil, &ConversationError{id, fmt.Errorf("%s: %w", metadataFile, err)}
+// apply makes the change to the metadata of a conversation.
+func (change Change) apply(m metadata, c transcript.Conversation, now time.Time) error {
+	labels := map[string]*string{}
+	maps.Copy(labels, change.Labels)
+	switch {
+	case change.Title != nil && *change.Title == "":
+		delete(m, "title")
+	case change.Title != nil:
+		m.set("title", *change.Title)
 	}
-	was := o.bytes("\n")
-	if err := edit(&o); err != nil {
-		return nil, err
+	switch {
+	case change.Pinned != nil && !*change.Pinned:
+		delete(m, "pinned_at")
+	case change.Pinned != nil && c.PinnedAt.IsZero():
+		m.setTime("pinned_at", now)
 	}
-	edited := o.bytes("\n")
-	if bytes.Equal(was, edited) {
-		return data, nil
+	if change.Expires != nil {
+		m.setTime("expires_at", *change.Expires)
 	}
-	return append(edited, '\n'), nil
-}
-
-// formatTimestamp is a time as JP writes it to disk.
-func formatTimestamp(t time.Time) string {
-	text := t.UTC().Format("2006-01-02 15:04:05.999999999")
-	if !strings.Contains(text, ".") {
-		text += ".0"
+	switch {
+	case change.Hidden != nil && *change.Hidden:
+		m.set("hidden", true)
+		labels[labelHidden] = new(string)
+	case change.Hidden != nil:
+		delete(m, "hidden")
+		labels[labelHidden] = nil
 	}
-	return text
+	if parent := (*string)(change.Parent); parent != nil {
+		if *parent == "" {
+			parent = nil
+		}
+		labels[labelParent] = parent
+	}
+	return m.setLabels(labels)
 }
 
 // setLabels sets labels and removes those that are nil. Labels that are there
 // already are not checked.
-func (o *object) setLabels(labels map[string]*string) error {
+func (m metadata) setLabels(labels map[string]*string) error {
 	if len(labels) == 0 {
 		return nil
 	}
-	var inner object
-	if value := o.get("labels"); value != nil && string(value) != "null" {
-		var err error
-		if inner, err = parseObject(value); err != nil {
-			return fmt.Errorf("labels: %w", err)
-		}
+	var was metadata
+	if err := valueOf(m["labels"], &was, "an object"); err != nil {
+		return fmt.Errorf("labels: %w", err)
 	}
-	was := inner.bytes("\n  ")
+	inner := metadata{}
+	maps.Copy(inner, was)
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if labels[key] == nil {
-			inner.set(key, nil)
+			delete(inner, key)
 			continue
 		}
 		if err := CheckLabel(key); err != nil {
 			return err
 		}
-		inner.setText(key, *labels[key])
+		inner.set(key, *labels[key])
 	}
-	switch is := inner.bytes("\n  "); {
+	switch {
 	case len(inner) == 0:
-		o.set("labels", nil)
-	case !bytes.Equal(was, is):
-		o.set("labels", is)
+		delete(m, "labels")
+	case !maps.EqualFunc(was, inner, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }):
+		m.set("labels", inner)
 	}
 	return nil
 }

@@ -154,13 +154,12 @@ func (f *fixture) list(set store.Set) (lines []string, problems []store.Problem)
 // conversations lists in a session of its own. Stores that cannot be opened stand
 // first among the problems.
 func (w *Workspace) conversations(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
-	s, unread, err := w.Open(ctx)
+	l, err := w.List(ctx, store.Scope{Set: set})
 	if err != nil {
 		return nil, nil, err
 	}
-	defer s.Close()
-	list, problems, err := s.List(ctx, set)
-	return list, append(unread, problems...), err
+	defer l.Close()
+	return l.Conversations, l.Problems, nil
 }
 
 // located is a conversation that Find returned.

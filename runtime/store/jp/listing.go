@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -33,9 +32,6 @@ type listing struct {
 	// store and archived in the other has two, the live one first.
 	places   []place
 	problems []store.Problem
-	// settled is false when the directories changed whenever they were read.
-	// places are all that were seen then, some perhaps gone, some perhaps missed.
-	settled bool
 }
 
 // found is a directory with the name of a conversation.
@@ -52,47 +48,27 @@ func compareCopies(a, b found) int {
 	return cmp.Or(cmp.Compare(a.number, b.number), history.CompareBool(a.archived, b.archived), cmp.Compare(a.store, b.store))
 }
 
-// list returns where the conversations of the set are. Where nothing changes it reads each
+// listing returns where the conversations of the set are. Where nothing changes it reads each
 // directory once, or twice where it has just changed, and asks for nothing about the entries
 // except where two claim the same id.
-func (s *session) list(ctx context.Context, set store.Set) (listing, error) {
-	var seen, last []found
-	before := s.dirTimes(set)
+func (s *session) listing(ctx context.Context, set store.Set) (listing, error) {
+	var last []found
+	before := s.newestDir(set)
 	for pass := 1; ; pass++ {
 		started := time.Now()
-		entries, problems, err := s.readDirs(ctx, set)
+		all, problems, err := s.readDirs(ctx, partitions(set)...)
 		if err != nil {
 			return listing{}, err
 		}
-		after := s.dirTimes(set)
-		agrees := pass > 1 && slices.EqualFunc(entries, last, func(a, b found) bool { return compareCopies(a, b) == 0 })
-		newest := time.Unix(0, slices.Max(after))
-		settled := slices.Equal(after, before) && (agrees || started.Sub(newest) > coarsestTime)
-		if seen = union(entries, seen); settled {
-			seen = entries
-		}
+		after := s.newestDir(set)
+		agrees := pass > 1 && slices.EqualFunc(all, last, func(a, b found) bool { return compareCopies(a, b) == 0 })
+		settled := after.Equal(before) && (agrees || started.Sub(after) > coarsestTime)
 		if settled || pass == maxPasses {
-			places, duplicates := s.pair(seen)
-			return listing{places, append(problems, duplicates...), settled}, nil
+			places, duplicates := s.pair(all)
+			return listing{places, append(problems, duplicates...)}, nil
 		}
-		before, last = after, entries
+		before, last = after, all
 	}
-}
-
-// union adds to the entries of a pass the copies that only earlier passes saw.
-func union(entries, earlier []found) []found {
-	all := slices.Clone(entries)
-	for _, f := range earlier {
-		if _, ok := slices.BinarySearchFunc(entries, f, compareCopies); !ok {
-			all = append(all, f)
-		}
-	}
-	sortFound(all)
-	return all
-}
-
-func sortFound(entries []found) {
-	slices.SortFunc(entries, func(a, b found) int { return cmp.Or(compareCopies(a, b), cmp.Compare(a.dir, b.dir)) })
 }
 
 // partition is the directory that holds live or archived conversations.
@@ -107,35 +83,29 @@ func partition(archived bool) string {
 func partitions(set store.Set) []string {
 	var dirs []string
 	if set&store.Live != 0 {
-		dirs = append(dirs, ".")
+		dirs = append(dirs, partition(false))
 	}
 	if set&store.Archived != 0 {
-		dirs = append(dirs, archiveDir)
+		dirs = append(dirs, partition(true))
 	}
 	return dirs
 }
 
-// dirTimes returns when the directories that are listed were modified, in nanoseconds; 0 where
-// there is none.
-func (s *session) dirTimes(set store.Set) []int64 {
-	times := []int64{0}
-	for _, parent := range partitions(set) {
-		for _, root := range s.roots {
-			var at int64
-			if root != nil {
-				if info, err := root.Stat(parent); err == nil {
-					at = info.ModTime().UnixNano()
-				}
+// newestDir returns when one of the directories that are listed was modified last.
+func (s *session) newestDir(set store.Set) (newest time.Time) {
+	for _, dir := range partitions(set) {
+		for i := range s.roots {
+			if at := s.modTime(i, dir); at.After(newest) {
+				newest = at
 			}
-			times = append(times, at)
 		}
 	}
-	return times
+	return newest
 }
 
-// readDirs reads each directory once.
-func (s *session) readDirs(ctx context.Context, set store.Set) (all []found, problems []store.Problem, err error) {
-	for _, parent := range partitions(set) {
+// readDirs reads directories of each store once.
+func (s *session) readDirs(ctx context.Context, parents ...string) (all []found, problems []store.Problem, err error) {
+	for _, parent := range parents {
 		for i, root := range s.roots {
 			if root == nil {
 				continue
@@ -146,8 +116,7 @@ func (s *session) readDirs(ctx context.Context, set store.Set) (all []found, pro
 			entries, err := s.w.readDir(root, parent)
 			if err != nil {
 				problems = append(problems, store.Problem{
-					Path: filepath.Join(s.paths[i], parent),
-					Err:  fmt.Errorf("the directory cannot be listed: %w", reason(err)),
+					Path: s.path(i, parent), Err: fmt.Errorf("the directory cannot be listed: %w", reason(err)),
 				})
 			}
 			for _, entry := range entries {
@@ -158,7 +127,7 @@ func (s *session) readDirs(ctx context.Context, set store.Set) (all []found, pro
 				dir := path.Join(parent, entry.Name())
 				switch {
 				case entry.IsDir():
-					all = append(all, found{n, parent == archiveDir, i, dir})
+					all = append(all, found{n, path.Base(parent) == archiveDir, i, dir})
 				case entry.Type()&fs.ModeSymlink != 0:
 					problems = append(problems, store.Problem{
 						ID: n.id(), Kind: store.Linked, Path: s.path(i, dir), Err: errors.New("it is a link; only directories are read"),
@@ -167,12 +136,13 @@ func (s *session) readDirs(ctx context.Context, set store.Set) (all []found, pro
 			}
 		}
 	}
-	sortFound(all)
+	slices.SortFunc(all, func(a, b found) int { return cmp.Or(compareCopies(a, b), cmp.Compare(a.dir, b.dir)) })
 	return all, problems, nil
 }
 
 // pair brings the copies of a conversation together. Of several directories in
-// one store with the same id one is kept.
+// one store with the same id one is kept: the one whose events are newer, else the first name.
+// A crash while a title changes can leave two.
 func (s *session) pair(all []found) (places []place, duplicates []store.Problem) {
 	places = make([]place, 0, len(all))
 	for _, f := range all {
@@ -180,14 +150,13 @@ func (s *session) pair(all []found) (places []place, duplicates []store.Problem)
 			places = append(places, place{number: f.number, archived: f.archived})
 		}
 		p := &places[len(places)-1]
-		other := p.dirs[f.store]
-		if other == "" || other == f.dir { // some systems name what is renamed meanwhile twice
-			p.dirs[f.store] = f.dir
-			continue
+		kept, dropped := f.dir, p.dirs[f.store]
+		if dropped != "" && !s.modTime(f.store, kept, eventsFile).After(s.modTime(f.store, dropped, eventsFile)) {
+			kept, dropped = dropped, kept
 		}
-		kept, dropped := s.pickDuplicate(f.store, other, f.dir)
 		p.dirs[f.store] = kept
-		if s.exists(f.store, dropped) {
+		// Some systems name what is renamed meanwhile twice.
+		if dropped != "" && dropped != kept && s.exists(f.store, dropped) {
 			duplicates = append(duplicates, store.Problem{
 				ID: f.number.id(), Kind: store.Duplicate, Path: s.path(f.store, dropped),
 				Err: fmt.Errorf("another directory has the same id; %s is used", path.Base(kept)),
@@ -210,8 +179,8 @@ func (l *listing) locate(want number, preferArchived bool) (place, bool) {
 	return l.places[i], true
 }
 
-// onePlaceEach drops the archived place of conversations that also have a live
-// one.
+// onePlaceEach returns the places without the archived ones of conversations that also have a
+// live one.
 func (l *listing) onePlaceEach() []place {
-	return slices.CompactFunc(l.places, func(a, b place) bool { return a.number == b.number })
+	return slices.CompactFunc(slices.Clone(l.places), func(a, b place) bool { return a.number == b.number })
 }

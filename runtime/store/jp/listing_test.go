@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,9 +48,6 @@ func TestRenameDuringListing(t *testing.T) {
 	}{
 		{"once", func(read int) bool { return read == 1 }},
 		{"twice", func(read int) bool { return read <= 2 }},
-		{"seen only by the first pass", func(read int) bool { return 1 < read && read <= maxPasses }},
-		{"missed by all passes of a listing", func(read int) bool { return read <= maxPasses }},
-		{"missed by two listings", func(read int) bool { return read <= 2*maxPasses }},
 	} {
 		for _, parent := range []string{"", ".archive/"} {
 			start := func() *Workspace {
@@ -152,45 +148,6 @@ func TestQuietDirectoriesAreReadOnce(t *testing.T) {
 	}
 }
 
-// The conversations of one session are looked up in one listing, as long as they
-// are where it says.
-func TestFindingManyListsOnce(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	for i := range 20 {
-		f.conversation(fmt.Sprintf("%s%d", inProject, 10+i), fmt.Sprint(10+i))
-	}
-	f.age(strings.TrimSuffix(inProject, "/"), 1)
-	f.age(strings.TrimSuffix(inUser, "/"), 1)
-	w := f.open()
-	reads := 0
-	w.readDir = func(root *os.Root, name string) ([]fs.DirEntry, error) {
-		reads++
-		return readDir(root, name)
-	}
-	s, _, err := w.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	find := func(n number, title string) {
-		t.Helper()
-		if c, err := s.Find(t.Context(), n.id()); err != nil || c.Title != title {
-			t.Errorf("%d: %q, %v", n, c.Title, err)
-		}
-	}
-	for i := range number(20) {
-		find(10+i, fmt.Sprint(10+i))
-	}
-	if reads != 4 { // live and archived ones of both stores
-		t.Errorf("directories were read %d times", reads)
-	}
-	f.rename(inProject+"12", inProject+"12-renamed")
-	find(12, "12")
-	f.conversation(inProject+"50", "new")
-	find(50, "new")
-}
-
 // A version is another one when the metadata or the events have changed.
 func TestVersion(t *testing.T) {
 	t.Parallel()
@@ -233,53 +190,5 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%s: the version is that of %s", change.name, before)
 		}
 		seen[v] = change.name
-	}
-}
-
-// A writer renames one directory after the other without a pause. The directory
-// is so large that the system reads it in several steps.
-func TestRenamesInALoop(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	const n, first = 600, 17800000000
-	name := func(i, version int) string {
-		return filepath.Join(f.base, inProject, fmt.Sprintf("%d-title-%0*d", first+i, 20+version%7, version))
-	}
-	for i := range n {
-		f.conversation(fmt.Sprintf("%s%d", inProject, first+i), "x")
-		if err := os.Rename(filepath.Join(f.base, inProject, fmt.Sprint(first+i)), name(i, 0)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var stop atomic.Bool
-	var writer sync.WaitGroup
-	writer.Go(func() {
-		for version := 0; !stop.Load(); version++ {
-			for i := 0; i < n && !stop.Load(); i++ {
-				if err := os.Rename(name(i, version), name(i, version+1)); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		}
-	})
-	defer writer.Wait()
-	defer stop.Store(true)
-
-	w := f.open()
-	for range 8 {
-		list, skipped, err := w.conversations(t.Context(), store.Live)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(list) != n || len(skipped) > 0 {
-			t.Fatalf("%d listed, want %d; skipped %v", len(list), n, skipped)
-		}
-	}
-	for i := range 8 {
-		id := number(first + i*n/8)
-		if c, err := w.find(t.Context(), id); err != nil || c.metadataErr() != nil {
-			t.Fatalf("Find %v: %+v, %v", id, c, err)
-		}
 	}
 }

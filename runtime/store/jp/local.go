@@ -1,11 +1,8 @@
 package jp
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -19,14 +16,16 @@ import (
 // user's store alone. Its files are in both stores for a moment, and never in none.
 func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, decide func(local bool) bool) (was, is bool, err error) {
 	err = wr.change(ctx, id, func(c *writing, copies []found) error {
+		if err := c.lockStage(ctx); err != nil {
+			return err
+		}
 		p := c.place(copies)
 		was = p.dirs[projectStore] == ""
-		is = decide(was)
-		switch {
+		switch is = decide(was); {
 		case was == is:
 			return nil
 		case is:
-			return c.makeLocal(ctx, p)
+			return c.makeLocal(p, copies)
 		}
 		return c.duplicate(p, projectStore)
 	})
@@ -35,11 +34,7 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, decide func(lo
 
 // duplicate makes a copy of a conversation in a store that has none.
 func (c *writing) duplicate(p place, to int) error {
-	metadata, _, err := c.metadata(&p)
-	if err != nil {
-		return err
-	}
-	s, err := c.stream(p)
+	files, from, err := c.files(p)
 	if err != nil {
 		return err
 	}
@@ -50,7 +45,17 @@ func (c *writing) duplicate(p place, to int) error {
 	if err != nil {
 		return err
 	}
-	return c.newDirectory(to, p.number, partition(p.archived), path.Base(p.dirs[s.store]), append(s.files(), newFile{metadataFile, metadata}))
+	return c.newDirectory(to, partition(p.archived), path.Base(p.dirs[from]), files)
+}
+
+// files returns the files of a conversation, from the copies that count, and the store that the events are from.
+func (c *writing) files(p place) ([]newFile, int, error) {
+	metadata, _, err := c.metadata(&p)
+	if err != nil {
+		return nil, 0, err
+	}
+	s, err := c.stream(p)
+	return append(s.files(), newFile{metadataFile, metadata}), s.store, err
 }
 
 // NoUserStoreError is the error for what needs the user's store of a workspace
@@ -61,79 +66,47 @@ func (e *NoUserStoreError) Error() string { return "there is no user store for "
 
 // makeLocal removes the copy of a conversation in the project, once that in the
 // user's store has all of it.
-func (c *writing) makeLocal(ctx context.Context, p place) error {
+func (c *writing) makeLocal(p place, copies []found) error {
+	if err := c.onlyOurFiles(p, copies); err != nil {
+		return err
+	}
 	if p.dirs[userStore] == "" {
 		if err := c.duplicate(p, userStore); err != nil {
 			return err
 		}
-	}
-	all, err := c.copies(ctx, p.number)
-	if err != nil {
-		return err
-	}
-	p = c.place(slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.archived != p.archived }))
-	if err := c.bringUpToDate(p); err != nil {
-		return err
-	}
-	if err := c.keepOthers(p); err != nil {
-		return err
-	}
-	for _, f := range all {
-		if f.store == projectStore && f.dir != p.dirs[projectStore] { // another one of its id, which is not looked into
-			if _, err := c.trash(f, c.wr.now().UTC()); err != nil {
-				return err
-			}
+	} else {
+		files, _, err := c.files(p)
+		if err != nil {
+			return err
+		}
+		var list []replacement
+		for _, f := range files {
+			list = append(list, replacement{userStore, p.dirs[userStore], f.name, f.data})
+		}
+		if err := c.replace(list...); err != nil {
+			return err
 		}
 	}
-	if err := c.settle(); err != nil {
-		return err
-	}
-	return c.discard(projectStore, p.number, p.dirs[projectStore])
+	return c.discard(found{p.number, p.archived, projectStore, p.dirs[projectStore]})
 }
 
-// bringUpToDate gives the user's copy what is newer in the project's.
-func (c *writing) bringUpToDate(p place) error {
-	metadata, _, err := c.metadata(&p)
-	if err != nil {
-		return err
+// onlyOurFiles reports an error where something would be lost with the directory of a conversation in the project, or
+// another directory there would be it then.
+func (c *writing) onlyOurFiles(p place, copies []found) error {
+	dir := p.dirs[projectStore]
+	for _, f := range copies {
+		if f.store == projectStore && f.dir != dir {
+			return &ConversationError{p.number.id(), fmt.Errorf("it is also in %s; remove one of the two", c.path(projectStore, f.dir))}
+		}
 	}
-	s, err := c.stream(p)
-	if err != nil {
-		return err
-	}
-	dir := p.dirs[userStore]
-	list := []replacement{{userStore, dir, metadataFile, metadata}}
-	for _, f := range slices.Backward(s.files()) { // the events first: with them the copy is the newer one
-		list = append(list, replacement{userStore, dir, f.name, f.data})
-	}
-	return c.replace(list...)
-}
-
-// keepOthers copies what people put beside the files of a conversation in the
-// project. What it has to leave behind is an error.
-func (c *writing) keepOthers(p place) error {
-	from, to := p.dirs[projectStore], p.dirs[userStore]
-	entries, err := c.w.readDir(c.roots[projectStore], from)
+	entries, err := c.w.readDir(c.roots[projectStore], dir)
 	if err != nil {
 		return c.failed(projectStore, err)
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		if slices.Contains([]string{metadataFile, eventsFile, baseConfigFile}, name) || strings.HasPrefix(name, stagePrefix) || strings.HasSuffix(name, ".tmp") {
-			continue
-		}
-		if !entry.Type().IsRegular() {
-			return &ConversationError{p.number.id(), fmt.Errorf("%s in %s is no file, and would be lost", text.Quote(name), c.path(projectStore, from))}
-		}
-		data, err := c.read(projectStore, path.Join(from, name), c.w.maxEvents)
-		if err != nil {
-			return c.failed(projectStore, err)
-		}
-		if there, err := c.read(userStore, path.Join(to, name), c.w.maxEvents); !errors.Is(err, fs.ErrNotExist) && (err != nil || !bytes.Equal(there, data)) {
-			return &ConversationError{p.number.id(), fmt.Errorf("%s is in both stores; remove the one in %s", text.Quote(name), c.path(projectStore, from))}
-		}
-		if err := c.replace(replacement{userStore, to, name, data}); err != nil {
-			return err
+		if !slices.Contains([]string{metadataFile, eventsFile, baseConfigFile}, name) && !strings.HasSuffix(name, ".tmp") {
+			return &ConversationError{p.number.id(), fmt.Errorf("%s in %s would be lost; move it away first", text.Quote(name), c.path(projectStore, dir))}
 		}
 	}
 	return nil

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 const (
@@ -66,7 +66,7 @@ type locks struct {
 func (w *Workspace) openLocks(now func() time.Time) (*locks, error) {
 	l := &locks{pid: os.Getpid(), now: now}
 	var err error
-	if l.project, err = trust.OpenDir(w.root, storageDir, w.getenv); err != nil {
+	if l.project, err = config.OpenDir(w.root, storageDir, w.getenv); err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path.Join(w.root, storageDir), err)
 	}
 	if w.user != "" {

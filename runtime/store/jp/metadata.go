@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -28,21 +29,29 @@ const (
 // LabelSession is the label of a conversation that a session of this program is recorded in. A fork has none.
 const LabelSession = "convtools"
 
-// parseMetadata reads a metadata.json into c. Unknown and missing keys are fine. A
+// metadata is a JSON object of which members can be changed: metadata.json, or the labels in
+// it. The values of keys that nobody changes stay as they are: a newer JP may have written them.
+type metadata map[string]json.RawMessage
+
+func parseMetadata(data []byte) (m metadata, err error) {
+	if err := valueOf(data, &m, "an object"); err != nil {
+		return nil, fmt.Errorf("metadata.json cannot be read: %w", err)
+	}
+	return m, nil
+}
+
+// describe reads metadata into a conversation. Unknown and missing keys are fine. A
 // timestamp or a label that cannot be used counts as missing, and is a problem of
 // the conversation; any other key with a value of the wrong type is an error.
-func parseMetadata(data []byte, c *store.Conversation) error {
-	var file, labels map[string]json.RawMessage
+func (m metadata) describe(c *store.Conversation) error {
+	var labels metadata
 	var title string
 	var hidden bool
-	if err := valueOf(data, &file, "an object"); err != nil {
-		return fmt.Errorf("metadata.json cannot be read: %w", err)
-	}
 	for _, field := range []struct {
 		name, wanted string
 		into         any
 	}{{"title", "a string", &title}, {"labels", "an object", &labels}, {"hidden", "true or false", &hidden}} {
-		if err := valueOf(file[field.name], field.into, field.wanted); err != nil {
+		if err := valueOf(m[field.name], field.into, field.wanted); err != nil {
 			return fmt.Errorf("metadata.json cannot be read: %s: %w", field.name, err)
 		}
 	}
@@ -50,8 +59,12 @@ func parseMetadata(data []byte, c *store.Conversation) error {
 		name string
 		into *time.Time
 	}{{"last_activated_at", &c.LastActivatedAt}, {"pinned_at", &c.PinnedAt}, {"archived_at", &c.ArchivedAt}, {"expires_at", &c.ExpiresAt}} {
-		var err error
-		if *field.into, err = timestampOf(file[field.name]); err != nil {
+		var at string
+		err := valueOf(m[field.name], &at, "a string")
+		if err == nil && at != "" {
+			*field.into, err = transcript.ParseTimestamp(at)
+		}
+		if err != nil {
 			c.Problems = append(c.Problems, badField(c.ID, field.name, err))
 		}
 	}
@@ -69,8 +82,7 @@ func parseMetadata(data []byte, c *store.Conversation) error {
 		}
 		c.Labels[key] = label
 	}
-	_, labelled := labels[labelHidden]
-	c.Title, c.Hidden = title, hidden || labelled
+	c.Title, c.Hidden = title, hidden || labels[labelHidden] != nil
 	if parent, err := ParseID(c.Labels[labelParent]); err == nil && parent != c.ID {
 		c.Parent = parent
 	}
@@ -105,20 +117,62 @@ func jsonKind(value []byte) string {
 	return "a number"
 }
 
-// timestampOf reads a time as JP writes it, or RFC 3339; null and none are the zero time.
-func timestampOf(raw []byte) (time.Time, error) {
-	var text *string
-	if raw != nil {
-		if err := json.Unmarshal(raw, &text); err != nil {
-			return time.Time{}, err
-		}
-	}
-	if text == nil {
-		return time.Time{}, nil
-	}
-	return transcript.ParseTimestamp(*text)
-}
-
 func badField(id transcript.ID, name string, err error) store.Problem {
 	return store.Problem{ID: id, Kind: store.BadField, Field: name, Err: fmt.Errorf("%s counts as missing: %w", name, err)}
+}
+
+// set gives a key a value.
+func (m metadata) set(key string, value any) { m[key] = marshalIndent(value, "  ") }
+
+// setTime gives a key a time; the zero time removes it.
+func (m metadata) setTime(key string, at time.Time) {
+	if at.IsZero() {
+		delete(m, key)
+		return
+	}
+	m.set(key, formatTimestamp(at))
+}
+
+// order is how JP orders the keys of metadata.json. Others come behind them.
+var order = [...]string{"title", "last_activated_at", "pinned_at", "archived_at", "expires_at", "labels"}
+
+// bytes returns the object as JP lays it out.
+func (m metadata) bytes() []byte {
+	rest := maps.Clone(m)
+	var members [][]byte
+	add := func(key string) {
+		if value, there := rest[key]; there {
+			members = append(members, fmt.Appendf(nil, "  %s: %s", marshalIndent(key, ""), value))
+			delete(rest, key)
+		}
+	}
+	for _, key := range order {
+		add(key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(rest)) {
+		add(key)
+	}
+	return slices.Concat([]byte("{\n"), bytes.Join(members, []byte(",\n")), []byte("\n}\n"))
+}
+
+// marshalIndent returns a value as JP writes it: in lines, of which all but the first begin with a prefix, and with <, >
+// and & as they are.
+func marshalIndent(value any, prefix string) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent(prefix, "  ")
+	if err := encoder.Encode(value); err != nil {
+		panic(err) // no value here is one that cannot be JSON
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// formatTimestamp is a time as JP writes it to disk.
+func formatTimestamp(t time.Time) string {
+	text := t.UTC().Format("2006-01-02 15:04:05.999999999")
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
 }

@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // New is a conversation that is to be made.
@@ -42,10 +39,6 @@ func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made boo
 	if err != nil {
 		return "", false, err
 	}
-	base, err := wr.w.baseConfig(n.Model)
-	if err != nil {
-		return "", false, err
-	}
 	c, err := wr.begin(ctx)
 	if err != nil {
 		return "", false, err
@@ -62,7 +55,7 @@ func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made boo
 	if err != nil {
 		return "", false, err
 	}
-	files := []newFile{{baseConfigFile, base}, {eventsFile, slices.Concat([]byte("["), events, []byte("\n]\n"))}, {metadataFile, metadata}}
+	files := []newFile{{baseConfigFile, wr.w.baseConfig(n.Model)}, {eventsFile, slices.Concat([]byte("["), events, []byte("\n]\n"))}, {metadataFile, metadata}}
 	if err := c.newConversation(free, []int{userStore, projectStore}, n.Title, files); err != nil {
 		return "", false, err
 	}
@@ -70,10 +63,13 @@ func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made boo
 }
 
 func (n *New) metadata() ([]byte, error) {
+	m := metadata{}
+	m.setTime("last_activated_at", n.Begun)
 	change := Change{Parent: &n.Parent, Labels: map[string]*string{n.Label: &n.Value}, Hidden: &n.Hidden, Title: &n.Title}
-	began := object{}
-	began.setTime("last_activated_at", n.Begun)
-	return change.of(began.bytes("\n"), transcript.Conversation{}, n.Begun)
+	if err := change.apply(m, transcript.Conversation{}, n.Begun); err != nil {
+		return nil, err
+	}
+	return m.bytes(), nil
 }
 
 // maxBegun is how many numbers before that of the time at which a conversation began it may have: so many begin at one time.
@@ -82,7 +78,7 @@ const maxBegun = 1 << 10
 
 // labelled returns the conversation with a label among those which began at about a time, or "".
 func (c *writing) labelled(ctx context.Context, at number, label, value string) (transcript.ID, error) {
-	all, _, err := c.readDirs(ctx, everywhere)
+	all, _, err := c.readDirs(ctx, partitions(everywhere)...)
 	if err != nil {
 		return "", err
 	}
@@ -134,9 +130,9 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (tr
 	defer c.end()
 	n, ok := numberOf(id)
 	if !ok {
-		return "", &store.NotFoundError{IDs: []transcript.ID{id}, Place: wr.w.root}
+		return "", c.notFound(id)
 	}
-	source, s, err := c.source(ctx, n)
+	source, s, err := c.source(ctx, id)
 	if err != nil {
 		return "", err
 	}
@@ -144,11 +140,7 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (tr
 	if err != nil {
 		return "", err
 	}
-	metadata, err := o.metadata(was, before, wr.now())
-	if err != nil {
-		return "", err
-	}
-	after, err := parsed(&place{number: n}, metadata)
+	metadata, after, err := edited(&place{number: n}, was, func(m metadata) error { return o.apply(m, before, wr.now()) })
 	if err != nil {
 		return "", err
 	}
@@ -173,36 +165,30 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (tr
 
 // source reads the stream of a conversation that is not locked. Where its directory is
 // renamed meanwhile it is looked for again.
-func (c *writing) source(ctx context.Context, n number) (p place, s stream, err error) {
+func (c *writing) source(ctx context.Context, id transcript.ID) (p place, s stream, err error) {
 	for range maxRelists {
-		copies, err := c.copies(ctx, n)
+		copies, err := c.copies(ctx, id)
 		if err != nil {
 			return p, s, err
 		}
 		p = c.place(copies)
-		if s, err = c.stream(p); !errors.Is(err, fs.ErrNotExist) {
+		if s, err = c.stream(p); !errors.Is(err, errVanished) {
 			return p, s, err
 		}
 	}
 	return p, s, err
 }
 
-func (o *ForkOptions) metadata(data []byte, source transcript.Conversation, now time.Time) ([]byte, error) {
-	data, err := editMetadata(source.ID, data, func(m *object) error {
-		m.set("archived_at", nil)
-		m.set("expires_at", nil)
-		m.setTime("last_activated_at", now)
-		if o.ResetLabels {
-			m.set("labels", nil)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
+func (o *ForkOptions) apply(m metadata, source transcript.Conversation, now time.Time) error {
+	delete(m, "archived_at")
+	delete(m, "expires_at")
+	m.setTime("last_activated_at", now)
+	if o.ResetLabels {
+		delete(m, "labels")
 	}
 	labels := map[string]*string{LabelSession: nil}
 	maps.Copy(labels, o.Labels)
-	return Change{Title: o.Title, Hidden: &o.Hidden, Parent: &source.ID, Labels: labels}.of(data, source, now)
+	return Change{Title: o.Title, Hidden: &o.Hidden, Parent: &source.ID, Labels: labels}.apply(m, source, now)
 }
 
 // AheadError is the error for a new conversation that would be ahead of the clock. JP would replace it.
@@ -232,18 +218,33 @@ func (c *writing) lockNew(ctx context.Context, n number) error {
 		return context.Cause(ctx)
 	case <-time.After(wait):
 	}
-	return c.lock(ctx, newLock, max(c.wr.wait, maxNewWait))
+	return c.lockStage(ctx)
 }
 
-// everywhere is live and archived conversations.
-const everywhere = store.Live | store.Archived
+// stageDir is the name of the directory of a conversation in the making, or in
+// the going.
+const stageDir = stagePrefix + "new"
+
+// lockStage takes the lock of who makes or removes a directory, and removes what a process left that was killed while it
+// had that.
+func (c *writing) lockStage(ctx context.Context) error {
+	if err := c.lock(ctx, newLock, max(c.wr.wait, maxNewWait)); err != nil {
+		return err
+	}
+	for i, root := range c.roots {
+		if root == nil {
+			continue
+		}
+		if err := c.removeAll(i, stageDir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // freeNumber returns the last number up to one that no conversation has in any store, archive or trash, and takes its lock.
 func (c *writing) freeNumber(ctx context.Context, n number) (number, error) {
-	if err := c.sweep(); err != nil {
-		return 0, err
-	}
-	removed, err := c.readTrash()
+	removed, err := c.readTrash(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -260,45 +261,12 @@ func (c *writing) freeNumber(ctx context.Context, n number) (number, error) {
 			release()
 			return 0, err
 		}
-		if !slices.ContainsFunc(all, func(f found) bool { return f.number == n }) && !slices.ContainsFunc(removed, of(n)) {
+		if len(of(n.id(), all)) == 0 && len(of(n.id(), removed)) == 0 {
 			c.release = append(c.release, release)
 			return n, nil
 		}
 		release()
 	}
-}
-
-// sweep removes what processes left that were killed while they made a directory.
-func (c *writing) sweep() error {
-	for i, root := range c.roots {
-		if root == nil {
-			continue
-		}
-		entries, err := c.w.readDir(root, ".")
-		if err != nil {
-			return c.failed(i, err)
-		}
-		for _, entry := range entries {
-			digits, staged := strings.CutPrefix(entry.Name(), stagePrefix)
-			n, ok := parseDirName(digits)
-			if !staged || !ok {
-				continue
-			}
-			release, _, err := c.locks.try(lockName(n))
-			if err != nil {
-				return err
-			}
-			if release == nil {
-				continue // somebody is at it
-			}
-			err = c.wr.disk.removeAll(root, entry.Name())
-			release()
-			if err != nil {
-				return c.failed(i, err)
-			}
-		}
-	}
-	return nil
 }
 
 // newFile is a file of a directory in the making.
@@ -314,7 +282,7 @@ func (c *writing) newConversation(n number, stores []int, title string, files []
 	defer func() {
 		if err != nil {
 			for _, i := range made {
-				_ = c.discard(i, n, name) // what is left is a conversation in one store
+				_ = c.discard(found{n, false, i, name}) // what is left is a conversation in one store
 			}
 		}
 	}()
@@ -326,7 +294,7 @@ func (c *writing) newConversation(n number, stores []int, title string, files []
 		if !there {
 			continue
 		}
-		if err := c.newDirectory(i, n, ".", name, files); err != nil {
+		if err := c.newDirectory(i, ".", name, files); err != nil {
 			return err
 		}
 		made = append(made, i)
@@ -348,7 +316,7 @@ func (c *writing) openStore(i int) (bool, error) {
 	if i == userStore {
 		parent, err = safefile.OpenDir(c.w.user)
 	} else {
-		parent, err = trust.OpenDir(c.w.root, storageDir, c.w.getenv)
+		parent, err = config.OpenDir(c.w.root, storageDir, c.w.getenv)
 	}
 	if err != nil {
 		return false, c.failed(i, err)
@@ -365,41 +333,28 @@ func (c *writing) openStore(i int) (bool, error) {
 
 // newDirectory makes the directory of a conversation in a store, complete or not
 // at all: JP throws away one that lacks a file.
-func (c *writing) newDirectory(i int, n number, parent, name string, files []newFile) (err error) {
-	staged := stageDir(n)
+func (c *writing) newDirectory(i int, parent, name string, files []newFile) (err error) {
 	defer func() {
 		if err != nil {
-			_ = c.wr.disk.removeAll(c.roots[i], staged) // what is left is removed by the next who has the lock
+			_ = c.removeAll(i, stageDir) // what is left is removed by the next who has the lock
 		}
 	}()
-	if err := c.wr.disk.mkdir(c.roots[i], staged); err != nil {
-		return c.failed(i, err)
+	if err := c.makeDirs(i, stageDir); err != nil {
+		return err
 	}
 	for _, f := range files {
-		if err := c.wr.disk.create(c.roots[i], path.Join(staged, f.name), f.data); err != nil {
+		if err := c.wr.disk.create(c.roots[i], path.Join(stageDir, f.name), f.data); err != nil {
 			return c.failed(i, err)
 		}
 	}
-	if err := c.wr.disk.syncDir(c.roots[i], staged); err != nil {
-		return c.failed(i, err)
-	}
-	if _, err := c.moveInto(i, staged, parent, name); err != nil {
-		return err
-	}
-	return c.settle()
+	return c.moveInto(i, stageDir, parent, name)
 }
 
 // discard removes the directory of a conversation, which nobody sees in part.
-func (c *writing) discard(i int, n number, dir string) error {
-	gone := stageDir(n)
-	if err := c.move(i, dir, gone); err != nil {
+func (c *writing) discard(f found) error {
+	if err := c.move(f.store, f.dir, stageDir); err != nil {
 		return err
 	}
-	if err := c.settle(); err != nil {
-		return err
-	}
-	if err := c.wr.disk.removeAll(c.roots[i], gone); err != nil {
-		return c.failed(i, err)
-	}
-	return nil
+	c.tidy(f)
+	return c.removeAll(f.store, stageDir)
 }

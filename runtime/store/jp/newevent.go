@@ -20,32 +20,21 @@ type NewEvent struct {
 	Name, CallID string
 	Arguments    json.RawMessage // of a tool call, an object
 	Failed       bool            // a result
-	delta        map[string]any  // of a change of the configuration
 	// Metadata is what JP keeps with the event, and shows to nobody. A turn start has none.
 	Metadata map[string]any
 }
 
 // layEvents returns events as they stand between the brackets of a file.
 func layEvents(events []NewEvent) ([]byte, error) {
-	var all bytes.Buffer
+	var all [][]byte
 	for i, e := range events {
-		if i > 0 {
-			all.WriteByte(',')
-		}
-		all.WriteString("\n  ")
 		fields, err := e.fields()
-		if err == nil {
-			encoder := json.NewEncoder(&all)
-			encoder.SetEscapeHTML(false)
-			encoder.SetIndent("  ", "  ")
-			err = encoder.Encode(fields)
-		}
 		if err != nil {
 			return nil, fmt.Errorf("event %d: %w", i, err)
 		}
-		all.Truncate(all.Len() - 1) // the line feed of the encoder
+		all = append(all, append([]byte("\n  "), marshalIndent(fields, "  ")...))
 	}
-	return all.Bytes(), nil
+	return bytes.Join(all, []byte(",")), nil
 }
 
 // fields returns the members of the event as JP stores it: without one of them it would load
@@ -58,9 +47,6 @@ func (e NewEvent) fields() (map[string]any, error) {
 	switch e.Kind {
 	case transcript.KindTurnStart:
 		fields["type"] = "turn_start"
-		return fields, nil
-	case transcript.KindConfigDelta:
-		fields["type"], fields["delta"] = "config_delta", e.delta
 		return fields, nil
 	case transcript.KindUser:
 		fields["type"], fields["content"] = "chat_request", e.Text

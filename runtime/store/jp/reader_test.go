@@ -72,7 +72,7 @@ func TestReaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	list, _, err := s.List(t.Context(), store.Live)
+	list, _, err := s.list(t.Context(), store.Scope{Set: store.Live})
 	if err != nil || len(list) != conversations {
 		t.Fatalf("%d conversations, %v", len(list), err)
 	}

@@ -2,9 +2,7 @@ package jp
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,37 +28,21 @@ type stream struct {
 // stream reads the stream of a conversation. Events that are damaged are an error: JP would
 // throw away what has them.
 func (c *writing) stream(p place) (s stream, err error) {
-	var missing error
-	for _, i := range c.byAge(&p, eventsFile, baseConfigFile) {
-		s.store = i
-		s.events, err = c.read(i, path.Join(p.dirs[i], eventsFile), c.w.maxEvents)
-		if errors.Is(err, fs.ErrNotExist) {
-			missing = cmp.Or(missing, err)
-			continue
-		}
-		if err == nil {
-			s.base, err = c.read(i, path.Join(p.dirs[i], baseConfigFile), maxBaseConfigSize)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return s, c.failed(i, err)
-		}
-		return s, s.check(p.number.id())
+	if s.events, s.store, err = c.readFirst(&p, c.byStream(&p), eventsFile, c.w.maxEvents); err != nil {
+		return s, &ConversationError{p.number.id(), fmt.Errorf("its events cannot be read: %w", err)}
 	}
-	return s, &ConversationError{p.number.id(), fmt.Errorf("it has no events: %w", reason(missing))}
-}
-
-// check reads events to the end.
-func (s *stream) check(id transcript.ID) error {
-	scanner := events.NewScanner(s.events)
-	for scanner.Next() {
+	s.base, err = c.read(s.store, path.Join(p.dirs[s.store], baseConfigFile), maxBaseConfigSize)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, c.failed(s.store, err)
 	}
-	if err := scanner.Err(); err != nil {
-		return &ConversationError{id, fmt.Errorf("%s is damaged: %w", eventsFile, err)}
+	totals, err := events.Scan(s.events, func(*events.Event) bool { return true })
+	switch {
+	case err != nil:
+		return s, &ConversationError{p.number.id(), fmt.Errorf("%s is damaged: %w", eventsFile, err)}
+	case totals.Uncounted != nil:
+		return s, &ConversationError{p.number.id(), fmt.Errorf("%s cannot be used by JP: %w", eventsFile, totals.Uncounted)}
 	}
-	if err := scanner.Totals().Uncounted; err != nil {
-		return &ConversationError{id, fmt.Errorf("%s cannot be used by JP: %w", eventsFile, err)}
-	}
-	return nil
+	return s, nil
 }
 
 // files are the files of a stream.
@@ -71,10 +53,10 @@ func (s *stream) files() []newFile {
 	return []newFile{{baseConfigFile, s.base}, {eventsFile, s.events}}
 }
 
-// Append adds events to a conversation, live or archived, as one change. A turn goes before those that began later, and all
-// are under the model that the conversation was begun with, whatever model JP was told to use meanwhile.
+// Append adds events at the end of a conversation, live or archived, as one change.
 func (wr *Writer) Append(ctx context.Context, id transcript.ID, added ...NewEvent) error {
-	if _, err := layEvents(added); err != nil {
+	text, err := layEvents(added)
+	if err != nil {
 		return err
 	}
 	return wr.change(ctx, id, func(c *writing, copies []found) error {
@@ -83,119 +65,29 @@ func (wr *Writer) Append(ctx context.Context, id transcript.ID, added ...NewEven
 		if err != nil || len(added) == 0 {
 			return err
 		}
-		data, err := s.with(added)
-		if err != nil {
-			return err
+		s.events = appended(s.events, text)
+		if int64(len(s.events)) > c.w.maxEvents {
+			return &ConversationError{id, tooLarge(eventsFile, c.w.maxEvents)}
 		}
-		if size := int64(len(data)); size > c.w.maxEvents {
-			return tooLarge(eventsFile, size, c.w.maxEvents)
-		}
-		list := []replacement{{s.store, p.dirs[s.store], eventsFile, data}} // of the copy that counts first
+		list := []replacement{{s.store, p.dirs[s.store], eventsFile, s.events}} // of the copy that counts first
 		if other := numStores - 1 - s.store; p.dirs[other] != "" {
-			list = append(list, replacement{other, p.dirs[other], eventsFile, data})
-			if s.base != nil {
-				list = append(list, replacement{other, p.dirs[other], baseConfigFile, s.base})
+			for _, f := range slices.Backward(s.files()) {
+				list = append(list, replacement{other, p.dirs[other], f.name, f.data})
 			}
 		}
 		return c.replace(list...)
 	})
 }
 
-// with returns the events with others where they belong.
-func (s *stream) with(added []NewEvent) ([]byte, error) {
-	first := bytes.IndexByte(s.events, '[') + 1
-	at, last := s.gap(first, added[0])
-	text, err := layEvents(s.underOwnModel(at.model, added))
-	if err != nil {
-		return nil, err
+// appended returns an array with more elements.
+func appended(array, elements []byte) []byte {
+	const space = " \t\r\n"
+	body := bytes.TrimRight(bytes.TrimSuffix(bytes.TrimRight(array, space), []byte("]")), space)
+	comma := ","
+	if body[len(body)-1] == '[' {
+		comma = ""
 	}
-	var before, after []byte
-	if at.offset > first {
-		before = []byte(",")
-	} else if at.offset < last {
-		after = []byte(",")
-	}
-	rest := s.events[at.offset:]
-	if at.offset == last {
-		rest = []byte("\n]\n")
-	}
-	return slices.Concat(s.events[:at.offset], before, text, after, rest), nil
-}
-
-// gap is the place of new events in a stream: after an event, or the bracket.
-type gap struct {
-	offset int
-	model  string // that the last change of the configuration before it names; empty for none
-}
-
-// gap returns the place of new events, given the first of them, and where the last event ends.
-func (s *stream) gap(offset int, added NewEvent) (at gap, last int) {
-	here := gap{offset: offset}
-	var found *gap // before a later turn
-	var later *gap // before the changes of the configuration that belong to one
-	scanner := events.NewScanner(s.events)
-	for scanner.Next() {
-		e := scanner.Event()
-		before := here
-		here.offset = int(e.Offset) + len(e.Raw())
-		isLater := e.Time().After(added.At)
-		if e.Kind == transcript.KindConfigDelta {
-			if isLater && later == nil {
-				later = &before
-			}
-			here.model = cmp.Or(modelIn(e.Raw()), here.model)
-			continue
-		}
-		switch {
-		case e.Kind == transcript.KindCompaction: // it counts turns from the beginning
-			found = nil
-		case e.Kind == transcript.KindTurnStart && added.Kind == transcript.KindTurnStart && isLater && found == nil:
-			found = cmp.Or(later, &before)
-		}
-		later = nil
-	}
-	return *cmp.Or(found, &here), here.offset
-}
-
-// modelIn returns the model that a change of the configuration names; empty for none.
-func modelIn(raw []byte) string {
-	var e struct {
-		Delta map[string]any `json:"delta"`
-	}
-	if json.Unmarshal(raw, &e) != nil {
-		return ""
-	}
-	return modelID(e.Delta)
-}
-
-// modelID returns the model of a configuration as JP spells it in one word; empty for none.
-func modelID(config map[string]any) string {
-	switch id := at(config, "assistant", "model", "id").(type) {
-	case string:
-		return id
-	case map[string]any:
-		provider, _ := id["provider"].(string)
-		name, _ := id["name"].(string)
-		return provider + "/" + name
-	}
-	return ""
-}
-
-// underOwnModel returns events as they are, or, where JP was told to use another model than that of the base configuration,
-// between two changes of the configuration: to that model, and back to JP's.
-func (s *stream) underOwnModel(model string, added []NewEvent) []NewEvent {
-	var base map[string]any
-	if model == "" || json.Unmarshal(s.base, &base) != nil { // there need not be one
-		return added
-	}
-	own := modelID(base)
-	if own == "" || own == model {
-		return added
-	}
-	change := func(model string, at time.Time) []NewEvent {
-		return []NewEvent{{At: at, Kind: transcript.KindConfigDelta, delta: nested(model, "assistant", "model", "id")}}
-	}
-	return slices.Concat(change(own, added[0].At), added, change(model, added[len(added)-1].At))
+	return slices.Concat(body, []byte(comma), elements, []byte("\n]\n"))
 }
 
 // Cut is the turns that a fork has of its source; the zero value stands for all of
@@ -213,31 +105,29 @@ type Cut struct {
 }
 
 // of returns the events of the turns that are kept, byte for byte, and what stands outside of
-// turns: as in JP, all but compactions of what is not as it was.
+// turns: as in JP, all but compactions of what is not as it was. The events are whole.
 func (t Cut) of(data []byte) []byte {
 	kept := t.turns(data)
 	untouched := slices.Index(kept, false) // turns
 	if untouched < 0 && !t.None {
 		return data
 	}
-	var all []byte
-	scanner := events.NewScanner(data)
-	for scanner.Next() {
-		e := scanner.Event()
+	isKept := func(e *events.Event) bool {
 		switch {
 		case e.Kind == transcript.KindCompaction:
-			if t.None || e.CompactedTurns() > untouched {
-				continue
-			}
+			return !t.None && e.CompactedTurns() <= untouched
 		case e.Kind.Global():
-			if t.None && e.Kind != transcript.KindConfigDelta {
-				continue
-			}
-		case !kept[e.Turn-1]:
-			continue
+			return !t.None || e.Kind == transcript.KindConfigDelta
 		}
-		all = append(append(all, ",\n  "...), e.Raw()...)
+		return kept[e.Turn-1]
 	}
+	var all []byte
+	_, _ = events.Scan(data, func(e *events.Event) bool {
+		if isKept(e) {
+			all = append(append(all, ",\n  "...), e.Raw...)
+		}
+		return true
+	})
 	if all == nil {
 		return []byte("[]\n")
 	}
@@ -249,18 +139,16 @@ func (t Cut) of(data []byte) []byte {
 func (t Cut) turns(data []byte) []bool {
 	var kept []bool
 	left := 0
-	scanner := events.NewScanner(data)
-	for scanner.Next() {
-		e := scanner.Event()
-		if e.Turn <= len(kept) {
-			continue
+	_, _ = events.Scan(data, func(e *events.Event) bool {
+		if e.Turn > len(kept) {
+			began := e.Time()
+			in := !t.None && !began.Before(t.From) && (t.Until.IsZero() || began.Before(t.Until))
+			if kept = append(kept, in); in {
+				left++
+			}
 		}
-		began := e.Time()
-		in := !t.None && !began.Before(t.From) && (t.Until.IsZero() || began.Before(t.Until))
-		if kept = append(kept, in); in {
-			left++
-		}
-	}
+		return true
+	})
 	if t.First == nil && t.Last == nil {
 		return kept
 	}

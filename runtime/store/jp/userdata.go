@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store/project"
@@ -65,20 +64,16 @@ func silos(userData, id string) []string {
 // chooseSilo returns the user store of the workspace in a directory, or "" when there is none,
 // and those that have its id and are on record for other directories: an id comes with the
 // files of a project, and a clone has that of the original. Checkouts of one project under
-// different names may have left several: the one named after this checkout wins, else the one
-// with the newest entry, else the one with the greatest name.
+// different names may have left several, which JP makes one of when it is run: the one named
+// after this checkout wins, else the one with the greatest name.
 func chooseSilo(userData, root, id string) (chosen string, others []string) {
-	var newest time.Time
 	for _, dir := range silos(userData, id) {
 		if !slices.ContainsFunc(recordedStores(dir), func(store string) bool { return isOf(store, root) }) {
 			others = append(others, dir)
 			continue
 		}
-		if filepath.Base(dir) == filepath.Base(root)+"-"+id {
-			return dir, nil
-		}
-		if t := newestEntry(dir); chosen == "" || !t.Before(newest) {
-			chosen, newest = dir, t
+		if chosen = dir; filepath.Base(dir) == filepath.Base(root)+"-"+id {
+			break
 		}
 	}
 	return chosen, others
@@ -122,19 +117,6 @@ func recordedStores(silo string) []string {
 		}
 	}
 	return stores
-}
-
-// newestEntry returns the newest modification time of what is directly in a
-// directory, links followed.
-func newestEntry(dir string) time.Time {
-	var newest time.Time
-	entries, _ := os.ReadDir(dir)
-	for _, entry := range entries {
-		if info, err := os.Stat(filepath.Join(dir, entry.Name())); err == nil && info.ModTime().After(newest) {
-			newest = info.ModTime()
-		}
-	}
-	return newest
 }
 
 // findByID returns the first store that JP has on record for a workspace id, or "".

@@ -143,6 +143,9 @@ const Name = "jp"
 // Name implements [store.Store].
 func (w *Workspace) Name() string { return Name }
 
+// Version implements [store.Store].
+func (w *Workspace) Version(context.Context) (string, error) { return "", nil }
+
 // Place implements [store.Store].
 func (w *Workspace) Place() string { return w.root }
 
@@ -176,10 +179,7 @@ func readID(storage string) string {
 		return ""
 	}
 	defer root.Close()
-	data, err := readFile(root, ".id", maxSize)
-	if err != nil {
-		return ""
-	}
+	data, _ := safefile.ReadIn(root, ".id", maxSize)
 	text := strings.TrimRight(string(data), "\r\n")
 	id := text[strings.LastIndexByte(text, '\n')+1:]
 	if !isWorkspaceID(id) {

@@ -2,18 +2,14 @@ package jp
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -79,15 +75,6 @@ type writing struct {
 	wr      *Writer
 	locks   *locks
 	release []func()
-	// Directories that are to be synced, each once: those that got an entry, and those
-	// that one was moved away from.
-	gained, lost []dirOf
-}
-
-// dirOf is a directory in a store.
-type dirOf struct {
-	store int
-	dir   string
 }
 
 // begin opens the stores and takes the locks of conversations, all or none.
@@ -114,7 +101,7 @@ func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *writing, 
 	for _, id := range slices.Compact(ids) {
 		n, ok := numberOf(id)
 		if !ok {
-			return nil, &store.NotFoundError{IDs: []transcript.ID{id}, Place: wr.w.root}
+			return nil, s.notFound(id)
 		}
 		err := c.lock(ctx, lockName(n), wr.wait)
 		var busy *LockedError
@@ -155,38 +142,41 @@ func (wr *Writer) change(ctx context.Context, id transcript.ID, do func(c *writi
 		return err
 	}
 	defer c.end()
-	n, _ := numberOf(id)
-	copies, err := c.copies(ctx, n)
+	copies, err := c.copies(ctx, id)
 	if err != nil {
 		return err
 	}
-	if err := c.clean(n, copies); err != nil {
-		return err
+	for _, f := range copies { // what a process left that was killed while it had the lock
+		for _, file := range []string{metadataFile, eventsFile, baseConfigFile} {
+			if err := c.removeAll(f.store, path.Join(f.dir, stagePrefix+file)); err != nil {
+				return err
+			}
+		}
 	}
-	if err := do(c, copies); err != nil {
-		return err
-	}
-	return c.settle()
+	return do(c, copies)
 }
 
 // copies returns the directories that have the name of a conversation. Nobody
 // renames them while its lock is held.
-func (c *writing) copies(ctx context.Context, n number) ([]found, error) {
+func (c *writing) copies(ctx context.Context, id transcript.ID) ([]found, error) {
 	all, err := c.allDirs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	mine := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.number != n })
+	mine := of(id, all)
 	if len(mine) == 0 {
-		places, _ := c.pair(all)
-		return nil, c.notFound(n, places, nil)
+		return nil, c.notFound(id)
 	}
 	return mine, nil
 }
 
 // allDirs returns the directories of all conversations. One that cannot be listed is an error.
 func (c *writing) allDirs(ctx context.Context) ([]found, error) {
-	all, problems, err := c.readDirs(ctx, everywhere)
+	return c.dirsIn(ctx, partitions(everywhere)...)
+}
+
+func (c *writing) dirsIn(ctx context.Context, parents ...string) ([]found, error) {
+	all, problems, err := c.readDirs(ctx, parents...)
 	for _, p := range problems {
 		if p.ID == "" && err == nil {
 			err = &StoreError{Path: p.Path, Err: p.Err}
@@ -207,37 +197,6 @@ func (c *writing) place(dirs []found) place {
 // who are still writing them.
 const stagePrefix = ".convtools-"
 
-// stageDir is the name of the directory of a conversation in the making, or in
-// the going. Only who has its lock touches it.
-func stageDir(n number) string { return stagePrefix + strconv.FormatInt(int64(n), 10) }
-
-// clean removes what a process left of a conversation that was killed while it had the lock.
-func (c *writing) clean(n number, copies []found) error {
-	for _, f := range copies {
-		entries, err := safefile.ReadDirIn(c.roots[f.store], f.dir)
-		if err != nil {
-			return c.failed(f.store, err)
-		}
-		for _, entry := range entries {
-			if !strings.HasPrefix(entry.Name(), stagePrefix) {
-				continue
-			}
-			if err := c.wr.disk.remove(c.roots[f.store], path.Join(f.dir, entry.Name())); err != nil {
-				return c.failed(f.store, err)
-			}
-		}
-	}
-	for i, root := range c.roots {
-		if root == nil || !c.exists(i, stageDir(n)) {
-			continue
-		}
-		if err := c.wr.disk.removeAll(root, stageDir(n)); err != nil {
-			return c.failed(i, err)
-		}
-	}
-	return nil
-}
-
 // failed is an error of changing a store.
 func (c *writing) failed(i int, err error) error {
 	return &StoreError{Path: c.paths[i], Err: reason(err)}
@@ -256,15 +215,15 @@ func (r *replacement) staged() string { return path.Join(r.dir, stagePrefix+r.na
 
 // replace gives files other bytes, one after the other, but those that have them. All are
 // written before the first one is in its place, so that what goes wrong with that goes wrong
-// before anything is changed. [writing.settle] makes it last.
+// before anything is changed.
 func (c *writing) replace(list ...replacement) error {
 	list = slices.DeleteFunc(list, func(r replacement) bool {
-		old, err := readFile(c.roots[r.store], r.path(), int64(len(r.data)))
+		old, err := c.read(r.store, r.path(), int64(len(r.data)))
 		return err == nil && bytes.Equal(old, r.data)
 	})
 	unstage := func(list []replacement) { // what is left is removed by the next who has the lock
 		for _, r := range list {
-			_ = c.wr.disk.remove(c.roots[r.store], r.staged())
+			_ = c.wr.disk.removeAll(c.roots[r.store], r.staged())
 		}
 	}
 	for k, r := range list {
@@ -274,46 +233,48 @@ func (c *writing) replace(list ...replacement) error {
 		}
 	}
 	for k, r := range list {
-		if err := c.wr.disk.rename(c.roots[r.store], r.staged(), r.path()); err != nil {
+		if err := c.move(r.store, r.staged(), r.path()); err != nil {
 			unstage(list[k:])
-			return c.failed(r.store, err)
+			return err
 		}
-		c.gained = append(c.gained, dirOf{r.store, r.dir})
 	}
 	return nil
 }
 
-// move renames a directory inside a store. [writing.settle] makes that last.
+// move renames a file or a directory inside a store.
 func (c *writing) move(i int, from, to string) error {
 	if err := c.wr.disk.rename(c.roots[i], from, to); err != nil {
 		return c.failed(i, err)
 	}
-	for k := range c.gained {
-		if c.gained[k] == (dirOf{i, from}) {
-			c.gained[k].dir = to
-		}
+	return nil
+}
+
+func (c *writing) removeAll(i int, name string) error {
+	if !c.exists(i, name) {
+		return nil
 	}
-	c.gained = append(c.gained, dirOf{i, path.Dir(to)})
-	c.lost = append(c.lost, dirOf{i, path.Dir(from)})
+	if err := c.wr.disk.removeAll(c.roots[i], name); err != nil {
+		return c.failed(i, err)
+	}
 	return nil
 }
 
 // moveInto moves a directory below another one, which is made, under its name where that is
 // free, else under another one of the same conversation.
-func (c *writing) moveInto(i int, from, parent, name string) (to string, err error) {
+func (c *writing) moveInto(i int, from, parent, name string) error {
 	if err := c.makeDirs(i, parent); err != nil {
-		return "", err
+		return err
 	}
-	to = path.Join(parent, name)
+	to := path.Join(parent, name)
 	digits, _, _ := strings.Cut(name, "-")
 	for k := 2; c.exists(i, to); k++ {
 		to = path.Join(parent, fmt.Sprintf("%s-%d", digits, k))
 	}
-	return to, c.move(i, from, to)
+	return c.move(i, from, to)
 }
 
 // makeDirs makes a directory and those above it in a store, where they are not
-// there. [writing.settle] makes that last.
+// there.
 func (c *writing) makeDirs(i int, dir string) error {
 	if dir == "." || c.exists(i, dir) {
 		return nil
@@ -324,26 +285,5 @@ func (c *writing) makeDirs(i int, dir string) error {
 	if err := c.wr.disk.mkdir(c.roots[i], dir); err != nil {
 		return c.failed(i, err)
 	}
-	c.gained = append(c.gained, dirOf{i, path.Dir(dir)})
-	return nil
-}
-
-// settle makes last what was moved and made: each directory is synced once, what
-// leads to a new place before the old place, so that nothing is in neither after a
-// power cut.
-func (c *writing) settle() error {
-	length := func(d dirOf) int { return len(path.Join("/", d.dir)) } // of what is below another one more
-	slices.SortStableFunc(c.gained, func(a, b dirOf) int { return cmp.Compare(length(b), length(a)) })
-	synced := map[dirOf]bool{}
-	for _, d := range slices.Concat(c.gained, c.lost) {
-		if synced[d] {
-			continue
-		}
-		synced[d] = true
-		if err := c.wr.disk.syncDir(c.roots[d.store], d.dir); err != nil {
-			return c.failed(d.store, err)
-		}
-	}
-	c.gained, c.lost = nil, nil
 	return nil
 }

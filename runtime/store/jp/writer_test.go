@@ -28,7 +28,7 @@ const (
 )
 
 const (
-	oddMetadata = "{\n  \"mystery\": {\"a\":  1.50},\n  \"title\": \"Odd\",\n  \"last_activated_at\": \"2026-05-29 20:04:40.293992\",\n  \"labels\": {\n    \"area\": \"feed\",\n    \"9 odd\": \"x\"\n  }\n}\n"
+	oddMetadata = "{\n  \"title\": \"Odd\",\n  \"last_activated_at\": \"2026-05-29 20:04:40.293992\",\n  \"labels\": {\n    \"9 odd\": \"x\",\n    \"area\": \"feed\"\n  },\n  \"mystery\": {\"a\":  1.50}\n}\n"
 	oddEvents   = "[\n  {\"timestamp\": \"2026-05-29 20:04:40.0\", \"type\": \"turn_start\"},\n  {\"timestamp\": \"2026-05-29 20:04:41.0\", \"type\": \"riddle\",  \"x\": 1.50}\n]\n"
 )
 
@@ -43,7 +43,6 @@ func newWritten(t *testing.T) *fixture {
 		f.write(dir+"/metadata.json", oddMetadata)
 		f.write(dir+"/events.json", oddEvents)
 		f.write(dir+"/base_config.json", "{\n  \"x\": 1\n}\n")
-		f.write(dir+"/notes.txt", "mine")
 		for _, name := range []string{metadataFile, eventsFile, baseConfigFile} {
 			f.age(dir+"/"+name, 0)
 		}
@@ -88,17 +87,13 @@ func (f *fixture) files() []string {
 func (f *fixture) state() map[transcript.ID]string {
 	f.t.Helper()
 	w := f.open()
-	s, problems, err := w.Open(f.t.Context())
-	if err != nil {
-		f.t.Fatal(err)
+	l, err := w.List(f.t.Context(), store.Scope{Set: everywhere})
+	if err != nil || len(l.Problems) > 0 {
+		f.t.Fatalf("listing: %+v, %v", l, err)
 	}
-	defer s.Close()
-	list, more, err := s.List(f.t.Context(), store.Live|store.Archived)
-	if problems = append(problems, more...); err != nil || len(problems) > 0 {
-		f.t.Fatalf("listing: %v, %v", problems, err)
-	}
+	defer l.Close()
 	state := map[transcript.ID]string{}
-	for _, c := range list {
+	for _, c := range l.Conversations {
 		text, err := c.Record.(*record).data(f.t.Context())
 		if err != nil {
 			f.t.Fatal(err)
@@ -159,18 +154,18 @@ func TestEdit(t *testing.T) {
 		}
 	}
 	want := `{
-  "mystery": {"a":  1.50},
   "title": "Retry/policy <\u001b[1m>\n` + "\u202e" + `",
   "last_activated_at": "2026-05-29 20:04:40.293992",
+  "pinned_at": "2026-06-01 12:00:00.299",
+  "expires_at": "2026-06-01 13:00:00.299",
   "labels": {
     "9 odd": "x",
     "hidden": "",
     "kind": "a \"b\"",
     "parent_id": "jp-c17000000002"
   },
-  "pinned_at": "2026-06-01 12:00:00.299",
-  "expires_at": "2026-06-01 13:00:00.299",
-  "hidden": true
+  "hidden": true,
+  "mystery": {"a":  1.50}
 }
 `
 	slug := "-retry-policy----1m"
@@ -196,8 +191,7 @@ func TestEdit(t *testing.T) {
 	if _, err := w.Edit(t.Context(), projected, always(undo)); err != nil {
 		t.Fatal(err)
 	}
-	want = strings.Replace(strings.Replace(oddMetadata, "\n    \"area\": \"feed\",", "", 1), "\"9 odd\": \"x\"", "\"9 odd\": \"x\",\n    \"area\": \"feed\"", 1)
-	if diff := cmp.Diff(want, f.read(inUser+"17000000001-odd/metadata.json")); diff != "" {
+	if diff := cmp.Diff(oddMetadata, f.read(inUser+"17000000001-odd/metadata.json")); diff != "" {
 		t.Errorf("undone (-want +got):\n%s", diff)
 	}
 }
@@ -300,7 +294,7 @@ func TestArchive(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("archived (-want +got):\n%s", diff)
 	}
-	stamped := strings.Replace(oddMetadata, "\n  }\n}", "\n  },\n  \"archived_at\": \"2026-06-01 12:00:00.299\"\n}", 1)
+	stamped := strings.Replace(oddMetadata, "  \"labels", "  \"archived_at\": \"2026-06-01 12:00:00.299\",\n  \"labels", 1)
 	if diff := cmp.Diff(stamped, f.read(inProject+".archive/17000000001-odd/metadata.json")); diff != "" {
 		t.Errorf("metadata (-want +got):\n%s", diff)
 	}
@@ -325,7 +319,7 @@ func TestRemoveAndRestore(t *testing.T) {
 	f.write(inUser+".trash/17000000009-broken/TRASHED.md", "by jp")
 	before, w := f.files(), f.writer()
 	var missing *store.NotFoundError
-	if err := w.Remove(t.Context(), projected, "jp-c17000000005"); !errors.As(err, &missing) || missing.IDs[0] != "jp-c17000000005" || len(missing.Nearest) == 0 {
+	if err := w.Remove(t.Context(), projected, "jp-c17000000005"); !errors.As(err, &missing) || missing.IDs[0] != "jp-c17000000005" {
 		t.Errorf("one that is not there: %v", err)
 	}
 	if diff := cmp.Diff(before, f.files()); diff != "" {
@@ -525,23 +519,25 @@ func TestSetLocal(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if text := f.read(inUser + "17000000003-odd/notes.txt"); text != "mine" {
-		t.Errorf("the notes are %q", text)
-	}
 }
 
-// TestMakeLocalKeepsOthers has another directory with its id in the project.
-func TestMakeLocalKeepsOthers(t *testing.T) {
+// TestMakeLocalRefuses has what would be lost, or would take the place of what is removed, in the project.
+func TestMakeLocalRefuses(t *testing.T) {
 	t.Parallel()
-	f := newWritten(t)
-	f.conversation(inProject+".archive/17000000001-older", "Older")
-	if _, _, err := f.writer().SetLocal(t.Context(), projected, func(bool) bool { return true }); err != nil {
-		t.Fatal(err)
-	}
-	f.read(inProject + ".trash/20260601T120000.299Z/.archive/17000000001-older/events.json")
-	got, _ := f.list(store.Live | store.Archived)
-	if got[0] != "17000000001 Odd Y" {
-		t.Errorf("%v", got)
+	for name, lost := range map[string]string{
+		"notes of people":               "17000000001-odd/notes.txt",
+		"another directory with its id": ".archive/17000000001-older/metadata.json",
+	} {
+		f := newWritten(t)
+		f.write(inProject+lost, "{}")
+		before := f.files()
+		var refused *ConversationError
+		if _, _, err := f.writer().SetLocal(t.Context(), projected, func(bool) bool { return true }); !errors.As(err, &refused) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(before, f.files()); diff != "" {
+			t.Errorf("%s (-before +after):\n%s", name, diff)
+		}
 	}
 }
 
@@ -552,16 +548,7 @@ func TestMakeLocalKeepsNewer(t *testing.T) {
 	newer := strings.Replace(oddEvents, "riddle", "newer", 1)
 	f.write(inProject+"17000000001-odd/events.json", newer)
 	f.write(inProject+"17000000001-odd/metadata.json", strings.Replace(oddMetadata, "Odd", "Newer", 1))
-	always := func(bool) bool { return true }
-	f.write(inProject+"17000000001-odd/notes.txt", "others")
-	var kept *ConversationError
-	if _, _, err := f.writer().SetLocal(t.Context(), projected, always); !errors.As(err, &kept) {
-		t.Errorf("notes that differ: %v", err)
-	}
-	if err := os.Remove(filepath.Join(f.base, inUser, "17000000001-odd", "notes.txt")); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := f.writer().SetLocal(t.Context(), projected, always); err != nil {
+	if _, _, err := f.writer().SetLocal(t.Context(), projected, func(bool) bool { return true }); err != nil {
 		t.Fatal(err)
 	}
 	c := f.find(17000000001)

@@ -72,22 +72,6 @@ func Elements(raw []byte) iter.Seq[[]byte] {
 	}
 }
 
-// Field is where the value of a member of an object goes to.
-type Field struct {
-	key         string
-	value, text *[]byte
-	is          *bool
-}
-
-// Value is the field of a value as it is recorded.
-func Value(key string, to *[]byte) Field { return Field{key: key, value: to} }
-
-// Text is the field of what stands between the quotes of a string; nil for any other value.
-func Text(key string, to *[]byte) Field { return Field{key: key, text: to} }
-
-// Is is the field of whether a value is true.
-func Is(key string, to *bool) Field { return Field{key: key, is: to} }
-
 // Walk hands over the members of a JSON object, up to the first failure, and reports whether data
 // is that object, whole, with nothing but white space around it.
 func Walk(data []byte, member func(key, value []byte)) bool {
@@ -98,44 +82,14 @@ func Walk(data []byte, member func(key, value []byte)) bool {
 	}) && SkipSpace(data, c.Pos) == len(data)
 }
 
-// Read reads members of a JSON object, as Walk hands them over. Of several with the same key the
-// last one counts. A switch over the keys in a call of Walk is faster where there are many.
-func Read(data []byte, fields ...Field) bool {
-	return Walk(data, func(key, value []byte) {
-		switch f := find(fields, key); {
-		case f == nil:
-		case f.value != nil:
-			*f.value = value
-		case f.text != nil:
-			*f.text, _ = Unquote(value)
-		default:
-			*f.is = string(value) == "true"
-		}
-	})
-}
-
-// find returns the field of a key, or nil. It compares what nearly all keys that are not the same
-// differ in before the keys themselves.
-func find(fields []Field, key []byte) *Field {
-	for i := range fields {
-		if f := &fields[i]; len(f.key) == len(key) && (len(key) == 0 || f.key[0] == key[0]) && f.key == string(key) {
-			return f
-		}
-	}
-	if HasEscape(key) {
-		for i := range fields {
-			if KeyIs(key, fields[i].key) {
-				return &fields[i]
-			}
-		}
-	}
-	return nil
-}
-
 // Get returns the value of a member of a JSON object, and nil where there is none. Of several
 // the last one counts.
 func Get(raw []byte, key string) (value []byte) {
-	Read(raw, Value(key, &value))
+	Walk(raw, func(k, v []byte) {
+		if KeyIs(k, key) {
+			value = v
+		}
+	})
 	return value
 }
 

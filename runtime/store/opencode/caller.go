@@ -9,7 +9,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -52,7 +51,7 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 			return ""
 		}
 		for _, p := range parts {
-			if isSession(p.id) && isRunning(p.raw, from) {
+			if isSession(p.id) && p.isRunning(from) {
 				if found != "" && found != p.id {
 					return ""
 				}
@@ -65,15 +64,9 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 
 // isRunning reports whether a part is a call that runs, and was begun since this
 // process was: those of an opencode that was killed run for ever.
-func isRunning(raw []byte, from caller.Caller) bool {
-	c, _ := parsePart(raw)
-	if string(c.kind) != "tool" || !transcript.IsTool(string(c.tool), from.Tool) {
-		return false
-	}
-	var status, input, at []byte
-	jsontext.Read(c.state, jsontext.Text("status", &status), jsontext.Value("input", &input), jsontext.Value("time", &at))
-	begun := memberTime(at, "start")
-	return string(status) == "running" && !begun.Before(from.Started.Truncate(time.Millisecond)) && isSameJSON(input, from.Arguments)
+func (p *part) isRunning(from caller.Caller) bool {
+	return p.Type == "tool" && transcript.IsTool(p.Tool, from.Tool) && p.State.Status == "running" &&
+		!timeOf(p.State.Time.Start).Before(from.Started.Truncate(time.Millisecond)) && isSameJSON(p.State.Input, from.Arguments)
 }
 
 // isSameJSON reports whether two JSON texts have the same value. No arguments are an

@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // database is a database of opencode. It implements [source].
@@ -21,7 +21,7 @@ type database struct {
 
 // opencodeDB is an opened database, and the names of the columns of each table.
 type opencodeDB struct {
-	*sql.DB
+	*sqlitefile.DB
 	tables map[string][]string
 }
 
@@ -45,8 +45,8 @@ func openDatabase(ctx context.Context, path string) (*opencodeDB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &opencodeDB{opened.DB, map[string][]string{}}
-	err = sqlitefile.Each(ctx, db.DB, func(rows *sql.Rows) error {
+	db := &opencodeDB{opened, map[string][]string{}}
+	err = db.Each(ctx, func(rows *sql.Rows) error {
 		var table, column string
 		err := rows.Scan(&table, &column)
 		db.tables[table] = append(db.tables[table], column)
@@ -85,7 +85,7 @@ func (db *opencodeDB) column(table, name string) string {
 func collect[T any](ctx context.Context, d *database, scan func(*sql.Rows) (T, error), query func(*opencodeDB) string, args ...any) (found []T, err error) {
 	err = d.Do(ctx, func(db *opencodeDB) error {
 		found = nil
-		return sqlitefile.Each(ctx, db.DB, func(rows *sql.Rows) error {
+		return db.Each(ctx, func(rows *sql.Rows) error {
 			x, err := scan(rows)
 			found = append(found, x)
 			return err
@@ -103,13 +103,6 @@ func number(expression string) string {
 	return fmt.Sprintf("CASE WHEN typeof(%s) IN ('integer', 'real') THEN CAST(%s AS INTEGER) END", expression, expression)
 }
 
-func timeOf(ms sql.NullInt64) time.Time {
-	if !ms.Valid {
-		return time.Time{}
-	}
-	return milliseconds(ms.Int64)
-}
-
 func (d *database) sessions(ctx context.Context, session string) ([]*info, []store.Problem, error) {
 	all, err := collect(ctx, d, func(rows *sql.Rows) (*info, error) {
 		i := &info{source: d}
@@ -117,8 +110,8 @@ func (d *database) sessions(ctx context.Context, session string) ([]*info, []sto
 		var created, archived, begun sql.NullInt64
 		err := rows.Scan(&id, &parent, &dir, &title, &undone, &created, &archived, &begun)
 		i.session, i.parent, i.dir, i.title = id.String, parent.String, dir.String, strings.ToValidUTF8(title.String, "\ufffd")
-		i.revert = decodeRevert([]byte(undone.String))
-		i.created, i.archivedAt, i.begun = timeOf(created), timeOf(archived), timeOf(begun)
+		i.Created, i.Archived, i.begun = created.Int64, archived.Int64, begun.Int64
+		jsontext.Decode([]byte(undone.String), &i.revert)
 		return i, err
 	}, func(db *opencodeDB) string {
 		var columns []string
@@ -141,8 +134,8 @@ func (d *database) messages(ctx context.Context, session string, last int) ([]me
 		if err := rows.Scan(&m.id, &created, &data); err != nil {
 			return m, err
 		}
-		m.created = timeOf(created)
-		m.decode(data)
+		m.created = created.Int64
+		m.decode(bytes.Clone(data))
 		return m, nil
 	}, func(*opencodeDB) string {
 		return fmt.Sprintf(`SELECT CAST(id AS TEXT), CASE WHEN typeof(time_created) = 'integer' THEN time_created END, substr(CAST(data AS TEXT), 1, %d)
@@ -155,7 +148,7 @@ func (d *database) messages(ctx context.Context, session string, last int) ([]me
 func (d *database) parts(ctx context.Context, message string) (p partsOf, err error) {
 	err = d.Do(ctx, func(db *opencodeDB) error {
 		p = partsOf{}
-		return sqlitefile.Each(ctx, db.DB, func(rows *sql.Rows) error {
+		return db.Each(ctx, func(rows *sql.Rows) error {
 			var id string
 			var large bool
 			var data sql.RawBytes
@@ -194,10 +187,12 @@ func (d *database) version(ctx context.Context, session string) (string, error) 
 }
 
 // latest returns the parts of the last messages of the sessions that were changed last, with
-// the ids of these sessions.
+// the ids of these sessions in place of their own.
 func (d *database) latest(ctx context.Context) ([]part, error) {
 	return collect(ctx, d, func(rows *sql.Rows) (p part, err error) {
-		err = rows.Scan(&p.id, &p.raw)
+		var raw []byte
+		err = rows.Scan(&p.id, &raw)
+		jsontext.Decode(raw, &p)
 		return p, err
 	}, func(db *opencodeDB) string {
 		const sessions, messages = 32, 4

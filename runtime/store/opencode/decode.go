@@ -1,229 +1,212 @@
 package opencode
 
 import (
-	"strconv"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
+// revert is what its user has undone.
+type revert struct {
+	Message string `json:"messageID"` // the first one that is undone; empty for none
+	Part    string `json:"partID"`    // the first one of that message that is undone; empty for all of them
+}
+
+// times are in milliseconds since 1970; 0 is for none.
+type times struct {
+	Created  int64 `json:"created"`
+	Archived int64 `json:"archived"`
+	Start    int64 `json:"start"`
+	End      int64 `json:"end"`
+}
+
+// timeOf returns the first time that is recorded.
+func timeOf(all ...int64) time.Time {
+	for _, ms := range all {
+		if ms != 0 {
+			return transcript.InRange(time.UnixMilli(ms).UTC())
+		}
+	}
+	return time.Time{}
+}
+
+// message is what is recorded about a message.
+type message struct {
+	id      string
+	created int64
+
+	Role    string       `json:"role"`
+	Parent  string       `json:"parentID"` // the message of the user that it answers
+	Summary bool         `json:"summary"`  // of what is compacted
+	Error   jsontext.Raw `json:"error"`
+	Time    times        `json:"time"`
+
+	// compacted is set for the user's message that asks for a compaction which did not
+	// fail.
+	compacted bool
+	copied    bool // from the session that this one was forked from
+	place     int  // in the order in which messages are told
+}
+
 // decode reads the JSON of a message, which may be cut.
 func (m *message) decode(raw []byte) {
-	var role, parent, failure, at []byte
-	jsontext.Read(raw,
-		jsontext.Text("role", &role), jsontext.Text("parentID", &parent), jsontext.Value("error", &failure), jsontext.Value("time", &at),
-		jsontext.Is("summary", &m.summary), // of a user's message it is an object
-	)
-	switch string(role) {
+	jsontext.Decode(raw, m)
+	if m.created == 0 {
+		m.created = m.Time.Created
+	}
+}
+
+func (m *message) failed() bool { return m.Error != nil && string(m.Error) != "null" }
+
+// part is a part of a message. What it holds may be parts of what was read.
+type part struct {
+	id        string
+	damaged   bool   // it is no JSON object
+	Type      string `json:"type"`
+	Text      []byte `json:"text"`
+	Tool      string `json:"tool"`
+	CallID    string `json:"callID"`
+	State     state  `json:"state"`
+	Time      times  `json:"time"`
+	Synthetic bool   `json:"synthetic"` // the program put it in
+	Ignored   bool   `json:"ignored"`
+}
+
+// state is that of a call.
+type state struct {
+	Status   string       `json:"status"`
+	Input    jsontext.Raw `json:"input"`
+	Output   []byte       `json:"output"`
+	Error    []byte       `json:"error"`
+	Time     times        `json:"time"`
+	Metadata struct {
+		Exit    int64      `json:"exit"`
+		Answers [][][]byte `json:"answers"` // to each question
+	} `json:"metadata"`
+}
+
+// maxPart is how many bytes are read of the parts of a message, beside files.
+const maxPart = jsonl.MaxLine
+
+// partsOf is the parts of a message.
+type partsOf struct {
+	all    []part // in their order
+	total  int    // bytes
+	left   int    // parts that are too long
+	unread int    // parts that cannot be read
+}
+
+// add adds a part. Of a file, such as a picture, nothing is held.
+func (p *partsOf) add(id string, raw []byte) {
+	one := part{id: id}
+	one.damaged = !jsontext.Decode(raw, &one)
+	switch {
+	case one.Type == "file":
+		p.all = append(p.all, part{id: id, Type: one.Type})
+	case p.total+len(raw) > maxPart:
+		p.left++
+	default:
+		p.total += len(raw)
+		p.all = append(p.all, one)
+	}
+}
+
+// tell adds the events of a message.
+func tell(t *history.Talk, m *message, parts []part) {
+	switch m.Role {
 	case "user":
-		m.role = user
+		prompt(t, m, parts)
 	case "assistant":
-		m.role = assistant
-	}
-	m.parent, m.failed = string(parent), failure != nil && string(failure) != "null"
-	if m.created.IsZero() {
-		m.created = memberTime(at, "created")
-	}
-}
-
-// decodeRevert reads what was undone in a session.
-func decodeRevert(raw []byte) revert {
-	return revert{string(jsontext.GetText(raw, "messageID")), string(jsontext.GetText(raw, "partID"))}
-}
-
-// parseTime reads a time in milliseconds since 1970; the zero time for none.
-func parseTime(raw []byte) time.Time {
-	ms, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	return milliseconds(ms)
-}
-
-func milliseconds(ms int64) time.Time { return transcript.InRange(time.UnixMilli(ms).UTC()) }
-
-// memberTime returns a time that is a member of an object.
-func memberTime(raw []byte, key string) time.Time { return parseTime(jsontext.Get(raw, key)) }
-
-// content is a decoded part. Strings are as they stand between their quotes, and all of
-// it aliases the part.
-type content struct {
-	kind, text, tool, callID []byte
-	state, time              []byte // JSON values
-	synthetic                bool   // the program put it in
-}
-
-// parsePart reads a part. It returns false where that is no JSON object.
-func parsePart(raw []byte) (c content, ok bool) {
-	var ignored bool
-	ok = jsontext.Read(raw,
-		jsontext.Text("type", &c.kind), jsontext.Text("text", &c.text), jsontext.Text("tool", &c.tool), jsontext.Text("callID", &c.callID),
-		jsontext.Value("state", &c.state), jsontext.Value("time", &c.time), jsontext.Is("synthetic", &c.synthetic), jsontext.Is("ignored", &ignored),
-	)
-	c.synthetic = c.synthetic || ignored
-	return c, ok
-}
-
-// decoder makes events of messages, in their order.
-type decoder struct {
-	agent  bool          // the session is that of a sub-agent
-	totals *store.Totals // turns, and what is skipped, up to here
-}
-
-// events appends the events of a message.
-func (d *decoder) events(dst []recorded.Event, m *message, parts []part) []recorded.Event {
-	from := len(dst)
-	switch m.role {
-	case user:
-		dst = d.prompt(dst, m, parts)
-	case assistant:
-		for _, p := range parts {
-			if c, ok := d.parse(p); ok {
-				dst = d.answer(dst, m, &c)
-			}
+		for i := range parts {
+			answer(t, m, &parts[i])
 		}
 	default:
-		d.totals.Skipped++
+		t.Skipped++
 	}
-	if len(dst) > from && d.totals.Turns == 0 && !dst[from].Kind.Global() {
-		d.totals.Turns = 1
-	}
-	for i := from; i < len(dst); i++ {
-		dst[i].Turn = d.totals.Turns
-	}
-	return dst
 }
 
-func (d *decoder) parse(p part) (content, bool) {
-	if p.file {
-		return content{kind: []byte("file")}, true
-	}
-	c, ok := parsePart(p.raw)
-	if !ok {
-		d.totals.Skipped++
-	}
-	return c, ok
-}
-
-// prompt appends the event of what a person said, or of the task that the assistant gave
-// a sub-agent. It may be a picture alone.
-func (d *decoder) prompt(dst []recorded.Event, m *message, parts []part) []recorded.Event {
-	e := recorded.Event{Kind: transcript.KindUser, At: m.created}
-	if d.agent {
-		e.Kind = transcript.KindAssistant
-	}
+// prompt adds what a person said. It may be a picture alone.
+func prompt(t *history.Talk, m *message, parts []part) {
 	said := false
-	for _, p := range parts {
-		c, ok := d.parse(p)
-		switch {
-		case !ok:
-		case string(c.kind) == "text":
-			if !c.synthetic {
-				said = true
-				e.Pieces = append(e.Pieces, recorded.Piece{Raw: c.text})
-			}
-		case string(c.kind) == "file":
-			said = true
-		case string(c.kind) == "compaction":
+	var texts [][]byte
+	for i := range parts {
+		switch p := &parts[i]; {
+		case p.damaged || p.Type != "text" && p.Type != "file" && p.Type != "compaction":
+			known(t, p)
+		case p.Type == "compaction":
 			if m.compacted {
-				dst = append(dst, recorded.Event{Kind: transcript.KindCompaction, At: m.created, Compacted: d.totals.Turns})
+				t.Compact(timeOf(m.created))
 			}
-		default:
-			d.known(&c)
+		case p.Type == "file":
+			said = true
+		case !p.Synthetic && !p.Ignored:
+			said = true
+			texts = append(texts, p.Text)
 		}
 	}
 	if said {
-		d.totals.Turns++
-		dst = append(dst, e)
+		t.Prompt(timeOf(m.created), history.Join(texts))
 	}
-	return dst
 }
 
 // known counts a part of which nothing is told, where its type is no known one.
-func (d *decoder) known(c *content) {
-	switch string(c.kind) {
+func known(t *history.Talk, p *part) {
+	switch p.Type {
 	case "file", "compaction", "step-start", "step-finish", "patch", "agent", "subtask", "snapshot", "retry":
-	default:
-		d.totals.Skipped++
+		if !p.damaged {
+			return
+		}
 	}
+	t.Skipped++
 }
 
-// answer appends the events of a part of what the assistant answered.
-func (d *decoder) answer(dst []recorded.Event, m *message, c *content) []recorded.Event {
+// answer adds a part of what the assistant answered.
+func answer(t *history.Talk, m *message, p *part) {
 	kind := transcript.KindAssistant
-	switch string(c.kind) {
-	case "text":
-	case "reasoning":
+	switch {
+	case p.damaged:
+		known(t, p)
+		return
+	case p.Type == "text":
+	case p.Type == "reasoning":
 		kind = transcript.KindReasoning
-	case "tool":
-		return d.tool(dst, m, c)
+	case p.Type == "tool":
+		tool(t, m, p)
+		return
 	default:
-		d.known(c)
-		return dst
+		known(t, p)
+		return
 	}
-	if len(c.text) == 0 || c.synthetic {
-		return dst
+	if !p.Synthetic && !p.Ignored {
+		t.Say(kind, timeOf(p.Time.Start, m.created), p.Text)
 	}
-	at := memberTime(c.time, "start")
-	if at.IsZero() {
-		at = m.created
-	}
-	return append(dst, recorded.Event{Kind: kind, At: at, Pieces: []recorded.Piece{{Raw: c.text}}})
 }
 
 // inquiryTool is the tool with which the assistant asks the user.
 const inquiryTool = "question"
 
-// tool appends the events of a call, and of its result where there is one.
-func (d *decoder) tool(dst []recorded.Event, m *message, c *content) []recorded.Event {
-	call := recorded.Event{Kind: transcript.KindToolCall, At: m.created, Name: c.tool, CallID: c.callID}
-	result := recorded.Event{Kind: transcript.KindToolResult, CallID: c.callID}
-	var status, output, failure, metadata, at []byte
-	jsontext.Read(c.state,
-		jsontext.Text("status", &status), jsontext.Value("input", &call.Arguments), jsontext.Text("output", &output),
-		jsontext.Text("error", &failure), jsontext.Value("metadata", &metadata), jsontext.Value("time", &at),
-	)
+// tool adds a call, and its result where there is one.
+func tool(t *history.Talk, m *message, p *part) {
+	s := &p.State
+	t.Call(timeOf(s.Time.Start, m.created), p.Tool, p.CallID, s.Input, nil)
+	if s.Status != "completed" && s.Status != "error" {
+		return
+	}
 	// Of a shell that failed the program has no error, but an exit code.
-	exit, _ := strconv.Atoi(string(jsontext.Get(metadata, "exit")))
-	result.Failed = string(status) == "error" || exit != 0
-	if start := memberTime(at, "start"); !start.IsZero() {
-		call.At = start
+	failed := s.Status == "error" || s.Metadata.Exit != 0
+	said := s.Output
+	if failed && s.Error != nil {
+		said = s.Error
 	}
-	if result.At = memberTime(at, "end"); result.At.IsZero() {
-		result.At = call.At
+	var answers [][]byte
+	for _, list := range s.Metadata.Answers {
+		answers = append(answers, list...)
 	}
-	if string(c.tool) == inquiryTool {
-		if pieces := recorded.Questions(call.Arguments); len(pieces) > 0 {
-			call = recorded.Event{Kind: transcript.KindInquiry, At: call.At, CallID: c.callID, Pieces: pieces}
-			result.Kind = transcript.KindInquiryResponse
-			result.Pieces = answered(jsontext.Get(metadata, "answers"))
-		}
+	if t.Asked[p.CallID] && len(answers) > 0 {
+		said = history.Join(answers)
 	}
-	dst = append(dst, call)
-	if string(status) != "completed" && string(status) != "error" {
-		return dst
-	}
-	if result.Failed && failure != nil {
-		output = failure
-	}
-	if len(result.Pieces) == 0 && output != nil {
-		result.Pieces = []recorded.Piece{{Raw: output}}
-	}
-	return append(dst, result)
-}
-
-// answered returns the text of answers, which are an array for each question.
-func answered(raw []byte) []recorded.Piece {
-	var pieces []recorded.Piece
-	for answers := range jsontext.Elements(raw) {
-		for answer := range jsontext.Elements(answers) {
-			if text, ok := jsontext.Unquote(answer); ok {
-				pieces = append(pieces, recorded.Piece{Raw: text})
-			}
-		}
-	}
-	return pieces
+	t.Result(timeOf(s.Time.End, s.Time.Start, m.created), p.CallID, failed, said)
 }

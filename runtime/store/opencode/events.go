@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -42,17 +42,13 @@ func (c *conversation) gone() error {
 
 // Read implements [store.Record].
 func (c *conversation) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	if mark != nil && len(*mark) > 0 {
-		return store.Totals{}, store.ErrChanged
-	}
 	c.info.source.Retain()
 	defer c.info.source.Release()
-	t := recorded.Teller{Yield: yield}
-	return t.End(c.id(), c.tell(ctx, &t))
+	return history.Read(ctx, c.id(), c, mark, yield)
 }
 
-// tell tells the events.
-func (c *conversation) tell(ctx context.Context, t *recorded.Teller) error {
+// Tell implements [history.Script].
+func (c *conversation) Tell(ctx context.Context, t *history.Teller) error {
 	// What was undone may have changed since the session was listed.
 	found, problems, err := c.info.source.sessions(ctx, c.info.session)
 	switch {
@@ -68,69 +64,72 @@ func (c *conversation) tell(ctx context.Context, t *recorded.Teller) error {
 	if err == nil {
 		err = c.originals(ctx, messages)
 	}
-	d := &decoder{agent: c.info.parent != "", totals: &t.Totals}
+	if err != nil {
+		return err
+	}
+	talk := c.talk()
 	for i := range messages {
-		var told []recorded.Event
-		if err == nil {
-			told, err = c.events(ctx, d, &messages[i])
-		}
+		large, err := c.tell(ctx, talk, &messages[i])
 		if err != nil {
 			return err
 		}
-		for n := range told {
-			if !t.Tell(&told[n], messages[i].copied) {
-				return nil
-			}
+		t.Totals.TooLarge += large
+		if err := t.TellAll(talk, messages[i].copied); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
-// events returns the events of a message.
-func (c *conversation) events(ctx context.Context, d *decoder, m *message) ([]recorded.Event, error) {
-	if m.summary { // of what is told
-		return nil, nil
+func (c *conversation) talk() *history.Talk {
+	return &history.Talk{Agent: c.info.parent != "", Inquiry: inquiryTool}
+}
+
+// tell adds the events of a message, and returns how many of its parts are too large.
+func (c *conversation) tell(ctx context.Context, t *history.Talk, m *message) (large int, err error) {
+	if m.Summary { // of what is told
+		return 0, nil
 	}
 	parts, err := c.info.source.parts(ctx, m.id)
 	switch {
 	case errors.Is(err, sqlitefile.ErrCorrupt):
-		return nil, &store.DamageError{Err: err}
+		return 0, &store.DamageError{Err: err}
 	case err != nil:
-		return nil, err
+		return 0, err
 	}
-	d.totals.Skipped += parts.left + parts.unread
-	d.totals.TooLarge += parts.left
-	if undone := c.info.revert; m.id == undone.message {
-		parts.all = slices.DeleteFunc(parts.all, func(p part) bool { return p.id >= undone.part })
+	t.Skipped += parts.left + parts.unread
+	if undone := c.info.revert; m.id == undone.Message {
+		parts.all = slices.DeleteFunc(parts.all, func(p part) bool { return p.id >= undone.Part })
 	}
-	return d.events(nil, m, parts.all), nil
+	tell(t, m, parts.all)
+	return parts.left, nil
 }
 
 // messages returns the last messages of which something is told, in the order in which they are
 // told: each of the user's with its answers after it. All are returned where last is below 0.
 func (c *conversation) messages(ctx context.Context, last int) ([]message, error) {
 	messages, err := c.info.source.messages(ctx, c.info.session, last)
-	if i := slices.IndexFunc(messages, func(m message) bool { return m.id == c.info.revert.message }); i >= 0 {
-		if c.info.revert.part != "" {
+	if i := slices.IndexFunc(messages, func(m message) bool { return m.id == c.info.revert.Message }); i >= 0 {
+		if c.info.revert.Part != "" {
 			i++
 		}
 		messages = messages[:i]
 	}
 	place := map[string]int{} // of the messages of the user
 	for i, m := range messages {
-		if m.role == user {
+		if m.Role == "user" {
 			place[m.id] = i
 		}
 	}
 	for i := range messages {
 		m := &messages[i]
 		m.place = 2 * i
-		p, answers := place[m.parent]
+		p, answers := place[m.Parent]
 		switch {
-		case m.role == user:
+		case m.Role == "user":
 		case answers:
 			m.place = 2*p + 1
-			messages[p].compacted = messages[p].compacted || m.summary && !m.failed
+			messages[p].compacted = messages[p].compacted || m.Summary && !m.failed()
 		case i > 0: // with the one before
 			m.place = messages[i-1].place | 1
 		}
@@ -139,11 +138,27 @@ func (c *conversation) messages(ctx context.Context, last int) ([]message, error
 	return messages, err
 }
 
+// moment is what a message and its copy have in common.
+type moment struct {
+	at   int64
+	role string
+}
+
+// moments returns those of the messages of a session.
+func (c *conversation) moments(ctx context.Context) (map[moment]bool, error) {
+	messages, err := c.messages(ctx, -1)
+	found := make(map[moment]bool, len(messages))
+	for i := range messages {
+		found[moment{messages[i].created, messages[i].Role}] = true
+	}
+	return found, err
+}
+
 // originals marks the messages that were copied from a session which this one was
 // forked from: their times are before the session began, and that one has them too.
 func (c *conversation) originals(ctx context.Context, messages []message) error {
 	i := c.info
-	if i.begun.IsZero() || !i.begun.Before(i.created) {
+	if !i.mayBeFork() {
 		return nil
 	}
 	all, _, err := i.source.sessions(ctx, "")
@@ -155,15 +170,15 @@ func (c *conversation) originals(ctx context.Context, messages []message) error 
 		if other.archived() && !i.archived() || !c.store.Project.Has(other.dir) {
 			continue
 		}
-		copied, err := (&conversation{store: c.store, info: other}).messages(ctx, -1)
+		copied, err := (&conversation{store: c.store, info: other}).moments(ctx)
 		if err != nil {
 			return err
 		}
-		maps.Copy(told, moments(copied))
+		maps.Copy(told, copied)
 	}
 	for n := range messages {
 		m := &messages[n]
-		m.copied = m.created.Before(i.created) && told[moment{m.created, m.role}]
+		m.copied = m.created < i.Created && told[moment{m.created, m.Role}]
 	}
 	return nil
 }
@@ -171,34 +186,25 @@ func (c *conversation) originals(ctx context.Context, messages []message) error 
 // firstPrompt returns how the first request begins, as [store.Conversation.Request] has it.
 func (c *conversation) firstPrompt(ctx context.Context) (string, error) {
 	messages, err := c.messages(ctx, -1)
-	for i := range messages {
-		if messages[i].role != user {
-			continue
-		}
-		var told []recorded.Event
-		told, err = c.events(ctx, &decoder{totals: &store.Totals{}}, &messages[i])
-		for _, e := range told {
-			if len(e.Pieces) > 0 {
-				return recorded.Request(e.Pieces[0].Raw), err
-			}
+	talk := c.talk()
+	for i := 0; i < len(messages) && talk.Request == "" && err == nil; i++ {
+		if messages[i].Role == "user" {
+			_, err = c.tell(ctx, talk, &messages[i])
 		}
 	}
-	return "", err
+	return talk.Request, err
 }
 
 // lastAt returns when the last event happened, where one of the last messages has it.
 func (c *conversation) lastAt(ctx context.Context) (time.Time, error) {
 	few := 8
-	if c.info.revert.message != "" {
+	if c.info.revert.Message != "" {
 		few = -1
 	}
 	messages, err := c.messages(ctx, few)
-	for i := len(messages) - 1; i >= 0 && err == nil; i-- {
-		var told []recorded.Event
-		told, err = c.events(ctx, &decoder{totals: &store.Totals{}}, &messages[i])
-		if len(told) > 0 && !told[len(told)-1].At.IsZero() {
-			return told[len(told)-1].At, nil
-		}
+	talk := c.talk()
+	for i := len(messages) - 1; i >= 0 && talk.Last.IsZero() && err == nil; i-- {
+		_, err = c.tell(ctx, talk, &messages[i])
 	}
-	return time.Time{}, err
+	return talk.Last, err
 }

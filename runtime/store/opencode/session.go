@@ -7,12 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -38,78 +35,20 @@ type source interface {
 
 // info is what is recorded about a session.
 type info struct {
-	source     source
-	session    string // id
-	parent     string // session that it is a task of
-	dir        string
-	title      string
-	created    time.Time
-	archivedAt time.Time
-	begun      time.Time // time of the first message
-	revert     revert
+	source  source
+	session string // id
+	parent  string // session that it is a task of
+	dir     string
+	title   string
+	begun   int64 // time of the first message
+	revert  revert
+	times
 }
 
-// revert is what its user has undone.
-type revert struct {
-	message string // the first one that is undone; empty for none
-	part    string // the first one of that message that is undone; empty for all of them
-}
+func (i *info) archived() bool { return i.Archived != 0 }
 
-func (i *info) archived() bool { return !i.archivedAt.IsZero() }
-
-// message is what is recorded about a message.
-type message struct {
-	id      string
-	role    role
-	parent  string // the message of the user that it answers
-	created time.Time
-	summary bool // of what is compacted
-	failed  bool
-	// compacted is set for the user's message that asks for a compaction which did not
-	// fail.
-	compacted bool
-	copied    bool // from the session that this one was forked from
-	place     int  // in the order in which messages are told
-}
-
-type role uint8
-
-const (
-	unknown role = iota
-	user
-	assistant
-)
-
-// part is a part of a message.
-type part struct {
-	id   string
-	raw  []byte // JSON; nil where nothing of it is told but that there is one
-	file bool   // it is a file, such as a picture
-}
-
-// maxPart is how many bytes are read of the parts of a message, beside files.
-const maxPart = jsonl.MaxLine
-
-// partsOf is the parts of a message.
-type partsOf struct {
-	all    []part // in their order
-	total  int    // bytes
-	left   int    // parts that are too long
-	unread int    // parts that cannot be read
-}
-
-// add adds a part.
-func (p *partsOf) add(id string, raw []byte) {
-	switch {
-	case string(jsontext.GetText(raw, "type")) == "file":
-		p.all = append(p.all, part{id: id, file: true})
-	case p.total+len(raw) > maxPart:
-		p.left++
-	default:
-		p.total += len(raw)
-		p.all = append(p.all, part{id: id, raw: raw})
-	}
-}
+// mayBeFork reports whether the session begins with messages of before it was made.
+func (i *info) mayBeFork() bool { return i.begun != 0 && i.begun < i.Created }
 
 // listing is the sources, and what is found in them.
 type listing struct {
@@ -219,13 +158,13 @@ func (l *listing) conversation(ctx context.Context, i *info, all []*info) store.
 	record := &conversation{store: l.store, info: i}
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: id(i.session), Source: Name, Title: i.title, Dir: i.dir, CreatedAt: i.created, ArchivedAt: i.archivedAt, Archived: i.archived(),
+			ID: id(i.session), Source: Name, Title: i.title, Dir: i.dir, CreatedAt: timeOf(i.Created), ArchivedAt: timeOf(i.Archived), Archived: i.archived(),
 		},
 		Record: record,
 	}
 	if isSession(i.parent) {
 		c.Parent = id(i.parent)
-	} else if from := forkedFrom(ctx, i, all); from != nil {
+	} else if from := record.forkedFrom(ctx, all); from != nil {
 		c.Parent = id(from.session)
 	}
 	// What is damaged is told of where it is read.
@@ -251,30 +190,12 @@ func isDefaultTitle(title string) bool {
 // forkMark is in the title of a fork, with its number behind.
 const forkMark = " (fork #"
 
-// moment is what a message and its copy have in common.
-type moment struct {
-	at   time.Time
-	role role
-}
-
-// moments returns those of messages.
-func moments(messages []message) map[moment]bool {
-	found := make(map[moment]bool, len(messages))
-	for _, m := range messages {
-		found[moment{m.created, m.role}] = true
-	}
-	return found
-}
-
 // origins returns the sessions of all that one may have been forked from. opencode records no
 // link: a fork begins with messages of before it was made, at the times that the other one has
 // them at.
 func origins(i *info, all []*info) (found []*info) {
-	if i.begun.IsZero() || !i.begun.Before(i.created) {
-		return nil
-	}
 	for _, other := range all {
-		if other.session != i.session && other.begun.Equal(i.begun) && other.created.Before(i.created) {
+		if i.mayBeFork() && other.session != i.session && other.begun == i.begun && other.Created < i.Created {
 			found = append(found, other)
 		}
 	}
@@ -282,22 +203,23 @@ func origins(i *info, all []*info) (found []*info) {
 }
 
 // forkedFrom returns the session of all that one was forked from, if it is called a fork: the one
-// of which it has the most messages, and of several the earliest.
-func forkedFrom(ctx context.Context, i *info, all []*info) (from *info) {
+// of which it has the most messages, and of several the earliest. What cannot be read is no fork.
+func (c *conversation) forkedFrom(ctx context.Context, all []*info) (from *info) {
+	i := c.info
 	if !strings.Contains(i.title, forkMark) {
 		return nil
 	}
-	messages, _ := i.source.messages(ctx, i.session, -1) // what cannot be read is no fork
-	told, most := moments(messages), 0
+	told, _ := c.moments(ctx)
+	most := 0
 	for _, other := range origins(i, all) {
-		messages, _ := other.source.messages(ctx, other.session, -1)
+		moments, _ := (&conversation{store: c.store, info: other}).moments(ctx)
 		common := 0
-		for m := range moments(messages) {
-			if told[m] && m.at.Before(i.created) {
+		for m := range moments {
+			if told[m] && m.at < i.Created {
 				common++
 			}
 		}
-		if common > most || from != nil && common == most && other.created.Before(from.created) {
+		if common > most || from != nil && common == most && other.Created < from.Created {
 			from, most = other, common
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
@@ -133,18 +132,17 @@ func (t *tree) info(root *os.Root, file string) (*info, error) {
 	if err != nil {
 		return nil, err
 	}
-	var parent, dir, title, undone, at []byte
-	ok := jsontext.Read(data,
-		jsontext.Text("parentID", &parent), jsontext.Text("directory", &dir), jsontext.Text("title", &title),
-		jsontext.Value("revert", &undone), jsontext.Value("time", &at),
-	)
-	if !ok {
+	var from struct {
+		Parent string `json:"parentID"`
+		Dir    string `json:"directory"`
+		Title  string `json:"title"`
+		Revert revert `json:"revert"`
+		Time   times  `json:"time"`
+	}
+	if !jsontext.Decode(data, &from) {
 		return nil, errNoObject
 	}
-	i := &info{
-		source: t, session: idOf(file), parent: string(parent), dir: recorded.Unescape(dir), title: recorded.Unescape(title),
-		revert: decodeRevert(undone), created: memberTime(at, "created"), archivedAt: memberTime(at, "archived"),
-	}
+	i := &info{source: t, session: idOf(file), parent: from.Parent, dir: from.Dir, title: from.Title, revert: from.Revert, times: from.Time}
 	messages, err := messageFiles(root, i.session)
 	switch {
 	case err != nil: // which is told of where the session is read
@@ -152,7 +150,9 @@ func (t *tree) info(root *os.Root, file string) (*info, error) {
 		return nil, nil
 	default: // ids begin with a time
 		data, _ := safefile.ReadIn(root, messages[0], maxFile)
-		i.begun = memberTime(jsontext.Get(data, "time"), "created")
+		var first message
+		first.decode(data)
+		i.begun = first.created
 	}
 	return i, nil
 }
@@ -179,7 +179,7 @@ func (t *tree) messages(ctx context.Context, session string, last int) (found []
 		}
 		return err
 	})
-	slices.SortStableFunc(found, func(a, b message) int { return a.created.Compare(b.created) })
+	slices.SortStableFunc(found, func(a, b message) int { return cmp.Compare(a.created, b.created) })
 	return found, err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 )
 
 // connect connects to the database, whose schema it does not look at.
@@ -30,6 +31,32 @@ func (s *server) connect(ctx context.Context) (*sql.DB, error) {
 // openArchive opens the database for reading. Every query asks for the rows of its owner too: for
 // roles that the server exempts from row-level security.
 func (s *server) openArchive(ctx context.Context) (*messagedb.DB, error) {
+	db, err := s.openTables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	const columns = "SELECT " + archive.Columns + " FROM convtools.conversations WHERE owner = session_user::text"
+	return &messagedb.DB{
+		Queries: &connection{db, s}, Conversations: columns, Conversation: columns + " AND name = $1::bytea", Read: archive.Read,
+		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
+			FROM convtools.conversations AS c JOIN convtools.messages AS m ON m.owner = c.owner AND m.conversation = c.id
+			WHERE c.owner = session_user::text AND c.name = $1::bytea ORDER BY m.position`, messagedb.MaxMessage),
+	}, nil
+}
+
+// connection is the database, as it is read.
+type connection struct {
+	*sql.DB
+	server *server
+}
+
+// Each implements [messagedb.Queries].
+func (c *connection) Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
+	return c.server.failure(ctx, sqlitefile.Each(ctx, c.DB, row, query, args...))
+}
+
+// openTables connects to the database, whose schema is one that can be read.
+func (s *server) openTables(ctx context.Context) (*sql.DB, error) {
 	db, err := s.connect(ctx)
 	if err != nil {
 		return nil, err
@@ -39,18 +66,12 @@ func (s *server) openArchive(ctx context.Context) (*messagedb.DB, error) {
 		db.Close()
 		return nil, s.failure(ctx, err)
 	}
-	const columns = "SELECT " + archive.Columns + " FROM convtools.conversations WHERE owner = session_user::text"
-	return &messagedb.DB{
-		DB: db, Conversations: columns, Conversation: columns + " AND name = $1::bytea", Read: archive.Read, Failure: s.failure,
-		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, octet_length(m.text), CASE WHEN octet_length(m.text) <= %d THEN m.text END
-			FROM convtools.conversations AS c JOIN convtools.messages AS m ON m.owner = c.owner AND m.conversation = c.id
-			WHERE c.owner = session_user::text AND c.name = $1::bytea ORDER BY m.position`, messagedb.MaxMessage),
-	}, nil
+	return db, nil
 }
 
 // version returns a text that is another one when the owner's archive has changed.
 func (s *server) version(ctx context.Context) (string, error) {
-	db, err := s.openArchive(ctx)
+	db, err := s.openTables(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -100,10 +121,7 @@ func Create(ctx context.Context, o WriterOptions) (*archive.Writer, error) {
 // open opens the database for writing. A dry one is nil where there is no archive.
 func (s *server) open(ctx context.Context, to *archive.Database, dry bool) (err error) {
 	if dry {
-		db, err := s.openArchive(ctx)
-		if err == nil {
-			to.DB = db.DB
-		} else if errors.Is(err, messagedb.ErrAbsent) {
+		if to.DB, err = s.openTables(ctx); errors.Is(err, messagedb.ErrAbsent) {
 			err = nil
 		}
 		return err

@@ -21,7 +21,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/convtools/convtools/runtime/trust"
+	"github.com/convtools/convtools/runtime/config"
 )
 
 // ExcludeFile is the name of a file, of any content, that excludes the directory it is
@@ -83,7 +83,7 @@ func New(o Options) *Project {
 	}
 	for _, pattern := range o.Patterns {
 		base, rest := doublestar.SplitPattern(pattern)
-		base = trust.QuotePattern(resolve(filepath.FromSlash(base + "/")))
+		base = config.QuotePattern(resolve(filepath.FromSlash(base + "/")))
 		p.patterns = append(p.patterns, pattern, strings.TrimSuffix(base, "/")+"/"+rest)
 	}
 	if p.all {

@@ -10,13 +10,13 @@ import (
 	"os"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // script is the log of a session, of which one conversation is read. It implements
-// [recorded.Growing].
+// [history.Growing].
 type script struct {
 	info   *info
 	file   *os.File
@@ -28,12 +28,12 @@ type script struct {
 }
 
 // script returns what reads the events of the conversation.
-func (i *info) script(f *os.File, opened fs.FileInfo) recorded.Script {
+func (i *info) script(f *os.File, opened fs.FileInfo) history.Script {
 	return &script{info: i, file: f, opened: opened}
 }
 
-// Tell implements [recorded.Script].
-func (s *script) Tell(ctx context.Context, t *recorded.Teller) error {
+// Tell implements [history.Script].
+func (s *script) Tell(ctx context.Context, t *history.Teller) error {
 	var stopped error
 	err := jsonl.EachFrom(ctx, jsonl.NewLines(s.file, s.opened.Size()), s.offset, func(data []byte, offset, next int64) bool {
 		if s.offset = next; data == nil {
@@ -48,7 +48,7 @@ func (s *script) Tell(ctx context.Context, t *recorded.Teller) error {
 }
 
 // tell tells what a line says of the conversation.
-func (s *script) tell(t *recorded.Teller, data []byte, isFirst bool) error {
+func (s *script) tell(t *history.Teller, data []byte, isFirst bool) error {
 	if !isFirst && (!tells(data) || !bytes.Contains(data, []byte(s.info.ID))) {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (s *script) tell(t *recorded.Teller, data []byte, isFirst bool) error {
 		if from.Conversation != s.info.ID {
 			continue
 		}
-		var told []recorded.Event
+		var told []transcript.Event
 		if x, ok := from.item.event(from.Type); ok {
 			if x.Kind == transcript.KindUser {
 				t.Totals.Turns++
@@ -76,54 +76,51 @@ func (s *script) tell(t *recorded.Teller, data []byte, isFirst bool) error {
 			x, _ := from.Outputs[j].event("tool_output")
 			told = append(told, x)
 		}
-		for j := range told {
-			told[j].At, told[j].Turn = from.At.UTC(), max(t.Totals.Turns, 1)
-		}
-		if err := t.TellAll(told, from.Seq <= s.copied); err != nil { // a step is forked whole or not at all
-			return err
+		for _, x := range told {
+			x.Time, x.Turn = from.At.UTC(), max(t.Totals.Turns, 1)
+			x.Copied = from.Seq <= s.copied // a step is forked whole or not at all
+			if err := t.Tell(x); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // event returns what an item is in a conversation, and false for what only models read.
-func (i *item) event(kind string) (recorded.Event, bool) {
-	if i.Origin == "host" {
-		return recorded.Event{}, false
-	}
-	plain := func(text []byte) []recorded.Piece { return []recorded.Piece{{Raw: text, Plain: true}} }
+func (i *item) event(kind string) (x transcript.Event, ok bool) {
 	switch kind {
 	case "user_message":
-		return recorded.Event{Kind: transcript.KindUser, Pieces: plain(i.said())}, true
+		x = transcript.Event{Kind: transcript.KindUser, Text: i.said()}
 	case "agent_message":
-		return recorded.Event{Kind: transcript.KindAssistant, Pieces: plain(i.said())}, true
+		x = transcript.Event{Kind: transcript.KindAssistant, Text: i.said()}
 	case "tool_call":
-		x := recorded.Event{Kind: transcript.KindToolCall, CallID: quoted(i.CallID), Name: quoted(i.Tool)}
+		x = transcript.Event{Kind: transcript.KindToolCall, CallID: i.CallID, Name: i.Tool}
 		if arguments := []byte(i.Arguments); json.Valid(arguments) {
 			x.Arguments = arguments
 		} else {
-			x.Pieces = plain(arguments)
+			x.Text = arguments
 		}
-		return x, true
 	case "tool_output":
-		return recorded.Event{Kind: transcript.KindToolResult, CallID: quoted(i.CallID), Name: quoted(i.Tool), Pieces: plain([]byte(i.Content)), Failed: !i.Success}, true
+		x = transcript.Event{Kind: transcript.KindToolResult, CallID: i.CallID, Name: i.Tool, Text: []byte(i.Content), Failed: i.Failed || i.Success != nil && !*i.Success}
+	default:
+		return x, false
 	}
-	return recorded.Event{}, false
-}
-
-// quoted returns a text as it stands between quotes in JSON.
-func quoted(text string) []byte {
-	form := transcript.AppendQuoted(nil, []byte(text))
-	return form[1 : len(form)-1]
+	return x, i.Origin != "host"
 }
 
 // said returns the texts of a message, and of images their addresses.
 func (i *item) said() []byte {
-	if i.Text != nil {
-		return []byte(*i.Text)
+	var text string
+	if json.Unmarshal(i.Text, &text) == nil {
+		return []byte(text)
+	}
+	parts := i.Parts
+	if parts == nil {
+		_ = json.Unmarshal(i.Text, &parts) // what is neither has no text
 	}
 	var texts []string
-	for _, p := range i.Parts {
+	for _, p := range parts {
 		switch kind, data, inline := strings.Cut(p.ImageURL, ";"); {
 		case p.ImageURL == "":
 			texts = append(texts, p.Text)
@@ -136,10 +133,10 @@ func (i *item) said() []byte {
 	return []byte(strings.Join(texts, "\n"))
 }
 
-// Grown implements [recorded.Growing].
-func (s *script) Grown() *recorded.Grown {
-	return &recorded.Grown{File: s.file, Opened: s.opened, Read: &s.offset, State: &s.copied}
+// Grown implements [history.Growing].
+func (s *script) Grown() *history.Grown {
+	return &history.Grown{File: s.file, Opened: s.opened, Read: &s.offset, State: &s.copied}
 }
 
-// Goes implements [recorded.Growing]. Nothing that is recorded is ever taken back.
+// Goes implements [history.Growing]. Nothing that is recorded is ever taken back.
 func (s *script) Goes(context.Context) (bool, error) { return true, nil }

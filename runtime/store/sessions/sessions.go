@@ -2,7 +2,7 @@
 // nowhere else: a session that was begun in a JP workspace is recorded there.
 //
 // It is a reader of the lines of a log, one conversation of a session at a time. It never creates, changes or locks
-// anything, and what is not a whole line is not looked at. The format is that of package sessionlog.
+// anything, and what is not a whole line is not looked at. The format is that of package session/log.
 package sessions
 
 import (
@@ -10,16 +10,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
@@ -109,12 +106,6 @@ func sessionOf(file string) string {
 	return session
 }
 
-// opened is the directory of the logs.
-type opened struct {
-	store *Store
-	*history.Root
-}
-
 // line is a line of a log: its first one, or a record.
 type line struct {
 	Origin *struct {
@@ -139,16 +130,18 @@ type event struct {
 	Outputs []item `json:"outputs"`
 }
 
-// item is what is read of an item of a history.
+// item is what is read of an item of a history. Logs of version 1 have parts and success, later ones parts in the place
+// of the text, and failed.
 type item struct {
-	Origin    string  `json:"origin"`
-	Text      *string `json:"text"`
-	Parts     []part  `json:"parts"`
-	CallID    string  `json:"call_id"`
-	Tool      string  `json:"tool"`
-	Arguments string  `json:"arguments"`
-	Content   string  `json:"content"`
-	Success   bool    `json:"success"`
+	Origin    string          `json:"origin"`
+	Text      json.RawMessage `json:"text"`
+	Parts     []part          `json:"parts"`
+	CallID    string          `json:"call_id"`
+	Tool      string          `json:"tool"`
+	Arguments string          `json:"arguments"`
+	Content   string          `json:"content"`
+	Success   *bool           `json:"success"`
+	Failed    bool            `json:"failed"`
 }
 
 type part struct {
@@ -172,44 +165,30 @@ type info struct {
 	Request       string
 	Settings      settings
 	Opened, Last  time.Time
-	Said          bool            // something is
-	Fork          string          // the session that this one was forked from
-	stamp         filecache.Stamp // of the log
+	Said          bool   // something is
+	Fork          string // the session that this one was forked from
 }
 
 // name is the id of the conversation.
 func (i *info) name() transcript.ID { return ID(i.Session, i.Root, i.ID) }
 
-// infos returns the conversations of a session as find does, unless they are known.
-func (o *opened) infos(ctx context.Context, session string) ([]*info, error) {
-	stamp, _ := o.Stamp(session + extension) // without one it is read
-	sheet := o.Sheet("i"+session, stamp)
-	var found []*info
-	if !sheet.Get(&found) {
-		var err error
-		if found, err = o.find(ctx, session); err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(found, func(i *info) bool { return o.store.Project.Excludes(i.Settings.Dir) }) {
-			sheet.Put(found)
-		}
-	}
-	for _, i := range found {
-		i.stamp = stamp
-	}
-	return found, nil
+// log is the log of a session, and what it has of the conversations in it.
+type log struct {
+	history.Entry[[]*info]
+	session string
 }
 
-// find returns the conversations of a session that are recorded here.
-func (o *opened) find(ctx context.Context, session string) ([]*info, error) {
-	f, stat, err := safefile.OpenIn(o.Root.Root, session+extension)
+// find finds the conversations of a session that are recorded here.
+func (l *log) find(ctx context.Context, root *history.Root) error {
+	f, stat, err := root.File(l.File)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
+	session := l.session
 	var all []*info
 	fork := ""
-	err = jsonl.Each(ctx, jsonl.NewLines(f, stat.Size()), func(data []byte, offset, _ int64) bool {
+	err = jsonl.EachFrom(ctx, jsonl.NewLines(f, stat.Size()), 0, func(data []byte, offset, _ int64) bool {
 		var l line
 		if offset > 0 && !tells(data) || json.Unmarshal(data, &l) != nil {
 			return true // whoever reads the conversation is told
@@ -231,9 +210,19 @@ func (o *opened) find(ctx context.Context, session string) ([]*info, error) {
 		}
 		return true
 	})
-	return slices.DeleteFunc(all, func(i *info) bool {
+	l.Meta = slices.DeleteFunc(all, func(i *info) bool {
 		return !i.Said || i.Settings.JP || i.Settings.Outside && i.Parent == ""
-	}), err
+	})
+	return err
+}
+
+// excluded returns the directory of a conversation of the session that its user has excluded, or "".
+func (s *Store) excluded(l *log) string {
+	i := slices.IndexFunc(l.Meta, func(i *info) bool { return s.Project.Excludes(i.Settings.Dir) })
+	if i < 0 {
+		return ""
+	}
+	return l.Meta[i].Settings.Dir
 }
 
 // see notes what an event of the conversation says of it.
@@ -255,38 +244,32 @@ func tells(data []byte) bool {
 
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	root, err := history.OpenRoot(s.Dir, s.Cache)
+	root, err := s.Open()
 	if err != nil {
-		return nil, fmt.Errorf("opening the sessions in %s: %w", s.Dir, err)
+		return nil, err
 	}
 	defer root.Close()
-	o := &opened{s, root}
-	entries, err := o.ReadDir(".")
+	entries, err := root.ReadDir(".")
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", s.Dir, err)
 	}
 	var all []*log
 	for _, entry := range entries {
 		if session := sessionOf(entry.Name()); session != "" {
-			all = append(all, &log{session: session})
+			l := &log{session: session}
+			l.File = entry.Name()
+			all = append(all, l)
 		}
 	}
-	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
-		for i := range numbers {
-			all[i].found, all[i].err = o.infos(ctx, all[i].session)
-		}
-	})
+	all, problems := history.Peek(ctx, &s.Store, root, all, func(l *log) error { return l.find(ctx, root) }, s.excluded)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	l := &store.Listing{Conversations: make([]store.Conversation, 0, len(all))}
+	l := &store.Listing{Problems: problems}
 	for _, log := range all {
-		if log.err != nil && !errors.Is(log.err, fs.ErrNotExist) { // it was not removed meanwhile
-			l.Problems = append(l.Problems, s.Problem("", store.Unreadable, log.session+extension, log.err))
-		}
-		for _, i := range log.found {
+		for _, i := range log.Meta {
 			if s.Project.Has(i.Settings.Dir) {
-				l.Conversations = append(l.Conversations, s.conversation(i))
+				l.Conversations = append(l.Conversations, s.conversation(log, i))
 			}
 		}
 	}
@@ -294,23 +277,13 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return l, nil
 }
 
-// log is what is found in the log of a session.
-type log struct {
-	session string
-	found   []*info
-	err     error
-}
-
 // conversation returns what a list has of a conversation.
-func (s *Store) conversation(i *info) store.Conversation {
-	c := store.Conversation{
-		Conversation: transcript.Conversation{
-			ID: i.name(), Source: Name, Title: i.Title, Dir: i.Settings.Dir, CreatedAt: i.Opened, Hidden: i.Settings.Hidden,
-		},
-		Request: i.Request,
-		LastAt:  i.Last,
-		Record:  &history.File{Store: &s.Store, ID: i.name(), Name: i.Session + extension, Stamps: []filecache.Stamp{i.stamp}, Script: i.script},
-	}
+func (s *Store) conversation(l *log, i *info) store.Conversation {
+	of := history.Session{Title: i.Title, Request: i.Request, Dir: i.Settings.Dir, Created: i.Opened, Last: i.Last}
+	c := s.Conversation(i.name(), &of, &history.File{
+		Store: &s.Store, ID: i.name(), Name: l.File, Stamps: []filecache.Stamp{l.Stamp}, Script: i.script,
+	})
+	c.Hidden = i.Settings.Hidden
 	switch {
 	case i.Parent != "":
 		c.Parent = ID(i.Session, i.Root, i.Parent)

@@ -31,6 +31,13 @@ not JSON 9f4ad2a0-2f52-4f80-8fae-6ec4b4d2b7aa "type":""
 {"crc32c":"00000000","events":[{"seq":10,"ts":"2026-05-01T10:00:04.000Z","session_id":"S","conversation_id":"9f4ad2a0-2f52-4f80-8fae-6ec4b4d2b7aa","task_id":2,"type":"agent_message","origin":"model","text":"The Adler."},{"seq":11,"ts":"2026-05-01T10:00:04.000Z","session_id":"S","conversation_id":"5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11","task_id":0,"type":"calls_closed","outputs":[{"origin":"tool","call_id":"a\"b","tool":"conv.create","content":"{\"ok\":false}","success":false}]}]}
 {"crc32c":"00000000","events":[{"seq":12,"ts":"2026-05-01T10:00:05.000Z","session_id":"S","conversation_id":"5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11","task_id":3,"type":"agent_message","origin":"model","text":"Half a li`
 
+// versions is the log as version 1 of the format has it, and as version 2 does.
+func versions() []string {
+	second := strings.ReplaceAll(log, `"version":1`, `"version":2`)
+	second = strings.ReplaceAll(second, `"parts":`, `"text":`)
+	return []string{log, strings.ReplaceAll(second, `"success":false`, `"failed":true`)}
+}
+
 // write writes a log and returns the store.
 func write(t *testing.T, logs map[string]string) (store.Store, string) {
 	t.Helper()
@@ -50,6 +57,13 @@ func write(t *testing.T, logs map[string]string) (store.Store, string) {
 
 func TestSaid(t *testing.T) {
 	t.Parallel()
+	for _, log := range versions() {
+		testSaid(t, log)
+	}
+}
+
+func testSaid(t *testing.T, log string) {
+	t.Helper()
 	s, _ := write(t, map[string]string{session: log})
 	all, problems := storetest.List(t, s, store.Live)
 	if len(all) != 2 || len(problems) > 0 {

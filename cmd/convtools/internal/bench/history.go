@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,15 +37,23 @@ func (b *bench) history(ctx context.Context) error {
 			env: b.home("history", "CLAUDE_CONFIG_DIR="+h.home),
 		}
 	}
-	grep := asks("conversation", "grep", "-F", "json", "--ignore-case", "--summary", "--max-hits=1", needle)
+	grep := asks("conversation", "grep", "-F", "json", "--ignore-case", "--output=count", needle)
 	start := time.Now()
 	out, err := grep.output(ctx)
 	if err != nil {
 		return err
 	}
 	took := time.Since(start)
-	if want := fmt.Sprintf(`"matches":%d,`, h.needles); !bytes.Contains(out, []byte(want)) {
-		return fmt.Errorf("%q is on %d lines, and the summary of a search is %s", needle, h.needles, out)
+	var counts []struct{ Count int }
+	if err := json.Unmarshal(out, &counts); err != nil {
+		return err
+	}
+	lines := 0
+	for _, c := range counts {
+		lines += c.Count
+	}
+	if lines != h.needles {
+		return fmt.Errorf("%q is on %d lines, and a search counts %d", needle, h.needles, lines)
 	}
 	speed := float64(h.bytes) / 1e6 / took.Seconds()
 	b.table.Add(table.Row{

@@ -31,7 +31,7 @@ const (
 // at once: all the time that they take is their own. Each shows events in JSON and keeps
 // its session. An agent that cannot be installed is skipped.
 func (b *bench) query(ctx context.Context) (err error) {
-	model := &modeltest.Server{Lenient: true, Answer: func(modeltest.Exchange) modeltest.Answer {
+	model := &modeltest.Server{AnyKey: true, Answer: func(modeltest.Exchange) modeltest.Answer {
 		return modeltest.Answer{Pieces: []string{"It is ", "done."}, Usage: modeltest.Usage{Input: 100, Output: 3}}
 	}}
 	url, err := model.Start()

@@ -15,7 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/model/modeltest"
-	"github.com/convtools/convtools/runtime/session/external"
+	"github.com/convtools/convtools/runtime/session/tools"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -33,7 +33,7 @@ func TestNothingIsLeft(t *testing.T) {
 			server := &modeltest.Server{
 				Answer: modeltest.Sequence(
 					modeltest.Answer{Pieces: []string{"yes"}},
-					modeltest.Answer{Pieces: []string{"half ", "whole"}, Fault: modeltest.Hangs},
+					modeltest.Answer{Pieces: []string{"half ", "whole"}, Hangs: modeltest.Halfway},
 				),
 				Hung: func() { hung <- struct{}{} },
 			}
@@ -54,7 +54,7 @@ func TestNothingIsLeft(t *testing.T) {
 				"HOME": home, "USERPROFILE": home, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "AppData": filepath.Join(home, "config"),
 				"XDG_DATA_HOME": filepath.Join(home, "data"), "MODEL_KEY": modeltest.Key,
 			}
-			registry, err := toolset.NewRegistry(external.Family(&toolset.Host{
+			registry, err := toolset.NewRegistry(tools.Family(&toolset.Host{
 				Getenv: func(name string) string { return env[name] }, Now: time.Now, Dir: t.TempDir(), Name: "test",
 			}))
 			if err != nil {

@@ -19,16 +19,16 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
-	"github.com/convtools/convtools/runtime/session/sessionlog"
+	"github.com/convtools/convtools/runtime/session/log"
 )
 
 var rounds = flag.Int("rounds", 20, "how many histories TestLinearizable makes")
 
 // operation is what one client does: people and programs outside, or a model that answers. One field is set.
 type operation struct {
-	input    session.Input   // [session.Submit], [session.Remove] or [session.Interrupt]
-	request  session.Request // [session.List] or [session.History], as the root sees it
-	answer   []session.ResponseItem
+	input    session.Input // [session.Submit], [session.Remove] or [session.Interrupt]
+	request  *session.Item // a call of conv.list or conv.history, as the root sees it
+	answer   []session.Item
 	answerer string // the conversation whose model answers
 }
 
@@ -54,8 +54,8 @@ func refusedFor(err error) string {
 	return err.Error()
 }
 
-func contentOf(s session.State, r session.Request) outcome {
-	content, ok := s.Answer(id(0), r)
+func contentOf(s session.State, r *session.Item) outcome {
+	content, ok := s.Answer(id(0), *r)
 	if !ok {
 		return outcome{refused: content}
 	}
@@ -148,20 +148,20 @@ func (p *party) Prepare(_ context.Context, _ *session.Conversation, call model.I
 	return request(call)
 }
 
-func (p *party) Run(context.Context, *session.Conversation, session.Call) (string, bool) {
+func (p *party) Run(context.Context, *session.Conversation, session.Item) (string, bool) {
 	return "", false
 }
 
 // request is what a call asks for: the argument is the conversation that it creates or sends to.
 func request(call model.Item) session.Request {
 	text := "go"
-	if call.Name == "conv.create" {
-		return session.Create{ConversationID: call.Arguments, UserInstruction: &text}
+	if call.Name == session.ConvCreate {
+		return session.Request{Create: &session.Create{ConversationID: call.Arguments, UserInstruction: &text}}
 	}
-	return session.Send{ConversationID: call.Arguments, Text: &text}
+	return session.Request{Send: &session.Send{ConversationID: call.Arguments, Text: &text}}
 }
 
-type unsynced struct{ sessionlog.File }
+type unsynced struct{ log.File }
 
 func (unsynced) Sync() error { return nil }
 
@@ -177,8 +177,8 @@ func newParty(t *testing.T) *party {
 		Model: func(context.Context, *session.Conversation) (model.Model, error) { return p, nil },
 		Tools: p,
 		Now:   func() time.Time { return now },
-		File:  func(f sessionlog.File) sessionlog.File { return unsynced{f} },
-		Observe: func(e session.Event) {
+		File:  func(f log.File) log.File { return unsynced{f} },
+		Observe: func(e session.Event, _ session.State) {
 			if _, ok := e.Body.(session.TokenCount); ok {
 				p.noted <- p.clock.Add(1)
 			}
@@ -264,12 +264,11 @@ func (p *party) models(client int, done <-chan struct{}, r *rand.Rand) {
 		}
 		op := operation{answerer: a.conversation}
 		for _, item := range items {
-			if item.Kind == model.AgentMessage {
-				text := item.Text()
-				op.answer = append(op.answer, session.ResponseItem{Message: &text})
-				continue
+			answered := session.Item{Item: item}
+			if item.Kind == model.ToolCall {
+				answered.Request = request(item)
 			}
-			op.answer = append(op.answer, session.ResponseItem{Call: &session.Call{ID: item.CallID, Name: item.Wire, Arguments: item.Arguments, Request: request(item)}})
+			op.answer = append(op.answer, answered)
 		}
 		called := p.clock.Add(1)
 		select {
@@ -280,6 +279,8 @@ func (p *party) models(client int, done <-chan struct{}, r *rand.Rand) {
 	}
 }
 
+func list() *session.Item { return &session.Item{Item: model.Item{Name: session.ConvList}} }
+
 // random returns something that somebody does.
 func random(r *rand.Rand) operation {
 	conversation := id(r.IntN(4))
@@ -287,13 +288,13 @@ func random(r *rand.Rand) operation {
 	case 0, 1, 2:
 		return operation{input: session.Submit{Conversation: conversation, Input: []session.Part{{Text: "hello"}}}}
 	case 3:
-		return operation{input: session.Remove{Conversation: conversation, Force: r.IntN(3) == 0}}
+		return operation{input: session.Remove{Conversation: conversation}}
 	case 4:
 		return operation{input: session.Interrupt{Chain: r.IntN(2) == 0}}
 	case 5:
-		return operation{request: session.History{ConversationID: conversation}}
+		return operation{request: &session.Item{Item: model.Item{Name: session.ConvHistory}, Request: session.Request{History: &session.History{ConversationID: conversation}}}}
 	}
-	return operation{request: session.List{}}
+	return operation{request: list()}
 }
 
 // Whatever clients do at the same time, each is told what it would be told if everything happened one after the other, in
@@ -320,7 +321,7 @@ func TestLinearizable(t *testing.T) {
 		}
 		close(done)
 		models.Wait()
-		p.do(t.Context(), 1, operation{request: session.List{}})
+		p.do(t.Context(), 1, operation{request: list()})
 		if !porcupine.CheckOperations(sequential(start), p.history) {
 			slices.SortFunc(p.history, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
 			for _, op := range p.history {
@@ -338,7 +339,7 @@ func TestNotLinearizable(t *testing.T) {
 	start := p.engine.State()
 	remove := operation{input: session.Remove{Conversation: id(1)}}
 	submit := operation{input: session.Submit{Conversation: id(1), Input: []session.Part{{Text: "hello"}}}}
-	list := operation{request: session.List{}}
+	listed := operation{request: list()}
 	removed, _, _, err := session.Step(start, now, remove.input)
 	if err != nil {
 		t.Fatal(err)
@@ -351,10 +352,10 @@ func TestNotLinearizable(t *testing.T) {
 		"let in behind it":          {[]porcupine.Operation{{Input: remove, Call: 1, Output: outcome{}, Return: 2}, {Input: submit, Call: 3, Output: outcome{}, Return: 4}}, false},
 		"let in at the same time":   {[]porcupine.Operation{{Input: remove, Call: 1, Output: outcome{}, Return: math.MaxInt64}, {Input: submit, Call: 3, Output: outcome{}, Return: 4}}, true},
 		"destroyed twice":           {[]porcupine.Operation{{Input: remove, Call: 1, Output: outcome{}, Return: 4}, {Input: remove, Call: 1, Output: outcome{}, Return: 4}}, false},
-		"seen at the same time":     {[]porcupine.Operation{{Input: remove, Call: 1, Output: outcome{}, Return: 9}, {Input: list, Call: 2, Output: contentOf(removed, session.List{}), Return: 3}}, true},
-		"gone, and seen behind it":  {[]porcupine.Operation{{Input: remove, Call: 1, Output: outcome{}, Return: 2}, {Input: list, Call: 3, Output: contentOf(start, session.List{}), Return: 4}}, false},
-		"seen as it was before it":  {[]porcupine.Operation{{Input: list, Call: 1, Output: contentOf(start, session.List{}), Return: 2}, {Input: remove, Call: 3, Output: outcome{}, Return: 4}}, true},
-		"gone before it was called": {[]porcupine.Operation{{Input: list, Call: 1, Output: contentOf(removed, session.List{}), Return: 2}, {Input: remove, Call: 3, Output: outcome{}, Return: 4}}, false},
+		"seen at the same time":     {[]porcupine.Operation{{Input: remove, Call: 1, Output: outcome{}, Return: 9}, {Input: listed, Call: 2, Output: contentOf(removed, list()), Return: 3}}, true},
+		"gone, and seen behind it":  {[]porcupine.Operation{{Input: remove, Call: 1, Output: outcome{}, Return: 2}, {Input: listed, Call: 3, Output: contentOf(start, list()), Return: 4}}, false},
+		"seen as it was before it":  {[]porcupine.Operation{{Input: listed, Call: 1, Output: contentOf(start, list()), Return: 2}, {Input: remove, Call: 3, Output: outcome{}, Return: 4}}, true},
+		"gone before it was called": {[]porcupine.Operation{{Input: listed, Call: 1, Output: contentOf(removed, list()), Return: 2}, {Input: remove, Call: 3, Output: outcome{}, Return: 4}}, false},
 	} {
 		if got := porcupine.CheckOperations(sequential(start), tc.history); got != tc.want {
 			t.Errorf("%s: %v", name, got)

@@ -10,7 +10,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -24,75 +23,86 @@ var (
 // chatGPT reads a conversation of a ChatGPT export, which is a JSON object that a cursor
 // has walked.
 func chatGPT(raw []byte, into *archive.Conversation) error {
-	var native, id, title, created, updated, current, mapping []byte
-	*into = archive.Conversation{Kind: ChatGPT, Messages: into.Messages[:0]}
-	jsontext.Read(raw,
-		jsontext.Value("conversation_id", &native), jsontext.Value("id", &id), jsontext.Value("title", &title),
-		jsontext.Value("create_time", &created), jsontext.Value("update_time", &updated), jsontext.Is("is_archived", &into.Archived),
-		jsontext.Value("current_node", &current), jsontext.Value("mapping", &mapping),
-	)
-	into.Native, into.Title = cmp.Or(stringOf(native), stringOf(id)), stringOf(title)
-	into.Created, into.Updated = timeOf(created), timeOf(updated)
+	var c struct {
+		Native   string       `json:"conversation_id"`
+		ID       string       `json:"id"`
+		Title    string       `json:"title"`
+		Created  moment       `json:"create_time"`
+		Updated  moment       `json:"update_time"`
+		Archived bool         `json:"is_archived"`
+		Current  string       `json:"current_node"`
+		Mapping  jsontext.Raw `json:"mapping"`
+	}
+	jsontext.Decode(raw, &c)
+	*into = archive.Conversation{
+		Kind: ChatGPT, Native: cmp.Or(c.Native, c.ID), Title: c.Title, Created: c.Created.Time, Updated: c.Updated.Time, Archived: c.Archived,
+		Messages: into.Messages[:0],
+	}
 	switch {
 	case into.Native == "":
 		return errNoID
-	case len(mapping) == 0 || mapping[0] != '{':
+	case len(c.Mapping) == 0 || c.Mapping[0] != '{':
 		return errNoMapping
 	}
 	var nodes []node
-	for m := range jsontext.Members(mapping) {
+	for m := range jsontext.Members(c.Mapping) {
 		if len(nodes) == maxMessages {
 			return errTooMany
 		}
-		nodes = append(nodes, chatGPTNode(m))
-	}
-	places, active := order(nodes, stringOf(current))
-	for _, at := range places {
-		if nodes[at].message != nil {
-			appendChatGPT(into, nodes[at].message, active[at])
+		n := node{id: string(jsontext.Unescape(m.Key))} // the one inside repeats it
+		jsontext.Decode(m.Value, &n)
+		var said struct {
+			Created moment `json:"create_time"`
 		}
+		jsontext.Decode(n.Message, &said)
+		n.time = said.Created.Time
+		nodes = append(nodes, n)
+	}
+	places, active := order(nodes, c.Current)
+	for _, at := range places {
+		appendChatGPT(into, nodes[at].Message, active[at])
 	}
 	return nil
 }
 
-// chatGPTNode reads a member of a mapping. Its key is its id: the one inside repeats it.
-func chatGPTNode(m jsontext.Member) node {
-	n := node{id: recorded.Unescape(m.Key)}
-	var parent, message []byte
-	jsontext.Read(m.Value, jsontext.Value("parent", &parent), jsontext.Value("children", &n.children), jsontext.Value("message", &message))
-	n.parent = stringOf(parent)
-	if len(message) > 0 && message[0] == '{' {
-		n.message, n.time = message, timeOf(jsontext.Get(message, "create_time"))
-	}
-	return n
-}
-
 // appendChatGPT appends a message, unless there is no text in it.
-func appendChatGPT(into *archive.Conversation, raw []byte, active bool) {
-	m := archive.Message{Active: active}
-	var id, author, created, recipient, content, metadata, attachments, references []byte
-	var hidden bool
-	jsontext.Read(raw,
-		jsontext.Value("id", &id), jsontext.Value("author", &author), jsontext.Value("create_time", &created),
-		jsontext.Value("recipient", &recipient), jsontext.Value("content", &content), jsontext.Value("metadata", &metadata),
-	)
-	jsontext.Read(metadata,
-		jsontext.Is("is_visually_hidden_from_conversation", &hidden),
-		jsontext.Value("attachments", &attachments), jsontext.Value("content_references", &references),
-	)
-	m.Native, m.Time = stringOf(id), timeOf(created)
-	text, contentType := chatgptcontent.Content(content)
-	m.Text = resolved(text, references)
-	for file := range jsontext.Elements(attachments) {
-		if name := memberText(file, "name"); name != "" {
-			m.Text = chatgptcontent.AppendLine(m.Text, []byte("[file "+name+"]"))
+func appendChatGPT(into *archive.Conversation, raw jsontext.Raw, active bool) {
+	var m struct {
+		ID     string `json:"id"`
+		Author struct {
+			Role string `json:"role"`
+			Name string `json:"name"`
+		} `json:"author"`
+		Created   moment       `json:"create_time"`
+		Recipient string       `json:"recipient"`
+		Content   jsontext.Raw `json:"content"`
+		Metadata  struct {
+			Hidden      bool `json:"is_visually_hidden_from_conversation"`
+			Attachments []struct {
+				Name string `json:"name"`
+			} `json:"attachments"`
+			References []reference `json:"content_references"`
+		} `json:"metadata"`
+	}
+	jsontext.Decode(raw, &m)
+	text, contentType := chatgptcontent.Content(m.Content)
+	text = resolved(text, m.Metadata.References)
+	for _, file := range m.Metadata.Attachments {
+		if file.Name != "" {
+			text = chatgptcontent.AppendLine(text, []byte("[file "+file.Name+"]"))
 		}
 	}
-	if len(m.Text) == 0 {
+	if len(text) == 0 {
 		return
 	}
-	m.Kind, m.Name = chatGPTKind(memberText(author, "role"), memberText(author, "name"), stringOf(recipient), contentType, hidden)
-	into.Messages = append(into.Messages, m)
+	kind, name := chatGPTKind(m.Author.Role, m.Author.Name, m.Recipient, contentType, m.Metadata.Hidden)
+	into.Messages = append(into.Messages, archive.Message{Native: m.ID, Kind: kind, Name: name, Time: m.Created.Time, Active: active, Text: text})
+}
+
+// reference is what a mark in a text stands for.
+type reference struct {
+	Mark  string `json:"matched_text"`
+	Shown string `json:"alt"`
 }
 
 // A reference of a text, such as to a page that was found, is marked in it: it begins and ends
@@ -105,14 +115,13 @@ const maxMark = 1 << 10
 // resolved returns a text with what references show in place of their marks: nothing where a
 // citation shows nothing. Marks of which nothing is known stay. Each reference is used once, as
 // exports have them: a text grows by no more than the references have.
-func resolved(text, references []byte) []byte {
+func resolved(text []byte, references []reference) []byte {
 	if !bytes.Contains(text, []byte(markBegin)) {
 		return text
 	}
 	shown := map[string][]string{}
-	for r := range jsontext.Elements(references) {
-		mark := memberText(r, "matched_text")
-		shown[mark] = append(shown[mark], memberText(r, "alt"))
+	for _, r := range references {
+		shown[r.Mark] = append(shown[r.Mark], r.Shown)
 	}
 	var out []byte
 	for {
@@ -175,21 +184,14 @@ func kindOf(role string) (kind transcript.Kind, name string) {
 	return transcript.KindSystem, role
 }
 
-// stringOf returns the text of a JSON string; "" for any other value.
-func stringOf(raw []byte) string {
-	text, _ := jsontext.Unquote(raw)
-	return recorded.Unescape(text)
-}
+// moment is a time in any of the forms of [messagedb.Moment].
+type moment struct{ time.Time }
 
-// memberText returns the text of a member of an object; "" where it is no string.
-func memberText(raw []byte, name string) string {
-	return recorded.Unescape(jsontext.GetText(raw, name))
-}
-
-// timeOf returns the time that a JSON value is, as [messagedb.Moment] has it, or zero.
-func timeOf(raw []byte) time.Time {
+// UnmarshalJSON implements [json.Unmarshaler].
+func (m *moment) UnmarshalJSON(raw []byte) error {
 	if text, ok := jsontext.Unquote(raw); ok {
 		raw = text
 	}
-	return messagedb.Moment(raw)
+	m.Time = messagedb.Moment(raw)
+	return nil
 }

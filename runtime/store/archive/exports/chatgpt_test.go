@@ -218,10 +218,6 @@ func TestOtherKinds(t *testing.T) {
 			{"id":"message-4","role":"user","content":[{"type":"text","text":"{\"type\": \"heartbeat\", \"message\": \"go on\"}"}]}]}],"blocks":[],"tools":[]}`,
 			"archive-letta-agent-0 \"Aide\"\n1 system: be kind\n1 user: hi\n1 reasoning: I should greet\n1 assistant: Hello!\n1 tool_call archival_memory_search: {\"query\": \"tide\"}\n1 tool_result archival_memory_search: none\n1 system: go on\n",
 		},
-		"the first form of Letta": {
-			`{"agent_type":"memgpt_agent","name":"aide_1","core_memory":[],"messages":[{"role":"user","text":"hi","created_at":"2025-01-01T00:00:00+00:00"}]}`,
-			"archive-letta-aide_1 \"aide_1\"\n1 user: hi\n",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

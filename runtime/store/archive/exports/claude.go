@@ -2,6 +2,7 @@ package exports
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
@@ -11,20 +12,52 @@ import (
 
 var errNoMessages = errors.New("its messages are no array")
 
-// head reads what Claude.ai and Letta say of a conversation beside its messages, and returns
-// those; id and messages are the names of their members.
-func head(into *archive.Conversation, raw []byte, id, messages string) (list []byte) {
-	var native, title, created, updated []byte
-	jsontext.Read(raw,
-		jsontext.Value(id, &native), jsontext.Value("name", &title), jsontext.Value("created_at", &created),
-		jsontext.Value("updated_at", &updated), jsontext.Value(messages, &list),
-	)
-	into.Native, into.Title, into.Created, into.Updated = stringOf(native), stringOf(title), timeOf(created), timeOf(updated)
-	return list
+// claude reads a conversation of a Claude.ai export, which is a JSON object that a cursor
+// has walked.
+func claude(raw []byte, into *archive.Conversation) error {
+	var c struct {
+		Native   string       `json:"uuid"`
+		Title    string       `json:"name"`
+		Created  moment       `json:"created_at"`
+		Updated  moment       `json:"updated_at"`
+		Messages jsontext.Raw `json:"chat_messages"`
+		Current  string       `json:"current_leaf_message_uuid"`
+	}
+	jsontext.Decode(raw, &c)
+	*into = archive.Conversation{
+		Kind: Claude, Native: c.Native, Title: c.Title, Created: c.Created.Time, Updated: c.Updated.Time, Messages: into.Messages[:0],
+	}
+	if err := complete(into, c.Messages); err != nil {
+		return err
+	}
+	var nodes []node
+	before := "" // a message that does not name its parent answers the one before
+	for element := range jsontext.Elements(c.Messages) {
+		if len(nodes) == maxMessages {
+			return errTooMany
+		}
+		var m struct {
+			ID      string  `json:"uuid"`
+			Parent  *string `json:"parent_message_uuid"`
+			Created moment  `json:"created_at"`
+		}
+		jsontext.Decode(element, &m)
+		n := node{id: m.ID, Parent: before, Message: element, time: m.Created.Time}
+		if m.Parent != nil {
+			n.Parent = *m.Parent
+		}
+		before = n.id
+		nodes = append(nodes, n)
+	}
+	places, active := order(nodes, c.Current)
+	for _, at := range places {
+		appendClaude(into, &nodes[at], active[at])
+	}
+	return nil
 }
 
 // complete returns what a conversation lacks to be one, and nil where that is nothing.
-func complete(c *archive.Conversation, messages []byte) error {
+func complete(c *archive.Conversation, messages jsontext.Raw) error {
 	switch {
 	case c.Native == "":
 		return errNoID
@@ -34,44 +67,23 @@ func complete(c *archive.Conversation, messages []byte) error {
 	return nil
 }
 
-// claude reads a conversation of a Claude.ai export, which is a JSON object that a cursor
-// has walked.
-func claude(raw []byte, into *archive.Conversation) error {
-	*into = archive.Conversation{Kind: Claude, Messages: into.Messages[:0]}
-	messages := head(into, raw, "uuid", "chat_messages")
-	if err := complete(into, messages); err != nil {
-		return err
-	}
-	var nodes []node
-	before := "" // a message that does not name its parent answers the one before
-	for element := range jsontext.Elements(messages) {
-		if len(nodes) == maxMessages {
-			return errTooMany
-		}
-		n := node{message: element, parent: before}
-		var id, parent, created []byte
-		jsontext.Read(element, jsontext.Value("uuid", &id), jsontext.Value("parent_message_uuid", &parent), jsontext.Value("created_at", &created))
-		if n.id, n.time = stringOf(id), timeOf(created); parent != nil {
-			n.parent = stringOf(parent)
-		}
-		before = n.id
-		nodes = append(nodes, n)
-	}
-	places, active := order(nodes, memberText(raw, "current_leaf_message_uuid"))
-	for _, at := range places {
-		appendClaude(into, &nodes[at], active[at])
-	}
-	return nil
+// claudeFile is a file that belongs to a message, and the text that was found in it.
+type claudeFile struct {
+	Name      string `json:"file_name"`
+	Extracted string `json:"extracted_content"`
 }
 
 // appendClaude appends what a message consists of, unless there is no text in it.
 func appendClaude(into *archive.Conversation, n *node, active bool) {
-	var sender, text, content, attachments, files []byte
-	jsontext.Read(n.message,
-		jsontext.Value("sender", &sender), jsontext.Value("text", &text), jsontext.Value("content", &content),
-		jsontext.Value("attachments", &attachments), jsontext.Value("files", &files),
-	)
-	kind, name := kindOf(stringOf(sender))
+	var m struct {
+		Sender      string         `json:"sender"`
+		Text        []byte         `json:"text"`
+		Content     []jsontext.Raw `json:"content"`
+		Attachments []claudeFile   `json:"attachments"`
+		Files       []claudeFile   `json:"files"`
+	}
+	jsontext.Decode(n.Message, &m)
+	kind, name := kindOf(m.Sender)
 	add := func(kind transcript.Kind, name string, text []byte) {
 		if len(text) == 0 {
 			return
@@ -84,35 +96,44 @@ func appendClaude(into *archive.Conversation, n *node, active bool) {
 		into.Messages = append(into.Messages, archive.Message{Native: n.id, Kind: kind, Name: name, Time: n.time, Active: active, Text: text})
 	}
 	before := len(into.Messages)
-	for block := range jsontext.Elements(content) {
+	for _, block := range m.Content {
 		addBlock(block, kind, name, add)
 	}
 	if len(into.Messages) == before { // older exports have the text alone
-		add(kind, name, []byte(stringOf(text)))
+		add(kind, name, m.Text)
 	}
-	for _, list := range [][]byte{attachments, files} {
-		for file := range jsontext.Elements(list) {
-			add(kind, name, fileText(file))
+	for _, file := range slices.Concat(m.Attachments, m.Files) {
+		if file.Name != "" {
+			add(kind, name, chatgptcontent.AppendLine([]byte("[file "+file.Name+"]"), []byte(file.Extracted)))
 		}
 	}
 }
 
 // addBlock adds what a block of the content of a message has to say.
-func addBlock(block []byte, kind transcript.Kind, name string, add func(transcript.Kind, string, []byte)) {
-	switch memberText(block, "type") {
+func addBlock(raw jsontext.Raw, kind transcript.Kind, name string, add func(transcript.Kind, string, []byte)) {
+	var b struct {
+		Type     string       `json:"type"`
+		Text     []byte       `json:"text"`
+		Thinking []byte       `json:"thinking"`
+		Name     string       `json:"name"`
+		Input    jsontext.Raw `json:"input"`
+		Content  jsontext.Raw `json:"content"`
+	}
+	jsontext.Decode(raw, &b)
+	switch b.Type {
 	case "text":
-		add(kind, name, []byte(memberText(block, "text")))
+		add(kind, name, b.Text)
 	case "thinking":
-		add(transcript.KindReasoning, "", []byte(memberText(block, "thinking")))
+		add(transcript.KindReasoning, "", b.Thinking)
 	case "tool_use":
 		w := jsontext.Writer{Indent: true}
-		if input := jsontext.Get(block, "input"); input != nil {
-			add(transcript.KindToolCall, memberText(block, "name"), w.Append(nil, input))
+		if b.Input != nil {
+			add(transcript.KindToolCall, b.Name, w.Append(nil, b.Input))
 		}
 	case "tool_result":
-		add(transcript.KindToolResult, memberText(block, "name"), textsOf(jsontext.Get(block, "content")))
+		add(transcript.KindToolResult, b.Name, textsOf(b.Content))
 	default:
-		add(kind, name, textsOf(block))
+		add(kind, name, textsOf(raw))
 	}
 }
 
@@ -126,18 +147,4 @@ func textsOf(raw []byte) []byte {
 		}
 		return !isText
 	})
-}
-
-// fileText returns the words for a file that belongs to a message, and the text that was
-// found in it.
-func fileText(raw []byte) []byte {
-	name := memberText(raw, "file_name")
-	if name == "" {
-		return nil
-	}
-	text := []byte("[file " + name + "]")
-	if extracted := memberText(raw, "extracted_content"); extracted != "" {
-		text = append(append(text, '\n'), extracted...)
-	}
-	return text
 }

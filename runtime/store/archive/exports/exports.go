@@ -244,7 +244,7 @@ func kindOfValue(raw []byte) string {
 		return ChatGPT
 	case has["chat_messages"]:
 		return Claude
-	case has["agents"] && (has["blocks"] || has["tools"] || has["groups"]), has["messages"] && (has["agent_type"] || has["core_memory"]):
+	case has["agents"] && (has["blocks"] || has["tools"] || has["groups"]):
 		return Letta
 	}
 	return ""
@@ -260,12 +260,16 @@ func (i *importing) value(ctx context.Context, kind string, raw []byte, p Proble
 		i.problem(p)
 		return nil
 	}
-	read, all := chatGPT, [][]byte{raw}
+	read, all := chatGPT, []jsontext.Raw{raw}
 	switch kind {
 	case Claude:
 		read = claude
 	case Letta:
-		read, all = letta, lettaAgents(raw)
+		var file struct {
+			Agents []jsontext.Raw `json:"agents"`
+		}
+		jsontext.Decode(raw, &file)
+		read, all = letta, file.Agents
 	}
 	for _, raw := range all {
 		if err := i.put(ctx, read(raw, &i.conversation), p); err != nil {

@@ -23,7 +23,7 @@ func TestTooLarge(t *testing.T) {
 	const one = "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: "
 	good := conversation("a", "fine").String()
 	nodes := strings.Repeat(`"n":{},`, maxMessages) + `"n":{}`
-	messages := strings.Repeat(`{"text":"x"},`, maxMessages) + `{"text":"x"}`
+	messages := strings.Repeat(`{"text":"x","content":"x"},`, maxMessages) + `{"text":"x","content":"x"}`
 	for name, c := range map[string]struct{ bad, want string }{
 		"nodes of ChatGPT": {`{"id":"x","mapping":{` + nodes + `}}`, "it has more than 200,000 messages"},
 		"of Claude.ai":     {`{"uuid":"x","chat_messages":[` + messages + `]}`, "it has more than 200,000 messages"},

@@ -4,17 +4,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // node is a node of the tree that the messages of a conversation are: who edits a message
 // or has an answer made again begins a branch.
 type node struct {
-	id, parent string
-	children   []byte // JSON, an array of ids of which some may be missing; nil for none
-	message    []byte // JSON; nil for none
-	time       time.Time
+	id       string
+	Parent   string       `json:"parent"`
+	Children []string     `json:"children"` // some of which may be missing
+	Message  jsontext.Raw `json:"message"`
+	time     time.Time
 }
 
 // order returns the nodes in the order in which they are read, each behind its parent, and
@@ -80,15 +80,14 @@ func links(nodes []node) (parent []int, children [][]int) {
 	parent, children = make([]int, len(nodes)), make([][]int, len(nodes))
 	for i := range nodes {
 		parent[i] = -1
-		if p, ok := place[nodes[i].parent]; ok && p != i {
+		if p, ok := place[nodes[i].Parent]; ok && p != i {
 			parent[i] = p
 		}
 	}
 	named := make([][]int, len(nodes)) // the children that a node names and that there are
 	for i := range nodes {
-		for raw := range jsontext.Elements(nodes[i].children) {
-			id, _ := jsontext.Unquote(raw)
-			if c, ok := place[recorded.Unescape(id)]; ok && c != i {
+		for _, id := range nodes[i].Children {
+			if c, ok := place[id]; ok && c != i {
 				named[i] = append(named[i], c)
 				if parent[c] < 0 { // which does not name its parent
 					parent[c] = i

@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -35,9 +34,12 @@ func Parts(raw []byte) (text []byte, ok bool) {
 
 // isPart reports whether a JSON value is a part of a message.
 func isPart(raw []byte) bool {
-	var contentType, text []byte
-	jsontext.Read(raw, jsontext.Text("content_type", &contentType), jsontext.Text("text", &text))
-	return raw[0] == '"' || raw[0] == 'n' || contentType != nil || text != nil // a text, null, or an object
+	var part struct {
+		ContentType []byte `json:"content_type"`
+		Text        []byte `json:"text"`
+	}
+	jsontext.Decode(raw, &part)
+	return raw[0] == '"' || raw[0] == 'n' || part.ContentType != nil || part.Text != nil // a text, null, or an object
 }
 
 // Content returns the text of the content of a message in an export, which is a JSON object that a
@@ -49,7 +51,7 @@ func Content(raw []byte) (text []byte, contentType string) {
 	for m := range jsontext.Members(raw) {
 		switch said, isText := jsontext.Unquote(m.Value); {
 		case isText && jsontext.KeyIs(m.Key, "content_type"):
-			contentType = recorded.Unescape(said)
+			contentType = string(jsontext.Unescape(said))
 		case jsontext.KeyIs(m.Key, "parts") && len(m.Value) > 0 && m.Value[0] == '[':
 			text = appendParts(text, m.Value)
 		case isForPeople(string(m.Key), isText):
@@ -73,10 +75,14 @@ func appendParts(dst, raw []byte) []byte {
 // object returns what stands for a part that is an object: a word for what is no text, its texts,
 // or its content type.
 func object(raw []byte) []byte {
-	var contentType, width, height []byte
-	jsontext.Read(raw, jsontext.Text("content_type", &contentType), jsontext.Value("width", &width), jsontext.Value("height", &height))
-	word := ""
-	switch string(contentType) {
+	var part struct {
+		ContentType string       `json:"content_type"`
+		Width       jsontext.Raw `json:"width"`
+		Height      jsontext.Raw `json:"height"`
+	}
+	jsontext.Decode(raw, &part)
+	word := part.ContentType
+	switch part.ContentType {
 	case "image_asset_pointer":
 		word = "image"
 	case "audio_asset_pointer":
@@ -84,13 +90,12 @@ func object(raw []byte) []byte {
 	case "real_time_user_audio_video_asset_pointer", "video_container_asset_pointer", "video_asset_pointer":
 		word = "video"
 	default:
-		if text := AppendTexts(nil, raw, isForPeople); len(text) > 0 || len(contentType) == 0 {
+		if text := AppendTexts(nil, raw, isForPeople); len(text) > 0 || word == "" {
 			return text
 		}
-		word = recorded.Unescape(contentType)
 	}
-	if isSize(width) && isSize(height) {
-		word += " " + string(width) + "x" + string(height)
+	if isSize(part.Width) && isSize(part.Height) {
+		word += " " + string(part.Width) + "x" + string(part.Height)
 	}
 	return []byte("[" + word + "]")
 }

@@ -6,50 +6,124 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Root is an opened directory of a store, with what is kept of its files. It is closed after use.
+// Root is the opened directory of a store, with what is known of its files. Names in it have
+// slashes. It is closed after use.
 type Root struct {
-	*os.Root
 	*filecache.Book
-	dir *os.File // the same
+	dirs map[string]opened // the directory itself as ".", and those in it that may be links
 }
 
-// OpenRoot opens a directory.
-func OpenRoot(dir string, book *filecache.Book) (*Root, error) {
-	root, err := safefile.OpenDir(dir)
-	if err != nil {
-		return nil, err
+// opened is an opened directory, or why it is none.
+type opened struct {
+	*os.Root
+	dir *os.File // the same
+	err error
+}
+
+// Open opens the directory of the store. What leads out of it is not followed, but for the
+// directories in it that the user may have moved to elsewhere.
+func (s *Store) Open() (*Root, error) {
+	r := &Root{Book: s.Cache, dirs: map[string]opened{}}
+	for _, name := range append([]string{"."}, s.Moved...) {
+		r.dirs[name] = open(filepath.Join(s.Dir, name))
 	}
-	r := &Root{Root: root, Book: book}
-	if r.dir, err = root.Open("."); err != nil {
-		root.Close()
-		return nil, err
+	if err := r.dirs["."].err; err != nil {
+		r.Close()
+		return nil, fmt.Errorf("opening the conversations in %s: %w", s.Dir, err)
 	}
 	return r, nil
+}
+
+func open(dir string) (o opened) {
+	if o.Root, o.err = safefile.OpenDir(dir); o.err == nil {
+		o.dir, o.err = o.Open(".")
+	}
+	return o
 }
 
 // Close saves what was found out.
 func (r *Root) Close() {
 	r.Save()
-	r.dir.Close()
-	r.Root.Close()
+	for _, o := range r.dirs {
+		if o.Root != nil {
+			o.Root.Close()
+		}
+		if o.dir != nil {
+			o.dir.Close()
+		}
+	}
 }
 
-// Stamp returns the stamp of a file.
-func (r *Root) Stamp(name string) (filecache.Stamp, error) { return filecache.At(r.dir, name) }
+// within returns the directory that a name lies in, and its name there.
+func (r *Root) within(name string) (opened, string) {
+	first, rest, _ := strings.Cut(name, "/")
+	o, ok := r.dirs[first]
+	switch {
+	case !ok:
+		return r.dirs["."], name
+	case rest == "":
+		return o, "."
+	}
+	return o, rest
+}
+
+// Stamp returns the stamp of a file; where there is none, nothing is known of it.
+func (r *Root) Stamp(name string) (stamp filecache.Stamp) {
+	o, name := r.within(name)
+	if o.err != nil {
+		return stamp
+	}
+	stamp, err := filecache.At(o.dir, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return filecache.Missing()
+	}
+	return stamp
+}
+
+// Stat returns what the system says of a file.
+func (r *Root) Stat(name string) (fs.FileInfo, error) {
+	o, name := r.within(name)
+	if o.err != nil {
+		return nil, o.err
+	}
+	return o.Stat(name)
+}
+
+// File opens a regular file.
+func (r *Root) File(name string) (*os.File, fs.FileInfo, error) {
+	o, name := r.within(name)
+	if o.err != nil {
+		return nil, nil, o.err
+	}
+	return safefile.OpenIn(o.Root, name)
+}
+
+// ReadFile returns what a small file has.
+func (r *Root) ReadFile(name string, most int64) ([]byte, error) {
+	o, name := r.within(name)
+	if o.err != nil {
+		return nil, o.err
+	}
+	return safefile.ReadIn(o.Root, name, most)
+}
 
 // ReadDir returns what is in a directory, in the order of its names.
 func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
-	all, err := safefile.ReadDirIn(r.Root, name)
+	o, name := r.within(name)
+	if o.err != nil {
+		return nil, o.err
+	}
+	all, err := safefile.ReadDirIn(o.Root, name)
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return all, err
 }
@@ -64,20 +138,20 @@ func (r *Root) IsDir(name string) bool {
 type File struct {
 	Store  *Store
 	ID     transcript.ID
-	Name   string            // in the directory of the store, with slashes
+	Name   string            // in the directory of the store
 	Stamps []filecache.Stamp // of all files that have events of it
 	// Script returns the records of the opened file.
-	Script func(f *os.File, info fs.FileInfo) recorded.Script
+	Script func(f *os.File, info fs.FileInfo) Script
 }
 
-// Open opens a file of the store. The error is a [*store.NotFoundError] where it is gone.
-func (f *File) Open(name string) (*os.File, fs.FileInfo, error) {
-	root, err := safefile.OpenDir(f.Store.Dir)
+// Open opens the file. The error is a [*store.NotFoundError] where it is gone.
+func (f *File) Open() (*os.File, fs.FileInfo, error) {
+	root, err := f.Store.Open()
 	if err != nil {
 		return nil, nil, err
 	}
 	defer root.Close()
-	opened, info, err := safefile.OpenIn(root, name)
+	opened, info, err := root.File(f.Name)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &store.NotFoundError{IDs: []transcript.ID{f.ID}, Place: f.Store.Dir}
 	}
@@ -93,10 +167,10 @@ func (f *File) Version(context.Context) (string, error) {
 
 // Read implements [store.Record].
 func (f *File) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	opened, info, err := f.Open(f.Name)
+	opened, info, err := f.Open()
 	if err != nil {
 		return store.Totals{}, fmt.Errorf("reading the events of %s: %w", f.ID, err)
 	}
 	defer opened.Close()
-	return recorded.Read(ctx, f.ID, f.Script(opened, info), mark, yield)
+	return Read(ctx, f.ID, f.Script(opened, info), mark, yield)
 }

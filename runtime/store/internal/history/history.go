@@ -13,11 +13,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
-	"github.com/convtools/convtools/runtime/trust"
 )
 
 // Store is a store of the sessions of a program. It holds no open files and is safe for
@@ -29,11 +29,13 @@ type Store struct {
 	Project *project.Project
 	Getenv  func(string) string
 	Cache   *filecache.Book
+	// Moved are directories in the place that may be links to elsewhere.
+	Moved []string
 }
 
 // New returns a store of a kind in a directory.
 func New(o store.Options, kind, dir string, parse func(text string) (transcript.ID, error)) Store {
-	return Store{kind, dir, parse, o.Project, o.Env(), o.Cache.Of(kind, dir)}
+	return Store{Kind: kind, Dir: dir, Parse: parse, Project: o.Project, Getenv: o.Env(), Cache: o.Cache.Of(kind, dir)}
 }
 
 // Name implements [store.Store].
@@ -112,7 +114,7 @@ func (i *IDs) Claims(text string) bool {
 // InHome returns a path in the user's home directory, or "" where the environment does not
 // tell where that is.
 func InHome(getenv func(string) string, elem ...string) string {
-	home := trust.Home(getenv)
+	home := config.Home(getenv)
 	if home == "" {
 		return ""
 	}

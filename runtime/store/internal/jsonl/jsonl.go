@@ -40,19 +40,9 @@ func NewLines(file io.ReaderAt, size int64) *Lines {
 	return &Lines{file: file, size: size, chunk: Chunk, maxLine: MaxLine}
 }
 
-// Reader reads lines, as [Lines] does.
-type Reader interface {
-	At(ctx context.Context, offset int64) (line []byte, next int64, err error)
-}
-
-// Each calls do for all lines, with the offset of each and of the next one, until it returns
-// false. A line that is left out as it is too long is nil.
-func Each(ctx context.Context, lines Reader, do func(line []byte, offset, next int64) bool) error {
-	return EachFrom(ctx, lines, 0, do)
-}
-
-// EachFrom is Each for the lines from an offset on.
-func EachFrom(ctx context.Context, lines Reader, offset int64, do func(line []byte, offset, next int64) bool) error {
+// EachFrom calls do for all lines from an offset on, with the offset of each and of the next one,
+// until it returns false. A line that is left out as it is too long is nil.
+func EachFrom(ctx context.Context, lines *Lines, offset int64, do func(line []byte, offset, next int64) bool) error {
 	for {
 		line, next, err := lines.At(ctx, offset)
 		switch {
@@ -182,7 +172,12 @@ func Peek(ctx context.Context, file io.ReaderAt, size int64, head func(line []by
 func peek(ctx context.Context, file io.ReaderAt, size, most int64, head func(line []byte) int64, tail func(line []byte)) (whole bool, err error) {
 	lines := NewLines(file, size)
 	lines.chunk = int(most)
-	end, whole, err := Head(ctx, lines, most, head)
+	end, whole := int64(0), true
+	err = EachFrom(ctx, lines, 0, func(line []byte, _, next int64) bool {
+		end = next
+		whole = next < max(most, head(line))
+		return whole
+	})
 	if whole || err != nil {
 		return whole, err
 	}
@@ -202,16 +197,4 @@ func peek(ctx context.Context, file io.ReaderAt, size, most int64, head func(lin
 		data = data[i+1:]
 	}
 	return start == end, nil
-}
-
-// Head calls do for the lines at the beginning, up to the offset that it returned last or to some bytes.
-// It returns the offset after them, and whether these are all lines.
-func Head(ctx context.Context, lines Reader, least int64, do func(line []byte) (until int64)) (end int64, whole bool, err error) {
-	whole = true
-	err = Each(ctx, lines, func(line []byte, _, next int64) bool {
-		end = next
-		whole = next < max(least, do(line))
-		return whole
-	})
-	return end, whole, err
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/iotest"
 )
 
 // reader is Lines or a Stream.
@@ -39,14 +38,6 @@ func newLines(text string, chunk, maxLine int) *Lines {
 	return l
 }
 
-func newStream(text string, maxLine int) *Stream {
-	s := NewStream(func() (io.ReadCloser, error) {
-		return io.NopCloser(iotest.OneByteReader(strings.NewReader(text))), nil
-	})
-	s.maxLine = maxLine
-	return s
-}
-
 // Lines are those that splitting the whole text gives, whatever the chunks.
 func FuzzLines(f *testing.F) {
 	f.Add("a\nbb\n\nccc\u2028c\r\ntorn", 3)
@@ -58,7 +49,7 @@ func FuzzLines(f *testing.F) {
 		want := strings.Split(text, "\n")
 		want = want[:len(want)-1]
 		for _, most := range []int{1 << 20, 40} {
-			for name, lines := range map[string]reader{"lines": newLines(text, chunk, most), "stream": newStream(text, most)} {
+			for name, lines := range map[string]reader{"lines": newLines(text, chunk, most)} {
 				got, tooLong, err := all(t.Context(), lines)
 				if err != nil {
 					t.Fatal(err)
@@ -94,7 +85,7 @@ func TestAnyOrder(t *testing.T) {
 		offsets, lines = append(offsets, int64(text.Len())), append(lines, line)
 		text.WriteString(line + "\n")
 	}
-	for name, l := range map[string]reader{"lines": newLines(text.String(), 64, 1<<20), "stream": newStream(text.String(), 1<<20)} {
+	for name, l := range map[string]reader{"lines": newLines(text.String(), 64, 1<<20)} {
 		for range 300 {
 			n := r.IntN(len(lines))
 			line, next, err := l.At(t.Context(), offsets[n])
@@ -124,8 +115,7 @@ func TestMemory(t *testing.T) {
 	t.Parallel()
 	text := "a\n" + strings.Repeat("x", 3<<20) + "\n" + strings.Repeat("b\n", 1<<20)
 	lines := NewLines(strings.NewReader(text), int64(len(text)))
-	stream := NewStream(func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil })
-	for name, l := range map[string]reader{"lines": lines, "stream": stream} {
+	for name, l := range map[string]reader{"lines": lines} {
 		if _, _, err := all(t.Context(), l); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +125,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: with a context that is done: %v", name, err)
 		}
 	}
-	if held := max(cap(lines.buffer), cap(stream.line)); held > 4*Chunk {
+	if held := cap(lines.buffer); held > 4*Chunk {
 		t.Errorf("%d bytes are held at the end", held)
 	}
 }

@@ -5,29 +5,23 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/recorded"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // record is where a conversation is recorded. It implements [store.Record].
 type record struct {
-	database    *database
-	id          transcript.ID
-	key         any
-	version     string
-	stamp       string        // of the database in which first and last were found
-	first, last sql.NullInt64 // places of messages
+	database *database
+	id       transcript.ID
+	key      any
+	version  string
 }
 
 // Version implements [store.Record]: it is that of when the conversation was listed.
 func (r *record) Version(context.Context) (string, error) { return r.version, nil }
-
-// errStopped ends reading where nobody wants more.
-var errStopped = errors.New("no more is read")
 
 // Read implements [store.Record]. Where the owner of the database changes it meanwhile, the messages
 // that follow are read of what it has then.
@@ -37,42 +31,27 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 	}
 	r.database.Retain()
 	defer r.database.Release()
-	m := messages{Teller: recorded.Teller{Yield: yield}}
+	m := messages{Teller: history.Teller{Yield: yield}}
 	read := 0
 	err := r.database.Do(ctx, func(db *DB) error {
 		query := db.Messages
 		if read > 0 {
 			query += fmt.Sprintf(" LIMIT -1 OFFSET %d", read)
 		}
-		return db.each(ctx, func(rows *sql.Rows) error {
+		return db.Each(ctx, func(rows *sql.Rows) error {
 			read++
 			return m.tell(db, rows)
-		}, query, r.args(db)...)
+		}, query, r.key)
 	})
-	switch {
-	case err == errStopped:
-		err = nil
-	case errors.Is(err, sqlitefile.ErrCorrupt):
+	if errors.Is(err, sqlitefile.ErrCorrupt) {
 		err = &store.DamageError{Err: err}
 	}
 	return m.End(r.id, err)
 }
 
-// args are those of the query for messages. The places of messages are those of the database
-// that was listed.
-func (r *record) args(db *DB) []any {
-	switch {
-	case !db.IsRanged:
-		return []any{r.key}
-	case r.stamp != db.Stamp || !r.first.Valid:
-		return []any{r.key, math.MinInt64, math.MaxInt64}
-	}
-	return []any{r.key, r.first, r.last}
-}
-
 // messages tells the messages of a conversation.
 type messages struct {
-	recorded.Teller
+	history.Teller
 	begun bool // the turn has a message of the user
 }
 
@@ -85,7 +64,7 @@ func (m *messages) tell(db *DB, rows *sql.Rows) error {
 	if err := rows.Scan(&role, &name, &at, &size, &content); err != nil {
 		return err
 	}
-	if size > MaxMessage || content == nil && size > 0 { // the second where less is read
+	if size > MaxMessage {
 		m.Totals.Skipped++
 		m.Totals.TooLarge++
 		return nil
@@ -101,8 +80,5 @@ func (m *messages) tell(db *DB, rows *sql.Rows) error {
 	}
 	m.Totals.Turns = max(m.Totals.Turns, 1)
 	x.Turn = m.Totals.Turns
-	if !m.TellEvent(x) {
-		return errStopped
-	}
-	return nil
+	return m.Tell(x)
 }

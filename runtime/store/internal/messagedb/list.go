@@ -34,7 +34,7 @@ func (d *database) collect(ctx context.Context, query func(*DB) string, args ...
 	err := d.Do(ctx, func(db *DB) error {
 		found = nil
 		held := 0
-		return db.each(ctx, func(rows *sql.Rows) error {
+		return db.Each(ctx, func(rows *sql.Rows) error {
 			c, err := d.scan(db, rows)
 			if err != nil {
 				return err
@@ -52,15 +52,11 @@ func (d *database) collect(ctx context.Context, query func(*DB) string, args ...
 
 // scan returns the conversation of a row.
 func (d *database) scan(db *DB, rows *sql.Rows) (c store.Conversation, err error) {
-	r := &record{database: d, stamp: db.Stamp}
+	r := &record{database: d}
 	var title, version, native sql.NullString
 	var created, updated, last any
 	var order sql.NullInt64
-	columns := []any{&r.key, &title, &created, &updated, &c.Archived, &version, &last, &order, &native}
-	if names, _ := rows.Columns(); len(names) > len(columns) {
-		columns = append(columns, &r.first, &r.last)
-	}
-	if err := rows.Scan(columns...); err != nil {
+	if err := rows.Scan(&r.key, &title, &created, &updated, &c.Archived, &version, &last, &order, &native); err != nil {
 		return c, err
 	}
 	name := ""

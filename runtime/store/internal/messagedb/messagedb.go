@@ -21,7 +21,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -48,47 +47,38 @@ type Database struct {
 // ErrAbsent is the error for a database that there is none of.
 var ErrAbsent = errors.New("there is no such database")
 
+// Queries is an opened database.
+type Queries interface {
+	// Each calls row for each row of the result of a query, until that returns an error.
+	Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error
+	Close() error
+}
+
 // DB is an opened database, and how it is read. Times in it are seconds since 1970, as numbers
 // or as text, or ISO 8601.
 type DB struct {
-	*sql.DB
+	Queries
 	// Conversations is the query for conversations: their key, title, time of creation,
 	// time of the last change, whether they are archived, a text that changes when
 	// anything of it has changed, or NULL, time of the last message or NULL, its place in
-	// the database, the id that it was recorded with, or NULL where that is the key, and, where
-	// IsRanged is set, the places of the first and the last message.
+	// the database, and the id that it was recorded with, or NULL where that is the key.
 	Conversations string
-	// Conversation is the same for those with the key ?1, without places of messages.
+	// Conversation is the same for those with the key ?1.
 	Conversation string
 	// Messages is the query for the messages of the conversation with the key ?1, in
 	// order: role, name, time, size of the content in bytes, and the content, which is
-	// NULL where the size is over [MaxMessage], or over another bound.
+	// NULL where the size is over [MaxMessage].
 	Messages string
-	// IsRanged is set where Messages has ?2 and ?3, between which the places of the messages
-	// are.
-	IsRanged bool
 	// Read reads a message: its kind, name and text.
 	Read func(role, name, content []byte) (kind transcript.Kind, called string, text []byte)
 	// Stamp is the text that changes with anything in the database, for conversations of
 	// which it has none.
 	Stamp string
-	// Failure returns what an error of the database is for who reads it; nil where that is the
-	// error.
-	Failure func(context.Context, error) error
 }
 
 // MaxMessage is the largest content of a message that is read, in bytes. A larger one is
 // left out.
 const MaxMessage = 64 << 20
-
-// each calls row for each row of a query.
-func (db *DB) each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
-	err := sqlitefile.Each(ctx, db.DB, row, query, args...)
-	if db.Failure != nil {
-		err = db.Failure(ctx, err)
-	}
-	return err
-}
 
 // IsURL reports whether a text that names a database is the URL of one on a server of
 // PostgreSQL.

@@ -281,7 +281,7 @@ func pairs(t *testing.T, dir string) int {
 			return err
 		}
 		defer db.Close()
-		return sqlitefile.Each(t.Context(), db.DB, func(rows *sql.Rows) error {
+		return db.Each(t.Context(), func(rows *sql.Rows) error {
 			var n int
 			var s string
 			err := rows.Scan(&n, &s)

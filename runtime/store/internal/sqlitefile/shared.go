@@ -2,7 +2,6 @@ package sqlitefile
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"sync"
 	"time"
@@ -35,9 +34,14 @@ type Shared[D interface{ Close() error }] struct {
 
 	mu     sync.Mutex
 	users  int
-	opened int // times
-	isOpen bool
-	db     D
+	latest *opening[D] // nil where it is not open
+}
+
+// opening is a database as it was opened once.
+type opening[D interface{ Close() error }] struct {
+	db    D
+	using int
+	over  bool // it is closed once nobody is using it
 }
 
 // Retain adds a user.
@@ -51,15 +55,9 @@ func (s *Shared[D]) Retain() {
 func (s *Shared[D]) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.users--; s.users <= 0 {
-		s.close()
-	}
-}
-
-func (s *Shared[D]) close() {
-	if s.isOpen {
-		s.isOpen = false
-		s.db.Close()
+	if s.users--; s.users <= 0 && s.latest != nil {
+		s.latest.using++
+		s.done(s.latest, true)
 	}
 }
 
@@ -67,46 +65,40 @@ func (s *Shared[D]) close() {
 // changed it meanwhile.
 func (s *Shared[D]) Do(ctx context.Context, do func(D) error) error {
 	return Retry(ctx, func() error {
-		db, opened, err := s.get(ctx)
+		o, err := s.use(ctx)
 		if err != nil {
 			return err
 		}
-		if err = do(db); errors.Is(err, ErrChanged) {
-			s.mu.Lock()
-			if s.opened == opened {
-				s.close()
-			}
-			s.mu.Unlock()
-		}
+		err = do(o.db)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.done(o, errors.Is(err, ErrChanged))
 		return err
 	})
 }
 
-// get returns the database, and the number of times that it was opened.
-func (s *Shared[D]) get(ctx context.Context) (db D, opened int, err error) {
+// use returns the database, opened.
+func (s *Shared[D]) use(ctx context.Context) (*opening[D], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.isOpen {
-		if s.db, err = s.Open(ctx); err != nil {
-			return db, 0, err
+	if s.latest == nil {
+		db, err := s.Open(ctx)
+		if err != nil {
+			return nil, err
 		}
-		s.isOpen = true
-		s.opened++
+		s.latest = &opening[D]{db: db}
 	}
-	return s.db, s.opened, nil
+	s.latest.using++
+	return s.latest, nil
 }
 
-// Each calls row for each row of the result of a query, until that returns an error.
-func Each(ctx context.Context, db *sql.DB, row func(*sql.Rows) error, query string, args ...any) error {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
+// done ends a use. over is set where nobody is to use it any more.
+func (s *Shared[D]) done(o *opening[D], over bool) {
+	o.using--
+	if o.over = o.over || over; o.over && s.latest == o {
+		s.latest = nil
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := row(rows); err != nil {
-			return err
-		}
+	if o.over && o.using == 0 {
+		o.db.Close()
 	}
-	return rows.Err()
 }

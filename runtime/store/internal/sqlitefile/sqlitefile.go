@@ -6,38 +6,35 @@
 // with [ErrChanged], and the caller opens it again. One with a write-ahead log, or with the
 // journal of a transaction that has not ended, is copied with that into a directory of this
 // process, where SQLite puts both together.
+//
+// Views and generated columns are programs of whoever wrote the database. Who uses this package
+// reads plain tables alone.
 package sqlitefile
 
 import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 	"modernc.org/sqlite/vfs"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// DB is a database as it was when it was opened. What SQLite does with it is bounded, as
-// [work] has it. It is safe for concurrent use, and closed while its rows are read, these are
-// still there.
+// DB is a database as it was when it was opened. It is safe for concurrent use.
 type DB struct {
 	*sql.DB
 	// Stamp is another text where the database has changed, or is another one.
 	Stamp string
 
-	file     *file
-	vfs      *vfs.FS
-	users    atomic.Int64 // connections, and one for being open
-	left     atomic.Int64 // nanoseconds that SQLite may still work
-	rows     int          // that a query has at the most
-	spent    atomic.Pointer[error]
-	computed bool
+	file *file
+	vfs  *vfs.FS
 }
 
 // OpenPath opens the database of a path, which may be a link: its write-ahead log is
@@ -83,9 +80,7 @@ func Open(ctx context.Context, root *os.Root, name string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{Stamp: stamp, file: f, rows: maxRows}
-	db.users.Store(1)
-	db.left.Store(int64(min(leastTime+time.Duration(f.info.Size())*timePerByte, mostTime)))
+	db := &DB{Stamp: stamp, file: f}
 	if err := db.connect(ctx); err != nil {
 		db.Close()
 		return nil, err
@@ -102,38 +97,88 @@ func (db *DB) connect(ctx context.Context) error {
 	// Nothing recorded may make it do what a query does not ask for, or hold more than
 	// the query needs.
 	const options = "&mode=ro&immutable=1&_pragma=trusted_schema(0)&_pragma=mmap_size(0)&_pragma=temp_store(2)"
-	inner, err := sqlite.NewConnector("file:" + fileName + "?vfs=" + name + options)
-	if err != nil {
+	if db.DB, err = sql.Open("sqlite", "file:"+fileName+"?vfs="+name+options); err != nil {
 		return err
 	}
-	db.DB = sql.OpenDB(connector{inner, db})
-	var one int
-	err = db.QueryRowContext(ctx, "SELECT 1 FROM sqlite_schema LIMIT 1").Scan(&one)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	return err
+	return db.Each(ctx, func(*sql.Rows) error { return nil }, "SELECT 1 FROM sqlite_schema LIMIT 1")
 }
 
-// Close closes the database.
+// Close closes the database, which nobody is reading.
 func (db *DB) Close() error {
 	var err error
 	if db.DB != nil {
 		err = db.DB.Close()
 	}
-	db.release()
-	return err
-}
-
-// release takes a user away. What the database holds is closed after the last one.
-func (db *DB) release() {
-	if db.users.Add(-1) > 0 {
-		return
-	}
 	if db.vfs != nil {
 		db.vfs.Close()
 	}
 	db.file.close()
+	return err
+}
+
+// Each calls row for each row of the result of a query, until that returns an error. What has to be
+// done before the first row, as for sorting, ends when it takes longer than the size of the
+// database explains.
+func (db *DB) Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
+	const least, perByte, most = 5 * time.Second, time.Microsecond, 10 * time.Minute
+	bounded, cancel := context.WithCancel(ctx)
+	defer cancel()
+	slow := time.AfterFunc(min(least+time.Duration(db.file.info.Size())*perByte, most), cancel)
+	defer slow.Stop()
+	err := Each(bounded, db.DB, func(rows *sql.Rows) error {
+		slow.Stop()
+		return row(rows)
+	}, query, args...)
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		return ErrSlow
+	}
+	return db.Failure(ctx, err)
+}
+
+// Each is [DB.Each] of any database.
+func Each(ctx context.Context, db *sql.DB, row func(*sql.Rows) error, query string, args ...any) error {
+	const most = 1_000_000
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for n := 0; rows.Next(); n++ {
+		if n == most {
+			return ErrTooMuch
+		}
+		if err := row(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Failure returns why SQLite failed.
+func (db *DB) Failure(ctx context.Context, err error) error {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && db.file.changed.Load():
+		return ErrChanged
+	}
+	return described(err)
+}
+
+// described returns the error for a file that is damaged, or no database,
+// https://www.sqlite.org/rescode.html.
+func described(err error) error {
+	var code *sqlite.Error
+	if !errors.As(err, &code) {
+		return err
+	}
+	switch code.Code() & 0xff {
+	case lib.SQLITE_NOTADB:
+		return ErrNotDatabase
+	case lib.SQLITE_CORRUPT:
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return err
 }
 
 // Errors about a database that name nothing in it.
@@ -147,12 +192,10 @@ var (
 	ErrNotDatabase error = stateError("it is no SQLite database")
 	// ErrCorrupt is wrapped by the error for a damaged database.
 	ErrCorrupt error = stateError("it is damaged")
-	// ErrSlow is the error where reading takes too long. All that follow have it too.
+	// ErrSlow is the error where reading takes too long.
 	ErrSlow error = stateError("reading it takes longer than its size explains")
-	// ErrTooMuch is the error for too many rows, or too much to sort.
+	// ErrTooMuch is the error for too many rows.
 	ErrTooMuch error = stateError("it has more rows than are read")
-	// ErrTooLarge is the error for a value that is too large.
-	ErrTooLarge error = stateError("it has a value that is larger than what is read")
 )
 
 // stateError is an error about a database.

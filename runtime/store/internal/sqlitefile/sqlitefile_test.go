@@ -96,7 +96,7 @@ const all = "SELECT n, s FROM t ORDER BY n"
 func rows(t *testing.T, db *sqlitefile.DB, query string) (string, error) {
 	t.Helper()
 	var b strings.Builder
-	err := sqlitefile.Each(t.Context(), db.DB, func(rows *sql.Rows) error {
+	err := db.Each(t.Context(), func(rows *sql.Rows) error {
 		var n int
 		var s string
 		err := rows.Scan(&n, &s)
@@ -209,7 +209,7 @@ func TestLogOverDatabase(t *testing.T) {
 		}
 		want[n] = s
 	}
-	err = sqlitefile.Each(t.Context(), o.open().DB, func(rows *sql.Rows) error {
+	err = o.open().Each(t.Context(), func(rows *sql.Rows) error {
 		var n int
 		var s string
 		err := rows.Scan(&n, &s)
@@ -244,7 +244,7 @@ func TestChanged(t *testing.T) {
 			db := o.open()
 			o.exec(test.change...)
 			read := 0
-			err := sqlitefile.Each(t.Context(), db.DB, func(rows *sql.Rows) error {
+			err := db.Each(t.Context(), func(rows *sql.Rows) error {
 				var n int
 				var s string
 				if err := rows.Scan(&n, &s); err != nil {

@@ -43,13 +43,8 @@ func benchmarkScan(b *testing.B, data []byte) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		s := events.NewScanner(data)
-		n := 0
-		for s.Next() {
-			n++
-		}
-		if s.Err() != nil || n == 0 {
-			b.Fatal(s.Err(), n)
+		if n := count(data); n.Uncounted != nil || n.Events == 0 {
+			b.Fatal(n)
 		}
 	}
 }
@@ -57,17 +52,6 @@ func benchmarkScan(b *testing.B, data []byte) {
 func BenchmarkScanner(b *testing.B) {
 	b.Run("base64", func(b *testing.B) { benchmarkScan(b, base64Heavy(8<<20)) })
 	b.Run("chat", func(b *testing.B) { benchmarkScan(b, chatHeavy(8<<20)) })
-}
-
-func BenchmarkCount(b *testing.B) {
-	data := base64Heavy(8 << 20)
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if n := count(data); n.Uncounted != nil || n.Events == 0 {
-			b.Fatal(n)
-		}
-	}
 }
 
 func BenchmarkDecode(b *testing.B) {
@@ -79,11 +63,9 @@ func BenchmarkDecode(b *testing.B) {
 			b.SetBytes(int64(len(bench.data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				s := events.NewScanner(bench.data)
-				for s.Next() {
-					if s.Event().Decode().Object == nil {
-						b.Fatal("no object")
-					}
+				_, err := events.Scan(bench.data, func(e *events.Event) bool { return e.Decode().Object != nil })
+				if err != nil {
+					b.Fatal(err)
 				}
 			}
 		})

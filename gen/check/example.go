@@ -1,0 +1,133 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/convtools/convtools/gen/ir"
+	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/gen/table"
+	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/contract"
+)
+
+// example writes an example's arguments in the order the parameters have.
+func example(t *ir.Tool, e *spec.Example) string {
+	given := e.Arguments.Value
+	order := slices.DeleteFunc(paramNames(t), func(name string) bool { _, ok := given[name]; return !ok })
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(order, name) {
+			order = append(order, name)
+		}
+	}
+	var members []string
+	for _, name := range order {
+		members = append(members, ir.JSON(name)+": "+ir.JSON(plain(given[name])))
+	}
+	return "{" + strings.Join(members, ", ") + "}"
+}
+
+// plain turns a value of TOML into one that JSON has: dates, and numbers that are none,
+// are text.
+func plain(v any) any {
+	switch v := v.(type) {
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = plain(v[i])
+		}
+		return out
+	case []map[string]any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = plain(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, value := range v {
+			out[name] = plain(value)
+		}
+		return out
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Sprint(v)
+		}
+		return v
+	case bool, string, int64:
+		return v
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// judgeExamples holds examples against what calls are held against.
+func (c *checker) judgeExamples(t *ir.Tool, s *spec.Tool) {
+	judge := table.Arguments(t)
+	for i := range s.Examples {
+		arguments := s.Examples[i].Arguments
+		if !arguments.Set {
+			continue
+		}
+		for _, p := range refusals(judge, t.Examples[i].Arguments) {
+			at := inside(arguments.At, p.Path)
+			span, name := at.Span(), firstName(p.Path)
+			if p.Code == contract.CodeUnknown {
+				span = at.KeySpan()
+			}
+			absent := p.Path == name && (p.Code == contract.CodeUnknown || p.Code == contract.CodeMissing)
+			switch {
+			case absent && p.Code == contract.CodeUnknown && s.At.Key("parameters").Doubtful():
+			case p.Relation, absent, !c.unsound[name]:
+				c.reportAt(at, span, "CT024", "this example is not accepted: "+p.Message, "")
+			}
+		}
+	}
+}
+
+// judgeDefault holds the default of a parameter or a member against itself.
+func (c *checker) judgeDefault(s *spec.Param, p ir.Param) {
+	judge := table.Arguments(&ir.Tool{Params: []ir.Param{p}})
+	for _, problem := range refusals(judge, ir.JSON(map[string]any{p.Name: p.Default})) {
+		at := inside(s.Default.At, strings.TrimPrefix(problem.Path, p.Name))
+		c.report(at, "CT008", "the default is not accepted: "+problem.Message, "")
+	}
+}
+
+// refusals is what a call with the arguments would be refused for. Messages are without
+// a full stop.
+func refusals(judge *contract.Tool, arguments string) []contract.Problem {
+	object, _, err := coerce.DecodeObject([]byte(arguments))
+	if err != nil {
+		return []contract.Problem{{Message: err.Error()}}
+	}
+	problems := coerce.Problems(judge, object)
+	for i := range problems {
+		problems[i].Message = strings.TrimSuffix(problems[i].Message, ".")
+	}
+	return problems
+}
+
+// firstName is the parameter that a path such as items[1].text begins with.
+func firstName(path string) string {
+	if end := strings.IndexAny(path, "[."); end >= 0 {
+		return path[:end]
+	}
+	return path
+}
+
+// inside is the place that a path leads to.
+func inside(at spec.Place, path string) spec.Place {
+	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune("[].", r) }) {
+		if i, err := strconv.Atoi(step); err == nil {
+			at = at.Elem(i)
+		} else {
+			at = at.Key(step)
+		}
+	}
+	return at
+}

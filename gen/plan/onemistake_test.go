@@ -1,0 +1,113 @@
+package plan_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/convtools/convtools/gen/plan"
+)
+
+// One mistake gives one error, and two give two: a key that is misspelt, and a value that has
+// another type, anywhere in specs that have one other mistake. What follows from either is
+// not told.
+func TestOneMistakeIsOneError(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{positiveDir, positiveDir + "/../shapes"} {
+		project := fstest.MapFS{}
+		files := os.DirFS(dir)
+		err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".toml") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "generated") {
+				return err
+			}
+			data, err := fs.ReadFile(files, name)
+			project[name] = &fstest.MapFile{Data: data}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tried := 0
+		for name, file := range project {
+			var document map[string]any
+			if err := toml.Unmarshal(file.Data, &document); err != nil {
+				t.Fatal(err)
+			}
+			want := 1
+			if name != "tools.toml" {
+				want = 2
+				document["aliases"] = []map[string]any{{"name": "Not a name", "until": "2099-01-01"}}
+			}
+			judge := func(what string) {
+				t.Helper()
+				var b bytes.Buffer
+				if err := toml.NewEncoder(&b).Encode(document); err != nil {
+					return // the library does not write an array of many types
+				}
+				wrong := fstest.MapFS{}
+				for other, file := range project {
+					wrong[other] = file
+				}
+				wrong[name] = &fstest.MapFile{Data: b.Bytes()}
+				result, err := plan.Generate(wrong)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tried++
+				if len(result.Diags) != want {
+					t.Errorf("%s: %s: %d errors:\n%v", name, what, len(result.Diags), result.Diags.Sorted())
+				}
+			}
+			mistakes(document, "", judge)
+		}
+		t.Logf("%s: %d mistakes", dir, tried)
+	}
+}
+
+// mistakes makes every mistake in a table, and unmakes it once it was judged.
+func mistakes(table map[string]any, path string, judge func(what string)) {
+	var keys []string
+	for key := range table {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if key == "aliases" {
+			continue
+		}
+		value := table[key]
+		if !free(path) {
+			delete(table, key)
+			table[key+"x"] = value
+			judge(path + key + " misspelt")
+			delete(table, key+"x")
+		}
+		table[key] = time.Date(1979, 5, 27, 0, 0, 0, 0, time.UTC)
+		judge(path + key + " is a date")
+		table[key] = value
+		switch value := value.(type) {
+		case map[string]any:
+			if key != "arguments" {
+				mistakes(value, path+key+".", judge)
+			}
+		case []map[string]any:
+			for _, one := range value {
+				mistakes(one, path+key+"[].", judge)
+			}
+		}
+	}
+}
+
+// free reports whether the names in the table at a path are free.
+func free(path string) bool {
+	return slices.ContainsFunc([]string{"parameters.", "members.", "variants.", "fields.", "cli.", "env."}, func(table string) bool {
+		return path == table || strings.HasSuffix(path, "."+table)
+	})
+}

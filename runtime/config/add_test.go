@@ -1,0 +1,58 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/convtools/convtools/runtime/config"
+)
+
+func TestAddDirectory(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ before, after string }{
+		"an empty file":        {"", "[stores.directories]\njp = [\"/w\"]\n"},
+		"another table":        {"[trust]\ndirectories = [\"/x\"] # mine", "[trust]\ndirectories = [\"/x\"] # mine\n\n[stores.directories]\njp = [\"/w\"]\n"},
+		"stores":               {"[stores]\noff = [\"codex\"]\n", "[stores]\ndirectories.jp = [\"/w\"]\noff = [\"codex\"]\n"},
+		"dotted keys":          {"[stores]\ndirectories.codex = [\"/c\"]\n", "[stores]\ndirectories.jp = [\"/w\"]\ndirectories.codex = [\"/c\"]\n"},
+		"directories":          {"[stores.directories] # more\ncodex = [\"/c\"]\n", "[stores.directories] # more\njp = [\"/w\"]\ncodex = [\"/c\"]\n"},
+		"one there":            {"[stores.directories]\njp = [\"/a\"]\n", "[stores.directories]\njp = [\"/a\", \"/w\"]\n"},
+		"one there, dotted":    {"[stores]\ndirectories.jp = [\"/a\"] # one\n", "[stores]\ndirectories.jp = [\"/a\", \"/w\"] # one\n"},
+		"a comma at the end":   {"[stores.directories]\njp = [\n  \"/a\",\n]\n", "[stores.directories]\njp = [\n  \"/a\",\n\"/w\"]\n"},
+		"none there":           {"[stores.directories]\njp = []\n", "[stores.directories]\njp = [\"/w\"]\n"},
+		"there already":        {"[stores.directories]\njp = [\"/w/\"]\n", ""},
+		"in an inline table":   {"stores = {off = []}\n", "add \"/w\" to directories.jp in [stores]"},
+		"what is no TOML":      {"[stores", "expected"},
+		"a wrong kind of jp":   {"[stores.directories]\njp = \"/a\"\n", "add \"/w\" to directories.jp in [stores]"},
+		"an array that is not": {"[stores]\ndirectories = 1\n", "add \"/w\" to directories.jp in [stores]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newLab(t)
+			u.setting(c.before)
+			path := filepath.Join(u.home, ".config", "convtools", "convtools.toml")
+			_, added, err := config.AddDirectory(u.getenv, "jp", filepath.FromSlash("/w"))
+			now, readErr := os.ReadFile(path)
+			if readErr != nil {
+				t.Fatal(readErr)
+			}
+			var wrong *config.Error
+			if errors.As(err, &wrong) {
+				if !strings.Contains(err.Error(), c.after) || string(now) != c.before {
+					t.Errorf("%v; %s", err, now)
+				}
+				return
+			}
+			if c.after == "" {
+				c.after = c.before
+			}
+			if diff := cmp.Diff(c.after, string(now)); diff != "" || err != nil || added != (c.after != c.before) {
+				t.Errorf("%s %v %v", diff, added, err)
+			}
+		})
+	}
+}

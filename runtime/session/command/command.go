@@ -1,0 +1,148 @@
+// Package sessioncli is the command line for people who talk to models: convtools query, chat and session.
+//
+// It prints what happens in a session and passes on what a person says. It must never decide what happens there.
+package command
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/engine"
+	"github.com/convtools/convtools/runtime/session/log"
+	"github.com/convtools/convtools/runtime/session/tools"
+	"github.com/convtools/convtools/runtime/sessionconfig"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// commands are the commands of one host.
+type commands struct {
+	host *toolset.Host
+	// others are the families whose tools conversations may call.
+	others []toolset.Family
+}
+
+// Commands returns convtools query, chat and session. others are the families whose tools conversations may call.
+func Commands(host *toolset.Host, others ...toolset.Family) []*cobra.Command {
+	c := &commands{host: host, others: others}
+	return []*cobra.Command{c.query(), c.chat(), c.session()}
+}
+
+// open returns what sessions have here.
+func (c *commands) open() (*tools.Sessions, error) {
+	registry, err := toolset.NewRegistry(c.others...)
+	if err != nil {
+		return nil, err
+	}
+	s, err := tools.Open(tools.Options{
+		Host: c.host, Registry: registry,
+		Warn: func(sentence string) { cli.Warn(c.host.Stderr, "%s", sentence) },
+	})
+	if err != nil {
+		return nil, failure(err)
+	}
+	for _, warning := range (conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}).Warnings() {
+		c.host.WarnOnce(warning)
+	}
+	return s, nil
+}
+
+// learning is the flag with which a person has more learned, and the family that has it. Where there is none, its Set is
+// nil.
+func (c *commands) learning() (toolset.Flag, toolset.Family) {
+	for _, f := range c.others {
+		for _, flag := range f.Flags {
+			if flag.Name == "knowledge" {
+				return flag, f
+			}
+		}
+	}
+	return toolset.Flag{}, toolset.Family{}
+}
+
+// learn has the tools know what was learned when a conversation began.
+func (c *commands) learn(settings tools.Settings) {
+	flag, _ := c.learning()
+	if flag.Set == nil || len(settings.Knowledge) == 0 {
+		return
+	}
+	var problem error
+	for _, pattern := range settings.Knowledge {
+		problem = errors.Join(problem, flag.Set(pattern))
+	}
+	if problem = errors.Join(problem, flag.Check()); problem != nil {
+		cli.Warn(c.host.Stderr, "what was learned with --knowledge cannot be found any more: %v", problem)
+	}
+}
+
+// failure is an error with what a person can do about it.
+func failure(err error) error {
+	var none *sessionconfig.NoModelError
+	var busy *log.BusyError
+	var missing *log.NotFoundError
+	switch {
+	case errors.As(err, &none) && len(none.Known) == 0:
+		return cli.Hint(err, `a model that needs no network: [model.NAME] with api = "scripted" and script = "file.toml"`)
+	case errors.As(err, &busy):
+		return cli.Hint(err, "wait for it to end, or stop it")
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG):
+		return cli.Hint(err, "make room; convtools session resume goes on from what the log has")
+	case errors.As(err, &missing):
+		return cli.Hint(err, "convtools session ls lists sessions")
+	}
+	return err
+}
+
+// stopTime is how long a session may take to stop.
+const stopTime = 30 * time.Second
+
+// stoppable has the next signal end the process at once when ctx is done: a person who asks again does not want to
+// wait. The log is fit to go on with at any time.
+func stoppable(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
+}
+
+// interrupt stops all that runs and waits in a session, and leaves its conversations fit to go on with.
+func interrupt(ctx context.Context, e *tools.Session) error {
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	defer cancel()
+	var late *session.InputError // it has ended by itself, or is being stopped
+	for _, waiting := range e.State().Queue() {
+		if err := e.Interrupt(stop, session.Interrupt{Chain: true, Submission: waiting.ID}); err != nil && !errors.As(err, &late) {
+			return err
+		}
+	}
+	if err := e.Interrupt(stop, session.Interrupt{Chain: true}); err != nil && !errors.As(err, &late) {
+		return err
+	}
+	return e.Wait(stop)
+}
+
+// ask submits what a person says and waits for the answer. When ctx is done it interrupts the session.
+func ask(ctx context.Context, e *tools.Session, in session.Submit) (session.Result, error) {
+	turn, err := e.Submit(ctx, in)
+	if err != nil {
+		return session.Result{}, err
+	}
+	return follow(ctx, e, turn)
+}
+
+// follow waits for the answer to a submission. When ctx is done it interrupts the session.
+func follow(ctx context.Context, e *tools.Session, turn *engine.Turn) (session.Result, error) {
+	result, err := turn.Wait(ctx)
+	if ctx.Err() == nil || err == nil {
+		return result, err
+	}
+	if err := interrupt(ctx, e); err != nil {
+		return session.Result{}, err
+	}
+	return turn.Wait(context.WithoutCancel(ctx))
+}

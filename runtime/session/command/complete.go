@@ -1,0 +1,57 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/session/log"
+	"github.com/convtools/convtools/runtime/session/tools"
+	"github.com/convtools/convtools/runtime/sessionconfig"
+)
+
+// completeID completes the id of a session, the one used last first, with its title.
+func (c *commands) completeID(_ *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	dir, err := tools.LogDir(c.host.Getenv)
+	if err != nil || len(args) > 0 {
+		return nil, directive
+	}
+	all, _ := log.List(dir) // whoever completes sees no errors
+	const most = 20
+	var found []cobra.Completion
+	for _, info := range all {
+		if !strings.HasPrefix(info.Session, strings.ToLower(word)) {
+			continue
+		}
+		summary, err := log.Summarize(dir, info.Session)
+		if err != nil {
+			continue
+		}
+		if found = append(found, cobra.CompletionWithDesc(info.Session, text.Cell(titleOf(summary)))); len(found) == most {
+			break
+		}
+	}
+	return found, directive
+}
+
+// completeModel completes the name of a model.
+func (c *commands) completeModel(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	config, _ := sessionconfig.Load(c.host.Dir, c.host.Getenv) // as in completeID
+	var found []cobra.Completion
+	for _, m := range config.Models {
+		if strings.HasPrefix(m.Name, word) {
+			found = append(found, m.Name)
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// titleOf returns what a person knows a session by: its title, or the beginning of what was said first.
+func titleOf(s log.Summary) string {
+	if s.Context.Title != "" {
+		return s.Context.Title
+	}
+	return tools.FirstLine(s.Input)
+}

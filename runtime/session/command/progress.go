@@ -1,0 +1,146 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/log"
+	"github.com/convtools/convtools/runtime/session/tools"
+)
+
+// progress writes what happens in a session for people, a line each. Conversations have numbers in the order in which
+// they were begun, and the first one is the root.
+type progress struct {
+	out   io.Writer
+	names map[string]string
+	// streamed is the conversation whose messages are shown elsewhere; empty for none.
+	streamed string
+	// before is called before a line. It may be nil.
+	before func()
+}
+
+func newProgress(out io.Writer) *progress { return &progress{out: out, names: map[string]string{}} }
+
+// introduce has the conversations named that a session has already, so that each keeps its number. Where there is no
+// session with the id, whoever opens it says so.
+func (c *commands) introduce(ctx context.Context, sessions *tools.Sessions, id string, to *progress) {
+	if id == "" {
+		return
+	}
+	at, err := c.locate(ctx, sessions, id)
+	if err != nil {
+		return
+	}
+	state, _, err := log.Load(sessions.Dir, at.session)
+	if err != nil {
+		return
+	}
+	for c := range state.Conversations() {
+		to.name(c.ID)
+	}
+}
+
+func (p *progress) name(id string) string {
+	if p.names[id] == "" {
+		p.names[id] = fmt.Sprintf("#%d", len(p.names)+1)
+		if len(p.names) == 1 {
+			p.names[id] = "root"
+		}
+	}
+	return p.names[id]
+}
+
+// event writes what an event is to a person, if anything.
+func (p *progress) event(e session.Event) {
+	if e.Conversation == "" {
+		return
+	}
+	name := p.name(e.Conversation)
+	switch body := e.Body.(type) {
+	case session.ItemRecorded:
+		p.item(name, e.Conversation, body)
+	case session.TaskStarted:
+		if body.Continues != nil {
+			p.line(name, "goes on")
+		}
+	case session.CallsDeferred:
+		var targets []string
+		for _, f := range body.Batch.Frames {
+			targets = append(targets, p.name(f.Target))
+		}
+		p.line(name, fmt.Sprintf("is replaced by %s: %s now, then %s goes on", body.Batch.Frames[0].Call.Name, runs(targets), name))
+	case session.TaskComplete:
+		p.line(name, "is done")
+	case session.TaskFailed:
+		p.line(name, "has failed: "+body.Failure.Message)
+	case session.TurnAborted:
+		if body.Reason == session.Interrupted {
+			p.line(name, "is interrupted")
+		}
+	case session.CallsClosed:
+		p.line(name, "does not go on: what it waited for is interrupted")
+	case session.ConversationDestroyed:
+		p.line(name, "is destroyed")
+	case session.Recovered:
+		p.line(name, "goes on where the last process ended")
+	}
+}
+
+func (p *progress) item(name, conversation string, body session.ItemRecorded) {
+	said := func() string {
+		var texts []string
+		for _, part := range body.Parts {
+			texts = append(texts, part.Text)
+		}
+		return strings.Join(texts, " ")
+	}
+	switch body.Kind {
+	case session.UserMessage:
+		if body.Origin == session.FromConv {
+			p.line(name, "is asked by "+p.name(body.From)+": "+said())
+		}
+	case session.AgentMessage:
+		if conversation != p.streamed {
+			p.line(name, "says: "+said())
+		}
+	case session.ToolCall:
+		p.line(name, "calls "+body.Name)
+	case session.ToolOutput:
+		if body.Failed {
+			p.line(name, body.Name+" fails: "+reasonIn(body.Output))
+		}
+	}
+}
+
+// reasonIn returns the reason that the content of a refusal has, or the content where it is none.
+func reasonIn(content string) string {
+	var refused struct {
+		Reason string `json:"reason"`
+	}
+	if json.Unmarshal([]byte(content), &refused) == nil && refused.Reason != "" {
+		return refused.Reason
+	}
+	return content
+}
+
+// runs says of conversations that they run, one after the other.
+func runs(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " runs"
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and then " + names[len(names)-1] + " run"
+}
+
+// line writes a line. There is nowhere to report an error to.
+func (p *progress) line(name, what string) {
+	if p.before != nil {
+		p.before()
+	}
+	const most = 160
+	fmt.Fprintf(p.out, "%-5s %s\n", name, text.Cut(text.Line(what), most))
+}

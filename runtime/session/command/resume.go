@@ -1,0 +1,102 @@
+package command
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/cli"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/log"
+)
+
+func (c *commands) resume() *cobra.Command {
+	var json bool
+	cmd := &cobra.Command{
+		Use:   "resume ID",
+		Short: "Go on with what a crash left unfinished",
+		Long: `Goes on with a session whose process ended while something ran, and prints the
+answer: calls that wait for another conversation get the real one. Of a
+session that has finished it prints the last answer.`,
+		Example: "  convtools session resume 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
+		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runResume(cmd.Context(), args[0], json) },
+	}
+	cmd.Flags().BoolVar(&json, "json", false, "print events, one a line, as they happen")
+	return cmd
+}
+
+func (c *commands) runResume(ctx context.Context, id string, json bool) error {
+	defer stoppable(ctx)()
+	sessions, at, err := c.openAt(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer sessions.Close()
+	c.learn(at.settings)
+	p := c.printer(json)
+	observed := false
+	e, err := sessions.Resume(at.session, func(event session.Event, _ session.State) {
+		observed = true
+		p.event(event)
+	})
+	if err != nil {
+		return failure(err)
+	}
+	c.warnTorn(e)
+	err = e.Wait(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = interrupt(ctx, e)
+	}
+	if err = errors.Join(err, e.Close()); err != nil {
+		return c.finish(ctx, p, session.Result{}, err)
+	}
+	message, result, err := ending(sessions.Dir, at.session)
+	switch {
+	case err != nil:
+		return failure(err)
+	case result.Status == "":
+		return cli.Hint(errors.New("nothing has been asked in this session"), "convtools query --id "+at.session+" TEXT asks")
+	}
+	if !observed && message != nil {
+		p.event(*message)
+	}
+	return c.finish(ctx, p, result, nil)
+}
+
+// ending returns how the last task of the root of a session ended, and the last message of that; nil where there is
+// none.
+func ending(dir, id string) (message *session.Event, result session.Result, err error) {
+	root := ""
+	for record, err := range log.Read(dir, id) {
+		if err != nil {
+			return nil, result, err
+		}
+		for _, e := range record {
+			if _, ok := e.Body.(session.ConversationOpened); ok && root == "" {
+				root = e.Conversation
+			}
+			if e.Conversation != root {
+				continue
+			}
+			switch body := e.Body.(type) {
+			case session.TaskStarted:
+				if result = (session.Result{}); body.Continues == nil {
+					message = nil
+				}
+			case session.ItemRecorded:
+				if body.Kind == session.AgentMessage {
+					message = &e
+				}
+			case session.TaskComplete:
+				result = session.Result{Status: session.StatusCompleted, Message: body.LastAssistantMessage}
+			case session.TaskFailed:
+				result = session.Result{Status: session.StatusFailed, Failure: body.Failure}
+			case session.TurnAborted, session.CallsClosed:
+				result = session.Result{Status: session.StatusInterrupted}
+			}
+		}
+	}
+	return message, result, nil
+}

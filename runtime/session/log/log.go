@@ -1,0 +1,313 @@
+// Package log keeps sessions on disk: one append-only log a session, in a directory that the caller chooses.
+//
+// A log is a text file of lines. The first one names the format and its version:
+//
+//	{"format":"convtools-session","version":2}
+//
+// Each other line is a record: the events of one step of package session, in JSON, with the CRC-32C of that JSON in
+// hexadecimal.
+//
+//	{"crc32c":"1c291ca3","events":[{"seq":3,…},{"seq":4,…}]}
+//
+// A record is one write, and one sync before [Log.Append] returns. Records of agent_message_delta alone are the exception:
+// they are written but not synced, since no state comes from them. A process that is killed loses nothing that was
+// written; where power is lost, the pieces of a message since the last synced record may be lost too. The message itself
+// is in the log when the model has ended it, and where it has not, Recovered voids its pieces.
+//
+// The state of a session is made from its log alone, from the beginning, whenever it is opened: there is no snapshot that
+// could differ from it.
+//
+// What a crash leaves at the end of a log is cut off by [Open]: the first line that is not whole and all after it, as
+// long as nothing of it can have been synced. Damage elsewhere is a [*DamagedError].
+//
+// The package must never change or remove what Append has written, other than what a crash left at the end and, in [GC],
+// whole logs; and never decide what happens in a session.
+package log
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/session"
+)
+
+const (
+	extension = ".jsonl"
+	format    = "convtools-session"
+	// version is that of the format. The logs of version 1 had items in another form.
+	version  = 2
+	fileMode = 0o600
+	dirMode  = 0o700
+)
+
+// header is the first line.
+type header struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+}
+
+// head is the beginning of any other line, with the checksum in the place of the zeros. Between it and tail are the events.
+const (
+	head     = `{"crc32c":"00000000","events":`
+	sumStart = len(`{"crc32c":"`)
+	sumEnd   = sumStart + len("00000000")
+	tail     = "}\n"
+)
+
+func checksum(events []byte) string {
+	return fmt.Sprintf("%08x", crc32.Checksum(events, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// encode returns v as a line of JSON, with recorded text as it is.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// recordOf returns the line of a record.
+func recordOf(events []session.Event) ([]byte, error) {
+	text, err := encode(events)
+	if err != nil {
+		return nil, fmt.Errorf("encoding events from %d: %w", events[0].Seq, err)
+	}
+	text = bytes.TrimSpace(text)
+	return slices.Concat([]byte(head[:sumStart]), []byte(checksum(text)), []byte(head[sumEnd:]), text, []byte(tail)), nil
+}
+
+// eventsIn returns the events of the line of a record. What the checksum does not cover is compared byte for byte.
+func eventsIn(line []byte) ([]session.Event, error) {
+	text, whole := bytes.CutSuffix(line, []byte(tail))
+	if !whole || len(text) < len(head) || string(text[:sumStart]) != head[:sumStart] || string(text[sumEnd:len(head)]) != head[sumEnd:] {
+		return nil, errors.New("the line is not a whole record")
+	}
+	sum, text := string(text[sumStart:sumEnd]), text[len(head):]
+	if sum != checksum(text) {
+		return nil, errors.New("the checksum is not that of the events")
+	}
+	var events []session.Event
+	if err := json.Unmarshal(text, &events); err != nil || len(events) > 0 {
+		return events, err
+	}
+	return nil, errors.New("the line has no events")
+}
+
+// pieces reports whether a record is written without a sync.
+func pieces(events []session.Event) bool {
+	for _, e := range events {
+		if _, ok := e.Body.(session.AgentMessageDelta); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// BusyError is the error for a session that another process, or this one, has open for writing.
+type BusyError struct{ Session string }
+
+func (e *BusyError) Error() string {
+	return "session " + e.Session + " is in use by another process"
+}
+
+// NotFoundError is the error for a session that the directory does not have.
+type NotFoundError struct{ Session, Dir string }
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("there is no session %q in %s", e.Session, e.Dir)
+}
+
+func (e *NotFoundError) Unwrap() error { return fs.ErrNotExist }
+
+// File is what a log is written to.
+type File interface {
+	io.Writer
+	Sync() error
+	Close() error
+}
+
+// Log is a log that is open for writing, by this process alone. Its methods must not be called at the same time.
+type Log struct {
+	file   File
+	unlock func()
+	state  session.State
+	torn   *Torn
+	err    error // why nothing more is written
+}
+
+// Path returns the path of the log of a session in a directory. An id that is no plain file name has none.
+func Path(dir, id string) (string, bool) {
+	name := id + extension
+	if id == "" || !filepath.IsLocal(name) || filepath.Base(name) != name || id[0] == '.' {
+		return "", false
+	}
+	return filepath.Join(dir, name), true
+}
+
+// Create makes the log of a new session with its first record, the events of [session.Start], in a directory that is
+// made where it is missing. The log is there with that record or not at all.
+func Create(dir string, events []session.Event) (*Log, error) {
+	id := events[0].Session
+	path, ok := Path(dir, id)
+	if !ok {
+		return nil, &NotFoundError{Session: id, Dir: dir}
+	}
+	first, err := encode(header{Format: format, Version: version})
+	if err != nil {
+		return nil, err
+	}
+	second, err := recordOf(events)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return nil, err
+	}
+	if err := write(dir, path, append(first, second...)); err != nil {
+		return nil, err
+	}
+	return Open(dir, id)
+}
+
+// write makes a file that is not there.
+func write(dir, path string, text []byte) error {
+	root, err := safefile.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name := filepath.Base(path)
+	if _, err := root.Lstat(name); err == nil {
+		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	temp, err := safefile.Stage(root, name, text, fileMode)
+	if err != nil {
+		return err
+	}
+	if err := root.Rename(temp, name); err != nil {
+		return errors.Join(err, root.Remove(temp))
+	}
+	return safefile.SyncDir(root)
+}
+
+// Open opens the log of a session for writing. Where another process has it open the error is a [*BusyError]; where
+// there is none, a [*NotFoundError]; where it cannot be continued, a [*DamagedError], a [*VersionError] or a
+// [*session.LogError].
+func Open(dir, id string) (*Log, error) {
+	path, ok := Path(dir, id)
+	if !ok {
+		return nil, &NotFoundError{Session: id, Dir: dir}
+	}
+	unlock, err := lock(path, id, lockTime)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &NotFoundError{Session: id, Dir: dir}
+	}
+	if err != nil {
+		return nil, err
+	}
+	log := &Log{unlock: unlock}
+	if err := log.open(dir, id, path); err != nil {
+		unlock()
+		return nil, err
+	}
+	return log, nil
+}
+
+// lockTime is how long to wait for a lock: a follower has it for a moment, to see whether anybody else does.
+const lockTime = 100 * time.Millisecond
+
+// lock locks a log, or fails with a [*BusyError] where another process works in the session.
+func lock(path, id string, wait time.Duration) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	unlock, err = safefile.Lock(ctx, path)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, &BusyError{Session: id}
+	}
+	return unlock, err
+}
+
+// open opens a log that is locked: its end is repaired where a crash has left something there.
+func (l *Log) open(dir, id, path string) (err error) {
+	if l.state, l.torn, err = Load(dir, id); err != nil {
+		return err
+	}
+	if l.torn != nil {
+		if err := cutOff(path, l.torn.Offset); err != nil {
+			return err
+		}
+	}
+	l.file, _, err = safefile.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	return err
+}
+
+func cutOff(path string, size int64) error {
+	f, _, err := safefile.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
+}
+
+// State returns the state that the log led to when it was opened.
+func (l *Log) State() session.State { return l.state }
+
+// Torn returns what [Open] has cut off the end, and nil where the log was whole.
+func (l *Log) Torn() *Torn { return l.torn }
+
+// Through has everything written through another file, as one that injects faults, counts, or leaves out syncs. It is
+// called before the first Append.
+func (l *Log) Through(wrap func(File) File) { l.file = wrap(l.file) }
+
+// Sync returns when what the log held when it was opened is on disk. The process that wrote the last record may have been
+// killed before its sync, and whoever goes on from that record must not lose it.
+func (l *Log) Sync() error {
+	if err := l.file.Sync(); err != nil {
+		return fmt.Errorf("syncing the session log: %w", err)
+	}
+	return nil
+}
+
+// Append writes a record: the events of one step. When it returns, they are on disk, apart from pieces of messages (see
+// the package). After an error nothing more is written: how much of the record is on disk is not known, and whoever opens
+// the log again finds out.
+func (l *Log) Append(events []session.Event) error {
+	if l.err != nil {
+		return l.err
+	}
+	line, err := recordOf(events)
+	if err == nil {
+		_, err = l.file.Write(line)
+	}
+	if err == nil && !pieces(events) {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		l.err = fmt.Errorf("writing the session log: %w", err)
+	}
+	return l.err
+}
+
+// Close ends the use of a log.
+func (l *Log) Close() error {
+	if l.err == nil {
+		l.err = fs.ErrClosed
+	}
+	err := l.file.Close()
+	if l.unlock != nil {
+		l.unlock()
+	}
+	return err
+}

@@ -1,0 +1,118 @@
+package tools
+
+import (
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/session"
+)
+
+const (
+	maxInstruction = 1 << 20  // bytes of a base_instruction_file
+	maxImage       = 8 << 20  // bytes of a local image
+	maxImages      = 16777216 // bytes of all local images of a call
+)
+
+// files reads the files that a call names. It never leaves the workspace, also where a link does.
+type files struct {
+	settings Settings
+	root     *os.Root // nil until a file is read
+	images   int      // bytes of those read
+}
+
+func (f *files) close() {
+	if f.root != nil {
+		f.root.Close()
+	}
+}
+
+// text returns the content of a text file. The error is a [*session.Refusal].
+func (f *files) text(path, field string) (string, error) {
+	data, err := f.read(path, maxInstruction)
+	if err != nil {
+		return "", unreadable(path, field, err)
+	}
+	content := strings.TrimPrefix(string(data), "\ufeff")
+	if !utf8.ValidString(content) {
+		return "", unreadable(path, field, errNotText)
+	}
+	return content, nil
+}
+
+// image returns an image file as a data: URL. The error is a [*session.Refusal].
+func (f *files) image(path, field string) (string, error) {
+	data, err := f.read(path, maxImage)
+	if err != nil {
+		return "", unreadable(path, field, err)
+	}
+	if f.images += len(data); f.images > maxImages {
+		return "", unreadable(path, field, errTooManyBytes)
+	}
+	kind := http.DetectContentType(data)
+	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind) {
+		return "", unreadable(path, field, errNotImage)
+	}
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
+}
+
+func (f *files) read(path string, most int64) ([]byte, error) {
+	if f.settings.Root == "" {
+		return nil, errNoWorkspace
+	}
+	if f.root == nil {
+		root, err := safefile.OpenDir(f.settings.Root)
+		if err != nil {
+			return nil, err
+		}
+		f.root = root
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(f.settings.Dir, path)
+	}
+	inside, err := filepath.Rel(f.settings.Root, path)
+	if err != nil || !filepath.IsLocal(inside) {
+		// The same place by its other name, where the workspace lies behind a link.
+		root, unknown := filepath.EvalSymlinks(f.settings.Root)
+		if inside, err = filepath.Rel(root, path); unknown != nil || err != nil || !filepath.IsLocal(inside) {
+			return nil, errOutside
+		}
+	}
+	return safefile.ReadIn(f.root, inside, most)
+}
+
+var (
+	errOutside      = errors.New("it is outside of the workspace")
+	errNoWorkspace  = errors.New("there is no workspace here: a project has a directory .jp or a file convtools.toml")
+	errNotText      = errors.New("it is not UTF-8")
+	errNotImage     = errors.New("it is not a PNG, JPEG, GIF or WebP image")
+	errTooManyBytes = errors.New("the image files of one call have more than 16777216 bytes")
+)
+
+// unreadable returns the refusal of a call that names a file which cannot be read. It names no place but the one that
+// the call did.
+func unreadable(path, field string, err error) *session.Refusal {
+	cause := "it cannot be read, or it lies behind a link out of the workspace"
+	var tooLarge *safefile.TooLargeError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		cause = "there is no such file"
+	case errors.Is(err, fs.ErrPermission):
+		cause = "it may not be read"
+	case errors.Is(err, safefile.ErrNotRegular):
+		cause = safefile.ErrNotRegular.Error()
+	case errors.As(err, &tooLarge):
+		cause = tooLarge.Error()
+	case errors.Is(err, errOutside), errors.Is(err, errNoWorkspace), errors.Is(err, errNotText), errors.Is(err, errNotImage), errors.Is(err, errTooManyBytes):
+		cause = err.Error()
+	}
+	return &session.Refusal{Code: session.CodeUnreadableFile, Field: field, Reason: text.Quote(path) + " cannot be used: " + cause}
+}

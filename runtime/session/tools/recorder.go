@@ -1,0 +1,371 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// recorder writes what is said in a session into the JP workspace that it belongs to: each conversation of the session as
+// one of the workspace, for everything that reads those, JP itself among them.
+//
+// What is recorded follows from the histories of the session alone. Each recorded event has the number of the event of
+// the log that it comes from, in metadata that JP keeps, and each conversation has a label with the ids that it has in the
+// session. So what a crash kept from being written is written by the next process, and nothing is written twice. Whoever
+// calls has the session open: nobody else records it at the same time.
+//
+// It must never end a session because something cannot be recorded, or change what others have written into a workspace.
+type recorder struct {
+	session   string
+	workspace *jp.Workspace
+	writer    *jp.Writer
+	model     func(name string) jp.Model // what JP calls the model that is configured under a name
+	warn      func(string)               // gets what could not be recorded, once
+
+	mu     sync.Mutex
+	known  map[string]*recorded // by the id of the conversation
+	warned bool
+}
+
+// recorded is where a conversation is recorded.
+type recorded struct {
+	as    transcript.ID // empty where it is not known
+	there bool          // as was there before the session
+	read  bool          // up to which event it is recorded is known
+	seq   int64         // that event
+}
+
+func newRecorder(id string, w *jp.Workspace, now func() time.Time) *recorder {
+	const patience = 5 * time.Second // JP holds a lock as long as it works in a conversation, but others only for a moment
+	return &recorder{
+		session: id, workspace: w, known: map[string]*recorded{}, writer: w.Writer(jp.WriterOptions{Now: now, Wait: patience}),
+	}
+}
+
+// observe takes an event of the log, once it is there, with the state behind it. At the end of a task it records what was
+// said.
+func (r *recorder) observe(e session.Event, s session.State) {
+	c := s.Conversation(e.Conversation)
+	if c == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, isNew := e.Body.(session.ConversationOpened)
+	r.find(c, isNew)
+	switch e.Body.(type) {
+	case session.TaskComplete, session.TaskFailed, session.TurnAborted, session.CallsClosed:
+		_ = r.record(c, s) // which has been said, or finish returns
+	}
+}
+
+// find returns where a conversation is recorded. Of one that is not new it is looked up before anything more is said in
+// it: what is removed from there meanwhile is not made again.
+func (r *recorder) find(c *session.Conversation, isNew bool) *recorded {
+	if at := r.known[c.ID]; at != nil {
+		return at
+	}
+	at := &recorded{}
+	r.known[c.ID] = at
+	settings, _ := ParseSettings(c.Settings) // without them it is an ordinary one
+	if id, err := jp.ParseID(settings.Recorded); err == nil && c.Parent == "" {
+		at.as, at.there, at.seq = id, true, rootOpened
+	} else if !isNew && !isOutside(c) {
+		at.as, _ = r.workspace.Labelled(context.Background(), c.Opened, label, r.value(c)) // what is wrong is said where it is recorded
+	}
+	return at
+}
+
+// RemovedError is the error for a conversation that was removed from where it is recorded while it went on.
+type RemovedError struct {
+	ID      transcript.ID
+	Session string
+}
+
+func (e *RemovedError) Error() string {
+	return fmt.Sprintf("conversation %s was removed while it went on, so what was said is not recorded there: convtools session show %s prints it", e.ID, e.Session)
+}
+
+// finish records what is in the histories and was not recorded. It is called before the session is closed. The error is a
+// [*RemovedError]; what else could not be recorded has been said.
+func (r *recorder) finish(s session.State) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var removed error
+	for c := range s.Conversations() {
+		var missing *store.NotFoundError
+		if errors.As(r.record(c, s), &missing) {
+			removed = &RemovedError{ID: r.known[c.ID].as, Session: r.session}
+		}
+	}
+	return removed
+}
+
+// recordedAs returns the id under which a conversation is recorded, or else the one of which it was begun that is; empty
+// where none is.
+func (r *recorder) recordedAs(id string, s session.State) transcript.ID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for c := s.Conversation(id); c != nil; c = s.Conversation(c.Parent) {
+		if at := r.known[c.ID]; at != nil && at.as != "" {
+			return at.as
+		}
+	}
+	return ""
+}
+
+// isOutside reports whether a program outside has the place of a conversation's model. That program records what is said
+// there.
+func isOutside(c *session.Conversation) bool {
+	settings, err := ParseSettings(c.Settings)
+	return err == nil && settings.Outside && c.Parent == ""
+}
+
+// record writes what of a conversation is not recorded yet.
+func (r *recorder) record(c *session.Conversation, s session.State) error {
+	if isOutside(c) {
+		return nil
+	}
+	err := r.write(c, s)
+	var missing *store.NotFoundError // which finish returns
+	if err != nil {
+		r.known[c.ID].read = false // what has been written of it has to be looked for
+	}
+	if err == nil || r.warned || errors.As(err, &missing) {
+		return err
+	}
+	r.warned = true
+	said := err
+	var locked *jp.LockedError
+	if errors.As(err, &locked) {
+		said = fmt.Errorf("%w; it is recorded when the session is used next", err)
+	}
+	r.warn(fmt.Sprintf("what is said cannot be recorded in %s: %v", r.workspace.Root(), said))
+	return err
+}
+
+func (r *recorder) write(c *session.Conversation, s session.State) error {
+	ctx := context.Background() // what was said is recorded also where nobody waits any more
+	at := r.find(c, false)
+	if pending, _ := r.events(at, c); len(pending) == 0 {
+		return nil
+	}
+	if !at.read {
+		if made, err := r.begin(ctx, at, c, s); err != nil || made {
+			return err
+		}
+	}
+	events, last := r.events(at, c)
+	if len(events) == 0 {
+		return nil
+	}
+	if err := r.writer.Append(ctx, at.as, events...); err != nil {
+		return err
+	}
+	at.seq = last
+	return nil
+}
+
+// rootOpened is the number of the event that has what was there before the session.
+const rootOpened = 2
+
+// begin finds the conversation, or makes it with all that has been said, which it reports.
+func (r *recorder) begin(ctx context.Context, at *recorded, c *session.Conversation, s session.State) (made bool, err error) {
+	switch {
+	case at.there:
+		mine := r.session
+		_, err = r.writer.Edit(ctx, at.as, func(transcript.Conversation) jp.Change {
+			return jp.Change{Labels: map[string]*string{label: &mine}}
+		})
+	case at.as == "":
+		made, err = r.create(ctx, at, c, s)
+	}
+	if err != nil || made {
+		return made, err
+	}
+	last, err := r.position(ctx, at)
+	at.seq, at.read = max(at.seq, last), err == nil
+	return false, err
+}
+
+// create makes the conversation with all that has been said, and reports whether it was not there.
+func (r *recorder) create(ctx context.Context, at *recorded, c *session.Conversation, s session.State) (bool, error) {
+	events, last := r.events(at, c)
+	settings, _ := ParseSettings(c.Settings) // as in find
+	n := jp.New{
+		Begun: c.Opened, Title: TitleOf(c), Hidden: settings.Hidden, Label: label, Value: r.value(c), Events: events, Model: r.model(settings.Model),
+	}
+	if parent := s.Conversation(c.Parent); parent != nil {
+		if r.find(parent, false).as == "" { // a process before this one has recorded it, if any
+			_ = r.record(parent, s) // as in observe
+		}
+		n.Parent = r.known[parent.ID].as
+	}
+	id, made, err := r.writer.Create(ctx, n)
+	if err != nil {
+		return false, err
+	}
+	at.as = id
+	if made {
+		at.read, at.seq = true, last
+	}
+	return made, nil
+}
+
+// label is the key of the label that a recorded conversation has: the id of the session and, but for the root, behind a
+// slash that of the conversation in it.
+const label = jp.LabelSession
+
+// value is that of the label of a conversation.
+func (r *recorder) value(c *session.Conversation) string {
+	if c.Parent != "" {
+		return r.session + "/" + c.ID
+	}
+	return r.session
+}
+
+// labelled returns the session and the conversation in it that a recorded conversation comes from, and false where it is
+// another one. A root has its session's id.
+func labelled(c transcript.Conversation) (at RecordedConversation, ok bool) {
+	value, ok := c.Labels[label]
+	at.Session, at.Conversation, _ = strings.Cut(value, "/")
+	if at.Conversation == "" {
+		at.Conversation = at.Session
+	}
+	return at, ok && at.Session != ""
+}
+
+// mark is what is in the metadata of a recorded event: the event of the log, and the session where the conversation was
+// there before it and may have events of another one.
+type mark struct {
+	Seq     int64  `json:"convtools_seq"`
+	Session string `json:"convtools_session"`
+}
+
+// metadata returns that of what is recorded of an event of the log.
+func (r *recorder) metadata(at *recorded, seq int64) map[string]any {
+	if at.there {
+		return map[string]any{"convtools_seq": seq, "convtools_session": r.session}
+	}
+	return map[string]any{"convtools_seq": seq}
+}
+
+// position returns the last event of the log that is recorded in a conversation; 0 for none.
+func (r *recorder) position(ctx context.Context, at *recorded) (int64, error) {
+	opened, _, err := r.workspace.Open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer opened.Close()
+	found, err := opened.Find(ctx, at.as)
+	if err != nil {
+		return 0, err
+	}
+	return lastMark(ctx, found, func(m mark) bool { return !at.there || m.Session == r.session })
+}
+
+// lastMark returns the last event of a log that one of a recorded conversation comes from, of those that count.
+func lastMark(ctx context.Context, c store.Conversation, counts func(mark) bool) (last int64, err error) {
+	_, err = c.Read(ctx, nil, func(e *transcript.Event) bool {
+		var m mark
+		if json.Unmarshal(jsontext.Get(e.Object, "metadata"), &m) == nil && counts(m) {
+			last = max(last, m.Seq)
+		}
+		return true
+	})
+	return last, err
+}
+
+// events returns what of a history is not recorded yet, as JP has it, and the last event that it comes from.
+func (r *recorder) events(at *recorded, c *session.Conversation) (all []jp.NewEvent, last int64) {
+	var pending []session.Entry
+	for entry := range c.Latest() {
+		if entry.Seq <= at.seq {
+			break
+		}
+		pending = append(pending, entry)
+	}
+	last = at.seq
+	for _, entry := range slices.Backward(pending) {
+		last = entry.Seq
+		all = append(all, eventsOf(entry, r.metadata(at, entry.Seq))...)
+	}
+	return all, last
+}
+
+// eventsOf returns what an item is in a conversation of JP. What only models read is left out.
+func eventsOf(e session.Entry, metadata map[string]any) []jp.NewEvent {
+	if e.Origin == session.FromHost {
+		return nil
+	}
+	recorded := jp.NewEvent{At: e.At, Metadata: metadata}
+	switch e.Kind {
+	case session.UserMessage:
+		recorded.Kind, recorded.Text = transcript.KindUser, said(e.Parts)
+		return []jp.NewEvent{{At: e.At, Kind: transcript.KindTurnStart}, recorded}
+	case session.AgentMessage:
+		recorded.Kind, recorded.Text = transcript.KindAssistant, said(e.Parts)
+	case session.ToolCall:
+		recorded.Kind, recorded.CallID, recorded.Name = transcript.KindToolCall, e.CallID, model.Flat(e.Name) // which providers take
+		recorded.Arguments = json.RawMessage(e.Arguments)
+		var object map[string]json.RawMessage
+		if json.Unmarshal(recorded.Arguments, &object) != nil || object == nil {
+			recorded.Arguments, _ = json.Marshal(map[string]string{"arguments": e.Arguments}) // of texts, which have a form
+		}
+	case session.ToolOutput:
+		recorded.Kind, recorded.CallID = transcript.KindToolResult, e.CallID
+		recorded.Text, recorded.Failed = e.Output, e.Failed
+	default:
+		return nil
+	}
+	return []jp.NewEvent{recorded}
+}
+
+// said returns the texts of a message. For an image there is its address, or what is known of it.
+func said(parts []session.Part) string {
+	var texts []string
+	for _, p := range parts {
+		switch kind, _, inline := strings.Cut(strings.TrimPrefix(p.ImageURL, "data:"), ";"); {
+		case p.ImageURL == "":
+			texts = append(texts, p.Text)
+		case inline && strings.HasPrefix(p.ImageURL, "data:"):
+			texts = append(texts, fmt.Sprintf("[%s of %d bytes]", kind, len(p.ImageURL)))
+		default:
+			texts = append(texts, "["+p.ImageURL+"]")
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// TitleOf returns the title of a conversation, or the beginning of what was said first.
+func TitleOf(c *session.Conversation) string {
+	if c.Title != "" {
+		return c.Title
+	}
+	for _, item := range c.Items() {
+		if item.Kind == session.UserMessage && item.Origin != session.FromHost {
+			return FirstLine(item.Parts)
+		}
+	}
+	return ""
+}
+
+// FirstLine is the beginning of what was said.
+func FirstLine(parts []session.Part) string {
+	const most = 60
+	line, _, _ := strings.Cut(strings.TrimSpace(said(parts)), "\n")
+	return text.Cut(line, most)
+}

@@ -1,0 +1,280 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestMain makes this binary the server that a test starts, as MCPTOOLS_SERVER says.
+func TestMain(m *testing.M) {
+	switch mode := os.Getenv("MCPTOOLS_SERVER"); mode {
+	case "":
+		if name := os.Getenv("CONV_TEST_SERVER"); name != "" {
+			_ = namedServer(name).Run(context.Background(), &mcp.StdioTransport{}) // until its input ends
+			return
+		}
+		os.Exit(m.Run())
+	case "broken":
+		fmt.Fprintln(os.Stderr, "no licence\x1b[31m")
+		os.Exit(3)
+	case "silent":
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	case "endless":
+		for {
+			fmt.Print(strings.Repeat("[", 1<<16))
+		}
+	default:
+		_ = newServer(mode).Run(context.Background(), &mcp.StdioTransport{}) // until its input ends
+	}
+}
+
+// namedServer is a server with two tools that say its name.
+func namedServer(server string) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	for _, name := range []string{"read", "write"} {
+		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: server + " " + name + string(r.Params.Arguments)}}}, nil
+		})
+	}
+	return s
+}
+
+func newServer(mode string) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	add := func(name, schema string, answer func(json.RawMessage) (*mcp.CallToolResult, error)) {
+		s.AddTool(&mcp.Tool{Name: name, Description: "Tool " + name + ".\x1b", InputSchema: json.RawMessage(schema)},
+			func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return answer(r.Params.Arguments)
+			})
+	}
+	const anything = `{"type":"object"}`
+	text := func(s string) *mcp.CallToolResult {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
+	}
+	add("echo", anything, func(a json.RawMessage) (*mcp.CallToolResult, error) { return text(mode + string(a)), nil })
+	add("fail", anything, func(json.RawMessage) (*mcp.CallToolResult, error) {
+		r := text("no such thing")
+		r.IsError = true
+		return r, nil
+	})
+	add("protest", anything, func(json.RawMessage) (*mcp.CallToolResult, error) { return nil, errors.New("bad request") })
+	add("large", anything, func(json.RawMessage) (*mcp.CallToolResult, error) { return text(strings.Repeat("é", 1<<20)), nil })
+	add("mixed", anything, func(json.RawMessage) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{
+			&mcp.TextContent{Text: "a"}, &mcp.ImageContent{Data: []byte("123"), MIMEType: "image/png\n"},
+			&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "x://y", Text: "b"}},
+		}}, nil
+	})
+	add("structured", anything, func(json.RawMessage) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{}, StructuredContent: map[string]int{"n": 1}}, nil
+	})
+	add("exit", anything, func(json.RawMessage) (*mcp.CallToolResult, error) { os.Exit(1); return nil, nil })
+	add("slow", anything, func(json.RawMessage) (*mcp.CallToolResult, error) { select {} })
+	add("vast", `{"type":"object","description":"`+strings.Repeat("x", 70<<10)+`"}`, nil)
+	return s
+}
+
+func servers(t *testing.T, o ServerOptions, configured ...Server) *Servers {
+	t.Helper()
+	s := NewServers(configured, o)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func program(t *testing.T, name, mode string) Server {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Server{Name: name, Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"MCPTOOLS_SERVER": mode}}
+}
+
+// find returns a tool of a server.
+func find(t *testing.T, s *Servers, server, name string) ServerTool {
+	t.Helper()
+	tools, err := s.Tools(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(tools, func(tool ServerTool) bool { return tool.Name == name })
+	if i < 0 {
+		t.Fatalf("%s has no tool %s", server, name)
+	}
+	return tools[i]
+}
+
+// Servers over both transports list their tools and answer calls.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newServer("http") }, nil)
+	web := httptest.NewServer(handler)
+	t.Cleanup(web.Close)
+	s := servers(t, ServerOptions{Name: "test"}, program(t, "local", "stdio"), Server{Name: "far", URL: web.URL})
+	if got := s.Names(); !slices.Equal(got, []string{"far", "local"}) {
+		t.Errorf("names %v", got)
+	}
+	for server, mode := range map[string]string{"local": "stdio", "far": "http"} {
+		for _, tc := range []struct {
+			tool, arguments, want string
+			fails                 bool
+		}{
+			{tool: "echo", arguments: `{"a":1}`, want: mode + `{"a":1}`},
+			{tool: "fail", want: "no such thing", fails: true},
+			{tool: "protest", want: server + "/protest did not answer: ", fails: true},
+			{tool: "mixed", want: "a\n[an image of 3 bytes, image/png ]\nb"},
+			{tool: "structured", want: `{"n":1}`},
+			{tool: "echo", arguments: `[]`, want: "the arguments are not one JSON object", fails: true},
+			{tool: "echo", arguments: `{`, want: "the arguments are not one JSON object", fails: true},
+			{tool: "echo", arguments: ` `, want: mode + `{}`}, // the session is still there
+		} {
+			content, success := s.Call(t.Context(), find(t, s, server, tc.tool), []byte(tc.arguments))
+			if !strings.HasPrefix(content, tc.want) || success == tc.fails {
+				t.Errorf("%s/%s: %q, %v, want %q", server, tc.tool, content, success, tc.want)
+			}
+		}
+		content, success := s.Call(t.Context(), find(t, s, server, "large"), nil)
+		if len(content) > 300<<10 || !success || !strings.HasSuffix(content, "bytes of the answer are left out: ask for less]") {
+			t.Errorf("%s: %d bytes, %v", server, len(content), success)
+		}
+		tools, err := s.Tools(t.Context(), server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range tools {
+			if tool.Name == "vast" || strings.Contains(tool.Description, "\x1b") || tool.Offered != "mcp__"+server+"__"+tool.Name {
+				t.Errorf("%+v", tool)
+			}
+		}
+	}
+	if _, err := s.Tools(t.Context(), "other"); err == nil {
+		t.Error("a server that is not configured has tools")
+	}
+}
+
+// A server may have moved to another path of its origin, and to nowhere else: what it is asked is for nobody but it.
+func TestRedirect(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 10)
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.Host }))
+	t.Cleanup(elsewhere.Close)
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newServer("moved") }, nil)
+	var away atomic.Bool // in the middle of a session
+	here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/away" || away.Load():
+			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+		case r.URL.Path == "/old":
+			http.Redirect(w, r, "/new", http.StatusTemporaryRedirect)
+		default:
+			handler.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(here.Close)
+	s := servers(t, ServerOptions{}, Server{Name: "away", URL: here.URL + "/away"}, Server{Name: "moved", URL: here.URL + "/old"})
+	var unavailable *UnavailableError
+	if _, err := s.Tools(t.Context(), "away"); !errors.As(err, &unavailable) || !strings.Contains(err.Error(), "it redirects to another origin, http://"+elsewhere.Listener.Addr().String()) {
+		t.Errorf("a redirect to another origin: %v", err)
+	}
+	echo := find(t, s, "moved", "echo")
+	if content, success := s.Call(t.Context(), echo, nil); content != "moved{}" || !success {
+		t.Errorf("a redirect to another path: %q, %v", content, success)
+	}
+	away.Store(true)
+	if content, success := s.Call(t.Context(), echo, []byte(`{"a":1}`)); success || !strings.Contains(content, "redirects to another origin") {
+		t.Errorf("a redirect of a call: %q, %v", content, success)
+	}
+	if len(asked) > 0 {
+		t.Errorf("%s was asked", <-asked)
+	}
+}
+
+// A server that has ended is started again by the next call.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	s := servers(t, ServerOptions{}, program(t, "local", "again"))
+	exit, echo := find(t, s, "local", "exit"), find(t, s, "local", "echo")
+	if content, success := s.Call(t.Context(), exit, nil); success || !strings.Contains(content, "did not answer") {
+		t.Errorf("%q, %v", content, success)
+	}
+	if content, success := s.Call(t.Context(), echo, nil); content != "again{}" || !success {
+		t.Errorf("%q, %v", content, success)
+	}
+}
+
+// What cannot be started, never answers or has no end is an error in time, which says why.
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"broken":  "it said: no licence␛[31m",
+		"silent":  "it took too long",
+		"endless": "exceeded",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := ServerOptions{}
+			if name == "silent" {
+				o.StartTime = 50 * time.Millisecond
+			}
+			s := servers(t, o, program(t, "one", name))
+			_, err := s.Tools(t.Context(), "one")
+			var unavailable *UnavailableError
+			if !errors.As(err, &unavailable) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
+	}
+	s := servers(t, ServerOptions{}, Server{Name: "none", Command: "no-such-program-of-mcptools"})
+	if _, err := s.Tools(t.Context(), "none"); err == nil || !strings.Contains(err.Error(), "no such program in PATH") {
+		t.Error(err)
+	}
+}
+
+// A call that takes too long, or is canceled, returns.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	s := servers(t, ServerOptions{CallTime: 50 * time.Millisecond}, program(t, "local", "slow"))
+	slow := find(t, s, "local", "slow")
+	if content, success := s.Call(t.Context(), slow, nil); success || !strings.Contains(content, "it took too long") {
+		t.Errorf("%q, %v", content, success)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, success := s.Call(ctx, slow, nil); success {
+		t.Error("a call that was canceled succeeded")
+	}
+}
+
+// Names are those that every provider takes, and no two tools have one, unless somebody wants them to: the second one is
+// not offered then.
+func TestOfferedName(t *testing.T) {
+	t.Parallel()
+	names := map[string]string{}
+	long := strings.Repeat("x", 80)
+	for _, server := range []string{"a", "a-", "-a", "a--b", "a-b", "A", strings.Repeat("s", 32)} {
+		for _, tool := range []string{"b", "b_c", "b.c", "b/c", "B", "é", "__b", "b__c", long, long + "x", ""} {
+			name := OfferedName(server, tool)
+			pair := server + "/" + tool
+			if other, taken := names[name]; taken {
+				t.Errorf("%s and %s are both called %s", other, pair, name)
+			}
+			names[name] = pair
+			if len(name) > 64 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+				t.Errorf("%s is called %s", pair, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/engine"
+	"github.com/convtools/convtools/runtime/session/log"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/sessions"
+)
+
+// Session is a session that this process has open. What is said in it is recorded where its settings say.
+type Session struct {
+	*engine.Engine
+	host     *Sessions
+	id, root string
+	recorder *recorder     // nil where the log is all
+	opened   chan struct{} // closed when Engine is set, or is not going to be
+}
+
+// Begin starts a new session. observe is called as [engine.Options.Observe] says. Errors are those of [Sessions.Start] and
+// [engine.Start].
+func (s *Sessions) Begin(ctx context.Context, n New, observe func(session.Event, session.State)) (*Session, error) {
+	start, err := s.Start(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return s.session(start.Session, start.Root, start.Context.Settings, observe, func(o engine.Options) (*engine.Engine, error) {
+		return engine.Start(s.Dir, start, o)
+	})
+}
+
+// Resume opens a session, which goes on with what was running. Errors are those of [log.Summarize] and
+// [engine.Resume].
+func (s *Sessions) Resume(id string, observe func(session.Event, session.State)) (*Session, error) {
+	summary, err := log.Summarize(s.Dir, id)
+	if err != nil {
+		return nil, err
+	}
+	return s.session(id, summary.Root, summary.Context.Settings, observe, func(o engine.Options) (*engine.Engine, error) {
+		return engine.Resume(s.Dir, id, o)
+	})
+}
+
+// session opens a session, with what records it.
+func (s *Sessions) session(id, root, settings string, observe func(session.Event, session.State), open func(engine.Options) (*engine.Engine, error)) (*Session, error) {
+	opened := &Session{host: s, id: id, root: root, opened: make(chan struct{})}
+	defer close(opened.opened)
+	parsed, err := ParseSettings(settings)
+	if err != nil {
+		return nil, err
+	}
+	if parsed.JP {
+		workspace, err := jp.Open(jp.Options{Dir: parsed.Dir, Getenv: s.options.Host.Getenv})
+		if err != nil {
+			s.options.Warn("what is said cannot be recorded: " + err.Error())
+		} else {
+			opened.recorder = newRecorder(id, workspace, s.now)
+			opened.recorder.model, opened.recorder.warn = s.jpModel, s.options.Warn
+		}
+	}
+	s.mu.Lock()
+	s.open = append(s.open, opened)
+	s.mu.Unlock()
+	opened.Engine, err = open(engine.Options{Model: s.Model, Tools: s, Now: s.now, NewID: s.NewID, Observe: func(e session.Event, state session.State) {
+		if observe != nil {
+			observe(e, state)
+		}
+		if opened.recorder != nil {
+			opened.recorder.observe(e, state)
+		}
+	}})
+	if err != nil {
+		opened.forget()
+		return nil, err
+	}
+	return opened, nil
+}
+
+func (o *Session) forget() {
+	o.host.mu.Lock()
+	defer o.host.mu.Unlock()
+	o.host.open = slices.DeleteFunc(o.host.open, func(other *Session) bool { return other == o })
+}
+
+// Close records what is not recorded yet, and closes the session as [engine.Engine.Close] does. The error may also be a
+// [*RemovedError].
+func (o *Session) Close() error {
+	var removed error
+	if o.recorder != nil && o.Err() == nil { // otherwise another process may have it open
+		removed = o.recorder.finish(o.State())
+	}
+	o.forget()
+	return errors.Join(o.Engine.Close(), removed)
+}
+
+// recordedAs returns the id under which a conversation of an open session is recorded.
+func (s *Sessions) recordedAs(conversation string) string {
+	s.mu.Lock()
+	open := slices.Clone(s.open)
+	s.mu.Unlock()
+	for _, o := range open {
+		<-o.opened // its tools may run before
+		if o.Engine == nil || o.State().Conversation(conversation) == nil {
+			continue
+		}
+		if o.recorder == nil {
+			return string(sessions.ID(o.id, o.root, conversation))
+		}
+		return string(o.recorder.recordedAs(conversation, o.State()))
+	}
+	return ""
+}
+
+// RecordedConversation is where a conversation that is recorded elsewhere comes from.
+type RecordedConversation struct{ Session, Conversation string }
+
+// Recorded returns the conversation of a session that is recorded under an id, and false for what is no such id. The error
+// is a [*CopyError] for a copy of one, which [Sessions.Copied] begins a session for.
+func (s *Sessions) Recorded(ctx context.Context, id string) (RecordedConversation, bool, error) {
+	if of, conversation, ok := sessions.Split(id); ok {
+		return RecordedConversation{of, cmp.Or(conversation, of)}, true, nil
+	}
+	parsed, err := jp.ParseID(id)
+	if err != nil || s.workspace == nil {
+		return RecordedConversation{id, id}, false, nil
+	}
+	opened, _, err := s.workspace.Open(ctx)
+	if err != nil {
+		return RecordedConversation{}, false, err
+	}
+	defer opened.Close()
+	found, err := opened.Find(ctx, parsed)
+	var missing *store.NotFoundError
+	switch {
+	case errors.As(err, &missing):
+		return RecordedConversation{id, id}, false, nil
+	case err != nil:
+		return RecordedConversation{}, false, err
+	}
+	if at, ok := labelled(found.Conversation); ok {
+		if own, err := s.isOwn(ctx, found.Conversation, at); own || err != nil {
+			return at, true, err
+		}
+	}
+	if last, err := lastMark(ctx, found, func(mark) bool { return true }); err != nil {
+		return RecordedConversation{}, false, err
+	} else if last > 0 {
+		return RecordedConversation{}, false, &CopyError{ID: string(parsed)}
+	}
+	return RecordedConversation{}, false, &NotOursError{ID: string(parsed)}
+}
+
+// NotOursError is the error for a recorded conversation that is of no session.
+type NotOursError struct{ ID string }
+
+func (e *NotOursError) Error() string {
+	return "conversation " + e.ID + " was not held with convtools query or chat, so they cannot go on with it"
+}

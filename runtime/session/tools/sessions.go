@@ -1,0 +1,271 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/convtools/convtools/runtime/base/workspace"
+	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/sessionconfig"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/sessions"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+// Options is what sessions depend on.
+type Options struct {
+	// Host is the process.
+	Host *toolset.Host
+	// Dir is where the project is looked for; empty stands for that of the host.
+	Dir string
+	// Registry has the tools besides those of sessions.
+	Registry *toolset.Registry
+	// Warn gets what a person should know, a sentence. It may be nil.
+	Warn func(string)
+	// NewID returns UUIDs; nil stands for random ones.
+	NewID func() string
+}
+
+// Sessions is what sessions have. It is safe for concurrent use.
+type Sessions struct {
+	Config sessionconfig.Config // what is configured
+	Dir    string               // of the logs; it may not exist yet
+	Where  Settings             // where new sessions work, without a model
+
+	options Options
+	now     func() time.Time
+	servers *Servers
+	// workspace is where new sessions are recorded; nil stands for nowhere but in their logs.
+	workspace *jp.Workspace
+
+	mu     sync.Mutex
+	models map[string]model.Model // by name, opened
+	named  string                 // see [Sessions.Named]
+	open   []*Session             // of this process
+}
+
+// Open reads the configuration. Nothing is started. The errors are those of [sessionconfig.Load].
+func Open(o Options) (*Sessions, error) {
+	logs, err := LogDir(o.Host.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := Locate(o.Registry, cmp.Or(o.Dir, o.Host.Dir))
+	if err != nil {
+		return nil, err
+	}
+	configured, err := sessionconfig.Load(dir, o.Host.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if o.NewID == nil {
+		o.NewID = uuid.NewString
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	s := &Sessions{
+		options: o, now: clock(o.Host), Config: configured, Dir: logs, Where: Settings{Root: dir, Dir: dir}, models: map[string]model.Model{},
+	}
+	if s.workspace, err = jp.Open(jp.Options{Dir: dir, Getenv: o.Host.Getenv}); err != nil {
+		s.workspace = nil // there is none
+	}
+	if root, ok := workspace.Find(dir); ok {
+		s.Where.Root = root
+	} else if holds(dir, config.Home(o.Host.Getenv)) {
+		s.Where.Root = "" // all that a person has is no workspace
+	}
+	for _, out := range configured.LeftOut {
+		o.Warn(out.Error())
+	}
+	for _, wrong := range configured.Wrong {
+		o.Warn(wrong.Error())
+	}
+	var servers []Server
+	for _, c := range configured.Servers {
+		servers = append(servers, Server{Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL})
+	}
+	s.servers = NewServers(servers, ServerOptions{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.Where.Root, s.Where.Dir)})
+	return s, nil
+}
+
+// clock returns the clock of a process.
+func clock(h *toolset.Host) func() time.Time {
+	if h.Now == nil {
+		return time.Now
+	}
+	return h.Now
+}
+
+// Locate returns the path of the directory that a host names, which may be the id of a workspace that a family knows.
+// Empty stands for the working directory.
+func Locate(r *toolset.Registry, dir string) (string, error) {
+	if _, err := os.Stat(cmp.Or(dir, ".")); err != nil {
+		if root, err := r.Project(dir); err == nil {
+			dir = root
+		}
+	}
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("finding the working directory: %w", err)
+	}
+	return path, nil
+}
+
+// holds reports whether a directory is another one, or has it somewhere below.
+func holds(dir, other string) bool {
+	below, err := filepath.Rel(dir, other)
+	return err == nil && filepath.IsLocal(below)
+}
+
+// LogDir returns the directory of the logs, in that for the data of the user. The error is [ErrNoHome].
+func LogDir(getenv func(string) string) (string, error) {
+	if dir := sessions.Home(getenv); dir != "" {
+		return dir, nil
+	}
+	return "", ErrNoHome
+}
+
+// ErrNoHome is the error where the environment does not name the user's home directory.
+var ErrNoHome = errors.New("where sessions are kept is not known: set HOME, or XDG_DATA_HOME to the path of a directory")
+
+// NewID returns a UUID that it has not returned before.
+func (s *Sessions) NewID() string { return s.options.NewID() }
+
+// New is what a new session is to be.
+type New struct {
+	// Model is the name of a configured model; empty stands for the one that the configuration chooses.
+	Model string
+	// Title is that of the root conversation; it may be empty.
+	Title string
+	// Knowledge and Hidden are as in [Settings].
+	Knowledge []string
+	Hidden    bool
+	// Outside reports that a program outside has the place of the root's model: its calls are [session.Invoke].
+	Outside bool
+	// Recorded is as in [Settings], and History what was said in it as far as the root's model is to know it.
+	Recorded string
+	History  []session.Item
+	// ID is that of the session and of its root; empty stands for a new one.
+	ID string
+}
+
+// maxSamples is how many requests to models one input may cost in all: models that hand work to each other for ever would
+// else take days to come to the limits of each.
+const maxSamples = 2000
+
+// Start returns the input that starts a new session. The error is one of [sessionconfig.Config.Choose]: no model is there
+// for it.
+func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
+	m, err := s.Config.Choose(n.Model)
+	if err != nil {
+		return session.Start{}, err
+	}
+	s.Named(n.Model)
+	settings := s.Where
+	settings.Knowledge, settings.Hidden, settings.Recorded = n.Knowledge, n.Hidden, n.Recorded
+	settings.JP = s.workspace != nil
+	if settings.Outside = n.Outside; !n.Outside { // which lasts, whatever becomes of the configuration
+		settings.Model = m.Name
+	}
+	catalogue := s.catalogue(ctx)
+	if ctx.Err() != nil { // which servers have tools is not known
+		return session.Start{}, context.Cause(ctx)
+	}
+	id := n.ID
+	if id == "" {
+		id = s.NewID()
+	}
+	in := session.Start{
+		Session: id, Root: id, // a person has one to remember
+		History: n.History,
+		Config: session.Config{
+			MaxInterruptChainDepth:  s.Config.Session.MaxInterruptChainDepth,
+			MaxInterruptsPerTurn:    s.Config.Session.MaxInterruptsPerTurn,
+			MaxConversations:        s.Config.Session.MaxConversations,
+			MaxSamplesPerSubmission: maxSamples,
+			Catalogue:               catalogue,
+		},
+		Context: session.Context{
+			Title: n.Title, Settings: settings.String(),
+			Capabilities: session.Capabilities{
+				MCP: slices.Sorted(maps.Keys(catalogue)), Internal: session.InternalTools{Conv: m.Tools() || n.Outside, WebSearch: m.WebSearch()},
+			},
+		},
+	}
+	if m.Tools() { // what families say of their tools is of no use to others
+		if text := s.options.Registry.Prompt(ctx, contract.Context{Dir: settings.Dir, ConversationID: id}); text != "" {
+			in.Context.Base = &text
+		}
+	}
+	return in, nil
+}
+
+// Named has a model used that the user has named to this process, whatever the configuration makes of the name by then.
+// Of a project that the user does not trust, no other model does what needs trust, also where a session has had it before.
+func (s *Sessions) Named(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.named = cmp.Or(name, s.named)
+}
+
+// Model returns the model of a conversation. The error is a
+// [*model.Error], a [*sessionconfig.NoModelError] for a model that is not configured any more, or a
+// [*sessionconfig.TrustError].
+func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Model, error) {
+	if isOutside(c) {
+		return nil, &model.Error{Code: model.CodeConfiguration, Message: "a program outside has the place of the model in this conversation"}
+	}
+	settings, err := ParseSettings(c.Settings)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m, ok := s.models[settings.Model]; ok {
+		return m, nil
+	}
+	chosen, err := s.Config.Choose(settings.Model)
+	if err == nil && settings.Model != s.named {
+		chosen, err = chosen.Trusted()
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := chosen.Open()
+	if err != nil {
+		return nil, err
+	}
+	if !chosen.WebSearch() {
+		m = withoutSearch{m}
+	}
+	s.models[settings.Model] = m
+	return m, nil
+}
+
+// withoutSearch is a model that does not search the web, also for a conversation that began when it could.
+type withoutSearch struct{ model.Model }
+
+// Sample implements [model.Model].
+func (m withoutSearch) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
+	r.WebSearch = false
+	return m.Model.Sample(ctx, r, delta)
+}
+
+// Close ends the MCP servers that were started.
+func (s *Sessions) Close() {
+	s.servers.Close()
+}

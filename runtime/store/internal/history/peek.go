@@ -1,0 +1,110 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/convtools/convtools/runtime/base/parallel"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Session is what a list shows of a session, as far as the beginning and the end of its file tell.
+type Session struct {
+	Title, Request string
+	Dir            string // in which it was held
+	Created, Last  time.Time
+	Told           bool // something is said in it
+}
+
+// See takes over what a talk has noted.
+func (s *Session) See(t *Talk) { s.Request, s.Last, s.Told = t.Request, t.Last, t.Told }
+
+// Entry is a file of sessions.
+type Entry[M any] struct {
+	File  string        // its name in the directory of the store
+	About string        // name of another one, with facts of it; empty for none
+	ID    transcript.ID // empty while that is not known
+	Stamp filecache.Stamp
+	Meta  M // what is read of it
+	err   error
+}
+
+func (e *Entry[M]) entry() *Entry[M] { return e }
+
+// Peek has read read what lists need of files, several at a time, unless that is known; dir is the
+// directory in which a session was held. It returns the files that could be read, and the problems
+// of the others.
+func Peek[E interface{ entry() *Entry[M] }, M any](ctx context.Context, s *Store, root *Root, all []E, read func(e E) error, dir func(e E) string) ([]E, []store.Problem) {
+	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
+		for i := range numbers {
+			e := all[i].entry()
+			e.Stamp = root.Stamp(e.File)
+			stamps := []filecache.Stamp{e.Stamp}
+			if e.About != "" {
+				stamps = append(stamps, root.Stamp(e.About))
+			}
+			sheet := root.Sheet("m"+e.File, stamps...)
+			if sheet.Get(&e.Meta) {
+				continue
+			}
+			var none M
+			e.Meta = none // which may have been read in part
+			if e.err = read(all[i]); e.err == nil && !s.Project.Excludes(dir(all[i])) {
+				sheet.PutFor(&e.Meta, min(e.Stamp.Size(), 2*jsonl.PeekSize))
+			}
+		}
+	})
+	var usable []E
+	var problems []store.Problem
+	for _, one := range all {
+		switch e := one.entry(); {
+		case e.err == nil:
+			usable = append(usable, one)
+		case !errors.Is(e.err, fs.ErrNotExist): // it was not deleted meanwhile
+			problems = append(problems, s.Problem(e.ID, store.Unreadable, e.File, e.err))
+		}
+	}
+	return usable, problems
+}
+
+// PeekLines calls see for the lines at the beginning and at the end of a file, and has the talk
+// note no request of the end. Where the beginning has not all that is needed, it is looked for
+// further on: to any length where wanted reports so, and for a request as far as programs put
+// notes of their own before it. It reports whether these were all lines.
+func PeekLines(ctx context.Context, f io.ReaderAt, size int64, t *Talk, see func(line []byte), wanted func() bool) (whole bool, err error) {
+	const enough = 1 << 20
+	request := ""
+	whole, err = jsonl.Peek(ctx, f, size, func(line []byte) int64 {
+		see(line)
+		t.Take()
+		request = t.Request
+		switch {
+		case wanted():
+			return math.MaxInt64
+		case request == "":
+			return enough
+		}
+		return 0
+	}, func(line []byte) {
+		see(line)
+		t.Take()
+	})
+	t.Request = request
+	return whole, err
+}
+
+// Conversation returns what a list has of a session.
+func (s *Store) Conversation(id transcript.ID, of *Session, record store.Record) store.Conversation {
+	return store.Conversation{
+		Conversation: transcript.Conversation{ID: id, Source: s.Kind, Title: of.Title, Dir: of.Dir, CreatedAt: of.Created},
+		Request:      of.Request, LastAt: of.Last, Record: record,
+	}
+}

@@ -1,0 +1,74 @@
+package jp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jp/internal/events"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// MaxEventsSize is the largest events.json that is read, in bytes.
+const MaxEventsSize = 1 << 30
+
+// record is the copies of a conversation in a session.
+type record struct {
+	s       *session
+	place   place
+	version string // of when it was listed
+}
+
+// Version implements [store.Record].
+func (r *record) Version(context.Context) (string, error) { return r.version, nil }
+
+// Read implements [store.Record].
+func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	if mark != nil && len(*mark) > 0 {
+		return store.Totals{}, store.ErrChanged // there is no place to go on from: the file is replaced as a whole
+	}
+	data, err := r.data(ctx)
+	if err != nil {
+		return store.Totals{}, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), err)
+	}
+	totals, err := events.Scan(data, func(e *events.Event) bool {
+		if yield == nil || ctx.Err() != nil { // events are only counted
+			return ctx.Err() == nil
+		}
+		event := e.Decode()
+		return yield(&event)
+	})
+	var damage *events.DamageError
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case errors.As(err, &damage):
+		err = &store.DamageError{Event: damage.Event, Err: damage}
+	}
+	return totals, err
+}
+
+// data reads the events.json that counts, looking for the conversation again when
+// its directory was renamed.
+func (r *record) data(ctx context.Context) ([]byte, error) {
+	p := r.place
+	for round := 0; ; round++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		data, _, err := r.s.readFirst(&p, r.s.byStream(&p), eventsFile, r.s.w.maxEvents)
+		if !errors.Is(err, errVanished) || round == maxRelists {
+			return data, err
+		}
+		l, err := r.s.listing(ctx, everywhere)
+		if err != nil {
+			return nil, err
+		}
+		moved, ok := l.locate(p.number, p.archived)
+		if !ok {
+			return nil, r.s.notFound(p.number.id())
+		}
+		p = moved
+	}
+}
