@@ -103,8 +103,14 @@ args = ["[{{\"text\":\"{text}\"}}]"]
 	if tools["say_rows"] == nil || !tools["say_rows"].Annotations.ReadOnlyHint || tools["say_more"] == nil || tools["say_more"].Annotations.ReadOnlyHint {
 		t.Errorf("after a mistake and a new spec: %v", tools)
 	}
-	if said := stderr.String(); !strings.Contains(said, `there is no parameter "txt"`) || !strings.Contains(said, "^^^") {
-		t.Errorf("standard error: %s", said)
+	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) { // it may come behind the answer
+		said := stderr.String()
+		if strings.Contains(said, `there is no parameter "txt"`) && strings.Contains(said, "^^^") {
+			break
+		}
+		if time.Since(begun) > 10*time.Second {
+			t.Fatalf("standard error: %s", said)
+		}
 	}
 	// What runs has changed: it is writing again.
 	write("specs/say/rows.toml", strings.Replace(tool, `"[{{`, `"--x", "[{{`, 1))

@@ -134,7 +134,7 @@ func TestManyProblems(t *testing.T) {
 	l := newLab(t)
 	l.write("project/convtools.toml", many.String())
 	c := config.Read(l.project, l.getenv)
-	if err := c.Wrong("session"); err == nil || len(c.Problems) > 1001 {
+	if err := c.Wrong("session"); err == nil || len(c.Problems) > 101 {
 		t.Errorf("%v; %d problems", err, len(c.Problems))
 	}
 	if err := c.Wrong("model.m29999"); err == nil {

@@ -199,7 +199,7 @@ func steps(path []string) []any {
 // decode decodes what is at a path, and reports whether there is anything and it is as it should be. Of a struct, keys
 // without a field are wrong; those of [stores] are left to who knows the kinds of stores.
 func decode[T any](d *document, to *T, path ...string) bool {
-	if !d.meta.IsDefined(path...) || !d.areTables(path[:len(path)-1]) {
+	if len(d.config.Problems) > maxProblems || !d.meta.IsDefined(path...) || !d.areTables(path[:len(path)-1]) {
 		return false
 	}
 	v := reflect.ValueOf(to).Elem()

@@ -95,7 +95,7 @@ func (c *Config) Unread() []Problem {
 }
 
 // maxProblems is how many problems are told apart: a hostile file must not fill the memory with its errors.
-const maxProblems = 1000
+const maxProblems = 100
 
 // Rule is the id of the findings of this package.
 const Rule = "KC001"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/archive/exports"
@@ -94,20 +95,20 @@ func TestSearchSources(t *testing.T) {
 		"a database, and others":      {"[stores]\narchive = true\njp = true\nchatgpt = true", map[string]string{"CONVERSATION_DB": "/x.db"}, []string{"archive", "jp", "chatgpt"}},
 		"a database that is not read": {"[stores]\nchatgpt = false\ncodex = false", map[string]string{"CONVERSATION_DB": "/x.db"}, []string{"jp", "claude-code", "opencode", "gemini", "convtools", "archive"}},
 	} {
-		got, err := conversations.SearchSources(conversations.Options{Getenv: withArchive(t, c.settings, c.env)})
+		got, err := conversations.Options{Getenv: withArchive(t, c.settings, c.env)}.SearchSources()
 		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %s %v", name, diff, err)
 		}
 	}
-	var wrong *conversations.SettingsError
-	if _, err := conversations.SearchSources(conversations.Options{Getenv: withArchive(t, "[stores]\ncodx = false", nil)}); !errors.As(err, &wrong) {
+	var wrong *config.Error
+	if _, err := (conversations.Options{Getenv: withArchive(t, "[stores]\ncodx = false", nil)}).SearchSources(); !errors.As(err, &wrong) {
 		t.Error(err)
 	}
 }
 
 func TestInventoryOfArchives(t *testing.T) {
 	t.Parallel()
-	inventory, err := conversations.TakeInventory(t.Context(), conversations.Options{Dir: t.TempDir(), Getenv: withArchive(t, "[stores]\nchatgpt = false", nil)})
+	inventory, err := conversations.Options{Dir: t.TempDir(), Getenv: withArchive(t, "[stores]\nchatgpt = false", nil)}.Inventory(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

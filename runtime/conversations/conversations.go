@@ -140,16 +140,6 @@ type ReadQuery struct {
 	Events EventRange
 	// Kinds reports whether events of a kind are handed over; nil stands for all.
 	Kinds func(transcript.Kind) bool
-	// MaxText is how many characters of a text are handed over: of a longer one
-	// its beginning and its end. In JSON this goes for each string, and there the cut
-	// is marked. Of a name or an id it is the beginning. 0 stands for all.
-	MaxText int
-	// MaxJSON is the same for JSON as a whole.
-	MaxJSON int
-	// Part, from 1, hands over that part of each text, of MaxText characters (the last
-	// part may have fewer), in place of its beginning and its end; of JSON a part of it
-	// as a whole. Behind the last part there is no text.
-	Part int
 	// NoText leaves the text of events out, for who wants only their JSON.
 	NoText bool
 	// Compaction is handed each compaction that is recorded in the conversation, in
@@ -192,12 +182,6 @@ type Event struct {
 	Text     []byte
 	Encoding transcript.Encoding
 	JSON     bool // Text is JSON, indented by two spaces
-	// Chars is the length of the whole text in characters, and Head how many of
-	// its first characters Text begins with, where Text is not all of it; the rest
-	// of Text is its end. Both are 0 otherwise. A text that is not a recorded
-	// string is the JSON value that was recorded, indented. With [ReadQuery.Part],
-	// Chars is always the length of the whole text, and Head is 0.
-	Chars, Head int
 	// AppendJSON appends the event as it is recorded, for programs.
 	AppendJSON func(dst []byte, options transcript.JSONOptions) []byte
 }

@@ -3,9 +3,7 @@ package conversations
 import (
 	"fmt"
 
-	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -18,14 +16,6 @@ type (
 	BadIDError = store.BadIDError
 	// NoWorkspaceError is the error where there is no workspace to look in.
 	NoWorkspaceError = store.NoWorkspaceError
-	// OutsideError is the error for what a project's own files name outside of the
-	// project, which the user has not allowed. Its Hint names the setting.
-	OutsideError = config.OutsideError
-	// SettingsError is the error for the user's settings about stores that cannot be used.
-	SettingsError = config.Error
-	// MissingDatabaseError is the error for a database that the environment names and that
-	// does not exist.
-	MissingDatabaseError = chatgpt.MissingError
 	// Problem is why a conversation, or a part of one, could not be used. Nothing in
 	// it but Path and Err repeats what is recorded or the name of a file: those two
 	// are for people.

@@ -35,7 +35,7 @@ type Indexes struct {
 }
 
 // indexFormat is the number of what an index has that this package puts there.
-const indexFormat = 8
+const indexFormat = 9
 
 // NewIndexes returns the indexes in a directory, which need not be there.
 func NewIndexes(dir string) *Indexes {
@@ -199,6 +199,8 @@ type indexNote struct {
 	// Version is that of the store, all of which is indexed, without anything that would
 	// have to be said of it. Empty where that is not so.
 	Version string
+	// Whole is the Unix time at which all of the store was listed, and this written, last.
+	Whole int64 `json:",omitempty"`
 	// Mark is that of what was excluded when everything that was excluded was removed last.
 	Mark string `json:",omitempty"`
 	// Openers are those that titles are without.
@@ -226,15 +228,29 @@ type indexFacts struct {
 	Events    int
 	Size      [4]int // the fields of a [Size], in order
 
-	// What is known without reading the events, of what messages are shown with.
-	NativeID string
-	Source   string
-	Archived bool
+	// What is known without reading the events.
+	NativeID  string        `json:",omitempty"`
+	Source    string        `json:",omitempty"`
+	Archived  bool          `json:",omitempty"`
+	Hidden    bool          `json:",omitempty"`
+	Parent    transcript.ID `json:",omitempty"`
+	Dir       string        `json:",omitempty"`
+	CreatedAt time.Time     `json:",omitzero"`
+}
+
+// factsOf returns what is known of a conversation without reading its events.
+func factsOf(c *store.Conversation) indexFacts {
+	return indexFacts{
+		NativeID: c.NativeID, Source: c.Source, Archived: c.Archived, Hidden: c.Hidden, Parent: c.Parent, Dir: c.Dir, CreatedAt: c.CreatedAt,
+	}
 }
 
 // conversation returns what is known of the conversation of an entry.
 func (f *indexFacts) conversation(c *index.Conversation) *transcript.Conversation {
-	return &transcript.Conversation{ID: transcript.ID(c.Key), Title: c.Title, NativeID: f.NativeID, Source: f.Source, Archived: f.Archived}
+	return &transcript.Conversation{
+		ID: transcript.ID(c.Key), Title: c.Title, NativeID: f.NativeID, Source: f.Source, Archived: f.Archived, Hidden: f.Hidden,
+		Parent: f.Parent, Dir: f.Dir, CreatedAt: f.CreatedAt,
+	}
 }
 
 // indexVersion is the version that a conversation has in an index: what is recorded, and

@@ -14,19 +14,16 @@ import (
 	"github.com/convtools/convtools/runtime/store/filecache"
 )
 
-// UnusedIndex is an index that no store of a library has.
-type UnusedIndex struct {
-	Store, Place string // as the index has them; empty where it cannot be read
-	// Gone is set where nothing will use it again: the store is not there, or it cannot be read.
-	Gone  bool
-	Bytes int64
-
-	dir string
+// unusedIndex is an index that no store of a library has.
+type unusedIndex struct {
+	dir, store, place string // as the index has them; empty where it cannot be read
+	// isGone is set where nothing will use it again: the store is not there, or it cannot be read.
+	isGone bool
 }
 
-// UnusedIndexes returns the indexes that are of no store of the library: of those that are
+// unusedIndexes returns the indexes that are of no store of the library: of those that are
 // switched off, or that are asked from elsewhere, and of those that are gone.
-func (l *Library) UnusedIndexes() ([]UnusedIndex, error) {
+func (l *Library) unusedIndexes() ([]unusedIndex, error) {
 	if l.indexes.dir == "" {
 		return nil, nil
 	}
@@ -38,7 +35,7 @@ func (l *Library) UnusedIndexes() ([]UnusedIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	var unused []UnusedIndex
+	var unused []unusedIndex
 	for _, e := range entries {
 		if !used[e.Name()] && e.IsDir() {
 			unused = append(unused, describeUnused(filepath.Join(l.indexes.dir, e.Name()), l.language))
@@ -47,43 +44,39 @@ func (l *Library) UnusedIndexes() ([]UnusedIndex, error) {
 	return unused, nil
 }
 
-func describeUnused(dir string, language terms.Language) UnusedIndex {
-	u := UnusedIndex{dir: dir, Bytes: sizeOf(dir)}
+func describeUnused(dir string, language terms.Language) unusedIndex {
+	u := unusedIndex{dir: dir}
 	x := index.Open(dir)
 	x.Language = language
 	defer x.Close()
 	view, err := x.View()
 	if err != nil {
-		u.Gone = true // whoever has the store makes it anew
+		u.isGone = true // whoever has the store makes it anew
 		return u
 	}
 	defer view.Close()
 	note, ok := noteOf(view)
-	u.Gone = !ok
-	u.Store, u.Place = note.Store, note.Place
+	u.isGone = !ok
+	u.store, u.place = note.Store, note.Place
 	there := func(path string) bool {
 		_, err := os.Stat(path)
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	if filepath.IsAbs(u.Place) && !there(u.Place) && !slices.ContainsFunc(filepath.SplitList(u.Place), there) {
-		u.Gone = true
+	if filepath.IsAbs(u.place) && !there(u.place) && !slices.ContainsFunc(filepath.SplitList(u.place), there) {
+		u.isGone = true
 	}
 	return u
 }
 
-// RemoveGoneIndexes removes the indexes that nothing will use again, and returns them.
-func (l *Library) RemoveGoneIndexes() (removed []UnusedIndex, err error) {
-	unused, err := l.UnusedIndexes()
+// RemoveGoneIndexes removes the indexes that nothing will use again.
+func (l *Library) RemoveGoneIndexes() error {
+	unused, err := l.unusedIndexes()
 	for _, u := range unused {
-		if u.Gone {
-			if e := os.RemoveAll(u.dir); e != nil {
-				err = errors.Join(err, e)
-				continue
-			}
-			removed = append(removed, u)
+		if u.isGone {
+			err = errors.Join(err, os.RemoveAll(u.dir))
 		}
 	}
-	return removed, err
+	return err
 }
 
 // removeOlder removes what earlier versions of this program kept. What a later one keeps stays:
@@ -114,18 +107,4 @@ func readDir(dir string) ([]os.DirEntry, error) {
 		return nil, nil
 	}
 	return entries, err
-}
-
-// sizeOf returns how many bytes the files below a directory have, as far as that is known.
-func sizeOf(dir string) (sum int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
-		if err != nil {
-			return nil //nolint:nilerr // it is not counted
-		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
-			sum += info.Size()
-		}
-		return nil
-	})
-	return sum
 }

@@ -241,9 +241,8 @@ func (r *messageReader) end(at *reading, totals *store.Totals) {
 	size := &Size{Turns: totals.Turns, Requests: at.Numbering.Requests, Numbered: at.Numbering.Events, Chars: at.Chars}
 	counted := countsOf(totals, size)
 	counted.keep(r.counts)
-	r.entry.Facts = (&indexFacts{
-		Read: true, Events: counted.Events, LastAt: counted.LastAt, BadTime: counted.BadTime, Uncounted: counted.Uncounted,
-		Size:     [...]int{size.Turns, size.Requests, size.Numbered, size.Chars},
-		NativeID: r.conversation.NativeID, Source: r.conversation.Source, Archived: r.conversation.Archived,
-	}).encode()
+	f := factsOf(r.conversation)
+	f.Read, f.Events, f.LastAt, f.BadTime, f.Uncounted = true, counted.Events, counted.LastAt, counted.BadTime, counted.Uncounted
+	f.Size = [...]int{size.Turns, size.Requests, size.Numbered, size.Chars}
+	r.entry.Facts = f.encode()
 }

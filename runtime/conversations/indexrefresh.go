@@ -109,10 +109,10 @@ func (l *Library) forget() error {
 	}
 	l.indexes.exclude(l.mark()) // more may have been seen to be
 	err := l.indexes.lists().RemoveOthers()
-	unused, e := l.UnusedIndexes()
+	unused, e := l.unusedIndexes()
 	err = errors.Join(err, e)
 	for _, u := range unused {
-		if slices.Contains(l.off, u.Store) || slices.ContainsFunc(filepath.SplitList(u.Place), l.excludes) {
+		if slices.Contains(l.off, u.store) || slices.ContainsFunc(filepath.SplitList(u.place), l.excludes) {
 			err = errors.Join(err, os.RemoveAll(u.dir))
 		}
 	}
@@ -128,7 +128,7 @@ type refreshing struct {
 	index   *index.Index
 	writer  *index.Writer
 	note    indexNote
-	mark    string // [indexNote.Mark] of what is there
+	before  indexNote // of what is there
 }
 
 func (r *refreshing) run(ctx context.Context) error {
@@ -166,10 +166,13 @@ func (r *refreshing) run(ctx context.Context) error {
 	}
 	defer limitMemory()()
 	r.note = indexNote{Store: r.store.Name(), Place: r.store.Place(), Openers: shared.list()}
-	r.note.Mark = r.mark
+	r.note.Mark, r.note.Whole = r.before.Mark, r.before.Whole
+	if whole {
+		r.note.Whole = r.library.now().Unix()
+	}
 	if !r.library.partial(r.store) {
 		mark := r.library.mark()
-		excluded := mark != r.mark // something is that was not
+		excluded := mark != r.before.Mark // something is that was not
 		if whole || excluded {
 			r.remove(list)
 		}
@@ -230,7 +233,7 @@ func (r *refreshing) current(version string) bool {
 	if !ok {
 		return false
 	}
-	r.mark = note.Mark
+	r.before = note
 	return version != "" && note.Version == version
 }
 
@@ -242,7 +245,7 @@ func (r *refreshing) isCurrent(ctx context.Context, list []store.Conversation, w
 		return false
 	}
 	defer view.Close()
-	if !r.library.partial(r.store) && (whole && view.Info().Conversations != len(list) || r.library.mark() != r.mark) {
+	if !r.library.partial(r.store) && (whole && view.Info().Conversations != len(list) || r.library.mark() != r.before.Mark) {
 		return false
 	}
 	for i := range list {
@@ -329,7 +332,8 @@ func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *ind
 	if err == nil || ctx.Err() != nil || !reader.failed {
 		return err == nil, err
 	}
-	f := indexFacts{NativeID: c.NativeID, Source: c.Source, Archived: c.Archived, Size: [...]int{reader.turns, 0, 0, 0}}
+	f := factsOf(c)
+	f.Size[0] = reader.turns
 	if p := reader.problem; p != nil {
 		f.note(p)
 	}

@@ -23,7 +23,7 @@ type Inventory struct {
 	// that are not there, or what a pattern begins with is not.
 	Exclude, Missing []string
 	// Remembered are the directories that a file excludes, or did.
-	Remembered []Exclusion
+	Remembered []project.Exclusion
 	// Unremembered is why some of them stay excluded only for as long as their file is there;
 	// else nil.
 	Unremembered error
@@ -54,10 +54,10 @@ type StoreReport struct {
 	Remarks  []string // what the store says of itself, for people
 }
 
-// TakeInventory lists all conversations on this machine, and reads those of the project.
-// What is excluded is not counted. The error is a [*SettingsError] where the user's
+// Inventory lists all conversations on this machine, and reads those of the project.
+// What is excluded is not counted. The error is a [*config.Error] where the user's
 // settings cannot be used, or that of a context that is done.
-func TakeInventory(ctx context.Context, o Options) (Inventory, error) {
+func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	r, err := readRestrictions(&o)
 	if err != nil {
 		return Inventory{}, err

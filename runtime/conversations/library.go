@@ -76,6 +76,7 @@ type Library struct {
 	// a directory; both are nil where it was not opened.
 	restrictions *restrictions
 	excludes     func(dir string) bool
+	here         func(dir string) bool // whether a directory is of the project; nil where that is no matter
 }
 
 var _ Source = (*Library)(nil)
@@ -242,6 +243,7 @@ func (o *asking) listOne(ctx context.Context, s store.Store, scope store.Scope, 
 	if err != nil {
 		more = append(more, Problem{Path: s.Place(), Err: err})
 	}
+	found = append(found, o.library.indexed(s, scope, found, more)...)
 	*problems = append(*problems, of(s, more)...)
 	for i := range found {
 		if id := found[i].ID; o.from != nil && o.from[id] == nil {

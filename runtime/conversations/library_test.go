@@ -359,26 +359,22 @@ func TestReadEvents(t *testing.T) {
 			Structured("a text").
 			Assistant("done")
 	})
-	const (
-		head = "012345678901234567890123" // 60 % of 40
-		tail = "4567890123456789"
-	)
 	var got []string
-	_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", MaxText: 40, Event: func(e *conversations.Event) error {
-		got = append(got, fmt.Sprintf("%v %s/%s %q json=%t chars=%d head=%d error=%t", e.Kind, e.Name, e.CallID, e.Text, e.JSON, e.Chars, e.Head, e.IsError))
+	_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", Event: func(e *conversations.Event) error {
+		got = append(got, fmt.Sprintf("%v %s/%s %q json=%t error=%t", e.Kind, e.Name, e.CallID, e.Text, e.JSON, e.IsError))
 		return nil
 	}})
 	want := []string{
-		`turn_start / "" json=false chars=0 head=0 error=false`,
-		`user / "` + head + tail + `" json=false chars=100 head=24 error=false`,
-		`reasoning / "why" json=false chars=0 head=0 error=false`,
-		`tool_call fs_read/call_1 "{\n  \"path\": \"` + head + ` … 60 characters omitted … ` + tail + `\"\n}" json=true chars=0 head=0 error=false`,
-		`tool_result /call_1 "` + head + `567890123456789é" json=false chars=101 head=24 error=true`,
-		`inquiry / "sure?" json=false chars=0 head=0 error=false`,
-		`inquiry_response / "true" json=true chars=0 head=0 error=false`,
-		`structured / "{\n  \"a\": \"b\"\n}" json=true chars=0 head=0 error=false`,
-		`structured / "a text" json=false chars=0 head=0 error=false`,
-		`assistant / "done" json=false chars=0 head=0 error=false`,
+		`turn_start / "" json=false error=false`,
+		`user / "` + long + `" json=false error=false`,
+		`reasoning / "why" json=false error=false`,
+		`tool_call fs_read/call_1 "{\n  \"path\": \"` + long + `\"\n}" json=true error=false`,
+		`tool_result /call_1 "` + long + `é" json=false error=true`,
+		`inquiry / "sure?" json=false error=false`,
+		`inquiry_response / "true" json=true error=false`,
+		`structured / "{\n  \"a\": \"b\"\n}" json=true error=false`,
+		`structured / "a text" json=false error=false`,
+		`assistant / "done" json=false error=false`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -425,7 +421,7 @@ func TestReadingIsBounded(t *testing.T) {
 		return int(now.HeapAlloc)
 	}
 	n, before, after := 0, 0, 0
-	_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", MaxText: 100, Event: func(*conversations.Event) error {
+	_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", Event: func(*conversations.Event) error {
 		switch n++; n {
 		case 1000:
 			before = held()

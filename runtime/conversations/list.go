@@ -168,6 +168,6 @@ func tally(ctx context.Context, c *store.Conversation, sizes bool) (*counts, err
 
 // countChars returns how long the text of an event is that is read, in characters.
 func countChars(e *transcript.Event) int {
-	body, _ := eventtext.Body(e, transcript.Limits{})
+	body, _ := eventtext.Body(e)
 	return utf8.RuneCount(body)
 }

@@ -49,6 +49,7 @@ type messageStore struct {
 	memoryStore
 	chats []chat
 	err   error // of List
+	large bool  // it cannot be copied, and lists nothing
 	place string
 	next  func() // of the chats' records
 }
@@ -57,6 +58,10 @@ func (m *messageStore) Place() string { return "memory" + m.place }
 
 func (m *messageStore) List(_ context.Context, scope store.Scope) (*store.Listing, error) {
 	l := &store.Listing{}
+	if m.large {
+		l.Problems = append(l.Problems, store.Problem{Path: "large.db", Err: &store.CopyTooLargeError{Size: 3 << 30, Most: 2 << 30}})
+		return l, nil
+	}
 	for i := range m.chats {
 		c := m.chats[i].Conversation
 		c.Record = &chatRecord{chat: &m.chats[i], next: m.next}

@@ -47,9 +47,6 @@ func expected(recorded []jptest.Recorded) (events []numbered, size conversations
 func readNumbered(t *testing.T, l conversations.Source, q conversations.ReadQuery) (events []numbered, r conversations.Reading) {
 	t.Helper()
 	q.Event = func(e *conversations.Event) error {
-		if q.Part > 0 && e.Head != 0 {
-			t.Errorf("%+v", e)
-		}
 		events = append(events, numbered{e.Turn, e.Number, e.Request, e.Kind.String(), string(e.Text)})
 		return nil
 	}
@@ -139,44 +136,6 @@ func randomSelection(r *rand.Rand, size conversations.Size) (q conversations.Rea
 	return q, func(e numbered) bool { return first <= e.Turn && e.Turn <= last }
 }
 
-// Every character of a conversation is in exactly one of the parts.
-func TestParts(t *testing.T) {
-	t.Parallel()
-	var recorded []jptest.Recorded
-	l := open(t, func(w *jptest.Workspace, _ string) {
-		recorded = w.Conversation("17600000000", "x").Random(rand.New(rand.NewPCG(1, 11)), 150)
-	})
-	want, _ := expected(recorded)
-	for _, size := range []int{60, 1000} {
-		joined := make([]strings.Builder, len(want))
-		for part, more := 1, true; more; part++ {
-			more = false
-			q := conversations.ReadQuery{ID: "17600000000", MaxText: size, MaxJSON: 3, Part: part}
-			n := 0
-			q.Event = func(e *conversations.Event) error {
-				if length := utf8.RuneCountInString(want[n].Text); e.Chars != length || e.Head != 0 {
-					t.Errorf("part %d of event %d: %d characters, head %d; want %d", part, n, e.Chars, e.Head, length)
-				}
-				if chars := utf8.RuneCount(e.Text); chars > size || chars < size && part*size < e.Chars {
-					t.Errorf("part %d of event %d has %d characters", part, n, chars)
-				}
-				joined[n].Write(e.Text)
-				more = more || len(e.Text) > 0
-				n++
-				return nil
-			}
-			if _, err := l.Read(t.Context(), q); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for i := range want {
-			if joined[i].String() != want[i].Text {
-				t.Errorf("event %d in parts of %d: %q, want %q", i, size, joined[i].String(), want[i].Text)
-			}
-		}
-	}
-}
-
 // Sizes are only of what is returned, and there where something is damaged.
 func TestSizes(t *testing.T) {
 	t.Parallel()
@@ -213,9 +172,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Counting characters takes little more than the decoded texts, and so does a part,
-// however large an event is.
-func TestSizesAndPartsAreBounded(t *testing.T) {
+// Counting characters takes little more than the decoded texts, however large an event is.
+func TestSizesAreBounded(t *testing.T) {
 	const chars = 8 << 20
 	l := open(t, func(w *jptest.Workspace, _ string) {
 		long := strings.Repeat("0123456789abcde ", chars/16)
@@ -246,38 +204,5 @@ func TestSizesAndPartsAreBounded(t *testing.T) {
 	const decoded = chars /* said */ + 2*chars + chars/8 /* arguments, and as they are read */
 	if sizes := allocated(list(byCreation)); sizes > plain+decoded+4<<20 {
 		t.Errorf("counting the characters of %d bytes allocates %d more", 2*chars, sizes-plain)
-	}
-	part := func() error {
-		_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", MaxText: 8000, Part: 1000, Event: func(e *conversations.Event) error {
-			if len(e.Text) != 8000 {
-				t.Errorf("%d bytes", len(e.Text))
-			}
-			return nil
-		}})
-		return err
-	}
-	// Read goes through the file twice.
-	if read := allocated(part); read > 2*(plain+decoded)+4<<20 {
-		t.Errorf("a part of %d bytes allocates %d, and reading them %d", 2*chars, read, plain)
-	}
-}
-
-// A name or an id that is too long is cut at its end.
-func TestReadCutsNames(t *testing.T) {
-	t.Parallel()
-	l := open(t, func(w *jptest.Workspace, _ string) {
-		w.Conversation("17600000000", "x").User("x").ToolCall("éééé", "a\nname", nil).ToolResult("éééé", "x", false)
-	})
-	for most, want := range map[int]string{2: "/ a\n/éé /éé ", 0: "/ a\nname/éééé /éééé "} {
-		var got string
-		_, err := l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", MaxText: most, Event: func(e *conversations.Event) error {
-			if e.Kind != transcript.KindTurnStart {
-				got += e.Name + "/" + e.CallID + " "
-			}
-			return nil
-		}})
-		if got != want || err != nil {
-			t.Errorf("%d: %q, want %q, %v", most, got, want, err)
-		}
 	}
 }

@@ -109,6 +109,7 @@ func excerptOf(text []byte, p excerpt.Passage) Excerpt {
 //	share of the conversation     1.1     0.0              0.0    0.0
 //	power of rare words           0.6    -0.1              0.0   -1.0
 //	words side by side            0.6     1.3              2.0    2.0
+//	coverage of the words         0.0     0.3              0.0   -1.0
 //	five best, not one (Best)     0.2     4.9              5.1    4.0
 //	often apart from once         0.3    -0.3              5.1    3.0
 //	results count a tenth         0.0     0.0              3.0    5.0
@@ -120,6 +121,9 @@ const (
 	besideOne, besideTwo = 0.5, 0.25
 	// conversationShare is the share of the best score in its conversation that a message has too.
 	conversationShare = 0.3
+	// coverage is what the weight of a word counts in the score of a conversation that has it anywhere:
+	// one that has all words ranks before one that has the same one often.
+	coverage = 0.05
 	// resultCounts is what a tool's result counts, which holds many words that nobody meant.
 	resultCounts = 0.1
 	// answerShare is the share of the score of a request that the last statement before the next one
@@ -294,6 +298,7 @@ func (r *ranking) weigh() (index.Spread, error) {
 type ranked struct {
 	*Listed
 	in       *view
+	covered  float64 // [index.Ranked.Covered]
 	score    float64
 	messages []*rankedMessage // all, by their numbers
 }
@@ -329,7 +334,7 @@ func kindCounts(kind uint8) float32 {
 // asks returns the query of an index.
 func (r *ranking) asks(total index.Spread) index.RankQuery {
 	q := index.RankQuery{
-		Most: lookAt, Kinds: r.kinds(), Counts: kindCounts, ApartKinds: toolKinds | toolKinds<<copiedKind,
+		Most: lookAt, Coverage: float32(coverage), Kinds: r.kinds(), Counts: kindCounts, ApartKinds: toolKinds | toolKinds<<copiedKind,
 		Average: float64(total.Bytes) / float64(max(total.Messages, 1)),
 	}
 	rare := false
@@ -368,7 +373,7 @@ func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ran
 		if err != nil {
 			return nil, err
 		}
-		q.Wanted, q.Holds = s.has, nil
+		q.Wanted, q.Holds = s.filter(), nil
 		if holding != nil || r.query.Events != (EventRange{}) {
 			q.Holds = func(key string, number uint32) bool {
 				return r.inRange(number) && (holding == nil || holding[messageKey{key, number}])
@@ -392,7 +397,7 @@ func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ran
 
 // ranked returns a conversation of an index that ranks high.
 func (r *ranking) ranked(in *view, of *index.Ranked) *ranked {
-	c := &ranked{Listed: in.conversation(of.Conversation), in: in}
+	c := &ranked{Listed: in.conversation(of.Conversation), in: in, covered: float64(of.Covered)}
 	for _, m := range of.Messages {
 		if m.Number > 0 && (m.Kind < copiedKind || len(r.query.IDs) > 0) {
 			c.messages = append(c.messages, &rankedMessage{Scored: m, of: c, place: len(c.messages), own: float64(m.Score)})
@@ -423,7 +428,7 @@ func (r *ranking) missing(ctx context.Context, q index.RankQuery) error {
 // occurs reports whether a term is in what is searched.
 func (r *ranking) occurs(ctx context.Context, q index.RankQuery, term string) (bool, error) {
 	for _, s := range r.stores {
-		q.Wanted = s.has
+		q.Wanted = s.filter()
 		if there, err := s.index.Occurs(ctx, q, term); there || err != nil {
 			return there, err
 		}
@@ -450,7 +455,7 @@ func (r *ranking) holding(ctx context.Context, s *view) (map[messageKey]bool, er
 		}
 		p := excerpt.Literal(phrase, true)
 		found := map[messageKey]bool{}
-		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Kinds: r.kinds(), Wanted: s.has}
+		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Kinds: r.kinds(), Wanted: s.filter()}
 		for hit, err := range s.index.Search(ctx, q) {
 			if err != nil {
 				return nil, err

@@ -198,7 +198,7 @@ func (c *ranked) sum() float64 {
 	for _, m := range c.messages {
 		best.Add(float32(m.own))
 	}
-	return float64(best.Sum())
+	return float64(best.Sum()) + coverage*c.covered
 }
 
 // spread returns the messages of a conversation that have a score, their own or of those beside them.

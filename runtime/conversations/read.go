@@ -6,7 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -223,14 +222,13 @@ func handOver(ctx context.Context, q *ReadQuery, c *store.Conversation, wanted s
 		}
 		switch e.Kind {
 		case transcript.KindToolCall:
-			out.Name, out.CallID = begin(e.Name, q.MaxText), begin(e.CallID, q.MaxText)
+			out.Name, out.CallID = e.Name, e.CallID
 		case transcript.KindToolResult:
-			out.CallID, out.IsError = begin(e.CallID, q.MaxText), e.Failed
+			out.CallID, out.IsError = e.CallID, e.Failed
 		}
 		if !q.NoText {
-			body, info := eventtext.Body(e, transcript.Limits{Text: q.MaxText, JSON: q.MaxJSON, Part: q.Part})
+			body, info := eventtext.Body(e)
 			out.Text, out.Encoding, out.JSON = body, info.Encoding, info.JSON
-			out.Chars, out.Head = info.Chars, info.Head
 		}
 		refused = q.Event(&out)
 		return refused == nil
@@ -240,15 +238,6 @@ func handOver(ctx context.Context, q *ReadQuery, c *store.Conversation, wanted s
 		err = nil // the reading says so
 	}
 	return cmp.Or(refused, ctx.Err(), err)
-}
-
-// begin returns the first characters of a name or an id; all of them where most is 0.
-func begin(s string, most int) string {
-	if most <= 0 {
-		return s
-	}
-	first, _, _ := text.Ends(s, most, 0)
-	return first
 }
 
 // jsonOf returns [Event.AppendJSON] of an event.

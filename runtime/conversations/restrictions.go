@@ -11,17 +11,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/project"
 )
 
-// Exclusion is a directory that is excluded, with all below it, since a file there did that.
-type Exclusion = project.Exclusion
-
-// The errors of [Include].
-type (
-	// NotRememberedError is the error for a directory that is not remembered as excluded.
-	NotRememberedError = project.NotRememberedError
-	// StillError is the error for a directory that a file excludes that is there.
-	StillError = project.StillError
-)
-
 // restrictions is what the user wants not to be read.
 type restrictions struct {
 	set    settings
@@ -65,15 +54,15 @@ func (r *restrictions) mark() string {
 }
 
 // Include takes back that a directory is remembered as excluded, and returns what excludes it
-// all the same; empty where nothing does. The error is a [*NotRememberedError] or a
-// [*StillError] where there was nothing to be taken back.
-func Include(o Options) (by string, err error) {
+// all the same; empty where nothing does. The error is a [*project.NotRememberedError]
+// or a [*project.StillError] where there was nothing to be taken back.
+func (o Options) Include() (by string, err error) {
 	memory, err := openMemory(o.env())
 	if err != nil {
 		return "", err
 	}
 	if memory == nil {
-		return "", &NotRememberedError{Dir: o.Dir}
+		return "", &project.NotRememberedError{Dir: o.Dir}
 	}
 	if err := memory.Forget(o.Dir); err != nil {
 		return "", err

@@ -185,7 +185,7 @@ func (q *SearchQuery) isAsked(k transcript.Kind) bool {
 
 // in returns the query of an index.
 func (q *SearchQuery) in(v *view) index.Query {
-	iq := index.Query{Kinds: q.kinds(), TextOnly: !q.Newest, Wanted: v.has}
+	iq := index.Query{Kinds: q.kinds(), TextOnly: !q.Newest, Wanted: v.filter()}
 	if q.Pattern != nil && q.Pattern.Required() != "" {
 		iq.Text, iq.Find = q.Pattern.Required(), q.Pattern.Find
 	}

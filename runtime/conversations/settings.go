@@ -27,7 +27,7 @@ type settings struct {
 	warnings []string // about what is not read and restricts nothing, a sentence each
 }
 
-// readSettings reads the settings. The error is a [*SettingsError]: conversations that the user may have excluded are
+// readSettings reads the settings. The error is a [*config.Error]: conversations that the user may have excluded are
 // better not looked up.
 func readSettings(o *Options) (settings, error) {
 	c := config.Read(directory(o), o.env())

@@ -96,8 +96,8 @@ func IsProgram(source string) bool { return !isArchive(source) }
 // SearchSources returns the names of the kinds of stores that are asked where a question
 // is about all conversations, archives too, as [Filter.Sources] takes them: all that there
 // are, but where the environment names databases, only those, and what the user's settings
-// switch on. The error is a [*SettingsError].
-func SearchSources(o Options) ([]string, error) {
+// switch on. The error is a [*config.Error].
+func (o Options) SearchSources() ([]string, error) {
 	set, err := readSettings(&o)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func Variables() []string {
 }
 
 // Warnings returns sentences about what is not read of the configuration, and disables nothing but itself.
-func Warnings(o Options) []string {
+func (o Options) Warnings() []string {
 	r, err := readRestrictions(&o)
 	if err != nil {
 		return nil // who opens a library is told
@@ -165,7 +165,7 @@ func Warnings(o Options) []string {
 // in its workspaces, and by other programs on this machine, as far as the user's settings
 // let it. Where there is no workspace, a query that finds nothing else has a
 // [*NoWorkspaceError]. The error is an [*ExcludedError] where the user excluded the
-// project, and a [*SettingsError] where the settings cannot be used.
+// project, and a [*config.Error] where the settings cannot be used.
 func Open(o Options) (*Library, error) {
 	if o.Store != nil {
 		o.AllProjects = false
@@ -215,7 +215,7 @@ func Open(o Options) (*Library, error) {
 	l.off, l.offBy, l.warnings, l.language = set.Off, set.file, set.warnings, terms.Language(set.language)
 	l.indexes.setLanguage(l.language)
 	l.project = !o.AllProjects && o.Store == nil
-	l.restrictions, l.excludes = &r, p.Excludes
+	l.restrictions, l.excludes, l.here = &r, p.Excludes, p.Has
 	l.nowhere, l.place = nowhere, ""
 	if roots := p.Roots(); len(roots) > 0 {
 		l.place = roots[0]
@@ -227,7 +227,7 @@ func Open(o Options) (*Library, error) {
 }
 
 // Allowed returns why the user's settings do not let conversations be read, as [Open] does.
-func Allowed(o Options) error {
+func (o Options) Allowed() error {
 	_, _, err := allowed(&o)
 	return err
 }
@@ -280,8 +280,8 @@ func workspaces(o *Options, set *settings, p *project.Project) []store.Store {
 // Register has the JP workspace of a directory read with those of all projects, also where
 // JP does not know of it. It returns the workspace's root, and the name of the file that
 // it was added to; that is empty where it was known already. The error is a
-// [*NoWorkspaceError] where there is none, and a [*SettingsError].
-func Register(o Options) (root, file string, err error) {
+// [*NoWorkspaceError] where there is none, and a [*config.Error].
+func (o Options) Register() (root, file string, err error) {
 	w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
 	if err != nil {
 		return "", "", err
@@ -300,8 +300,8 @@ func Register(o Options) (root, file string, err error) {
 
 // RegisterDatabase has a database of a ChatGPT export read wherever imported exports are. It
 // returns the name of the file that it was added to, empty where it was known already. The
-// error is a [*SettingsError], or why the database cannot be read.
-func RegisterDatabase(ctx context.Context, o Options, path string) (file string, err error) {
+// error is a [*config.Error], or why the database cannot be read.
+func (o Options) RegisterDatabase(ctx context.Context, path string) (file string, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", err
 	}

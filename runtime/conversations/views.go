@@ -19,8 +19,8 @@ type view struct {
 	// wanted are the conversations that are searched, by key; nil where these are all that the
 	// index has.
 	wanted map[string]*store.Conversation
-	// before are the stores that come first: of a conversation that several have, that of the
-	// first one counts.
+	// before are the stores of the kind that come first: of a conversation that several have, that of
+	// the first one counts.
 	before views
 	unread int // of those that are searched, how many could not be read
 }
@@ -77,7 +77,12 @@ func (l *Library) views(ctx context.Context, f *Filter, how viewing, aside *Asid
 			}
 			continue
 		}
-		v := &view{store: s, index: of, texts: of.Texts(), before: slices.Clone(opened)}
+		v := &view{store: s, index: of, texts: of.Texts()}
+		for _, b := range opened {
+			if b.store.Name() == s.Name() {
+				v.before = append(v.before, b)
+			}
+		}
 		opened = append(opened, v)
 		whole[s] = !how.listed && l.isWhole(ctx, v, f)
 	}
@@ -170,15 +175,20 @@ func sortedKeys(wanted map[string]*store.Conversation) []string {
 	return keys
 }
 
+// filter is has; nil where all conversations of the index are searched.
+func (v *view) filter() func(key string) bool {
+	if v.wanted == nil && len(v.before) == 0 {
+		return nil
+	}
+	return v.has
+}
+
 // has reports whether a conversation of the index, by its key, is searched.
 func (v *view) has(key string) bool {
 	if v.wanted != nil && v.wanted[key] == nil {
 		return false
 	}
 	return !slices.ContainsFunc(v.before, func(b *view) bool {
-		if b.store.Name() != v.store.Name() {
-			return false
-		}
 		if b.wanted != nil {
 			return b.wanted[key] != nil
 		}

@@ -75,7 +75,9 @@ func (c *collector) write(w *listWriter) {
 		}
 	}
 	for _, g := range order {
-		w.add(g.gram, documents[g.last-g.count:g.last])
+		if g.count > 0 {
+			w.add(g.gram, documents[g.last-g.count:g.last])
+		}
 	}
 }
 
@@ -129,20 +131,35 @@ func (b *builder) grams(w *listWriter) {
 // those that have it often.
 func (b *builder) terms(w *listWriter, reader *terms.Reader) {
 	var all, frequent collector
-	numbers, oftenNumbers := map[gram]uint32{}, map[gram]uint32{}
-	number := func(c *collector, numbers map[gram]uint32, g gram) uint32 {
-		n, ok := numbers[g]
+	numbers, inflected := map[gram]uint32{}, map[string]uint32{} // by their keys, and by a word that has the stem
+	numberOf := func(term []byte) uint32 {
+		key := keyOf(term)
+		n, ok := numbers[key]
 		if !ok {
-			n = c.number(g)
-			numbers[g] = n
+			n = all.number(hasTerm | key)
+			frequent.number(hasOften | key)
+			numbers[key] = n
+		}
+		return n
+	}
+	stemmed := func(word []byte) uint32 {
+		n, ok := inflected[string(word)]
+		if !ok {
+			n = numberOf(reader.Stem(word))
+			if len(inflected) < maxWords {
+				inflected[string(word)] = n
+			}
 		}
 		return n
 	}
 	for n := range b.messages {
-		reader.Each(b.messages[n].Text, func(term []byte, _ int) {
-			key := keyOf(term)
-			if all.add(number(&all, numbers, hasTerm|key)) == often {
-				frequent.add(number(&frequent, oftenNumbers, hasOften|key))
+		reader.Words(b.messages[n].Text, func(word []byte, _ int, isInflected bool) {
+			number := numberOf
+			if isInflected {
+				number = stemmed
+			}
+			if n := number(word); all.add(n) == often {
+				frequent.add(n)
 			}
 		})
 		all.end()
@@ -151,3 +168,6 @@ func (b *builder) terms(w *listWriter, reader *terms.Reader) {
 	all.write(w)
 	frequent.write(w)
 }
+
+// maxWords is of how many words of a segment the stem is looked up once.
+const maxWords = 1 << 17

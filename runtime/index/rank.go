@@ -45,6 +45,8 @@ type RankQuery struct {
 	Terms []RankTerm
 	// Most is how many conversations are returned at the most.
 	Most int
+	// Coverage is what the weight of a term counts that a conversation has in any message.
+	Coverage float32
 	// Average is how many bytes are stored of a message on average.
 	Average float64
 	// Kinds has a bit for each kind that is looked for, and Counts, where it is not nil, returns what
@@ -75,6 +77,8 @@ type RankTerm struct {
 type Ranked struct {
 	*Conversation
 	Messages []Scored // all, by their numbers
+	// Covered is the sum of the weights of the terms that its messages have, each once.
+	Covered float32
 }
 
 // Scored is a message, with its score as BM25 has it: 0 where it has no term, or is not looked for.
@@ -180,14 +184,32 @@ type ranking struct {
 	standings []standing  // by conversation
 	scores    [][]float32 // by segment, by message; nil where none has a term
 	found     set         // messages of the segment that have a term that is not common
-	// once and often are the sums of the weights of the terms that messages of the segment have.
+	// once and often are the sums of the weights of the terms that messages of the segment have, and
+	// terms has a bit for each of these.
 	once, often []float32
+	terms       []uint64
 }
 
 // standing is how a conversation stands.
 type standing struct {
 	Best
+	terms  uint64    // that its messages have
 	newest time.Time // of its messages with a score
+}
+
+// covered returns the sum of the weights of the terms that a conversation has.
+func (r *ranking) covered(of *standing) (sum float32) {
+	for i, term := range r.query.Terms {
+		if of.terms>>min(i, 63)&1 != 0 {
+			sum += float32(term.Weight)
+		}
+	}
+	return sum
+}
+
+// score returns the score of a conversation.
+func (r *ranking) score(of *standing) float32 {
+	return of.Sum() + r.query.Coverage*r.covered(of)
 }
 
 // segment adds the messages of a segment.
@@ -203,7 +225,7 @@ func (r *ranking) segment(s *scan) {
 			continue
 		}
 		from, end := s.rows.text(n)
-		score := r.score(n, float32(end-from)/float32(r.query.Average))
+		score := r.bm25(n, float32(end-from)/float32(r.query.Average))
 		if r.query.Counts != nil {
 			score *= r.query.Counts(s.rows.kind(n))
 		}
@@ -212,6 +234,7 @@ func (r *ranking) segment(s *scan) {
 		if of.Best[0] == 0 {
 			of.newest = s.rows.time(n)
 		}
+		of.terms |= r.terms[n]
 		of.Add(score)
 	}
 }
@@ -220,7 +243,7 @@ func (r *ranking) segment(s *scan) {
 // not common. Common terms come last.
 func (r *ranking) weigh(s *scan) (has bool) {
 	for _, common := range []bool{false, true} {
-		for _, term := range r.query.Terms {
+		for i, term := range r.query.Terms {
 			key := keyOf([]byte(term.Text))
 			l := s.list(hasTerm | key)
 			if term.Common != common || l.count == 0 || common && !has {
@@ -228,11 +251,13 @@ func (r *ranking) weigh(s *scan) (has bool) {
 			}
 			if !has {
 				has = true
-				r.found, r.once, r.often = newSet(s.messages), make([]float32, s.messages), make([]float32, s.messages)
+				r.found, r.terms = newSet(s.messages), make([]uint64, s.messages)
+				r.once, r.often = make([]float32, s.messages), make([]float32, s.messages)
 			}
 			weight := float32(term.Weight)
 			for _, n := range s.documents(l) {
 				r.once[n] += weight
+				r.terms[n] |= 1 << min(i, 63)
 				if !common {
 					r.found.add(uint32(n))
 				}
@@ -246,8 +271,8 @@ func (r *ranking) weigh(s *scan) (has bool) {
 	return has
 }
 
-// score returns the score of a message, which is so many times as long as others.
-func (r *ranking) score(n uint32, length float32) float32 {
+// bm25 returns the score of a message, which is so many times as long as others.
+func (r *ranking) bm25(n uint32, length float32) float32 {
 	norm := bm25K1 * (1 - bm25B + bm25B*length)
 	return r.once[n]*(onceCounts*(bm25K1+1)/(onceCounts+norm)) + r.often[n]*(oftenCounts*(bm25K1+1)/(oftenCounts+norm))
 }
@@ -256,7 +281,7 @@ func (r *ranking) score(n uint32, length float32) float32 {
 func (r *ranking) best() (numbers []uint32) {
 	compare := func(a, b uint32) int {
 		of, other := &r.standings[a], &r.standings[b]
-		return cmp.Or(cmp.Compare(other.Sum(), of.Sum()), compareTimes(of.newest, other.newest), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(r.score(other), r.score(of)), compareTimes(of.newest, other.newest), cmp.Compare(a, b))
 	}
 	for i := range r.standings {
 		n := uint32(i) //nolint:gosec // a count
@@ -275,18 +300,21 @@ func (r *ranking) messages(numbers []uint32) []Ranked {
 	ranked := make([]Ranked, len(numbers))
 	of := map[uint32]*Ranked{}
 	for i, n := range numbers {
-		ranked[i].Conversation = r.view.conversation(n)
+		ranked[i].Conversation, ranked[i].Covered = r.view.conversation(n), r.covered(&r.standings[n])
 		of[n] = &ranked[i]
 	}
 	for i, s := range r.view.segments {
-		all := s.numbers()
-		if !slices.ContainsFunc(all, func(n uint32) bool { return of[n] != nil }) {
+		owners := make([]*Ranked, len(s.owners))
+		for place, n := range s.numbers() {
+			owners[place] = of[n]
+		}
+		if !slices.ContainsFunc(owners, func(r *Ranked) bool { return r != nil }) {
 			continue
 		}
 		t := texts{segment: s}
 		t.load()
 		for n := range s.messages {
-			if to := of[all[t.owner(n)]]; to != nil {
+			if to := owners[t.owner(n)]; to != nil {
 				m := t.scored(uint32(i), n) //nolint:gosec // a count
 				if scores := r.scores[i]; scores != nil {
 					m.Score = scores[n]

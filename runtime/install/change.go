@@ -41,6 +41,7 @@ type FileChange struct {
 	After  []byte // nil if the file is to be removed
 
 	backup string // the path of the copy of Before; empty for none
+	entry  string // what a diff shows in place of a file with long lines; empty for the file's lines
 }
 
 // Backup returns the path of the copy of the file as it was, which is made before the
@@ -51,8 +52,8 @@ func (f *FileChange) Backup() string { return f.backup }
 var errMeanwhile = errors.New("something else has written it in the meantime; nothing was changed, try again")
 
 // add plans to give a file other contents, or to remove it for nil.
-func (c *Change) add(s snapshot, after []byte) {
-	f := FileChange{Path: s.path, Target: s.target, Before: s.data, After: after}
+func (c *Change) add(s snapshot, after []byte, entry string) {
+	f := FileChange{Path: s.path, Target: s.target, Before: s.data, After: after, entry: entry}
 	if s.exists && after != nil { // a file that is removed has nothing of its user's in it
 		f.backup = backupPath(c.backups, s)
 	}

@@ -3,13 +3,10 @@ package install_test
 import (
 	"bytes"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/convtools/convtools/runtime/install"
 )
@@ -44,37 +41,20 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// TestDiffOfLongLines has everything on one line, as some programs write it:
-// what other entries hold is nobody's business.
+// TestDiffOfLongLines has everything on one line, as some programs write it: what other entries hold is nobody's
+// business.
 func TestDiffOfLongLines(t *testing.T) {
-	t.Parallel()
-	const secret = "sk-0123456789"
-	other := `"other": {"command": "npx", "env": {"TOKEN": "` + secret + `"}, "args": [` + strings.Repeat(`"an argument", `, 40) + `"z"]}`
-	d := newDesk(t)
-	d.write("home/.cursor/mcp.json", `{"mcpServers": {`+other+`}, "more": [`+strings.Repeat(`"more", `, 40)+`"`+secret+`"]}`)
-	for _, diff := range []string{d.install("cursor").Diff(), d.uninstall("cursor").Diff()} {
-		if strings.Contains(diff, secret) {
-			t.Errorf("the diff shows what is on the rest of the line:\n%s", diff)
-		}
-		if !strings.Contains(diff, `"convtools": {"command": "/opt/bin/convtools", "args": ["mcp", "--workspace", "${workspaceFolder}"]}`) {
-			t.Errorf("the diff does not show the change:\n%s", diff)
-		}
-		for line := range strings.Lines(diff) {
-			if len(line) > 400 {
-				t.Errorf("a line of %d bytes", len(line))
-			}
-		}
-	}
-}
-
-// TestDiffHidesTheRestOfALine has everything on one line that is not very long.
-func TestDiffHidesTheRestOfALine(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-0123456789"
 	d := newDesk(t)
 	d.write("home/.cursor/mcp.json", `{"mcpServers":{"other":{"env":{"TOKEN":"`+secret+`","A":"abcdef"},"command":"npx"}},"theme":"x"}`)
-	if diff := d.install("cursor").Diff(); strings.Contains(diff, secret) || !strings.Contains(diff, `"convtools":{"command":"/opt/bin/convtools"`) {
-		t.Errorf("diff:\n%s", diff)
+	for diff, want := range map[string]string{
+		d.install("cursor").Diff():   "+\"mcpServers\": {\n+  \"convtools\": {\n+    \"command\": \"/opt/bin/convtools\",\n+    \"args\": [\"mcp\", \"--workspace\", \"${workspaceFolder}\"]\n+  }\n+}\n",
+		d.uninstall("cursor").Diff(): "-mcpServers.convtools\n",
+	} {
+		if strings.Contains(diff, secret) || !strings.HasSuffix(diff, "is not shown @@\n"+want) {
+			t.Errorf("diff:\n%s", diff)
+		}
 	}
 }
 
@@ -92,44 +72,4 @@ func TestDiffShowsNewFilesWhole(t *testing.T) {
 			}
 		}
 	}
-}
-
-// FuzzDiff shows changes of anybody's making. Files with short lines are shown in
-// full; what is shown of others are lines of a diff, and text where it was text.
-func FuzzDiff(f *testing.F) {
-	long := strings.Repeat("é, ", 200)
-	f.Add([]byte(long+"a"+long), []byte(long+"bc"+long+"\n"))
-	f.Add([]byte("a\n"+long+"\nb"), []byte("a\n"+long+"\n"))
-	f.Add([]byte("--- a\n+++ b\n"), []byte(""))
-	f.Add([]byte(long), []byte{})
-	f.Fuzz(func(t *testing.T, before, after []byte) {
-		change := install.Change{Files: []install.FileChange{{Path: "f", Target: "f", Before: before, After: after}}}
-		text := change.Diff()
-		if utf8.Valid(before) && utf8.Valid(after) && !utf8.ValidString(text) {
-			t.Errorf("not text: %q", text)
-		}
-		for line := range strings.Lines(text) {
-			if !strings.ContainsRune("-+ @\\", rune(line[0])) {
-				t.Errorf("no line of a diff: %q", line)
-			}
-		}
-		full := string(diff.Diff("f", unix(before), "f", unix(after)))
-		_, full, _ = strings.Cut(full, "\n")
-		if slices.Max(append(lengths(full), 0)) <= 80 && text != full {
-			t.Errorf("shows %q of %q", text, full)
-		}
-		if shown := slices.Max(append(lengths(text), 0)); len(before) > 0 && len(after) == 0 && shown > 201 {
-			t.Errorf("a line of %d bytes is removed and shown in full", shown)
-		}
-	})
-}
-
-func unix(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) }
-
-func lengths(text string) []int {
-	var list []int
-	for line := range strings.Lines(text) {
-		list = append(list, len(line))
-	}
-	return list
 }

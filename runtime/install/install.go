@@ -193,7 +193,7 @@ func (c *Change) installEntry(host Host, current snapshot, path []string, member
 	if there && !host.startsThis(entry, opts) {
 		c.noteTakenOver(entry, set)
 	}
-	c.add(current, after)
+	c.add(current, after, marked("+", configedit.Snippet(host.format, path, members)))
 	return nil
 }
 
@@ -295,6 +295,6 @@ func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error
 	if info, err := os.Lstat(current.path); err == nil && info.Mode().IsRegular() && (rest == "" || rest == "{}") {
 		after = nil // but not the file of a link, which would lead nowhere
 	}
-	c.add(current, after)
+	c.add(current, after, "-"+strings.Join(path, ".")+"\n")
 	return nil
 }

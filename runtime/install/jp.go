@@ -105,7 +105,7 @@ func (c *Change) installJP(o Options) error {
 		if err = errors.Join(err, current.writable()); err != nil {
 			return leftAlone(f.path, err)
 		}
-		c.add(current, f.text)
+		c.add(current, f.text, "")
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (c *Change) uninstallJP(o Options) error {
 		if err := current.writable(); err != nil {
 			return leftAlone(current.path, err)
 		}
-		c.add(current, nil)
+		c.add(current, nil, "")
 	}
 	return nil
 }

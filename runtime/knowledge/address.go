@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -49,7 +47,7 @@ func (f *family) resources() toolset.Resources {
 // Configuration with errors is no reason for a client to take the server for
 // broken, which asks for this list when it starts: learn says what is wrong.
 func (f *family) list(ctx context.Context, cursor string, limit int) (page []toolset.Resource, next string, err error) {
-	before, name, err := placeOf(cursor)
+	name, err := placeOf(cursor)
 	if err != nil {
 		return nil, "", err
 	}
@@ -60,9 +58,9 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 	}
 	topics := b.TopicIDs()
 	topic, _, _ := strings.Cut(name, "/")
-	first := slices.Index(topics, topic)
-	if first < 0 {
-		first, name = min(before, len(topics)), "" // Those behind it have moved up.
+	first := max(slices.Index(topics, topic), 0)
+	if name != "" && !slices.Contains(topics, topic) {
+		return nil, "", contract.Fixable("no page begins there")
 	}
 	for i := first; i < len(topics); i++ {
 		found, warnings, err := b.TopicResources(ctx, topics[i])
@@ -80,26 +78,20 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 				return page, next, nil
 			}
 			page = append(page, r)
-			next = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d/%s", i, r.Name))
+			next = base64.RawURLEncoding.EncodeToString([]byte(r.Name))
 		}
 	}
 	return page, "", nil
 }
 
 // placeOf reads a cursor: the name of the last resource, so that nothing is skipped
-// when others come or go, and the number of topics before its own, for the case that
-// the topic goes. The empty one is before everything.
-func placeOf(cursor string) (before int, name string, err error) {
-	if cursor == "" {
-		return 0, "", nil
-	}
+// when others come or go. The empty one is before everything.
+func placeOf(cursor string) (name string, err error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
-	count, name, _ := strings.Cut(string(text), "/")
-	n, countErr := strconv.ParseUint(count, 10, 31)
-	if err != nil || countErr != nil || !strings.Contains(name, "/") {
-		return 0, "", contract.Fixable("no page begins there")
+	if err != nil || cursor != "" && !strings.Contains(string(text), "/") {
+		return "", contract.Fixable("no page begins there")
 	}
-	return int(n), name, nil
+	return string(text), nil
 }
 
 // behind returns the resources of a topic that are listed behind the one of that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -31,7 +32,7 @@ func (b *Base) Describe(ctx context.Context, tool contract.Tool, limit int) (con
 	if len(offered) == 0 {
 		return tool, false, warnings
 	}
-	tool.Description += fitMenu(offered, limit-used(tool)).text
+	tool.Description += fitMenu(offered, limit-used(tool))
 	return tool, true, warnings
 }
 
@@ -80,49 +81,30 @@ func (b *Base) learnable(ctx context.Context, config *kbconfig.Topic) (bool, err
 	return t.learnable(b.injected), nil
 }
 
-// fitted is a menu of topics and what it had to leave out.
-type fitted struct {
-	text                       string
-	introductions, titles, ids int
-}
-
 // fitMenu writes the topics in up to room characters.
-func fitMenu(topics []*kbconfig.Topic, room int) fitted {
+func fitMenu(topics []*kbconfig.Topic, room int) string {
 	const head = "\n\nTopics:"
-	details := make([]detail, len(topics))
+	lines := make([]string, len(topics))
 	size := len(head)
 	for i, t := range topics {
-		details[i] = withIntroduction
-		size += 1 + utf8.RuneCountInString(menuLine(t, withIntroduction))
+		lines[i] = "\n" + menuLine(t, withIntroduction)
+		size += utf8.RuneCountInString(lines[i])
 	}
-	var f fitted
-	shorten := func(to detail, dropped *int) {
+	for _, d := range []detail{withTitle, idOnly} {
 		for i := len(topics) - 1; i >= 0 && size > room; i-- {
-			saved := utf8.RuneCountInString(menuLine(topics[i], to+1)) - utf8.RuneCountInString(menuLine(topics[i], to))
-			details[i] = to
-			if saved > 0 {
-				*dropped++
-				size -= saved
-			}
+			size -= utf8.RuneCountInString(lines[i])
+			lines[i] = "\n" + menuLine(topics[i], d)
+			size += utf8.RuneCountInString(lines[i])
 		}
 	}
-	shorten(withTitle, &f.introductions)
-	shorten(idOnly, &f.titles)
-	kept := len(topics)
-	ending := ""
+	kept, ending := len(lines), ""
 	for kept > 0 && size+utf8.RuneCountInString(ending) > room {
 		kept--
-		size -= 1 + utf8.RuneCountInString(menuLine(topics[kept], idOnly))
-		f.ids++
-		ending = fmt.Sprintf("\n- … and %s more; learn with any other name lists all", text.Number(f.ids))
+		size -= utf8.RuneCountInString(lines[kept])
+		ending = fmt.Sprintf("\n- … and %s more; learn with any other name lists all", text.Number(len(lines)-kept))
 	}
 	if size+utf8.RuneCountInString(ending) > room {
-		return f
+		return ""
 	}
-	f.text = head
-	for i, t := range topics[:kept] {
-		f.text += "\n" + menuLine(t, details[i])
-	}
-	f.text += ending
-	return f
+	return head + strings.Join(lines[:kept], "") + ending
 }

@@ -120,7 +120,6 @@ func located(dir string, getenv func(string) string) string {
 type family struct {
 	host *toolset.Host
 	opts Options // what flags have set
-	watch
 }
 
 func (f *family) open(dir string) (*Base, error) { return OpenFor(f.host, dir, f.opts) }

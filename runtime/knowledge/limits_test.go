@@ -258,28 +258,6 @@ func TestCheckOfHostileText(t *testing.T) {
 	}
 }
 
-// In a topic with many files, only those are opened for the list that may well
-// be something else than text.
-func TestLargeTopicsAreNotAllOpened(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	place(t, dir, "convtools.toml", bigTopic)
-	for i := range 2_000 {
-		place(t, dir, fmt.Sprintf("kb/f%04d.md", i), "x")
-	}
-	place(t, dir, "kb/odd.md", "\x00")
-	place(t, dir, "kb/odd.gif", "\x00")
-	b := open(t, dir, knowledge.Options{})
-	wants(t, learn(t, b, "big"), "- odd.gif (binary, cannot be loaded)\n", "- odd.md\n")
-	if err := os.Remove(filepath.Join(dir, "kb", "f0000.md")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, "kb", "f0001.md")); err != nil {
-		t.Fatal(err)
-	}
-	wants(t, learn(t, b, "big"), "- odd.gif (binary, cannot be loaded)\n", "- odd.md (binary, cannot be loaded)\n")
-}
-
 func TestCheckOfSizes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

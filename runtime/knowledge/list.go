@@ -17,9 +17,6 @@ const (
 	maxList = 100_000
 	// maxFolders is how many folders are named where subjects are counted.
 	maxFolders = 100
-	// lookInto is up to how many files of a topic all are opened to see what is in
-	// them. Above, only those whose extension does not promise text are.
-	lookInto = 2_000
 	// worthKnowing is from how many tokens on a list says how long a subject is.
 	worthKnowing = 10_000
 )
@@ -87,24 +84,14 @@ func (r *remarks) incomplete(warnings []subjects.Warning) {
 	}
 }
 
-// facts looks at those of the subjects that may not be what a list would make
-// believe. What is not looked at has no facts.
+// facts looks at subjects.
 func (t *topic) facts(ctx context.Context, indexes []int) (map[int]subjects.Facts, error) {
-	var at []int
-	var look []*subjects.Subject
-	for _, i := range indexes {
-		s := &t.tree.Subjects[i]
-		if len(t.tree.Subjects) <= lookInto || !subjects.PromisesText(s.Ext) {
-			at = append(at, i)
-			look = append(look, s)
-		}
-	}
-	found, err := t.tree.Facts(ctx, look)
+	found, err := t.tree.Facts(ctx, t.subjects(indexes))
 	if err != nil {
 		return nil, err
 	}
-	facts := make(map[int]subjects.Facts, len(at))
-	for n, i := range at {
+	facts := make(map[int]subjects.Facts, len(indexes))
+	for n, i := range indexes {
 		facts[i] = found[n]
 	}
 	return facts, nil

@@ -60,7 +60,7 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 func (f *family) checkSearch() (toolset.Check, bool) {
 	o := f.options(f.host.Dir)
 	o.AllProjects = true
-	sources, err := conversations.SearchSources(o)
+	sources, err := o.SearchSources()
 	if err != nil {
 		return toolset.Check{}, false
 	}
@@ -80,7 +80,7 @@ func (f *family) checkSearch() (toolset.Check, bool) {
 
 // checkIndexes adds to a check how large indexes are, how old, and which cannot be used.
 func (f *family) checkIndexes(check *toolset.Check, library *conversations.Library) {
-	var bytes, gone, oldest int64
+	var bytes, oldest int64
 	var damaged []string
 	for _, r := range library.IndexReports() {
 		if r.Err != nil {
@@ -96,18 +96,6 @@ func (f *family) checkIndexes(check *toolset.Check, library *conversations.Libra
 	if bytes > 0 {
 		check.Detail += fmt.Sprintf("; indexes of %.1f MB, the oldest of %s", float64(bytes)/1e6, time.Unix(oldest, 0).UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	unused, err := library.UnusedIndexes()
-	for _, u := range unused {
-		if u.Gone {
-			gone += u.Bytes
-		}
-	}
-	if gone > 0 {
-		check.Detail += fmt.Sprintf("; %.1f MB of indexes of what is gone, which %s search index removes", float64(gone)/1e6, f.host.Name)
-	}
-	if err != nil {
-		damaged = append(damaged, err.Error())
-	}
 	if len(damaged) > 0 {
 		check.Status = toolset.Warning
 		check.Detail += "; indexes that cannot be used, so that all is read: " + bounded(damaged, ", ", namedDamaged)
@@ -119,7 +107,7 @@ func (f *family) checkIndexes(check *toolset.Check, library *conversations.Libra
 func (f *family) checkHistories(ctx context.Context) []toolset.Check {
 	ctx, cancel := context.WithTimeout(ctx, builtinLimit)
 	defer cancel()
-	inventory, err := conversations.TakeInventory(ctx, conversations.Options{Dir: f.host.Dir, Getenv: f.host.Getenv, Now: f.host.Now})
+	inventory, err := conversations.Options{Dir: f.host.Dir, Getenv: f.host.Getenv, Now: f.host.Now}.Inventory(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return []toolset.Check{{
@@ -340,7 +328,7 @@ func whyUnlisted(err error, limit time.Duration) string {
 // unlisted is the checks where there is no list: a program of the user's choice is
 // to blame for that itself, unless it was not let.
 func (f *family) unlisted(cli toolset.Check, why string) []toolset.Check {
-	if f.line() != "" && conversations.Allowed(f.options(f.host.Dir)) == nil {
+	if f.line() != "" && f.options(f.host.Dir).Allowed() == nil {
 		f.blame(&cli, why)
 		return []toolset.Check{cli}
 	}

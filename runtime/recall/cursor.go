@@ -4,62 +4,38 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
+	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// cursorVersion begins what a cursor holds.
-const cursorVersion = 1
-
 var errCursor = errors.New("not a cursor")
 
-// cursor is a position as callers hand it back: a version, whether there is a time, that in
-// seconds and nanoseconds, order, number, id, and a checksum, which tells one that was copied
-// badly.
+// cursor is a position as callers hand it back: a checksum, which tells one that was copied
+// badly, the time in seconds and nanoseconds, order, number and id.
 func cursor(p *conversations.MessagePosition) string {
-	b := []byte{cursorVersion}
-	b = binary.AppendVarint(b, p.Time.Unix())
-	b = binary.AppendUvarint(b, uint64(p.Time.Nanosecond()))
-	b = binary.AppendVarint(b, p.Order)
-	b = binary.AppendUvarint(b, uint64(p.Event))
-	b = append(b, p.ID...)
-	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-	return base64.RawURLEncoding.EncodeToString(b)
+	at := fmt.Appendf(nil, "%d %d %d %d %s", p.Time.Unix(), p.Time.Nanosecond(), p.Order, p.Event, p.ID)
+	sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(at))
+	return base64.RawURLEncoding.EncodeToString(append(sum, at...))
 }
 
 // parseCursor reads what cursor wrote.
-func parseCursor(s string) (p conversations.MessagePosition, err error) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(s)
-	if err != nil || len(b) < 5 || b[0] != cursorVersion {
-		return p, errCursor
+func parseCursor(s string) (conversations.MessagePosition, error) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	parts := strings.SplitN(string(b[min(4, len(b)):]), " ", 5)
+	if err != nil || len(parts) < 5 {
+		return conversations.MessagePosition{}, errCursor
 	}
-	sum := binary.BigEndian.Uint32(b[len(b)-4:])
-	if b = b[:len(b)-4]; crc32.ChecksumIEEE(b) != sum {
-		return p, errCursor
+	var seconds, nanos int64
+	p := conversations.MessagePosition{ID: transcript.ID(parts[4])}
+	_, err = fmt.Sscan(strings.Join(parts[:4], " "), &seconds, &nanos, &p.Order, &p.Event)
+	p.Time = time.Unix(seconds, nanos).UTC()
+	if err != nil || cursor(&p) != s {
+		return conversations.MessagePosition{}, errCursor
 	}
-	b = b[1:]
-	failed := false
-	next := func(n int) {
-		if n <= 0 {
-			failed, n = true, len(b)
-		}
-		b = b[n:]
-	}
-	seconds, n := binary.Varint(b)
-	next(n)
-	nanos, n := binary.Uvarint(b)
-	next(n)
-	order, n := binary.Varint(b)
-	next(n)
-	event, n := binary.Uvarint(b)
-	next(n)
-	if failed || nanos >= 1e9 || event > 1<<40 {
-		return p, errCursor
-	}
-	return conversations.MessagePosition{
-		Time: time.Unix(seconds, int64(nanos)).UTC(), Order: order, ID: transcript.ID(b), Event: int(event),
-	}, nil
+	return p, nil
 }

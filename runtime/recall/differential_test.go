@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -173,13 +172,11 @@ func TestReadingsAgree(t *testing.T) {
 			one := conversations.Bound{Kind: conversations.Turn, N: 1}
 			speech := func(k transcript.Kind) bool { return k == transcript.KindUser || k == transcript.KindAssistant }
 			for _, q := range []conversations.ReadQuery{
-				{MaxText: 12_000},
-				{MaxText: 12_000, Turns: conversations.Turns{First: one, Last: one}},
-				{MaxText: 12_000, Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 2}}, Kinds: speech},
-				{MaxText: 12_000, Events: conversations.EventRange{First: 1}, Kinds: speech},
-				{Events: conversations.EventRange{First: 2, Last: 4}, MaxText: 20, Part: 1},
-				{MaxText: 100, Part: 3},
-				{MaxText: 100, Part: math.MaxInt},
+				{},
+				{Turns: conversations.Turns{First: one, Last: one}},
+				{Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 2}}, Kinds: speech},
+				{Events: conversations.EventRange{First: 1}, Kinds: speech},
+				{Events: conversations.EventRange{First: 2, Last: 4}},
 			} {
 				q.ID = string(c.ID)
 				want, got := readAll(t, library, q), readAll(t, program, q)
@@ -221,8 +218,8 @@ func TestRandomReadingsAgree(t *testing.T) {
 		for _, q := range []conversations.ReadQuery{
 			{},
 			{Events: conversations.EventRange{First: 1 + c.Size.Numbered/3, Last: c.Size.Numbered / 2}},
-			{Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 3}}, MaxText: 30, Part: 2},
-			{MaxText: 500, Part: 1, Kinds: func(k transcript.Kind) bool { return k == transcript.KindToolCall || k == transcript.KindUser }},
+			{Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 3}}},
+			{Kinds: func(k transcript.Kind) bool { return k == transcript.KindToolCall || k == transcript.KindUser }},
 		} {
 			q.ID = string(c.ID)
 			want, got := readAll(t, library, q), readAll(t, program, q)

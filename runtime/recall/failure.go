@@ -13,10 +13,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/command"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -36,15 +38,15 @@ func failure(ctx context.Context, err error) error {
 		missing     *conversations.NotFoundError
 		nowhere     *conversations.NoWorkspaceError
 		excluded    *conversations.ExcludedError
-		settings    *conversations.SettingsError
-		outside     *conversations.OutsideError
+		settings    *config.Error
+		outside     *config.OutsideError
 		turn        *conversations.TurnRangeError
 		event       *conversations.EventRangeError
 		pattern     *excerpt.PatternError
 		unreadable  *conversations.UnreadableError
 		unavailable *conversations.UnavailableError
 		program     *command.Error
-		database    *conversations.MissingDatabaseError
+		database    *chatgpt.MissingError
 	)
 	fixable := func(message, detail string) error {
 		return &contract.Error{Message: message, Detail: detail, Caller: true, Err: err}

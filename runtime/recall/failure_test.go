@@ -64,7 +64,7 @@ func TestTypedFailures(t *testing.T) {
 			caller: true,
 		},
 		{
-			name: "bad settings", err: &conversations.SettingsError{Problems: []config.Problem{{Diagnostic: diag.Diagnostic{File: "~/convtools.toml", Message: "off is wrong"}}}},
+			name: "bad settings", err: &config.Error{Problems: []config.Problem{{Diagnostic: diag.Diagnostic{File: "~/convtools.toml", Message: "off is wrong"}}}},
 			want:   "No conversations are looked up, because the user's settings about them cannot be used.",
 			person: "No conversations are looked up, because the user's settings about them cannot be used: ~/convtools.toml: off is wrong.",
 		},
@@ -105,7 +105,7 @@ func TestTypedFailures(t *testing.T) {
 			caller: true, noProject: true,
 		},
 		{
-			name: "links lead out", err: &conversations.OutsideError{Path: ".jp/conversations", Target: "/home/jane/other", UserFile: "~/.config/convtools/convtools.toml"},
+			name: "links lead out", err: &config.OutsideError{Path: ".jp/conversations", Target: "/home/jane/other", UserFile: "~/.config/convtools/convtools.toml"},
 			want:   "The conversations of this workspace are not looked up: the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust].",
 			person: "The conversations of this workspace are not looked up: .jp/conversations leads out of the project, to /home/jane/other; to allow it, add the directory that it leads to to directories in [trust] of ~/.config/convtools/convtools.toml.",
 			caller: true,

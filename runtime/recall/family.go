@@ -47,7 +47,7 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 		if f.line() != "" {
 			return nil, nil // all that the program has
 		}
-		return conversations.SearchSources(f.options(dir))
+		return f.options(dir).SearchSources()
 	}
 	return toolset.Family{
 		Name: "conversation",

@@ -33,7 +33,6 @@ type listing struct {
 	params conversation.ListParams
 	conversations.Listing
 	outlines []outline // of the first conversations, more than an answer can have
-	archived int       // archived conversations among them, behind the live ones
 	others   int       // archived conversations that match too, or live ones where there are no archived ones
 }
 
@@ -54,7 +53,7 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 			err = l.readOutlines(ctx, source)
 		}
 		if err == nil && p.Offset == 0 && (!p.Archived || len(l.Conversations) == 0) {
-			err = l.addOthers(ctx, source, q)
+			err = l.countOthers(ctx, source, q)
 		}
 		return err
 	})
@@ -90,34 +89,14 @@ func (l *listing) cutMany() {
 	}
 }
 
-// fewArchived is how many archived conversations an outline of all live ones shows too.
-const fewArchived = 3
-
-// addOthers counts the archived conversations that match a query about live ones, or the reverse:
-// for advice, so that without an answer there are none. Outlines of few archived ones are added behind
-// the live ones where the answer has room for all of them.
-func (l *listing) addOthers(ctx context.Context, source conversations.Source, q conversations.ListQuery) error {
-	q.Archived, q.Limit, q.Sizes, q.NoEvents = !q.Archived, fewArchived, l.params.Outline, !l.params.Outline
-	others, err := source.List(ctx, q)
-	if err != nil || len(others.Conversations) == 0 {
-		return ctx.Err()
+// countOthers counts the archived conversations that match a query about live ones, or the
+// reverse: for advice, so that without an answer there are none.
+func (l *listing) countOthers(ctx context.Context, source conversations.Source, q conversations.ListQuery) error {
+	q.Archived, q.Limit, q.Sizes, q.NoEvents = !q.Archived, 1, false, true
+	if others, err := source.List(ctx, q); err == nil {
+		l.others = others.Total
 	}
-	l.others = others.Total
-	if !l.params.Outline || l.others > fewArchived || isGiven(l.call, "archived") || len(l.outlines) < l.Total {
-		return ctx.Err()
-	}
-	both := *l
-	both.archived, both.others = l.others, 0
-	both.Total += both.archived
-	both.Conversations = slices.Concat(l.Conversations, others.Conversations)
-	both.outlines = slices.Clone(l.outlines)
-	if err := both.readOutlines(ctx, source); err != nil {
-		return err
-	}
-	if len(both.outlines) == len(both.Conversations) && chars(both.envelope(len(both.Conversations))) <= maxOutlines {
-		*l = both
-	}
-	return nil
+	return ctx.Err()
 }
 
 // readOutlines reads outlines until there are more than fit. Of the current
@@ -323,9 +302,6 @@ func ofSources(sources []string) string {
 
 // elsewhere names the call that looks where this one did not.
 func (l *listing) elsewhere() []string {
-	if l.archived > 0 {
-		return []string{fmt.Sprintf("archived_at marks %s.", count(l.archived, "archived conversation", "archived conversations"))}
-	}
 	one, many := "archived conversation", "archived conversations"
 	if l.params.Archived {
 		one, many = "live conversation", "live conversations"

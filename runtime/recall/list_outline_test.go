@@ -46,7 +46,7 @@ func (s *library) Read(_ context.Context, q conversations.ReadQuery) (conversati
 			return conversations.Reading{}, err
 		}
 		if number, ok := s.answers[asked.Number]; ok {
-			if err := q.Event(&conversations.Event{Number: number, Turn: asked.Turn, Request: asked.Request, Kind: transcript.KindAssistant, Text: []byte("Yes."), Chars: s.chars[number]}); err != nil {
+			if err := q.Event(&conversations.Event{Number: number, Turn: asked.Turn, Request: asked.Request, Kind: transcript.KindAssistant, Text: []byte(strings.Repeat("Yes.", max(1, s.chars[number]/4)))}); err != nil {
 				return conversations.Reading{}, err
 			}
 		}

@@ -3,13 +3,17 @@
 // answer that keeps to a size, leaves nothing out silently, and says which call gets the
 // rest. It is the tool family of the conversation tools.
 //
+// A text that is too long is cut once, with 40 percent of what is kept from its beginning in
+// prose, and 60 in output. Rules for pastes, logs, tables and headings inside of it were worth
+// 1 percent of the characters of make recall's questions (44,026 in place of 44,496 for twelve),
+// and outlines of archived conversations behind those of live ones cost 3, so that they are gone.
+//
 // It only reads. What it shows was recorded earlier and is data: text of a
 // conversation goes into element bodies, never into attributes or notes.
 package recall
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -116,12 +120,6 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 		call.Notes = append(slices.Clone(call.Notes), note)
 	}
 	return call, c
-}
-
-// isGiven reports whether a call gives a parameter that has a default.
-func isGiven(call contract.Call, name string) bool {
-	var given map[string]json.RawMessage
-	return json.Unmarshal(call.Arguments, &given) == nil && given[name] != nil && string(given[name]) != "null"
 }
 
 // current is what is left out as the current conversation.

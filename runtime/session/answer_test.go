@@ -490,7 +490,7 @@ func TestHostContext(t *testing.T) {
 		t.Errorf("history %s", got)
 	}
 	items := h.state.Root().Items()
-	if len(items) != 4 || textOf(items[0].Parts) != "environment" || items[0].Origin != FromHost || h.state.Root().Messages != 1 {
+	if len(items) != 4 || items[0].Text() != "environment" || items[0].Origin != FromHost || h.state.Root().Messages != 1 {
 		t.Errorf("items %+v", items)
 	}
 }

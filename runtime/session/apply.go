@@ -138,10 +138,8 @@ func (b TaskStarted) apply(s *State, e Event) error {
 }
 
 func (AgentMessageDelta) apply(s *State, e Event) error {
-	if s.task == nil || s.task.ID != e.Task || s.task.Conversation != e.Conversation {
-		return errTask
-	}
-	return nil
+	_, err := s.working(e)
+	return err
 }
 
 // working returns a copy of the conversation of the task that runs, which an event is about.
@@ -172,7 +170,7 @@ func (b ItemRecorded) apply(s *State, e Event) error {
 	switch b.Kind {
 	case UserMessage, Reasoning:
 	case AgentMessage:
-		c.turn.Message = textOf(b.Parts)
+		c.turn.Message = b.Text()
 	case ToolCall:
 		s.task.open = append(s.task.open, b.Item)
 		if counted(b.Item) {

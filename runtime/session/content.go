@@ -194,17 +194,6 @@ func (s State) historyContent(c *Conversation, limit *int) string {
 	}{entries, truncated})
 }
 
-// textOf returns the texts of a message, each on lines of its own.
-func textOf(parts []Part) string {
-	var texts []string
-	for _, p := range parts {
-		if p.ImageURL == "" {
-			texts = append(texts, p.Text)
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
 // historyEntry returns what conv.history shows of a message, and how many bytes of it are recorded content.
 func (s State) historyEntry(item Item) (historyEntry, int) {
 	entry := historyEntry{Role: "user", Attachments: []attachment{}, From: item.From}
@@ -224,7 +213,7 @@ func (s State) historyEntry(item Item) (historyEntry, int) {
 		size += len(shown.ImageURL) + len(shown.SHA256)
 		entry.Attachments = append(entry.Attachments, shown)
 	}
-	if text := textOf(item.Parts); text != "" || len(entry.Attachments) == 0 {
+	if text := item.Text(); text != "" || len(entry.Attachments) == 0 {
 		entry.Text = &text
 		size += len(text)
 	}

@@ -63,12 +63,6 @@ func (u *Usage) Add(v Usage) {
 	u.Calls += v.Calls
 }
 
-// Minus returns what u has more than v.
-func (u Usage) Minus(v Usage) Usage {
-	u.Add(Usage{-v.InputTokens, -v.OutputTokens, -v.Samples, -v.Calls})
-	return u
-}
-
 // Budget is what a logical turn, with all that its calls start, may use. A zero field is no limit, a negative one allows
 // nothing.
 type Budget struct {

@@ -50,7 +50,7 @@ func mutations() []mutation {
 		{
 			name: "the answer is the last message of an earlier turn", file: "apply.go",
 			old: "		c.turn = &LogicalTurn{",
-			new: "		stale := \"\"\n		for _, item := range c.Items() {\n			if item.Kind == AgentMessage {\n				stale = textOf(item.Parts)\n			}\n		}\n		c.turn = &LogicalTurn{Message: stale, ",
+			new: "		stale := \"\"\n		for _, item := range c.Items() {\n			if item.Kind == AgentMessage {\n				stale = item.Text()\n			}\n		}\n		c.turn = &LogicalTurn{Message: stale, ",
 		},
 		{
 			name: "destroyed conversations are addressed", file: "refusal.go",

@@ -340,11 +340,11 @@ func described(item Item) string {
 	switch item.Kind {
 	case UserMessage:
 		if item.From != "" {
-			return "hears " + label(item.From) + ": " + textOf(item.Parts)
+			return "hears " + label(item.From) + ": " + item.Text()
 		}
-		return "hears: " + textOf(item.Parts)
+		return "hears: " + item.Text()
 	case AgentMessage:
-		return "says: " + textOf(item.Parts)
+		return "says: " + item.Text()
 	case ToolCall:
 		return "calls " + item.CallID + " " + item.Name
 	case ToolOutput:

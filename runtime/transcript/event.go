@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"math"
 	"time"
 )
 
@@ -33,41 +32,10 @@ type Event struct {
 	Object []byte
 }
 
-// Limits are how many characters a text may have; 0 stands for any number. Of a
-// longer one the first [HeadChars] and the last are kept.
-type Limits struct {
-	// Text is for a text, and where JSON is 0 for each string inside JSON, which is marked
-	// where it is cut.
-	Text int
-	// JSON is for JSON as a whole. It is no JSON any more where it is cut.
-	JSON int
-	// Part, from 1, is the part of Text characters that is kept in place of the first
-	// and the last ones: the third has those behind twice Text. Of JSON it is a part of
-	// all of it, and JSON and the strings inside have no limits of their own. Behind
-	// the last part there is nothing.
-	Part int
-}
-
-// PartRange returns how many characters there are before the part, and how many it
-// has at the most.
-func (l Limits) PartRange() (before, most int) {
-	most = l.Text
-	if most <= 0 {
-		most = math.MaxInt
-	}
-	if l.Part-1 > math.MaxInt/most {
-		return math.MaxInt, most
-	}
-	return (l.Part - 1) * most, most
-}
-
 // BodyInfo describes the text of an event.
 type BodyInfo struct {
 	Encoding Encoding
-	JSON     bool // it is JSON, indented by two spaces, or what a limit left of that; not plain text
-	// Chars is how many characters the text has where only the first Head and the
-	// last of them are there; else 0. With a part, Chars is always how many it has.
-	Chars, Head int
+	JSON     bool // it is JSON, indented by two spaces, not plain text
 }
 
 // JSONOptions controls the JSON object of an event.
@@ -76,12 +44,4 @@ type JSONOptions struct {
 	Turn bool
 	// OmitMetadata leaves the key "metadata" out.
 	OmitMetadata bool
-	// MaxText is the number of characters (code points) a text may have; a
-	// longer one keeps its first 60 % and last 40 % of MaxText. 0 means no limit.
-	//
-	// In content, message and reasoning the two parts are joined, and the event
-	// gets "chars", the real length, and "head_chars", where the cut is. In the
-	// strings inside arguments and data " … N characters omitted … " stands at
-	// the cut, and the event gets "cut":true.
-	MaxText int
 }

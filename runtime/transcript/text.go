@@ -126,7 +126,3 @@ const (
 )
 
 func needsEscape(c rune) bool { return c < ' ' || c == '"' || c == '\\' }
-
-// HeadChars is how many of the max characters that are kept of a longer text are
-// its first ones: 60 %, rounded down, without overflow for any max.
-func HeadChars(max int) int { return max/5*3 + max%5*3/5 }

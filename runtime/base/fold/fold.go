@@ -5,6 +5,7 @@ package fold
 
 import (
 	"encoding/binary"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -40,7 +41,7 @@ func Append(dst, text []byte) []byte {
 		if r == utf8.RuneError && size == 1 || isCaseless(r) {
 			dst = append(dst, text[i:i+size]...)
 		} else {
-			dst = utf8.AppendRune(dst, Rune(r))
+			dst = utf8.AppendRune(dst, known(r))
 		}
 		i += size
 	}
@@ -62,6 +63,23 @@ func small(word uint64) uint64 {
 // isCaseless reports whether a rune is one of a large block of scripts without case: from
 // the radicals of Han to Yi, and Hangul.
 func isCaseless(r rune) bool { return 0x2E80 <= r && r < 0xA640 || 0xAC00 <= r && r < 0xD800 }
+
+// alphabets are the runes of Latin, Greek, Cyrillic and Armenian, folded once.
+var alphabets = sync.OnceValue(func() *[0x590]rune {
+	var folded [0x590]rune
+	for r := range folded {
+		folded[r] = Rune(rune(r)) //nolint:gosec // an index
+	}
+	return &folded
+})
+
+// known is Rune, fast for alphabets.
+func known(r rune) rune {
+	if table := alphabets(); int(r) < len(table) {
+		return table[r]
+	}
+	return Rune(r)
+}
 
 // Rune returns the rune that stands for all that r is equal to: the first small letter of
 // them, or where none is one, the first.

@@ -8,7 +8,7 @@
 //
 //	an XML body, a message of several lines, a terminal   Visible, AppendVisible    U+202E is written \u{202E}
 //	an XML attribute or body of one line, a message       Line, AppendLine          the same, on one line
-//	a column of a table in a terminal                     Cell, AppendCell          the same, without tabs
+//	a column of a table in a terminal                     Cell                      the same, without tabs
 //	JSON that people or models read                       AppendJSON                \u202e
 //	a diagnostic with the source it is about              Source, AppendSource      <U+202E>
 //
@@ -49,9 +49,6 @@ func AppendVisible[T ~string | ~[]byte](dst []byte, s T) []byte { return appendF
 
 // AppendLine appends [Line] of s to dst, as [AppendVisible] does.
 func AppendLine[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, line) }
-
-// AppendCell appends [Cell] of s to dst, as [AppendVisible] does.
-func AppendCell[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, cell) }
 
 // AppendJSON appends a JSON text, or a part of one that begins and ends between characters, and keeps it JSON with
 // the same value: what is hidden becomes an escape such as \u202e, which is where JSON may have it, inside strings.

@@ -200,10 +200,21 @@ const besideCounts = 0.2
 
 // readTerms finds the terms of sentences. An empty term is in place of some that have no weight.
 func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weights) {
+	var begins [256]bool // stems are made of words alone that may have a weight
+	for term := range weights {
+		begins[term[0]] = true
+	}
 	for i := range sentences {
 		s := &sentences[i]
 		seen := map[string]bool{}
-		r.Each(text[s.start:s.end], func(term []byte, _ int) {
+		r.Words(text[s.start:s.end], func(term []byte, _ int, inflected bool) {
+			interrupts := len(s.terms) > 0 && s.terms[len(s.terms)-1] != ""
+			if !interrupts && term[0] < utf8.RuneSelf && !begins[term[0]] {
+				return
+			}
+			if inflected {
+				term = r.Stem(term)
+			}
 			weight, ok := weights[string(term)]
 			switch {
 			case ok:
@@ -213,7 +224,7 @@ func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weigh
 					seen[t] = true
 					s.value += weight
 				}
-			case len(s.terms) > 0 && s.terms[len(s.terms)-1] != "" && !r.IsFunctionWord(string(term)):
+			case interrupts && !r.IsFunctionWord(string(term)):
 				s.terms = append(s.terms, "")
 			}
 		})

@@ -13,8 +13,6 @@ import (
 	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/convtools/convtools/runtime/conversations/excerpt/internal/literal"
 )
 
 // Span is a range of bytes.
@@ -26,7 +24,7 @@ type Pattern struct {
 	// required is in every matching line: all of a literal pattern, and a part of a regular
 	// expression, where it has one; else empty, and finder is nil.
 	required string
-	finder   *literal.Finder
+	finder   *finder
 	regex    *regexp.Regexp // nil for a literal pattern
 }
 
@@ -99,7 +97,7 @@ func Compile(text string, isRegex, ignoreCase bool) (*Pattern, error) {
 }
 
 func (p *Pattern) require(text string, ignoreCase bool) {
-	p.required, p.finder = text, literal.New(text, ignoreCase)
+	p.required, p.finder = text, newFinder(text, ignoreCase)
 }
 
 // requiredIn returns the longest text that is in everything that re matches, and whether it is
@@ -124,7 +122,7 @@ func requiredIn(re *syntax.Regexp) (text string, fold bool) {
 func (p *Pattern) Required() string { return p.required }
 
 // Find returns where [Pattern.Required] is first, or -1 and -1.
-func (p *Pattern) Find(text []byte) (start, end int) { return p.finder.Find(text) }
+func (p *Pattern) Find(text []byte) (start, end int) { return p.finder.find(text) }
 
 // IsIn reports whether a line of a text matches.
 func (p *Pattern) IsIn(text []byte) bool {
@@ -169,7 +167,7 @@ func (p *Pattern) next(text []byte, from int) (l line, m Span, ok bool) {
 		if p.finder == nil {
 			l = lineAt(text, from)
 		} else {
-			start, end := p.finder.Find(text[from:])
+			start, end := p.finder.find(text[from:])
 			if start < 0 {
 				return l, m, false
 			}
@@ -204,7 +202,7 @@ func (p *Pattern) Spans(content []byte) iter.Seq[Span] {
 			return
 		}
 		for at := 0; at < len(content); {
-			start, end := p.finder.Find(content[at:])
+			start, end := p.finder.find(content[at:])
 			if start < 0 || !yield(Span{at + start, at + end}) {
 				return
 			}

@@ -24,8 +24,12 @@ type Reader struct {
 	stem     func(word string) string // of a folded word
 	function map[string]bool          // terms of function words
 	folded   []byte
+	stemmed  []byte
 	stems    map[string]string // of words that were seen
 }
+
+// Yield is handed a folded word, which is valid until it returns, and where that begins.
+type Yield func(word []byte, at int, inflected bool)
 
 // maxStems is how many words are kept with their stems.
 const maxStems = 1 << 15
@@ -49,6 +53,32 @@ func (r *Reader) IsFunctionWord(term string) bool { return r.function[term] }
 // of an identifier with several parts the parts, then the whole. A term is valid until yield
 // returns. At is where its word begins in the text.
 func (r *Reader) Each(text []byte, yield func(term []byte, at int)) {
+	r.Words(text, func(word []byte, at int, inflected bool) {
+		if inflected {
+			word = r.Stem(word)
+		}
+		yield(word, at)
+	})
+}
+
+// Stem returns the term of a folded word that may be inflected, which begins with the same
+// character where that is of ASCII. It is valid until the next one is asked for.
+func (r *Reader) Stem(word []byte) []byte {
+	stem, ok := r.stems[string(word)]
+	if !ok {
+		if len(r.stems) == maxStems {
+			clear(r.stems)
+		}
+		stem = r.stem(string(word))
+		r.stems[string(word)] = stem
+	}
+	r.stemmed = append(r.stemmed[:0], stem...)
+	return r.stemmed
+}
+
+// Words is Each with the folded words in place of their terms. Of a word that may be inflected that is
+// its stem; of others it is the word.
+func (r *Reader) Words(text []byte, yield Yield) {
 	for i := 0; i < len(text); {
 		switch c, size := classOf(text[i:]); c {
 		case unspaced:
@@ -103,7 +133,7 @@ func classOf(text []byte) (class, int) {
 }
 
 // identifier yields the terms of the identifier that begins at a place, and returns where it ends.
-func (r *Reader) identifier(text []byte, from int, yield func([]byte, int)) int {
+func (r *Reader) identifier(text []byte, from int, yield Yield) int {
 	begin, last := from, other // of the part
 	parts := 0
 	at := from
@@ -160,7 +190,7 @@ func isSuffix(text []byte) bool {
 }
 
 // whole yields an identifier of several parts as a whole, without what joins them at its ends.
-func (r *Reader) whole(text []byte, from, to, parts int, yield func([]byte, int)) {
+func (r *Reader) whole(text []byte, from, to, parts int, yield Yield) {
 	if parts < 2 || to-from > maxTerm {
 		return
 	}
@@ -168,34 +198,23 @@ func (r *Reader) whole(text []byte, from, to, parts int, yield func([]byte, int)
 		to--
 	}
 	r.folded = fold.Append(r.folded[:0], text[from:to])
-	yield(r.folded, from)
+	yield(r.folded, from, false)
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // word yields a part.
-func (r *Reader) word(word []byte, at int, yield func([]byte, int)) {
+func (r *Reader) word(word []byte, at int, yield Yield) {
 	if len(word) > maxTerm {
 		return
 	}
 	r.folded = fold.Append(r.folded[:0], word)
-	if len(r.folded) > 2 && !slices.ContainsFunc(r.folded, isDigit) {
-		stem, ok := r.stems[string(r.folded)]
-		if !ok {
-			if len(r.stems) == maxStems {
-				clear(r.stems)
-			}
-			stem = r.stem(string(r.folded))
-			r.stems[string(r.folded)] = stem
-		}
-		r.folded = append(r.folded[:0], stem...)
-	}
-	yield(r.folded, at)
+	yield(r.folded, at, len(r.folded) > 2 && !slices.ContainsFunc(r.folded, isDigit))
 }
 
 // unspaced yields the pairs of characters in a run of a script that puts no spaces between
 // words, or the one character that it is.
-func (r *Reader) unspaced(text []byte, from int, yield func([]byte, int)) int {
+func (r *Reader) unspaced(text []byte, from int, yield Yield) int {
 	previous, n := 0, 0
 	at := from
 	for at < len(text) {
@@ -205,14 +224,14 @@ func (r *Reader) unspaced(text []byte, from int, yield func([]byte, int)) int {
 		}
 		if n > 0 {
 			r.folded = fold.Append(r.folded[:0], text[at-previous:at+size])
-			yield(r.folded, at-previous)
+			yield(r.folded, at-previous, false)
 		}
 		previous, n = size, n+1
 		at += size
 	}
 	if n == 1 {
 		r.folded = fold.Append(r.folded[:0], text[from:at])
-		yield(r.folded, from)
+		yield(r.folded, from, false)
 	}
 	return at
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/convtools/convtools/runtime/index/terms"
 )
@@ -107,4 +108,18 @@ func FuzzTerms(f *testing.F) {
 			t.Errorf("%q: %q, and then %q", text, got, again)
 		}
 	})
+}
+
+// TestStemBegins: a stem begins as its word does, where that is a letter of ASCII. Passages are found by it.
+func TestStemBegins(t *testing.T) {
+	t.Parallel()
+	for _, language := range terms.Languages() {
+		r := terms.NewReader(terms.Language(language))
+		rapid.Check(t, func(t *rapid.T) {
+			word := rapid.StringMatching("[a-z][a-zäéïıß]{2,12}").Draw(t, "word")
+			if stem := r.Stem([]byte(word)); len(stem) == 0 || stem[0] != word[0] {
+				t.Fatalf("the stem of %q in %s is %q", word, language, stem)
+			}
+		})
+	}
 }

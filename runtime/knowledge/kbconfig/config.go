@@ -27,7 +27,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/base/workspace"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/knowledge/match"
 )
@@ -287,21 +286,4 @@ func (l *loader) titles(topics []Topic) {
 		}
 		byTitle[title] = t.ID
 	}
-}
-
-// Paths returns the paths of everything that decides what [Load] reads for a
-// directory, whether or not it exists.
-func Paths(dir string, getenv func(string) string) []string {
-	var paths []string
-	if path, _, ok := config.UserFile(getenv); ok {
-		paths = append(paths, path)
-	}
-	root, _ := workspace.Find(dir)
-	for dir := range workspace.Upwards(dir) {
-		paths = append(paths, filepath.Join(dir, ".jp"), filepath.Join(dir, workspace.ConfigFile), filepath.Join(dir, ".jp", "kb.toml"))
-		if dir == root {
-			break
-		}
-	}
-	return paths
 }

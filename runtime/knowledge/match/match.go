@@ -15,7 +15,6 @@ package match
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -34,6 +33,8 @@ const (
 	// maxNear is for how many of a call's misses a name like them is looked for: each
 	// costs a comparison with every subject.
 	maxNear = 8
+	// interval is after how many subjects it is looked whether anybody waits still.
+	interval = 1024
 )
 
 // Set is the subjects of one topic and what its configuration says of them. It
@@ -95,7 +96,10 @@ func New(ctx context.Context, topic string, all []subjects.Subject, disabled, le
 	}
 	for _, e := range entries {
 		hit := false
-		for i := range until(ctx, len(all)) {
+		for i := range all {
+			if i%interval == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			if !(hit && s.disabled[i]) && e.covers(&all[i]) {
 				s.disabled[i], hit = true, true
 			}
@@ -224,17 +228,6 @@ func (s *Set) resolve(ctx context.Context, patterns []string, skipLearned bool, 
 	return result
 }
 
-// until yields 0 to n-1, as long as the context has not ended.
-func until(ctx context.Context, n int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := range n {
-			if i%1024 == 0 && ctx.Err() != nil || !yield(i) {
-				return
-			}
-		}
-	}
-}
-
 // spellings returns the pattern in NFC, and what is left of it without what people put
 // around names: spaces, "./", "/" and the topic's id before it, "/" behind it, and
 // of what they type twice: "//". None is empty.
@@ -356,8 +349,11 @@ func (s *Set) globbed(ctx context.Context, pattern string, globs *int) (found []
 		if *globs -= compiled.alternatives; *globs < 0 {
 			return nil, "was not tried: the { } of the call stand for too much together; use fewer of them, or ask for it in another call"
 		}
-		for n := range until(ctx, len(s.visible)) {
-			if i := s.visible[n]; matchAny(&compiled, s.all[i].Slug, s.all[i].PathSlug) {
+		for n, i := range s.visible {
+			if n%interval == 0 && ctx.Err() != nil {
+				return nil, ""
+			}
+			if matchAny(&compiled, s.all[i].Slug, s.all[i].PathSlug) {
 				found = append(found, i)
 			}
 		}

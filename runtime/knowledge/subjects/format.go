@@ -35,25 +35,9 @@ func format(data []byte, ext string) Content {
 // fence reports whether files with an extension in lower case are shown in a fence,
 // and in which language. Prose is not.
 func fence(ext string) (language string, fenced bool) {
-	if language, known := knownText(ext); known {
-		return language, language != ""
-	}
-	// A name on disk may hold anything; what is no word would end the fence's
-	// first line, or be shown as if it were content.
-	if len(ext) > 32 || strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789+-_#") != "" {
-		return "", true
-	}
-	return ext, true
-}
-
-// knownText returns the language of files with an extension in lower case that
-// are text in nearly all cases. Prose has none.
-func knownText(ext string) (language string, known bool) {
 	switch ext {
 	case "", "md", "markdown", "txt", "text":
-		return "", true
-	case "toml", "json", "yaml":
-		return ext, true
+		return "", false
 	case "yml":
 		return "yaml", true
 	case "rs":
@@ -65,14 +49,12 @@ func knownText(ext string) (language string, known bool) {
 	case "ts":
 		return "typescript", true
 	}
-	return "", false
-}
-
-// PromisesText reports whether files with an extension in lower case are text in nearly
-// all cases.
-func PromisesText(ext string) bool {
-	_, known := knownText(ext)
-	return known
+	// A name on disk may hold anything; what is no word would end the fence's
+	// first line, or be shown as if it were content.
+	if len(ext) > 32 || strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789+-_#") != "" {
+		return "", true
+	}
+	return ext, true
 }
 
 // longestRun returns the length of the longest run of backticks.

@@ -43,15 +43,15 @@ type Facts struct {
 // The error is that of the context.
 func (t *Tree) Facts(ctx context.Context, of []*Subject) ([]Facts, error) {
 	facts := make([]Facts, len(of))
-	err := t.each(ctx, len(of), func(i int, o *opener) { facts[i] = o.facts(of[i]) })
+	err := t.each(ctx, len(of), func(i int) { facts[i] = t.facts(of[i]) })
 	if err != nil {
 		return nil, err
 	}
 	return facts, nil
 }
 
-func (o *opener) facts(s *Subject) Facts {
-	begin, size, err := o.begin(s, sniffed)
+func (t *Tree) facts(s *Subject) Facts {
+	begin, size, err := t.begin(s, sniffed)
 	if err != nil {
 		return Facts{Err: err}
 	}
@@ -67,8 +67,8 @@ func (t *Tree) Describe(ctx context.Context) error {
 			skills = append(skills, &t.Subjects[i])
 		}
 	}
-	return t.each(ctx, len(skills), func(i int, o *opener) {
-		if begin, _, err := o.begin(skills[i], maxFrontMatter); err == nil {
+	return t.each(ctx, len(skills), func(i int) {
+		if begin, _, err := t.begin(skills[i], maxFrontMatter); err == nil {
 			skills[i].Description, _ = DescriptionOf(begin) // checks say what is wrong with it
 		}
 	})
@@ -76,8 +76,8 @@ func (t *Tree) Describe(ctx context.Context) error {
 
 // begin returns up to most bytes that the file of a subject begins with, and the
 // size of the file.
-func (o *opener) begin(s *Subject, most int64) (begin []byte, size int64, err error) {
-	f, info, err := o.open(s)
+func (t *Tree) begin(s *Subject, most int64) (begin []byte, size int64, err error) {
+	f, info, err := t.open(s)
 	if err != nil {
 		return nil, 0, reading(s.Path, err)
 	}
@@ -88,46 +88,26 @@ func (o *opener) begin(s *Subject, most int64) (begin []byte, size int64, err er
 	return begin, info.Size(), nil
 }
 
-// opener opens the files of subjects one after the other. They are mostly in the
-// folder of the one before, which it keeps open for them.
-type opener struct {
-	tree   *os.Root
-	folder *os.Root // nil where none is open
-	path   string   // of the folder
-}
-
 // open opens the file of a subject, which is reached without following a link.
-func (o *opener) open(s *Subject) (*os.File, fs.FileInfo, error) {
+func (t *Tree) open(s *Subject) (*os.File, fs.FileInfo, error) {
 	dir, name := path.Split(s.file())
 	if dir == "" {
-		return safefile.OpenNoFollow(o.tree, name)
+		return safefile.OpenNoFollow(t.root, name)
 	}
-	if o.folder == nil || dir != o.path {
-		o.close()
-		folder, err := safefile.OpenDirNoFollow(o.tree, strings.TrimSuffix(dir, "/"))
-		if err != nil {
-			return nil, nil, err
-		}
-		o.folder, o.path = folder, dir
+	folder, err := safefile.OpenDirNoFollow(t.root, strings.TrimSuffix(dir, "/"))
+	if err != nil {
+		return nil, nil, err
 	}
-	return safefile.OpenNoFollow(o.folder, name)
+	defer folder.Close()
+	return safefile.OpenNoFollow(folder, name)
 }
 
-func (o *opener) close() {
-	if o.folder != nil {
-		o.folder.Close()
-		o.folder = nil
-	}
-}
-
-// each calls do for 0 to n-1, in a few goroutines with an opener each: they wait for
-// the disk where files are not cached. The error is that of the context.
-func (t *Tree) each(ctx context.Context, n int, do func(i int, o *opener)) error {
+// each calls do for 0 to n-1, in a few goroutines: they wait for the disk where files are
+// not cached. The error is that of the context.
+func (t *Tree) each(ctx context.Context, n int, do func(i int)) error {
 	parallel.Each(ctx, n, func(numbers iter.Seq[int]) {
-		o := &opener{tree: t.root}
-		defer o.close()
 		for i := range numbers {
-			do(i, o)
+			do(i)
 		}
 	})
 	return ctx.Err()
@@ -152,12 +132,12 @@ type Content struct {
 
 // Read reads a subject of the tree as it is now: the file that the scan found, also
 // for a link. It is an error where that is gone, is no regular file any more, lies
-// behind a link, or cannot be read. One goroutine at a time may read.
+// behind a link, or cannot be read.
 func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	if err := ctx.Err(); err != nil {
 		return Content{}, err
 	}
-	f, info, err := t.opener.open(s)
+	f, info, err := t.open(s)
 	if err != nil {
 		return Content{}, reading(s.Path, err)
 	}

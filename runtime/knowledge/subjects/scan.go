@@ -46,8 +46,7 @@ type Tree struct {
 	// Dirs are the paths of the directories below the topic's that were looked into.
 	Dirs []string
 
-	root   *os.Root
-	opener opener // of [Tree.Read]
+	root *os.Root
 }
 
 // Scan finds the subjects of a topic in its directory and below, and opens none of
@@ -66,10 +65,7 @@ func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
 }
 
 // Close releases the directory. Nothing can be read from the tree afterwards.
-func (t *Tree) Close() error {
-	t.opener.close()
-	return t.root.Close()
-}
+func (t *Tree) Close() error { return t.root.Close() }
 
 // errStop ends a walk.
 var errStop = errors.New("stop")
@@ -104,7 +100,7 @@ func (w *walker) tree(ctx context.Context) (*Tree, error) {
 	all = append(all, w.follow()...)
 	nameAll(all)
 	slices.SortFunc(w.warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
-	return &Tree{Subjects: all, Warnings: w.warnings, Dirs: w.dirs, root: w.root, opener: opener{tree: w.root}}, nil
+	return &Tree{Subjects: all, Warnings: w.warnings, Dirs: w.dirs, root: w.root}, nil
 }
 
 func (w *walker) warn(path, reason string) { w.warnings = append(w.warnings, Warning{path, reason}) }

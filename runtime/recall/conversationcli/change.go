@@ -227,9 +227,6 @@ func (c *commands) forkCommand() *cobra.Command {
 	ch := change{isCopy: true, verb: "fork", done: "forked"}
 	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 		id, err := w.Fork(ctx, l.ID, o)
-		if err == nil && !(o.Turns.From.IsZero() && o.Turns.Until.IsZero()) {
-			c.noteEmpty(ctx, id, l.ID)
-		}
 		return outcome{id: id}, err
 	}
 	var turns turnFlags
@@ -271,17 +268,4 @@ expire. It may have some turns alone, and has the configuration in any case.
 	})
 	_ = flags.MarkHidden("yes") // fails only for a flag that is not there
 	return cmd
-}
-
-// noteEmpty says so where a fork has no turns although its source may have some: no turn
-// began in the time that was asked for.
-func (c *commands) noteEmpty(ctx context.Context, fork, of transcript.ID) {
-	source, err := c.open()
-	if err != nil {
-		return
-	}
-	reading, err := source.Read(ctx, conversations.ReadQuery{ID: string(fork)})
-	if err == nil && reading.Turns == 0 && reading.Damage == nil {
-		c.note("%s: no turn of %s began in that time, so the fork is empty", fork, of)
-	}
 }

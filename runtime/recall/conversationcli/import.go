@@ -164,7 +164,7 @@ func inPlace(path string) (store string, register registering) {
 	if info, err := os.Stat(filepath.Join(path, ".jp")); err == nil && info.IsDir() {
 		return "jp", func(_ context.Context, o conversations.Options, dir string) (string, error) {
 			o.Dir = dir
-			_, file, err := conversations.Register(o)
+			_, file, err := o.Register()
 			return file, err
 		}
 	}
@@ -178,7 +178,9 @@ func inPlace(path string) (store string, register registering) {
 	if _, err := f.ReadAt(begin, 0); err != nil || string(begin) != head {
 		return "", nil
 	}
-	return "chatgpt", conversations.RegisterDatabase
+	return "chatgpt", func(ctx context.Context, o conversations.Options, path string) (string, error) {
+		return o.RegisterDatabase(ctx, path)
+	}
 }
 
 // register has a path read in place.

@@ -204,8 +204,7 @@ searches need not read them. It stands in the user's cache directory, takes a
 little more room than the texts, and can be removed at any time: answers are
 the same without it. A store with less than 20 MB of text needs none.
 
-Indexes of stores that are gone are removed; "search status" shows those of
-stores that are not searched.
+Indexes of stores that are gone are removed.
 
 An MCP server makes indexes by itself once messages were searched. Lists of
 many conversations keep titles, times and counts beside them, and --clear
@@ -238,12 +237,11 @@ func (c *commands) index(ctx context.Context, options conversations.Options) err
 	if err != nil {
 		return err
 	}
-	gone, err := library.RemoveGoneIndexes()
-	if err != nil {
+	if err := library.RemoveGoneIndexes(); err != nil {
 		return err
 	}
 	rows := [][]string{{"STORE", "INDEX", "CONVERSATIONS", "MESSAGES", "CHANGED", "MB"}}
-	remarks := notOwn(options.Indexes.Foreign())
+	var remarks []string
 	listed := objects(stores, func(r conversations.IndexReport) object {
 		state, problem := either(r.Busy, "busy", "indexed"), ""
 		if r.Err != nil {
@@ -257,10 +255,7 @@ func (c *commands) index(ctx context.Context, options conversations.Options) err
 		}
 	})
 	if c.out.format.json {
-		return c.out.object(object{"gone", unusedIndexes(gone), "stores", listed})
-	}
-	for i := range gone {
-		remarks = append(remarks, "removed, as nothing uses it again: "+c.describeUnused(&gone[i]))
+		return c.out.object(object{"stores", listed})
 	}
 	if len(stores) == 0 {
 		c.printTable("no index is kept\n", nil, remarks)
@@ -268,28 +263,6 @@ func (c *commands) index(ctx context.Context, options conversations.Options) err
 		c.printTable("", rows, remarks, 2, 3, 4, 5)
 	}
 	return nil
-}
-
-// unusedIndexes are indexes that no store has that is searched.
-func unusedIndexes(indexes []conversations.UnusedIndex) []object {
-	return objects(indexes, func(u conversations.UnusedIndex) object {
-		return object{"store", u.Store, "place", u.Place, "gone", u.Gone, "bytes", u.Bytes}
-	})
-}
-
-// describeUnused describes an index that no store has that is searched.
-func (c *commands) describeUnused(u *conversations.UnusedIndex) string {
-	of := either(u.Store != "", " of "+u.Store+" in "+c.shortPath(u.Place), "")
-	return "an index" + of + ", " + megabytes(u.Bytes) + " MB"
-}
-
-// notOwn describes the directory of the cache that belongs to another user, where there is
-// one.
-func notOwn(dir string) []string {
-	if dir == "" {
-		return nil
-	}
-	return []string{dir + " belongs to another user: nothing in it is used"}
 }
 
 func megabytes(bytes int64) string { return fmt.Sprintf("%.1f", float64(bytes)/1e6) }
@@ -310,7 +283,7 @@ func (c *commands) statusCommand() *cobra.Command {
 func (c *commands) status(ctx context.Context) error {
 	options := c.options()
 	options.Once = true
-	sources, err := conversations.SearchSources(options)
+	sources, err := options.SearchSources()
 	if err != nil {
 		return err
 	}
@@ -320,7 +293,7 @@ func (c *commands) status(ctx context.Context) error {
 	}
 	defer library.Close()
 	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX"}}
-	remarks := notOwn(options.Indexes.Foreign())
+	var remarks []string
 	var stores []object
 	for _, source := range sources {
 		row, store, problems, err := c.searched(ctx, library, source)
@@ -336,16 +309,8 @@ func (c *commands) status(ctx context.Context) error {
 			remarks = append(remarks, problemsOf(source, problems)...)
 		}
 	}
-	unused, err := library.UnusedIndexes()
-	if err != nil {
-		return err
-	}
 	if c.out.format.json {
-		return c.out.object(object{"stores", stores, "unused_indexes", unusedIndexes(unused)})
-	}
-	for i := range unused {
-		why := either(unused[i].Gone, "gone, and removed by search index", "not searched")
-		remarks = append(remarks, c.describeUnused(&unused[i])+": "+why)
+		return c.out.object(object{"stores", stores})
 	}
 	c.printTable("", rows, remarks, 1, 2)
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -81,9 +82,9 @@ func (c *commands) include(dir string) error {
 		return err
 	}
 	shown := c.shortPath(dir)
-	by, err := conversations.Include(conversations.Options{Dir: dir, Getenv: c.host.Getenv})
-	var missing *conversations.NotRememberedError
-	var still *conversations.StillError
+	by, err := conversations.Options{Dir: dir, Getenv: c.host.Getenv}.Include()
+	var missing *project.NotRememberedError
+	var still *project.StillError
 	switch {
 	case errors.As(err, &still):
 		return failedHint("remove that file first", "%s is excluded by %s", shown, c.shortPath(still.By))
@@ -102,7 +103,7 @@ func (c *commands) include(dir string) error {
 }
 
 func (c *commands) stores(ctx context.Context) error {
-	inventory, err := conversations.TakeInventory(ctx, conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now})
+	inventory, err := conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now}.Inventory(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ func (c *commands) stores(ctx context.Context) error {
 	}
 	return c.out.object(object{
 		"project", inventory.Project, "excluded_by", orNull(inventory.Excluded), "exclude", inventory.Exclude,
-		"remembered", objects(inventory.Remembered, func(e conversations.Exclusion) object {
+		"remembered", objects(inventory.Remembered, func(e project.Exclusion) object {
 			return object{"directory", e.Dir, "by", e.By, "there", e.IsThere()}
 		}),
 		"stores", objects(inventory.Stores, storeObject),

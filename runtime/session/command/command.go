@@ -49,7 +49,7 @@ func (c *commands) open() (*tools.Sessions, error) {
 	if err != nil {
 		return nil, failure(err)
 	}
-	for _, warning := range conversations.Warnings(conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}) {
+	for _, warning := range (conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}).Warnings() {
 		c.host.WarnOnce(warning)
 	}
 	return s, nil

@@ -38,9 +38,6 @@ func (c *commands) locate(ctx context.Context, sessions *tools.Sessions, id stri
 	if err != nil {
 		return place{}, err
 	}
-	if at.Conversation == at.Session {
-		at.Conversation = summary.Root // a fork has the conversations of the session that it is made of
-	}
 	found := place{session: at.Session, conversation: at.Conversation}
 	found.settings, err = tools.ParseSettings(summary.Context.Settings)
 	return found, err

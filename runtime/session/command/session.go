@@ -66,7 +66,7 @@ func (c *commands) list() *cobra.Command {
 
 func (c *commands) runList(ctx context.Context, limit int, asJSON bool) error {
 	// Titles are read of conversations: where the settings about them cannot be used, nothing is.
-	if _, err := conversations.SearchSources(conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}); err != nil {
+	if _, err := (conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}).SearchSources(); err != nil {
 		return failure(err)
 	}
 	dir, err := tools.LogDir(c.host.Getenv)

@@ -217,11 +217,9 @@ type Turn struct {
 	engine *Engine
 	ended  chan struct{}
 	result session.Result
-	before *session.Usage // of the session, when it started
 }
 
-// Wait returns how the logical turn of the submission ended, with the usage of all that it started. The observer has seen
-// its events by then.
+// Wait returns how the logical turn of the submission ended. The observer has seen its events by then.
 func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
 	select {
 	case <-t.ended:

@@ -19,15 +19,9 @@ func (e *Engine) follow(events []session.Event) {
 }
 
 // ends notes what an event of the logical turn itself says, and reports whether it is the last one. s is the state after
-// the step of the event, in which no other submission has used anything yet.
+// the step of the event.
 func (t *Turn) ends(event session.Event, s session.State) bool {
 	switch body := event.Body.(type) {
-	case session.TaskStarted:
-		if body.Continues == nil {
-			before := s.Usage()
-			t.before = &before
-		}
-		return false
 	case session.ItemRecorded:
 		if body.Kind == session.AgentMessage {
 			t.result.Message = body.Text()
@@ -50,9 +44,6 @@ func (t *Turn) ends(event session.Event, s session.State) bool {
 		}
 	default:
 		return false
-	}
-	if t.before != nil {
-		t.result.Usage = s.Usage().Minus(*t.before)
 	}
 	return true
 }

@@ -44,8 +44,9 @@ func (e *Engine) begin(task session.TaskID, tool string, f func(context.Context)
 func (e *Engine) sample(ctx context.Context, asked session.Sample) session.Input {
 	o := e.options
 	c := e.State().Conversation(asked.Conversation)
+	var usage session.Usage
 	failed := func(code model.Code, format string, args ...any) session.Input {
-		return session.SampleFailed{Task: asked.Task, Failure: session.Failure{Code: session.Code(code), Message: fmt.Sprintf(format, args...)}}
+		return session.SampleFailed{Task: asked.Task, Usage: usage, Failure: session.Failure{Code: session.Code(code), Message: fmt.Sprintf(format, args...)}}
 	}
 	m, err := o.Model(ctx, c)
 	if err != nil {
@@ -59,7 +60,7 @@ func (e *Engine) sample(ctx context.Context, asked session.Sample) session.Input
 	defer cancel()
 	p := pieces{engine: e, task: asked.Task, most: o.Limits.ResponseBytes, tooMany: cancel}
 	response, err := m.Sample(limited, request, func(piece string) { p.add(limited, piece) })
-	usage := session.Usage{InputTokens: response.Usage.InputTokens, OutputTokens: response.Usage.OutputTokens}
+	usage = session.Usage{InputTokens: response.Usage.InputTokens, OutputTokens: response.Usage.OutputTokens}
 	switch stalled := errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil; {
 	case p.size > p.most || sizeOf(response.Items) > p.most:
 		return failed(model.CodeTooLarge, "the response is longer than %d bytes", p.most)
@@ -151,12 +152,11 @@ func (e *Engine) runTool(ctx context.Context, asked session.RunTool) session.Inp
 
 // failure returns what is recorded of an error of a model.
 func failure(err error) session.Failure {
-	code := session.CodeFailed
 	var known *model.Error
 	if errors.As(err, &known) {
-		code = session.Code(known.Code)
+		return session.Failure{Code: session.Code(known.Code), Message: valid(known.Error())}
 	}
-	return session.Failure{Code: code, Message: valid(err.Error())}
+	return session.Failure{Code: session.CodeFailed, Message: valid(err.Error())}
 }
 
 // requestFor returns the request to the model for the history of a conversation. Web search is what the conversation may

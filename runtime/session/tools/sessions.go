@@ -226,6 +226,9 @@ func (s *Sessions) Named(name string) {
 // [*model.Error], a [*sessionconfig.NoModelError] for a model that is not configured any more, or a
 // [*sessionconfig.TrustError].
 func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Model, error) {
+	if isOutside(c) {
+		return nil, &model.Error{Code: model.CodeConfiguration, Message: "a program outside has the place of the model in this conversation"}
+	}
 	settings, err := ParseSettings(c.Settings)
 	if err != nil {
 		return nil, err

@@ -175,7 +175,7 @@ func TestContent(t *testing.T) {
 			t.Fatal(events.Err())
 		}
 		searched := eventtext.Searched(events.Event())
-		read, _ := eventtext.Body(events.Event(), transcript.Limits{})
+		read, _ := eventtext.Body(events.Event())
 		events.Close()
 		if string(searched) != c.want || string(read) != c.want {
 			t.Errorf("%s: searched %q, read %q, want %q", c.content, searched, read, c.want)

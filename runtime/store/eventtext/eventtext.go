@@ -6,11 +6,7 @@ package eventtext
 
 import (
 	"bytes"
-	"fmt"
-	"slices"
-	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -66,71 +62,11 @@ func roomFor(bytes int) int { return bytes + bytes/8 }
 
 // Body returns the text that is read: as [Searched] returns it, except that it has only
 // the arguments of a call, as JSON, and also answers and structured data.
-func Body(e *transcript.Event, limits transcript.Limits) ([]byte, transcript.BodyInfo) {
-	info := transcript.BodyInfo{Encoding: e.Encoding}
-	if len(e.Arguments) == 0 {
-		return limited(e.Text, limits, &info), info
+func Body(e *transcript.Event) ([]byte, transcript.BodyInfo) {
+	info := transcript.BodyInfo{Encoding: e.Encoding, JSON: len(e.Arguments) > 0}
+	if !info.JSON {
+		return e.Text, info
 	}
-	info.JSON = true
 	w := jsontext.Writer{Indent: true}
-	if limits.Part == 0 {
-		if c := (cutter{most: limits.Text}); limits.JSON == 0 && e.Kind != transcript.KindInquiryResponse {
-			w.Text = c.text()
-		}
-		limits.Text = limits.JSON
-	}
-	return limited(w.Append(make([]byte, 0, roomFor(len(e.Arguments))), e.Arguments), limits, &info), info
-}
-
-// limited returns what a limit lets through of a text.
-func limited(all []byte, limits transcript.Limits, info *transcript.BodyInfo) []byte {
-	if limits.Part > 0 {
-		before, most := limits.PartRange()
-		info.Chars = utf8.RuneCount(all)
-		first, _, _ := text.Ends(all, before, 0)
-		part, _, _ := text.Ends(all[len(first):], most, 0)
-		return part
-	}
-	if first, last, omitted := ends(all, limits.Text); omitted > 0 {
-		info.Chars, info.Head = limits.Text+omitted, transcript.HeadChars(limits.Text)
-		return slices.Concat(first, last)
-	}
-	return all
-}
-
-// ends returns the first and the last characters of a text that has more than most of
-// them, and how many are between. With a most of 0 it has not.
-func ends(all []byte, most int) (first, last []byte, omitted int) {
-	if most <= 0 {
-		return all, nil, 0
-	}
-	head := transcript.HeadChars(most)
-	return text.Ends(all, head, most-head)
-}
-
-// cutter cuts strings, each with a mark where it is cut.
-type cutter struct {
-	most int  // characters of a string; 0 is any number
-	cut  bool // a string was cut
-}
-
-func (c *cutter) marked(all []byte) []byte {
-	first, last, omitted := ends(all, c.most)
-	if omitted == 0 {
-		return all
-	}
-	c.cut = true
-	return fmt.Appendf(nil, "%s … %d characters omitted … %s", first, omitted, last)
-}
-
-// text is the [jsontext.Writer.Text] that cuts; nil where nothing is cut.
-func (c *cutter) text() func(dst, raw []byte) []byte {
-	if c.most <= 0 {
-		return nil
-	}
-	return func(dst, raw []byte) []byte {
-		start := len(dst)
-		dst = transcript.AppendUnescaped(dst, raw)
-		return append(dst[:start], c.marked(dst[start:])...)
-	}
+	return w.Append(make([]byte, 0, roomFor(len(e.Arguments))), e.Arguments), info
 }

@@ -17,9 +17,7 @@ import (
 //
 // Where a text is left as stored, the object has "encoding":"base64". Added keys come last.
 func AppendJSON(dst []byte, e *transcript.Event, options transcript.JSONOptions) []byte {
-	if options.MaxText == 0 {
-		dst = slices.Grow(dst, roomFor(len(e.Text)+len(e.Arguments)))
-	}
+	dst = slices.Grow(dst, roomFor(len(e.Text)+len(e.Arguments)))
 	w := writer{event: e, options: options, dst: append(dst, '{')}
 	if e.Object != nil {
 		w.recorded()
@@ -36,9 +34,6 @@ type writer struct {
 	options transcript.JSONOptions
 	dst     []byte
 	any     bool // a member has been written
-
-	info transcript.BodyInfo // of the main text
-	cut  bool                // a string inside JSON was
 }
 
 // forms are the type of an event and the key of its text, by its kind.
@@ -73,7 +68,7 @@ func (w *writer) made() {
 	case form.text == "":
 	case len(e.Arguments) > 0:
 		w.key(form.text)
-		w.value(e.Arguments, w.options.MaxText)
+		w.value(e.Arguments)
 	default:
 		w.key(form.text)
 		w.text()
@@ -111,49 +106,33 @@ func (w *writer) member(name string, raw []byte) {
 	isText := name == forms[w.event.Kind].text
 	if isText && len(w.event.Arguments) > 0 {
 		raw = w.event.Arguments
-	} else if isText && w.isLong() {
+	} else if isText && w.isDecoded() {
 		w.text()
 		return
 	}
-	most := 0
-	if w.event.Kind.Typed() && slices.Contains([]string{"arguments", "content", "message", "reasoning", "data"}, name) {
-		most = w.options.MaxText
-	}
-	w.value(raw, most)
+	w.value(raw)
 }
 
-// isLong reports whether the text of the event is one that is cut as a whole, with its
-// length beside it.
-func (w *writer) isLong() bool {
-	const long = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
-	return w.event.Kind.Scope()&long != 0
+// isDecoded reports whether the text of the event may be recorded in another form.
+func (w *writer) isDecoded() bool {
+	const decoded = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
+	return w.event.Kind.Scope()&decoded != 0
 }
 
 // text writes the text of the event.
 func (w *writer) text() {
-	text := limited(w.event.Text, transcript.Limits{Text: w.options.MaxText}, &w.info)
-	w.dst = transcript.AppendQuoted(w.dst, text)
+	w.dst = transcript.AppendQuoted(w.dst, w.event.Text)
 }
 
-// value writes a JSON value whose strings have so many characters.
-func (w *writer) value(raw []byte, most int) {
-	c := cutter{most: most}
-	value := jsontext.Writer{Text: c.text()}
+// value writes a JSON value.
+func (w *writer) value(raw []byte) {
+	var value jsontext.Writer
 	w.dst = value.Append(w.dst, raw)
-	w.cut = w.cut || c.cut
 }
 
 // additions writes the keys that are not recorded.
 func (w *writer) additions() {
 	w.string("encoding", w.event.Encoding.String())
-	if w.info.Chars > 0 {
-		w.number("chars", w.info.Chars)
-		w.number("head_chars", w.info.Head)
-	}
-	if w.cut {
-		w.key("cut")
-		w.dst = append(w.dst, "true"...)
-	}
 	if w.options.Turn {
 		w.number("turn", w.event.Turn)
 	}

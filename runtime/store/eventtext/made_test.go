@@ -49,7 +49,7 @@ func TestMade(t *testing.T) {
 			if text := eventtext.Searched(&e); string(text) != test.text {
 				t.Errorf("text %q, want %q", text, test.text)
 			}
-			body, info := eventtext.Body(&e, transcript.Limits{})
+			body, info := eventtext.Body(&e)
 			if string(body) != test.body || info.JSON != (len(e.Arguments) > 0) {
 				t.Errorf("body %q %+v, want %q", body, info, test.body)
 			}

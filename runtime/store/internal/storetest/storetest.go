@@ -160,7 +160,7 @@ func Describe(e *transcript.Event) string {
 	if e.Failed {
 		b.WriteString(" failed")
 	}
-	body, _ := eventtext.Body(e, transcript.Limits{})
+	body, _ := eventtext.Body(e)
 	if len(body) > 0 {
 		fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(string(body)), " "))
 	}

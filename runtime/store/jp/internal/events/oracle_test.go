@@ -237,10 +237,10 @@ func oracleDecode(s string) (text, encoding string) {
 }
 
 // oracleJSON is what print shows of an event, as a decoded value.
-func oracleJSON(e oracleEvent, omitMetadata bool, maxText int) map[string]any {
+func oracleJSON(e oracleEvent, omitMetadata bool) map[string]any {
 	out := map[string]any{}
 	typed := !isGlobal(e.kind)
-	encoding, cut := "", false
+	encoding := ""
 	leaf := func(decode bool) func(string) string {
 		return func(s string) string {
 			if decode {
@@ -248,10 +248,6 @@ func oracleJSON(e oracleEvent, omitMetadata bool, maxText int) map[string]any {
 				if s, enc = oracleDecode(s); enc != "" {
 					encoding = enc
 				}
-			}
-			if head, tail, n := oracleCut(s, maxText); typed && n > 0 {
-				cut = true
-				s = fmt.Sprintf("%s … %d characters omitted … %s", head, n-maxText, tail)
 			}
 			return s
 		}
@@ -277,11 +273,6 @@ func oracleJSON(e oracleEvent, omitMetadata bool, maxText int) map[string]any {
 					encoding = enc
 				}
 			}
-			if head, tail, n := oracleCut(text, maxText); n > 0 {
-				text = head + tail
-				out["chars"] = json.Number(fmt.Sprint(n))
-				out["head_chars"] = json.Number(fmt.Sprint(maxText * 60 / 100))
-			}
 			out[key] = text
 		case key == "arguments" || key == "content" || key == "message" || key == "reasoning" || key == "data":
 			decode := key == "arguments" && e.kind == "tool_call" || key == "content" && e.kind == "tool_result"
@@ -298,20 +289,7 @@ func oracleJSON(e oracleEvent, omitMetadata bool, maxText int) map[string]any {
 	if encoding != "" {
 		out["encoding"] = encoding
 	}
-	if cut {
-		out["cut"] = true
-	}
 	return out
-}
-
-// oracleCut returns what stays of a text, and its length when it is too long.
-func oracleCut(s string, max int) (head, tail string, chars int) {
-	runes := []rune(s)
-	if max == 0 || len(runes) <= max {
-		return "", "", 0
-	}
-	keep := max * 60 / 100
-	return string(runes[:keep]), string(runes[len(runes)-(max-keep):]), len(runes)
 }
 
 // mapStrings applies f to every string value, but not to keys.

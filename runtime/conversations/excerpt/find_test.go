@@ -1,4 +1,4 @@
-package literal_test
+package excerpt
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/convtools/convtools/runtime/conversations/excerpt/internal/literal"
 )
 
 // naiveFind compares rune by rune at every position.
@@ -79,7 +77,7 @@ func TestFind(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			start, end := literal.New(tt.pattern, tt.ignoreCase).Find([]byte(tt.text))
+			start, end := newFinder(tt.pattern, tt.ignoreCase).find([]byte(tt.text))
 			if start != tt.start || end != tt.end {
 				t.Errorf("Find(%q) in %q = %d, %d; want %d, %d", tt.pattern, tt.text, start, end, tt.start, tt.end)
 			}
@@ -104,7 +102,7 @@ func TestFindAgainstNaive(t *testing.T) {
 		}
 		text, pattern := word(rng.IntN(40)), word(1+rng.IntN(4))
 		ignoreCase := rng.IntN(4) > 0
-		start, end := literal.New(pattern, ignoreCase).Find([]byte(text))
+		start, end := newFinder(pattern, ignoreCase).find([]byte(text))
 		wantStart, wantEnd := naiveFind(text, pattern, ignoreCase)
 		if start != wantStart || end != wantEnd {
 			t.Fatalf("Find(%q, ignoreCase=%t) in %q = %d, %d; want %d, %d", pattern, ignoreCase, text, start, end, wantStart, wantEnd)
@@ -117,12 +115,12 @@ func TestFindAgainstNaive(t *testing.T) {
 func TestFindAcrossWindows(t *testing.T) {
 	t.Parallel()
 	for _, pattern := range []string{"Needle", "\u212aarg", "οδοσ"} {
-		finder := literal.New(pattern, true)
+		finder := newFinder(pattern, true)
 		match := strings.ToUpper(pattern)
 		for _, border := range []int{4096, 8192} {
 			for offset := -20; offset <= 20; offset++ {
 				text := strings.Repeat("-", border+offset) + match + strings.Repeat("-", 50)
-				start, end := finder.Find([]byte(text))
+				start, end := finder.find([]byte(text))
 				if start != border+offset || end != start+len(match) {
 					t.Errorf("Find(%q) at %d = %d, %d", pattern, border+offset, start, end)
 				}
@@ -140,7 +138,7 @@ func FuzzFind(f *testing.F) {
 		if pattern == "" || !utf8.ValidString(pattern) {
 			t.Skip()
 		}
-		start, end := literal.New(pattern, ignoreCase).Find([]byte(text))
+		start, end := newFinder(pattern, ignoreCase).find([]byte(text))
 		if !utf8.ValidString(text) {
 			return // only: it does not panic
 		}
@@ -155,10 +153,10 @@ func BenchmarkFind(b *testing.B) {
 	text := bytes.Repeat([]byte("The quick brown fox jumps over the lazy dog; func main() { return nil }\n"), 16<<10)
 	for _, pattern := range []string{"cargo", "needle", "Tests", "kiss", "груз"} {
 		b.Run(pattern, func(b *testing.B) {
-			finder := literal.New(pattern, true)
+			finder := newFinder(pattern, true)
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				if start, _ := finder.Find(text); start >= 0 {
+				if start, _ := finder.find(text); start >= 0 {
 					b.Fatal("found a pattern that is not there")
 				}
 			}
@@ -188,7 +186,7 @@ func TestFindLongPatterns(t *testing.T) {
 		if rng.IntN(3) == 0 {
 			stored = "\xff" + stored[:len(stored)/2] + "\xe2\x84" + stored[len(stored)/2:]
 		}
-		start, end := literal.New(string(pattern), true).Find([]byte(stored))
+		start, end := newFinder(string(pattern), true).find([]byte(stored))
 		wantStart, wantEnd := naiveFind(stored, string(pattern), true)
 		if start != wantStart || end != wantEnd {
 			t.Fatalf("%q in %q: %d to %d, want %d to %d", string(pattern), stored, start, end, wantStart, wantEnd)
@@ -202,7 +200,7 @@ func TestFindLongPatterns(t *testing.T) {
 	}
 	// Comparing this one at every place would take minutes.
 	text := bytes.Repeat([]byte("ab"), 500_000)
-	if start, _ := literal.New(strings.Repeat("ab", 50_000)+"aa", true).Find(text); start >= 0 {
+	if start, _ := newFinder(strings.Repeat("ab", 50_000)+"aa", true).find(text); start >= 0 {
 		t.Errorf("found at %d", start)
 	}
 }

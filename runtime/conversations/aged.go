@@ -1,0 +1,84 @@
+package conversations
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// A database that is too large to be copied is answered from the index, as long as that has what
+// was recorded before. What the owner recorded since is missing, and the problem of the store says
+// since when.
+
+// agedError is why a store was answered from an index.
+type agedError struct {
+	since time.Time
+	*store.CopyTooLargeError
+}
+
+func (e *agedError) Error() string {
+	return e.CopyTooLargeError.Error() + "; what it had at " + e.since.UTC().Format(time.DateTime) + " UTC is searched"
+}
+
+func (e *agedError) ForModel() string { return e.Error() }
+func (e *agedError) Unwrap() error    { return e.CopyTooLargeError }
+
+// aged is a conversation that an index has, and that cannot be read.
+type aged struct {
+	facts  indexFacts
+	reason error
+}
+
+// Version implements [store.Record]: it is of nothing that is kept elsewhere.
+func (a *aged) Version(context.Context) (string, error) { return "", a.reason }
+
+// Read implements [store.Record]: events are counted, and not read.
+func (a *aged) Read(_ context.Context, _ *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	if yield != nil {
+		return store.Totals{}, a.reason
+	}
+	return store.Totals{Turns: a.facts.Size[0], Events: a.facts.Events, LastAt: a.facts.LastAt}, nil
+}
+
+// indexed returns the conversations of a scope that the index of a store has beside those that were
+// found, where one of the problems is that a database is too large to be copied; this then says of
+// when the index is.
+func (l *Library) indexed(s store.Store, scope store.Scope, found []store.Conversation, problems []Problem) (more []store.Conversation) {
+	var large *store.CopyTooLargeError
+	at := slices.IndexFunc(problems, func(p Problem) bool { return errors.As(p.Err, &large) })
+	if at < 0 {
+		return nil
+	}
+	view, err := l.indexes.of(s).View()
+	if err != nil {
+		return nil
+	}
+	defer view.Close()
+	there := map[transcript.ID]bool{}
+	for i := range found {
+		there[found[i].ID] = true
+	}
+	note, _ := noteOf(view)
+	reason := &agedError{time.Unix(note.Whole, 0), large}
+	err = view.Conversations(func(c *index.Conversation) bool {
+		f := readFacts(c)
+		one := store.Conversation{Conversation: *f.conversation(c), LastAt: f.LastAt, Order: c.Order, Record: &aged{f, reason}}
+		one.Problems = []Problem{{Source: s.Name(), ID: one.ID, Err: reason}} // of one that is asked for by its id
+		isHere := !l.partial(s) || l.here == nil || l.here(one.Dir)
+		if isHere && f.Read && !there[one.ID] && scope.Has(one.ID, one.Archived) {
+			more = append(more, one)
+		}
+		return true
+	})
+	if err != nil || len(more) == 0 {
+		return nil
+	}
+	problems[at].Err = reason
+	slices.SortFunc(more, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
+	return more
+}
