@@ -133,7 +133,7 @@ func messages(a Answer) []string {
 	}
 	emit("message_start", fields{"message": fields{
 		"id": "msg", "type": "message", "role": "assistant", "model": "m", "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
-		"usage": fields{"input_tokens": a.Usage.Input - a.Usage.Cached, "cache_read_input_tokens": a.Usage.Cached, "output_tokens": 1},
+		"usage": fields{"input_tokens": a.Usage.Input - a.Usage.Cached, "cache_read_input_tokens": a.Usage.Cached, "cache_creation_input_tokens": 0, "output_tokens": 1},
 	}})
 	if a.Thinking != "" {
 		block(fields{"type": "thinking", "thinking": "", "signature": ""},
