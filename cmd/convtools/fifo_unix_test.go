@@ -88,7 +88,7 @@ func TestFIFOInPlaceOfFiles(t *testing.T) {
 		{inJP + "events.json " + inJP + "metadata.json " + inJP + "base_config.json " + inJP, "conversation print " + conversation + "; " + edit + "; conversation fork " + conversation},
 		{"home/.claude home/.claude/projects home/.claude/sessions home/.codex home/.codex/sessions home/.codex/session_index.jsonl home/.codex/state_5.sqlite", "stores"},
 		{"home/.gemini home/.gemini/tmp home/.gemini/projects.json home/.local/share/opencode home/.local/share/opencode/storage home/.local/share/opencode/opencode.db", "stores"},
-		{data + " " + data + "sessions " + sessionLog, "session ls; session events " + session + "; session resume " + session + "; session fork --at 4 " + session + "; query Hi; stores; session gc --older-than 90"},
+		{data + " " + data + "sessions " + sessionLog, "session ls; session events " + session + "; session resume " + session + "; query Hi; stores; session gc --older-than 90"},
 		{data + "archive.db " + data + "archive.db-wal " + data + "archive.db-shm " + data + "archive.db-journal", "search x; import " + exports + "; import --dry-run " + exports},
 		{"home/.cache home/.cache/convtools home/.cache/convtools/index home/.cache/convtools/index/v5", "search index; search status; conversation ls; search index --clear"},
 		{"home/.claude.json home/.local/state/convtools home/.local/state/convtools/install", "install claude-code --yes; uninstall claude-code --yes --dry-run; doctor"},

@@ -8,15 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/convtools/convtools/runtime/model/modeltest"
 )
 
-// A provider gets the history of a conversation again, byte for byte, from the process that goes on after a crash,
-// from later ones, and in a fork; a call that waited for another conversation is answered with what that has said. The key
+// A provider gets the history of a conversation again, byte for byte, from the process that goes on after a crash and
+// from later ones; a call that waited for another conversation is answered with what that has said. The key
 // is nowhere but in the requests.
 func TestHistoriesOnTheWire(t *testing.T) {
 	t.Parallel()
@@ -83,9 +82,6 @@ func historyOnTheWire(t *testing.T, api string) {
 	id := query.session()
 	run("The Adler.", "session", "resume", id)
 	run("Yes.", "query", "--id", id, "Sure?")
-	events := strings.Count(run("", "session", "events", id), "\n")
-	fork := strings.TrimSpace(run("", "session", "fork", "--at", strconv.Itoa(events), id))
-	run("Yes.", "query", "--id", fork, "Sure?")
 	// The requests of the root: each has all that the one before had.
 	var before []json.RawMessage
 	requests := 0
@@ -109,7 +105,7 @@ func historyOnTheWire(t *testing.T, api string) {
 		}
 		before = sent
 	}
-	if requests != 4 {
+	if requests != 3 {
 		t.Errorf("%d requests of the root", requests)
 	}
 	err = filepath.WalkDir(h.home, func(path string, d fs.DirEntry, err error) error {

@@ -65,20 +65,22 @@ func small(word uint64) uint64 {
 func isCaseless(r rune) bool { return 0x2E80 <= r && r < 0xA640 || 0xAC00 <= r && r < 0xD800 }
 
 // alphabets are the runes of Latin, Greek, Cyrillic and Armenian, folded once.
-var alphabets = sync.OnceValue(func() *[0x590]rune {
-	var folded [0x590]rune
-	for r := range folded {
-		folded[r] = Rune(rune(r)) //nolint:gosec // an index
-	}
-	return &folded
-})
+var alphabets struct {
+	once   sync.Once
+	folded [0x590]rune
+}
 
 // known is Rune, fast for alphabets.
 func known(r rune) rune {
-	if table := alphabets(); int(r) < len(table) {
-		return table[r]
+	if int(r) >= len(alphabets.folded) {
+		return Rune(r)
 	}
-	return Rune(r)
+	alphabets.once.Do(func() {
+		for i := range alphabets.folded {
+			alphabets.folded[i] = Rune(rune(i)) //nolint:gosec // an index
+		}
+	})
+	return alphabets.folded[r]
 }
 
 // Rune returns the rune that stands for all that r is equal to: the first small letter of

@@ -258,7 +258,7 @@ func (c *commands) index(ctx context.Context, options conversations.Options) err
 		return c.out.object(object{"stores", listed})
 	}
 	if len(stores) == 0 {
-		c.printTable("no index is kept\n", nil, remarks)
+		c.printTable("no index is kept\n", nil, foreignCache(options))
 	} else {
 		c.printTable("", rows, remarks, 2, 3, 4, 5)
 	}
@@ -312,7 +312,15 @@ func (c *commands) status(ctx context.Context) error {
 	if c.out.format.json {
 		return c.out.object(object{"stores", stores})
 	}
-	c.printTable("", rows, remarks, 1, 2)
+	c.printTable("", rows, append(remarks, foreignCache(options)...), 1, 2)
+	return nil
+}
+
+// foreignCache says where the cache belongs to another user, so that nothing is kept.
+func foreignCache(o conversations.Options) []string {
+	if dir := o.Indexes.Foreign(); dir != "" {
+		return []string{text.Line(dir) + " belongs to another user: set XDG_CACHE_HOME to a directory of your own"}
+	}
 	return nil
 }
 
