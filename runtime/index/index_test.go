@@ -290,6 +290,56 @@ func TestPurge(t *testing.T) {
 	}
 }
 
+// A conversation whose messages are in two segments, which are merged with others and then
+// written anew, has each message once.
+func TestMergedTwice(t *testing.T) {
+	t.Parallel()
+	x := index.Open(t.TempDir())
+	defer x.Close()
+	x.SetLimits(200, 1000)
+	write := func(do func(put func(key string, sizes ...int), w *index.Writer)) {
+		t.Helper()
+		w, err := x.Write(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		do(func(key string, sizes ...int) {
+			var messages []index.Message
+			for n, size := range sizes {
+				messages = append(messages, index.Message{Number: uint32(n + 1), Text: []byte(strings.Repeat("a", size))})
+			}
+			if err := w.Put(t.Context(), &index.Conversation{Key: key}, each(messages)); err != nil {
+				t.Fatal(err)
+			}
+		}, w)
+		if err := w.Commit(t.Context(), index.State{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	type puts = func(key string, sizes ...int)
+	write(func(put puts, _ *index.Writer) { put("goes", 150); put("split", 60, 60) })
+	write(func(put puts, w *index.Writer) { put("between", 60); w.Delete("goes"); w.Purge() })
+	write(func(put puts, _ *index.Writer) { put("goes too", 60) })
+	write(func(_ puts, w *index.Writer) { w.Delete("goes too"); w.Purge() })
+	v, err := x.View()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	var got []string
+	for h, err := range v.Search(t.Context(), index.Query{Text: "a", Find: func([]byte) (start, end int) { return 0, 1 }}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(h.Key, h.Number))
+	}
+	slices.Sort(got)
+	if diff := gocmp.Diff([]string{"between1", "split1", "split2"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func drawQuery(t *rapid.T, m model) index.Query {
 	q := index.Query{Text: drawText(t, 4, "query"), TextOnly: rapid.IntRange(0, 3).Draw(t, "text only") == 0}
 	if keys := slices.Sorted(maps.Keys(m)); len(keys) > 0 && rapid.Bool().Draw(t, "there") {

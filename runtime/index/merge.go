@@ -97,6 +97,7 @@ func (w *Writer) copy(ctx context.Context, s *segment, owners map[uint32]*Conver
 				return err
 			}
 		}
+		delete(of, part) // a merged segment may name a part twice
 	}
 	return nil
 }
