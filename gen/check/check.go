@@ -71,7 +71,11 @@ func (c *checker) reportAt(at spec.Place, span diag.Span, rule, message, hint st
 func (c *checker) known(t *ir.Tool, at spec.Place, rule, name string) *ir.Param {
 	p := t.Param(name)
 	if p == nil && !c.spec.At.Key("parameters").Doubtful() {
-		c.reportf(at, rule, suggest(name, "parameters", paramNames(t)), "there is no parameter %q", name)
+		hint := suggest(name, "parameters", paramNames(t))
+		if rule == "CT015" && near.Name(name, paramNames(t)) == "" {
+			hint = strings.TrimPrefix(hint+"; text in braces is written {{"+name+"}}", "; ")
+		}
+		c.reportf(at, rule, hint, "there is no parameter %q", name)
 	}
 	return p
 }

@@ -3,6 +3,7 @@ package check
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/gen/ir"
@@ -222,12 +223,19 @@ func prefix(parts []commandline.Part) string {
 	return parts[0].Text
 }
 
-// choosesOption reports whether text behind a beginning is part of the name of an option:
-// behind hyphens alone, and in a long name that has no = at its end. Behind an option of
-// one letter, such as -L, is its value.
+// choosesOption reports whether text after a beginning is part of the name of an option:
+// after hyphens alone, in a long name without =, and after several letters, as in -rf, where
+// each may be an option. After one letter, such as -L, and after -DNAME= it is a value.
 func choosesOption(begin string) bool {
 	name := strings.TrimLeft(begin, "-")
-	return begin != name && (name == "" || strings.HasPrefix(begin, "--") && !strings.Contains(name, "="))
+	switch {
+	case begin == name:
+		return false
+	case name == "" || strings.HasPrefix(begin, "--"):
+		return !strings.Contains(name, "=")
+	}
+	last, size := utf8.DecodeLastRuneInString(name)
+	return size < len(name) && (last == '-' || unicode.IsLetter(last) || unicode.IsDigit(last))
 }
 
 // listed reports whether the author of a spec has written down what a value can be, or
