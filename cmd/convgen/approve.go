@@ -7,8 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/commandline"
 	"github.com/convtools/convtools/runtime/process"
 )
 
@@ -32,10 +36,10 @@ func approve(args []string, stdout, stderr io.Writer) error {
 // approve keeps what the tools run now, and shows it.
 func (s *served) approve(w io.Writer) error {
 	all := readAllApproved()
+	before := all[s.dir]
 	var prints []string
 	for _, t := range s.sorted() {
-		line, _ := t.runner.Lines.Lookup(t.Command.Line)
-		fmt.Fprintf(w, "%s (%s) runs %s\n", t.Name, t.Effect, process.JoinCommand(line.Command...))
+		fmt.Fprintf(w, "%s (%s%s) runs %s\n", t.Name, t.Effect, t.news(before), t.commandLine())
 		prints = append(prints, t.fingerprint())
 	}
 	all[s.dir] = prints
@@ -47,6 +51,56 @@ func (s *served) approve(w io.Writer) error {
 		return fmt.Errorf("writing what was approved: %w", err)
 	}
 	return nil
+}
+
+// news says what a tool is beside what was approved before.
+func (t *servedTool) news(before []string) string {
+	switch {
+	case slices.Contains(before, t.fingerprint()):
+		return ""
+	case slices.ContainsFunc(before, func(print string) bool { return strings.HasPrefix(print, t.Name+" ") }):
+		return ", changed"
+	}
+	return ", new"
+}
+
+// commandLine is what a tool runs, on one line: with its variables and its standard
+// input, and the names of parameters in braces for their values.
+func (t *servedTool) commandLine() string {
+	var words []string
+	for _, v := range t.Command.Env {
+		words = append(words, v.Name+"="+written(v.Value))
+	}
+	line, _ := t.runner.Lines.Lookup(t.Command.Line)
+	words = append(words, line.Command...)
+	for _, arg := range t.Command.Args {
+		words = append(words, arg.Option...)
+		if len(arg.Value) > 0 {
+			words = append(words, written(arg.Value))
+		}
+	}
+	shown := quoted(words...)
+	if t.Command.Stdin != nil {
+		shown += " with standard input " + quoted(written(t.Command.Stdin))
+	}
+	if t.Command.Dir != "" {
+		shown += " in " + quoted(t.Command.Dir)
+	}
+	return shown
+}
+
+// quoted is words as a shell has them, with what a terminal would heed made visible.
+func quoted(words ...string) string { return text.Line(process.JoinCommand(words...)) }
+
+func written(parts []commandline.Part) string {
+	var b strings.Builder
+	for _, part := range parts {
+		b.WriteString(part.Text)
+		if part.Value != "" {
+			b.WriteString("{" + part.Value + "}")
+		}
+	}
+	return b.String()
 }
 
 func writeApproved(data []byte) error {

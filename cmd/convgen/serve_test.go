@@ -81,7 +81,7 @@ args = ["[{{\"text\":\"{text}\"}}]"]
 	if got := list()["say_rows"]; got == nil || got.Annotations.ReadOnlyHint || !strings.Contains(got.Description, "convgen approve") || got.Title != "Say rows" || got.OutputSchema == nil {
 		t.Fatalf("a tool that nobody approved: %+v", got)
 	}
-	if out, err := convgen("approve").CombinedOutput(); err != nil || !strings.Contains(string(out), "say_rows (read) runs echo") {
+	if out, err := convgen("approve").CombinedOutput(); err != nil || !strings.Contains(string(out), "say_rows (read, new) runs echo") {
 		t.Fatalf("approve: %v, %s", err, out)
 	}
 	if got := list()["say_rows"]; !got.Annotations.ReadOnlyHint || strings.Contains(got.Description, "convgen approve") {

@@ -223,12 +223,12 @@ func (s *served) described() []contract.Tool {
 	return list
 }
 
-// fingerprint is a hash of what a tool runs, and how it is offered.
+// fingerprint is the name of a tool and a hash of what a tool runs, and how it is offered.
 func (t *servedTool) fingerprint() string {
 	line, _ := t.runner.Lines.Lookup(t.Command.Line)
 	text, _ := json.Marshal([]any{t.Name, t.Effect, t.Hints, line, t.Command, t.Parameters}) // data that always encodes
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return t.Name + " " + hex.EncodeToString(sum[:])
 }
 
 // call answers a call. A host may still take for reading what has changed since it got
@@ -403,6 +403,10 @@ func try(args []string, stdout, stderr io.Writer) error {
 			if err != nil {
 				failed++
 				answer = "FAILED: " + err.Error()
+				var told *contract.Error
+				if errors.As(err, &told) {
+					answer = "FAILED: " + told.ForPerson()
+				}
 			}
 			fmt.Fprintf(stdout, "%s\n\n", answer)
 		}

@@ -146,6 +146,12 @@ func (r *Runner) run(ctx context.Context, where contract.Context, c *call, to *a
 		Stdin: c.stdin(), Output: to, Limits: process.Limits{Timeout: time.Duration(command.Timeout) * time.Second},
 	}
 	result, err := r.Process.Run(ctx, run)
+	var late *process.Error
+	if errors.As(err, &late) && late.Kind == process.Timeout && ctx.Err() == nil {
+		own := *late
+		own.Hint = "ask it for less; its spec sets the time limit"
+		err = &own
+	}
 	if err != nil {
 		return process.Result{}, line.failed(err)
 	}

@@ -410,3 +410,32 @@ func TestFewerRecordsThanThereAre(t *testing.T) {
 		t.Errorf("%v: %s", err, answer)
 	}
 }
+
+// Who writes a spec is told of the key for programs that print nothing in place of no
+// records.
+func TestPrintsNothing(t *testing.T) {
+	t.Parallel()
+	_, err := call(t, commandline.Tool{Output: commandline.Output{Form: commandline.JSONAny}}, &printing{}, "")
+	var failure *contract.Error
+	if !errors.As(err, &failure) || !strings.Contains(failure.ForPerson(), "may_be_absent = true in [command.output]") || strings.Contains(failure.Message, "may_be_absent") {
+		t.Errorf("error %+v", failure)
+	}
+}
+
+// late is a program that does not finish.
+type late struct{}
+
+func (late) Run(context.Context, process.Command) (process.Result, error) {
+	return process.Result{}, &process.Error{Kind: process.Timeout, Name: "git", Detail: "stopped", Hint: "raise the time limit"}
+}
+
+// A model cannot raise a time limit.
+func TestTimeLimit(t *testing.T) {
+	t.Parallel()
+	tool := commandline.Tool{Command: commandline.Command{Line: "git"}}
+	runner := &commandline.Runner{Lines: commandline.Lines{{Name: "git", Command: []string{"git"}}}, Process: late{}}
+	_, err := runner.Call(t.Context(), &tool, contract.Call{})
+	if err == nil || !strings.Contains(err.Error(), "stopped; ask it for less; its spec sets the time limit") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -48,7 +48,11 @@ func (t *Tool) failed(exit int, stderr, stdout []byte) error {
 // misprinted is the error for output that is not of the form it should have: half an
 // answer must not look like a short one.
 func (t *Tool) misprinted(err error) error {
-	return &contract.Error{Message: t.runs() + "did not print the records it should: " + reason(err) + ".", Err: err}
+	failure := &contract.Error{Message: t.runs() + "did not print the records it should: " + reason(err) + ".", Err: err}
+	if errors.Is(err, errNothing) {
+		failure.Detail = failure.Message + " If that means that there are none, its spec says so with may_be_absent = true in [command.output]."
+	}
+	return failure
 }
 
 func reason(err error) string {

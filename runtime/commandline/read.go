@@ -22,6 +22,9 @@ const maxShown = 80
 // errLong is the error for a record that is longer than any answer.
 var errLong = errors.New("a record is too long to be shown")
 
+// errNothing is the error for no output at all, where that is a mistake.
+var errNothing = errors.New("it printed nothing")
+
 // read reads records as they are printed and gives each to take, until that returns an
 // error. A record is a [json.RawMessage], or the fields of one that is no JSON: a
 // map[string]string, or a string. One of more than most bytes is [errLong].
@@ -166,7 +169,7 @@ func (o *Output) json(r io.Reader, most int, take func(record any) error) error 
 	case err != nil && o.MayBeAbsent:
 		return nil
 	case err != nil:
-		return errors.New("it printed nothing")
+		return errNothing
 	}
 	patient := &patient{r: input, most: most}
 	w := &walker{Decoder: json.NewDecoder(patient), input: patient, take: take}
