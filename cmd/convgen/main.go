@@ -55,7 +55,7 @@ usage:
   convgen serve [--workspace DIR] [--http ADDR]
   convgen jp-tool, install HOST, uninstall HOST, doctor
         what a program made of the specs has, over the specs as they are, without Go;
-        serve is an MCP server that reads them again when they change
+        serve, or mcp as hosts call it, is an MCP server that reads them again when they change
   convgen approve
         approve what the tools of this folder run: until then a tool that is new, or runs
         something else, is offered to assistants as writing
@@ -77,7 +77,7 @@ usage:
   convgen schema tool|project|reference
         print a JSON Schema of specs or of tools.toml, for editors, or a reference
         of all keys in Markdown
-  convgen help
+  convgen help [COMMAND]
 
 examples:
   convgen generate
@@ -138,11 +138,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if len(args) > 0 {
 		name = args[0]
 	}
+	known := commands()
 	if slices.Contains([]string{"help", "-h", "-help", "--help"}, name) {
+		if len(args) > 1 && slices.ContainsFunc(known, func(c command) bool { return c.name == args[1] && c.run == nil }) {
+			return hosted([]string{args[1], "--help"}, stdout, stderr)
+		}
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	}
-	known := commands()
 	i := slices.IndexFunc(known, func(c command) bool { return c.name == name })
 	if i < 0 {
 		var names []string

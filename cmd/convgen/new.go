@@ -54,6 +54,13 @@ func writeSpec(dir string, d draft) (string, error) {
 		return "", err
 	}
 	defer root.Close()
+	before, err := root.ReadFile(spec.ProjectFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no %s in %s\nhint: convgen init writes one", spec.ProjectFile, dir)
+	case err != nil:
+		return "", fmt.Errorf("reading %s: %w", spec.ProjectFile, err)
+	}
 	project, _ := spec.Load(root.FS())
 	name := path.Join("specs", family, short+".toml")
 	if !fs.ValidPath(name) {
@@ -64,10 +71,6 @@ func writeSpec(dir string, d draft) (string, error) {
 	}
 	if _, err := root.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s is there already", name)
-	}
-	before, err := root.ReadFile(spec.ProjectFile)
-	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", spec.ProjectFile, err)
 	}
 	line := d.line(family)
 	declared := slices.ContainsFunc(project.CLIs, func(c spec.CLI) bool { return c.Name == line })

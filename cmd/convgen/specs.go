@@ -7,8 +7,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +43,7 @@ type served struct {
 	mu      sync.Mutex
 	version string
 	tools   map[string]servedTool // by the file of the spec
+	wrong   map[string]string     // the names of tools, or "", by the file that is wrong
 	reading []string              // names that were offered as approved tools that read
 	runner  *commandline.Runner
 	jpFiles []contract.File // that make the tools known to JP
@@ -93,23 +96,26 @@ func (s *served) load() {
 	checked, more := check.Check(project)
 	diags = append(diags, more...)
 	_ = diagprint.Text(s.stderr, diags, func(name string) []byte { return sources[name] }) // there is nowhere else to say so
-	wrong := map[string]bool{}
-	for _, d := range diags {
-		wrong[d.File] = wrong[d.File] || d.Severity == diag.Error
-	}
-	if wrong[spec.ProjectFile] {
+	s.wrong = wrongFiles(project, diags)
+	if _, wrong := s.wrong[spec.ProjectFile]; wrong {
+		if s.tools != nil {
+			fmt.Fprintf(s.stderr, "%s is wrong: all tools stay as they were before\n", spec.ProjectFile)
+		}
 		return
 	}
 	s.jpFiles = jpFiles(checked)
 	tools, runner := map[string]servedTool{}, commandline.New(checked.CLIs)
 	for name := range sources {
-		if before, was := s.tools[name]; was && wrong[name] {
+		_, wrong := s.wrong[name]
+		if before, was := s.tools[name]; was && wrong {
+			fmt.Fprintf(s.stderr, "%s is wrong: %s stays as it was before\n", name, before.Name)
 			tools[name] = before
 		}
 	}
 	for _, t := range checked.Tools() {
+		_, wrong := s.wrong[t.Source]
 		switch {
-		case wrong[t.Source]:
+		case wrong:
 		case t.Command == nil:
 			fmt.Fprintf(s.stderr, "%s: %s has a handler in Go, and is not served from its spec\n", t.Source, t.Name)
 		default:
@@ -117,6 +123,40 @@ func (s *served) load() {
 		}
 	}
 	s.tools, s.runner = tools, runner
+}
+
+// wrongFiles returns the files with errors, and the names of their tools.
+func wrongFiles(project *spec.Project, diags diag.List) map[string]string {
+	wrong := map[string]string{}
+	for _, d := range diags {
+		if d.Severity == diag.Error {
+			wrong[d.File] = ""
+		}
+	}
+	for _, t := range project.Tools {
+		if _, is := wrong[t.File.Name]; is {
+			wrong[t.File.Name] = t.Name.Value
+		}
+	}
+	return wrong
+}
+
+// mistakes is the error for specs that are wrong, whose tools were not tried or listed;
+// nil where there are none.
+func (s *served) mistakes(done string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	files := slices.Sorted(maps.Keys(s.wrong))
+	_, all := s.wrong[spec.ProjectFile]
+	switch {
+	case all:
+		return fmt.Errorf("%s is wrong: no tools were %s", spec.ProjectFile, done)
+	case len(files) == 1:
+		return fmt.Errorf("1 spec is wrong, and its tool was not %s: %s", done, files[0])
+	case len(files) > 1:
+		return fmt.Errorf("%d specs are wrong, and their tools were not %s: %s", len(files), done, strings.Join(files, ", "))
+	}
+	return nil
 }
 
 // jpFiles are the definitions for JP of the tools that are served from their specs.
@@ -225,6 +265,14 @@ func (s *served) family(host *toolset.Host) toolset.Family {
 	family := app.Declared(s.described(), s.call, runner)(host)[0]
 	family.Name = "specs"
 	family.Declared = s.described
+	programs := family.Checks
+	family.Checks = func(ctx context.Context) []toolset.Check {
+		checks := programs(ctx)
+		if err := s.mistakes("served"); err != nil {
+			checks = append(checks, toolset.Check{Name: "specs", Status: toolset.Problem, Detail: err.Error(), Fix: "see convgen generate -check"})
+		}
+		return checks
+	}
 	family.Version = func(context.Context) string {
 		s.load()
 		s.mu.Lock()
@@ -236,15 +284,22 @@ func (s *served) family(host *toolset.Host) toolset.Family {
 
 // hosted runs a command that the built program of a project has too, over its specs.
 func hosted(args []string, stdout, stderr io.Writer) int {
+	name := args[0]
+	help := slices.Contains(args[1:], "--help") || slices.Contains(args[1:], "-h")
 	if args[0] == "serve" {
 		args = append([]string{"mcp"}, args[1:]...)
 	}
 	dir, err := findProject(workspace(args))
-	if err != nil {
-		fmt.Fprintf(stderr, "convgen %s: %v\n", args[0], err)
+	switch {
+	case help: // needs no project
+		stderr = io.Discard
+	case err != nil && name == "jp-tool":
+		return noProject(stdout)
+	case err != nil:
+		fmt.Fprintf(stderr, "convgen %s: %v\n", name, err)
 		return exitWrong
 	}
-	if args[0] == "install" && workspace(args) == "" {
+	if args[0] == "install" && workspace(args) == "" && !help {
 		args = slices.Insert(slices.Clone(args), 1, "--workspace", dir)
 	}
 	s := &served{dir: dir, stderr: stderr, unattended: args[0] == "jp-tool"}
@@ -258,7 +313,14 @@ func hosted(args []string, stdout, stderr io.Writer) int {
 	host := app.NewHost()
 	host.Stdout, host.Stderr, host.Entry = stdout, stderr, entry(dir)
 	code := program.Run(host, args)
-	if code == exitOK && args[0] == "install" {
+	if help || code != exitOK {
+		return code
+	}
+	if err := s.mistakes("listed"); err != nil && name == "tools" {
+		fmt.Fprintf(stderr, "convgen tools: %v\n", err)
+		return exitWrong
+	}
+	if name == "install" {
 		// Whoever registers the folder has chosen what it runs.
 		if err := s.approve(io.Discard); err != nil {
 			fmt.Fprintf(stderr, "convgen install: %v\n", err)
@@ -266,6 +328,15 @@ func hosted(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	return code
+}
+
+// noProject answers JP, which reads one outcome whatever there is.
+func noProject(stdout io.Writer) int {
+	outcome := contract.OutcomeOf("", &contract.Error{
+		Message: "There is no " + spec.ProjectFile + " in the root of the project or above it, so there are no tools. The user can write one with: convgen init",
+	})
+	_ = json.NewEncoder(stdout).Encode(outcome) // there is nowhere else to say so
+	return exitOK
 }
 
 // entry is the name that hosts know the tools of a folder by: each folder has its own.
@@ -283,6 +354,14 @@ func entry(dir string) string {
 // workspace is the folder that the arguments name, before anything else reads them: which
 // tools there are depends on it.
 func workspace(args []string) string {
+	if args[0] == "jp-tool" && len(args) > 1 {
+		var where struct{ Root string }
+		_ = json.Unmarshal([]byte(args[1]), &where) // what is no context names no root
+		if info, err := os.Stat(where.Root); err != nil || !info.IsDir() {
+			return "" // it may be the id of a workspace
+		}
+		return where.Root
+	}
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, "--workspace="); ok {
 			return value
@@ -296,8 +375,10 @@ func workspace(args []string) string {
 
 // try runs the examples of all tools that read, or of one tool, and shows the answers.
 func try(args []string, stdout, stderr io.Writer) error {
-	if len(args) > 1 {
-		return misuse{message: "it takes the name of one tool, or none for all that read"}
+	flags := flag.NewFlagSet("try", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	if err := parse(flags, args, 1); err != nil {
+		return err
 	}
 	dir, err := findProject("")
 	if err != nil {
@@ -305,6 +386,11 @@ func try(args []string, stdout, stderr io.Writer) error {
 	}
 	s := &served{dir: dir, stderr: stderr}
 	s.load()
+	if len(args) == 1 {
+		if err := s.known(args[0]); err != nil {
+			return err
+		}
+	}
 	tried, failed := 0, 0
 	for _, t := range s.sorted() {
 		if len(args) == 0 && t.Effect != string(ir.Read) || len(args) == 1 && !t.AnswersTo(args[0]) {
@@ -321,11 +407,32 @@ func try(args []string, stdout, stderr io.Writer) error {
 			fmt.Fprintf(stdout, "%s\n\n", answer)
 		}
 	}
+	mistakes := s.mistakes("tried")
+	if len(args) == 1 { // the others have nothing to do with it
+		mistakes = nil
+	}
 	switch {
-	case tried == 0:
+	case tried == 0 && mistakes == nil:
 		return errors.New("there is no tool to try\nhint: an [[examples]] table in a spec is a call to try")
 	case failed > 0:
-		return fmt.Errorf("%d of %d calls gave no answer", failed, tried)
+		return errors.Join(fmt.Errorf("%d of %d calls gave no answer", failed, tried), mistakes)
 	}
-	return nil
+	return mistakes
+}
+
+// known returns why there is no tool of a name, or nil.
+func (s *served) known(name string) error {
+	var names []string
+	for _, t := range s.sorted() {
+		if t.AnswersTo(name) {
+			return nil
+		}
+		names = append(names, t.Name)
+	}
+	for file, wrong := range s.wrong {
+		if wrong != "" && (wrong == name || ir.Flat(wrong) == name) {
+			return fmt.Errorf("the spec of %s is wrong, as said above: %s", name, file)
+		}
+	}
+	return errors.Join(contract.UnknownTool(name, names), s.mistakes("tried"))
 }
