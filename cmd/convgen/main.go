@@ -104,10 +104,24 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"new", newSpec}, {"try", try}, {"call", nil}, {"tools", nil}, {"serve", nil}, {"approve", approve},
-		{"install", nil}, {"uninstall", nil}, {"jp-tool", nil}, {"doctor", nil}, {"mcp", nil}, {"init", initProject},
-		{"generate", generate}, {"breaking", breaking}, {"fmt", formatFiles}, {"targets", targets},
-		{"explain", explainRule}, {"schema", editorFiles},
+		{"new", newSpec},
+		{"try", try},
+		{"call", nil},
+		{"tools", nil},
+		{"serve", nil},
+		{"approve", approve},
+		{"install", nil},
+		{"uninstall", nil},
+		{"jp-tool", nil},
+		{"doctor", nil},
+		{"mcp", nil},
+		{"init", initProject},
+		{"generate", generate},
+		{"breaking", breaking},
+		{"fmt", formatFiles},
+		{"targets", targets},
+		{"explain", explainRule},
+		{"schema", editorFiles},
 	}
 }
 

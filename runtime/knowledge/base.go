@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
@@ -139,14 +138,6 @@ func (b *Base) scan(ctx context.Context, t *kbconfig.Topic) (*topic, error) {
 
 // close releases the directory. It was only read, so nothing can be lost.
 func (t *topic) close() { _ = t.tree.Close() }
-
-// dir is the path of a topic's directory.
-func (b *Base) dir(t *kbconfig.Topic) string {
-	if t.Outside != "" {
-		return t.Outside
-	}
-	return filepath.Join(b.config.Root, filepath.FromSlash(t.Subjects))
-}
 
 // OpenDir opens the directory of a topic by its id. An error wraps
 // [fs.ErrNotExist] where there is none yet.

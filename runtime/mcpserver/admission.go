@@ -15,10 +15,6 @@ const (
 	maxReading = 8
 	// maxWaiting is how many more of either may wait for their turn.
 	maxWaiting = 1000
-	// maxInFlight is how many requests of one client may wait for an answer. It is
-	// more than there may be tool calls, which get a better answer when there are
-	// too many.
-	maxInFlight = 2 * (maxRunning + maxWaiting)
 )
 
 // admission lets calls in: so many at once, and so many more to wait.

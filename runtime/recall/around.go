@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"github.com/convtools/convtools/runtime/base/text"
 	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/text"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
