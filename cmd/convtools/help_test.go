@@ -66,6 +66,7 @@ func helpOf(t *testing.T, args ...string) string {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, cmd := range everyCommand(t) {
+		cmd.InheritedFlags() // merges them into Flags, of the parents too: not in parallel
 		t.Run(cmd.CommandPath(), func(t *testing.T) {
 			t.Parallel()
 			if cmd.Hidden {
@@ -84,7 +85,6 @@ func TestHelp(t *testing.T) {
 			if !ok || !strings.Contains(strings.SplitN(examples, "\n", 2)[0], "convtools") {
 				t.Errorf("no example of the program:\n%s", help)
 			}
-			cmd.InheritedFlags() // merges them into Flags
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
 				if !f.Hidden && !strings.Contains(help, "--"+f.Name) {
 					t.Errorf("no flag --%s:\n%s", f.Name, help)
