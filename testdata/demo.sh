@@ -75,7 +75,7 @@ show import chatgpt
 
 step "The assistant searches everything that was ever said, in any script"
 show call conversation_search query=螃蟹
-show search --context 1 high_water
+show search --limit 3 high_water
 
 cd "$histories/../knowledge"
 step "What does the project know?"
