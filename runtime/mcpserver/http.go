@@ -185,7 +185,8 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 	defer stop(nil)
 	defer context.AfterFunc(h.limits.calls, func() { stop(errStopping) })()
 	defer context.AfterFunc(h.limits.listening, limits.endListening)()
-	r = r.WithContext(limits.context())
+	// The request itself goes on when calls are stopped: the SDK has to write their answers.
+	r = r.WithContext(context.WithValue(r.Context(), lifetimeKey{}, limits))
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(begin), r.Body))
 	h.mcp.ServeHTTP(&impatientWriter{w}, r)
 }
