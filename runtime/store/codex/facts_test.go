@@ -573,7 +573,8 @@ func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocate
 		}
 		e.Close()
 		runtime.ReadMemStats(&after)
-		if grown := after.TotalAlloc - before.TotalAlloc; grown > 400<<20 {
+		// A buffer that doubles until it has 256 MB has taken twice as much, other tests aside.
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > 640<<20 {
 			t.Errorf("reading it %d times took %d MB", n+1, grown>>20)
 		}
 	}
