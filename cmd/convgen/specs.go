@@ -285,7 +285,11 @@ func (s *served) family(host *toolset.Host) toolset.Family {
 // hosted runs a command that the built program of a project has too, over its specs.
 func hosted(args []string, stdout, stderr io.Writer) int {
 	name := args[0]
-	help := slices.Contains(args[1:], "--help") || slices.Contains(args[1:], "-h")
+	options := args[1:]
+	if end := slices.Index(options, "--"); end >= 0 {
+		options = options[:end]
+	}
+	help := slices.Contains(options, "--help") || slices.Contains(options, "-h")
 	if args[0] == "serve" {
 		args = append([]string{"mcp"}, args[1:]...)
 	}

@@ -47,7 +47,7 @@ func (c *commands) check() *cobra.Command {
 		Short: "Find what is wrong with the knowledge base",
 		Long: `Finds what is wrong with the configuration and the files: directories that are
 missing, patterns that match nothing, files that cannot be told apart or loaded,
-links that lead nowhere, hidden subjects that nothing mentions. Each finding has
+links that lead nowhere. Each finding has
 its place, a rule and a hint. The exit code is 1 when there is an error, and 0
 when there are only warnings, unless --strict says otherwise.`,
 		Example: `  convtools knowledge check
