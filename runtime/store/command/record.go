@@ -59,7 +59,7 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 		return store.Totals{}, err
 	}
 	records, err := out.records()
-	t := history.Teller{Yield: yield}
+	t := history.Talk{Yield: yield}
 	for n := 0; n < len(records) && err == nil; n++ {
 		var x transcript.Event
 		if x, err = event(records[n], t.Totals.Turns); err != nil {
@@ -71,7 +71,7 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 			continue
 		}
 		t.Totals.Turns = x.Turn
-		if err = t.Tell(x); err == history.ErrStopped {
+		if t.Tell(x); t.Stopped {
 			return t.End(r.id, nil)
 		}
 	}
