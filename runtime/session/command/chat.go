@@ -329,9 +329,9 @@ func (d *dialog) event(e session.Event, _ session.State) {
 		}
 		return
 	}
-	if delta, ok := e.Body.(session.AgentMessageDelta); ok && e.Conversation == d.current {
-		d.midline = !strings.HasSuffix(delta.Text, "\n")
-		_, _ = io.WriteString(d.host.Stdout, text.Visible(delta.Text)) // a terminal that is gone ends the input too
+	if e.Kind == session.AgentMessageDelta && e.Conversation == d.current {
+		d.midline = !strings.HasSuffix(e.Text(), "\n")
+		_, _ = io.WriteString(d.host.Stdout, text.Visible(e.Text())) // a terminal that is gone ends the input too
 		return
 	}
 	d.progress.event(e)

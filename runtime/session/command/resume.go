@@ -74,25 +74,23 @@ func ending(dir, id string) (message *session.Event, result session.Result, err 
 			return nil, result, err
 		}
 		for _, e := range record {
-			if _, ok := e.Body.(session.ConversationOpened); ok && root == "" {
+			if e.Kind == session.ConversationOpened && root == "" {
 				root = e.Conversation
 			}
 			if e.Conversation != root {
 				continue
 			}
-			switch body := e.Body.(type) {
+			switch e.Kind {
 			case session.TaskStarted:
-				if result = (session.Result{}); body.Continues == nil {
+				if result = (session.Result{}); e.Continues == nil {
 					message = nil
 				}
-			case session.ItemRecorded:
-				if body.Kind == session.AgentMessage {
-					message = &e
-				}
+			case session.AgentMessage:
+				message = &e
 			case session.TaskComplete:
-				result = session.Result{Status: session.StatusCompleted, Message: body.LastAssistantMessage}
+				result = session.Result{Status: session.StatusCompleted, Message: *e.Last}
 			case session.TaskFailed:
-				result = session.Result{Status: session.StatusFailed, Failure: body.Failure}
+				result = session.Result{Status: session.StatusFailed, Failure: e.Failure}
 			case session.TurnAborted, session.CallsClosed:
 				result = session.Result{Status: session.StatusInterrupted}
 			}

@@ -37,7 +37,7 @@ func TestChain(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("result (-want +got):\n%s", diff)
 		}
-		if last := observed[len(observed)-1]; last.Body.Type() != "task_complete" {
+		if last := observed[len(observed)-1]; last.Kind != session.TaskComplete {
 			t.Errorf("the last event that was observed by then is %+v", last)
 		}
 		if err := e.Close(); err != nil {
@@ -399,7 +399,7 @@ func TestDeadline(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 			events := logged(t, dir)
-			if failed, ok := events[len(events)-1].Body.(session.TaskFailed); !ok || failed.Failure.Code != session.CodeBudget {
+			if failed := events[len(events)-1]; failed.Kind != session.TaskFailed || failed.Failure.Code != session.CodeBudget {
 				t.Errorf("the last event is %+v", events[len(events)-1])
 			}
 			if err := e.Close(); err != nil {
@@ -494,11 +494,11 @@ func TestPiecesAreJoined(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, event := range record {
-				if delta, ok := event.Body.(session.AgentMessageDelta); ok {
-					if n++; n <= 1000 && delta.Text != "word " {
-						t.Fatalf("piece %d is %q", n, delta.Text)
+				if event.Kind == session.AgentMessageDelta {
+					if n++; n <= 1000 && event.Text() != "word " {
+						t.Fatalf("piece %d is %q", n, event.Text())
 					}
-					said += delta.Text
+					said += event.Text()
 				}
 			}
 		}

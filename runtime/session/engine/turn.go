@@ -5,7 +5,7 @@ import "github.com/convtools/convtools/runtime/session"
 // follow notes what the events of a step say of the submissions that somebody may wait for.
 func (e *Engine) follow(events []session.Event) {
 	for _, event := range events {
-		if _, ok := event.Body.(session.SubmissionQueued); ok && e.queued != nil {
+		if event.Kind == session.SubmissionQueued && e.queued != nil {
 			e.queued.ID = event.Submission
 			e.turns[event.Submission] = e.queued
 		}
@@ -21,21 +21,19 @@ func (e *Engine) follow(events []session.Event) {
 // ends notes what an event of the logical turn itself says, and reports whether it is the last one. s is the state after
 // the step of the event.
 func (t *Turn) ends(event session.Event, s session.State) bool {
-	switch body := event.Body.(type) {
-	case session.ItemRecorded:
-		if body.Kind == session.AgentMessage {
-			t.result.Message = body.Text()
-		}
+	switch event.Kind {
+	case session.AgentMessage:
+		t.result.Message = event.Text()
 		return false
 	case session.TaskComplete:
 		t.result.Status = session.StatusCompleted
-		if body.LastAssistantMessage == "" {
+		if t.result.Message == "" {
 			t.result.Status = session.StatusNoMessage
 		}
 	case session.TaskFailed:
-		t.result.Status, t.result.Failure = session.StatusFailed, body.Failure
+		t.result.Status, t.result.Failure = session.StatusFailed, event.Failure
 	case session.TurnAborted, session.CallsClosed, session.PlanDropped:
-		if aborted, ok := body.(session.TurnAborted); ok && aborted.Reason == session.Replaced {
+		if event.Reason == session.Replaced {
 			return false
 		}
 		t.result.Status = session.StatusInterrupted

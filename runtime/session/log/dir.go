@@ -59,15 +59,15 @@ func Summarize(dir, id string) (Summary, error) {
 			return s, err
 		}
 		for _, e := range events {
-			switch b := e.Body.(type) {
+			switch e.Kind {
 			case session.SessionStarted:
 				s.Started = e.At
 			case session.ConversationOpened:
-				if b.Parent == "" {
-					s.Root, s.Context = e.Conversation, b.Context
+				if e.Parent == "" {
+					s.Root, s.Context = e.Conversation, e.Context
 				}
 			case session.SubmissionQueued:
-				s.Input = b.Submission.Input
+				s.Input = e.Queued.Input
 				return s, nil
 			}
 		}

@@ -97,7 +97,7 @@ func (c *client) use(ctx context.Context) (o *opened, done func(), err error) {
 func (c *client) open(ctx context.Context) (*opened, error) {
 	o := &opened{client: c, changed: make(chan struct{})}
 	observe := func(e session.Event, _ session.State) {
-		if _, piece := e.Body.(session.AgentMessageDelta); !piece { // nobody waits for one
+		if e.Kind != session.AgentMessageDelta { // nobody waits for one
 			o.tell()
 		}
 	}

@@ -172,14 +172,14 @@ func newParty(t *testing.T) *party {
 	var err error
 	p.engine, err = engine.Start(t.TempDir(), session.Start{
 		Session: "s", Root: id(0), Config: session.Config{MaxConversations: 5},
-		Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{Conv: true}}},
+		Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}}},
 	}, engine.Options{
 		Model: func(context.Context, *session.Conversation) (model.Model, error) { return p, nil },
 		Tools: p,
 		Now:   func() time.Time { return now },
 		File:  func(f log.File) log.File { return unsynced{f} },
 		Observe: func(e session.Event, _ session.State) {
-			if _, ok := e.Body.(session.TokenCount); ok {
+			if e.Kind == session.TokenCount {
 				p.noted <- p.clock.Add(1)
 			}
 		},
