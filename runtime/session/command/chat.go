@@ -254,7 +254,7 @@ func (d *dialog) wait(f func() error) (quit bool, err error) {
 			quit, chain = true, true
 		}
 		var late *session.InputError // it has ended by itself, or is being stopped
-		if err := d.session.Interrupt(context.Background(), session.Interrupt{Chain: chain}); err != nil && !errors.As(err, &late) {
+		if err := d.session.Do(context.Background(), session.Interrupt{Chain: chain}); err != nil && !errors.As(err, &late) {
 			return quit, err
 		}
 	}

@@ -46,7 +46,6 @@ func List(dir string) ([]Info, error) {
 // Summary is what the first records of a log hold.
 type Summary struct {
 	Started time.Time
-	Root    string // the id of the root conversation
 	Context session.Context
 	Input   []session.Part // the first submission; empty where there is none, or it is the call of a program outside
 }
@@ -64,7 +63,7 @@ func Summarize(dir, id string) (Summary, error) {
 				s.Started = e.At
 			case session.ConversationOpened:
 				if e.Parent == "" {
-					s.Root, s.Context = e.Conversation, e.Context
+					s.Context = e.Context
 				}
 			case session.SubmissionQueued:
 				s.Input = e.Queued.Input
