@@ -97,13 +97,7 @@ func SendTool() contract.Tool {
 							{
 								Value: "local_image",
 								Members: []contract.Parameter{
-									{
-										Name:     "path",
-										Type:     "string",
-										Required: true,
-										Wants:    "a string of at least 1 character",
-										Range:    &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"},
-									},
+									{Name: "path", Type: "string", Required: true, Wants: "a string of at least 1 character", Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"}},
 								},
 							},
 						},

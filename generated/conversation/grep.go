@@ -60,13 +60,7 @@ func GrepTool() contract.Tool {
 			{Name: "pattern", Type: "string", Required: true, Wants: "a string", Fix: `"retry"`},
 			{Name: "regex", Type: "boolean", Wants: "true or false", Repairs: []contract.Repair{"from_string"}},
 			{Name: "ignore_case", Type: "boolean", Default: "true", Wants: "true or false", Repairs: []contract.Repair{"from_string"}},
-			{
-				Name:    "ids",
-				Type:    "array",
-				Wants:   "an array of strings",
-				Items:   &contract.Parameter{Type: "string", Wants: "a string"},
-				Repairs: []contract.Repair{"from_string", "from_scalar", "from_integer"},
-			},
+			{Name: "ids", Type: "array", Wants: "an array of strings", Items: &contract.Parameter{Type: "string", Wants: "a string"}, Repairs: []contract.Repair{"from_string", "from_scalar", "from_integer"}},
 			{
 				Name:  "scopes",
 				Type:  "array",
