@@ -101,14 +101,6 @@ func (l *long) List(context.Context, conversations.ListQuery) (conversations.Lis
 	}}, nil
 }
 
-func (*long) Messages(context.Context, conversations.MessageQuery) (conversations.MessageMatches, error) {
-	return conversations.MessageMatches{}, nil
-}
-
-func (*long) Rank(context.Context, conversations.RankQuery) (conversations.Ranking, error) {
-	return conversations.Ranking{}, errors.New("not asked")
-}
-
 func (l *long) Search(context.Context, conversations.SearchQuery) (*conversations.Results, error) {
 	return nil, errors.New("not searched")
 }
