@@ -19,9 +19,7 @@ import (
 type Source interface {
 	List(ctx context.Context, q ListQuery) (Listing, error)
 	Search(ctx context.Context, q SearchQuery) (*Results, error)
-	Messages(ctx context.Context, q MessageQuery) (MessageMatches, error)
 	Read(ctx context.Context, q ReadQuery) (Reading, error)
-	Rank(ctx context.Context, q RankQuery) (Ranking, error)
 }
 
 // Filter says which conversations a query is about.

@@ -288,8 +288,8 @@ func (w *hitWriter) writeEvent(h *conversations.Hit, room int) (left int, err er
 		return 0, err
 	}
 	left = room
-	for l := range w.Pattern.Lines(content.Text, w.context, room) {
-		line := content.Text[l.Start:l.End]
+	for l := range w.Pattern.Lines(content, w.context, room) {
+		line := content[l.Start:l.End]
 		out := grepLine{hit: h, number: l.Number, isMatch: l.IsMatch, spans: func(func(excerpt.Span) bool) {}}
 		if l.IsMatch {
 			left--

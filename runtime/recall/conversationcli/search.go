@@ -155,7 +155,7 @@ func (s *searching) write(answer, query string) {
 	if s.host.Terminal {
 		blocks := strings.Split(answer, betweenBlocks)
 		for i, block := range blocks {
-			blocks[i] = styled(block, strings.TrimFunc(query, conversations.IsSpace), s.host.Now().Location())
+			blocks[i] = styled(block, strings.TrimFunc(query, text.IsSpace), s.host.Now().Location())
 		}
 		answer = strings.Join(blocks, "\n\n")
 	}
@@ -328,18 +328,19 @@ func foreignCache(o conversations.Options) []string {
 // is wrong with them.
 func (c *commands) searched(ctx context.Context, library *conversations.Library, source string) (row []string, store object, problems []string, err error) {
 	filter := conversations.Filter{Sources: []string{source}}
-	found, err := library.Messages(ctx, conversations.MessageQuery{Filter: filter, Limit: 1, MaxText: 1})
+	found, err := library.Search(ctx, conversations.SearchQuery{Filter: filter, Order: conversations.Newest, Limit: 1})
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	defer found.Close()
 	filter.Both = true
 	listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
 	for i := range found.Aside.Problems {
 		problems = append(problems, c.describe(&found.Aside.Problems[i]))
 	}
 	var newest, indexed time.Time
-	for _, m := range found.Messages {
-		newest = m.Position.Time
+	for _, m := range found.Hits {
+		newest = m.Time
 	}
 	var bytes int64
 	for _, r := range library.IndexReports() {
