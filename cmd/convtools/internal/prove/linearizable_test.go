@@ -232,10 +232,8 @@ func (p *party) do(ctx context.Context, client int, op operation) {
 	switch in := op.input.(type) {
 	case session.Submit:
 		_, err = p.engine.Submit(ctx, in)
-	case session.Remove:
-		err = p.engine.Remove(ctx, in)
-	case session.Interrupt:
-		err = p.engine.Interrupt(ctx, in)
+	case session.Remove, session.Interrupt:
+		err = p.engine.Do(ctx, in)
 	default:
 		got = contentOf(p.engine.State(), op.request)
 	}
