@@ -46,7 +46,7 @@ type reading struct {
 	requests  outline
 	calls     toolCalls
 
-	ranking *conversations.Ranking // of events, where the call says what it looks for
+	ranking *conversations.Results // of events, where the call says what it looks for
 }
 
 // Read answers conversation_read.
