@@ -41,7 +41,7 @@ type reading struct {
 	isOutline bool    // of the texts only how requests begin is kept
 	calls     toolCalls
 
-	ranking *conversations.Ranking // of events, where the call says what it looks for
+	ranking *conversations.Results // of events, where the call says what it looks for
 }
 
 // Read answers conversation_read.

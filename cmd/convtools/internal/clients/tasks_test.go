@@ -75,15 +75,16 @@ func TestCheckParameters(t *testing.T) {
 			[]string{"default", "minLength"},
 			"",
 		},
-		{"nothing required", strings.Replace(want, `["a"]`, `[]`, 1), nil, "required"},
-		{"a parameter missing", `{"required": ["a"], "properties": {"a": {"type": "string", "description": "A"}}}`, nil, "other parameters"},
-		{"a description gone", strings.Replace(want, `"B"`, `""`, 1), nil, "the parameter b is shown otherwise"},
-		{"allowed values gone", strings.Replace(want, `["x"]`, `["x", "y"]`, 1), nil, "the parameter b is shown otherwise"},
-		{"not JSON", `{`, nil, "reading the schema that the model is shown"},
+		{"nothing required", strings.Replace(want, `["a"]`, `[]`, 1), nil, "Required"},
+		{"a parameter missing", `{"required": ["a"], "properties": {"a": {"type": "string", "description": "A"}}}`, nil, `"b"`},
+		{"a description gone", strings.Replace(want, `"B"`, `""`, 1), nil, `"B"`},
+		{"allowed values gone", strings.Replace(want, `["x"]`, `["x", "y"]`, 1), nil, `"y"`},
+		{"not JSON", `{`, nil, "reading the schemas"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			dropped, err := checkParameters([]byte(want), []byte(test.got))
+			dropped := map[string]bool{}
+			err := checkParameters([]byte(want), []byte(test.got), dropped)
 			if test.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
 					t.Errorf("error is %v, want one with %q", err, test.wantErr)
@@ -110,5 +111,41 @@ func TestWithoutCurrent(t *testing.T) {
 	const want = "<conversation_grep>\n  <note>Left out: 1 match in calls and results of these tools.</note>\n</conversation_grep>"
 	if got := withoutCurrent(answer); got != want {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestCheckFound(t *testing.T) {
+	t.Parallel()
+	const (
+		first = `<conversation id="claude-1"><title>t</title><event event="2"><hit>` + agreed + `</hit></event></conversation>`
+		own   = `<conversation id="claude-2"><title>t</title><event event="1"><hit>` + asked + `</hit></event></conversation>`
+		note  = `<note>Left out: the current conversation, claude-2 (include_current=true searches it too).</note>`
+	)
+	grep := func(body string) string { return "<conversation_grep>" + body + "</conversation_grep>" }
+	read := "<conversation_read>" + told + "</conversation_read>"
+	for name, test := range map[string]struct {
+		shown []string
+		want  string // of the error; empty for none
+	}{
+		"the first session":       {[]string{grep(first + note), read}, ""},
+		"its own, too":            {[]string{grep(first + own + note), read}, "alone"},
+		"its own alone":           {[]string{grep(own + note), read}, "its own session"},
+		"its own not recorded":    {[]string{grep(first), read}, ""},
+		"its own not known":       {[]string{grep(first + "<note>Which conversation this is cannot be told.</note>"), read}, "is not known"},
+		"another one":             {[]string{grep(first + note), "<conversation_read/>"}, "did not read"},
+		"its own in what it read": {[]string{grep(first + note), read + askAgain}, "its own session"},
+		"no read":                 {[]string{grep(first + note)}, "1 answers"},
+		"no answer":               {[]string{"tool failed", read}, "reading the answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := checkFound(test.shown)
+			switch {
+			case test.want == "" && err != nil:
+				t.Error(err)
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("%v, want %q", err, test.want)
+			}
+		})
 	}
 }

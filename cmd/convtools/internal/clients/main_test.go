@@ -17,16 +17,16 @@ func TestRunSteps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		all := []step{
-			{"a/passes", time.Minute, func(context.Context, *lab) ([]string, error) { return []string{"worth\nknowing"}, nil }},
-			{"a/fails", time.Minute, func(context.Context, *lab) ([]string, error) { return nil, errors.New("not\nright") }},
-			{"a/hangs", time.Minute, func(ctx context.Context, _ *lab) ([]string, error) {
+			{"a/passes", time.Minute, func(context.Context, *lab) (string, error) { return "worth\nknowing", nil }},
+			{"a/fails", time.Minute, func(context.Context, *lab) (string, error) { return "", errors.New("not\nright") }},
+			{"a/hangs", time.Minute, func(ctx context.Context, _ *lab) (string, error) {
 				<-ctx.Done()
-				return nil, errors.New("killed")
+				return "", errors.New("killed")
 			}},
-			{"b/passes", time.Minute, func(context.Context, *lab) ([]string, error) { return nil, nil }},
+			{"b/passes", time.Minute, func(context.Context, *lab) (string, error) { return "", nil }},
 		}
 		const want = `ok    a/passes                        0.0s
-      note: worth
+      worth
       knowing
 FAIL  a/fails                         0.0s
       not
