@@ -53,7 +53,7 @@ check: ## Format, vet, staticcheck, generated files current, import arrows, race
 	  $(GO) build -o /dev/null ./cmd/convtools && $(GO) vet ./... && $(GO) -C $(TOOLS) vet ./... || exit 1; done
 
 .PHONY: bench
-bench: ## Measure against peers and print ratios; wants ripgrep
+bench: ## Measure against peers and print ratios
 	@$(GO) -C $(TOOLS) run ./bench
 
 .PHONY: recall

@@ -37,7 +37,7 @@ func TestTooLargeToCopy(t *testing.T) {
 			problems = r.Aside.Problems
 			r.Close()
 		}
-		ranking, err := l.Rank(t.Context(), conversations.RankQuery{Text: "tide", MaxPassages: 9, MaxText: 99, MaxWide: 99})
+		ranking, err := l.Search(t.Context(), conversations.SearchQuery{Order: conversations.Relevance, Question: "tide", Limit: 9, MaxText: 99, MaxWide: 99})
 		if err != nil {
 			t.Fatal(err)
 		}

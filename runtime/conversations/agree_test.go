@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	basetext "github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
@@ -141,9 +142,9 @@ func agree(t *testing.T, r *rapid.T, dir string, server *archive.Writer, url str
 		defer l.Close()
 	}
 	for range 5 {
-		q := conversations.MessageQuery{
+		q := messageQuery{
 			Filter: conversations.Filter{Sources: []string{archive.Name}},
-			Text:   strings.TrimFunc(text(4).Draw(r, "query"), conversations.IsSpace),
+			Text:   strings.TrimFunc(text(4).Draw(r, "query"), basetext.IsSpace),
 			Limit:  rapid.IntRange(1, 20).Draw(r, "limit"),
 		}
 		q.Roles = rapid.SampledFrom([]transcript.Roles{0, transcript.RolesOf(transcript.RoleUser), transcript.RolesOf(transcript.RoleAssistant, transcript.RoleTool)}).Draw(r, "roles")
@@ -169,10 +170,10 @@ func agree(t *testing.T, r *rapid.T, dir string, server *archive.Writer, url str
 }
 
 // pages asks for one page after the other.
-func pages(t *testing.T, l *conversations.Library, q conversations.MessageQuery) (list []string) {
+func pages(t *testing.T, l *conversations.Library, q messageQuery) (list []string) {
 	t.Helper()
 	for {
-		found, err := l.Messages(t.Context(), q)
+		found, err := newest(t.Context(), l, q)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -307,10 +307,10 @@ func grow(t *testing.T, of growing, rng *rand.Rand) (resumed int) {
 }
 
 // withText returns the messages with a text.
-func withText(t *testing.T, l *conversations.Library, text string) []conversations.Message {
+func withText(t *testing.T, l *conversations.Library, text string) []aMessage {
 	t.Helper()
 	const most = 1000
-	m, err := l.Messages(t.Context(), conversations.MessageQuery{Text: text, Limit: most, MaxText: most, Own: func(tool string) bool { return tool == "tool1" }})
+	m, err := newest(t.Context(), l, messageQuery{Text: text, Limit: most, MaxText: most, Own: func(tool string) bool { return tool == "tool1" }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,12 +76,12 @@ func refresh(t *testing.T, l *conversations.Library) []conversations.IndexReport
 }
 
 // compareWithNaive compares all pages of an answer with what it should be.
-func compareWithNaive(t *testing.T, l *conversations.Library, q conversations.MessageQuery, stores []*messageStore) {
+func compareWithNaive(t *testing.T, l *conversations.Library, q messageQuery, stores []*messageStore) {
 	t.Helper()
 	want, own := naive(&q, stores)
-	var got []conversations.Message
+	var got []aMessage
 	for {
-		m, err := l.Messages(t.Context(), q)
+		m, err := newest(t.Context(), l, q)
 		var missing *conversations.NotFoundError
 		if errors.As(err, &missing) && len(q.IDs) > 0 && len(want) == 0 {
 			return
@@ -185,7 +185,7 @@ func TestIndexStandsForItsStore(t *testing.T) {
 	l, opened := indexedLibrary(t, t.TempDir(), stores, true)
 	refresh(t, l)
 	*opened = 0
-	q := conversations.MessageQuery{Text: "k", Limit: 1000}
+	q := messageQuery{Text: "k", Limit: 1000}
 	compareWithNaive(t, l, q, stores)
 	refresh(t, l)
 	if *opened != 0 {
@@ -219,7 +219,7 @@ func TestIndexBesideAStoreThatCannotBeRead(t *testing.T) {
 		refresh(t, l)
 		stores[1].chats[0].Title = "changed"
 		fail(stores[1])
-		m, err := l.Messages(t.Context(), conversations.MessageQuery{Text: "tide", Limit: 9})
+		m, err := newest(t.Context(), l, messageQuery{Text: "tide", Limit: 9})
 		if err != nil || len(m.Messages) == 0 || m.Messages[0].Text != "a tide" || len(m.Aside.Problems) != 1 || !errors.Is(m.Aside.Problems[0].Err, broken) {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
@@ -239,7 +239,7 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	if err != nil || len(reports) != 2 || reports[0].Err == nil {
 		t.Errorf("%+v, %v", reports, err)
 	}
-	compareWithNaive(t, l, conversations.MessageQuery{Text: "k", Limit: 1000}, stores)
+	compareWithNaive(t, l, messageQuery{Text: "k", Limit: 1000}, stores)
 }
 
 // TestIndexesChangeNoListing holds lists and searches with indexes that are behind against those

@@ -69,7 +69,6 @@ func (l *Library) RefreshIndexes(ctx context.Context, progress func(s store.Stor
 // refresh is how indexes are brought up to date.
 type refresh struct {
 	wait     bool // for other processes
-	anew     bool // nothing of what is there is used
 	listed   *listings
 	progress func(s store.Store, done, all int)
 }
@@ -84,8 +83,7 @@ func (l *Library) refreshIndexes(ctx context.Context, stores []store.Store, how 
 		err := r.run(ctx)
 		var damage *index.DamageError
 		if errors.As(err, &damage) {
-			r.anew = true
-			err = r.run(ctx)
+			err = r.run(ctx) // which makes it anew
 		}
 		if ctx.Err() != nil {
 			return reports, ctx.Err()
@@ -133,7 +131,7 @@ type refreshing struct {
 
 func (r *refreshing) run(ctx context.Context) error {
 	version, _ := r.store.Version(ctx) // where it fails, so does what follows
-	if !r.anew && r.current(version) {
+	if r.current(version) {
 		return nil
 	}
 	list, problems, err := r.listed.list(ctx, r.store, store.Scope{Set: store.Live | store.Archived})
@@ -143,7 +141,7 @@ func (r *refreshing) run(ctx context.Context) error {
 	}
 	shared := r.library.entitle(r.store, list)
 	whole := len(problems) == 0
-	if !r.anew && r.isCurrent(ctx, list, whole) {
+	if r.isCurrent(ctx, list, whole) {
 		return nil
 	}
 	try, cancel := ctx, func() {}
@@ -159,11 +157,6 @@ func (r *refreshing) run(ctx context.Context) error {
 		return err
 	}
 	defer r.writer.Close()
-	if r.anew {
-		if err := r.writer.Clear(); err != nil {
-			return err
-		}
-	}
 	defer limitMemory()()
 	r.note = indexNote{Store: r.store.Name(), Place: r.store.Place(), Openers: shared.list()}
 	r.note.Mark, r.note.Whole = r.before.Mark, r.before.Whole

@@ -37,7 +37,7 @@ func TestLanguage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := l.Rank(t.Context(), conversations.RankQuery{Text: "das Haus", MaxPassages: 3, MaxText: 100, MaxWide: 100})
+			r, err := l.Search(t.Context(), conversations.SearchQuery{Order: conversations.Relevance, Question: "das Haus", Limit: 3, MaxText: 100, MaxWide: 100})
 			if err != nil || len(r.Conversations) != test.found {
 				t.Errorf("%s: %+v, %v", test.language, r, err)
 			}

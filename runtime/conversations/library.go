@@ -345,12 +345,6 @@ func (o *asking) missing(ctx context.Context, ids []transcript.ID, problems []Pr
 
 func isBadField(p Problem) bool { return p.Kind == BadField }
 
-// pick returns the conversations that a filter lets through, in the order of
-// their ids or as they were named.
-func (o *asking) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conversation, error) {
-	return o.pickOf(ctx, f.set(), f, aside)
-}
-
 // set is the set of conversations that a filter is about.
 func (f *Filter) set() store.Set {
 	switch {
@@ -362,8 +356,9 @@ func (f *Filter) set() store.Set {
 	return store.Live
 }
 
-// pickOf is pick of the conversations of a set.
-func (o *asking) pickOf(ctx context.Context, set store.Set, f Filter, aside *Aside) ([]store.Conversation, error) {
+// pick returns the conversations that a filter lets through, in the order of
+// their ids or as they were named.
+func (o *asking) pick(ctx context.Context, f Filter, aside *Aside) ([]store.Conversation, error) {
 	ids, err := o.library.parseIDs(f.IDs)
 	if err != nil {
 		return nil, err
@@ -376,7 +371,7 @@ func (o *asking) pickOf(ctx context.Context, set store.Set, f Filter, aside *Asi
 	if len(ids) > 0 {
 		found, err = o.find(ctx, ids, aside)
 	} else {
-		found, err = o.list(ctx, set, aside)
+		found, err = o.list(ctx, f.set(), aside)
 	}
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/base/cases"
+	basetext "github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
@@ -104,7 +105,7 @@ func (r *chatRecord) Read(ctx context.Context, mark *[]byte, yield func(*transcr
 }
 
 // naive answers a query for messages in the plainest way, but for the texts.
-func naive(q *conversations.MessageQuery, stores []*messageStore) (all []conversations.Message, own int) {
+func naive(q *messageQuery, stores []*messageStore) (all []aMessage, own int) {
 	expr := regexp.MustCompile("(?is)" + regexp.QuoteMeta(q.Text))
 	for _, s := range stores {
 		for i := range s.chats {
@@ -129,9 +130,9 @@ func naive(q *conversations.MessageQuery, stores []*messageStore) (all []convers
 				}
 				event := e.event()
 				searched := string(eventtext.Searched(&event))
-				text := strings.TrimFunc(searched, conversations.IsSpace)
-				m := conversations.Message{
-					Position: conversations.MessagePosition{Time: e.at, Order: c.Order, ID: c.ID, Event: number},
+				text := strings.TrimFunc(searched, basetext.IsSpace)
+				m := aMessage{
+					Position: conversations.Position{Time: e.at, Order: c.Order, ID: c.ID, Event: number},
 					Kind:     e.kind, Role: e.kind.Role().String(), Text: text, Chars: utf8.RuneCountInString(text),
 				}
 				if e.kind == transcript.KindSystem && e.name != "" {
@@ -151,7 +152,7 @@ func naive(q *conversations.MessageQuery, stores []*messageStore) (all []convers
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b conversations.Message) int {
+	slices.SortFunc(all, func(a, b aMessage) int {
 		x, y := a.Position, b.Position
 		switch {
 		case x.Time.IsZero() != y.Time.IsZero():
@@ -211,8 +212,8 @@ func randomStores(rng *rand.Rand) []*messageStore {
 	return stores
 }
 
-func randomMessageQuery(rng *rand.Rand) conversations.MessageQuery {
-	q := conversations.MessageQuery{Text: strings.TrimFunc(trapText(rng, 2), conversations.IsSpace), Limit: 1 + rng.IntN(8)}
+func randomMessageQuery(rng *rand.Rand) messageQuery {
+	q := messageQuery{Text: strings.TrimFunc(trapText(rng, 2), basetext.IsSpace), Limit: 1 + rng.IntN(8)}
 	instant := func() *time.Time {
 		at := time.Date(2024, 1, 15, rng.IntN(9)-1, 0, 0, rng.IntN(2), time.UTC)
 		return &at
@@ -249,9 +250,9 @@ func messagesLibrary(stores []*messageStore) *conversations.Library {
 }
 
 // withoutConversation is messages as the oracle has them.
-func withoutConversation(t *testing.T, messages []conversations.Message) []conversations.Message {
+func withoutConversation(t *testing.T, messages []aMessage) []aMessage {
 	t.Helper()
-	var out []conversations.Message
+	var out []aMessage
 	for _, m := range messages {
 		if m.Conversation.ID != m.Position.ID {
 			t.Errorf("message of %s at %+v", m.Conversation.ID, m.Position)
@@ -271,9 +272,9 @@ func TestMessagesAreThoseOfAnOracle(t *testing.T) {
 		q := randomMessageQuery(rng)
 		want, own := naive(&q, stores)
 		l := messagesLibrary(stores)
-		var got []conversations.Message
+		var got []aMessage
 		for page := 0; ; page++ {
-			m, err := l.Messages(t.Context(), q)
+			m, err := newest(t.Context(), l, q)
 			var missing *conversations.NotFoundError
 			if errors.As(err, &missing) && len(q.IDs) > 0 && len(want) == 0 {
 				break
@@ -307,11 +308,11 @@ func TestPagesWhileMessagesArrive(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 13))
 		stores := randomStores(rng)
-		q := conversations.MessageQuery{Text: foldingTraps[rng.IntN(6)], Limit: 1 + rng.IntN(3)}
+		q := messageQuery{Text: foldingTraps[rng.IntN(6)], Limit: 1 + rng.IntN(3)}
 		before, _ := naive(&q, stores)
-		seen := map[conversations.MessagePosition]int{}
+		seen := map[conversations.Position]int{}
 		for {
-			m, err := messagesLibrary(stores).Messages(t.Context(), q)
+			m, err := newest(t.Context(), messagesLibrary(stores), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -354,9 +355,9 @@ func TestMessagesOfAWorkspace(t *testing.T) {
 		for range 10 {
 			text := patterns[rng.IntN(len(patterns))]
 			if rng.IntN(3) == 0 {
-				text = strings.TrimFunc(randomText(rng, 4), conversations.IsSpace)
+				text = strings.TrimFunc(randomText(rng, 4), basetext.IsSpace)
 			}
-			text = strings.TrimFunc(text, conversations.IsSpace)
+			text = strings.TrimFunc(text, basetext.IsSpace)
 			expr := regexp.MustCompile("(?is)" + regexp.QuoteMeta(text))
 			want := map[string]string{}
 			for _, c := range all.Conversations {
@@ -366,11 +367,11 @@ func TestMessagesOfAWorkspace(t *testing.T) {
 				events, _ := recordedEvents(t, l, c.ID)
 				for _, e := range events {
 					if e.scope != 0 && (expr.MatchString(e.text) || expr.MatchString(c.Title)) && !e.own {
-						want[fmt.Sprint(c.ID, e.number)] = strings.TrimFunc(e.text, conversations.IsSpace)
+						want[fmt.Sprint(c.ID, e.number)] = strings.TrimFunc(e.text, basetext.IsSpace)
 					}
 				}
 			}
-			m, err := l.Messages(t.Context(), conversations.MessageQuery{Text: text, Limit: 10_000, Own: ownTool})
+			m, err := newest(t.Context(), l, messageQuery{Text: text, Limit: 10_000, Own: ownTool})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -397,8 +398,8 @@ func TestCountingEnds(t *testing.T) {
 		s.chats = append(s.chats, c)
 	}
 	l := messagesLibrary([]*messageStore{s})
-	q := conversations.MessageQuery{Text: "x", Limit: 3, Counting: func() bool { return false }}
-	m, err := l.Messages(t.Context(), q)
+	q := messageQuery{Text: "x", Limit: 3, Counting: func() bool { return false }}
+	m, err := newest(t.Context(), l, q)
 	if err != nil || len(m.Messages) != 3 || !m.More || !m.AtLeast || m.Total < 3 || m.Total >= 40 {
 		t.Errorf("%d messages of %d (at least: %t, more: %t), %v", len(m.Messages), m.Total, m.AtLeast, m.More, err)
 	}
@@ -408,7 +409,7 @@ func TestCountingEnds(t *testing.T) {
 		}
 	}
 	q.Counting = func() bool { return true }
-	if m, err = l.Messages(t.Context(), q); err != nil || m.AtLeast || m.Total != 40 {
+	if m, err = newest(t.Context(), l, q); err != nil || m.AtLeast || m.Total != 40 {
 		t.Errorf("%d in all (at least: %t), %v", m.Total, m.AtLeast, err)
 	}
 }
@@ -421,7 +422,7 @@ func TestMessagesBesideProblems(t *testing.T) {
 	c := chat{events: []said{{kind: transcript.KindUser, text: "x"}}, err: &store.DamageError{Event: 1, Err: errors.New("cut")}}
 	c.ID = "memory-1"
 	good.chats = []chat{c}
-	m, err := messagesLibrary([]*messageStore{good, bad, broken}).Messages(t.Context(), conversations.MessageQuery{Limit: 1})
+	m, err := newest(t.Context(), messagesLibrary([]*messageStore{good, bad, broken}), messageQuery{Limit: 1})
 	if err != nil || len(m.Messages) != 1 {
 		t.Fatal(m, err)
 	}
@@ -443,13 +444,13 @@ func TestTextOfAMessageIsCut(t *testing.T) {
 	c := chat{events: []said{{kind: transcript.KindUser, text: "\u2028 été " + strings.Repeat("天", 3_000_000) + " \x1f"}}}
 	c.ID = "memory-1"
 	s.chats = []chat{c}
-	m, err := messagesLibrary([]*messageStore{s}).Messages(t.Context(), conversations.MessageQuery{Text: "天", Limit: 1, MaxText: 5})
+	m, err := newest(t.Context(), messagesLibrary([]*messageStore{s}), messageQuery{Text: "天", Limit: 1, MaxText: 5})
 	if err != nil || len(m.Messages) != 1 || m.Messages[0].Text != "été 天" || m.Messages[0].Chars != 3_000_004 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := messagesLibrary([]*messageStore{s}).Messages(ctx, conversations.MessageQuery{Text: "x", Limit: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := newest(ctx, messagesLibrary([]*messageStore{s}), messageQuery{Text: "x", Limit: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -464,7 +465,7 @@ func TestMatchBetweenParts(t *testing.T) {
 		c.events = append(c.events, said{kind: transcript.KindUser, text: strings.Repeat("a", 1<<20-i) + "\u212aELVIN" + strings.Repeat("b", 1<<10)})
 	}
 	s.chats = []chat{c}
-	m, err := messagesLibrary([]*messageStore{s}).Messages(t.Context(), conversations.MessageQuery{Text: "kelvin", Limit: 1})
+	m, err := newest(t.Context(), messagesLibrary([]*messageStore{s}), messageQuery{Text: "kelvin", Limit: 1})
 	if err != nil || m.Total != len(c.events) {
 		t.Errorf("%d match, %v", m.Total, err)
 	}
@@ -491,7 +492,7 @@ func TestMessagesStop(t *testing.T) {
 		}
 		s.chats = append(s.chats, c)
 	}
-	m, err := messagesLibrary([]*messageStore{s}).Messages(ctx, conversations.MessageQuery{Text: "text", Limit: 5})
+	m, err := newest(ctx, messagesLibrary([]*messageStore{s}), messageQuery{Text: "text", Limit: 5})
 	if !errors.Is(err, context.Canceled) || after.Load() > int64(runtime.GOMAXPROCS(0))+1 {
 		t.Errorf("%d events were read after it was cancelled; %+v, %v", after.Load(), m, err)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// MessagePosition is where an event is among all: the newest first, those without a time last;
+// Position is where an event is among all: the newest first, those without a time last;
 // those of equal times as their store has them. It stays where it was when events are recorded.
-type MessagePosition struct {
+type Position struct {
 	Time  time.Time // zero where there is none that can be used
 	Order int64     // [store.Conversation.Order]
 	ID    transcript.ID
@@ -20,7 +20,7 @@ type MessagePosition struct {
 }
 
 // Compare returns a negative number where p is before other.
-func (p *MessagePosition) Compare(other *MessagePosition) int {
+func (p *Position) Compare(other *Position) int {
 	if p.Time.IsZero() != other.Time.IsZero() {
 		if p.Time.IsZero() {
 			return 1
@@ -42,8 +42,8 @@ func (s *searching) newest(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			at := MessagePosition{Time: hit.Time, Order: hit.Order, ID: transcript.ID(hit.Key), Event: int(hit.Number)}
-			place, _ := slices.BinarySearchFunc(r.Hits, &at, func(h Hit, at *MessagePosition) int {
+			at := Position{hit.Time, hit.Order, transcript.ID(hit.Key), int(hit.Number)}
+			place, _ := slices.BinarySearchFunc(r.Hits, &at, func(h Hit, at *Position) int {
 				position := h.Position()
 				return position.Compare(at)
 			})
@@ -61,9 +61,9 @@ func (s *searching) newest(ctx context.Context) error {
 			}
 			total++
 			if known[hit.Key] == nil {
-				known[hit.Key] = &Matched{Listed: *v.conversation(hit.Conversation)}
+				known[hit.Key] = v.matched(hit.Conversation)
 			}
-			r.Hits = slices.Insert(r.Hits, place, newHit(known[hit.Key], v, hit, extra))
+			r.Hits = slices.Insert(r.Hits, place, newHit(known[hit.Key], v, hit.Scored(), extra))
 			r.Hits = r.Hits[:min(len(r.Hits), q.Limit+1)] // one more tells whether there are more
 		}
 	}

@@ -3,95 +3,16 @@ package conversations
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/index/terms"
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
-
-// RankQuery asks which passages of conversations answer a question best.
-type RankQuery struct {
-	// Filter says which conversations are searched: live and archived ones alike,
-	// whatever Archived says.
-	Filter
-	// Text is the question, in the words of whoever asks. What is between double quotes has
-	// to be in a passage's event as it stands, in any case.
-	Text string
-	// Since and Until bound the times of events, both inclusive. With either, events without
-	// a time are left out. Nil stands for no bound.
-	Since, Until *time.Time
-	// Scopes are the kinds of text that are searched, and with Errors the results of calls that
-	// failed too; neither stands for all.
-	Scopes transcript.Scopes
-	Errors bool
-	// Events, where it is not zero, selects events by their numbers.
-	Events EventRange
-	// Own is as in an [EventQuery]: calls and results of these tools are left out.
-	Own func(tool string) bool
-	// MaxPassages is how many passages are returned at the most, MaxText how many bytes one has
-	// at the most, and MaxWide how many it has with more around it.
-	MaxPassages, MaxText, MaxWide int
-}
-
-// Ranking is the answer to a [RankQuery].
-type Ranking struct {
-	// Conversations are those with a passage, and others that rank high, best first.
-	Conversations []RankedConversation
-	// Words are those of the question that say what it is about.
-	Words []RankedWord
-	Aside Aside
-
-	terms   *terms.Reader
-	weights excerpt.Weights
-}
-
-// RankedWord is a word of a question.
-type RankedWord struct {
-	Word   string // as it was asked
-	Term   string // the beginning that its forms have in common, in small letters
-	Events int    // that have it, or another form of it
-	Rare   bool   // few events have it, so that it tells much
-	Near   string // of a word that no event has, the spelling one edit away that most have; empty where there is none
-}
-
-// RankedConversation is a conversation that answers a question.
-type RankedConversation struct {
-	transcript.Conversation
-	Score    float64
-	Passages []RankedPassage // in the order of their events
-	// Latest is the last thing said in it that answers nearly as well as the best; nil where there is
-	// none.
-	Latest *RankedPassage
-}
-
-// RankedPassage is a passage of an event.
-type RankedPassage struct {
-	Number int // as [Event.Number]
-	Turn   int // from 1; 0 where it has none
-	Kind   transcript.Kind
-	Role   string    // as [transcript.Event.RoleName]
-	Failed bool      // it is the result of a call that failed
-	Time   time.Time // zero where not known
-	Score  float64   // of all passages, the best one has the highest
-	Answer int       // of a request, the number of the event that answers it; 0 where there is none
-	Excerpt
-	Wide Excerpt // the same with more around it
-	// Also are other conversations that have the same passage.
-	Also []transcript.ID
-}
-
-// Excerpt is a part of a text, without white space around it.
-type Excerpt struct {
-	Text          string
-	Before, After bool // the text has more on that side
-}
 
 func excerptOf(text []byte, p excerpt.Passage) Excerpt {
 	return Excerpt{
@@ -154,32 +75,13 @@ const (
 	readAhead = 1 << 20
 )
 
-// Rank returns the passages that answer a question best. What has changed since it was last
-// asked is read first.
-func (l *Library) Rank(ctx context.Context, q RankQuery) (Ranking, error) {
-	r := ranking{library: l, query: &q, terms: terms.NewReader(l.language)}
-	r.parse()
-	err := r.run(ctx)
-	var damage *index.DamageError
-	if errors.As(err, &damage) { // it is made anew
-		r = ranking{library: l, query: &q, terms: r.terms, anew: true}
-		r.parse()
-		err = r.run(ctx)
-	}
-	return r.result, err
-}
-
 // ranking is an answer in the making.
 type ranking struct {
-	library *Library
-	query   *RankQuery
-	anew    bool // the indexes that are there cannot be used
+	query   *SearchQuery
 	terms   *terms.Reader
 	phrases []string
 	words   []rankWord
-	weights excerpt.Weights
-	result  Ranking
-	stores  views
+	result  *Results
 }
 
 // rankWord is a term of a question.
@@ -189,7 +91,7 @@ type rankWord struct {
 
 // parse reads the question.
 func (r *ranking) parse() {
-	rest := strings.ToValidUTF8(r.query.Text, "\ufffd")
+	rest := strings.ToValidUTF8(r.query.Question, "\ufffd")
 	var quoted []string
 	var words strings.Builder
 	for len(quoted) < maxPhrases {
@@ -229,22 +131,24 @@ const maxPhrases = 8
 const maxRankWords = 64
 
 // wordAt returns the word that begins at a place, as it is written.
-func wordAt(text []byte, at int) string {
-	word := string(text[at:])
-	if i := strings.IndexFunc(word, func(r rune) bool { return IsSpace(r) || strings.ContainsRune(`,;:!?()"`, r) }); i > 0 {
+func wordAt(s []byte, at int) string {
+	word := string(s[at:])
+	if i := strings.IndexFunc(word, func(r rune) bool { return text.IsSpace(r) || strings.ContainsRune(`,;:!?()"`, r) }); i > 0 {
 		word = word[:i]
 	}
 	return strings.TrimRight(word, ".'")
 }
 
-func (r *ranking) run(ctx context.Context) error {
-	if len(r.words) == 0 {
+// rank finds the passages that answer a question best.
+func (l *Library) rank(ctx context.Context, q *SearchQuery, result *Results) (err error) {
+	r := ranking{query: q, terms: terms.NewReader(l.language), result: result}
+	result.terms = r.terms
+	if r.parse(); len(r.words) == 0 {
 		return nil
 	}
-	if err := r.open(ctx); err != nil {
+	if result.opened, err = l.views(ctx, &q.Filter, false, &result.Aside); err != nil {
 		return err
 	}
-	defer r.stores.close()
 	total, err := r.weigh()
 	if err != nil {
 		return err
@@ -259,12 +163,6 @@ func (r *ranking) run(ctx context.Context) error {
 	return r.passages(ctx, found)
 }
 
-// open brings the indexes up to date, and picks what is searched.
-func (r *ranking) open(ctx context.Context) (err error) {
-	r.stores, err = r.library.views(ctx, &r.query.Filter, viewing{set: store.Live | store.Archived, anew: r.anew}, &r.result.Aside)
-	return err
-}
-
 // weigh finds out how much the words weigh, and returns how many messages there are, of how
 // many bytes.
 func (r *ranking) weigh() (index.Spread, error) {
@@ -273,21 +171,20 @@ func (r *ranking) weigh() (index.Spread, error) {
 		asked[i] = w.term
 	}
 	total := index.Spread{With: make([]int, len(asked))}
-	for _, s := range r.stores {
+	for _, s := range r.result.opened {
 		spread, err := s.index.Spread(asked)
 		if err != nil {
 			return total, err
 		}
 		total.Add(spread)
 	}
-	r.weights = excerpt.Weights{}
-	r.result.terms, r.result.weights = r.terms, r.weights
+	r.result.weights = excerpt.Weights{}
 	for i, w := range r.words {
 		n := total.With[i]
-		r.weights[w.term] = math.Pow(index.Idf(n, total.Messages), idfPower)
+		r.result.weights[w.term] = math.Pow(index.Idf(n, total.Messages), idfPower)
 		const rare = 20 // of so many events one has it
-		word := RankedWord{Word: w.word, Term: w.term, Events: n, Rare: n*rare <= total.Messages || n <= 2}
-		if i := slices.IndexFunc(r.result.Words, func(o RankedWord) bool { return o.Word == word.Word }); i < 0 {
+		word := Word{Word: w.word, Term: w.term, Events: n, Rare: n*rare <= total.Messages || n <= 2}
+		if i := slices.IndexFunc(r.result.Words, func(o Word) bool { return o.Word == word.Word }); i < 0 {
 			r.result.Words = append(r.result.Words, word)
 		}
 	}
@@ -296,31 +193,10 @@ func (r *ranking) weigh() (index.Spread, error) {
 
 // ranked is a conversation with what is known of its messages.
 type ranked struct {
-	*Listed
+	*Matched
 	in       *view
-	covered  float64 // [index.Ranked.Covered]
-	score    float64
+	covered  float64          // [index.Ranked.Covered]
 	messages []*rankedMessage // all, by their numbers
-}
-
-// kinds are the kinds of messages that are searched.
-func (r *ranking) kinds() uint64 {
-	set := uint64(0)
-	if r.query.Scopes == 0 && !r.query.Errors {
-		set = allKinds
-	}
-	for k := range transcript.Kind(failedKind) {
-		if r.query.Scopes&k.Scope() != 0 {
-			set |= 1<<k | 1<<(k+failedKind)
-		}
-	}
-	if r.query.Errors {
-		set |= failedKinds
-	}
-	if len(r.query.IDs) > 0 {
-		set |= set << copiedKind // a question to all finds these in the other conversation
-	}
-	return set
 }
 
 // kindCounts is what the score of a message of a kind counts.
@@ -334,29 +210,21 @@ func kindCounts(kind uint8) float32 {
 // asks returns the query of an index.
 func (r *ranking) asks(total index.Spread) index.RankQuery {
 	q := index.RankQuery{
-		Most: lookAt, Coverage: float32(coverage), Kinds: r.kinds(), Counts: kindCounts, ApartKinds: toolKinds | toolKinds<<copiedKind,
+		Most: lookAt, Coverage: float32(coverage), Kinds: r.query.kinds(), Counts: kindCounts, ApartKinds: toolKinds | toolKinds<<copiedKind,
 		Average: float64(total.Bytes) / float64(max(total.Messages, 1)),
 	}
 	rare := false
 	for i, w := range r.words {
-		t := index.RankTerm{Text: w.term, Weight: r.weights[w.term], Common: float64(total.With[i]) > commonShare*float64(total.Messages)}
+		t := index.RankTerm{Text: w.term, Weight: r.result.weights[w.term], Common: float64(total.With[i]) > commonShare*float64(total.Messages)}
 		rare = rare || !t.Common && total.With[i] > 0
 		q.Terms = append(q.Terms, t)
 	}
 	for i := range q.Terms {
 		q.Terms[i].Common = q.Terms[i].Common && rare
 	}
-	if r.query.Since != nil {
-		q.Since = *r.query.Since
-	}
-	if r.query.Until != nil {
-		q.Until = *r.query.Until
-	}
-	if own := r.query.Own; own != nil {
-		q.IsApart = func(kind uint8, extra []byte) bool {
-			tool := parseExtra(extra, kindOf(kind)).tool
-			return tool != "" && own(tool)
-		}
+	q.Since, q.Until = r.query.between()
+	if r.query.Own != nil {
+		q.IsApart = r.query.isOwn
 	}
 	return q
 }
@@ -368,7 +236,7 @@ func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ran
 		return nil, err
 	}
 	var all []*ranked
-	for _, s := range r.stores {
+	for _, s := range r.result.opened {
 		holding, err := r.holding(ctx, s)
 		if err != nil {
 			return nil, err
@@ -390,20 +258,20 @@ func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ran
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *ranked) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), b.LastEventAt.Compare(a.LastEventAt), b.ID.Compare(a.ID))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), b.LastEventAt.Compare(a.LastEventAt), b.ID.Compare(a.ID))
 	})
 	return all[:min(len(all), lookAt)], nil
 }
 
 // ranked returns a conversation of an index that ranks high.
 func (r *ranking) ranked(in *view, of *index.Ranked) *ranked {
-	c := &ranked{Listed: in.conversation(of.Conversation), in: in, covered: float64(of.Covered)}
+	c := &ranked{Matched: in.matched(of.Conversation), in: in, covered: float64(of.Covered)}
 	for _, m := range of.Messages {
 		if m.Number > 0 && (m.Kind < copiedKind || len(r.query.IDs) > 0) {
 			c.messages = append(c.messages, &rankedMessage{Scored: m, of: c, place: len(c.messages), own: float64(m.Score)})
 		}
 	}
-	c.score = c.sum()
+	c.Score = c.sum()
 	return c
 }
 
@@ -411,7 +279,7 @@ func (r *ranking) ranked(in *view, of *index.Ranked) *ranked {
 // conversations too.
 func (r *ranking) missing(ctx context.Context, q index.RankQuery) error {
 	for i, w := range r.words {
-		at := slices.IndexFunc(r.result.Words, func(o RankedWord) bool { return o.Word == w.word })
+		at := slices.IndexFunc(r.result.Words, func(o Word) bool { return o.Word == w.word })
 		word := &r.result.Words[at]
 		if q.Terms[i].Common || word.Events == 0 || word.Term != w.term {
 			continue
@@ -427,7 +295,7 @@ func (r *ranking) missing(ctx context.Context, q index.RankQuery) error {
 
 // occurs reports whether a term is in what is searched.
 func (r *ranking) occurs(ctx context.Context, q index.RankQuery, term string) (bool, error) {
-	for _, s := range r.stores {
+	for _, s := range r.result.opened {
 		q.Wanted = s.filter()
 		if there, err := s.index.Occurs(ctx, q, term); there || err != nil {
 			return there, err
@@ -455,7 +323,7 @@ func (r *ranking) holding(ctx context.Context, s *view) (map[messageKey]bool, er
 		}
 		p := excerpt.Literal(phrase, true)
 		found := map[messageKey]bool{}
-		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Kinds: r.kinds(), Wanted: s.filter()}
+		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Kinds: r.query.kinds(), Wanted: s.filter()}
 		for hit, err := range s.index.Search(ctx, q) {
 			if err != nil {
 				return nil, err

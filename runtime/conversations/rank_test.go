@@ -41,34 +41,31 @@ func (a *asked) write(t *testing.T, fill func(w *jptest.Workspace)) {
 }
 
 // rank asks a question.
-func (a *asked) rank(t *testing.T, q conversations.RankQuery) conversations.Ranking {
+func (a *asked) rank(t *testing.T, q conversations.SearchQuery) *conversations.Results {
 	t.Helper()
 	l, err := conversations.Open(conversations.Options{Dir: a.dir, Getenv: func(string) string { return "" }, Indexes: a.indexes, Once: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if q.MaxPassages == 0 {
-		q.MaxPassages, q.MaxText, q.MaxWide = 20, 300, 900
+	if q.Limit == 0 {
+		q.Limit, q.MaxText, q.MaxWide = 20, 300, 900
 	}
-	r, err := l.Rank(t.Context(), q)
+	q.Order = conversations.Relevance
+	r, err := l.Search(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(r.Close)
 	return r
 }
 
 // first returns the passage that ranks highest, as id:event text.
-func first(r conversations.Ranking) string {
-	best, text := -1.0, ""
-	for _, c := range r.Conversations {
-		for _, p := range c.Passages {
-			if p.Score > best {
-				best, text = p.Score, fmt.Sprintf("%s:%d", c.ID, p.Number)
-			}
-		}
+func first(r *conversations.Results) string {
+	if len(r.Hits) == 0 {
+		return ""
 	}
-	return text
+	return fmt.Sprintf("%s:%d", r.Hits[0].Conversation.ID, r.Hits[0].Number)
 }
 
 const filler = "The quay has many berths and the harbour office counts the boats that lie there every morning. "
@@ -132,7 +129,7 @@ func TestRankOrder(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			a := workspaceOf(t, tc.fill)
-			r := a.rank(t, conversations.RankQuery{Text: tc.query})
+			r := a.rank(t, conversations.SearchQuery{Question: tc.query})
 			if got := first(r); got != tc.want {
 				t.Errorf("the best passage is %s, want %s: %+v", got, tc.want, r.Conversations)
 			}
@@ -152,10 +149,8 @@ func TestRankBeside(t *testing.T) {
 		w.Conversation("17000000002", "b").User("The sluice.").Assistant("It fails at times.").User("I see.")
 	})
 	scores := map[string]float64{}
-	for _, c := range a.rank(t, conversations.RankQuery{Text: "sluice fails"}).Conversations {
-		for _, p := range c.Passages {
-			scores[fmt.Sprintf("%s:%d", c.ID, p.Number)] = p.Score
-		}
+	for _, h := range a.rank(t, conversations.SearchQuery{Question: "sluice fails"}).Hits {
+		scores[fmt.Sprintf("%s:%d", h.Conversation.ID, h.Number)] = h.Score
 	}
 	if scores["jp-c17000000002:2"] <= scores["jp-c17000000001:2"] || scores["jp-c17000000002:3"] == 0 {
 		t.Errorf("scores: %v", scores)
@@ -163,10 +158,10 @@ func TestRankBeside(t *testing.T) {
 }
 
 // events returns the events of all passages, by conversation.
-func events(r conversations.Ranking) map[transcript.ID][]int {
+func events(r *conversations.Results) map[transcript.ID][]int {
 	found := map[transcript.ID][]int{}
 	for _, c := range r.Conversations {
-		for _, p := range c.Passages {
+		for _, p := range r.Of(c) {
 			found[c.ID] = append(found[c.ID], p.Number)
 		}
 	}
@@ -193,25 +188,25 @@ func TestRankFilters(t *testing.T) {
 	isOwn := func(tool string) bool { return strings.HasPrefix(tool, "conversation_") }
 	for _, tc := range []struct {
 		name string
-		q    conversations.RankQuery
+		q    conversations.SearchQuery
 		want map[transcript.ID][]int
 	}{
-		{"everything but own calls", conversations.RankQuery{}, map[transcript.ID][]int{id: {1, 2, 3, 6, 7}, other: {1, 2}}},
-		{"one conversation", conversations.RankQuery{Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {1, 2, 3, 6, 7}}},
-		{"without one", conversations.RankQuery{Filter: conversations.Filter{Exclude: []string{id}}}, map[transcript.ID][]int{other: {1, 2}}},
-		{"from a time on", conversations.RankQuery{Since: at(day.Add(3 * time.Hour)), Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {6, 7}}},
-		{"up to a time", conversations.RankQuery{Until: at(day.Add(time.Hour)), Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {1, 2}}},
-		{"a scope", conversations.RankQuery{Scopes: transcript.ScopeReasoning}, map[transcript.ID][]int{id: {6}}},
-		{"failed calls", conversations.RankQuery{Errors: true}, map[transcript.ID][]int{id: {3}}},
-		{"failed calls and what the assistant said", conversations.RankQuery{Errors: true, Scopes: transcript.ScopeAssistant}, map[transcript.ID][]int{id: {3, 7}}},
-		{"as it stands", conversations.RankQuery{Text: `"OLD beacon"`}, map[transcript.ID][]int{id: {7}}},
-		{"as it stands nowhere", conversations.RankQuery{Text: `"beacon old" gone`}, map[transcript.ID][]int{}},
+		{"everything but own calls", conversations.SearchQuery{}, map[transcript.ID][]int{id: {1, 2, 3, 6, 7}, other: {1, 2}}},
+		{"one conversation", conversations.SearchQuery{Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {1, 2, 3, 6, 7}}},
+		{"without one", conversations.SearchQuery{Filter: conversations.Filter{Exclude: []string{id}}}, map[transcript.ID][]int{other: {1, 2}}},
+		{"from a time on", conversations.SearchQuery{Since: at(day.Add(3 * time.Hour)), Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {6, 7}}},
+		{"up to a time", conversations.SearchQuery{Until: at(day.Add(time.Hour)), Filter: conversations.Filter{IDs: []string{id}}}, map[transcript.ID][]int{id: {1, 2}}},
+		{"a scope", conversations.SearchQuery{Scopes: transcript.ScopeReasoning}, map[transcript.ID][]int{id: {6}}},
+		{"failed calls", conversations.SearchQuery{Errors: true}, map[transcript.ID][]int{id: {3}}},
+		{"failed calls and what the assistant said", conversations.SearchQuery{Errors: true, Scopes: transcript.ScopeAssistant}, map[transcript.ID][]int{id: {3, 7}}},
+		{"as it stands", conversations.SearchQuery{Question: `"OLD beacon"`}, map[transcript.ID][]int{id: {7}}},
+		{"as it stands nowhere", conversations.SearchQuery{Question: `"beacon old" gone`}, map[transcript.ID][]int{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			q := tc.q
 			q.Own = isOwn
-			if q.Text == "" {
-				q.Text = "beacon"
+			if q.Question == "" {
+				q.Question = "beacon"
 			}
 			if diff := cmp.Diff(tc.want, events(a.rank(t, q))); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
@@ -242,10 +237,10 @@ func TestRankChanges(t *testing.T) {
 			a.write(t, func(w *jptest.Workspace) {
 				w.Conversation("17000000001", "a").User("The dredger came.").Assistant("Good.")
 			})
-			if got := first(a.rank(t, conversations.RankQuery{Text: "dredger"})); got != "jp-c17000000001:1" {
+			if got := first(a.rank(t, conversations.SearchQuery{Question: "dredger"})); got != "jp-c17000000001:1" {
 				t.Errorf("before: %q", got)
 			}
-			if got := first(a.rank(t, conversations.RankQuery{Text: "pilot"})); got != "" {
+			if got := first(a.rank(t, conversations.SearchQuery{Question: "pilot"})); got != "" {
 				t.Errorf("before, of what is not there: %q", got)
 			}
 			if err := os.RemoveAll(filepath.Join(a.dir, ".jp")); err != nil {
@@ -254,10 +249,10 @@ func TestRankChanges(t *testing.T) {
 			a.write(t, func(w *jptest.Workspace) {
 				w.Conversation("17000000002", "b").User("The pilot boat came.").Assistant("Good.")
 			})
-			if got := first(a.rank(t, conversations.RankQuery{Text: "pilot"})); got != "jp-c17000000002:1" {
+			if got := first(a.rank(t, conversations.SearchQuery{Question: "pilot"})); got != "jp-c17000000002:1" {
 				t.Errorf("after: %q", got)
 			}
-			if got := first(a.rank(t, conversations.RankQuery{Text: "dredger"})); got != "" {
+			if got := first(a.rank(t, conversations.SearchQuery{Question: "dredger"})); got != "" {
 				t.Errorf("after, of what is gone: %q", got)
 			}
 		})
@@ -270,8 +265,8 @@ func TestRankWords(t *testing.T) {
 	a := workspaceOf(t, func(w *jptest.Workspace) {
 		w.Conversation("17000000001", "a").User("The buoy is red.").Assistant("Red buoys are port.").User("And green?").Assistant("Starboard.")
 	})
-	r := a.rank(t, conversations.RankQuery{Text: "What colour is the buoy, zephyr?"})
-	want := []conversations.RankedWord{{Word: "colour", Term: "colour"}, {Word: "buoy", Term: "buoy", Events: 2, Rare: true}, {Word: "zephyr", Term: "zephyr"}}
+	r := a.rank(t, conversations.SearchQuery{Question: "What colour is the buoy, zephyr?"})
+	want := []conversations.Word{{Word: "colour", Term: "colour"}, {Word: "buoy", Term: "buoy", Events: 2, Rare: true}, {Word: "zephyr", Term: "zephyr"}}
 	for i := range r.Words {
 		if r.Words[i].Events == 0 {
 			r.Words[i].Rare = false // which no event has
@@ -281,7 +276,7 @@ func TestRankWords(t *testing.T) {
 		t.Errorf("words (-want +got):\n%s", diff)
 	}
 	for _, text := range []string{"", "?!", `"`, "\x00", "\xff", strings.Repeat("word ", 300), "the of and"} {
-		a.rank(t, conversations.RankQuery{Text: text})
+		a.rank(t, conversations.SearchQuery{Question: text})
 	}
 }
 
@@ -294,7 +289,7 @@ func TestRankDamaged(t *testing.T) {
 		w.Conversation("17000000002", "b").User("The crane.").Assistant("Fine.")
 	})
 	for range 2 { // as it is read, and as it is kept
-		r := a.rank(t, conversations.RankQuery{Text: "winch"})
+		r := a.rank(t, conversations.SearchQuery{Question: "winch"})
 		if got := first(r); got != "jp-c17000000001:1" {
 			t.Errorf("the best passage is %q", got)
 		}
@@ -312,12 +307,12 @@ func TestRankLarge(t *testing.T) {
 			Assistant(strings.Repeat(filler, 30_000)+"bollard").
 			ToolCall("c1", "read", map[string]any{"path": "x"}).ToolResult("c1", strings.Repeat("0123456789abcdef", 100_000)+" bollard", false)
 	})
-	r := a.rank(t, conversations.RankQuery{Text: "bollard"})
+	r := a.rank(t, conversations.SearchQuery{Question: "bollard"})
 	if got := first(r); got != "jp-c17000000001:1" {
 		t.Errorf("the best passage is %q", got)
 	}
 	for _, c := range r.Conversations {
-		for _, p := range c.Passages {
+		for _, p := range r.Of(c) {
 			if len(p.Text) > 300 || len(p.Wide.Text) > 900 {
 				t.Errorf("passages of %d and %d bytes", len(p.Text), len(p.Wide.Text))
 			}
@@ -336,7 +331,7 @@ func TestRankDamagedIndex(t *testing.T) {
 	ask := func() string {
 		a.indexes = conversations.NewIndexes(dir)
 		defer a.indexes.Close()
-		return first(a.rank(t, conversations.RankQuery{Text: "fender"}))
+		return first(a.rank(t, conversations.SearchQuery{Question: "fender"}))
 	}
 	if got := ask(); got != "jp-c17000000001:1" {
 		t.Fatalf("the best passage is %q", got)
@@ -373,11 +368,11 @@ func TestRankEvents(t *testing.T) {
 		w.Conversation("17000000001", "a").TurnStart().User("The gauge broke.").Assistant("Which gauge?").User("The gauge at the quay, the gauge!").Assistant("I see.")
 		w.Conversation("17000000002", "b").TurnStart().User("A gauge, a gauge, a gauge.").Assistant(filler)
 	})
-	q := conversations.RankQuery{Filter: conversations.Filter{IDs: []string{"jp-c17000000001"}}, Text: "gauge at the quay", Events: conversations.EventRange{First: 1, Last: 2}}
+	q := conversations.SearchQuery{Filter: conversations.Filter{IDs: []string{"jp-c17000000001"}}, Question: "gauge at the quay", Events: conversations.EventRange{First: 1, Last: 2}}
 	r := a.rank(t, q)
 	var numbers []int
 	for _, c := range r.Conversations {
-		for _, p := range c.Passages {
+		for _, p := range r.Of(c) {
 			numbers = append(numbers, p.Number)
 		}
 	}
@@ -389,7 +384,7 @@ func TestRankEvents(t *testing.T) {
 	if len(spans) != 1 || text[spans[0].Start:spans[0].End] != "At the quay is a gauge." {
 		t.Errorf("passages: %v", spans)
 	}
-	if got := (&conversations.Ranking{}).Passages(text, 40, 40); got != nil {
+	if got := (&conversations.Results{}).Passages(text, 40, 40); got != nil {
 		t.Errorf("passages of no question: %v", got)
 	}
 }
@@ -405,16 +400,16 @@ func TestRankShows(t *testing.T) {
 		w.Conversation("17000000002", "b").TurnStart().User("Plan the gauge.").Assistant(filler)
 		w.Conversation("17000000003", "c").TurnStart().User("Hello.").Assistant(filler)
 	})
-	r := a.rank(t, conversations.RankQuery{Text: "gauge of brass"})
-	shown := map[int]conversations.RankedPassage{}
+	r := a.rank(t, conversations.SearchQuery{Question: "gauge of brass"})
+	shown := map[int]*conversations.Hit{}
 	best := r.Conversations[0]
-	for _, p := range best.Passages {
+	for _, p := range r.Of(best) {
 		shown[p.Number] = p
 	}
 	if best.ID != "jp-c17000000001" || shown[3].Text != "I can't use that, because it rusts." || shown[3].Score >= shown[2].Score {
-		t.Errorf("%s: %+v", best.ID, best.Passages)
+		t.Errorf("%s: %+v", best.ID, r.Of(best))
 	}
-	r = a.rank(t, conversations.RankQuery{Text: "gauge"})
+	r = a.rank(t, conversations.SearchQuery{Question: "gauge"})
 	for _, c := range r.Conversations {
 		if c.ID == "jp-c17000000001" && (c.Latest == nil || c.Latest.Number != 8) {
 			t.Errorf("latest: %+v", c.Latest)
@@ -422,7 +417,7 @@ func TestRankShows(t *testing.T) {
 	}
 	also := 0
 	for _, c := range r.Conversations {
-		for _, p := range c.Passages {
+		for _, p := range r.Of(c) {
 			if also += len(p.Also); len(p.Also) > 0 && p.Text != "Plan the gauge." {
 				t.Errorf("%q is also in %v", p.Text, p.Also)
 			}
@@ -442,9 +437,9 @@ func TestRankShowsProposals(t *testing.T) {
 			User("Yes, the second option.").Assistant(filler)
 		w.Conversation("17000000002", "b").TurnStart().User("Hello.").Assistant(filler)
 	})
-	r := a.rank(t, conversations.RankQuery{Text: "second option"})
+	r := a.rank(t, conversations.SearchQuery{Question: "second option"})
 	var shown []int
-	for _, p := range r.Conversations[0].Passages {
+	for _, p := range r.Of(r.Conversations[0]) {
 		shown = append(shown, p.Number)
 		if p.Number == 2 && (!strings.HasSuffix(p.Text, "We could take brass, or steel. Tell me which.") || !p.Before || p.After) {
 			t.Errorf("of the proposal is shown %+v", p.Excerpt)
@@ -477,7 +472,7 @@ func TestWordsOfOthersAreNotTold(t *testing.T) {
 		{"memory-a", "zyxdeplay", "zyxdeploy", 0},
 		{"memory-b", "zyxdeplay", "", 0},
 	} {
-		r, err := l.Rank(t.Context(), conversations.RankQuery{Filter: conversations.Filter{IDs: []string{test.id}}, Text: test.text, MaxPassages: 3, MaxText: 100, MaxWide: 100})
+		r, err := l.Search(t.Context(), conversations.SearchQuery{Order: conversations.Relevance, Filter: conversations.Filter{IDs: []string{test.id}}, Question: test.text, Limit: 3, MaxText: 100, MaxWide: 100})
 		if err != nil || len(r.Words) != 1 || r.Words[0].Events != test.events || r.Words[0].Near != test.near {
 			t.Errorf("%s in %s: %+v, %v", test.text, test.id, r.Words, err)
 		}

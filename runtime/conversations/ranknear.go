@@ -40,7 +40,7 @@ func (r *ranking) near(ctx context.Context, q index.RankQuery, word string) (str
 		r.terms.Each([]byte(s), func(term []byte, _ int) { spellings, asked = append(spellings, s), append(asked, string(term)) })
 	}
 	total := index.Spread{With: make([]int, len(asked))}
-	for _, s := range r.stores {
+	for _, s := range r.result.opened {
 		spread, err := s.index.Spread(asked)
 		if err != nil {
 			return "", err

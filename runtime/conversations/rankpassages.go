@@ -20,12 +20,12 @@ type rankedMessage struct {
 	own, score float64 // score has what the messages beside it add
 	read       bool
 	asks       bool // the assistant ends with a question
-	passage    RankedPassage
+	hit        Hit
 }
 
 // Passages returns where in a text the passages are that answer the question best, in its order:
 // each of at most most bytes, and all of at most total. There are none where it has no word.
-func (r *Ranking) Passages(text string, most, total int) []excerpt.Span {
+func (r *Results) Passages(text string, most, total int) []excerpt.Span {
 	var spans []excerpt.Span
 	if len(r.weights) == 0 {
 		return nil
@@ -51,10 +51,10 @@ func (r *ranking) passages(ctx context.Context, found []*ranked) error {
 	}
 	var candidates []*rankedMessage
 	for _, c := range found {
-		c.score = c.sum()
+		c.Score = c.sum()
 		candidates = append(candidates, slices.DeleteFunc(c.spread(), func(m *rankedMessage) bool { return !r.shows(m) })...)
 	}
-	slices.SortStableFunc(found, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(found, func(a, b *ranked) int { return cmp.Compare(b.Score, a.Score) })
 	if err := r.readBest(ctx, candidates, func(m *rankedMessage) float64 { return m.score }); err != nil {
 		return err
 	}
@@ -66,18 +66,18 @@ func (r *ranking) answer(found []*ranked, candidates []*rankedMessage) error {
 	var kept []*rankedMessage
 	texts := map[string]*rankedMessage{}
 	for _, m := range candidates {
-		if len(kept) == r.query.MaxPassages || !m.read {
+		if len(kept) == r.query.Limit || !m.read {
 			break
 		}
-		p := &m.passage
+		p := &m.hit
 		same := texts[p.Text]
 		switch {
 		case p.Text == "":
 		case same == nil:
 			texts[p.Text], p.Score = m, m.score
 			kept = append(kept, m)
-		case same.of != m.of && !slices.Contains(same.passage.Also, m.of.ID):
-			same.passage.Also = append(same.passage.Also, m.of.ID)
+		case same.of != m.of && !slices.Contains(same.hit.Also, m.of.ID):
+			same.hit.Also = append(same.hit.Also, m.of.ID)
 		}
 	}
 	for _, m := range kept {
@@ -85,32 +85,38 @@ func (r *ranking) answer(found []*ranked, candidates []*rankedMessage) error {
 		if beside == nil {
 			beside = m.proposal()
 		}
-		if beside == nil || slices.Contains(kept, beside) || len(kept) == r.query.MaxPassages {
+		if beside == nil || slices.Contains(kept, beside) || len(kept) == r.query.Limit {
 			continue
 		}
 		if err := r.read(beside); err != nil {
 			return err
 		}
-		p := &beside.passage
+		p := &beside.hit
 		isShort := len(p.Text) <= shortReply && !p.Before && !p.After
 		if p.Text != "" && r.shows(beside) && (isShort || beside.place < m.place) {
 			p.Score = replyCounts * m.score
 			kept = append(kept, beside)
 		}
 	}
-	shown := map[*ranked][]RankedPassage{}
+	place := map[*ranked]int{}
+	for i, c := range found {
+		place[c] = i
+	}
+	slices.SortFunc(kept, func(a, b *rankedMessage) int {
+		return cmp.Or(cmp.Compare(b.hit.Score, a.hit.Score), cmp.Compare(place[a.of], place[b.of]), cmp.Compare(a.Number, b.Number))
+	})
 	for _, m := range kept {
-		shown[m.of] = append(shown[m.of], m.passage)
+		r.result.Hits = append(r.result.Hits, m.hit)
 	}
 	for _, c := range found {
-		list := shown[c]
-		slices.SortFunc(list, func(a, b RankedPassage) int { return cmp.Compare(a.Number, b.Number) })
 		latest, err := r.latest(c)
 		if err != nil {
 			return err
 		}
-		r.result.Conversations = append(r.result.Conversations, RankedConversation{c.Listed.Conversation, c.score, list, latest})
+		c.Latest = latest
+		r.result.Conversations = append(r.result.Conversations, c.Matched)
 	}
+	r.result.Total, r.result.AtLeast = len(kept), len(kept) == r.query.Limit
 	return nil
 }
 
@@ -125,7 +131,7 @@ func (m *rankedMessage) reply() *rankedMessage {
 // proposal returns what the assistant said before a short reply of the user, which says little without
 // it; nil where there is none.
 func (m *rankedMessage) proposal() *rankedMessage {
-	if p := &m.passage; kindOf(m.Kind) != transcript.KindUser || len(p.Text) > shortAnswer || p.Before || p.After {
+	if p := &m.hit; kindOf(m.Kind) != transcript.KindUser || len(p.Text) > shortAnswer || p.Before || p.After {
 		return nil
 	}
 	for _, before := range slices.Backward(m.of.messages[:m.place]) {
@@ -141,14 +147,14 @@ func (m *rankedMessage) proposal() *rankedMessage {
 
 // latest returns the last thing said that answers nearly as well as the best; nil where there
 // is none.
-func (r *ranking) latest(c *ranked) (*RankedPassage, error) {
+func (r *ranking) latest(c *ranked) (*Hit, error) {
 	best := 0.0
 	for _, m := range c.messages {
 		best = max(best, m.own)
 	}
 	for _, m := range slices.Backward(c.messages) {
 		if !isOfTool(m.Kind) && m.own > 0 && m.own >= latestShare*best {
-			return &m.passage, r.read(m)
+			return &m.hit, r.read(m)
 		}
 	}
 	return nil, nil
@@ -171,7 +177,7 @@ func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score
 // not be what the query asks for.
 func (r *ranking) shows(m *rankedMessage) bool {
 	q := r.query
-	return r.inRange(m.Number) && r.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) &&
+	return r.inRange(m.Number) && r.query.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) &&
 		(q.Since == nil || !m.Time.IsZero() && !m.Time.Before(*q.Since)) && (q.Until == nil || !m.Time.IsZero() && !m.Time.After(*q.Until))
 }
 
@@ -258,21 +264,18 @@ func (r *ranking) read(m *rankedMessage) error {
 	if err != nil {
 		return err
 	}
-	recorded := parseExtra(extra, kindOf(m.Kind))
+	m.hit = newHit(m.of.Matched, m.of.in, m.Scored, extra)
 	for len(text) > readAhead { // of one event that much is looked at, so that no answer waits for it
 		_, size := utf8.DecodeLastRune(text[:readAhead])
 		text = text[:readAhead-size]
 	}
-	best, wide := excerpt.BestPassage(r.terms, text, r.weights, r.query.MaxText, r.query.MaxWide)
+	best, wide := excerpt.BestPassage(r.terms, text, r.result.weights, r.query.MaxText, r.query.MaxWide)
 	if best.Value == 0 && kindOf(m.Kind) == transcript.KindAssistant {
 		best, wide = excerpt.LastPassage(text, r.query.MaxText), excerpt.LastPassage(text, r.query.MaxWide)
 	}
 	m.own += best.Beside * float64(kindCounts(m.Kind))
 	m.read = true
 	m.asks = kindOf(m.Kind) == transcript.KindAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))
-	m.passage = RankedPassage{
-		Number: int(m.Number), Turn: recorded.turn, Kind: kindOf(m.Kind), Role: recorded.role, Failed: isFailed(m.Kind), Time: m.Time, Answer: m.answer(),
-		Excerpt: excerptOf(text, best), Wide: excerptOf(text, wide),
-	}
+	m.hit.Passage = &Passage{Answer: m.answer(), Excerpt: excerptOf(text, best), Wide: excerptOf(text, wide)}
 	return nil
 }

@@ -17,7 +17,7 @@ type refreshed struct {
 // refreshFor brings the indexes of the stores that a filter lets through up to date. Where they
 // cannot be written, they are in memory, for as long as the library is used. A store that cannot be
 // opened is left to who opens it next.
-func (l *Library) refreshFor(ctx context.Context, f *Filter, listed *listings, anew bool, aside *Aside) (refreshed, error) {
+func (l *Library) refreshFor(ctx context.Context, f *Filter, listed *listings, aside *Aside) (refreshed, error) {
 	done := refreshed{unread: map[transcript.ID]*Problem{}, closed: map[store.Store]bool{}}
 	var asked []store.Store
 	for _, s := range l.stores {
@@ -25,7 +25,7 @@ func (l *Library) refreshFor(ctx context.Context, f *Filter, listed *listings, a
 			asked = append(asked, s)
 		}
 	}
-	reports, err := l.refreshIndexes(ctx, asked, refresh{wait: true, anew: anew, listed: listed, progress: l.progress})
+	reports, err := l.refreshIndexes(ctx, asked, refresh{wait: true, listed: listed, progress: l.progress})
 	if err != nil {
 		return done, err
 	}

@@ -9,18 +9,22 @@ import (
 
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/index"
-	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/index/terms"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// SearchQuery asks which events hold a pattern. What is searched of an event is its text: of a
-// tool call the name and, on the next lines, the arguments with the escapes in strings undone.
+// SearchQuery asks which events hold a pattern, or answer a question. What is searched of an event is
+// its text: of a tool call the name and, on the next lines, the arguments with the escapes in strings
+// undone.
 type SearchQuery struct {
-	// Filter says which conversations are searched, with Newest live and archived ones alike,
-	// whatever Archived says.
+	// Filter says which conversations are searched. Only a search by conversation heeds Archived: others
+	// have live and archived ones alike.
 	Filter
-	// Pattern is searched for; nil is in every event.
+	// Pattern, a literal text or a regular expression, is searched for; nil is in every event.
 	Pattern *excerpt.Pattern
+	// Question is ranked for with Relevance, in the words of whoever asks, in place of a pattern. What is
+	// between double quotes has to be in an event as it stands, in any case.
+	Question string
 	// Scopes are the kinds of text that are searched, and with Errors the results of calls that
 	// failed too; neither is all, and with OwnToo none. Roles, if not 0, are those of messages.
 	Scopes transcript.Scopes
@@ -29,30 +33,44 @@ type SearchQuery struct {
 	// Since and Until bound the times of events, both inclusive. With either, events without a
 	// time are left out. Nil is no bound.
 	Since, Until *time.Time
+	// Events, where it is not zero, selects events by their numbers; with Relevance alone.
+	Events EventRange
 	// Own reports whether a tool, by its recorded name, is one whose calls and results are
 	// searched, whatever Scopes has, with OwnToo, and else are only counted, as far as Scopes
 	// has them. Nil is for no tool.
 	Own    func(tool string) bool
 	OwnToo bool
 
-	// Newest orders events by their times, the newest first. A title that matches stands for all
-	// events of its conversation. Else events are ordered by conversation, as Sort and Ascending
-	// have it, and in that by number; a title that matches is a hit of its own.
-	Newest    bool
+	Order Order
+	// Sort and Ascending order conversations, where they are what events are ordered by.
 	Sort      Sort
 	Ascending bool
-
-	// With Newest, After leaves out events up to a position, Limit bounds how many there are, and
-	// Counting, if not nil, is asked whether to go on for the sake of [Results.Total].
-	After    *MessagePosition
+	// Limit bounds how many events there are, but by conversation. With Newest, After leaves out
+	// events up to a position, and Counting, if not nil, is asked whether to go on for the sake of
+	// [Results.Total].
 	Limit    int
+	After    *Position
 	Counting func() bool
+	// MaxText is how many bytes a passage has at the most, and MaxWide how many it has with more
+	// around it, with Relevance.
+	MaxText, MaxWide int
 }
+
+// Order is what events are ordered by.
+type Order uint8
+
+// The orders. By conversation, a title that matches is a hit of its own; with Newest it stands for all
+// events of its conversation; with Relevance the event that answers best comes first.
+const (
+	ByConversation Order = iota
+	Newest
+	Relevance
+)
 
 // Results is the answer to a [SearchQuery]. It is closed after use.
 type Results struct {
 	Hits []Hit
-	// More reports whether more events match behind the last one, with a limit.
+	// More reports whether more events match behind the last one, with Newest.
 	More bool
 	// Total counts what matches, beside Own: lines, or events with Newest. With AtLeast there may
 	// be more. Own counts what was left out as calls and results of own tools, as far as it was
@@ -60,18 +78,29 @@ type Results struct {
 	Total, Own int
 	AtLeast    bool
 	// Conversations are those with a match, in order, and Searched is how many were searched;
-	// neither is there with Newest.
+	// neither is there with Newest. With Relevance others that rank high are there too, the best one
+	// first.
 	Conversations []*Matched
 	Searched      int
-	Aside         Aside
+	// Words are those of the question that say what it is about.
+	Words []Word
+	Aside Aside
 
-	opened views
+	opened  views
+	terms   *terms.Reader
+	weights excerpt.Weights
 }
 
 // Matched is a conversation with a match.
 type Matched struct {
 	Listed
-	Matches int // lines
+	Matches int     // lines
+	Score   float64 // with Relevance
+	// Latest is the last thing said in it that answers nearly as well as the best; nil where there is
+	// none, and without Relevance.
+	Latest *Hit
+
+	order int64 // [store.Conversation.Order]
 }
 
 // Hit is an event that matches, or a title.
@@ -82,35 +111,67 @@ type Hit struct {
 	Turn         int               // from 1; 0 for a title
 	Scope        transcript.Scopes // exactly one
 	Kind         transcript.Kind
+	Role         string    // as [transcript.Event.RoleName]
+	Tool         string    // that is called, or has the result
 	Failed       bool      // it is the result of a call that failed
 	Time         time.Time // zero where there is none that can be used
-	Lines        int       // that match; not counted with Newest
+	Lines        int       // that match, by conversation
+	*Passage               // with Relevance; else nil
 
-	in    *view
-	at    index.Scored
-	order int64 // [store.Conversation.Order]
+	in *view
+	at index.Scored
+}
+
+// Passage is the part of an event that answers a question best.
+type Passage struct {
+	Excerpt
+	Wide   Excerpt // the same with more around it
+	Score  float64
+	Answer int             // of a request, the number of the event that answers it; 0 where there is none
+	Also   []transcript.ID // other conversations that have the same passage
+}
+
+// Excerpt is a part of a text, without white space around it.
+type Excerpt struct {
+	Text          string
+	Before, After bool // the text has more on that side
+}
+
+// Word is a word of a question.
+type Word struct {
+	Word   string // as it was asked
+	Term   string // the beginning that its forms have in common, in small letters
+	Events int    // that have it, or another form of it
+	Rare   bool   // few events have it, so that it tells much
+	Near   string // of a word that no event has, the spelling one edit away that most have; empty where there is none
 }
 
 // Position returns where the event is among all that are ordered by time.
-func (h *Hit) Position() MessagePosition {
-	return MessagePosition{Time: h.Time, Order: h.order, ID: h.Conversation.ID, Event: h.Number}
+func (h *Hit) Position() Position {
+	return Position{Time: h.Time, Order: h.Conversation.order, ID: h.Conversation.ID, Event: h.Number}
 }
 
-// Content is the text of a [Hit], and what is recorded beside it.
-type Content struct {
-	Text []byte // valid until the next one is read
-	Role string // as [transcript.Event.RoleName]
-	Tool string // that is called, or has the result
-}
-
-// Read returns the text of a hit.
-func (r *Results) Read(h *Hit) (Content, error) {
-	if h.in == nil {
-		return Content{Text: []byte(h.Conversation.Title)}, nil
+// Read returns the text of a hit, which is valid until the next one is read.
+func (r *Results) Read(h *Hit) ([]byte, error) {
+	switch {
+	case h.in != nil:
+		text, _, err := h.in.texts.Read(h.at)
+		return text, err
+	case h.Passage != nil:
+		return []byte(h.Text), nil
 	}
-	text, extra, err := h.in.texts.Read(h.at)
-	x := parseExtra(extra, h.Kind)
-	return Content{text, x.role, x.tool}, err
+	return []byte(h.Conversation.Title), nil
+}
+
+// Of returns the hits in a conversation, in the order of their events.
+func (r *Results) Of(c *Matched) (hits []*Hit) {
+	for i := range r.Hits {
+		if r.Hits[i].Conversation == c {
+			hits = append(hits, &r.Hits[i])
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b *Hit) int { return cmp.Compare(a.Index, b.Index) })
+	return hits
 }
 
 // Close ends the use of the results.
@@ -118,11 +179,12 @@ func (r *Results) Close() { r.opened.close() }
 
 // Search returns the events that match. What has changed since it was last asked is read first.
 func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
-	r, err := l.search(ctx, &q, false)
+	q.Both = q.Both || q.Order != ByConversation
+	r, err := l.search(ctx, &q)
 	var damage *index.DamageError
 	if errors.As(err, &damage) { // it is made anew
 		r.Close()
-		r, err = l.search(ctx, &q, true)
+		r, err = l.search(ctx, &q)
 	}
 	if err != nil {
 		r.Close()
@@ -132,22 +194,19 @@ func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 }
 
 // search answers a query; the results are there also with an error.
-func (l *Library) search(ctx context.Context, q *SearchQuery, anew bool) (*Results, error) {
-	s := &searching{query: q, result: &Results{}}
-	how := viewing{set: store.Live | store.Archived, anew: anew}
-	if !q.Newest {
-		how.set, how.listed = q.Filter.set(), true
-	}
-	var err error
-	if s.result.opened, err = l.views(ctx, &q.Filter, how, &s.result.Aside); err != nil {
-		return s.result, err
-	}
-	if q.Newest {
+func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err error) {
+	r = &Results{}
+	s := &searching{query: q, result: r}
+	if q.Order == Relevance {
+		err = l.rank(ctx, q, r)
+	} else if r.opened, err = l.views(ctx, &q.Filter, q.Order == ByConversation, &r.Aside); err != nil {
+		return r, err
+	} else if q.Order == Newest {
 		err = s.newest(ctx)
 	} else {
 		err = s.byConversation(ctx)
 	}
-	return s.result, cmp.Or(err, ctx.Err())
+	return r, cmp.Or(err, ctx.Err())
 }
 
 // searching is a search in progress.
@@ -185,25 +244,31 @@ func (q *SearchQuery) isAsked(k transcript.Kind) bool {
 
 // in returns the query of an index.
 func (q *SearchQuery) in(v *view) index.Query {
-	iq := index.Query{Kinds: q.kinds(), TextOnly: !q.Newest, Wanted: v.filter()}
+	iq := index.Query{Kinds: q.kinds(), TextOnly: q.Order != Newest, Wanted: v.filter()}
 	if q.Pattern != nil && q.Pattern.Required() != "" {
 		iq.Text, iq.Find = q.Pattern.Required(), q.Pattern.Find
 	}
-	// The zero time is no bound there, and no message has it.
-	if q.Since != nil {
-		if iq.Since = *q.Since; iq.Since.IsZero() {
-			iq.Since = iq.Since.Add(1)
-		}
-	}
-	if q.Until != nil {
-		if iq.Until = *q.Until; iq.Until.IsZero() {
-			iq.Until = iq.Until.Add(-1)
-		}
-	}
+	iq.Since, iq.Until = q.between()
 	if after := q.After; after != nil {
 		iq.After = &index.Position{Time: after.Time, Order: after.Order, Key: string(after.ID), Number: uint32(after.Event)} //nolint:gosec // a count
 	}
 	return iq
+}
+
+// between returns the bounds of times as an index has them: the zero time is no bound there, and no
+// message has it.
+func (q *SearchQuery) between() (since, until time.Time) {
+	if q.Since != nil {
+		if since = *q.Since; since.IsZero() {
+			since = since.Add(1)
+		}
+	}
+	if q.Until != nil {
+		if until = *q.Until; until.IsZero() {
+			until = until.Add(-1)
+		}
+	}
+	return since, until
 }
 
 // isOwn reports whether a message of a kind is one of an own tool.
@@ -228,7 +293,7 @@ func (s *searching) byConversation(ctx context.Context) error {
 			if c == nil {
 				c = &index.Conversation{Key: key}
 			}
-			found[key] = &Matched{Listed: *v.conversation(c)}
+			found[key] = v.matched(c)
 			r.Conversations = append(r.Conversations, found[key])
 		}
 		return found[key], nil
@@ -264,7 +329,7 @@ func (s *searching) byConversation(ctx context.Context) error {
 			}
 			c.Matches += lines
 			r.Total += lines
-			h := newHit(c, v, hit, extra)
+			h := newHit(c, v, hit.Scored(), extra)
 			h.Lines = lines
 			r.Hits = append(r.Hits, h)
 		}
@@ -302,11 +367,16 @@ func (s *searching) titles(v *view, of func(*view, string) (*Matched, error)) er
 	return nil
 }
 
-func newHit(c *Matched, v *view, hit *index.Hit, extra []byte) Hit {
-	kind := kindOf(hit.Kind)
+// matched returns a conversation of the index that is searched.
+func (v *view) matched(c *index.Conversation) *Matched {
+	return &Matched{Listed: *v.conversation(c), order: c.Order}
+}
+
+func newHit(c *Matched, v *view, at index.Scored, extra []byte) Hit {
+	kind := kindOf(at.Kind)
 	x := parseExtra(extra, kind)
 	return Hit{
-		Conversation: c, Number: int(hit.Number), Index: int(hit.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
-		Failed: isFailed(hit.Kind), Time: hit.Time, in: v, at: hit.Scored(), order: hit.Order,
+		Conversation: c, Number: int(at.Number), Index: int(at.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
+		Role: x.role, Tool: x.tool, Failed: isFailed(at.Kind), Time: at.Time, in: v, at: at,
 	}
 }

@@ -267,7 +267,7 @@ func search(t *testing.T, l *conversations.Library, q *conversations.SearchQuery
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.Events = append(a.Events, fmt.Sprintf("%s %d turn %d %s %s: %d lines of %q", h.Conversation.ID, h.Number, h.Turn, h.Scope, h.Time, h.Lines, content.Text))
+		a.Events = append(a.Events, fmt.Sprintf("%s %d turn %d %s %s: %d lines of %q", h.Conversation.ID, h.Number, h.Turn, h.Scope, h.Time, h.Lines, content))
 	}
 	for _, c := range found.Conversations {
 		a.Conversations = append(a.Conversations, fmt.Sprintf("%s %q: %d in %d turns", c.ID, c.Title, c.Matches, c.Size.Turns))

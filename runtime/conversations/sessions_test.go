@@ -170,8 +170,8 @@ func TestCopiedIsFoundOnce(t *testing.T) {
 			t.Errorf("%s in the fork: %s", name, diff)
 		}
 	}
-	ranking, err := l.Rank(t.Context(), conversations.RankQuery{Filter: conversations.Filter{IDs: []string{forkID}}, Text: "retries", MaxPassages: 3, MaxText: 100, MaxWide: 100})
-	if err != nil || len(ranking.Conversations) != 1 || len(ranking.Conversations[0].Passages) == 0 || ranking.Conversations[0].Passages[0].Text != "how often is a retry" {
+	ranking, err := l.Search(t.Context(), conversations.SearchQuery{Order: conversations.Relevance, Filter: conversations.Filter{IDs: []string{forkID}}, Question: "retries", Limit: 3, MaxText: 100, MaxWide: 100})
+	if err != nil || len(ranking.Conversations) != 1 || len(ranking.Hits) == 0 || ranking.Hits[0].Text != "how often is a retry" {
 		t.Errorf("ranked in the fork: %+v, %v", ranking, err)
 	}
 	var read []string

@@ -101,7 +101,7 @@ func TestSeveralStores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines = append(lines, string(found.Hits[i].Conversation.ID)+" "+string(content.Text))
+		lines = append(lines, string(found.Hits[i].Conversation.ID)+" "+string(content))
 	}
 	slices.Sort(lines)
 	if found.Total != 2 || !slices.Equal(lines, []string{"memory-a a needle", "memory-c needle"}) {

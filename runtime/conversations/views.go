@@ -34,24 +34,16 @@ func (v views) close() {
 	}
 }
 
-// viewing says how indexes are opened for a query.
-type viewing struct {
-	set store.Set
-	// listed has all conversations listed. Else those of a store that has not changed since it
-	// was indexed are known from the index alone.
-	listed bool
-	anew   bool // nothing of what is indexed is used
-}
-
 // views brings the indexes of the stores that a filter lets through up to date, and returns them
-// with what is searched in each.
-func (l *Library) views(ctx context.Context, f *Filter, how viewing, aside *Aside) (opened views, err error) {
+// with what is searched in each. Where not all has to be listed, the conversations of a store that has
+// not changed since it was indexed are known from the index alone.
+func (l *Library) views(ctx context.Context, f *Filter, listAll bool, aside *Aside) (opened views, err error) {
 	if _, err := l.parseIDs(slices.Concat(f.IDs, f.Exclude, f.KinOf)); err != nil {
 		return nil, err // before anything is read
 	}
 	listed, done := l.listing()
 	defer done()
-	now, err := l.refreshFor(ctx, f, listed, how.anew, aside)
+	now, err := l.refreshFor(ctx, f, listed, aside)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +60,7 @@ func (l *Library) views(ctx context.Context, f *Filter, how viewing, aside *Asid
 		}
 		of, err := l.indexes.of(s).View()
 		var damage *index.DamageError
-		if errors.As(err, &damage) && !how.anew {
+		if errors.As(err, &damage) {
 			return opened, err
 		}
 		if err != nil {
@@ -84,7 +76,7 @@ func (l *Library) views(ctx context.Context, f *Filter, how viewing, aside *Asid
 			}
 		}
 		opened = append(opened, v)
-		whole[s] = !how.listed && l.isWhole(ctx, v, f)
+		whole[s] = !listAll && l.isWhole(ctx, v, f)
 	}
 	o := l.ask(f, listed, func(s store.Store) bool { return whole[s] })
 	if len(o.stores) == 0 && o.answered {
@@ -92,7 +84,7 @@ func (l *Library) views(ctx context.Context, f *Filter, how viewing, aside *Asid
 		return opened, nil
 	}
 	o.from = map[transcript.ID]store.Store{}
-	found, err := o.pickOf(ctx, how.set, *f, aside)
+	found, err := o.pick(ctx, *f, aside)
 	if err != nil {
 		return opened, err
 	}

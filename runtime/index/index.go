@@ -20,9 +20,10 @@ type Index struct {
 	files  directory
 	limits limits
 
-	mu    sync.Mutex
-	view  *View // of the catalog that stamp is of; nil where none was read
-	stamp stamp
+	mu        sync.Mutex
+	view      *View // of the catalog that stamp is of; nil where none was read
+	stamp     stamp
+	discarded stamp // of a catalog that is not used, nor what it names; nil for none
 }
 
 // Open returns the index in a directory, which need not be there. Nothing is read.
@@ -53,6 +54,10 @@ func (x *Index) View() (*View, error) {
 	for range tries {
 		var stamp stamp
 		if stamp, err = x.files.stamp(catalogFile); err != nil {
+			break
+		}
+		if x.discarded != nil && stamp.same(x.discarded) {
+			err = fs.ErrNotExist
 			break
 		}
 		if x.view != nil && stamp.same(x.stamp) {
@@ -90,6 +95,31 @@ func (x *Index) load() (*View, error) {
 		v.segments = append(v.segments, s)
 	}
 	return v, nil
+}
+
+// discard leaves the catalog unused that is there, so that it is made anew.
+func (x *Index) discard() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.discarded, _ = x.files.stamp(catalogFile)
+}
+
+// isDiscarded reports whether what is there is not to be used.
+func (x *Index) isDiscarded() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	stamp, err := x.files.stamp(catalogFile)
+	return err == nil && x.discarded != nil && stamp.same(x.discarded)
+}
+
+// guard is guard of what reads the view: where it is damaged, the index is made anew.
+func (v *View) guard(read func() error) error {
+	err := guard(read)
+	var damage *DamageError
+	if errors.As(err, &damage) {
+		v.index.discard()
+	}
+	return err
 }
 
 // drop forgets the last view.
@@ -150,7 +180,7 @@ func (v *View) State() State { return v.contents.State }
 
 // Lookup returns the conversation with a key, or nil.
 func (v *View) Lookup(key string) (c *Conversation, err error) {
-	err = guard(func() error {
+	err = v.guard(func() error {
 		if n, ok := v.find(key); ok {
 			c = v.conversation(n)
 		}
@@ -161,7 +191,7 @@ func (v *View) Lookup(key string) (c *Conversation, err error) {
 
 // Conversations calls yield with each conversation, in no order, until it returns false.
 func (v *View) Conversations(yield func(*Conversation) bool) error {
-	return guard(func() error {
+	return v.guard(func() error {
 		for n := range v.conversations {
 			if !yield(v.conversation(n)) {
 				break

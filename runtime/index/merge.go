@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"math/bits"
 	"slices"
@@ -67,6 +68,10 @@ func (w *Writer) mergeGroup(ctx context.Context, group []*segment, owners map[ui
 		}
 		return w.begin(ctx)
 	})
+	var damage *DamageError
+	if errors.As(err, &damage) {
+		w.index.discard()
+	}
 	if w.failed = cmp.Or(err, w.wait()); w.failed != nil {
 		return w.failed
 	}

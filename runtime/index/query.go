@@ -67,7 +67,7 @@ type Hit struct {
 // Read returns the text and what else is stored of a message, which are valid until the next
 // hit.
 func (h *Hit) Read() (text, extra []byte, err error) {
-	err = guard(func() error {
+	err = h.scan.query.view.guard(func() error {
 		text, extra = h.scan.read(h.message), h.scan.extra(h.message)
 		return nil
 	})
@@ -81,7 +81,7 @@ func (h *Hit) Scored() Scored { return h.scan.scored(h.scan.number, h.message) }
 // [*DamageError], or that of a context that is done; it is the last thing that is returned.
 func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 	return func(yield func(*Hit, error) bool) {
-		err := guard(func() error { return v.search(ctx, &q, func(h *Hit) bool { return yield(h, nil) }) })
+		err := v.guard(func() error { return v.search(ctx, &q, func(h *Hit) bool { return yield(h, nil) }) })
 		if err != nil {
 			yield(nil, err)
 		}
@@ -147,7 +147,7 @@ type Counted struct {
 
 // Count counts the messages that match.
 func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err error) {
-	err = guard(func() error {
+	err = v.guard(func() error {
 		scans, looked, most := v.scans(&q), 0, c.MostLooked
 		for _, s := range scans {
 			n := s.to - s.next

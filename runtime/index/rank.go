@@ -27,7 +27,7 @@ func (s *Spread) Add(other Spread) {
 // gone count too: it is for statistics.
 func (v *View) Spread(found []string) (spread Spread, err error) {
 	spread.With = make([]int, len(found))
-	err = guard(func() error {
+	err = v.guard(func() error {
 		for _, s := range v.segments {
 			spread.Messages += int(s.messages)
 			spread.Bytes += int64(s.Sections[secTexts].Size) //nolint:gosec // of a file
@@ -126,7 +126,7 @@ const (
 // Rank returns the conversations with the best messages, best first; of equal ones those with a
 // newer message.
 func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err error) {
-	err = guard(func() error {
+	err = v.guard(func() error {
 		r := &ranking{query: &q, view: v, standings: make([]standing, v.conversations), scores: make([][]float32, len(v.segments))}
 		for _, s := range v.rankScans(&q) {
 			if err := ctx.Err(); err != nil {
@@ -143,7 +143,7 @@ func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err erro
 // Occurs reports whether a message that a query looks for has a term, whatever Holds says.
 func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool, err error) {
 	q.Holds = nil
-	err = guard(func() error {
+	err = v.guard(func() error {
 		for _, s := range v.rankScans(&q) {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -346,7 +346,7 @@ func (v *View) Texts() *Texts { return &Texts{v, map[uint32]*texts{}} }
 // Read returns the text of a message that the view returned, and what else is
 // stored of it. They are valid until the next call.
 func (t *Texts) Read(m Scored) (text, extra []byte, err error) {
-	err = guard(func() error {
+	err = t.view.guard(func() error {
 		of := t.texts[m.segment]
 		if of == nil {
 			of = &texts{segment: t.view.segments[m.segment]}

@@ -55,6 +55,9 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 }
 
 func (w *Writer) open() error {
+	if w.index.isDiscarded() {
+		return w.Clear()
+	}
 	view, err := w.index.load()
 	if err == nil {
 		w.contents, w.segments, w.conversations = view.contents, view.segments, map[string]*Conversation{}

@@ -37,9 +37,9 @@ func Around(ctx context.Context, source conversations.Source, id string, before,
 	if !slices.ContainsFunc(hits, func(h conversations.Hit) bool { return h.Number == number }) {
 		return "", contract.Fixable(fmt.Sprintf("Conversation %s has no message %d.", conversation, number))
 	}
-	var messages []conversations.Message
+	var messages []message
 	for i := range hits {
-		m, err := found.Message(&hits[i], 0)
+		m, err := messageOf(found, &hits[i], 0)
 		if err != nil {
 			return "", failure(ctx, err)
 		}

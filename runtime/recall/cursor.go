@@ -17,25 +17,25 @@ var errCursor = errors.New("not a cursor")
 
 // cursor is a position as callers hand it back: a checksum, which tells one that was copied
 // badly, the time in seconds and nanoseconds, order, number and id.
-func cursor(p *conversations.MessagePosition) string {
+func cursor(p *conversations.Position) string {
 	at := fmt.Appendf(nil, "%d %d %d %d %s", p.Time.Unix(), p.Time.Nanosecond(), p.Order, p.Event, p.ID)
 	sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(at))
 	return base64.RawURLEncoding.EncodeToString(append(sum, at...))
 }
 
 // parseCursor reads what cursor wrote.
-func parseCursor(s string) (conversations.MessagePosition, error) {
+func parseCursor(s string) (conversations.Position, error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	parts := strings.SplitN(string(b[min(4, len(b)):]), " ", 5)
 	if err != nil || len(parts) < 5 {
-		return conversations.MessagePosition{}, errCursor
+		return conversations.Position{}, errCursor
 	}
 	var seconds, nanos int64
-	p := conversations.MessagePosition{ID: transcript.ID(parts[4])}
+	p := conversations.Position{ID: transcript.ID(parts[4])}
 	_, err = fmt.Sscan(strings.Join(parts[:4], " "), &seconds, &nanos, &p.Order, &p.Event)
 	p.Time = time.Unix(seconds, nanos).UTC()
 	if err != nil || cursor(&p) != s {
-		return conversations.MessagePosition{}, errCursor
+		return conversations.Position{}, errCursor
 	}
 	return p, nil
 }

@@ -91,7 +91,7 @@ func searchOf(t *testing.T, source conversations.Source, q conversations.SearchQ
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, fmt.Sprintf("%s %d turn %d %s %v: %d lines, %s %s %q", h.Conversation.ID, h.Number, h.Turn, h.Scope, h.Time, h.Lines, content.Tool, content.Role, content.Text))
+		all = append(all, fmt.Sprintf("%s %d turn %d %s %v: %d lines, %s %s %q", h.Conversation.ID, h.Number, h.Turn, h.Scope, h.Time, h.Lines, h.Tool, h.Role, content))
 	}
 	for _, c := range r.Conversations {
 		all = append(all, fmt.Sprintf("%s %q: %d in %d turns", c.ID, c.Title, c.Matches, c.Size.Turns))
@@ -110,8 +110,8 @@ func TestSearchesAgree(t *testing.T) {
 		"zzzz":   {},
 		"test":   {Filter: conversations.Filter{Hidden: true}},
 		"a":      {Filter: conversations.Filter{IDs: []string{"17737387251", "jp-c17768655336"}, Exclude: []string{"jp-c17768655336"}}},
-		"\u00a0": {Newest: true, Limit: 20},
-		"i":      {Newest: true, Limit: 20, Roles: transcript.RolesOf(transcript.RoleUser)},
+		"\u00a0": {Order: conversations.Newest, Limit: 20},
+		"i":      {Order: conversations.Newest, Limit: 20, Roles: transcript.RolesOf(transcript.RoleUser)},
 	} {
 		q.Pattern = excerpt.Literal(pattern, true)
 		if diff := cmp.Diff(searchOf(t, library, q), searchOf(t, program, q)); diff != "" {

@@ -96,14 +96,6 @@ func (s *source) Search(context.Context, conversations.SearchQuery) (*conversati
 	return &conversations.Results{}, s.err
 }
 
-func (*source) Rank(context.Context, conversations.RankQuery) (conversations.Ranking, error) {
-	return conversations.Ranking{}, errors.ErrUnsupported
-}
-
-func (*source) Messages(context.Context, conversations.MessageQuery) (conversations.MessageMatches, error) {
-	return conversations.MessageMatches{}, nil
-}
-
 func (s *source) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
 	s.called = true
 	for i := range s.events {

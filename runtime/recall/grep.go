@@ -128,7 +128,7 @@ func (g *grepping) choose(ctx context.Context, source conversations.Source) erro
 		if _, ok := place[h.Conversation]; !ok {
 			place[h.Conversation] = len(place)
 		}
-		all = append(all, g.look(h, place[h.Conversation], content.Text)...)
+		all = append(all, g.look(h, place[h.Conversation], content)...)
 	}
 	g.deal(all, len(place))
 	from := min(g.offset, len(g.order))
@@ -303,12 +303,12 @@ func (g *grepping) show() error {
 		if err != nil {
 			return err
 		}
-		lines, chars := g.near(content.Text), utf8.RuneCount(content.Text)
+		lines, chars := g.near(content), utf8.RuneCount(content)
 		for _, l := range page {
 			l.near, l.chars = inContext(lines, l.at, g.context), chars
 			for i := range l.near {
 				if near := &l.near[i]; near.text == "" {
-					window := g.pattern.Window(content.Text[near.Start:near.End], width, width/windowWidth, near.IsMatch)
+					window := g.pattern.Window(content[near.Start:near.End], width, width/windowWidth, near.IsMatch)
 					near.text = text.Line(string(window.Text))
 				}
 			}

@@ -36,12 +36,16 @@ const (
 
 // rank ranks the events of the conversation, those of some numbers, by what the call looks for.
 func (r *reading) rank(ctx context.Context, source conversations.Source, events conversations.EventRange) error {
-	ranking, err := source.Rank(ctx, conversations.RankQuery{
-		Filter: conversations.Filter{IDs: []string{r.params.ID}}, Text: *r.params.About, Scopes: r.scopes(), Events: events,
-		Own: isRecallTool(), MaxPassages: readRelevant, MaxText: aboutPassage, MaxWide: aboutPassage,
+	ranking, err := source.Search(ctx, conversations.SearchQuery{
+		Filter: conversations.Filter{IDs: []string{r.params.ID}}, Question: *r.params.About, Order: conversations.Relevance, Scopes: r.scopes(), Events: events,
+		Own: isRecallTool(), Limit: readRelevant, MaxText: aboutPassage, MaxWide: aboutPassage,
 	})
-	r.ranking = &ranking
-	return err
+	if err != nil {
+		return err
+	}
+	r.ranking = ranking
+	ranking.Close()
+	return nil
 }
 
 // scopes are those of the kinds of events that are asked for.
@@ -92,21 +96,17 @@ func (r *reading) tellingEvents(ctx context.Context, source conversations.Source
 		}
 	}
 	if len(asked) == 0 {
-		r.ranking = &conversations.Ranking{}
+		r.ranking = &conversations.Results{}
 		return nil, nil
 	}
 	if err := r.rank(ctx, source, all); err != nil {
 		return nil, err
 	}
-	var best []conversations.RankedPassage
-	for _, c := range r.ranking.Conversations {
-		best = append(best, c.Passages...)
-	}
-	slices.SortStableFunc(best, func(p, q conversations.RankedPassage) int { return cmp.Compare(q.Score, p.Score) })
 	place := map[int]int{}
-	for _, p := range best {
-		if asked[p.Number] && p.Score*100 >= best[0].Score*leastRelevant {
-			place[p.Number] = len(place)
+	for i := range r.ranking.Hits {
+		h := &r.ranking.Hits[i]
+		if asked[h.Number] && h.Score*100 >= r.ranking.Hits[0].Score*leastRelevant {
+			place[h.Number] = len(place)
 		}
 	}
 	if len(place) == 0 {
@@ -174,7 +174,7 @@ func (r *reading) aboutNote(shown int, left []string) string {
 }
 
 // nowhere names the words that occur nowhere; empty where there are none.
-func nowhere(words []conversations.RankedWord) string {
+func nowhere(words []conversations.Word) string {
 	var missing []string
 	for _, w := range words {
 		if w.Events == 0 {

@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -44,17 +43,17 @@ const (
 type recalling struct {
 	call   contract.Call
 	params conversation.RecallParams
-	conversations.Ranking
+	*conversations.Results
 	poor   bool // none of the rare words occurs
 	named  int  // so many conversations are named also without a passage
 	latest bool // the latest statement of the best one is shown, not only named
-	page   map[*conversations.RankedPassage]bool
-	wide   map[*conversations.RankedPassage]bool
+	page   map[*conversations.Hit]bool
+	wide   map[*conversations.Hit]bool
 }
 
 // Recall answers conversation_recall.
 func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.RecallParams) (*conversation.RecallEnvelope, error) {
-	a := &recalling{params: p, page: map[*conversations.RankedPassage]bool{}, wide: map[*conversations.RankedPassage]bool{}}
+	a := &recalling{params: p, page: map[*conversations.Hit]bool{}, wide: map[*conversations.Hit]bool{}}
 	q, problems := rankQuery(p)
 	if len(problems) > 0 {
 		return nil, coerce.Unmet(&call, problems)
@@ -73,7 +72,9 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 		if !p.IncludeCurrent {
 			q.Exclude, q.KinOf = current.ids, current.kinOf
 		}
-		a.Ranking, err = source.Rank(ctx, q)
+		if a.Results, err = source.Search(ctx, q); err == nil {
+			a.Close()
+		}
 		return err
 	})
 	if err != nil {
@@ -83,11 +84,11 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 }
 
 // rankQuery is what the parameters ask for, with everything that is wrong with them.
-func rankQuery(p conversation.RecallParams) (conversations.RankQuery, []contract.Problem) {
-	q := conversations.RankQuery{
-		Filter: conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
-		Text:   p.Query, Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"),
-		Own: isRecallTool(), MaxPassages: p.Limit, MaxText: passageText, MaxWide: passageWide,
+func rankQuery(p conversation.RecallParams) (conversations.SearchQuery, []contract.Problem) {
+	q := conversations.SearchQuery{
+		Filter:   conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
+		Question: p.Query, Order: conversations.Relevance, Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"),
+		Own: isRecallTool(), Limit: p.Limit, MaxText: passageText, MaxWide: passageWide,
 	}
 	var d dates
 	q.Since, q.Until = d.between("since", p.Since, "until", p.Until)
@@ -100,10 +101,10 @@ type dates []contract.Problem
 // between returns the times that two parameters bound, nil where one is not given.
 func (d *dates) between(first string, since *string, last string, until *string) (from, to *time.Time) {
 	parse := func(name string, given *string) *iso8601.Span {
-		if given == nil || strings.TrimFunc(*given, conversations.IsSpace) == "" {
+		if given == nil || strings.TrimFunc(*given, text.IsSpace) == "" {
 			return nil
 		}
-		span, err := iso8601.Parse(strings.TrimFunc(*given, conversations.IsSpace))
+		span, err := iso8601.Parse(strings.TrimFunc(*given, text.IsSpace))
 		if err != nil {
 			*d = append(*d, contract.Mismatch(name, dateForms, *given, ""))
 			return nil
@@ -125,8 +126,8 @@ const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W
 // answer fills the page: the best passages first, as far as there is room, and then more of
 // the best ones.
 func (a *recalling) answer() *conversation.RecallEnvelope {
-	a.poor = len(a.Words) > 0 && !slices.ContainsFunc(a.Words, func(w conversations.RankedWord) bool { return w.Events > 0 && w.Rare }) &&
-		slices.ContainsFunc(a.Words, func(w conversations.RankedWord) bool { return w.Events == 0 })
+	a.poor = len(a.Words) > 0 && !slices.ContainsFunc(a.Words, func(w conversations.Word) bool { return w.Events > 0 && w.Rare }) &&
+		slices.ContainsFunc(a.Words, func(w conversations.Word) bool { return w.Events == 0 })
 	most, limit := conversation.RecallMaxChars, a.params.Limit
 	if a.poor {
 		most, limit = poorChars, min(limit, poorPassages)
@@ -160,21 +161,15 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 }
 
 // passages are the passages that are worth showing, the best one first.
-func (a *recalling) passages() []*conversations.RankedPassage {
-	var all []*conversations.RankedPassage
-	for i := range a.Conversations {
-		c := &a.Conversations[i]
-		if c.Score*100 < a.Conversations[0].Score*leastConversation {
+func (a *recalling) passages() []*conversations.Hit {
+	var all []*conversations.Hit
+	for i := range a.Hits {
+		h := &a.Hits[i]
+		if h.Score*100 < a.Hits[0].Score*leastScore {
 			break
 		}
-		for j := range c.Passages {
-			all = append(all, &c.Passages[j])
-		}
-	}
-	slices.SortStableFunc(all, func(p, q *conversations.RankedPassage) int { return cmp.Compare(q.Score, p.Score) })
-	for i, p := range all {
-		if p.Score*100 < all[0].Score*leastScore {
-			return all[:i]
+		if h.Conversation.Score*100 >= a.Conversations[0].Score*leastConversation {
+			all = append(all, h)
 		}
 	}
 	return all
@@ -185,14 +180,13 @@ func (a *recalling) envelope() *conversation.RecallEnvelope {
 	if a.poor {
 		e.DistinctiveWords = "not_found"
 	}
-	for i := range a.Conversations {
-		c := &a.Conversations[i]
+	for i, c := range a.Conversations {
 		shown := conversation.RecallConversation{
 			ID: string(c.ID), Source: c.Source, Archived: c.Archived, Title: clip(text.Line(c.Title), recallTitle),
 		}
-		var last *conversations.RankedPassage
-		for j := range c.Passages {
-			if p := &c.Passages[j]; a.page[p] {
+		var last *conversations.Hit
+		for _, p := range a.Of(c) {
+			if a.page[p] {
 				shown.Passages = append(shown.Passages, a.passage(p))
 				last = p
 			}
@@ -217,7 +211,7 @@ func (a *recalling) envelope() *conversation.RecallEnvelope {
 	return e
 }
 
-func (a *recalling) passage(p *conversations.RankedPassage) conversation.RecallPassage {
+func (a *recalling) passage(p *conversations.Hit) conversation.RecallPassage {
 	shown := conversation.RecallPassage{Event: p.Number, Turn: p.Turn, Scope: p.Kind.Scope().String(), Failed: p.Failed}
 	if p.Answer != p.Number+1 {
 		shown.Answer = p.Answer
@@ -266,10 +260,10 @@ const maxRepeated, leastRepeated = 3, 120
 // repeated names the conversations that have a passage that is shown too.
 func (a *recalling) repeated() []string {
 	var all []string
-	for i := range a.Conversations {
-		for j := range a.Conversations[i].Passages {
-			if p := &a.Conversations[i].Passages[j]; a.page[p] && len(p.Also) > 0 && len(p.Text) >= leastRepeated {
-				all = append(all, fmt.Sprintf("event=%d of %s in %s", p.Number, a.Conversations[i].ID, bounded(names(p.Also), ", ", maxListed)))
+	for _, c := range a.Conversations {
+		for _, p := range a.Of(c) {
+			if a.page[p] && len(p.Also) > 0 && len(p.Text) >= leastRepeated {
+				all = append(all, fmt.Sprintf("event=%d of %s in %s", p.Number, c.ID, bounded(names(p.Also), ", ", maxListed)))
 			}
 		}
 	}

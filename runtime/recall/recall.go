@@ -42,7 +42,7 @@ type Tools struct {
 	// sources returns the kinds of stores that a search asks that names none.
 	sources func(dir string) ([]string, error)
 	now     func() time.Time
-	// counting returns what [conversations.MessageQuery] has for a call.
+	// counting returns what [conversations.SearchQuery] has for a call.
 	counting func() func() bool
 }
 

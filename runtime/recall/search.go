@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -33,8 +33,9 @@ const (
 type searching struct {
 	call   contract.Call
 	params conversation.SearchParams
-	query  conversations.MessageQuery
-	found  conversations.MessageMatches
+	query  conversations.SearchQuery
+	found  *conversations.Results
+	shown  []message
 }
 
 // Search answers conversation_search.
@@ -53,7 +54,7 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	if len(problems) > 0 {
 		return nil, coerce.Unmet(&call, problems)
 	}
-	s.query.MaxText, s.query.Counting, s.query.Own = maxText, t.counting(), isRecallTool()
+	s.query.MaxText, s.query.MaxWide, s.query.Counting, s.query.Own = maxText, maxText, t.counting(), isRecallTool()
 	open := func(dir string) (_ conversations.Source, err error) {
 		if len(p.Sources) == 0 {
 			if s.query.Sources, err = t.sources(dir); err != nil {
@@ -70,60 +71,48 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 		var current current
 		s.call, current = located(ctx, source, call, undone)
 		s.query.Exclude, s.query.KinOf = current.ids, current.kinOf
-		if p.Order == "relevance" {
-			s.found, err = mostRelevantMessages(ctx, source, s.query)
+		if s.found, err = source.Search(ctx, s.query); err != nil {
 			return err
 		}
-		s.found, err = source.Messages(ctx, s.query)
-		return err
+		defer s.found.Close()
+		return s.show(maxText)
 	})
 	return s, err
 }
 
-// mostRelevantMessages are the messages that answer a query best, the best one first, each with
-// the passage that does where it is too long.
-func mostRelevantMessages(ctx context.Context, source conversations.Source, q conversations.MessageQuery) (conversations.MessageMatches, error) {
-	ask := conversations.RankQuery{
-		Filter: q.Filter, Text: q.Text, Since: q.Since, Until: q.Until, Own: q.Own,
-		MaxPassages: q.Limit, MaxText: q.MaxText, MaxWide: q.MaxText,
-	}
-	for kind := transcript.Kind(0); q.Roles != 0 && kind <= transcript.KindSystem; kind++ {
-		if q.Roles.Has(kind.Role()) {
-			ask.Scopes |= kind.Scope()
+// show makes the messages of what was found. Of one that answers a question and is too long there is
+// the passage that does.
+func (s *searching) show(maxText int) error {
+	for i := range s.found.Hits {
+		h := &s.found.Hits[i]
+		if s.query.Order != conversations.Relevance {
+			m, err := messageOf(s.found, h, maxText)
+			if err != nil {
+				return err
+			}
+			s.shown = append(s.shown, m)
+			continue
 		}
-	}
-	ranking, err := source.Rank(ctx, ask)
-	found := conversations.MessageMatches{Aside: ranking.Aside}
-	scores := map[conversations.MessagePosition]float64{}
-	for i := range ranking.Conversations {
-		c := &ranking.Conversations[i]
-		for _, p := range c.Passages {
-			m := conversations.Message{
-				Conversation: &c.Conversation, Position: conversations.MessagePosition{Time: p.Time, ID: c.ID, Event: p.Number},
-				Kind: p.Kind, Role: p.Role, Text: p.Text, Cut: p.After, Chars: utf8.RuneCountInString(p.Text),
-			}
-			if p.Before {
-				m.Text = "..." + m.Text
-			}
-			if p.Before || p.After {
-				m.Chars = max(m.Chars, q.MaxText+1) // of the whole text, at least
-			}
-			scores[m.Position] = p.Score
-			found.Messages = append(found.Messages, m)
+		m := message{Hit: h, Text: h.Text, Cut: h.After, Chars: utf8.RuneCountInString(h.Text)}
+		if h.Before {
+			m.Text = "..." + m.Text
 		}
+		if h.Before || h.After {
+			m.Chars = max(m.Chars, maxText+1) // of the whole text, at least
+		}
+		s.shown = append(s.shown, m)
 	}
-	slices.SortStableFunc(found.Messages, func(a, b conversations.Message) int { return cmp.Compare(scores[b.Position], scores[a.Position]) })
-	found.Total, found.AtLeast = len(found.Messages), len(found.Messages) == q.Limit
-	return found, err
+	return nil
 }
 
 // messageQuery is what the parameters ask for, with everything that is wrong with them.
-func messageQuery(p conversation.SearchParams) (conversations.MessageQuery, []contract.Problem) {
-	q := conversations.MessageQuery{Limit: p.Limit, Filter: conversations.Filter{Sources: p.Sources}}
+func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []contract.Problem) {
+	q := conversations.SearchQuery{Limit: p.Limit, Filter: conversations.Filter{Sources: p.Sources}, Order: conversations.Newest}
 	var problems dates
 	if p.Query != nil {
-		q.Text = strings.TrimFunc(*p.Query, conversations.IsSpace)
-		if n := len([]rune(q.Text)); n > maxQuery {
+		q.Question = strings.TrimFunc(*p.Query, text.IsSpace)
+		q.Pattern = excerpt.Literal(q.Question, true)
+		if n := utf8.RuneCountInString(q.Question); n > maxQuery {
 			problems = append(problems, contract.Problem{
 				Path: "query", Code: contract.CodeMaxLength,
 				Message: fmt.Sprintf("query must be at most %d characters long, got %d.", maxQuery, n),
@@ -143,8 +132,11 @@ func messageQuery(p conversation.SearchParams) (conversations.MessageQuery, []co
 		}
 		q.After = &at
 	}
-	if p.Order == "relevance" && (q.Text == "" || q.After != nil) {
-		problems = append(problems, contract.Mismatch("order", "be newest where there is no query, or a cursor", p.Order, ""))
+	if p.Order == "relevance" {
+		q.Order = conversations.Relevance
+		if q.Question == "" || q.After != nil {
+			problems = append(problems, contract.Mismatch("order", "be newest where there is no query, or a cursor", p.Order, ""))
+		}
 	}
 	return q, problems
 }
@@ -164,15 +156,15 @@ func countBriefly() func() bool {
 func (s *searching) text() string {
 	var b blocks
 	size := 0
-	for i := range s.found.Messages {
+	for i := range s.shown {
 		const around = 200 // bytes, about
-		size += len(s.found.Messages[i].Text) + around
+		size += len(s.shown[i].Text) + around
 	}
 	b.Grow(size)
-	for i := range s.found.Messages {
-		b.add(&s.found.Messages[i], s.params.IDs)
+	for i := range s.shown {
+		b.add(&s.shown[i], s.params.IDs)
 	}
-	if len(s.found.Messages) == 0 {
+	if len(s.shown) == 0 {
 		b.write("No matching messages.")
 	}
 	b.note(s.notes())
@@ -183,7 +175,7 @@ func (s *searching) text() string {
 // is shown, whole.
 func (s *searching) notes() []string {
 	notes := remarks(s.call)
-	f := &s.found
+	f := s.found
 	if f.More {
 		total := text.Number(f.Total)
 		if f.AtLeast {
@@ -194,13 +186,13 @@ func (s *searching) notes() []string {
 			those = "the next"
 		}
 		notes = append(notes, fmt.Sprintf("%s messages match in all; these are %s %d. Those behind them: conversation_search with the same arguments and cursor=%q.",
-			total, those, len(f.Messages), s.next()))
+			total, those, len(s.shown), s.next()))
 	} else if f.AtLeast && s.params.Order == "relevance" {
-		notes = append(notes, fmt.Sprintf("These are the %d that answer best; a larger limit shows more.", len(f.Messages)))
+		notes = append(notes, fmt.Sprintf("These are the %d that answer best; a larger limit shows more.", len(s.shown)))
 	}
 	var cut []string
-	for i := range f.Messages {
-		if m := &f.Messages[i]; m.Chars > maxMessage {
+	for i := range s.shown {
+		if m := &s.shown[i]; m.Chars > maxMessage {
 			cut = append(cut, placeOf(m))
 		}
 	}
@@ -219,7 +211,8 @@ func (s *searching) next() string {
 	if !s.found.More {
 		return ""
 	}
-	return cursor(&s.found.Messages[len(s.found.Messages)-1].Position)
+	at := s.shown[len(s.shown)-1].Position()
+	return cursor(&at)
 }
 
 // missedNotes are the notes about what could not be searched, or not to its end.
@@ -238,24 +231,24 @@ func (s structured) Search(ctx context.Context, call contract.Call, p conversati
 		return "", err
 	}
 	answer := lettaAnswer{
-		Message: fmt.Sprintf("Showing %d results:", len(found.found.Messages)), Results: []lettaResult{},
+		Message: fmt.Sprintf("Showing %d results:", len(found.shown)), Results: []lettaResult{},
 		Total: found.found.Total, TotalIsLeast: found.found.AtLeast, NextCursor: found.next(),
 	}
-	if len(found.found.Messages) == 0 {
+	if len(found.shown) == 0 {
 		answer.Message = "No results found."
 	}
 	mode := "fts"
-	if found.query.Text == "" {
+	if found.query.Question == "" {
 		mode = "timestamp"
 	}
 	now := s.now().UTC()
-	for i := range found.found.Messages {
-		m := &found.found.Messages[i]
+	for i := range found.shown {
+		m := &found.shown[i]
 		r := lettaResult{
 			Role: m.Role, Relevance: lettaRelevance{SearchMode: mode}, Content: m.Text, Truncated: m.Chars > maxStructured,
 			ID: messageID(m), Title: m.Conversation.Title,
 		}
-		if at := m.Position.Time; !at.IsZero() {
+		if at := m.Time; !at.IsZero() {
 			stamp, ago := at.UTC().Format("2006-01-02T15:04:05.999999-07:00"), ago(now.Sub(at))
 			r.Timestamp, r.TimeAgo = &stamp, &ago
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -21,13 +20,14 @@ import (
 // messages is a source with messages alone.
 type messages struct {
 	conversations.Source
-	asked  []conversations.MessageQuery
-	answer func(q *conversations.MessageQuery) conversations.MessageMatches
+	asked  []conversations.SearchQuery
+	answer func(q *conversations.SearchQuery) conversations.Results
 }
 
-func (m *messages) Messages(_ context.Context, q conversations.MessageQuery) (conversations.MessageMatches, error) {
+func (m *messages) Search(_ context.Context, q conversations.SearchQuery) (*conversations.Results, error) {
 	m.asked = append(m.asked, q)
-	return m.answer(&q), nil
+	found := m.answer(&q)
+	return &found, nil
 }
 
 // tools returns the tools over the source, at the beginning of 2024.
@@ -43,15 +43,11 @@ func (m *messages) call(t *testing.T, tool, arguments string) (string, error) {
 	return conversation.Call(t.Context(), m.tools(), contract.Call{Tool: tool, Arguments: []byte(arguments)})
 }
 
-func messageAt(event int, at time.Time, title, text string) conversations.Message {
-	shown := text
-	if runes := []rune(text); len(runes) > maxMessage {
-		shown = string(runes[:maxMessage])
-	}
-	return conversations.Message{
-		Conversation: &transcript.Conversation{ID: "chatgpt-c1", NativeID: "0123456789ab", Title: title},
-		Position:     conversations.MessagePosition{Time: at, ID: "chatgpt-c1", Event: event},
-		Kind:         transcript.KindUser, Role: "user", Text: shown, Chars: utf8.RuneCountInString(text),
+func messageAt(event int, at time.Time, title, text string) conversations.Hit {
+	c := transcript.Conversation{ID: "chatgpt-c1", NativeID: "0123456789ab", Title: title}
+	return conversations.Hit{
+		Conversation: &conversations.Matched{Listed: conversations.Listed{Conversation: c}}, Number: event, Time: at,
+		Kind: transcript.KindUser, Role: "user", Passage: &conversations.Passage{Excerpt: conversations.Excerpt{Text: text}},
 	}
 }
 
@@ -59,26 +55,26 @@ func TestSearchTellsWhatThereIsBesides(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2023, 12, 31, 23, 59, 1, 0, time.UTC)
 	const block = "[2023-12-31 23:59] user (conv: t)\nx"
-	position := conversations.MessagePosition{Time: at, ID: "chatgpt-c1", Event: 1}
+	position := conversations.Position{Time: at, ID: "chatgpt-c1", Event: 1}
 	next := cursor(&position)
 	tests := map[string]struct {
-		found conversations.MessageMatches
+		found conversations.Results
 		args  string
 		want  string
 	}{
 		"nothing":       {want: "No matching messages."},
-		"all":           {found: conversations.MessageMatches{Total: 1}, want: block},
-		"more":          {found: conversations.MessageMatches{Total: 1234, More: true}, want: block + "\n\n---\n\n[note] 1,234 messages match in all; these are the newest 1. Those behind them: conversation_search with the same arguments and cursor=\"" + next + "\"."},
-		"more than":     {found: conversations.MessageMatches{Total: 1234, More: true, AtLeast: true}, args: fmt.Sprintf(`{"cursor":%q}`, next), want: block + "\n\n---\n\n[note] more than 1,234 messages match in all; these are the next 1. Those behind them: conversation_search with the same arguments and cursor=\"" + next + "\"."},
-		"own":           {found: conversations.MessageMatches{Total: 1, Own: 2}, want: block + "\n\n---\n\n[note] 2 matches are left out, which are calls and results of these very tools."},
-		"not a whole":   {found: conversations.MessageMatches{Total: 1, Aside: conversations.Aside{Problems: []conversations.Problem{{ID: "jp-c2", Kind: conversations.DamagedEvents, Err: errors.New("cut")}, {Source: "codex", Err: errors.New("no")}}}}, want: block + "\n\n---\n\n[note] Searched only up to where it is damaged: jp-c2.\nNot searched: some of codex (it cannot be read)."},
-		"not important": {found: conversations.MessageMatches{Total: 1, Aside: conversations.Aside{Hidden: 3, Problems: []conversations.Problem{{ID: "jp-c2", Kind: conversations.Duplicate, Err: errors.New("two")}}}}, want: block},
+		"all":           {found: conversations.Results{Total: 1}, want: block},
+		"more":          {found: conversations.Results{Total: 1234, More: true}, want: block + "\n\n---\n\n[note] 1,234 messages match in all; these are the newest 1. Those behind them: conversation_search with the same arguments and cursor=\"" + next + "\"."},
+		"more than":     {found: conversations.Results{Total: 1234, More: true, AtLeast: true}, args: fmt.Sprintf(`{"cursor":%q}`, next), want: block + "\n\n---\n\n[note] more than 1,234 messages match in all; these are the next 1. Those behind them: conversation_search with the same arguments and cursor=\"" + next + "\"."},
+		"own":           {found: conversations.Results{Total: 1, Own: 2}, want: block + "\n\n---\n\n[note] 2 matches are left out, which are calls and results of these very tools."},
+		"not a whole":   {found: conversations.Results{Total: 1, Aside: conversations.Aside{Problems: []conversations.Problem{{ID: "jp-c2", Kind: conversations.DamagedEvents, Err: errors.New("cut")}, {Source: "codex", Err: errors.New("no")}}}}, want: block + "\n\n---\n\n[note] Searched only up to where it is damaged: jp-c2.\nNot searched: some of codex (it cannot be read)."},
+		"not important": {found: conversations.Results{Total: 1, Aside: conversations.Aside{Hidden: 3, Problems: []conversations.Problem{{ID: "jp-c2", Kind: conversations.Duplicate, Err: errors.New("two")}}}}, want: block},
 	}
 	for name, tc := range tests {
 		if name != "nothing" {
-			tc.found.Messages = []conversations.Message{messageAt(1, at, "t", "x")}
+			tc.found.Hits = []conversations.Hit{messageAt(1, at, "t", "x")}
 		}
-		m := &messages{answer: func(*conversations.MessageQuery) conversations.MessageMatches { return tc.found }}
+		m := &messages{answer: func(*conversations.SearchQuery) conversations.Results { return tc.found }}
 		got, err := m.call(t, "conversation_search", tc.args)
 		if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
@@ -88,20 +84,20 @@ func TestSearchTellsWhatThereIsBesides(t *testing.T) {
 
 func TestSearchAsks(t *testing.T) {
 	t.Parallel()
-	m := &messages{answer: func(*conversations.MessageQuery) conversations.MessageMatches { return conversations.MessageMatches{} }}
-	p := conversations.MessagePosition{Time: time.Unix(1, 5).UTC(), Order: -3, ID: "jp-c1", Event: 7}
+	m := &messages{answer: func(*conversations.SearchQuery) conversations.Results { return conversations.Results{} }}
+	p := conversations.Position{Time: time.Unix(1, 5).UTC(), Order: -3, ID: "jp-c1", Event: 7}
 	if _, err := m.call(t, "conversation_search", fmt.Sprintf(`{"query":"\u001c x\u3000","roles":["tool","user","tool"],"start_date":"0001-01-01","end_date":"9999-12-31","limit":7,"cursor":%q,"sources":["jp"]}`, cursor(&p))); err != nil {
 		t.Fatal(err)
 	}
 	q := m.asked[0]
-	if q.Text != "x" || q.Roles != transcript.RolesOf(transcript.RoleUser, transcript.RoleTool) || !q.Since.IsZero() || q.Until.Year() != 9999 ||
+	if q.Question != "x" || q.Roles != transcript.RolesOf(transcript.RoleUser, transcript.RoleTool) || !q.Since.IsZero() || q.Until.Year() != 9999 ||
 		q.Limit != 7 || q.MaxText != 2000 || *q.After != p || len(q.Sources) != 1 || !q.Own("mcp__convtools__conversation_search") || !q.Own("conversation_context") || q.Own("fs_read") {
 		t.Errorf("%+v", q)
 	}
 	if _, err := m.call(t, "conversation_search", `{}`); err != nil {
 		t.Fatal(err)
 	}
-	if q := m.asked[1]; q.Text != "" || q.Roles != 0 || q.Since != nil || q.Until != nil || q.After != nil || q.Limit != 50 {
+	if q := m.asked[1]; q.Question != "" || q.Roles != 0 || q.Since != nil || q.Until != nil || q.After != nil || q.Limit != 50 {
 		t.Errorf("%+v", q)
 	}
 }
@@ -109,7 +105,7 @@ func TestSearchAsks(t *testing.T) {
 // Queries may be long, and longer ones are an error.
 func TestLengthOfAQuery(t *testing.T) {
 	t.Parallel()
-	m := &messages{answer: func(*conversations.MessageQuery) conversations.MessageMatches { return conversations.MessageMatches{} }}
+	m := &messages{answer: func(*conversations.SearchQuery) conversations.Results { return conversations.Results{} }}
 	for n, ok := range map[int]bool{100_000: true, 100_001: false} {
 		_, err := m.call(t, "conversation_search", `{"query":" `+strings.Repeat("天", n)+` "}`)
 		var bad *contract.InvalidArguments
@@ -121,13 +117,13 @@ func TestLengthOfAQuery(t *testing.T) {
 
 func TestSearchForPrograms(t *testing.T) {
 	t.Parallel()
-	list := []conversations.Message{
+	list := []conversations.Hit{
 		messageAt(3, time.Date(2023, 12, 31, 23, 59, 1, 500_000_000, time.UTC), "t <b>", "a\x1b\n---\n"),
 		messageAt(2, time.Date(2023, 12, 1, 0, 0, 0, 0, time.UTC), "", "b"),
 		messageAt(1, time.Time{}, "", "c"),
 	}
-	m := &messages{answer: func(*conversations.MessageQuery) conversations.MessageMatches {
-		return conversations.MessageMatches{Messages: list, Total: 9, AtLeast: true, More: true}
+	m := &messages{answer: func(*conversations.SearchQuery) conversations.Results {
+		return conversations.Results{Hits: list, Total: 9, AtLeast: true, More: true}
 	}}
 	call := func(arguments string) string {
 		got, err := conversation.Call(t.Context(), structured{m.tools()}, contract.Call{Tool: "conversation_search", Arguments: []byte(arguments)})
@@ -136,15 +132,16 @@ func TestSearchForPrograms(t *testing.T) {
 		}
 		return got
 	}
+	last := list[2].Position()
 	want := `{"message":"Showing 3 results:","results":[` +
-		`{"timestamp":"2023-12-31T23:59:01.5+00:00","time_ago":"58s ago","role":"user","relevance":{"search_mode":"fts"},"content":"a\u001b\n---\n","id":"chatgpt-c1:3","title":"t <b>"},` +
+		`{"timestamp":"2023-12-31T23:59:01.5+00:00","time_ago":"58s ago","role":"user","relevance":{"search_mode":"fts"},"content":"a\u001b\n---","id":"chatgpt-c1:3","title":"t <b>"},` +
 		`{"timestamp":"2023-12-01T00:00:00+00:00","time_ago":"31d ago","role":"user","relevance":{"search_mode":"fts"},"content":"b","id":"chatgpt-c1:2"},` +
 		`{"timestamp":null,"time_ago":null,"role":"user","relevance":{"search_mode":"fts"},"content":"c","id":"chatgpt-c1:1"}],` +
-		`"total":9,"total_is_lower_bound":true,"next_cursor":"` + cursor(&list[2].Position) + `","notes":["limit=0 is under the minimum: used 1."]}`
+		`"total":9,"total_is_lower_bound":true,"next_cursor":"` + cursor(&last) + `","notes":["limit=0 is under the minimum: used 1."]}`
 	if diff := cmp.Diff(want, call(`{"query":"x","limit":0}`)); diff != "" {
 		t.Error(diff)
 	}
-	m.answer = func(*conversations.MessageQuery) conversations.MessageMatches { return conversations.MessageMatches{} }
+	m.answer = func(*conversations.SearchQuery) conversations.Results { return conversations.Results{} }
 	if diff := cmp.Diff(`{"message":"No results found.","results":[],"total":0}`, call(`{}`)); diff != "" {
 		t.Error(diff)
 	}
@@ -234,7 +231,7 @@ func TestLinesLikeSeparators(t *testing.T) {
 	} {
 		var b blocks
 		m := messageAt(1, time.Unix(1, 0), "t", "before\n"+line+"\nafter")
-		b.add(&m, false)
+		b.add(&message{Hit: &m, Text: m.Text}, false)
 		if _, body, _ := strings.Cut(b.String(), "\n"); body != "before\n"+want+"\nafter" {
 			t.Errorf("%q became %q, want %q", line, body, want)
 		}
@@ -253,7 +250,7 @@ func FuzzBlocks(f *testing.F) {
 		m.Role = role
 		var b blocks
 		for range 3 {
-			b.add(&m, true)
+			b.add(&message{Hit: &m, Text: m.Text}, true)
 		}
 		b.note([]string{"a note"})
 		parts := strings.Split(b.String(), separator)
@@ -286,7 +283,7 @@ func FuzzCursor(f *testing.F) {
 			t.Errorf("%q is read as %+v, which is %q", text, p, cursor(&p))
 		}
 		at := time.Unix(seconds%300_000_000_000, nanos%1e9).UTC()
-		p := conversations.MessagePosition{Time: at, Order: order, ID: transcript.ID(id), Event: event & (1<<40 - 1)}
+		p := conversations.Position{Time: at, Order: order, ID: transcript.ID(id), Event: event & (1<<40 - 1)}
 		written := cursor(&p)
 		got, err := parseCursor(written)
 		if diff := cmp.Diff(p, got); diff != "" || err != nil {

@@ -1,5 +1,7 @@
 package text
 
+import "unicode"
+
 // IsHidden reports whether r is not shown to a reader for what it is: controls but tab and line feed, characters that
 // reorder the text around them or that nobody sees, noncharacters, and separators of lines and paragraphs that only
 // some programs obey.
@@ -71,3 +73,7 @@ func mayBeEmoji(r rune) bool {
 	}
 	return false
 }
+
+// IsSpace reports whether a rune is white space around queries and messages: what Unicode
+// has as white space, and the separators of ASCII, 0x1c to 0x1f.
+func IsSpace(r rune) bool { return 0x1c <= r && r <= 0x1f || unicode.IsSpace(r) }

@@ -97,6 +97,9 @@ func responses(a Answer) []string {
 	}
 	for _, c := range a.Calls {
 		whole := fields{"type": "function_call", "status": "completed", "call_id": c.ID, "name": c.Name, "arguments": c.Args}
+		if c.Namespace != "" {
+			whole["namespace"] = c.Namespace
+		}
 		item(fields{"status": "in_progress", "call_id": c.ID, "name": c.Name, "arguments": ""}, whole, func(at fields) {
 			at["delta"] = c.Args
 			emit("response.function_call_arguments.delta", at)

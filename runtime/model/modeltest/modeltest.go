@@ -41,13 +41,21 @@ type Server struct {
 type Exchange struct {
 	API   string // responses, chat or messages
 	Model string
-	Tools []string // as the provider calls them
+	Tools []Tool
 	Body  json.RawMessage
 	// Last is the text of the last message, or of the last output of a tool.
-	Last string
-	// Outputs is how many outputs of tools there are.
-	Outputs int
+	Last    string
+	Outputs []Output // of tools, oldest first
 }
+
+// Tool is a tool that the model may call. The Responses API can group tools in a namespace.
+type Tool struct {
+	Namespace, Name, Description string
+	Parameters                   json.RawMessage
+}
+
+// Output is the text that a tool call was answered with.
+type Output struct{ CallID, Text string }
 
 // Answer is what the model answers, or how it fails to.
 type Answer struct {
@@ -65,8 +73,8 @@ type Answer struct {
 	Hangs Hangs
 }
 
-// Call is a tool call. The name is written as it is.
-type Call struct{ ID, Name, Args string }
+// Call is a tool call. The name is written as it is; only the Responses API has a namespace.
+type Call struct{ ID, Namespace, Name, Args string }
 
 // Usage is the tokens of a response. Cached are of the input, Reasoning of the output.
 type Usage struct{ Input, Cached, Output, Reasoning int }
@@ -183,39 +191,61 @@ func read(r io.Reader) (e Exchange, err error) {
 		return e, fmt.Errorf("reading the body: %w", err)
 	}
 	var body struct {
-		Model string
-		Tools []struct {
-			Type, Name string
-			Function   struct{ Name string }
-		}
+		Model           string
+		Tools           []tool
 		Input, Messages []message
 	}
 	if err := json.Unmarshal(e.Body, &body); err != nil {
 		return e, fmt.Errorf("the body of the request cannot be parsed: %w", err)
 	}
 	e.Model = body.Model
-	for _, tool := range body.Tools {
-		e.Tools = append(e.Tools, cmp.Or(tool.Name, tool.Function.Name, tool.Type))
+	for _, t := range body.Tools {
+		if t.Type != "namespace" {
+			e.Tools = append(e.Tools, t.offered(""))
+		}
+		for _, inner := range t.Tools {
+			e.Tools = append(e.Tools, inner.offered(t.Name))
+		}
 	}
 	for _, m := range append(body.Input, body.Messages...) {
-		e.Last = m.Output + m.Content.text
-		e.Outputs += m.Content.outputs
+		e.Last = m.Output.text + m.Content.text
+		e.Outputs = append(e.Outputs, m.Content.outputs...)
 		if m.Type == "function_call_output" || m.Role == "tool" {
-			e.Outputs++
+			e.Outputs = append(e.Outputs, Output{m.CallID + m.ToolCallID, e.Last})
 		}
 	}
 	return e, nil
 }
 
+// tool is a tool in the form of any of the interfaces.
+type tool struct {
+	Type        string
+	Name        string
+	Description string
+	Parameters  json.RawMessage
+	InputSchema json.RawMessage `json:"input_schema"`
+	Function    *tool
+	Tools       []tool
+}
+
+func (t tool) offered(namespace string) Tool {
+	if t.Function != nil {
+		t = *t.Function
+	}
+	return Tool{namespace, cmp.Or(t.Name, t.Type), t.Description, append(t.Parameters, t.InputSchema...)}
+}
+
 type message struct {
-	Role, Type, Output string
-	Content            content
+	Role, Type      string
+	CallID          string `json:"call_id"`
+	ToolCallID      string `json:"tool_call_id"`
+	Output, Content content
 }
 
 // content is a text, or parts that have one.
 type content struct {
 	text    string
-	outputs int
+	outputs []Output
 }
 
 func (c *content) UnmarshalJSON(data []byte) error {
@@ -224,6 +254,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	}
 	var parts []struct {
 		Type, Text string
+		ToolUseID  string `json:"tool_use_id"`
 		Content    content
 	}
 	if err := json.Unmarshal(data, &parts); err != nil {
@@ -232,7 +263,7 @@ func (c *content) UnmarshalJSON(data []byte) error {
 	for _, p := range parts {
 		c.text += p.Text + p.Content.text
 		if p.Type == "tool_result" {
-			c.outputs++
+			c.outputs = append(c.outputs, Output{p.ToolUseID, p.Content.text})
 		}
 	}
 	return nil

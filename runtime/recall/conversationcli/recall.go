@@ -31,18 +31,19 @@ const (
 func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
 		c := &commands{host: host}
-		return c.recallCommand(conversations.RankQuery{
+		return c.recallCommand(conversations.SearchQuery{
+			Order: conversations.Relevance,
 			Own: func(recorded string) bool {
 				return slices.ContainsFunc(family.Declared(), func(tool contract.Tool) bool {
 					return transcript.IsTool(recorded, append(tool.Aliases, tool.Name)...)
 				})
 			},
-			MaxPassages: 8, MaxText: recalledText, MaxWide: recalledText,
+			Limit: 8, MaxText: recalledText, MaxWide: recalledText,
 		})
 	}
 }
 
-func (c *commands) recallCommand(q conversations.RankQuery) *cobra.Command {
+func (c *commands) recallCommand(q conversations.SearchQuery) *cobra.Command {
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:     "recall WORDS…",
@@ -57,11 +58,11 @@ conversation print --event N ID shows an event whole.`,
 		Example:           cli.Examples(c.host.Name, "recall why do we retry uploads", `recall 'flaky "shadow branch" test' --since 2026-01-01`, "ask --all-projects docker cache mount"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Text, q.Scopes = strings.TrimSpace(strings.Join(args, " ")), scopesOf(scopes)
+			q.Question, q.Scopes = strings.TrimSpace(strings.Join(args, " ")), scopesOf(scopes)
 			switch {
-			case q.Text == "" && cmd.Flags().NFlag() == 0:
+			case q.Question == "" && cmd.Flags().NFlag() == 0:
 				return cmd.Help()
-			case q.Text == "":
+			case q.Question == "":
 				return usageError("say what you want to know", "there is no question")
 			}
 			return c.recall(cmd.Context(), q)
@@ -70,40 +71,41 @@ conversation print --event N ID shows an event whole.`,
 	flags := cmd.Flags()
 	flags.Func("since", "only what was said from this `DATE` on, ISO 8601, inclusive", date(func(s iso8601.Span) { q.Since = &s.First }))
 	flags.Func("until", "only what was said up to this `DATE`, ISO 8601, inclusive", date(func(s iso8601.Span) { q.Until = &s.Last }))
-	flags.Func("limit", "print at most `N` passages", number(&q.MaxPassages, 1, "use 1 or more"))
+	flags.Func("limit", "print at most `N` passages", number(&q.Limit, 1, "use 1 or more"))
 	flags.Lookup("limit").DefValue = "8"
-	anyOf(cmd, &scopes, "scope", "s", "only in this `SCOPE`: "+strings.Join(scopeNames(), ", ")+"; repeatable", scopeNames()...)
+	addScopes(cmd, &scopes, "only in this `SCOPE`")
 	anyOf(cmd, &q.Sources, "source", "", "only conversations that this `PROGRAM` recorded; repeatable", conversations.Sources()...)
 	flags.BoolVar(&q.Hidden, "hidden", false, "hidden conversations too")
-	c.jsonFlag(cmd, "json", "print the answer for programs, as JSON")
+	addJSON(cmd, "print the answer for programs, as JSON")
 	flags.BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
-	return c.ready(c.paged(cmd))
+	return c.ready(paged(cmd))
 }
 
 // recall asks a question, and prints the answer.
-func (c *commands) recall(ctx context.Context, q conversations.RankQuery) error {
+func (c *commands) recall(ctx context.Context, q conversations.SearchQuery) error {
 	source, err := c.open()
 	if err != nil {
 		return err
 	}
-	r, err := source.Rank(ctx, q)
+	r, err := source.Search(ctx, q)
 	if err != nil {
 		return err
 	}
+	defer r.Close()
 	c.warnOf(r.Aside.Problems, false)
 	before := ""
-	for i := range r.Conversations {
-		found := &r.Conversations[i]
-		if len(found.Passages) == 0 {
+	for _, found := range r.Conversations {
+		hits := r.Of(found)
+		if len(hits) == 0 {
 			continue
 		}
-		passages := objects(found.Passages, func(p conversations.RankedPassage) object {
+		passages := objects(hits, func(p *conversations.Hit) object {
 			return object{
 				"event", p.Number, "turn", orNull(p.Turn), "scope", p.Kind.Scope().String(),
 				"timestamp", p.Time, "answer", orNull(p.Answer), "text", p.Text,
 			}
 		})
-		c.out.add(before+c.passagesOf(found, r.Words), about(found.ID, found.Title, "source", orNull(found.Source), "passages", passages))
+		c.out.add(before+c.passagesOf(found, hits, r.Words), about(found.ID, found.Title, "source", orNull(found.Source), "passages", passages))
 		before = "\n"
 	}
 	c.noteWords(r)
@@ -111,7 +113,7 @@ func (c *commands) recall(ctx context.Context, q conversations.RankQuery) error 
 }
 
 // noteWords says which words of a question occur nowhere.
-func (c *commands) noteWords(r conversations.Ranking) {
+func (c *commands) noteWords(r *conversations.Results) {
 	var nowhere []string
 	for _, w := range r.Words {
 		if w.Events > 0 {
@@ -125,15 +127,15 @@ func (c *commands) noteWords(r conversations.Ranking) {
 }
 
 // passagesOf is the passages of a conversation below a heading, for people.
-func (c *commands) passagesOf(found *conversations.RankedConversation, words []conversations.RankedWord) string {
+func (c *commands) passagesOf(found *conversations.Matched, hits []*conversations.Hit, words []conversations.Word) string {
 	f := c.out.format
 	var b strings.Builder
 	b.WriteString(f.style(styleID, string(found.ID)))
-	if last := found.Passages[len(found.Passages)-1].Time; !last.IsZero() {
+	if last := hits[len(hits)-1].Time; !last.IsZero() {
 		b.WriteString("  " + last.In(c.host.Now().Location()).Format(time.DateOnly))
 	}
 	b.WriteString(either(found.Title != "", "  ", "") + text.Cut(text.Line(found.Title), recalledTitle))
-	for _, p := range found.Passages {
+	for _, p := range hits {
 		b.WriteString("\n" + f.style(styleDim, fmt.Sprintf("  %d %s:", p.Number, p.Kind.Scope())))
 		shown := either(p.Before, "… ", "") + p.Text + either(p.After, " …", "")
 		for line := range strings.SplitSeq(shown, "\n") {
@@ -148,7 +150,7 @@ func (c *commands) passagesOf(found *conversations.RankedConversation, words []c
 }
 
 // marked has the words of a question in a line in colour, and what begins as they do.
-func marked(line string, words []conversations.RankedWord) string {
+func marked(line string, words []conversations.Word) string {
 	var spans []excerpt.Span
 	for _, w := range words {
 		spans = slices.AppendSeq(spans, excerpt.Occurrences(line, w.Term))

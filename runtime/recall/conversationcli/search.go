@@ -86,9 +86,9 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 	oneOf(cmd, &s.Order, "order", "", "`what` comes first: newest (default) or relevance", "newest", "relevance")
 	anyOf(cmd, &s.Sources, "source", "", "only messages that this `PROGRAM` recorded; repeatable", conversations.Sources()...)
 	flags.StringVar(&s.Cursor, "cursor", "", "go on behind `CURSOR`, as a note has it")
-	s.jsonFlag(cmd, "json", "print the answer for programs, as JSON")
+	addJSON(cmd, "print the answer for programs, as JSON")
 	cmd.AddCommand(s.showCommand(), s.statusCommand(), s.indexCommand())
-	return s.ready(s.paged(cmd))
+	return s.ready(paged(cmd))
 }
 
 func (s *searching) showCommand() *cobra.Command {
@@ -113,7 +113,7 @@ func (s *searching) showCommand() *cobra.Command {
 	}
 	cmd.Flags().Func("before", "print `N` messages before it too", number(&before, 0, "use 0 or more"))
 	cmd.Flags().Func("after", "print `N` messages behind it too", number(&after, 0, "use 0 or more"))
-	return s.ready(s.paged(cmd))
+	return s.ready(paged(cmd))
 }
 
 func (s *searching) search(ctx context.Context) error {
@@ -155,7 +155,7 @@ func (s *searching) write(answer, query string) {
 	if s.host.Terminal {
 		blocks := strings.Split(answer, betweenBlocks)
 		for i, block := range blocks {
-			blocks[i] = styled(block, strings.TrimFunc(query, conversations.IsSpace), s.host.Now().Location())
+			blocks[i] = styled(block, strings.TrimFunc(query, text.IsSpace), s.host.Now().Location())
 		}
 		answer = strings.Join(blocks, "\n\n")
 	}
@@ -224,7 +224,7 @@ removes those too. To keep none of it, write in convtools.toml:
 		},
 	}
 	cmd.Flags().BoolVar(&remove, "clear", false, "remove the index of every store")
-	c.jsonFlag(cmd, "json", "print it as JSON")
+	addJSON(cmd, "print it as JSON")
 	return c.ready(cmd)
 }
 
@@ -276,7 +276,7 @@ func (c *commands) statusCommand() *cobra.Command {
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.status(cmd.Context()) },
 	}
-	c.jsonFlag(cmd, "json", "print it as JSON")
+	addJSON(cmd, "print it as JSON")
 	return c.ready(cmd)
 }
 
@@ -328,18 +328,19 @@ func foreignCache(o conversations.Options) []string {
 // is wrong with them.
 func (c *commands) searched(ctx context.Context, library *conversations.Library, source string) (row []string, store object, problems []string, err error) {
 	filter := conversations.Filter{Sources: []string{source}}
-	found, err := library.Messages(ctx, conversations.MessageQuery{Filter: filter, Limit: 1, MaxText: 1})
+	found, err := library.Search(ctx, conversations.SearchQuery{Filter: filter, Order: conversations.Newest, Limit: 1})
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	defer found.Close()
 	filter.Both = true
 	listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
 	for i := range found.Aside.Problems {
 		problems = append(problems, c.describe(&found.Aside.Problems[i]))
 	}
 	var newest, indexed time.Time
-	for _, m := range found.Messages {
-		newest = m.Position.Time
+	for _, m := range found.Hits {
+		newest = m.Time
 	}
 	var bytes int64
 	for _, r := range library.IndexReports() {

@@ -31,7 +31,7 @@ type lab struct {
 	url           string      // of the model
 	asked         chan string // what the model was asked last
 	answers       chan string
-	offered       []string // the tools of the last request
+	offered       []string // the names of the tools of the last request
 	seconds       atomic.Int64
 }
 
@@ -45,7 +45,10 @@ func newLab(t *testing.T) *lab {
 	l := &lab{t: t, home: t.TempDir(), project: t.TempDir(), asked: make(chan string, 10), answers: make(chan string, 10)}
 	model := &modeltest.Server{Answer: func(e modeltest.Exchange) modeltest.Answer {
 		last := e.Last // messages of the user that follow each other are one
-		l.offered = e.Tools
+		l.offered = nil
+		for _, tool := range e.Tools {
+			l.offered = append(l.offered, tool.Name)
+		}
 		l.asked <- last[strings.LastIndexByte(last, '\n')+1:]
 		return modeltest.Answer{Pieces: []string{<-l.answers}}
 	}}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/store/archive"
 )
 
@@ -28,8 +29,8 @@ func TestSearch(t *testing.T) {
 	}
 	s := open(t, dir)
 	for query, want := range map[string]int{"Thon": 1, "print": 1, "tides": 7, "winds": 7, "天": 1, "keelhaul": 0, "nothing": 7, "e": 7} {
-		m, err := conversations.New(conversations.Options{}, s).Messages(t.Context(), conversations.MessageQuery{
-			Filter: conversations.Filter{Sources: []string{archive.Name}}, Text: query, Limit: 20,
+		m, err := conversations.New(conversations.Options{}, s).Search(t.Context(), conversations.SearchQuery{
+			Filter: conversations.Filter{Sources: []string{archive.Name}}, Pattern: excerpt.Literal(query, true), Order: conversations.Newest, Limit: 20,
 		})
 		if err != nil || m.Total != want {
 			t.Errorf("%q: %d messages, want %d, %v", query, m.Total, want, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
 )
@@ -14,14 +15,20 @@ import (
 // messages returns what a search finds, as text.
 func messages(t *testing.T, s store.Store, query string) string {
 	t.Helper()
-	m, err := conversations.New(conversations.Options{}, s).Messages(t.Context(), conversations.MessageQuery{Filter: conversations.Filter{Sources: []string{chatgpt.Name}}, Text: query, Limit: 7})
+	m, err := conversations.New(conversations.Options{}, s).Search(t.Context(), conversations.SearchQuery{Filter: conversations.Filter{Sources: []string{chatgpt.Name}}, Pattern: excerpt.Literal(query, true), Order: conversations.Newest, Limit: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer m.Close()
 	var b strings.Builder
 	fmt.Fprintln(&b, m.Total, m.AtLeast, m.More, m.Aside.Problems)
-	for _, message := range m.Messages {
-		fmt.Fprintf(&b, "%+v %q %s %q\n", message.Position, message.Conversation.Title, message.Role, message.Text)
+	for i := range m.Hits {
+		h := &m.Hits[i]
+		text, err := m.Read(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%+v %q %s %q\n", h.Position(), h.Conversation.Title, h.Role, strings.TrimSpace(string(text)))
 	}
 	return b.String()
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/eventtext"
@@ -299,7 +300,7 @@ func TestOwners(t *testing.T) {
 	}
 	library := conversations.New(conversations.Options{}, s)
 	for _, word := range []string{"needle", "About secret"} {
-		found, err := library.Messages(t.Context(), conversations.MessageQuery{Filter: conversations.Filter{Sources: []string{archive.Name}}, Text: word, Limit: 10})
+		found, err := library.Search(t.Context(), conversations.SearchQuery{Filter: conversations.Filter{Sources: []string{archive.Name}}, Pattern: excerpt.Literal(word, true), Order: conversations.Newest, Limit: 10})
 		if err != nil || found.Total != 0 {
 			t.Errorf("%q: %+v, %v", word, found, err)
 		}

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/cmd/convtools/internal/bench/corpus"
+	"github.com/convtools/convtools/cmd/convtools/internal/claudehome"
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
@@ -23,18 +26,20 @@ const (
 // is recorded, and then searches and lists of fresh processes.
 func (b *bench) history(ctx context.Context) error {
 	dir := filepath.Join(b.dir, "history")
-	h := &sessions{home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project")}
-	if err := os.MkdirAll(h.project, 0o755); err != nil {
-		return fmt.Errorf("making a project: %w", err)
-	}
+	h := claudehome.Home{Dir: filepath.Join(dir, "home"), Project: filepath.Join(dir, "project")}
 	b.progress("writing %d sessions, %s", b.amount.sessions, megabytes(b.amount.history))
-	if err := h.write(b.amount.history, b.amount.sessions); err != nil {
+	needles, err := writeSessions(h, b.amount.history, b.amount.sessions)
+	if err != nil {
+		return fmt.Errorf("writing sessions: %w", err)
+	}
+	size, err := sizeOf(h.Dir)
+	if err != nil {
 		return err
 	}
 	asks := func(args ...string) program {
 		return program{
-			path: b.convtools, noMatch: true, args: append(args, "--workspace", h.project),
-			env: b.home("history", "CLAUDE_CONFIG_DIR="+h.home),
+			path: b.convtools, noMatch: true, args: append(args, "--workspace", h.Project),
+			env: b.home("history", "CLAUDE_CONFIG_DIR="+h.Dir),
 		}
 	}
 	grep := asks("conversation", "grep", "-F", "json", "--ignore-case", "--output=count", needle)
@@ -52,12 +57,12 @@ func (b *bench) history(ctx context.Context) error {
 	for _, c := range counts {
 		lines += c.Count
 	}
-	if lines != h.needles {
-		return fmt.Errorf("%q is on %d lines, and a search counts %d", needle, h.needles, lines)
+	if lines != needles {
+		return fmt.Errorf("%q is on %d lines, and a search counts %d", needle, needles, lines)
 	}
-	speed := float64(h.bytes) / 1e6 / took.Seconds()
+	speed := float64(size) / 1e6 / took.Seconds()
 	b.table.Add(table.Row{
-		Name: "sessions: first search of " + megabytes(h.bytes), Result: fmt.Sprintf("%.0f MB/s", speed), Detail: milliseconds(took),
+		Name: "sessions: first search of " + megabytes(size), Result: fmt.Sprintf("%.0f MB/s", speed), Detail: milliseconds(took),
 		Bound: fmt.Sprintf("at least %d MB/s", firstSearchBound), Missed: speed < firstSearchBound,
 	})
 	list := asks("conversation", "ls", "-F", "json")
@@ -83,4 +88,37 @@ func (b *bench) history(ctx context.Context) error {
 		b.table.Add(within(name, results[i].median(), searchBound, "median; an empty Go program "+milliseconds(results[empty].median())))
 	}
 	return os.RemoveAll(dir)
+}
+
+// needle is a word of a few results of tools.
+const needle = "zanderquoll"
+
+// writeSessions writes so many sessions, of about size bytes together, and returns how many
+// messages have the needle.
+func writeSessions(h claudehome.Home, size int64, sessions int) (needles int, err error) {
+	const record = 1000 // bytes of a message with its record, about
+	messages := int(size / record)
+	next, stop := iter.Pull(corpus.New(messages).All())
+	defer stop()
+	for n := range sessions {
+		err := h.Write(fmt.Sprintf("00000000-0000-4000-8000-%012d", n), time.Date(2026, 3, 1, n, 0, 0, 0, time.UTC), func(yield func(claudehome.Message) bool) {
+			for range messages / sessions {
+				m, ok := next()
+				if !ok {
+					return
+				}
+				if m.Role == "tool" && m.Number == corpus.PerConversation && m.Conversation%20 == 0 {
+					m.Text += "\n" + needle
+					needles++
+				}
+				if !yield(claudehome.Message{Role: m.Role, Text: m.Text}) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return needles, nil
 }

@@ -42,15 +42,13 @@ type group struct {
 func groups() []group {
 	return []group{
 		{"start", "starting, beside an empty Go program", (*bench).start},
-		{"mcp", "the MCP server, beside one with nothing but the SDK and the reference server of npm", (*bench).mcp},
+		{"mcp", "the MCP server, beside one with nothing but the SDK", (*bench).mcp},
 		{"serve", "convgen serve with a tool of git, beside FastMCP and cli-wrap-mcp of PyPI", (*bench).served},
 		{"generator", "convgen over many specs", (*bench).generator},
-		{"knowledge", "learn, beside ripgrep and cat", (*bench).knowledge},
 		{"query", "asking a model, beside Codex and opencode of npm", (*bench).query},
 		{"list", "listing conversations of JP, beside cat of the same files", (*bench).list},
 		{"history", "searching and listing sessions of Claude Code", (*bench).history},
 		{"messages", "searching and recalling messages, beside FTS5 of SQLite", (*bench).messages},
-		{"import", "importing an export of ChatGPT", (*bench).imports},
 	}
 }
 
@@ -113,7 +111,6 @@ type amount struct {
 	calls         int   // of an MCP server, in each run
 	conversations int   // of JP, that are listed
 	bytes         int64 // in these
-	folders       int   // of a topic of knowledge
 	tools         int   // that convgen generates
 	history       int64 // bytes of sessions of Claude Code
 	sessions      int   // that have these bytes
@@ -122,14 +119,14 @@ type amount struct {
 
 func fullAmount() amount {
 	return amount{
-		starts: 300, runs: 7, calls: 1000, conversations: 10_000, bytes: 1_000_000_000, folders: 400,
+		starts: 300, runs: 7, calls: 1000, conversations: 10_000, bytes: 1_000_000_000,
 		tools: 1000, history: 369_000_000, sessions: 272, messages: 1_000_000,
 	}
 }
 
 func shortAmount() amount {
 	return amount{
-		starts: 40, runs: 3, calls: 200, conversations: 1000, bytes: 50_000_000, folders: 40,
+		starts: 40, runs: 3, calls: 200, conversations: 1000, bytes: 50_000_000,
 		tools: 100, history: 50_000_000, sessions: 200, messages: 40_000,
 	}
 }

@@ -6,19 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"time"
-
-	"github.com/convtools/convtools/cmd/convtools/internal/npm"
-	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
 const (
-	minimalServer     = "a minimal go-sdk server"
-	referenceServer   = "server-everything"
-	everythingPackage = "@modelcontextprotocol/server-everything"
-	everythingVersion = "2026.8.31"
+	minimalServer = "a minimal go-sdk server"
 	// refusedBound is how many times as long as the minimal server ours may take for a call
 	// that its tool refuses at once.
 	refusedBound = 1.2
@@ -42,19 +35,7 @@ func (b *bench) mcp(ctx context.Context) error {
 			return err
 		}
 	}
-	peers := map[string]program{minimalServer: {path: b.minimal}}
-	everything, err := b.everything(ctx)
-	if err != nil {
-		b.table.Add(table.Row{Name: "MCP: start, beside " + referenceServer, Result: "skipped", Detail: err.Error()})
-	} else {
-		peers[referenceServer] = everything
-	}
-	for name, peer := range peers {
-		if err := b.firstAnswer(ctx, "MCP: from the start to the answer of tools/list", name, [2]program{ours, peer}, request{"tools/list", `{}`}, 0); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.firstAnswer(ctx, "MCP: from the start to the answer of tools/list", minimalServer, [2]program{ours, {path: b.minimal}}, request{"tools/list", `{}`}, 0)
 }
 
 // mcpCall measures calls of ours and of the minimal server, which answers the same text.
@@ -130,19 +111,4 @@ func (b *bench) firstAnswer(ctx context.Context, name, peer string, programs [2]
 	}
 	b.table.Add(row)
 	return nil
-}
-
-// everything installs the reference server of the protocol from npm.
-func (b *bench) everything(ctx context.Context) (program, error) {
-	node, err := exec.LookPath("node")
-	if err != nil {
-		return program{}, errors.New("node is missing")
-	}
-	dir := filepath.Join(b.dir, "npm")
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
-	defer cancel()
-	if err := npm.Install(ctx, dir, map[string]string{everythingPackage: everythingVersion}); err != nil {
-		return program{}, err
-	}
-	return program{path: node, args: []string{npm.Module(dir, everythingPackage, "dist", "index.js"), "stdio"}}, nil
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -342,4 +344,13 @@ func readAll(ctx context.Context, db *sql.DB, statement string, args ...any) err
 		}
 	}
 	return rows.Err()
+}
+
+// quoted returns a text as a JSON string, with < and > as they are.
+func quoted(text string) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(text) // a string cannot fail
+	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -19,12 +19,12 @@ import (
 // vendor has the vendor's own SDK for an interface judge what an adapter sends, and read what the provider of tests
 // answers: the SDK's types have to allow each request, and the SDK has to find the same in each response
 // as the adapter does.
-func vendor(api provider.API) func(context.Context, *lab) ([]string, error) {
-	return func(ctx context.Context, l *lab) (notes []string, err error) {
+func vendor(api provider.API) func(context.Context, *lab) (string, error) {
+	return func(ctx context.Context, l *lab) (note string, err error) {
 		server := &modeltest.Server{Answer: vendorAnswer}
 		url, err := server.Start()
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		defer func() { err = errors.Join(err, server.Close()) }()
 		responses, err := converse(ctx, provider.New(provider.Options{
@@ -32,22 +32,22 @@ func vendor(api provider.API) func(context.Context, *lab) ([]string, error) {
 			Key: func(context.Context, bool) (string, error) { return modeltest.Key, nil },
 		}), api)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		exchanges := server.Exchanges()
 		if err := l.typecheck(ctx, api, exchanges); err != nil {
-			return nil, err
+			return "", err
 		}
 		for i, e := range exchanges {
 			seen, err := l.askVendor(ctx, api, url, e.Body)
 			if err != nil {
-				return nil, fmt.Errorf("response %d: %w", i+1, err)
+				return "", fmt.Errorf("response %d: %w", i+1, err)
 			}
 			if diff := cmp.Diff(seenOf(responses[i]), seen); diff != "" {
-				return nil, fmt.Errorf("response %d (-adapter +SDK):\n%s", i+1, diff)
+				return "", fmt.Errorf("response %d (-adapter +SDK):\n%s", i+1, diff)
 			}
 		}
-		return []string{fmt.Sprintf("%d requests, %d bytes the longest", len(exchanges), len(exchanges[len(exchanges)-1].Body))}, nil
+		return fmt.Sprintf("%d requests, %d bytes the longest", len(exchanges), len(exchanges[len(exchanges)-1].Body)), nil
 	}
 }
 
@@ -57,7 +57,7 @@ func vendorAnswer(e modeltest.Exchange) modeltest.Answer {
 	if e.API == string(provider.Chat) {
 		thinking = "" // OpenAI's own does not show it, and its SDK does not know it
 	}
-	switch e.Outputs {
+	switch len(e.Outputs) {
 	case 0:
 		return modeltest.Answer{
 			Thinking: thinking, Pieces: []string{"I ask ", "two."},
@@ -176,19 +176,6 @@ func seenOf(r models.Response) vendorSeen {
 // askVendor sends a request with the SDK and returns what it finds in the response.
 func (l *lab) askVendor(ctx context.Context, api provider.API, url string, body json.RawMessage) (vendorSeen, error) {
 	var seen vendorSeen
-	plan, err := json.Marshal(map[string]any{"api": api, "url": url, "key": modeltest.Key, "body": body})
-	if err != nil {
-		return seen, fmt.Errorf("writing the plan: %w", err)
-	}
-	result, err := l.runNode(ctx, filepath.Join(l.dir, "testdata", "typescript", "model.mjs"), string(plan))
-	if err != nil {
-		return seen, err
-	}
-	if result.ExitCode != 0 {
-		return seen, exitError(result)
-	}
-	if err := json.Unmarshal(result.Stdout, &seen); err != nil {
-		return seen, fmt.Errorf("reading what the SDK saw: %w", err)
-	}
-	return seen, nil
+	err := l.runJSON(ctx, "model.mjs", map[string]any{"api": api, "url": url, "key": modeltest.Key, "body": body}, &seen)
+	return seen, err
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // element is an element of an answer.
@@ -145,19 +144,6 @@ func counts(text string, number int) bool {
 		before = n
 	}
 	return false
-}
-
-// body counts the characters that are not markup: those of the texts in elements
-// without others in them.
-func (e *element) body() int {
-	n := 0
-	e.all(func(e *element) bool {
-		if len(e.children) == 0 {
-			n += utf8.RuneCountInString(e.text)
-		}
-		return true
-	})
-	return n
 }
 
 // spaced joins the words of a text by single spaces.

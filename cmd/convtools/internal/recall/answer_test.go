@@ -110,21 +110,6 @@ func TestShowsNothing(t *testing.T) {
 	}
 }
 
-func TestBody(t *testing.T) {
-	t.Parallel()
-	for answer, want := range map[string]int{
-		`<a/>`:                               0,
-		`<a>tide</a>`:                        4,
-		`<a> <b>tide</b> <b>潮</b> </a>`:      5,
-		`<a><b><![CDATA[<i>]]></b></a>`:      3,
-		`<a x="12345"><b y="6">7</b> 8 </a>`: 1,
-	} {
-		if got := parsed(t, answer).body(); got != want {
-			t.Errorf("body of %s = %d, want %d", answer, got, want)
-		}
-	}
-}
-
 func TestParseAnswerRefuses(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"", "text", "<a>", "<a/><b/>", "<a></b>", "<a>&nope;</a>"} {

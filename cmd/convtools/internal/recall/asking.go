@@ -57,21 +57,10 @@ type asked struct {
 	found        bool
 	why          string // it failed
 	made         []made
-	// Of what is read, and of searches, as they were made and again with context.
-	read, grep, grepAround share
 }
 
 // made is a call that was made.
 type made struct{ call, answer string }
-
-// share counts the characters of answers, and those of them that are markup.
-type share struct{ markup, all int }
-
-func (s *share) add(of share) { s.markup, s.all = s.markup+of.markup, s.all+of.all }
-
-// linesAround is how many lines of context a search asks for that is made once more,
-// to see how much of such an answer is markup. It costs a question nothing.
-const linesAround = 2
 
 // askedSet is a set of questions that were asked.
 type askedSet struct {
@@ -114,18 +103,6 @@ func (a *asking) answer(ctx context.Context, q *asked) error {
 			return fmt.Errorf("writing the arguments of %s: %w", tool, err)
 		}
 		q.made = append(q.made, made{call: tool + " " + string(written), answer: answer})
-		switch root.name {
-		case "conversation_read":
-			q.read.add(markupOf(answer, root))
-		case "conversation_grep":
-			q.grep.add(markupOf(answer, root))
-			arguments["context"] = linesAround
-			around, root, err := a.call(ctx, tool, arguments)
-			if err != nil {
-				return err
-			}
-			q.grepAround.add(markupOf(around, root))
-		}
 		seen = append(seen, root)
 		missing = notShown(missing, root)
 		if q.found = len(missing) == 0 && (len(q.Answers) > 0 || root.showsNothing()); q.found {
@@ -153,11 +130,6 @@ func (a *asking) call(ctx context.Context, tool string, arguments map[string]any
 		return "", nil, fmt.Errorf("%s %v: %w", tool, arguments, err)
 	}
 	return answer, root, nil
-}
-
-func markupOf(answer string, root *element) share {
-	all := utf8.RuneCountInString(answer)
-	return share{markup: all - root.body(), all: all}
 }
 
 // notShown returns the sentences that an answer does not show.

@@ -13,15 +13,17 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/claudehome"
 )
 
 // corpus is sessions of Claude Code that nobody here wrote, in a home of its own, and questions
 // with the places of their answers.
 type corpus struct {
-	name          string
-	home, project string
-	texts         []sessionText
-	questions     []publicQuestion
+	name string
+	claudehome.Home
+	texts     []sessionText
+	questions []publicQuestion
 }
 
 // sessionText is a text of a session.
@@ -53,6 +55,11 @@ func locomo(dir, scratch string) ([]*corpus, error) {
 	return all, nil
 }
 
+// homeIn returns a home of Claude Code below a directory, where programs look for it.
+func homeIn(scratch, project string) claudehome.Home {
+	return claudehome.Home{Dir: filepath.Join(scratch, "home", ".claude"), Project: filepath.Join(scratch, project)}
+}
+
 func pairOf(file, scratch string) (*corpus, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -69,22 +76,20 @@ func pairOf(file, scratch string) (*corpus, error) {
 	if err := errors.Join(json.Unmarshal(data, &members), json.Unmarshal(data, &pair)); err != nil {
 		return nil, err
 	}
-	c := &corpus{name: "locomo", home: filepath.Join(scratch, "home"), project: filepath.Join(scratch, "project")}
+	c := &corpus{name: "locomo", Home: homeIn(scratch, "project")}
 	at := map[string]sessionText{}
 	for n := 1; members[fmt.Sprintf("session_%d", n)] != nil; n++ {
 		var turns []struct {
-			ID, Speaker, Text, Caption string
+			ID      string `json:"dia_id"`
+			Speaker string
+			Text    string
+			Caption string `json:"blip_caption"`
 		}
-		var raw []map[string]any
-		if err := json.Unmarshal(members[fmt.Sprintf("session_%d", n)], &raw); err != nil {
+		if err := json.Unmarshal(members[fmt.Sprintf("session_%d", n)], &turns); err != nil {
 			return nil, err
 		}
-		for _, r := range raw {
-			text := func(key string) string { s, _ := r[key].(string); return s }
-			turns = append(turns, struct{ ID, Speaker, Text, Caption string }{text("dia_id"), text("speaker"), text("text"), text("blip_caption")})
-		}
 		session := fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
-		var messages []message
+		var messages []claudehome.Message
 		for _, t := range turns {
 			said := t.Speaker + ": " + t.Text
 			if t.Caption != "" {
@@ -92,9 +97,13 @@ func pairOf(file, scratch string) (*corpus, error) {
 			}
 			at[t.ID] = sessionText{session, said}
 			c.texts = append(c.texts, at[t.ID])
-			messages = append(messages, message{isUser: t.Speaker == pair.User, text: said})
+			role := "assistant"
+			if t.Speaker == pair.User {
+				role = "user"
+			}
+			messages = append(messages, claudehome.Message{Role: role, Text: said})
 		}
-		if err := c.write(session, time.Date(2023, 1, 7*n, 12, 0, 0, 0, time.UTC), messages); err != nil {
+		if err := c.Write(session, time.Date(2023, 1, 7*n, 12, 0, 0, 0, time.UTC), slices.Values(messages)); err != nil {
 			return nil, err
 		}
 	}
@@ -113,64 +122,20 @@ func pairOf(file, scratch string) (*corpus, error) {
 	return c, nil
 }
 
-type message struct {
-	isUser bool
-	text   string
-}
-
-// folder is where Claude Code keeps the sessions of the project.
-func (c *corpus) folder() string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, c.project)
-	return filepath.Join(c.home, ".claude", "projects", name)
-}
-
-// write writes a session as Claude Code does.
-func (c *corpus) write(session string, at time.Time, messages []message) error {
-	if err := errors.Join(os.MkdirAll(c.folder(), 0o700), os.MkdirAll(c.project, 0o700)); err != nil {
-		return err
-	}
-	var lines strings.Builder
-	parent := ""
-	for i, m := range messages {
-		role := "assistant"
-		var content any = []map[string]string{{"type": "text", "text": m.text}}
-		if m.isUser {
-			role, content = "user", m.text
-		}
-		id := fmt.Sprintf("%s-%d", session, i)
-		line, err := json.Marshal(map[string]any{
-			"parentUuid": parent, "uuid": id, "sessionId": session, "cwd": c.project, "version": "2.1.0", "type": role,
-			"timestamp": at.Add(time.Duration(i) * time.Minute).Format(time.RFC3339), "isSidechain": false, "userType": "external",
-			"message": map[string]any{"role": role, "content": content},
-		})
-		if err != nil {
-			return err
-		}
-		parent = id
-		lines.Write(append(line, '\n'))
-	}
-	return os.WriteFile(filepath.Join(c.folder(), session+".jsonl"), []byte(lines.String()), 0o600)
-}
-
 // leastWords is how many words the subject of a commit has that is asked about.
 const leastWords = 3
 
 // codingSessions makes the coding sessions in a directory into a corpus in another one.
 func codingSessions(ctx context.Context, dir, scratch string) (*corpus, error) {
-	c := &corpus{name: "sessions", home: filepath.Join(scratch, "home"), project: filepath.Join(scratch, "cli")}
-	if err := errors.Join(os.MkdirAll(scratch, 0o700), os.MkdirAll(c.project, 0o700)); err != nil {
+	c := &corpus{name: "sessions", Home: homeIn(scratch, "cli")}
+	if err := errors.Join(os.MkdirAll(scratch, 0o700), os.MkdirAll(c.Project, 0o700)); err != nil {
 		return nil, err
 	}
 	if out, err := exec.CommandContext(ctx, "tar", "-xf", filepath.Join(dir, "home.tar.xz"), "-C", scratch).CombinedOutput(); err != nil { //nolint:forbidigo,gosec // a directory that the caller names
 		return nil, fmt.Errorf("unpacking the sessions: %w: %s", err, out)
 	}
 	const recorded = "/home/dev/cli"
-	from := filepath.Join(c.home, ".claude", "projects", "-home-dev-cli")
+	from := filepath.Join(c.Dir, "projects", "-home-dev-cli")
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -182,10 +147,10 @@ func codingSessions(ctx context.Context, dir, scratch string) (*corpus, error) {
 		if err := c.read(strings.TrimSuffix(filepath.Base(path), ".jsonl"), string(data)); err != nil {
 			return err
 		}
-		return os.WriteFile(path, []byte(strings.ReplaceAll(string(data), recorded, c.project)), 0o600)
+		return os.WriteFile(path, []byte(strings.ReplaceAll(string(data), recorded, c.Project)), 0o600)
 	})
 	if err == nil {
-		err = os.Rename(from, c.folder())
+		err = os.Rename(from, c.Folder())
 	}
 	if err != nil {
 		return nil, err

@@ -112,7 +112,7 @@ func measurePublic(ctx context.Context, convtools, locomoDir, sessionsDir, scrat
 
 // ask asks conversation_recall.
 func (c *corpus) ask(ctx context.Context, convtools string, s *score) (err error) {
-	tools, err := open(ctx, convtools, c.project, c.home)
+	tools, err := open(ctx, convtools, c.Project, filepath.Dir(c.Dir))
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,11 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-// What twelve questions may cost, and how much of an answer of conversation_grep
-// with context may be markup.
+// What twelve questions may cost.
 const (
 	dozen      = 12
 	maxCalls   = 24
 	maxChars   = 50_000
-	maxMarkup  = 20 // percent
 	questionAt = 72 // characters of a question that are printed
 )
 
@@ -80,15 +78,11 @@ func (r *report) write(w io.Writer) error {
 // total adds the rows of all questions of a set.
 func (s *askedSet) total(t *table.Table) {
 	var calls, chars, answered int
-	var read, grep, around share
 	for _, q := range s.asked {
 		calls, chars = calls+q.calls, chars+q.chars
 		if q.found {
 			answered++
 		}
-		read.add(q.read)
-		grep.add(q.grep)
-		around.add(q.grepAround)
 	}
 	n := len(s.asked)
 	t.Add(table.Row{Name: s.Name + ": questions answered", Result: fmt.Sprintf("%d of %d", answered, n), Bound: "all", Missed: answered < n})
@@ -101,22 +95,6 @@ func (s *askedSet) total(t *table.Table) {
 			Name: fmt.Sprintf("%s: %s for 12 questions", s.Name, of.name), Result: fmt.Sprintf("%.0f", perDozen),
 			Bound: fmt.Sprintf("at most %d", of.limit), Missed: perDozen > float64(of.limit), Detail: fmt.Sprintf("%d for %d", of.count, n),
 		})
-	}
-	t.Add(read.row(s.Name + ": markup of conversation_read"))
-	t.Add(grep.row(s.Name + ": markup of conversation_grep"))
-	r := around.row(fmt.Sprintf("%s: the same with %d lines of context", s.Name, linesAround))
-	if s.Data != "" { // events of the bundled sample are shorter than their attributes
-		r.Bound, r.Missed = fmt.Sprintf("at most %d %%", maxMarkup), around.percent() > maxMarkup
-	}
-	t.Add(r)
-}
-
-func (s share) percent() float64 { return 100 * float64(s.markup) / float64(max(s.all, 1)) }
-
-func (s share) row(name string) table.Row {
-	return table.Row{
-		Name: name, Result: fmt.Sprintf("%.1f %%", s.percent()),
-		Detail: fmt.Sprintf("%d of %d characters", s.markup, s.all),
 	}
 }
 

@@ -53,6 +53,9 @@ const seen = {
   tools: await pages((p) => client.listTools(p), 'tools'),
   calls: [],
   templates: (await pages((p) => client.listResourceTemplates(p), 'resourceTemplates')).map((t) => t.uriTemplate),
+  resources: (await pages((p) => client.listResources(p), 'resources')).map((r) => r.uri),
+  completions: [],
+  texts: [],
   prompts: [],
 }
 for (const call of plan.calls) {
@@ -64,27 +67,18 @@ for (const call of plan.calls) {
     structured: result.structuredContent !== undefined,
   })
 }
-doing = `completing ${plan.completion.name}`
-const completed = await client.complete({
-  ref: { type: 'ref/resource', uri: plan.template },
-  argument: plan.completion,
-})
-seen.completion = completed.completion.values
-doing = `reading ${plan.resource}`
-const read = await client.readResource({ uri: plan.resource })
-seen.resource = text(read.contents)
-doing = 'listing resources'
-seen.subjects = { listed: (await pages((p) => client.listResources(p), 'resources')).map((r) => r.uri), texts: [] }
-doing = `completing ${plan.subjects.completion.name}`
-const subject = await client.complete({
-  ref: { type: 'ref/resource', uri: plan.subjects.template },
-  argument: plan.subjects.completion,
-  context: { arguments: { topic: plan.subjects.topic } },
-})
-seen.subjects.completion = subject.completion.values
-for (const uri of plan.subjects.read) {
+for (const { template, name, value, others } of plan.completions) {
+  doing = `completing ${name}`
+  const completed = await client.complete({
+    ref: { type: 'ref/resource', uri: template },
+    argument: { name, value },
+    ...(others && { context: { arguments: others } }),
+  })
+  seen.completions.push(completed.completion.values)
+}
+for (const uri of plan.reads) {
   doing = `reading ${uri}`
-  seen.subjects.texts.push(text((await client.readResource({ uri })).contents))
+  seen.texts.push(text((await client.readResource({ uri })).contents))
 }
 doing = 'listing prompts'
 for (const prompt of await pages((p) => client.listPrompts(p), 'prompts')) {

@@ -1,0 +1,78 @@
+// Package claudehome writes sessions as Claude Code records them, for the programs that
+// measure convtools. It must never write outside of the home that it is given.
+package claudehome
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Home is a directory with the sessions of one project, which is a directory too.
+type Home struct {
+	Dir     string // as CLAUDE_CONFIG_DIR names it
+	Project string
+}
+
+// Message is a message of a session.
+type Message struct {
+	Role string // user, assistant or tool
+	Text string
+}
+
+// Folder returns the directory of the project's sessions. Its name is made from the
+// project's path.
+func (h Home) Folder() string {
+	name := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, h.Project)
+	return filepath.Join(h.Dir, "projects", name)
+}
+
+// Write writes a session, a message a minute. It needs memory for one message only.
+func (h Home) Write(session string, at time.Time, messages iter.Seq[Message]) (err error) {
+	if err := errors.Join(os.MkdirAll(h.Folder(), 0o700), os.MkdirAll(h.Project, 0o700)); err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(h.Folder(), session+".jsonl"))
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(f)
+	defer func() { err = errors.Join(err, w.Flush(), f.Close()) }()
+	lines := json.NewEncoder(w)
+	lines.SetEscapeHTML(false)
+	var parent any
+	record := func(kind string, content any) {
+		at = at.Add(time.Minute)
+		id := fmt.Sprintf("%s-%d", session, at.Unix())
+		err = errors.Join(err, lines.Encode(map[string]any{
+			"parentUuid": parent, "uuid": id, "sessionId": session, "cwd": h.Project, "version": "2.1.0", "type": kind,
+			"timestamp": at.Format(time.RFC3339), "isSidechain": false, "userType": "external",
+			"message": map[string]any{"role": kind, "content": content},
+		}))
+		parent = id
+	}
+	for m := range messages {
+		switch m.Role {
+		case "user":
+			record("user", m.Text)
+		case "tool":
+			id := fmt.Sprintf("toolu_%d", at.Unix())
+			record("assistant", []any{map[string]any{"type": "tool_use", "id": id, "name": "Read", "input": map[string]string{"file_path": "/src/file.go"}}})
+			record("user", []any{map[string]any{"type": "tool_result", "tool_use_id": id, "content": m.Text}})
+		default:
+			record("assistant", []any{map[string]any{"type": "text", "text": m.Text}})
+		}
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+package conversations_test
+
+import (
+	"bytes"
+	"context"
+	"time"
+	"unicode/utf8"
+
+	basetext "github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// messageQuery is a search for the newest messages with a text.
+type messageQuery struct {
+	conversations.Filter
+	Text           string
+	Roles          transcript.Roles
+	Since, Until   *time.Time
+	Own            func(tool string) bool
+	After          *conversations.Position
+	Limit, MaxText int
+	Counting       func() bool
+}
+
+// messageMatches is the answer to one.
+type messageMatches struct {
+	conversations.Results
+	Messages []aMessage
+}
+
+type aMessage struct {
+	Conversation *transcript.Conversation
+	Position     conversations.Position
+	Kind         transcript.Kind
+	Role         string
+	Text         string // without white space around it
+	Chars        int
+}
+
+// newest searches a library.
+func newest(ctx context.Context, l *conversations.Library, q messageQuery) (m messageMatches, err error) {
+	found, err := l.Search(ctx, conversations.SearchQuery{
+		Filter: q.Filter, Pattern: excerpt.Literal(q.Text, true), Roles: q.Roles, Since: q.Since, Until: q.Until, Own: q.Own,
+		Order: conversations.Newest, After: q.After, Limit: q.Limit, Counting: q.Counting,
+	})
+	if m.Results = *found; err != nil {
+		return m, err
+	}
+	defer found.Close()
+	for i := range found.Hits {
+		h := &found.Hits[i]
+		content, err := found.Read(h)
+		if err != nil {
+			return m, err
+		}
+		said := bytes.TrimFunc(content, basetext.IsSpace)
+		one := aMessage{&h.Conversation.Conversation, h.Position(), h.Kind, h.Role, string(said), utf8.RuneCount(said)}
+		if q.MaxText > 0 && one.Chars > q.MaxText {
+			said, _, _ = basetext.Ends(said, q.MaxText, 0)
+			one.Text = string(said)
+		}
+		m.Messages = append(m.Messages, one)
+	}
+	return m, nil
+}
