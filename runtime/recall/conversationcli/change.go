@@ -45,7 +45,6 @@ type change struct {
 type outcome struct {
 	id        transcript.ID // where it is not that of the conversation: of a new one
 	isNothing bool          // nothing was to be done
-	edited    jp.Edited     // where its metadata was changed
 }
 
 // make makes a change to conversations, once the person who has to be asked has agreed.
@@ -67,7 +66,6 @@ func (c *commands) make(ctx context.Context, ch *change, list []conversations.Li
 			return err
 		}
 	}
-	var edits []jp.Edited
 	var failed error
 	for i := range list {
 		var result outcome
@@ -76,7 +74,6 @@ func (c *commands) make(ctx context.Context, ch *change, list []conversations.Li
 		}
 		switch {
 		case err == nil:
-			edits = append(edits, result.edited)
 			c.report(ch, &list[i], result)
 		case len(list) == 1 || ctx.Err() != nil:
 			return err
@@ -85,8 +82,7 @@ func (c *commands) make(ctx context.Context, ch *change, list []conversations.Li
 			cli.Report(c.host.Stderr, explained(err))
 		}
 	}
-	err = w.Keep(ctx, edits...)
-	return cmp.Or(err, failed)
+	return failed
 }
 
 // report writes what was done to a conversation.
