@@ -14,7 +14,7 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 	short = ir.Flat(short)
 	c.toolName(t, short)
 	tool := ir.Tool{
-		Name: t.Name.Value, Family: family, Short: short, GoName: goName(short), Source: t.File.Name,
+		Name: t.Name.Value, Family: family, Short: short, GoName: ir.GoName(short), Source: t.File.Name,
 		Summary: c.summary(t.Summary, toolSummary),
 		Description: c.prose(t.Description, "description", longestDescription,
 			"say what the tool does, when to use it, and what it returns"),
@@ -91,7 +91,7 @@ func (c *checker) result(t *ir.Tool, s *spec.Result) ir.Result {
 	names := map[string]string{}
 	for i, code := range s.Codes.Value {
 		at := s.Codes.At.Elem(i)
-		name := goName(code)
+		name := ir.GoName(code)
 		switch before, taken := names[name]; {
 		case !isSnake(code, longestOther):
 			c.reportf(at, "CT036", nameHint(code, longestOther), "%q is not a code", code)
