@@ -27,7 +27,7 @@ func (r *Runner) Call(ctx context.Context, t *Tool, asked contract.Call) (string
 			asked = asked.Renamed(t.Name, former.Until)
 		}
 	}
-	given, err := coerce.Arguments(&asked, &t.Tool, t.problems)
+	given, err := coerce.Arguments(&asked, &t.Tool, t.Problems)
 	if err != nil {
 		return "", err
 	}
