@@ -82,7 +82,11 @@ func (c *checker) judgeExamples(t *ir.Tool, s *spec.Tool) {
 		if !arguments.Set {
 			continue
 		}
-		for _, p := range refusals(judge, t.Examples[i].Arguments) {
+		problems, misspelt := refusals(judge, t.Examples[i].Arguments), map[string]bool{}
+		for _, p := range problems {
+			misspelt[p.Nearest] = misspelt[p.Nearest] || p.Code == contract.CodeUnknown
+		}
+		for _, p := range problems {
 			at := inside(arguments.At, p.Path)
 			span, name := at.Span(), firstName(p.Path)
 			if p.Code == contract.CodeUnknown {
@@ -91,6 +95,7 @@ func (c *checker) judgeExamples(t *ir.Tool, s *spec.Tool) {
 			absent := p.Path == name && (p.Code == contract.CodeUnknown || p.Code == contract.CodeMissing)
 			_, given := arguments.Value[name]
 			switch {
+			case absent && p.Code == contract.CodeMissing && misspelt[name]:
 			case absent && p.Code == contract.CodeUnknown && s.At.Key("parameters").Doubtful():
 			case p.Relation, absent, given && !c.unsound[name]:
 				c.reportAt(at, span, "CT024", "this example is not accepted: "+p.Message, "")
