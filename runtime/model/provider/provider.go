@@ -113,10 +113,9 @@ type decoder interface {
 
 // reply is a response as its decoder leaves it.
 type reply struct {
-	items     []model.Item // Raw is the provider's own form alone
-	usage     model.Usage
-	truncated bool
-	paused    bool // the provider wants the request again, with these items
+	items  []model.Item // Raw is the provider's own form alone
+	usage  model.Usage
+	paused bool // the provider wants the request again, with these items
 }
 
 // Sample implements [model.Model].
@@ -143,7 +142,6 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 			return model.Response{Usage: whole.Usage}, err
 		}
 		whole.Items = append(whole.Items, reply.items...)
-		whole.Truncated = reply.truncated
 		if !reply.paused {
 			break
 		}
@@ -200,10 +198,7 @@ func pause(attempt int, wanted time.Duration) time.Duration {
 func (m *Model) from() string { return string(m.options.API) + " " + m.options.Model }
 
 func add(a, b model.Usage) model.Usage {
-	return model.Usage{
-		InputTokens: a.InputTokens + b.InputTokens, CachedTokens: a.CachedTokens + b.CachedTokens,
-		OutputTokens: a.OutputTokens + b.OutputTokens, ReasoningTokens: a.ReasoningTokens + b.ReasoningTokens,
-	}
+	return model.Usage{InputTokens: a.InputTokens + b.InputTokens, OutputTokens: a.OutputTokens + b.OutputTokens}
 }
 
 // wait returns after a duration, or with the error of a context that has ended.
