@@ -259,7 +259,7 @@ func (m Model) Open() (model.Model, error) {
 		source, err := m.script()
 		if err == nil {
 			var opened *script.Model
-			if opened, err = script.Parse(m.Name, string(source), nil); err == nil {
+			if opened, err = script.Parse(m.Name, string(source)); err == nil {
 				return opened, nil
 			}
 		}
