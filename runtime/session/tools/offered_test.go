@@ -13,10 +13,12 @@ import (
 	"github.com/google/uuid"
 
 	generated "github.com/convtools/convtools/generated/conv"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
+	"github.com/convtools/convtools/runtime/sessionconfig"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -68,10 +70,10 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := func(name string) Server {
-		return Server{Name: name, Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"CONV_TEST_SERVER": name}}
+	server := func(name string) sessionconfig.Server {
+		return sessionconfig.Server{Name: name, Server: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"CONV_TEST_SERVER": name}}}
 	}
-	servers := NewServers([]Server{server("files"), server("web"), {Name: "gone", Command: "no-such-program-of-conv"}}, ServerOptions{})
+	servers := NewServers([]sessionconfig.Server{server("files"), server("web"), {Name: "gone", Server: config.Server{Command: "no-such-program-of-conv"}}}, ServerOptions{})
 	t.Cleanup(servers.Close)
 	registry, err := toolset.NewRegistry(toolset.Family{
 		Name: "own",

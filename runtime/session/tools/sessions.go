@@ -94,11 +94,7 @@ func Open(o Options) (*Sessions, error) {
 	for _, wrong := range configured.Wrong {
 		o.Warn(wrong.Error())
 	}
-	var servers []Server
-	for _, c := range configured.Servers {
-		servers = append(servers, Server{Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL})
-	}
-	s.servers = NewServers(servers, ServerOptions{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.Where.Root, s.Where.Dir)})
+	s.servers = NewServers(configured.Servers, ServerOptions{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.Where.Root, s.Where.Dir)})
 	return s, nil
 }
 
