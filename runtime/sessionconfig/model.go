@@ -362,22 +362,20 @@ func (k *keyCommand) key(ctx context.Context, fresh bool) (string, error) {
 	result, err := k.runner.Run(ctx, k.command)
 	if failure := (*process.Error)(nil); errors.As(err, &failure) {
 		// What it has printed, on standard error too, may hold the key, and so may its arguments.
-		return "", &keyError{problem: failure.Detail}
+		return "", noKey(failure.Detail)
 	}
 	if result.ExitCode != 0 {
-		return "", &keyError{problem: fmt.Sprintf("it ended with exit code %d", result.ExitCode)}
+		return "", noKey(fmt.Sprintf("it ended with exit code %d", result.ExitCode))
 	}
 	key, err := keyOf(result.Stdout)
 	if err != nil {
-		return "", &keyError{problem: "what it prints " + err.Error()}
+		return "", noKey("what it prints " + err.Error())
 	}
 	k.last = key
 	return key, nil
 }
 
-// keyError is the error for a command that gives no key.
-type keyError struct{ problem string }
-
-func (e *keyError) Error() string {
-	return "key_command gives no key: " + e.problem + "; run it yourself to see why"
+// noKey is the error for a command that gives no key.
+func noKey(problem string) error {
+	return errors.New("key_command gives no key: " + problem + "; run it yourself to see why")
 }

@@ -20,7 +20,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,7 +71,7 @@ type Limits struct {
 	// more are left out; 262,144.
 	OutputChars int
 	// Grace is how long a model or a tool may take to return once its context has ended; 10 s. One that takes longer
-	// ends the session with a [*StuckError].
+	// ends the session.
 	Grace time.Duration
 }
 
@@ -86,22 +85,6 @@ type Tools interface {
 	Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request
 	// Run runs the tool of an ordinary call. Once the context has ended it returns soon, with nothing left running.
 	Run(ctx context.Context, c *session.Conversation, call session.Item) (content string, success bool)
-}
-
-// StuckError is the error for a model or a tool that did not return in time after it was asked to stop. Nothing else is
-// begun in the session then; whoever resumes it finds the task ended as it was asked to.
-type StuckError struct {
-	Task  session.TaskID
-	Tool  string // empty for the model
-	Grace time.Duration
-}
-
-func (e *StuckError) Error() string {
-	what := "the model"
-	if e.Tool != "" {
-		what = "the tool " + e.Tool
-	}
-	return fmt.Sprintf("%s did not stop within %v", what, e.Grace)
 }
 
 // ErrClosed is the error of an Engine that has been closed.
@@ -205,8 +188,8 @@ func (e *Engine) Torn() *log.Torn { return e.log.Torn() }
 // Done returns a channel that is closed when the engine has ended, because it was closed or by an error.
 func (e *Engine) Done() <-chan struct{} { return e.done }
 
-// Err returns why the engine has ended, and nil while it has not: [ErrClosed], a [*StuckError], or why the log could not
-// be written.
+// Err returns why the engine has ended, and nil while it has not: [ErrClosed], that something did not stop, or
+// why the log could not be written.
 func (e *Engine) Err() error {
 	select {
 	case <-e.done:
@@ -281,7 +264,7 @@ func (e *Engine) Await(ctx context.Context, wanted func(session.State) bool) err
 }
 
 // Close ends the engine. What runs is stopped, and is not recorded as interrupted: [Resume] goes on with it, or behind it
-// where it came to its end all the same. Close returns when nothing runs any more and the log is closed. An error is a [*StuckError] or that of the log.
+// where it came to its end all the same. Close returns when nothing runs any more and the log is closed. An error is that of the log, or that something did not stop.
 func (e *Engine) Close() error {
 	e.close.Do(func() { close(e.closing) })
 	<-e.done

@@ -29,7 +29,11 @@ func (w *work) stop(grace time.Duration) {
 func (w *work) stopping() bool { return w.grace != nil }
 
 func (w *work) stuck(grace time.Duration) error {
-	return &StuckError{Task: w.task, Tool: w.tool, Grace: grace}
+	what := "the model"
+	if w.tool != "" {
+		what = "the tool " + w.tool
+	}
+	return fmt.Errorf("%s did not stop within %v", what, grace) // whoever resumes the session finds the task ended
 }
 
 // begin begins work on a goroutine of its own.

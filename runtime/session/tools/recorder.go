@@ -88,18 +88,8 @@ func (r *recorder) find(c *session.Conversation, isNew bool) *recorded {
 	return at
 }
 
-// RemovedError is the error for a conversation that was removed from where it is recorded while it went on.
-type RemovedError struct {
-	ID      transcript.ID
-	Session string
-}
-
-func (e *RemovedError) Error() string {
-	return fmt.Sprintf("conversation %s was removed while it went on, so what was said is not recorded there: convtools session show %s prints it", e.ID, e.Session)
-}
-
-// finish records what is in the histories and was not recorded. It is called before the session is closed. The error is a
-// [*RemovedError]; what else could not be recorded has been said.
+// finish records what is in the histories and was not recorded. It is called before the session is closed. The error is
+// that a conversation was removed; what else could not be recorded has been said.
 func (r *recorder) finish(s session.State) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +97,7 @@ func (r *recorder) finish(s session.State) error {
 	for c := range s.Conversations() {
 		var missing *store.NotFoundError
 		if errors.As(r.record(c, s), &missing) {
-			removed = &RemovedError{ID: r.known[c.ID].as, Session: r.session}
+			removed = fmt.Errorf("conversation %s was removed while it went on, so what was said is not recorded there: convtools session show %s prints it", r.known[c.ID].as, r.session)
 		}
 	}
 	return removed

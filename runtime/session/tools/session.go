@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/session"
@@ -88,8 +89,8 @@ func (o *Session) forget() {
 	o.host.open = slices.DeleteFunc(o.host.open, func(other *Session) bool { return other == o })
 }
 
-// Close records what is not recorded yet, and closes the session as [engine.Engine.Close] does. The error may also be a
-// [*RemovedError].
+// Close records what is not recorded yet, and closes the session as [engine.Engine.Close] does. An error may be why
+// something is not recorded.
 func (o *Session) Close() error {
 	var removed error
 	if o.recorder != nil && o.Err() == nil { // otherwise another process may have it open
@@ -153,12 +154,5 @@ func (s *Sessions) Recorded(ctx context.Context, id string) (RecordedConversatio
 	} else if last > 0 {
 		return RecordedConversation{}, false, &CopyError{ID: string(parsed)}
 	}
-	return RecordedConversation{}, false, &NotOursError{ID: string(parsed)}
-}
-
-// NotOursError is the error for a recorded conversation that is of no session.
-type NotOursError struct{ ID string }
-
-func (e *NotOursError) Error() string {
-	return "conversation " + e.ID + " was not held with convtools query or chat, so they cannot go on with it"
+	return RecordedConversation{}, false, fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", parsed)
 }
