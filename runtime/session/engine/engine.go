@@ -53,26 +53,15 @@ type Options struct {
 
 // Limits bounds what models and tools return. Zero fields have the defaults given here.
 type Limits struct {
-	// ResponseBytes is the size of a response, its pieces and its items alike; 8 MiB. A longer one fails the task with
-	// the code [model.CodeTooLarge].
-	ResponseBytes int
-	// ResponseTime is how long a response may take to its end; 1 h. One that takes longer fails the task with the code
-	// [model.CodeStalled].
-	ResponseTime time.Duration
-	// Calls is how many calls of a response are carried out; 128. The others are refused with [session.CodeDepth].
-	Calls int
-	// RequestBytes is the size of what the calls of a response ask for, with the files that they name; 64 MiB. A call
-	// that goes beyond it is refused with [session.CodeInvalidArguments].
-	RequestBytes int
-	// HistoryBytes is the size of a conversation that a model is asked in; 64 MiB. A longer one fails the task with the
-	// code [model.CodeTooLarge]: no provider takes as much, and each request would have all of it.
+	ResponseBytes int           // of a response, its pieces and its items alike; 8 MiB. A longer one fails the task.
+	ResponseTime  time.Duration // that a response may take to its end; 1 h. One that takes longer fails the task.
+	Calls         int           // of a response that are carried out; 128. The others are refused.
+	RequestBytes  int           // that the calls of a response send, with the files that they name; 64 MiB. More is refused.
+	// HistoryBytes is the size of a conversation that a model is asked in; 64 MiB. A longer one fails the task: no provider
+	// takes as much, and each request would have all of it.
 	HistoryBytes int
-	// OutputChars is how many characters of a tool's output are kept, the first and the last ones, with a note where
-	// more are left out; 262,144.
-	OutputChars int
-	// Grace is how long a model or a tool may take to return once its context has ended; 10 s. One that takes longer
-	// ends the session.
-	Grace time.Duration
+	OutputChars  int           // of a tool's output that are kept, the first and the last ones; 262,144
+	Grace        time.Duration // in which a model or a tool returns once its context has ended; 10 s. More ends the session.
 }
 
 // Tools is what conversations may call besides their models. Its methods are called one at a time.
@@ -97,7 +86,6 @@ type Engine struct {
 
 	now      atomic.Pointer[moment]
 	requests chan request
-	pieces   chan session.Delta // of the response that is being read
 	close    sync.Once
 	closing  chan struct{}
 	done     chan struct{} // closed when nothing runs any more
@@ -172,7 +160,7 @@ func newEngine(o Options, written *log.Log, state session.State) *Engine {
 	}
 	e := &Engine{
 		options: o, log: written,
-		requests: make(chan request), pieces: make(chan session.Delta), closing: make(chan struct{}), done: make(chan struct{}),
+		requests: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
 		turns: map[session.SubmissionID]*Turn{},
 	}
 	e.now.Store(&moment{state: state, over: make(chan struct{})})

@@ -107,7 +107,7 @@ func (p *pieces) pass(ctx context.Context) {
 		return
 	}
 	select {
-	case p.engine.pieces <- session.Delta{Task: p.task, Text: valid(p.waiting)}:
+	case p.engine.requests <- request{input: session.Delta{Task: p.task, Text: valid(p.waiting)}, reply: make(chan error, 1)}:
 	case <-ctx.Done():
 	}
 	p.waiting = ""
