@@ -267,7 +267,7 @@ func (m Model) Open() (model.Model, error) {
 	}
 	o := provider.Options{
 		Name: m.Name, API: provider.API(t.API), BaseURL: "https://api.openai.com/v1", Model: t.Model,
-		MaxOutputTokens: t.MaxOutputTokens, Request: t.Request, Silence: t.Timeout,
+		MaxOutputTokens: t.MaxOutputTokens, Request: t.Request, WebSearch: t.WebSearch, Silence: t.Timeout,
 	}
 	if o.API == provider.Messages {
 		o.BaseURL = "https://api.anthropic.com/v1"

@@ -165,7 +165,7 @@ func exchange(t *testing.T, api provider.API, file string, h history, requests b
 	}))
 	defer server.Close()
 	options := provider.Options{
-		Name: "test", API: api, BaseURL: server.URL + "/v1", Model: "some-model",
+		Name: "test", WebSearch: true, API: api, BaseURL: server.URL + "/v1", Model: "some-model",
 		Key: func(context.Context, bool) (string, error) { return "KEY", nil },
 	}
 	if h.options != nil {

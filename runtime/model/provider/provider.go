@@ -37,6 +37,7 @@ type Options struct {
 	Key func(ctx context.Context, fresh bool) (string, error)
 
 	MaxOutputTokens int64          // of a response; 0 is the provider's own limit
+	WebSearch       bool           // the provider's own search may be used
 	Request         map[string]any // what a request has besides what the interface needs
 	Silence         time.Duration  // how long the provider may send nothing; 0 is 5 minutes
 }
@@ -124,7 +125,7 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 		delta = func(string) {}
 	}
 	tools := r.Tools
-	if r.WebSearch {
+	if r.WebSearch = r.WebSearch && m.options.WebSearch; r.WebSearch {
 		tools = append(tools[:len(tools):len(tools)], model.Tool{Name: webSearch})
 	}
 	names, err := model.NamesOf(tools)

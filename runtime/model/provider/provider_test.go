@@ -45,7 +45,7 @@ func newLab(t *testing.T, answer func(modeltest.Exchange) modeltest.Answer) *lab
 
 func (l *lab) options(api provider.API) provider.Options {
 	return provider.Options{
-		Name: "test", API: api, BaseURL: l.url, Model: "some-model", Silence: 5 * time.Minute,
+		Name: "test", WebSearch: true, API: api, BaseURL: l.url, Model: "some-model", Silence: 5 * time.Minute,
 		Key: func(context.Context, bool) (string, error) { return modeltest.Key, nil },
 	}
 }

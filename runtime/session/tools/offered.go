@@ -109,7 +109,7 @@ func (s *Sessions) mayUse(ctx context.Context, c *session.Conversation, name str
 }
 
 // Run runs the tool of an ordinary call.
-func (s *Sessions) Run(ctx context.Context, c *session.Conversation, call session.Item) (content string, success bool) {
+func (s *Session) Run(ctx context.Context, c *session.Conversation, call session.Item) (content string, success bool) {
 	if tool, ok := s.ofServer(ctx, c, call.Name); ok {
 		return s.servers.Call(ctx, tool, []byte(call.Arguments))
 	}

@@ -109,7 +109,7 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 		},
 	}, engine.Options{
 		Model: func(context.Context, *session.Conversation) (model.Model, error) { return s, nil },
-		Tools: tools, NewID: uuid.NewString,
+		Tools: &Session{Sessions: tools, id: root}, NewID: uuid.NewString,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestTools(t *testing.T) {
 		t.Errorf("offered (-want +got):\n%s", diff)
 	}
 	for i, want := range []string{
-		`own {"a":1}  in /w/d`,
+		`own {"a":1} convtools-aa000000-0000-4000-8000-000000000000 in /w/d`,
 		`files read{"b":2}`,
 		`"code":"unavailable","reason":"this conversation has no tool \"mcp__files__nothing\""`,
 		"own_panic failed: it is a fault of this program",

@@ -36,6 +36,7 @@ type recorder struct {
 	warn      func(string)               // gets what could not be recorded, once
 
 	mu     sync.Mutex
+	state  session.State        // that was observed last
 	known  map[string]*recorded // by the id of the conversation
 	warned bool
 }
@@ -64,6 +65,7 @@ func (r *recorder) observe(e session.Event, s session.State) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.state = s
 	r.find(c, e.Kind == session.ConversationOpened)
 	switch e.Kind {
 	case session.TaskComplete, session.TaskFailed, session.TurnAborted, session.CallsClosed:
@@ -105,10 +107,10 @@ func (r *recorder) finish(s session.State) error {
 
 // recordedAs returns the id under which a conversation is recorded, or else the one of which it was begun that is; empty
 // where none is.
-func (r *recorder) recordedAs(id string, s session.State) transcript.ID {
+func (r *recorder) recordedAs(id string) transcript.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for c := s.Conversation(id); c != nil; c = s.Conversation(c.Parent) {
+	for c := r.state.Conversation(id); c != nil; c = r.state.Conversation(c.Parent) {
 		if at := r.known[c.ID]; at != nil && at.as != "" {
 			return at.as
 		}

@@ -23,7 +23,7 @@ func TestRemovedWhileItGoesOn(t *testing.T) {
 			for _, e := range events[:middle] {
 				r.observe(e.Event, e.state)
 			}
-			id := r.recordedAs(child, last)
+			id := r.recordedAs(child)
 			if next {
 				r = record(t, w)
 			}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
@@ -18,16 +17,15 @@ import (
 // Session is a session that this process has open. What is said in it is recorded where its settings say.
 type Session struct {
 	*engine.Engine
-	host     *Sessions
-	id       string        // and that of the root
-	recorder *recorder     // nil where the log is all
-	opened   chan struct{} // closed when Engine is set, or is not going to be
+	*Sessions
+	id       string    // and that of the root
+	recorder *recorder // nil where the log is all
 }
 
-// Begin starts a new session. observe is called as [engine.Options.Observe] says. Errors are those of [Sessions.Start] and
-// [engine.Start].
+// Begin starts a new session. observe is called as [engine.Options.Observe] says. Errors are those of
+// [sessionconfig.Config.Choose], where no model is there for it, and [engine.Start].
 func (s *Sessions) Begin(ctx context.Context, n New, observe func(session.Event, session.State)) (*Session, error) {
-	start, err := s.Start(ctx, n)
+	start, err := s.start(ctx, n)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +48,7 @@ func (s *Sessions) Resume(id string, observe func(session.Event, session.State))
 
 // session opens a session, with what records it.
 func (s *Sessions) session(id, settings string, observe func(session.Event, session.State), open func(engine.Options) (*engine.Engine, error)) (*Session, error) {
-	opened := &Session{host: s, id: id, opened: make(chan struct{})}
-	defer close(opened.opened)
+	opened := &Session{Sessions: s, id: id}
 	parsed, err := ParseSettings(settings)
 	if err != nil {
 		return nil, err
@@ -65,10 +62,7 @@ func (s *Sessions) session(id, settings string, observe func(session.Event, sess
 			opened.recorder.model, opened.recorder.warn = s.jpModel, s.options.Warn
 		}
 	}
-	s.mu.Lock()
-	s.open = append(s.open, opened)
-	s.mu.Unlock()
-	opened.Engine, err = open(engine.Options{Model: s.Model, Tools: s, Now: s.now, NewID: s.NewID, Observe: func(e session.Event, state session.State) {
+	opened.Engine, err = open(engine.Options{Model: s.Model, Tools: opened, Now: s.now, NewID: s.NewID, Observe: func(e session.Event, state session.State) {
 		if observe != nil {
 			observe(e, state)
 		}
@@ -76,17 +70,7 @@ func (s *Sessions) session(id, settings string, observe func(session.Event, sess
 			opened.recorder.observe(e, state)
 		}
 	}})
-	if err != nil {
-		opened.forget()
-		return nil, err
-	}
-	return opened, nil
-}
-
-func (o *Session) forget() {
-	o.host.mu.Lock()
-	defer o.host.mu.Unlock()
-	o.host.open = slices.DeleteFunc(o.host.open, func(other *Session) bool { return other == o })
+	return opened, err
 }
 
 // Close records what is not recorded yet, and closes the session as [engine.Engine.Close] does. An error may be why
@@ -96,26 +80,15 @@ func (o *Session) Close() error {
 	if o.recorder != nil && o.Err() == nil { // otherwise another process may have it open
 		removed = o.recorder.finish(o.State())
 	}
-	o.forget()
 	return errors.Join(o.Engine.Close(), removed)
 }
 
-// recordedAs returns the id under which a conversation of an open session is recorded.
-func (s *Sessions) recordedAs(conversation string) string {
-	s.mu.Lock()
-	open := slices.Clone(s.open)
-	s.mu.Unlock()
-	for _, o := range open {
-		<-o.opened // its tools may run before
-		if o.Engine == nil || o.State().Conversation(conversation) == nil {
-			continue
-		}
-		if o.recorder == nil {
-			return string(sessions.ID(o.id, o.id, conversation))
-		}
-		return string(o.recorder.recordedAs(conversation, o.State()))
+// recordedAs returns the id under which a conversation of the session is recorded.
+func (o *Session) recordedAs(conversation string) string {
+	if o.recorder == nil {
+		return string(sessions.ID(o.id, o.id, conversation))
 	}
-	return ""
+	return string(o.recorder.recordedAs(conversation))
 }
 
 // RecordedConversation is where a conversation that is recorded elsewhere comes from.

@@ -28,7 +28,7 @@ func vendor(api provider.API) func(context.Context, *lab) (string, error) {
 		}
 		defer func() { err = errors.Join(err, server.Close()) }()
 		responses, err := converse(ctx, provider.New(provider.Options{
-			Name: "vendor", API: api, BaseURL: url, Model: "gpt-5", MaxOutputTokens: 2000,
+			Name: "vendor", API: api, WebSearch: true, BaseURL: url, Model: "gpt-5", MaxOutputTokens: 2000,
 			Key: func(context.Context, bool) (string, error) { return modeltest.Key, nil },
 		}), api)
 		if err != nil {
