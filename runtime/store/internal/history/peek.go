@@ -58,7 +58,7 @@ func Peek[E interface{ entry() *Entry[M] }, M any](ctx context.Context, s *Store
 			var none M
 			e.Meta = none // which may have been read in part
 			if e.err = read(all[i]); e.err == nil && !s.Project.Excludes(dir(all[i])) {
-				sheet.PutFor(&e.Meta, min(e.Stamp.Size(), 2*jsonl.PeekSize))
+				sheet.Put(&e.Meta)
 			}
 		}
 	})
