@@ -571,7 +571,7 @@ func TestArrowsFindWhatGoesAgainstThem(t *testing.T) {
 		{"runtime/transcript", module + "/runtime/store", false},
 		{"runtime/store/jp", module + "/runtime/transcript", true},
 		{"runtime/store/jp", module + "/runtime/conversations", false},
-		{"runtime/store/jp", module + "/runtime/store/jp/internal/events", true},
+		{"runtime/store/jp", module + "/runtime/store/internal/jpevents", true},
 		{"runtime/conversations", module + "/runtime/store/jp", true},
 		{"runtime/conversations", module + "/generated/conversation", false},
 		{"runtime/conversations", module + "/runtime/recall", false},

@@ -168,7 +168,7 @@ func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) 
 	case root:
 		e.GoName = t.GoName + "Envelope"
 	case !isBare(s):
-		e.GoName = c.declare(t.GoName+goName(e.Name), "Element", "the element "+e.Name+" of "+t.Name)
+		e.GoName = c.declare(t.GoName+ir.GoName(e.Name), "Element", "the element "+e.Name+" of "+t.Name)
 	}
 	c.summary(s.Summary, parameterSummary)
 	if s.Body.Set && len(s.Children.Value) > 0 {
@@ -210,7 +210,7 @@ func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) 
 		claim(s.At, "Text", "the body")
 	}
 	if e.Separator != "" {
-		claim(s.At, goName(e.Separator)+"Before", "the separator")
+		claim(s.At, ir.GoName(e.Separator)+"Before", "the separator")
 	}
 	for i := range s.Attributes {
 		a := c.attribute(t, &s.Attributes[i], root)
@@ -228,9 +228,9 @@ func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) 
 	for i, child := range s.Children.Value {
 		at := s.Children.At.Elem(i)
 		name, many, optional := splitChild(child)
-		ch := ir.Child{Element: name, Many: many, Optional: optional, GoName: goName(name)}
+		ch := ir.Child{Element: name, Many: many, Optional: optional, GoName: ir.GoName(name)}
 		if many {
-			ch.GoName = goName(plural(name))
+			ch.GoName = ir.GoName(plural(name))
 		}
 		if target := envelope.Element(name); target != nil {
 			if many {
@@ -263,7 +263,7 @@ func isBare(s *spec.Element) bool {
 
 func (c *checker) attribute(t *ir.Tool, s *spec.Attribute, root bool) ir.Attribute {
 	a := ir.Attribute{
-		Name: s.Name.Value, GoName: goName(s.Name.Value), Summary: c.summary(s.Summary, parameterSummary),
+		Name: s.Name.Value, GoName: ir.GoName(s.Name.Value), Summary: c.summary(s.Summary, parameterSummary),
 		Type:     ir.AttributeType(c.choice(s.Type, "type", "string", "integer", "boolean", "time")),
 		Presence: ir.Always, From: s.From.Value, Param: s.Param.Value, Fixed: s.Fixed.Value,
 		Counts: root && s.From.Value == "count",
@@ -312,7 +312,7 @@ func countName(a ir.Attribute, children []string) string {
 	for _, child := range children {
 		name, many, _ := splitChild(child)
 		if many && a.Type == ir.IntegerAttribute && a.Name == plural(name) {
-			return goName(name) + "Count"
+			return ir.GoName(name) + "Count"
 		}
 	}
 	return a.GoName

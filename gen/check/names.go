@@ -71,23 +71,6 @@ func isKey(s string) bool {
 	return s != "" && strings.Contains(first, s[:1]) && strings.Trim(s, first+".-") == ""
 }
 
-// goName turns a snake_case name into a Go identifier with the usual capitals.
-func goName(snake string) string {
-	var b strings.Builder
-	for word := range strings.SplitSeq(snake, "_") {
-		switch word {
-		case "":
-		case "id", "json", "url", "cli", "xml", "api", "jp", "mcp", "html", "http", "utf8", "ui":
-			b.WriteString(strings.ToUpper(word))
-		case "ids", "urls":
-			b.WriteString(strings.ToUpper(word[:len(word)-1]) + "s")
-		default:
-			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
-		}
-	}
-	return b.String()
-}
-
 // plural names the field that holds many elements.
 func plural(name string) string {
 	switch {

@@ -51,7 +51,7 @@ func (c *checker) param(s *spec.Param, owner string, depth int) ir.Param {
 		c.reportName(s.At, "CT005", "give it another name", "hosts use %q for something else", s.Name)
 	}
 	p := ir.Param{
-		Name: s.Name, GoName: goName(s.Name), Summary: c.summary(s.Summary, parameterSummary),
+		Name: s.Name, GoName: ir.GoName(s.Name), Summary: c.summary(s.Summary, parameterSummary),
 		Kind: ir.Kind(c.choice(s.Type, "type", kinds()...)), Required: s.Required.Value,
 	}
 	before := len(c.diags)
@@ -155,7 +155,7 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	names := map[string]string{"": ""}
 	for i := range s.Variants {
 		v := &s.Variants[i]
-		variant := ir.Variant{Value: v.Name, GoName: goName(v.Name), Summary: c.summary(v.Summary, parameterSummary)}
+		variant := ir.Variant{Value: v.Name, GoName: ir.GoName(v.Name), Summary: c.summary(v.Summary, parameterSummary)}
 		if !isSnake(v.Name, longestOther) {
 			c.reportName(v.At, "CT005", nameHint(v.Name, longestOther), "%q is not a name for a variant", v.Name)
 		}
@@ -372,11 +372,14 @@ func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 	if !pattern.Set {
 		return
 	}
-	if why := notPortable(out.Pattern); why != "" {
-		c.reportf(pattern.At, "CT011", "", "the pattern %s", why)
-	}
+	hint := ""
 	if !says.Set && !s.At.Key("pattern_says").Doubtful() {
-		c.report(pattern.At, "CT011", "the pattern does not say what it asks for", `add pattern_says, which completes "must …": a regular expression is no error message`)
+		hint = `add pattern_says, which completes "must …": a regular expression is no error message`
+	}
+	if why := notPortable(out.Pattern); why != "" {
+		c.reportf(pattern.At, "CT011", hint, "the pattern %s", why)
+	} else if hint != "" {
+		c.report(pattern.At, "CT011", "the pattern does not say what it asks for", hint)
 	}
 	if out.NotBlank || out.SingleLine {
 		c.report(pattern.At, "CT011", "a pattern cannot be combined with not_blank or single_line", "put both into the pattern")

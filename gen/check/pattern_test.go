@@ -73,18 +73,6 @@ func FuzzNotPortable(f *testing.F) {
 	})
 }
 
-func TestGoName(t *testing.T) {
-	t.Parallel()
-	for snake, want := range map[string]string{
-		"list": "List", "title_contains": "TitleContains", "id": "ID", "ids": "IDs", "conversation_id": "ConversationID",
-		"json_url": "JSONURL", "a_1b": "A1b", "": "", "next_offset": "NextOffset",
-	} {
-		if got := goName(snake); got != want {
-			t.Errorf("%s: %s, not %s", snake, got, want)
-		}
-	}
-}
-
 func TestParagraphs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

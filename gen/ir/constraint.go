@@ -46,10 +46,8 @@ type Constraint struct {
 	Unit  string        // what a bound counts: "character", "item", or nothing for the value itself
 	Code  contract.Code // of a value that breaks it
 
-	// Keyword is that of JSON Schema.
-	Keyword string
-	// Phrase is a flag in a list of remarks, and Wants behind "a string".
-	Phrase, Wants string
+	Keyword string // of JSON Schema
+	Phrase  string // a flag in words
 
 	// Narrowed is the breaking rule for a value that is narrowed by the constraint
 	// more than before, and Effect what that does to callers, as one sentence
@@ -115,14 +113,12 @@ var constraintTable = sync.OnceValue(func() []Constraint {
 		},
 		{
 			Key: "not_blank", Doc: "Whether a string has more in it than white space", Kinds: texts, Form: Flag, Code: contract.CodeBlank,
-			Phrase: "not blank", Wants: "that is not blank",
-			Narrowed: "not-blank-added", Effect: "Blank strings are refused",
+			Phrase: "not blank", Narrowed: "not-blank-added", Effect: "Blank strings are refused",
 			field: func(c *Constraints) any { return &c.NotBlank },
 		},
 		{
 			Key: "single_line", Doc: "Whether a string has neither line breaks nor NUL characters", Kinds: texts, Form: Flag, Code: contract.CodeSingleLine,
-			Phrase: "on one line", Wants: "on one line",
-			Narrowed: "single-line-added", Effect: "Strings of several lines are refused",
+			Phrase: "on one line", Narrowed: "single-line-added", Effect: "Strings of several lines are refused",
 			field: func(c *Constraints) any { return &c.SingleLine },
 		},
 	}

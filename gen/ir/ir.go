@@ -452,6 +452,23 @@ type Skill struct {
 	Tools   []string
 }
 
+// GoName turns a snake_case name into a Go identifier with the usual capitals.
+func GoName(snake string) string {
+	var b strings.Builder
+	for word := range strings.SplitSeq(snake, "_") {
+		switch word {
+		case "":
+		case "id", "json", "url", "cli", "xml", "api", "jp", "mcp", "html", "http", "utf8", "ui":
+			b.WriteString(strings.ToUpper(word))
+		case "ids", "urls":
+			b.WriteString(strings.ToUpper(word[:len(word)-1]) + "s")
+		default:
+			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	return b.String()
+}
+
 // JSON returns a value of the model as JSON on one line. Markup characters stay as they
 // are: the text is for specs and messages.
 func JSON(v any) string {

@@ -24,3 +24,15 @@ func TestToolsAreSortedByName(t *testing.T) {
 		t.Errorf("tools (-want +got):\n%s", diff)
 	}
 }
+
+func TestGoName(t *testing.T) {
+	t.Parallel()
+	for snake, want := range map[string]string{
+		"list": "List", "title_contains": "TitleContains", "id": "ID", "ids": "IDs", "conversation_id": "ConversationID",
+		"json_url": "JSONURL", "a_1b": "A1b", "": "", "next_offset": "NextOffset",
+	} {
+		if got := ir.GoName(snake); got != want {
+			t.Errorf("%s: %s, not %s", snake, got, want)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/convtools/convtools/gen/emit"
 	"github.com/convtools/convtools/gen/emit/targets"
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -38,15 +39,16 @@ const (
 func Compare(fsys fs.FS, r *Result) ([]Difference, error) {
 	var out []Difference
 	expected := map[string]bool{}
-	for _, file := range r.Files {
+	kinds, problems := make([]Kind, len(r.Files)), make([]error, len(r.Files))
+	parallel.Each(len(r.Files), func(i int) { kinds[i], problems[i] = compare(fsys, r.Files[i]) })
+	for i, file := range r.Files {
 		expected[file.Path] = true
-		kind, err := compare(fsys, file)
-		if err != nil {
-			return nil, fmt.Errorf("comparing generated files: %w", err)
+		if kinds[i] != "" {
+			out = append(out, Difference{file.Path, kinds[i]})
 		}
-		if kind != "" {
-			out = append(out, Difference{file.Path, kind})
-		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, fmt.Errorf("comparing generated files: %w", err)
 	}
 	orphans, err := orphans(fsys, r.Contract, expected)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/internal/parallel"
 	"github.com/convtools/convtools/gen/lock"
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -55,26 +56,41 @@ func Write(root *os.Root, r *Result, differences []Difference) error {
 
 // place writes files beside their places, and then puts them there.
 func place(root *os.Root, files []emit.File) error {
-	var temps []string
-	defer func() {
-		for _, temp := range temps {
-			_ = root.Remove(temp) // gone already where it was renamed
-		}
-	}()
+	folders := map[string]*os.Root{}
 	for _, file := range files {
-		if err := root.MkdirAll(path.Dir(file.Path), 0o755); err != nil {
-			return fmt.Errorf("writing %s: %w", file.Path, err)
+		dir := path.Dir(file.Path)
+		if folders[dir] != nil {
+			continue
 		}
-		temp, err := safefile.StageUnsynced(root, file.Path, file.Data, 0o644)
+		err := root.MkdirAll(dir, 0o755)
+		if err == nil {
+			folders[dir], err = root.OpenRoot(dir)
+		}
 		if err != nil {
 			return fmt.Errorf("writing %s: %w", file.Path, err)
 		}
-		temps = append(temps, temp)
+		defer folders[dir].Close()
 	}
+	temps, problems := make([]string, len(files)), make([]error, len(files))
+	parallel.Each(len(files), func(i int) {
+		dir, base := path.Split(files[i].Path)
+		if temps[i], problems[i] = safefile.StageUnsynced(folders[path.Clean(dir)], base, files[i].Data, 0o644); problems[i] != nil {
+			problems[i] = fmt.Errorf("writing %s: %w", files[i].Path, problems[i])
+		}
+	})
+	err := errors.Join(problems...)
 	for i, file := range files {
-		if err := root.Rename(temps[i], file.Path); err != nil {
-			return fmt.Errorf("putting %s in its place: %w", file.Path, err)
+		dir, base := path.Split(file.Path)
+		in := folders[path.Clean(dir)]
+		if err == nil {
+			if err = in.Rename(temps[i], base); err == nil {
+				continue
+			}
+			err = fmt.Errorf("putting %s in its place: %w", file.Path, err)
+		}
+		if temps[i] != "" {
+			_ = in.Remove(temps[i])
 		}
 	}
-	return nil
+	return err
 }

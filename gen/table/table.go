@@ -65,7 +65,7 @@ func parameter(p *ir.Param) contract.Parameter {
 		v.Default = ir.JSON(p.Default)
 	}
 	if p.Pattern != "" || p.Format != "" {
-		v.Says = says(&p.Constraints)
+		v.Says = oneLine(lower.Says(&p.Constraints))
 	}
 	switch p.Kind {
 	case ir.Array:
@@ -106,9 +106,9 @@ func bounds(p *ir.Param) *contract.Range {
 	}
 	switch p.Kind {
 	case ir.String:
-		r.Wants = counted(low, high, "character") + " long"
+		r.Wants = lower.Span(low, high, "character") + " long"
 	case ir.Array:
-		r.Wants = "an array of " + counted(low, high, string(p.Item().Kind))
+		r.Wants = "an array of " + lower.Span(low, high, string(p.Item().Kind))
 	}
 	return r
 }

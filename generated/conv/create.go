@@ -11,7 +11,7 @@ type CreateParams struct {
 	// none is given.
 	BaseInstructionText *string
 	// A file of the project that holds it, as UTF-8 of at most 1 MiB; a relative
-	// path begins at the working directory. It is a string of at least 1 character.
+	// path begins at the working directory. It is a string (at least 1 character).
 	// It is nil where none is given.
 	BaseInstructionFile *string
 	// The first message to it: the task. It is nil where none is given.
@@ -20,21 +20,21 @@ type CreateParams struct {
 	// objects. It is nil where none is given.
 	Items []CreateItem
 	// The MCP tools it may use, of those you may: server or server/tool; [] for
-	// none. It is an array of strings, each a string of at least 1 character. It is
-	// nil where none is given.
+	// none. It is an array of strings (each at least 1 character). It is nil where
+	// none is given.
 	MCPAllowlist []string
 	// Which of your internal tools it has; what is left out is as with you. It is
 	// nil where none is given.
 	InternalTools *CreateInternalTools
-	// A title, which conv.list shows. It is a string of at most 200 characters on
-	// one line. It is nil where none is given.
+	// A title, which conv.list shows. It is a string (at most 200 characters; on
+	// one line). It is nil where none is given.
 	Title *string
 	// What the answer may cost at most, within what you have left. It is nil where
 	// none is given.
 	Budget *CreateBudget
 	// For callers outside of a session: how many milliseconds to wait before status
 	// is running and conv.wait goes on waiting; 50000 where not given. It is an
-	// integer from 0 to 240000. It is nil where none is given.
+	// integer (0 to 240000). It is nil where none is given.
 	WaitMs *int
 }
 
@@ -67,7 +67,7 @@ type CreateItemImage struct {
 // local_image: an image file of the project.
 type CreateItemLocalImage struct {
 	// The file: PNG, JPEG, GIF or WebP of at most 8 MiB; a relative path begins at
-	// the working directory. It is a string of at least 1 character.
+	// the working directory. It is a string (at least 1 character).
 	Path string
 }
 
@@ -87,14 +87,13 @@ type CreateInternalTools struct {
 
 // CreateBudget is budget in the arguments of conv.create.
 type CreateBudget struct {
-	// Tokens, read and written. It is an integer of at least 1. It is nil where
-	// none is given.
-	Tokens *int
-	// Calls of tools. It is an integer of at least 1. It is nil where none is
-	// given.
-	ToolCalls *int
-	// Time from the call on. It is an integer from 1 to 86400. It is nil where none
+	// Tokens, read and written. It is an integer (at least 1). It is nil where none
 	// is given.
+	Tokens *int
+	// Calls of tools. It is an integer (at least 1). It is nil where none is given.
+	ToolCalls *int
+	// Time from the call on. It is an integer (1 to 86400). It is nil where none is
+	// given.
 	Seconds *int
 }
 
@@ -111,12 +110,7 @@ func CreateTool() contract.Tool {
 		InputSchema: `{"type":"object","properties":{"base_instruction_text":{"type":"string","description":"The system prompt of the new conversation; empty for none"},"base_instruction_file":{"type":"string","description":"A file of the project that holds it, as UTF-8 of at most 1 MiB; a relative path begins at the working directory (at least 1 character)","minLength":1},"user_instruction":{"type":"string","description":"The first message to it: the task"},"items":{"type":"array","description":"More of the first message, behind user_instruction","items":{"anyOf":[{"type":"object","properties":{"type":{"type":"string","description":"A text","enum":["text"]},"text":{"type":"string","description":"The text"}},"required":["type","text"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image at an address","enum":["image"]},"image_url":{"type":"string","description":"Where it is: https://…, http://… or data:…"}},"required":["type","image_url"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image file of the project","enum":["local_image"]},"path":{"type":"string","description":"The file: PNG, JPEG, GIF or WebP of at most 8 MiB; a relative path begins at the working directory (at least 1 character)","minLength":1}},"required":["type","path"],"additionalProperties":false}]}},"mcp_allowlist":{"type":"array","description":"The MCP tools it may use, of those you may: server or server/tool; [] for none (each at least 1 character)","items":{"type":"string","minLength":1}},"internal_tools":{"type":"object","description":"Which of your internal tools it has; what is left out is as with you","properties":{"include_plan_tool":{"type":"boolean","description":"The plan tool"},"include_apply_patch_tool":{"type":"boolean","description":"The tool that patches files"},"web_search_request":{"type":"boolean","description":"Web search, by the model's provider"},"use_streamable_shell_tool":{"type":"boolean","description":"The shell"},"include_conv_tools":{"type":"boolean","description":"The conv tools"}},"additionalProperties":false},"title":{"type":"string","description":"A title, which conv.list shows (at most 200 characters; on one line)","maxLength":200,"pattern":"^[^\\n\\r\\x00]*$"},"budget":{"type":"object","description":"What the answer may cost at most, within what you have left","properties":{"tokens":{"type":"integer","description":"Tokens, read and written (at least 1)","minimum":1},"tool_calls":{"type":"integer","description":"Calls of tools (at least 1)","minimum":1},"seconds":{"type":"integer","description":"Time from the call on (1 to 86400)","minimum":1,"maximum":86400}},"additionalProperties":false},"wait_ms":{"type":"integer","description":"For callers outside of a session: how many milliseconds to wait before status is running and conv.wait goes on waiting; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"additionalProperties":false}`,
 		Parameters: []contract.Parameter{
 			{Name: "base_instruction_text", Type: "string", Wants: "a string"},
-			{
-				Name:  "base_instruction_file",
-				Type:  "string",
-				Wants: "a string of at least 1 character",
-				Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"},
-			},
+			{Name: "base_instruction_file", Type: "string", Wants: "a string (at least 1 character)", Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"}},
 			{Name: "user_instruction", Type: "string", Wants: "a string"},
 			{
 				Name:  "items",
@@ -133,13 +127,7 @@ func CreateTool() contract.Tool {
 							{
 								Value: "local_image",
 								Members: []contract.Parameter{
-									{
-										Name:     "path",
-										Type:     "string",
-										Required: true,
-										Wants:    "a string of at least 1 character",
-										Range:    &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"},
-									},
+									{Name: "path", Type: "string", Required: true, Wants: "a string (at least 1 character)", Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"}},
 								},
 							},
 						},
@@ -149,10 +137,10 @@ func CreateTool() contract.Tool {
 			{
 				Name:  "mcp_allowlist",
 				Type:  "array",
-				Wants: "an array of strings, each a string of at least 1 character",
+				Wants: "an array of strings (each at least 1 character)",
 				Items: &contract.Parameter{
 					Type:  "string",
-					Wants: "a string of at least 1 character",
+					Wants: "a string (at least 1 character)",
 					Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"},
 				},
 			},
@@ -170,26 +158,20 @@ func CreateTool() contract.Tool {
 					},
 				},
 			},
-			{
-				Name:       "title",
-				Type:       "string",
-				Wants:      "a string of at most 200 characters on one line",
-				Range:      &contract.Range{Most: 200, Wants: "at most 200 characters long"},
-				SingleLine: true,
-			},
+			{Name: "title", Type: "string", Wants: "a string (at most 200 characters; on one line)", Range: &contract.Range{Most: 200, Wants: "at most 200 characters long"}, SingleLine: true},
 			{
 				Name:  "budget",
 				Type:  "object",
 				Wants: "an object",
 				Shape: &contract.Shape{
 					Members: []contract.Parameter{
-						{Name: "tokens", Type: "integer", Wants: "an integer of at least 1", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
-						{Name: "tool_calls", Type: "integer", Wants: "an integer of at least 1", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
-						{Name: "seconds", Type: "integer", Wants: "an integer from 1 to 86400", Range: &contract.Range{Least: 1, Most: 86400}},
+						{Name: "tokens", Type: "integer", Wants: "an integer (at least 1)", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
+						{Name: "tool_calls", Type: "integer", Wants: "an integer (at least 1)", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
+						{Name: "seconds", Type: "integer", Wants: "an integer (1 to 86400)", Range: &contract.Range{Least: 1, Most: 86400}},
 					},
 				},
 			},
-			{Name: "wait_ms", Type: "integer", Wants: "an integer from 0 to 240000", Range: &contract.Range{Most: 240000}},
+			{Name: "wait_ms", Type: "integer", Wants: "an integer (0 to 240000)", Range: &contract.Range{Most: 240000}},
 		},
 		Rules: []contract.Rule{
 			{Exclusive: []string{"base_instruction_text", "base_instruction_file"}},

@@ -9,7 +9,7 @@ import "github.com/convtools/convtools/runtime/contract"
 type HistoryParams struct {
 	// The conversation, as conv.create or conv.list gives it; your own works too.
 	ConversationID string
-	// Only this many messages from the end. It is an integer of at least 1. It is
+	// Only this many messages from the end. It is an integer (at least 1). It is
 	// nil where none is given.
 	Limit *int
 }
@@ -27,7 +27,7 @@ func HistoryTool() contract.Tool {
 		InputSchema: `{"type":"object","properties":{"conversation_id":{"type":"string","description":"The conversation, as conv.create or conv.list gives it; your own works too"},"limit":{"type":"integer","description":"Only this many messages from the end (at least 1)","minimum":1}},"required":["conversation_id"],"additionalProperties":false}`,
 		Parameters: []contract.Parameter{
 			{Name: "conversation_id", Type: "string", Required: true, Wants: "a string", Fix: `"123e4567-e89b-12d3-a456-426614174000"`},
-			{Name: "limit", Type: "integer", Wants: "an integer of at least 1", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
+			{Name: "limit", Type: "integer", Wants: "an integer (at least 1)", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
 		},
 		Hints:   contract.Hints{ReadOnly: true, Idempotent: true},
 		Example: `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000", "limit": 2}`,

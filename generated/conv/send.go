@@ -19,7 +19,7 @@ type SendParams struct {
 	Budget *SendBudget
 	// For callers outside of a session: how many milliseconds to wait before status
 	// is running and conv.wait goes on waiting; 50000 where not given. It is an
-	// integer from 0 to 240000. It is nil where none is given.
+	// integer (0 to 240000). It is nil where none is given.
 	WaitMs *int
 }
 
@@ -52,20 +52,19 @@ type SendItemImage struct {
 // local_image: an image file of the project.
 type SendItemLocalImage struct {
 	// The file: PNG, JPEG, GIF or WebP of at most 8 MiB; a relative path begins at
-	// the working directory. It is a string of at least 1 character.
+	// the working directory. It is a string (at least 1 character).
 	Path string
 }
 
 // SendBudget is budget in the arguments of conv.send.
 type SendBudget struct {
-	// Tokens, read and written. It is an integer of at least 1. It is nil where
-	// none is given.
-	Tokens *int
-	// Calls of tools. It is an integer of at least 1. It is nil where none is
-	// given.
-	ToolCalls *int
-	// Time from the call on. It is an integer from 1 to 86400. It is nil where none
+	// Tokens, read and written. It is an integer (at least 1). It is nil where none
 	// is given.
+	Tokens *int
+	// Calls of tools. It is an integer (at least 1). It is nil where none is given.
+	ToolCalls *int
+	// Time from the call on. It is an integer (1 to 86400). It is nil where none is
+	// given.
 	Seconds *int
 }
 
@@ -97,13 +96,7 @@ func SendTool() contract.Tool {
 							{
 								Value: "local_image",
 								Members: []contract.Parameter{
-									{
-										Name:     "path",
-										Type:     "string",
-										Required: true,
-										Wants:    "a string of at least 1 character",
-										Range:    &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"},
-									},
+									{Name: "path", Type: "string", Required: true, Wants: "a string (at least 1 character)", Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"}},
 								},
 							},
 						},
@@ -116,13 +109,13 @@ func SendTool() contract.Tool {
 				Wants: "an object",
 				Shape: &contract.Shape{
 					Members: []contract.Parameter{
-						{Name: "tokens", Type: "integer", Wants: "an integer of at least 1", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
-						{Name: "tool_calls", Type: "integer", Wants: "an integer of at least 1", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
-						{Name: "seconds", Type: "integer", Wants: "an integer from 1 to 86400", Range: &contract.Range{Least: 1, Most: 86400}},
+						{Name: "tokens", Type: "integer", Wants: "an integer (at least 1)", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
+						{Name: "tool_calls", Type: "integer", Wants: "an integer (at least 1)", Range: &contract.Range{Least: 1, Most: contract.Unbounded}},
+						{Name: "seconds", Type: "integer", Wants: "an integer (1 to 86400)", Range: &contract.Range{Least: 1, Most: 86400}},
 					},
 				},
 			},
-			{Name: "wait_ms", Type: "integer", Wants: "an integer from 0 to 240000", Range: &contract.Range{Most: 240000}},
+			{Name: "wait_ms", Type: "integer", Wants: "an integer (0 to 240000)", Range: &contract.Range{Most: 240000}},
 		},
 		Rules:   []contract.Rule{{AnyOf: []string{"text", "items"}, Fix: `"And without the goroutine?"`}},
 		Hints:   contract.Hints{Destructive: true, OpenWorld: true},

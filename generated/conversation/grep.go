@@ -20,9 +20,9 @@ type GrepParams struct {
 	// Only these conversations. It is an array of strings. It is nil where none is
 	// given.
 	IDs []string
-	// chat is what was said and thought. It is an array of strings, each one of
+	// chat is what was said and thought. It is an array of strings (each one of
 	// all, chat, tool, title, user, assistant, reasoning, structured, tool-call,
-	// tool-result, inquiry, system, recall. It is nil where none is given.
+	// tool-result, inquiry, system, recall). It is nil where none is given.
 	Scopes []string
 	// Only this event. It is nil where none is given.
 	Event *int
@@ -36,9 +36,9 @@ type GrepParams struct {
 	IncludeCurrent *bool
 	// Hidden ones too. It is nil where none is given.
 	IncludeHidden *bool
-	// Recorded by these. It is an array of strings, each one of jp, claude-code,
-	// codex, opencode, gemini, convtools, chatgpt, archive. It is nil where none is
-	// given.
+	// Recorded by these. It is an array of strings (each one of jp, claude-code,
+	// codex, opencode, gemini, convtools, chatgpt, archive). It is nil where none
+	// is given.
 	Sources []string
 }
 
@@ -60,17 +60,11 @@ func GrepTool() contract.Tool {
 			{Name: "pattern", Type: "string", Required: true, Wants: "a string", Fix: `"retry"`},
 			{Name: "regex", Type: "boolean", Wants: "true or false", Repairs: []contract.Repair{"from_string"}},
 			{Name: "ignore_case", Type: "boolean", Default: "true", Wants: "true or false", Repairs: []contract.Repair{"from_string"}},
-			{
-				Name:    "ids",
-				Type:    "array",
-				Wants:   "an array of strings",
-				Items:   &contract.Parameter{Type: "string", Wants: "a string"},
-				Repairs: []contract.Repair{"from_string", "from_scalar", "from_integer"},
-			},
+			{Name: "ids", Type: "array", Wants: "an array of strings", Items: &contract.Parameter{Type: "string", Wants: "a string"}, Repairs: []contract.Repair{"from_string", "from_scalar", "from_integer"}},
 			{
 				Name:  "scopes",
 				Type:  "array",
-				Wants: "an array of strings, each one of all, chat, tool, title, user, assistant, reasoning, structured, tool-call, tool-result, inquiry, system, recall",
+				Wants: "an array of strings (each one of all, chat, tool, title, user, assistant, reasoning, structured, tool-call, tool-result, inquiry, system, recall)",
 				Items: &contract.Parameter{
 					Type:  "string",
 					Wants: "one of all, chat, tool, title, user, assistant, reasoning, structured, tool-call, tool-result, inquiry, system, recall",
@@ -87,7 +81,7 @@ func GrepTool() contract.Tool {
 			{
 				Name:  "sources",
 				Type:  "array",
-				Wants: "an array of strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",
+				Wants: "an array of strings (each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive)",
 				Items: &contract.Parameter{
 					Type:  "string",
 					Wants: "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",

@@ -11,9 +11,9 @@ import (
 // ListParams is the arguments of conversation_list, valid and with defaults
 // filled in, in the order of its spec.
 type ListParams struct {
-	// Most conversations. It is an integer from 1 to 100. Default: 20.
+	// Most conversations. It is an integer (1 to 100). Default: 20.
 	Limit int
-	// How many to skip. It is an integer of at least 0. Default: 0.
+	// How many to skip. It is an integer (at least 0). Default: 0.
 	Offset int
 	// Order. It is one of activity, created, updated. Default: "activity".
 	Sort string
@@ -21,15 +21,15 @@ type ListParams struct {
 	Descending bool
 	// Archived instead of live ones. Default: false.
 	Archived bool
-	// Only titles with this text. It is a string on one line. It is nil where none
-	// is given.
+	// Only titles with this text. It is a string (on one line). It is nil where
+	// none is given.
 	TitleContains *string
 	// Hidden ones too. Default: false.
 	IncludeHidden bool
 	// How each request begins too. Default: false.
 	Outline bool
-	// Only what these programs recorded. It is an array of strings, each one of jp,
-	// claude-code, codex, opencode, gemini, convtools, chatgpt, archive. It is nil
+	// Only what these programs recorded. It is an array of strings (each one of jp,
+	// claude-code, codex, opencode, gemini, convtools, chatgpt, archive). It is nil
 	// where none is given.
 	Sources []string
 }
@@ -49,39 +49,18 @@ func ListTool() contract.Tool {
 		Effect:      "read",
 		InputSchema: `{"type":"object","properties":{"limit":{"type":"integer","description":"Most conversations (1 to 100; default 20)","default":20,"minimum":1,"maximum":100},"offset":{"type":"integer","description":"How many to skip (at least 0; default 0)","default":0,"minimum":0},"sort":{"type":"string","description":"Order (default \"activity\")","default":"activity","enum":["activity","created","updated"]},"descending":{"type":"boolean","description":"Newest first (default true)","default":true},"archived":{"type":"boolean","description":"Archived instead of live ones (default false)","default":false},"title_contains":{"type":"string","description":"Only titles with this text (on one line)","pattern":"^[^\\n\\r\\x00]*$"},"include_hidden":{"type":"boolean","description":"Hidden ones too (default false)","default":false},"outline":{"type":"boolean","description":"How each request begins too (default false)","default":false},"sources":{"type":"array","description":"Only what these programs recorded","items":{"type":"string","enum":["jp","claude-code","codex","opencode","gemini","convtools","chatgpt","archive"]}}},"additionalProperties":false}`,
 		Parameters: []contract.Parameter{
-			{
-				Name:    "limit",
-				Type:    "integer",
-				Default: "20",
-				Wants:   "an integer from 1 to 100",
-				Range:   &contract.Range{Least: 1, Most: 100},
-				Repairs: []contract.Repair{"from_string", "clamp"},
-			},
-			{
-				Name:    "offset",
-				Type:    "integer",
-				Default: "0",
-				Wants:   "an integer of at least 0",
-				Range:   &contract.Range{Most: contract.Unbounded},
-				Repairs: []contract.Repair{"from_string"},
-			},
-			{
-				Name:    "sort",
-				Type:    "string",
-				Default: `"activity"`,
-				Wants:   "one of activity, created, updated",
-				Enum:    []string{"activity", "created", "updated"},
-				Repairs: []contract.Repair{"spelling"},
-			},
+			{Name: "limit", Type: "integer", Default: "20", Wants: "an integer (1 to 100)", Range: &contract.Range{Least: 1, Most: 100}, Repairs: []contract.Repair{"from_string", "clamp"}},
+			{Name: "offset", Type: "integer", Default: "0", Wants: "an integer (at least 0)", Range: &contract.Range{Most: contract.Unbounded}, Repairs: []contract.Repair{"from_string"}},
+			{Name: "sort", Type: "string", Default: `"activity"`, Wants: "one of activity, created, updated", Enum: []string{"activity", "created", "updated"}, Repairs: []contract.Repair{"spelling"}},
 			{Name: "descending", Type: "boolean", Default: "true", Wants: "true or false", Repairs: []contract.Repair{"from_string"}},
 			{Name: "archived", Type: "boolean", Default: "false", Wants: "true or false", Repairs: []contract.Repair{"from_string"}},
-			{Name: "title_contains", Type: "string", Wants: "a string on one line", SingleLine: true},
+			{Name: "title_contains", Type: "string", Wants: "a string (on one line)", SingleLine: true},
 			{Name: "include_hidden", Type: "boolean", Default: "false", Wants: "true or false", Repairs: []contract.Repair{"from_string"}},
 			{Name: "outline", Type: "boolean", Default: "false", Wants: "true or false", Repairs: []contract.Repair{"from_string"}},
 			{
 				Name:  "sources",
 				Type:  "array",
-				Wants: "an array of strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",
+				Wants: "an array of strings (each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive)",
 				Items: &contract.Parameter{
 					Type:  "string",
 					Wants: "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",

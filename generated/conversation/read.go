@@ -11,31 +11,30 @@ import (
 // ReadParams is the arguments of conversation_read, valid and with defaults
 // filled in, in the order of its spec.
 type ReadParams struct {
-	// id:N is event N of it. It is a string that must be a conversation id such as
-	// jp-c17648402467.
+	// id:N is event N of it. It is a string (must be a conversation id such as
+	// jp-c17648402467).
 	ID string
-	// Only this turn. It is an integer of at least 1. It is nil where none is
-	// given.
+	// Only this turn. It is an integer (at least 1). It is nil where none is given.
 	Turn *int
-	// Only the last turns. It is an integer of at least 1. It is nil where none is
+	// Only the last turns. It is an integer (at least 1). It is nil where none is
 	// given.
 	Last *int
-	// Only this event. It is an integer of at least 1. It is nil where none is
+	// Only this event. It is an integer (at least 1). It is nil where none is
 	// given.
 	Event *int
-	// With event: neighbours on each side. It is an integer from 0 to 10. It is nil
+	// With event: neighbours on each side. It is an integer (0 to 10). It is nil
 	// where none is given.
 	Around *int
-	// With event: part of a long one. It is an integer of at least 1. It is nil
+	// With event: part of a long one. It is an integer (at least 1). It is nil
 	// where none is given.
 	Part *int
-	// What you look for. It is a string of at most 500 characters that is not
-	// blank. It is nil where none is given.
+	// What you look for. It is a string (at most 500 characters; not blank). It is
+	// nil where none is given.
 	About *string
 	// Where absent chat (what both said), reasoning and tool traffic; answers are
-	// the last before a request. It is an array of at least 1 string, each one of
-	// requests, answers, chat, reasoning, tool_calls, tool_results, inquiries,
-	// system. It is nil where none is given.
+	// the last before a request. It is an array of strings (at least 1 item; each
+	// one of requests, answers, chat, reasoning, tool_calls, tool_results,
+	// inquiries, system). It is nil where none is given.
 	Include []string
 	// Even the conversation of this call. Default: false.
 	IncludeCurrent bool
@@ -57,56 +56,17 @@ func ReadTool() contract.Tool {
 		Effect:      "read",
 		InputSchema: `{"type":"object","properties":{"id":{"type":"string","description":"id:N is event N of it (must be a conversation id such as jp-c17648402467)","pattern":"^[A-Za-z0-9._:-]{1,140}$"},"turn":{"type":"integer","description":"Only this turn (at least 1)","minimum":1},"last":{"type":"integer","description":"Only the last turns (at least 1)","minimum":1},"event":{"type":"integer","description":"Only this event (at least 1)","minimum":1},"around":{"type":"integer","description":"With event: neighbours on each side (0 to 10)","minimum":0,"maximum":10},"part":{"type":"integer","description":"With event: part of a long one (at least 1)","minimum":1},"about":{"type":"string","description":"What you look for (at most 500 characters; not blank)","maxLength":500,"pattern":"[^\\t\\n\\x0b\\x0c\\r ]"},"include":{"type":"array","description":"Where absent chat (what both said), reasoning and tool traffic; answers are the last before a request (at least 1 item)","minItems":1,"items":{"type":"string","enum":["requests","answers","chat","reasoning","tool_calls","tool_results","inquiries","system"]}},"include_current":{"type":"boolean","description":"Even the conversation of this call (default false)","default":false}},"required":["id"],"additionalProperties":false}`,
 		Parameters: []contract.Parameter{
-			{
-				Name:     "id",
-				Type:     "string",
-				Required: true,
-				Wants:    "a string that must be a conversation id such as jp-c17648402467",
-				Fix:      `"jp-c17648402467"`,
-				Pattern:  "^[A-Za-z0-9._:-]{1,140}$",
-				Says:     "be a conversation id such as jp-c17648402467",
-				Repairs:  []contract.Repair{"from_integer"},
-			},
-			{
-				Name:    "turn",
-				Type:    "integer",
-				Wants:   "an integer of at least 1",
-				Range:   &contract.Range{Least: 1, Most: contract.Unbounded},
-				Repairs: []contract.Repair{"from_string"},
-			},
-			{
-				Name:    "last",
-				Type:    "integer",
-				Wants:   "an integer of at least 1",
-				Range:   &contract.Range{Least: 1, Most: contract.Unbounded},
-				Repairs: []contract.Repair{"from_string"},
-			},
-			{
-				Name:    "event",
-				Type:    "integer",
-				Wants:   "an integer of at least 1",
-				Range:   &contract.Range{Least: 1, Most: contract.Unbounded},
-				Repairs: []contract.Repair{"from_string"},
-			},
-			{Name: "around", Type: "integer", Wants: "an integer from 0 to 10", Range: &contract.Range{Most: 10}, Repairs: []contract.Repair{"from_string", "clamp"}},
-			{
-				Name:    "part",
-				Type:    "integer",
-				Wants:   "an integer of at least 1",
-				Range:   &contract.Range{Least: 1, Most: contract.Unbounded},
-				Repairs: []contract.Repair{"from_string"},
-			},
-			{
-				Name:     "about",
-				Type:     "string",
-				Wants:    "a string of at most 500 characters that is not blank",
-				Range:    &contract.Range{Most: 500, Wants: "at most 500 characters long"},
-				NotBlank: true,
-			},
+			{Name: "id", Type: "string", Required: true, Wants: "a string (must be a conversation id such as jp-c17648402467)", Fix: `"jp-c17648402467"`, Pattern: "^[A-Za-z0-9._:-]{1,140}$", Says: "be a conversation id such as jp-c17648402467", Repairs: []contract.Repair{"from_integer"}},
+			{Name: "turn", Type: "integer", Wants: "an integer (at least 1)", Range: &contract.Range{Least: 1, Most: contract.Unbounded}, Repairs: []contract.Repair{"from_string"}},
+			{Name: "last", Type: "integer", Wants: "an integer (at least 1)", Range: &contract.Range{Least: 1, Most: contract.Unbounded}, Repairs: []contract.Repair{"from_string"}},
+			{Name: "event", Type: "integer", Wants: "an integer (at least 1)", Range: &contract.Range{Least: 1, Most: contract.Unbounded}, Repairs: []contract.Repair{"from_string"}},
+			{Name: "around", Type: "integer", Wants: "an integer (0 to 10)", Range: &contract.Range{Most: 10}, Repairs: []contract.Repair{"from_string", "clamp"}},
+			{Name: "part", Type: "integer", Wants: "an integer (at least 1)", Range: &contract.Range{Least: 1, Most: contract.Unbounded}, Repairs: []contract.Repair{"from_string"}},
+			{Name: "about", Type: "string", Wants: "a string (at most 500 characters; not blank)", Range: &contract.Range{Most: 500, Wants: "at most 500 characters long"}, NotBlank: true},
 			{
 				Name:  "include",
 				Type:  "array",
-				Wants: "an array of at least 1 string, each one of requests, answers, chat, reasoning, tool_calls, tool_results, inquiries, system",
+				Wants: "an array of strings (at least 1 item; each one of requests, answers, chat, reasoning, tool_calls, tool_results, inquiries, system)",
 				Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "an array of at least 1 string"},
 				Items: &contract.Parameter{
 					Type:  "string",

@@ -7,24 +7,24 @@ import "github.com/convtools/convtools/runtime/contract"
 // RecallParams is the arguments of conversation_recall, valid and with defaults
 // filled in, in the order of its spec.
 type RecallParams struct {
-	// The question. It is a string of at most 1000 characters that is not blank.
+	// The question. It is a string (at most 1000 characters; not blank).
 	Query string
-	// Most passages. It is an integer from 1 to 100. Default: 30.
+	// Most passages. It is an integer (1 to 100). Default: 30.
 	Limit int
 	// From then on, ISO 8601, such as 2026-03-17. It is nil where none is given.
 	Since *string
 	// Up to then; a date includes its day. It is nil where none is given.
 	Until *string
-	// Only these conversations. It is an array of strings, each a string that must
-	// be a conversation id such as jp-c17648402467. It is nil where none is given.
+	// Only these conversations. It is an array of strings (each must be a
+	// conversation id such as jp-c17648402467). It is nil where none is given.
 	IDs []string
 	// chat is what was said and thought, errors are results of failed calls. It is
-	// an array of strings, each one of all, chat, tool, user, assistant, reasoning,
-	// structured, tool-call, tool-result, inquiry, system, errors. It is nil where
+	// an array of strings (each one of all, chat, tool, user, assistant, reasoning,
+	// structured, tool-call, tool-result, inquiry, system, errors). It is nil where
 	// none is given.
 	Scopes []string
-	// Only what these programs recorded. It is an array of strings, each one of jp,
-	// claude-code, codex, opencode, gemini, convtools, chatgpt, archive. It is nil
+	// Only what these programs recorded. It is an array of strings (each one of jp,
+	// claude-code, codex, opencode, gemini, convtools, chatgpt, archive). It is nil
 	// where none is given.
 	Sources []string
 	// Ask all projects. Default: false.
@@ -50,32 +50,17 @@ func RecallTool() contract.Tool {
 		Effect:      "read",
 		InputSchema: `{"type":"object","properties":{"query":{"type":"string","description":"The question (at most 1000 characters; not blank)","maxLength":1000,"pattern":"[^\\t\\n\\x0b\\x0c\\r ]"},"limit":{"type":"integer","description":"Most passages (1 to 100; default 30)","default":30,"minimum":1,"maximum":100},"since":{"type":"string","description":"From then on, ISO 8601, such as 2026-03-17"},"until":{"type":"string","description":"Up to then; a date includes its day"},"ids":{"type":"array","description":"Only these conversations (each must be a conversation id such as jp-c17648402467)","items":{"type":"string","pattern":"^[A-Za-z0-9._-]{1,128}$"}},"scopes":{"type":"array","description":"chat is what was said and thought, errors are results of failed calls","items":{"type":"string","enum":["all","chat","tool","user","assistant","reasoning","structured","tool-call","tool-result","inquiry","system","errors"]}},"sources":{"type":"array","description":"Only what these programs recorded","items":{"type":"string","enum":["jp","claude-code","codex","opencode","gemini","convtools","chatgpt","archive"]}},"all_projects":{"type":"boolean","description":"Ask all projects (default false)","default":false},"include_current":{"type":"boolean","description":"The conversation of this call too (default false)","default":false},"include_hidden":{"type":"boolean","description":"Hidden ones too (default false)","default":false}},"required":["query"],"additionalProperties":false}`,
 		Parameters: []contract.Parameter{
-			{
-				Name:     "query",
-				Type:     "string",
-				Required: true,
-				Wants:    "a string of at most 1000 characters that is not blank",
-				Fix:      `"why did we stop retrying failed uploads?"`,
-				Range:    &contract.Range{Most: 1000, Wants: "at most 1000 characters long"},
-				NotBlank: true,
-			},
-			{
-				Name:    "limit",
-				Type:    "integer",
-				Default: "30",
-				Wants:   "an integer from 1 to 100",
-				Range:   &contract.Range{Least: 1, Most: 100},
-				Repairs: []contract.Repair{"from_string", "clamp"},
-			},
+			{Name: "query", Type: "string", Required: true, Wants: "a string (at most 1000 characters; not blank)", Fix: `"why did we stop retrying failed uploads?"`, Range: &contract.Range{Most: 1000, Wants: "at most 1000 characters long"}, NotBlank: true},
+			{Name: "limit", Type: "integer", Default: "30", Wants: "an integer (1 to 100)", Range: &contract.Range{Least: 1, Most: 100}, Repairs: []contract.Repair{"from_string", "clamp"}},
 			{Name: "since", Type: "string", Wants: "a string"},
 			{Name: "until", Type: "string", Wants: "a string"},
 			{
 				Name:  "ids",
 				Type:  "array",
-				Wants: "an array of strings, each a string that must be a conversation id such as jp-c17648402467",
+				Wants: "an array of strings (each must be a conversation id such as jp-c17648402467)",
 				Items: &contract.Parameter{
 					Type:    "string",
-					Wants:   "a string that must be a conversation id such as jp-c17648402467",
+					Wants:   "a string (must be a conversation id such as jp-c17648402467)",
 					Pattern: "^[A-Za-z0-9._-]{1,128}$",
 					Says:    "be a conversation id such as jp-c17648402467",
 				},
@@ -84,7 +69,7 @@ func RecallTool() contract.Tool {
 			{
 				Name:  "scopes",
 				Type:  "array",
-				Wants: "an array of strings, each one of all, chat, tool, user, assistant, reasoning, structured, tool-call, tool-result, inquiry, system, errors",
+				Wants: "an array of strings (each one of all, chat, tool, user, assistant, reasoning, structured, tool-call, tool-result, inquiry, system, errors)",
 				Items: &contract.Parameter{
 					Type:  "string",
 					Wants: "one of all, chat, tool, user, assistant, reasoning, structured, tool-call, tool-result, inquiry, system, errors",
@@ -95,7 +80,7 @@ func RecallTool() contract.Tool {
 			{
 				Name:  "sources",
 				Type:  "array",
-				Wants: "an array of strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",
+				Wants: "an array of strings (each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive)",
 				Items: &contract.Parameter{
 					Type:  "string",
 					Wants: "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",

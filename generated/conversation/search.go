@@ -10,7 +10,7 @@ type SearchParams struct {
 	// In a message, or in the title of its conversation. It is nil where none is
 	// given.
 	Query *string
-	// Only these. It is an array of strings, each one of user, assistant, tool. It
+	// Only these. It is an array of strings (each one of user, assistant, tool). It
 	// is nil where none is given.
 	Roles []string
 	// From then on, ISO 8601, such as 2024-01-15T14:30-05:00. It is nil where none
@@ -24,8 +24,8 @@ type SearchParams struct {
 	Cursor *string
 	// Name id and event of each. Default: false.
 	IDs bool
-	// archive has the imports. It is an array of strings, each one of jp,
-	// claude-code, codex, opencode, gemini, convtools, chatgpt, archive. It is nil
+	// archive has the imports. It is an array of strings (each one of jp,
+	// claude-code, codex, opencode, gemini, convtools, chatgpt, archive). It is nil
 	// where none is given.
 	Sources []string
 	// What comes first. It is one of newest, relevance. Default: "newest".
@@ -44,13 +44,7 @@ func SearchTool() contract.Tool {
 		InputSchema: `{"type":"object","properties":{"query":{"type":"string","description":"In a message, or in the title of its conversation"},"roles":{"type":"array","description":"Only these","items":{"type":"string","enum":["user","assistant","tool"]}},"start_date":{"type":"string","description":"From then on, ISO 8601, such as 2024-01-15T14:30-05:00"},"end_date":{"type":"string","description":"Up to then; a date includes its day"},"limit":{"type":"integer","description":"Up to 200 (default 50)","default":50},"cursor":{"type":"string","description":"Where to go on, as a note says"},"ids":{"type":"boolean","description":"Name id and event of each (default false)","default":false},"sources":{"type":"array","description":"archive has the imports","items":{"type":"string","enum":["jp","claude-code","codex","opencode","gemini","convtools","chatgpt","archive"]}},"order":{"type":"string","description":"What comes first (default \"newest\")","default":"newest","enum":["newest","relevance"]}},"additionalProperties":false}`,
 		Parameters: []contract.Parameter{
 			{Name: "query", Type: "string", Wants: "a string"},
-			{
-				Name:    "roles",
-				Type:    "array",
-				Wants:   "an array of strings, each one of user, assistant, tool",
-				Items:   &contract.Parameter{Type: "string", Wants: "one of user, assistant, tool", Enum: []string{"user", "assistant", "tool"}},
-				Repairs: []contract.Repair{"from_string", "from_scalar", "spelling"},
-			},
+			{Name: "roles", Type: "array", Wants: "an array of strings (each one of user, assistant, tool)", Items: &contract.Parameter{Type: "string", Wants: "one of user, assistant, tool", Enum: []string{"user", "assistant", "tool"}}, Repairs: []contract.Repair{"from_string", "from_scalar", "spelling"}},
 			{Name: "start_date", Type: "string", Wants: "a string"},
 			{Name: "end_date", Type: "string", Wants: "a string"},
 			{Name: "limit", Type: "integer", Default: "50", Wants: "an integer", Repairs: []contract.Repair{"from_string", "clamp"}, Clamp: &[2]int64{1, 200}},
@@ -59,7 +53,7 @@ func SearchTool() contract.Tool {
 			{
 				Name:  "sources",
 				Type:  "array",
-				Wants: "an array of strings, each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",
+				Wants: "an array of strings (each one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive)",
 				Items: &contract.Parameter{
 					Type:  "string",
 					Wants: "one of jp, claude-code, codex, opencode, gemini, convtools, chatgpt, archive",
@@ -67,14 +61,7 @@ func SearchTool() contract.Tool {
 				},
 				Repairs: []contract.Repair{"from_string", "from_scalar", "spelling"},
 			},
-			{
-				Name:    "order",
-				Type:    "string",
-				Default: `"newest"`,
-				Wants:   "one of newest, relevance",
-				Enum:    []string{"newest", "relevance"},
-				Repairs: []contract.Repair{"spelling"},
-			},
+			{Name: "order", Type: "string", Default: `"newest"`, Wants: "one of newest, relevance", Enum: []string{"newest", "relevance"}, Repairs: []contract.Repair{"spelling"}},
 		},
 		Hints:   contract.Hints{ReadOnly: true, Idempotent: true},
 		Example: `{"query": "asyncio", "limit": 20}`,

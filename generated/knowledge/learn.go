@@ -7,13 +7,12 @@ import "github.com/convtools/convtools/runtime/contract"
 // LearnParams is the arguments of learn, valid and with defaults filled in, in
 // the order of its spec.
 type LearnParams struct {
-	// The topic ID or title to learn about. It is a string of at most 200
-	// characters that is not blank.
+	// The topic ID or title to learn about. It is a string (at most 200 characters;
+	// not blank).
 	Topic string
 	// Names or patterns of subjects to load: * stands for one level, ** for all
-	// levels; leave it out to list the subjects. It is an array of at most 64
-	// strings, each a string of at most 256 characters. It is nil where none is
-	// given.
+	// levels; leave it out to list the subjects. It is an array of strings (at most
+	// 64 items; each at most 256 characters). It is nil where none is given.
 	Subjects []string
 }
 
@@ -31,23 +30,8 @@ func LearnTool() contract.Tool {
 		Effect:      "read",
 		InputSchema: `{"type":"object","properties":{"topic":{"type":"string","description":"The topic ID or title to learn about (at most 200 characters; not blank)","maxLength":200,"pattern":"[^\\t\\n\\x0b\\x0c\\r ]"},"subjects":{"description":"Names or patterns of subjects to load: * stands for one level, ** for all levels; leave it out to list the subjects (at most 64 items; each at most 256 characters)","anyOf":[{"type":"string","maxLength":256},{"type":"array","maxItems":64,"items":{"type":"string","maxLength":256}}]}},"required":["topic"],"additionalProperties":false}`,
 		Parameters: []contract.Parameter{
-			{
-				Name:     "topic",
-				Type:     "string",
-				Required: true,
-				Wants:    "a string of at most 200 characters that is not blank",
-				Fix:      `"project"`,
-				Range:    &contract.Range{Most: 200, Wants: "at most 200 characters long"},
-				NotBlank: true,
-			},
-			{
-				Name:      "subjects",
-				Type:      "array",
-				Wants:     "a string of at most 256 characters, or an array of at most 64 such strings",
-				Range:     &contract.Range{Most: 64, Wants: "an array of at most 64 strings"},
-				Items:     &contract.Parameter{Type: "string", Wants: "a string of at most 256 characters", Range: &contract.Range{Most: 256, Wants: "at most 256 characters long"}},
-				OneOrMany: true,
-			},
+			{Name: "topic", Type: "string", Required: true, Wants: "a string (at most 200 characters; not blank)", Fix: `"project"`, Range: &contract.Range{Most: 200, Wants: "at most 200 characters long"}, NotBlank: true},
+			{Name: "subjects", Type: "array", Wants: "a string, or an array of strings (at most 64 items; each at most 256 characters)", Range: &contract.Range{Most: 64, Wants: "an array of at most 64 strings"}, Items: &contract.Parameter{Type: "string", Wants: "a string (at most 256 characters)", Range: &contract.Range{Most: 256, Wants: "at most 256 characters long"}}, OneOrMany: true},
 		},
 		Hints:    contract.Hints{ReadOnly: true, Idempotent: true},
 		Example:  `{"topic": "project"}`,

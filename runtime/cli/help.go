@@ -17,8 +17,13 @@ func addHelp(root *cobra.Command) {
 		Long:    "Shows what a command does and takes.",
 		Example: Examples(root.Name(), "help install"),
 		Args:    cobra.ArbitraryArgs,
-		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			return completeCommands(root, args), cobra.ShellCompDirectiveNoFileComp
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+			if cmd, err := commandAt(root, args); err == nil {
+				for _, c := range listed(cmd) {
+					names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, err := commandAt(root, args)
@@ -43,18 +48,6 @@ func commandAt(root *cobra.Command, words []string) (*cobra.Command, error) {
 		cmd = below[i]
 	}
 	return cmd, nil
-}
-
-func completeCommands(root *cobra.Command, words []string) []cobra.Completion {
-	cmd, err := commandAt(root, words)
-	if err != nil {
-		return nil
-	}
-	var names []cobra.Completion
-	for _, c := range listed(cmd) {
-		names = append(names, cobra.CompletionWithDesc(c.Name(), c.Short))
-	}
-	return names
 }
 
 // Fill breaks a paragraph into lines that fit the screen.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"os"
@@ -27,7 +26,7 @@ made where it is missing. They hold what ` + program + ` help says.`,
 			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // manual pages are for everybody
 				return fmt.Errorf("making the directory for manual pages: %w", err)
 			}
-			return writeManual(cmd.Root(), args[0], version)
+			return writeManual(cmd.Root(), args[0], program+" "+version)
 		},
 	}
 }
@@ -35,7 +34,7 @@ made where it is missing. They hold what ` + program + ` help says.`,
 // writeManual writes a page for a command and each of those below it.
 func writeManual(cmd *cobra.Command, dir, version string) error {
 	name := filepath.Join(dir, manName(cmd)+".1")
-	if err := safefile.Write(name, manPage(cmd, version), 0o644); err != nil { // manual pages are for everybody
+	if err := safefile.Write(name, []byte(manPage(cmd, version)), 0o644); err != nil { // manual pages are for everybody
 		return fmt.Errorf("writing a manual page: %w", err)
 	}
 	for _, sub := range listed(cmd) {
@@ -50,69 +49,44 @@ func manName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 }
 
-// manPage writes a page in the man(7) macros, which fill lines to the width of the
+// manPage is a page in the man(7) macros, which fill lines to the width of the
 // terminal. What is not filled, examples and tables, has to fit 80 columns.
-func manPage(cmd *cobra.Command, version string) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, ".TH %s 1 \"\" %s\n", strings.ToUpper(roff(manName(cmd))), roff(fmt.Sprintf("%q %s", cmd.Root().Name()+" "+version, cmd.Root().Name())))
-	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n", roff(cmd.UseLine()))
-	b.WriteString(".SH DESCRIPTION\n")
-	for paragraph := range strings.SplitSeq(cmp.Or(cmd.Long, cmd.Short+"."), "\n\n") {
-		if strings.HasPrefix(paragraph, " ") {
-			manLines(&b, paragraph)
-		} else {
-			fmt.Fprintf(&b, ".PP\n%s\n", roff(paragraph))
+func manPage(cmd *cobra.Command, version string) string {
+	var b strings.Builder
+	add := func(macros, text string) { b.WriteString(macros + roff(text) + "\n") }
+	paragraphs := func(text string) {
+		for paragraph := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n\n") {
+			if strings.HasPrefix(paragraph, "  ") { // pages are indented already
+				add(".PP\n.nf\n", strings.ReplaceAll(paragraph[2:], "\n  ", "\n"))
+				b.WriteString(".fi\n")
+			} else {
+				add(".PP\n", paragraph)
+			}
 		}
 	}
-	if len(cmd.Aliases) > 0 {
-		fmt.Fprintf(&b, ".PP\nThe command is also called %s.\n", roff(strings.Join(cmd.Aliases, " or ")))
+	fmt.Fprintf(&b, ".TH %s 1 \"\" %q\n", strings.ToUpper(roff(manName(cmd))), version)
+	add(".SH NAME\n", manName(cmd)+" - "+cmd.Short)
+	add(".SH SYNOPSIS\n.B ", cmd.UseLine())
+	b.WriteString(".SH DESCRIPTION\n")
+	paragraphs(cmp.Or(cmd.Long, cmd.Short+"."))
+	b.WriteString(".SH OPTIONS\n")
+	for _, flags := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
+		flags.VisitAll(func(f *pflag.Flag) {
+			if _, usage := pflag.UnquoteUsage(f); !f.Hidden && f.Name != "help" {
+				add(".TP\n.B ", flagName(f))
+				add("", usage)
+			}
+		})
 	}
-	manFlags(&b, "OPTIONS", cmd.LocalFlags())
-	manFlags(&b, "OPTIONS OF THE COMMANDS ABOVE", cmd.InheritedFlags())
 	if cmd.Example != "" {
 		b.WriteString(".SH EXAMPLES\n")
-		manLines(&b, cmd.Example)
-	}
-	var related []string
-	if parent := cmd.Parent(); parent != nil {
-		related = append(related, manName(parent))
-	}
-	for _, sub := range listed(cmd) {
-		related = append(related, manName(sub))
+		paragraphs(cmd.Example)
 	}
 	b.WriteString(".SH SEE ALSO\n")
-	for i, name := range related {
-		fmt.Fprintf(&b, ".BR %s (1)%s\n", roff(name), strings.Repeat(",", min(1, len(related)-1-i)))
+	for _, related := range append(listed(cmd), cmd.Root()) {
+		add(".BR ", manName(related)+" (1)")
 	}
-	return b.Bytes()
-}
-
-// manLines writes lines that stay as they are. Pages are indented already.
-func manLines(b *bytes.Buffer, text string) {
-	b.WriteString(".PP\n.nf\n")
-	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
-		b.WriteString(roff(strings.TrimPrefix(line, "  ")) + "\n")
-	}
-	b.WriteString(".fi\n")
-}
-
-// manFlags writes a list of flags, each with what it is for.
-func manFlags(b *bytes.Buffer, title string, flags *pflag.FlagSet) {
-	if !flags.HasAvailableFlags() {
-		return
-	}
-	fmt.Fprintf(b, ".SH %s\n", title)
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Name == "help" {
-			return
-		}
-		_, usage := pflag.UnquoteUsage(f)
-		if kind := f.Value.Type(); kind == "string" && f.DefValue != "" || kind == "bool" && f.DefValue == "true" {
-			usage += fmt.Sprintf(" (default %s)", f.DefValue)
-		}
-		fmt.Fprintf(b, ".TP\n.B %s\n%s\n", roff(flagName(f)), roff(usage))
-	})
+	return b.String()
 }
 
 // flagName is how a flag is written, such as "-w, --workspace DIR".
@@ -133,12 +107,6 @@ func flagName(f *pflag.Flag) string {
 
 // roff escapes what troff would take for more than text.
 func roff(text string) string {
-	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
-			lines[i] = `\&` + line
-		}
-	}
-	return strings.Join(lines, "\n")
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace("\n" + text)
+	return text[1:]
 }

@@ -140,10 +140,6 @@ type ReadQuery struct {
 	Kinds func(transcript.Kind) bool
 	// NoText leaves the text of events out, for who wants only their JSON.
 	NoText bool
-	// Compaction is handed each compaction that is recorded in the conversation, in
-	// order and before anything else; only its time and its JSON are there. A source that
-	// cannot tell compactions hands over none, and nil is handed none.
-	Compaction func(*Event) error
 	// Opened is handed the reading before the first event. Nil is handed nothing.
 	Opened func(*Reading) error
 	// Event is handed the events in order. Nil is handed none.

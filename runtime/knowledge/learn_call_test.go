@@ -84,10 +84,10 @@ func repeated(s string, n int) []string {
 func TestRefusalsOfCalls(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ in, want string }{
-		{`{}`, "topic is required: a string of at most 200 characters that is not blank."},
+		{`{}`, "topic is required: a string (at most 200 characters; not blank)."},
 		{`{"topic":" "}`, `topic must be more than white space, got " ".`},
-		{`{"topic":"x","subjects":5}`, "subjects must be a string of at most 256 characters, or an array of at most 64 such strings, got the number 5."},
-		{`{"topic":"x","subjects":["a",5]}`, "subjects[1] must be a string of at most 256 characters, got the number 5."},
+		{`{"topic":"x","subjects":5}`, "subjects must be a string, or an array of strings (at most 64 items; each at most 256 characters), got the number 5."},
+		{`{"topic":"x","subjects":["a",5]}`, "subjects[1] must be a string (at most 256 characters), got the number 5."},
 		{`{"topic":"x","subject":"a"}`, `unknown parameter "subject"; did you mean "subjects"? Parameters: topic, subjects.`},
 		{`{"topic":"x","subjects":[` + strings.Repeat(`"a",`, 64) + `"a"]}`, "subjects must be an array of at most 64 strings, got "},
 		{`{"topic":"x","subjects":"` + strings.Repeat("a", 257) + `"}`, "subjects must be at most 256 characters long, got "},

@@ -191,7 +191,7 @@ func TestFailures(t *testing.T) {
 		{name: "no turn", tool: read, cli: &cli{ls: one, print: `[{"type":"chat_request","content":"x"}]`}, want: garbled + `record 1: its turn, "", is not that of the record before it, or one behind that.`},
 		{name: "nothing", tool: list, cli: &cli{}, want: garbled + "it printed nothing."},
 		{name: "white space", tool: list, cli: &cli{ls: " \n", stderr: "all is well\n"}, want: garbled + "it printed nothing. It said: All is well."},
-		{name: "text", tool: list, cli: &cli{ls: "hi\n"}, want: garbled + "it is not JSON: expected a JSON value, found 'h'."},
+		{name: "text", tool: list, cli: &cli{ls: "hi\n"}, want: garbled + "it is not JSON: unexpected 'h', after 0 bytes."},
 		{name: "half a value", tool: list, cli: &cli{ls: `[{"id":"jp-c1","title":"a`}, want: garbled + "it ends in the middle of a JSON value, after 25 bytes."},
 		{name: "half an array", tool: list, cli: &cli{ls: `[{"id":"jp-c1"}`}, want: garbled + "it ends in the middle of a JSON value, after 15 bytes."},
 		{name: "half an object", tool: list, cli: &cli{ls: `{"data":[{"id":"jp-c1"}]`}, want: garbled + "it ends in the middle of a JSON value, after 24 bytes."},
@@ -207,7 +207,7 @@ func TestFailures(t *testing.T) {
 		{name: "no id", tool: grep, cli: &cli{ls: `[{"text":"x"}]`}, want: garbled + "record 1: its id is not the id of a conversation."},
 		{name: "events of another type", tool: read, cli: &cli{ls: one, print: `[[]]`}, want: garbled + "record 1 is no object."},
 		{name: "summary of another type", tool: list, cli: &cli{ls: `[{"summary":{"skipped":7}}]`}, want: garbled + `record 1: its "summary.skipped" is a JSON number.`},
-		{name: "deep", tool: list, cli: &cli{ls: strings.Repeat("[", 1000)}, want: garbled + "its JSON is nested too deeply."},
+		{name: "deep", tool: list, cli: &cli{ls: strings.Repeat("[", 1000)}, want: garbled + "it is nested too deeply, after 255 bytes."},
 		{
 			name: "not run", tool: list,
 			cli:  &cli{err: &process.Error{Kind: process.Timeout, Command: "/opt/cli ls", Name: "cli", Detail: "it hangs", Hint: "raise the limit"}},
@@ -273,7 +273,7 @@ func TestForeignFailures(t *testing.T) {
 		{"fails", &cli{exit: 3, stderr: "boom \x1b[31mred"}, "The conversation command line gave up with exit code 3 and said: Boom ␛[31mred." + setting, false},
 		{"silent", &cli{exit: 3}, "The conversation command line gave up with exit code 3 and said nothing." + setting, false},
 		{"half", &cli{ls: "["}, "The conversation command line did not print what was expected, one JSON array of records: it ends in the middle of a JSON value, after 1 bytes." + setting, false},
-		{"text", &cli{ls: "hi"}, "The conversation command line did not print what was expected, one JSON array of records: it is not JSON: expected a JSON value, found 'h'." + setting, false},
+		{"text", &cli{ls: "hi"}, "The conversation command line did not print what was expected, one JSON array of records: it is not JSON: unexpected 'h', after 0 bytes." + setting, false},
 		{"no events", &cli{ls: listed(row(readID, "One", "")), print: `[{"id":"jp-c1"}]`}, "The conversation command line did not print what was expected, one JSON array of records: record 1 has no type." + setting, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

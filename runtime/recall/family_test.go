@@ -286,7 +286,7 @@ func TestChecks(t *testing.T) {
 	}{
 		{"sound", sample, "", []string{
 			"ok workspace: " + root + " (hb7k2)", "off user data: JP keeps nothing about this workspace outside of it",
-			"ok command line: built in", "ok conversations: 11 live, 1 archived", "problem damaged: jp-c17890266441 (damaged at byte 1234 (event 7): the file ends inside a string)",
+			"ok command line: built in", "ok conversations: 11 live, 1 archived", "problem damaged: jp-c17890266441 (damaged at byte 1234 (event 7): it ends in the middle of a JSON value)",
 		}},
 		{"damaged", damaged, "", []string{
 			"ok workspace: ", "off user data: ", "ok command line: built in", "ok conversations: 2 live, 0 archived", "problem damaged: jp-c17700000001 (damaged at byte ",

@@ -6,7 +6,11 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/ir"
 )
+
+// field is the dispatcher's field for a family's handler.
+func field(family *ir.Family) string { return family.Package + "Handler" }
 
 // dispatch emits the one file that knows all tools.
 func (g *generator) dispatch() (emit.File, error) {

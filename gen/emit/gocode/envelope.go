@@ -83,7 +83,7 @@ func element(tool *ir.Tool, e *ir.Element, root bool) code {
 		field(c.GoName, typ, sentence(child.Summary), tag)
 	}
 	if e.Separator != "" {
-		field(camel(e.Separator)+"Before", "bool", "An empty <"+e.Separator+"/> is written before this element.", tags("separator", e.Separator))
+		field(ir.GoName(e.Separator)+"Before", "bool", "An empty <"+e.Separator+"/> is written before this element.", tags("separator", e.Separator))
 	}
 	if e.Summary != "" {
 		what += ": " + lowerFirst(oneLine(e.Summary))

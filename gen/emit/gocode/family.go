@@ -120,10 +120,7 @@ func familyCall(family *ir.Family) code {
 		tool := &family.Tools[i]
 		names = append(names, tool.Name)
 		if tool.Command != nil {
-			all := spellings(tool.Name)
-			for _, a := range tool.Aliases {
-				all = append(all, spellings(a.Name)...)
-			}
+			all := append([]string{tool.Name}, tool.OtherNames()...)
 			cases = append(cases, inCase(quoted(all), "return cli.Call(ctx, &"+tableName(tool)+", call)")...)
 			continue
 		}

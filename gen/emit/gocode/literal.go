@@ -12,8 +12,13 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// wide is how many characters of a literal are on one line.
-const wide = 160
+// How many characters of a literal are on one line. A parameter of a tool, which is an item
+// of a list, is on one in most cases: package go/format takes its time with what stands on
+// several lines, inside of others.
+const (
+	wide     = 160
+	wideItem = 600
+)
 
 // literal is a value of the runtime's data types as Go, for what stands behind head. Fields that
 // are zero are left out; a value that is short is on one line.
@@ -59,11 +64,11 @@ func literalOf(v reflect.Value, typed bool) string {
 
 // braces is a composite literal, with each part on lines of its own where it is long.
 func braces(t reflect.Type, typed bool, parts []string) string {
-	name := ""
+	name, most := "", wideItem
 	if typed {
-		name = typeName(t)
+		name, most = typeName(t), wide
 	}
-	if line := name + "{" + strings.Join(parts, ", ") + "}"; width(line) <= wide && !strings.Contains(line, "\n") || len(parts) == 0 {
+	if line := name + "{" + strings.Join(parts, ", ") + "}"; width(line) <= most && !strings.Contains(line, "\n") || len(parts) == 0 {
 		return line
 	}
 	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String { // nobody reads a column of words

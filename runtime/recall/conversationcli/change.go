@@ -22,6 +22,7 @@ where nobody can be asked it needs --yes.`
 
 // change is a change of conversations.
 type change struct {
+	// yes is that it does not ask, as it never does where it leaves everything as it is.
 	yes, dryRun bool
 	wait        time.Duration
 	// verb and done name the change: "archive", "archived".
@@ -30,9 +31,6 @@ type change struct {
 	dangerous string
 	// reasons are why it asks, beside those that any change has.
 	reasons []string
-	// harmless reports whether it may be about the active one, or a pinned one, and isCopy
-	// that nothing that is there is changed.
-	harmless, isCopy bool
 	// nothing is why nothing was to be done where it has no effect.
 	nothing string
 	// together makes the change to all, or to none of them; each to one of them. Either
@@ -51,11 +49,13 @@ type outcome struct {
 // make makes a change to conversations, once the person who has to be asked has agreed.
 func (c *commands) make(ctx context.Context, ch *change, list []conversations.Listed) error {
 	workspace, err := c.workspace()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if ch.dryRun {
-		c.rehearse(ch, list)
+	case ch.dryRun:
+		for i := range list {
+			c.acted("would "+ch.verb, &list[i], "")
+		}
 		return nil
 	}
 	if err := c.agree(ctx, ch, list); err != nil {
@@ -75,56 +75,42 @@ func (c *commands) make(ctx context.Context, ch *change, list []conversations.Li
 			result, err = ch.each(ctx, w, &list[i])
 		}
 		switch {
-		case err == nil:
-			edits = append(edits, result.edited)
-			c.report(ch, &list[i], result)
-		case len(list) == 1 || ctx.Err() != nil:
+		case err != nil && (len(list) == 1 || ctx.Err() != nil):
 			return err
-		default: // the others go on
+		case err != nil: // the others go on
 			failed = cli.ErrFailed
 			cli.Report(c.host.Stderr, explained(err))
+		case result.isNothing && !c.out.format.json:
+			c.note("%s: %s", list[i].ID, ch.nothing)
+		default:
+			edits = append(edits, result.edited)
+			c.acted(either(result.isNothing, "unchanged", ch.done), &list[i], result.id)
 		}
 	}
-	err = w.Keep(ctx, edits...)
-	return cmp.Or(err, failed)
+	return cmp.Or(w.Keep(ctx, edits...), failed)
 }
 
-// report writes what was done to a conversation.
-func (c *commands) report(ch *change, l *conversations.Listed, result outcome) {
-	action, line := ch.done, acted(ch.done, l)+"\n"
-	switch {
-	case result.isNothing:
-		action, line = "unchanged", ""
-		if !c.out.format.json {
-			c.note("%s: %s", l.ID, ch.nothing)
-		}
-	case result.id != "":
-		line = string(result.id) + "\n"
-	}
-	c.out.add(line, append(about(l.ID, l.Title, "action", action), given("new_id", string(result.id))...))
+// acted writes what was done to a conversation, or would be; of a new one its id.
+func (c *commands) acted(action string, l *conversations.Listed, made transcript.ID) {
+	line := either(made != "", string(made), actedLine(action, l))
+	c.out.add(line+"\n", append(about(l.ID, l.Title, "action", action), given("new_id", string(made))...))
 }
 
-// acted is a line about what is done to a conversation.
-func acted(action string, l *conversations.Listed) string {
+func actedLine(action string, l *conversations.Listed) string {
 	return strings.TrimRight(fmt.Sprintf("%s %s  %s", action, l.ID, shortTitle(l.Title)), " ")
-}
-
-// rehearse writes what would be done.
-func (c *commands) rehearse(ch *change, list []conversations.Listed) {
-	action := "would " + ch.verb
-	for i := range list {
-		c.out.add(acted(action, &list[i])+"\n", about(list[i].ID, list[i].Title, "action", action))
-	}
 }
 
 // agree asks whether to make a change that is dangerous.
 func (c *commands) agree(ctx context.Context, ch *change, list []conversations.Listed) error {
+	if ch.yes || len(list) == 0 {
+		return nil
+	}
 	reasons := c.dangers(ctx, ch, list)
-	if ch.yes || ch.isCopy || len(reasons) == 0 && (ch.dangerous == "" || len(list) == 0) {
+	if len(reasons) == 0 && ch.dangerous == "" {
 		return nil
 	}
 	for i := range list[:min(len(list), maxListed)] {
-		c.note("%s", acted(ch.verb, &list[i]))
+		c.note("%s", actedLine(ch.verb, &list[i]))
 	}
 	if more := len(list) - maxListed; more > 0 {
 		c.note("… and %d more", more)
@@ -146,14 +132,11 @@ func (c *commands) dangers(ctx context.Context, ch *change, list []conversations
 		one, reasons = "one", []string{fmt.Sprintf("%d conversations", len(list))}
 	}
 	reasons = append(reasons, ch.reasons...)
-	if ch.harmless || ch.isCopy || ch.yes {
-		return reasons
-	}
-	active, err := c.active(ctx)
+	active, err := c.activated(ctx)
 	if err != nil {
 		c.warn("which conversation is active is not known: %v", err)
 	}
-	if slices.ContainsFunc(list, func(l conversations.Listed) bool { return l.ID == active }) {
+	if slices.ContainsFunc(list, func(l conversations.Listed) bool { return len(active) > 0 && l.ID == active[0].ID }) {
 		reasons = append(reasons, one+" is active")
 	}
 	if slices.ContainsFunc(list, func(l conversations.Listed) bool { return !l.PinnedAt.IsZero() }) {
@@ -166,7 +149,7 @@ func (c *commands) dangers(ctx context.Context, ch *change, list []conversations
 // or, where it is nil, those that the arguments name.
 func (c *commands) changing(cmd *cobra.Command, ch *change, choose func(*cobra.Command, []string) ([]conversations.Listed, error)) *cobra.Command {
 	flags := cmd.Flags()
-	flags.BoolVarP(&ch.yes, "yes", "y", false, "change without asking")
+	flags.BoolVarP(&ch.yes, "yes", "y", ch.yes, "change without asking")
 	flags.BoolVar(&ch.dryRun, "dry-run", false, "only show what would be changed")
 	flags.Func("wait", "wait up to this `time`, such as 30s, while a conversation is locked", func(text string) error {
 		var ok bool
@@ -195,7 +178,7 @@ func (c *commands) archiveCommand() *cobra.Command {
 them back.`,
 		Example: "  convtools conversation archive jp-c17737387251\n  convtools conversation archive --inactive-since=8w --dry-run",
 	}, &when, change{verb: "archive", done: "archived", nothing: "it is archived already"}, (*jp.Writer).Archive)
-	c.addSpanFlags(cmd, &when)
+	c.addSpan(cmd, &when)
 	cmd.Flags().Func("inactive-since", "those not activated since `TIME`", c.moment(&when.inactive))
 	return cmd
 }
@@ -218,13 +201,13 @@ func (c *commands) moveCommand(cmd *cobra.Command, when *span, ch change, move f
 		return outcome{isNothing: !isMoved}, err
 	}
 	return c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
-		return c.chosen(cmd, args, *when)
+		return c.chosen(cmd, args, when)
 	})
 }
 
 func (c *commands) forkCommand() *cobra.Command {
 	o := jp.ForkOptions{Labels: map[string]*string{}}
-	ch := change{isCopy: true, verb: "fork", done: "forked"}
+	ch := change{yes: true, verb: "fork", done: "forked"}
 	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 		id, err := w.Fork(ctx, l.ID, o)
 		return outcome{id: id}, err
@@ -259,8 +242,8 @@ expire. It may have some turns alone, and has the configuration in any case.
 	})
 	flags.BoolVar(&o.ResetLabels, "reset-labels", false, "leave the labels of the other one away")
 	c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
-		args, err := turns.arguments(flags, args)
-		if err = cmp.Or(err, excluded(flags, "no-turns first", "no-turns last", "no-turns from", "no-turns until")); err != nil {
+		args = turns.arguments(flags, args)
+		if err := excluded(flags, "no-turns first", "no-turns last", "no-turns from", "no-turns until"); err != nil {
 			return nil, err
 		}
 		o.Turns.First, o.Turns.Last = turns.first, turns.last

@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,56 +22,45 @@ session), s or session (the one before), r or recent, n or newest, p or pinned,
 a or archived (the last that was activated, begun, pinned or archived), +live,
 +session, +pinned or +archived for all of them, or - for ids on standard input.`
 
+// targetWords are the words that targetsHelp has, and short ones for those with a plus.
+const targetWords = " . active s session r recent n newest p pinned a archived +l +live +s +session +p +pinned +a +archived "
+
 // meant returns the conversations that a word in the place of an id stands for, and
 // what that is; empty for any other word.
 func (c *commands) meant(ctx context.Context, word string) (found []conversations.Listed, what string, err error) {
-	activated := func(l *conversations.Listed) time.Time { return l.LastActivatedAt }
-	begun := func(l *conversations.Listed) time.Time { return l.CreatedAt }
-	pinned := func(l *conversations.Listed) time.Time { return l.PinnedAt }
-	archived := func(l *conversations.Listed) time.Time { return l.ArchivedAt }
-	switch what = "live conversation"; word {
-	case "+l", "+live":
-		found, err = c.all(ctx, conversations.Filter{})
-	case "r", "recent":
-		found, err = c.last(ctx, false, activated)
-	case "n", "newest":
-		found, err = c.last(ctx, false, begun)
-	case "p", "pinned":
-		what = "pinned conversation"
-		found, err = c.last(ctx, false, pinned)
-	case "+p", "+pinned":
-		what = "pinned conversation"
-		found, err = c.all(ctx, conversations.Filter{})
-		found = slices.DeleteFunc(found, func(l conversations.Listed) bool { return l.PinnedAt.IsZero() })
-	case "a", "archived":
-		what = "archived conversation"
-		found, err = c.last(ctx, true, archived)
-	case "+a", "+archived":
-		what = "archived conversation"
-		found, err = c.all(ctx, conversations.Filter{Archived: true})
-	case "s", "session", "+s", "+session":
-		what = "conversation that was activated before in this session"
-		if found, err = c.activated(ctx); word[0] != '+' {
+	if word == "" || !strings.Contains(targetWords, " "+word+" ") {
+		return nil, "", nil
+	}
+	name, isAll := strings.CutPrefix(word, "+")
+	at := func(l *conversations.Listed) time.Time { return l.CreatedAt }
+	what = "live conversation"
+	switch name {
+	case ".", "active":
+		found, err = c.activated(ctx)
+		return found[:min(1, len(found))], "active conversation in this session", err
+	case "s", "session":
+		if found, err = c.activated(ctx); !isAll {
 			found = found[min(1, len(found)):min(2, len(found))]
 		}
-	case ".", "active":
-		what = "active conversation in this session"
-		var id transcript.ID
-		if id, err = c.active(ctx); id != "" {
-			found = []conversations.Listed{{Conversation: transcript.Conversation{ID: id}}}
-		}
-	default:
-		what = ""
+		return found, "conversation that was activated before in this session", err
+	case "r", "recent":
+		at = func(l *conversations.Listed) time.Time { return l.LastActivatedAt }
+	case "p", "pinned":
+		what = "pinned conversation"
+		at = func(l *conversations.Listed) time.Time { return l.PinnedAt }
+	case "a", "archived":
+		what = "archived conversation"
+		at = func(l *conversations.Listed) time.Time { return l.ArchivedAt }
+	}
+	found, err = c.all(ctx, conversations.Filter{Archived: what == "archived conversation"})
+	if !isAll || what == "pinned conversation" {
+		found = slices.DeleteFunc(found, func(l conversations.Listed) bool { return at(&l).IsZero() })
+	}
+	if !isAll {
+		slices.SortStableFunc(found, func(a, b conversations.Listed) int { return at(&a).Compare(at(&b)) })
+		found = found[max(len(found)-1, 0):]
 	}
 	return found, what, err
-}
-
-// last finds the conversation with the greatest time, if one has any.
-func (c *commands) last(ctx context.Context, isArchived bool, at func(*conversations.Listed) time.Time) ([]conversations.Listed, error) {
-	all, err := c.all(ctx, conversations.Filter{Archived: isArchived})
-	slices.SortStableFunc(all, func(a, b conversations.Listed) int { return at(&a).Compare(at(&b)) })
-	all = all[max(len(all)-1, 0):]
-	return slices.DeleteFunc(all, func(l conversations.Listed) bool { return at(&l).IsZero() }), err
 }
 
 // targets reads the conversations that arguments name: ids, each once, or one word
@@ -100,36 +90,31 @@ func (c *commands) targets(ctx context.Context, args []string, flag string) ([]s
 // targetsOrActive is targets, and without arguments the conversation that is active,
 // else the one that was activated last.
 func (c *commands) targetsOrActive(ctx context.Context, args []string) ([]string, error) {
-	if len(args) == 0 {
-		active, err := c.active(ctx)
-		if err != nil || active != "" {
-			return []string{string(active)}, err
-		}
-		args = []string{"recent"}
+	if len(args) > 0 {
+		return c.targets(ctx, args, "")
 	}
-	return c.targets(ctx, args, "")
+	active, err := c.activated(ctx)
+	if err != nil || len(active) == 0 {
+		return c.targets(ctx, []string{"recent"}, "")
+	}
+	return []string{string(active[0].ID)}, nil
 }
 
 // maxStdin is how many bytes of ids are read from standard input.
 const maxStdin = 6 << 20
 
 // parseIDs reads ids, each once. "-" stands for ids on standard input.
-func (c *commands) parseIDs(args []string, flag string) ([]string, error) {
-	var texts []string
-	for _, arg := range args {
-		if arg != "-" {
-			texts = append(texts, arg)
-			continue
-		}
+func (c *commands) parseIDs(args []string, flag string) (ids []string, err error) {
+	if i := slices.Index(args, "-"); i >= 0 {
 		listed, err := io.ReadAll(io.LimitReader(c.host.Stdin, maxStdin))
 		if err != nil {
 			return nil, fmt.Errorf("reading ids from standard input: %w", err)
 		}
-		texts = append(texts, strings.Fields(string(listed))...)
+		args = slices.Replace(slices.Clone(args), i, i+1, strings.Fields(string(listed))...)
 	}
-	var ids, wrong []string
+	var wrong []string
 	seen := map[transcript.ID]bool{}
-	for _, text := range texts {
+	for _, text := range args {
 		id, err := conversations.ParseID(strings.TrimSpace(text))
 		if err != nil {
 			wrong = append(wrong, err.Error())
@@ -148,23 +133,17 @@ func (c *commands) parseIDs(args []string, flag string) ([]string, error) {
 	return nil, usageError(hint, "%s", joinBounded(wrong, "; "))
 }
 
-// resolve reads the ids of a filter.
-func (c *commands) resolve(ctx context.Context, f *conversations.Filter, flag string) (err error) {
-	f.IDs, err = c.targets(ctx, f.IDs, flag)
-	return err
-}
-
 // named finds the conversations that arguments name, one at least.
 func (c *commands) named(cmd *cobra.Command, args []string, flag string) ([]conversations.Listed, error) {
 	if len(args) == 0 {
 		return nil, usageError("name conversations by their ids; . is the active one", "%s needs a conversation", cmd.CommandPath())
 	}
 	ids, err := c.targets(cmd.Context(), args, flag)
+	if err == nil && len(ids) == 0 {
+		err = failedHint("one id on a line", "standard input holds no ids")
+	}
 	if err != nil {
 		return nil, err
-	}
-	if len(ids) == 0 {
-		return nil, failedHint("one id on a line", "standard input holds no ids")
 	}
 	return c.all(cmd.Context(), conversations.Filter{IDs: ids})
 }
@@ -172,31 +151,31 @@ func (c *commands) named(cmd *cobra.Command, args []string, flag string) ([]conv
 // span is the flags that choose conversations by when they were begun, or used last.
 type span struct{ from, until, inactive time.Time }
 
-// addSpanFlags defines them.
-func (c *commands) addSpanFlags(cmd *cobra.Command, s *span) {
-	flags := cmd.Flags()
-	flags.Func("from", "those begun at `TIME` or later: 2026-01-01, an age such as 3w, or an id", c.moment(&s.from))
-	flags.Func("until", "those begun before `TIME`", c.moment(&s.until))
+// addSpan defines them, but for the one about when they were used.
+func (c *commands) addSpan(cmd *cobra.Command, s *span) {
+	cmd.Flags().Func("from", "those begun at `TIME` or later: 2026-01-01, an age such as 3w, or an id", c.moment(&s.from))
+	cmd.Flags().Func("until", "those begun before `TIME`", c.moment(&s.until))
 }
 
 // chosen returns the conversations that arguments name, or all live ones that are not
 // hidden, as far as they are in the span.
-func (c *commands) chosen(cmd *cobra.Command, args []string, s span) ([]conversations.Listed, error) {
-	if s == (span{}) {
-		return c.named(cmd, args, "")
-	}
-	list, err := c.all(cmd.Context(), conversations.Filter{})
-	if len(args) > 0 {
+func (c *commands) chosen(cmd *cobra.Command, args []string, s *span) (list []conversations.Listed, err error) {
+	if *s == (span{}) || len(args) > 0 {
 		list, err = c.named(cmd, args, "")
+	} else {
+		list, err = c.all(cmd.Context(), conversations.Filter{})
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(l conversations.Listed) bool {
+	if err != nil || *s == (span{}) {
+		return list, err
+	}
+	list = slices.DeleteFunc(list, func(l conversations.Listed) bool {
 		return l.CreatedAt.Before(s.from) || !s.until.IsZero() && !l.CreatedAt.Before(s.until) ||
 			!s.inactive.IsZero() && (l.LastActivatedAt.IsZero() || !l.LastActivatedAt.Before(s.inactive))
 	})
-	if err == nil && len(list) == 0 {
+	if len(list) == 0 {
 		c.note("no conversations of that time")
 	}
-	return list, err
+	return list, nil
 }
 
 // all returns the conversations that a filter lets through, those begun first first.
@@ -210,19 +189,24 @@ func (c *commands) everything(ctx context.Context) ([]conversations.Listed, erro
 	return c.all(ctx, conversations.Filter{Both: true, Hidden: true})
 }
 
-// activated returns the live conversations that were activated in JP's session, the
-// last one first. JP goes no further back than to one that was archived.
-func (c *commands) activated(ctx context.Context) ([]conversations.Listed, error) {
+// activated returns the live conversations that were activated in JP's session, the last
+// one, which is active, first; where there are none, the one that calls. JP goes no
+// further back than to one that was archived.
+func (c *commands) activated(ctx context.Context) (found []conversations.Listed, err error) {
 	w, err := c.workspace()
 	if err != nil {
 		return nil, err
 	}
 	history, err := w.Activated()
-	if err != nil || len(history) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	all, err := c.everything(ctx)
-	var found []conversations.Listed
+	var all []conversations.Listed
+	if len(history) > 0 {
+		if all, err = c.everything(ctx); err != nil {
+			return nil, err
+		}
+	}
 	for _, id := range history {
 		is := func(l conversations.Listed) bool { return l.ID == id }
 		i := slices.IndexFunc(all, is)
@@ -233,26 +217,14 @@ func (c *commands) activated(ctx context.Context) ([]conversations.Listed, error
 			found = append(found, all[i])
 		}
 	}
-	return found, err
-}
-
-// active returns the conversation that is active in JP's session, else the one that
-// calls; empty where neither is known.
-func (c *commands) active(ctx context.Context) (transcript.ID, error) {
-	found, err := c.activated(ctx)
-	switch {
-	case err != nil:
-		return "", err
-	case len(found) > 0:
-		return found[0].ID, nil
-	case c.host.ConversationID == "":
-		return "", nil
+	if len(found) > 0 || c.host.ConversationID == "" {
+		return found, nil
 	}
 	id, err := conversations.ParseID(c.host.ConversationID)
 	if err != nil {
-		return "", fmt.Errorf("--conversation-id: %w", err)
+		return nil, fmt.Errorf("--conversation-id: %w", err)
 	}
-	return id, nil
+	return []conversations.Listed{{Conversation: transcript.Conversation{ID: id}}}, nil
 }
 
 // What a shell is offered: more could not be looked through, and typing on narrows it.
@@ -261,32 +233,25 @@ const (
 	completionColumn = 60 // columns of a title
 )
 
-// completeIDs offers the ids of conversations that begin with a word, else those of
-// conversations with the word in their titles, those used last first and with their
-// titles, without the ones that are named already.
+// completeIDs offers the ids of conversations, those used last first, without the ones
+// that are named already.
 func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	q := conversations.ListQuery{Filter: conversations.Filter{Both: true}, NoEvents: true, Sort: conversations.ByID}
+	f := conversations.Filter{Both: true}
 	if archived := cmd.Flags().Lookup("archived"); archived != nil {
-		q.Both, q.Archived = false, archived.Value.String() == "true"
+		f = conversations.Filter{Archived: archived.Value.String() == "true"}
 	}
-	names, _ := c.parseIDs(named, "") // what cannot be read names nothing
-	offer := func(word string) []cobra.Completion {
-		listing, _ := c.list(cmd.Context(), q) // nothing is offered where they cannot be listed
-		list := slices.DeleteFunc(listing.Conversations, func(l conversations.Listed) bool { return slices.Contains(names, string(l.ID)) })
-		slices.SortStableFunc(list, func(a, b conversations.Listed) int { return b.LastActivatedAt.Compare(a.LastActivatedAt) })
-		return offered(list, word)
-	}
-	ids := offer(word)
-	if q.TitleContains = word; len(ids) == 0 && strings.TrimSpace(word) != "" {
-		ids = offer("")
-	}
-	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	names, _ := c.parseIDs(named, "")  // what cannot be read names nothing
+	list, _ := c.all(cmd.Context(), f) // nothing is offered where they cannot be listed
+	list = slices.DeleteFunc(list, func(l conversations.Listed) bool { return slices.Contains(names, string(l.ID)) })
+	slices.SortFunc(list, func(a, b conversations.Listed) int {
+		return cmp.Or(b.LastActivatedAt.Compare(a.LastActivatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	return offered(list, word)
 }
 
 // offered are the ids that begin with a word, bare or with their prefix as the word
 // is, with titles.
-func offered(list []conversations.Listed, word string) []cobra.Completion {
-	var ids []cobra.Completion
+func offered(list []conversations.Listed, word string) (ids []cobra.Completion, directive cobra.ShellCompDirective) {
 	for _, l := range list {
 		id := string(l.ID)
 		if word != "" && strings.Trim(word, "0123456789") == "" {
@@ -296,7 +261,7 @@ func offered(list []conversations.Listed, word string) []cobra.Completion {
 			ids = append(ids, cobra.CompletionWithDesc(id, shortTitle(l.Title)))
 		}
 	}
-	return ids
+	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // shortTitle is a title in a line for people.

@@ -36,7 +36,7 @@ func Command(host *toolset.Host) *cobra.Command {
 	c := &commands{host: host}
 	reads := []*cobra.Command{c.lsCommand(), c.showCommand(), c.grepCommand(), c.printCommand()}
 	for _, cmd := range reads {
-		c.ready(c.paged(cmd))
+		c.ready(paged(cmd))
 		cmd.Flags().BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
 	}
 	ofIDs := append(reads, c.ready(c.pathCommand()), c.editCommand(), c.forkCommand(),
@@ -53,13 +53,11 @@ func Command(host *toolset.Host) *cobra.Command {
 		Long:    "Lists, searches, prints and tidies recorded conversations.",
 		Example: "  convtools conversation ls --limit 10",
 	}, append(ofIDs, c.labelCommand())...)
-	flags := cmd.PersistentFlags()
-	flags.StringVarP(&c.formatFlag, "format", "F", "auto", "`format`: auto, text, text-pretty, json, json-pretty")
-	flags.Lookup("format").DefValue = "" // the first that is named
+	formats := []string{"auto", "text", "text-pretty", "json", "json-pretty"}
+	cmd.PersistentFlags().StringVarP(&c.formatFlag, "format", "F", "", "`format`: "+strings.Join(formats, ", "))
 	complete(cmd, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		formats := []string{"auto", "text", "text-pretty", "json", "json-pretty"}
 		if cmd.Name() == "print" {
-			formats = append(formats, "markdown")
+			return append(formats, "markdown"), cobra.ShellCompDirectiveNoFileComp
 		}
 		return formats, cobra.ShellCompDirectiveNoFileComp
 	}, "format")
@@ -77,7 +75,7 @@ type commands struct {
 }
 
 // paged has a command show what it prints page by page where that goes to a terminal.
-func (c *commands) paged(cmd *cobra.Command) *cobra.Command {
+func paged(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().Bool("no-pager", false, "never start the pager, $PAGER or less, on a terminal")
 	return cmd
 }
@@ -172,7 +170,12 @@ func explained(err error) error {
 	)
 	switch {
 	case errors.As(err, &missing):
-		return notFound(missing)
+		hint := "conversation ls shows the ids there are; add --archived for archived ones"
+		if len(missing.Nearest) > 0 {
+			hint = "nearest ids: " + joinBounded(missing.Nearest, ", ")
+		}
+		noun := either(len(missing.IDs) > 1, "conversations", "conversation")
+		return failedHint(hint, "%s %s not found in %s", noun, joinBounded(missing.IDs, ", "), cmp.Or(missing.Place, "any project"))
 	case errors.As(err, &none):
 		return failedHint("conversation ls --archived lists archived ones", "there is no live conversation to print in %s", cmp.Or(none.Place, "any project"))
 	case errors.As(err, &nowhere) && !nowhere.Missing:
@@ -188,8 +191,6 @@ func explained(err error) error {
 			"turn %d out of range (conversation has %s)", turn.Turn, plural(turn.Turns, "turn"))
 	case errors.As(err, &event):
 		return failedHint("recall shows the numbers of events", "event %d out of range (conversation has %s)", event.Number, plural(event.Events, "event"))
-	case errors.As(err, &locked) && locked.Waited > 0:
-		return cli.Hint(err, "try again when it is done, or wait longer than "+locked.Waited.String())
 	case errors.As(err, &locked):
 		return cli.Hint(err, "try again when it is done, or wait for it with --wait=30s")
 	case errors.As(err, &store):
@@ -202,16 +203,6 @@ func explained(err error) error {
 		return usageError("a key begins with a letter, and has letters, digits, '_' and '-'", "a label cannot have the key %q", label.Key)
 	}
 	return err
-}
-
-// notFound names all ids that no conversation has.
-func notFound(e *conversations.NotFoundError) error {
-	hint := "conversation ls shows the ids there are; add --archived for archived ones"
-	if len(e.Nearest) > 0 {
-		hint = "nearest ids: " + joinBounded(e.Nearest, ", ")
-	}
-	noun := either(len(e.IDs) > 1, "conversations", "conversation")
-	return failedHint(hint, "%s %s not found in %s", noun, joinBounded(e.IDs, ", "), cmp.Or(e.Place, "any project"))
 }
 
 // maxListed bounds how many ids an error names; standard input may hold many.
@@ -245,19 +236,17 @@ func plural(n int, one string) string {
 func (c *commands) warnOf(problems []conversations.Problem, named bool) []object {
 	left := []object{}
 	for _, p := range problems {
-		reason, whose, isUnused := p.Err.Error(), string(p.ID)+": ", true
+		reason, isUsed := p.Err.Error(), p.Kind == conversations.BadField
 		switch {
 		case p.ID == "":
-			reason, whose = fmt.Sprintf("%s: %s", p.Path, reason), ""
+			reason = fmt.Sprintf("%s: %s", p.Path, reason)
 		case named && (p.Kind == conversations.BadMetadata || p.Kind == conversations.Outside || p.Kind == conversations.Vanishing):
-			reason, isUnused = "metadata.json cannot be used: "+reason, false
-		case p.Kind == conversations.BadField:
-			isUnused = false
+			reason, isUsed = "metadata.json cannot be used: "+reason, true
 		case p.Kind == conversations.DamagedEvents:
 			reason = "events.json is damaged, what stands before the damage was searched: " + reason
 		}
-		c.warn("%s%s", whose, reason)
-		if isUnused {
+		c.warn("%s%s", either(p.ID == "", "", string(p.ID)+": "), reason)
+		if !isUsed {
 			left = append(left, object{"id", orNull(p.ID), "reason", reason})
 		}
 	}

@@ -2,8 +2,10 @@ package conversationcli
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,13 +36,16 @@ const (
 // toggle parses true, false or nothing, for the other of what something is.
 func toggle(to *func(bool) bool) func(string) error {
 	return func(text string) error {
+		value, err := strconv.ParseBool(text)
 		if text == trueOrFalse {
 			*to = func(now bool) bool { return !now }
 			return nil
 		}
-		value, err := truth(text)
+		if err != nil {
+			return &valueError{fmt.Sprintf("must be true or false, not %q", text), ""}
+		}
 		*to = func(bool) bool { return value }
-		return err
+		return nil
 	}
 }
 
@@ -94,12 +99,12 @@ them: they are left out of lists and searches then, and can still be read.
 		}
 		return nil
 	})
-	flags.BoolFunc("no-title", "remove its title", ifTrue(func() { e.title = new(string) }))
+	noTitle := flags.Bool("no-title", false, "remove its title")
+	hide := flags.Bool("hide", false, "hide it from lists and searches")
+	unhide := flags.Bool("unhide", false, "show it again")
+	noTmp := flags.Bool("no-tmp", false, "keep it")
 	flags.Func("pin", "pin it, or not; bare: the other of what it is``", toggle(&e.pinned))
-	flags.BoolFunc("hide", "hide it from lists and searches", ifTrue(func() { e.hidden = new(true) }))
-	flags.BoolFunc("unhide", "show it again", ifTrue(func() { e.hidden = new(false) }))
 	flags.Func("tmp", "have JP delete it after a time such as 2d, or now; bare: now, or keep it if it expires``", e.expire(c.host.Now))
-	flags.BoolFunc("no-tmp", "keep it", ifTrue(func() { e.expires = func(time.Time) time.Time { return time.Time{} } }))
 	flags.Func("local", "keep it out of the project, or not; bare: the other of what it is``", toggle(&e.local))
 	for name, bare := range map[string]string{"pin": trueOrFalse, "tmp": anyTime, "local": trueOrFalse} {
 		flags.Lookup(name).NoOptDefVal = bare
@@ -108,6 +113,15 @@ them: they are left out of lists and searches then, and can still be read.
 		func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
 			if err := excluded(flags, "title no-title", "hide unhide", "tmp no-tmp"); err != nil {
 				return nil, err
+			}
+			if *noTitle {
+				e.title = new(string)
+			}
+			if *hide || *unhide {
+				e.hidden = hide
+			}
+			if *noTmp {
+				e.expires = func(time.Time) time.Time { return time.Time{} }
 			}
 			if e.title == nil && e.hidden == nil && e.pinned == nil && e.local == nil && e.expires == nil {
 				return nil, usageError("--title, --pin, --hide, --tmp and --local change something; --help lists all", "edit was not told what to change")

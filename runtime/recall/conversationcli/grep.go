@@ -74,9 +74,9 @@ Put -- before a pattern that starts with '-'.`,
 	flags.BoolVar(&g.noHeading, "no-heading", false, "write ID:TURN:SCOPE:KIND:TEXT lines (default when not on a terminal)")
 	flags.FuncP("max-matches", "m", "show at most `N` matches of each conversation", number(&g.maxMatches, 0, noLimit))
 	flags.Func("limit", "show matches of at most `N` conversations", number(&g.limit, 0, noLimit))
-	anyOf(cmd, &g.scopes, "scope", "s", "search only in this `scope`: "+strings.Join(scopeNames(), ", ")+"; repeatable", scopeNames()...)
+	addScopes(cmd, &g.scopes, "search only in this `scope`")
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "write nothing, only set the exit code")
-	c.addFilterFlags(cmd, &g.Filter, &g.Ascending)
+	addFilter(cmd, &g.Filter)
 	complete(cmd, c.completeIDs, "id")
 	return cmd
 }
@@ -100,11 +100,12 @@ func (g *grepping) check(cmd *cobra.Command, text string) error {
 	if f.pretty && !f.json && !g.noHeading && g.host.Terminal {
 		g.maxLine = terminalMaxLine
 	}
-	err := excluded(cmd.Flags(), "ignore-case case-sensitive", "heading no-heading", "ascending descending")
-	if err == nil {
+	err := excluded(cmd.Flags(), "ignore-case case-sensitive", "heading no-heading")
+	var err2 error
+	if g.Ascending, err2 = ascending(cmd.Flags()); err == nil {
 		g.Pattern, err = excerpt.Compile(text, g.regex, g.ignoreCase)
 	}
-	return cmp.Or(badPattern(err, text), err)
+	return cmp.Or(badPattern(err, text), err, err2)
 }
 
 // badPattern words why a pattern cannot be searched for; nil for any other error.
@@ -134,9 +135,11 @@ func (g *grepping) grep(cmd *cobra.Command, args []string) error {
 	if err := g.check(cmd, strings.Join(args, " ")); err != nil {
 		return err
 	}
-	if err := g.resolve(ctx, &g.Filter, "--id"); err != nil {
+	ids, err := g.targets(ctx, g.IDs, "--id")
+	if err != nil {
 		return err
 	}
+	g.IDs = ids
 	source, err := g.open()
 	if err != nil {
 		return err

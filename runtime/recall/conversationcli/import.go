@@ -50,7 +50,7 @@ URL of a PostgreSQL database, postgres://…, it is there.`),
 		return cannotBe(kind, "the kinds are "+strings.Join(kinds, ", "))
 	})
 	cmd.Flags().BoolVarP(&c.dryRun, "dry-run", "n", false, "show what would be added, and write nothing")
-	c.jsonFlag(cmd, "json-pretty", "print what has become of each export as JSON")
+	addJSON(cmd, "print what has become of each export as JSON")
 	return c.ready(cmd)
 }
 

@@ -36,10 +36,7 @@ Flags that are repeatable also take several values between commas, except for
 --label.`,
 		Example: `  convtools conversation ls --limit 10
   convtools conversation ls --title-contains retry --archived --format json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.IDs = args
-			return c.ls(cmd, &o)
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return c.ls(cmd, &o, args) },
 	}
 	flags := cmd.Flags()
 	sorts := []string{"activity", "created", "updated", "id", "expires", "messages", "local"}
@@ -50,16 +47,19 @@ Flags that are repeatable also take several values between commas, except for
 	flags.BoolVar(&o.UserOnly, "local", false, "only conversations that are in the user's own store and not in the workspace")
 	flags.BoolVar(&o.tree, "tree", false, "show what was forked from a conversation below it")
 	flags.BoolVar(&o.full, "full", false, "show full times and titles in text output")
-	c.addFilterFlags(cmd, &o.Filter, &o.Ascending)
+	addFilter(cmd, &o.Filter)
 	flags.BoolVar(&o.summary, "summary", false, "append an element with totals to JSON output")
 	return cmd
 }
 
-func (c *commands) ls(cmd *cobra.Command, o *lsOptions) error {
+func (c *commands) ls(cmd *cobra.Command, o *lsOptions, args []string) error {
 	if o.summary && !c.out.format.json {
 		return usageError("add --format=json", "--summary is an element of JSON output")
 	}
-	if err := cmp.Or(excluded(cmd.Flags(), "ascending descending"), c.resolve(cmd.Context(), &o.Filter, "")); err != nil {
+	var err, err2 error
+	o.IDs, err = c.targets(cmd.Context(), args, "")
+	o.Ascending, err2 = ascending(cmd.Flags())
+	if err := cmp.Or(err2, err); err != nil {
 		return err
 	}
 	o.Sort = conversations.SortNamed(o.sort)
@@ -72,14 +72,12 @@ func (c *commands) ls(cmd *cobra.Command, o *lsOptions) error {
 	if err != nil {
 		return err
 	}
-	for _, l := range listing.Conversations {
-		if l.Damage != nil {
-			c.warn("%s: its events cannot be counted: %v", l.ID, l.Damage.Err)
-		}
-	}
 	places := make([]treePlace, len(listing.Conversations))
 	for i := range places {
-		places[i].Listed = &listing.Conversations[i]
+		l := &listing.Conversations[i]
+		if places[i].Listed = l; l.Damage != nil {
+			c.warn("%s: its events cannot be counted: %v", l.ID, l.Damage.Err)
+		}
 	}
 	if o.tree {
 		isHidden := func(l *conversations.Listed) bool { return l.Hidden && !o.Hidden && len(o.IDs) == 0 }
@@ -168,17 +166,6 @@ func (c *commands) projectCell(dir string) string {
 	return string(cell)
 }
 
-// kindOf is what people call the conversations that a filter is about.
-func kindOf(f *conversations.Filter) string {
-	switch {
-	case len(f.IDs) > 0:
-		return "named"
-	case f.Archived:
-		return "archived"
-	}
-	return "live"
-}
-
 // explainList says what a list does not show.
 func (c *commands) explainList(listing *conversations.Listing, shown int, o *lsOptions) {
 	total := listing.Total
@@ -186,19 +173,8 @@ func (c *commands) explainList(listing *conversations.Listing, shown int, o *lsO
 	case shown == 0 && total > 0:
 		c.note("offset %d is past the end: there are %d conversations", o.Offset, total)
 	case shown == 0:
-		kind := kindOf(&o.Filter)
-		what := fmt.Sprintf("no %s conversations", kind)
-		if o.TitleContains != "" {
-			what += fmt.Sprintf(" with %q in the title", o.TitleContains)
-		}
-		for i, label := range o.Labels {
-			what += either(i == 0, " with label ", " and ") + label.Key
-			if label.Value != nil {
-				what += "=" + *label.Value
-			}
-		}
-		c.note("%s", what)
-		if kind == "live" {
+		c.note("no %s conversations%s", kindOf(&o.Filter), either(o.TitleContains != "", fmt.Sprintf(" with %q in the title", o.TitleContains), ""))
+		if !o.Archived && len(o.IDs) == 0 {
 			c.note("hint: --archived lists archived conversations")
 		}
 	case left > 0:

@@ -69,25 +69,32 @@ type results struct {
 	n        int // elements of the array
 }
 
-// results returns what --format asks for.
+// results returns what --format or --json ask for.
 func (c *commands) results(cmd *cobra.Command) (*results, error) {
-	f := format{pretty: strings.HasSuffix(c.formatFlag, "-pretty")}
-	switch strings.TrimSuffix(c.formatFlag, "-pretty") {
+	name := c.formatFlag
+	if asJSON, _ := cmd.Flags().GetBool("json"); asJSON { // there need not be such a flag
+		name = "json" + either(cmd.Name() == "import", "-pretty", "")
+	}
+	f := format{pretty: strings.HasSuffix(name, "-pretty")}
+	switch name {
 	case "auto", "":
 		f.pretty = c.host.Terminal
-	case "text":
-	case "json":
+	case "text", "text-pretty":
+	case "json", "json-pretty":
 		f.json = true
 	case "markdown":
 		if f.markdown = true; cmd.Name() != "print" {
 			return nil, usageError("use text or json", "only print writes markdown")
 		}
 	default:
-		return nil, usageError("use auto, text, text-pretty, json or json-pretty", "unknown output format %q", c.formatFlag)
+		return nil, usageError("use auto, text, text-pretty, json or json-pretty", "unknown output format %q", name)
 	}
 	f.colour = !f.json && f.pretty && c.host.Terminal && c.host.Getenv("NO_COLOR") == "" && c.host.Getenv("TERM") != "dumb"
 	return &results{format: f, terminal: c.host.Terminal, out: bufio.NewWriterSize(c.host.Stdout, 64<<10)}, nil
 }
+
+// addJSON defines the flag for output for programs.
+func addJSON(cmd *cobra.Command, usage string) { cmd.Flags().Bool("json", false, usage) }
 
 // write writes a piece of output.
 func (r *results) write(text string) {

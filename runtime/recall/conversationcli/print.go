@@ -22,7 +22,6 @@ type printing struct {
 	turns      turnFlags
 	event      int
 	style      string
-	compacted  bool
 	noMetadata bool
 
 	query   conversations.ReadQuery
@@ -31,7 +30,6 @@ type printing struct {
 	any     bool              // an event of this one was printed
 	turn    int               // that was printed last
 	events  []json.RawMessage // of this one, where several are printed
-	view    *compactedView    // nil unless it is asked for
 }
 
 func (c *commands) printCommand() *cobra.Command {
@@ -58,7 +56,6 @@ which what was said is quoted.
 	p.turns.addFlags(flags)
 	flags.FuncP("event", "e", "only event `N`, whole, as recall numbers events", number(&p.event, 1, "events are numbered from 1"))
 	oneOf(cmd, &p.style, "style", "s", "how `much`: user, chat, brief (default of text) or full", "user", "chat", "brief", "full")
-	flags.BoolVar(&p.compacted, "compacted", false, "as JP sends it to a model, with summaries")
 	flags.BoolVar(&p.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
 	return cmd
 }
@@ -68,11 +65,11 @@ func (p *printing) print(cmd *cobra.Command, args []string) error {
 		return usageError("add --format=json", "--no-metadata is about JSON output")
 	}
 	p.style = cmp.Or(p.style, either(p.event > 0, "full", "brief"))
-	args, err1 := p.turns.arguments(cmd.Flags(), args)
-	turns, err2 := p.turns.selected(cmd.Flags())
-	err3 := excluded(cmd.Flags(), "event turn", "event last", "event first", "event from", "event to", "event compacted")
-	ids, err4 := p.targets(cmd.Context(), args, "")
-	if err := cmp.Or(err1, err2, err3, err4); err != nil {
+	args = p.turns.arguments(cmd.Flags(), args)
+	turns, err1 := p.turns.selected(cmd.Flags())
+	err2 := excluded(cmd.Flags(), "event turn", "event last", "event first", "event from", "event to")
+	ids, err3 := p.targets(cmd.Context(), args, "")
+	if err := cmp.Or(err1, err2, err3); err != nil {
 		return err
 	}
 	p.several = len(ids) > 1
@@ -102,12 +99,6 @@ func (p *printing) conversation(cmd *cobra.Command, id string) error {
 	p.heading = id
 	q := &p.query
 	q.ID, q.Kinds, q.Event = id, p.shows, p.add
-	if p.compacted {
-		p.view = &compactedView{names: map[string]string{}}
-		q.Compaction = p.view.add
-		q.Kinds = nil // of a turn that has a summary, any event leads to it
-		q.Event = func(e *conversations.Event) error { return p.view.pass(e, p.add) }
-	}
 	r, err := source.Read(cmd.Context(), *q)
 	var turn *conversations.TurnRangeError
 	if errors.As(err, &turn) && turn.Turn > turn.Turns && (cmd.Flags().Changed("from") || cmd.Flags().Changed("to")) {
@@ -137,9 +128,6 @@ func (p *printing) opened(r *conversations.Reading) error {
 	}
 	if r.Damage != nil && r.Damage.Kind == conversations.DamagedEvents {
 		p.warn("%s: events.json is damaged, events before the damage are printed: %v", r.ID, r.Damage.Err)
-	}
-	if p.view != nil {
-		p.view.begin(r.Turns)
 	}
 	before := either(p.any, "\n", "")
 	p.any, p.events = false, nil
@@ -213,7 +201,7 @@ func (p *printing) head(e *conversations.Event, role string) string {
 	if p.host.Terminal && p.host.Width > 0 {
 		width = min(p.host.Width, maxRuleWidth)
 	}
-	title := fmt.Sprintf("── %s ── %s ──", role, p.view.turns(e))
+	title := fmt.Sprintf("── %s ── turn %d ──", role, e.Turn)
 	if !e.Time.IsZero() {
 		title += e.Time.Format(" " + fullTime + " ──")
 	}
@@ -230,7 +218,7 @@ func rule(title string, width int, f format) string {
 func (p *printing) markdownHead(e *conversations.Event, role string) string {
 	head := "### " + strings.ToUpper(role[:1]) + role[1:]
 	if !p.any || p.turn != e.Turn {
-		head = "## T" + strings.TrimPrefix(p.view.turns(e), "t") + "\n\n" + head
+		head = fmt.Sprintf("## Turn %d\n\n%s", e.Turn, head)
 	}
 	if !e.Time.IsZero() {
 		head += e.Time.Format(", " + fullTime)

@@ -73,12 +73,12 @@ conversation print --event N ID shows an event whole.`,
 	flags.Func("until", "only what was said up to this `DATE`, ISO 8601, inclusive", date(func(s iso8601.Span) { q.Until = &s.Last }))
 	flags.Func("limit", "print at most `N` passages", number(&q.Limit, 1, "use 1 or more"))
 	flags.Lookup("limit").DefValue = "8"
-	anyOf(cmd, &scopes, "scope", "s", "only in this `SCOPE`: "+strings.Join(scopeNames(), ", ")+"; repeatable", scopeNames()...)
+	addScopes(cmd, &scopes, "only in this `SCOPE`")
 	anyOf(cmd, &q.Sources, "source", "", "only conversations that this `PROGRAM` recorded; repeatable", conversations.Sources()...)
 	flags.BoolVar(&q.Hidden, "hidden", false, "hidden conversations too")
-	c.jsonFlag(cmd, "json", "print the answer for programs, as JSON")
+	addJSON(cmd, "print the answer for programs, as JSON")
 	flags.BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
-	return c.ready(c.paged(cmd))
+	return c.ready(paged(cmd))
 }
 
 // recall asks a question, and prints the answer.

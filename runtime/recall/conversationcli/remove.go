@@ -37,33 +37,37 @@ brings them back from. It asks first; where nobody can be asked it needs --yes.
 	flags := cmd.Flags()
 	flags.BoolVar(&r.permanent, "permanent", false, "delete for good, from the trash too")
 	flags.BoolVar(&r.keepChildren, "keep-children", false, "keep what was forked from them, as children of their parents")
-	c.addSpanFlags(cmd, &r.span)
+	c.addSpan(cmd, &r.span)
 	return c.changing(cmd, &r.change, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
 		return c.toRemove(cmd, &r, args)
 	})
 }
 
-// toRemove finds the conversations to remove, and prepares that.
+// toRemove finds the conversations to remove, and prepares that. What is to be deleted for
+// good may be in the trash.
 func (c *commands) toRemove(cmd *cobra.Command, r *removal, args []string) ([]conversations.Listed, error) {
-	list, err := c.removable(cmd, r, args)
-	if err != nil {
-		return nil, err
-	}
 	all, err := c.everything(cmd.Context())
 	if err != nil {
 		return nil, err
 	}
+	var list []conversations.Listed
 	if r.permanent {
 		r.verb, r.done, r.dangerous = "delete", "deleted", "nothing brings back what is deleted"
-	}
-	there, removed := map[transcript.ID]bool{}, map[transcript.ID]bool{}
-	for i := range all {
-		there[all[i].ID] = true
-	}
-	for i := range list {
-		if removed[list[i].ID] = true; !there[list[i].ID] { // it is in the trash, and may have children
-			all = append(all, list[i])
+		if args, list, err = c.inTrash(cmd.Context(), args, all); err != nil {
+			return nil, err
 		}
+		all = append(all, list...) // they may have children
+	}
+	if len(args) > 0 || len(list) == 0 {
+		found, err := c.chosen(cmd, args, &r.span)
+		if err != nil {
+			return nil, err
+		}
+		list = append(found, list...)
+	}
+	removed := map[transcript.ID]bool{}
+	for i := range list {
+		removed[list[i].ID] = true
 	}
 	if below := below(all, removed); len(below) > 0 && !r.keepChildren {
 		r.reasons = []string{fmt.Sprintf("%d of them forked from what was named", len(below))}
@@ -120,39 +124,20 @@ func lift(ctx context.Context, w *jp.Writer, all []conversations.Listed, removed
 	return w.Keep(ctx, edits...)
 }
 
-// removable finds the conversations that arguments name. What is to be deleted for good
-// may be in the trash.
-func (c *commands) removable(cmd *cobra.Command, r *removal, args []string) ([]conversations.Listed, error) {
-	list, err := c.chosen(cmd, args, r.span)
-	var missing *conversations.NotFoundError
-	if !r.permanent || !errors.As(err, &missing) {
-		return list, err
-	}
-	ids, _ := c.targets(cmd.Context(), args, "") // as chosen has read them
-	removed, trashErr := c.trash(cmd.Context())
-	for _, id := range missing.IDs {
-		found := inTrash(removed, string(id))
-		if len(found) == 0 || trashErr != nil {
-			return nil, err
-		}
-		list = append(list, found...)
-	}
-	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(missing.IDs, transcript.ID(id)) })
-	if len(ids) == 0 {
-		return list, nil
-	}
-	found, err := c.all(cmd.Context(), conversations.Filter{IDs: ids})
-	return append(list, found...), err
-}
-
-// inTrash returns a conversation of the trash; none where it is not there.
-func inTrash(removed []jp.Removed, id string) []conversations.Listed {
-	for i := range removed {
-		if string(removed[i].ID) == id {
-			return []conversations.Listed{{Conversation: removed[i].Conversation}}
+// inTrash returns the conversations that arguments name which are in the trash and nowhere
+// else, and the arguments for others.
+func (c *commands) inTrash(ctx context.Context, args []string, all []conversations.Listed) (others []string, found []conversations.Listed, err error) {
+	trash, err := c.trash(ctx)
+	for _, arg := range args {
+		id, _ := conversations.ParseID(arg) // what is none is not there
+		is := func(l conversations.Listed) bool { return l.ID == id }
+		if i := slices.IndexFunc(trash, func(r jp.Removed) bool { return r.ID == id }); i < 0 || slices.ContainsFunc(all, is) {
+			others = append(others, arg)
+		} else {
+			found = append(found, conversations.Listed{Conversation: trash[i].Conversation})
 		}
 	}
-	return nil
+	return others, found, err
 }
 
 func (c *commands) trash(ctx context.Context) ([]jp.Removed, error) {
@@ -180,10 +165,10 @@ ask first; where nobody can be asked that needs --yes.`,
 			for _, r := range removed {
 				list = append(list, conversations.Listed{Conversation: r.Conversation})
 			}
-			return offered(list, word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+			return offered(list, word)
 		},
 	}
-	ch := change{verb: "restore", done: "restored", harmless: true, each: restore}
+	ch := change{verb: "restore", done: "restored", each: restore}
 	return c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
 		removed, err := c.trash(cmd.Context())
 		if err == nil && len(args) == 0 {
@@ -192,8 +177,11 @@ ask first; where nobody can be asked that needs --yes.`,
 		ids, wrong := c.parseIDs(args, "")
 		var list []conversations.Listed
 		for _, id := range ids {
-			unknown := conversations.Listed{Conversation: transcript.Conversation{ID: transcript.ID(id)}}
-			list = append(list, append(inTrash(removed, id), unknown)[0])
+			restored := conversations.Listed{Conversation: transcript.Conversation{ID: transcript.ID(id)}}
+			if i := slices.IndexFunc(removed, func(r jp.Removed) bool { return string(r.ID) == id }); i >= 0 {
+				restored.Title = removed[i].Title
+			}
+			list = append(list, restored)
 		}
 		return list, cmp.Or(err, wrong)
 	})

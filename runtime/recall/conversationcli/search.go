@@ -86,9 +86,9 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 	oneOf(cmd, &s.Order, "order", "", "`what` comes first: newest (default) or relevance", "newest", "relevance")
 	anyOf(cmd, &s.Sources, "source", "", "only messages that this `PROGRAM` recorded; repeatable", conversations.Sources()...)
 	flags.StringVar(&s.Cursor, "cursor", "", "go on behind `CURSOR`, as a note has it")
-	s.jsonFlag(cmd, "json", "print the answer for programs, as JSON")
+	addJSON(cmd, "print the answer for programs, as JSON")
 	cmd.AddCommand(s.showCommand(), s.statusCommand(), s.indexCommand())
-	return s.ready(s.paged(cmd))
+	return s.ready(paged(cmd))
 }
 
 func (s *searching) showCommand() *cobra.Command {
@@ -113,7 +113,7 @@ func (s *searching) showCommand() *cobra.Command {
 	}
 	cmd.Flags().Func("before", "print `N` messages before it too", number(&before, 0, "use 0 or more"))
 	cmd.Flags().Func("after", "print `N` messages behind it too", number(&after, 0, "use 0 or more"))
-	return s.ready(s.paged(cmd))
+	return s.ready(paged(cmd))
 }
 
 func (s *searching) search(ctx context.Context) error {
@@ -223,7 +223,7 @@ them. To keep none, write in convtools.toml:
 		},
 	}
 	cmd.Flags().BoolVar(&remove, "clear", false, "remove the index of every store")
-	c.jsonFlag(cmd, "json", "print it as JSON")
+	addJSON(cmd, "print it as JSON")
 	return c.ready(cmd)
 }
 
@@ -275,7 +275,7 @@ func (c *commands) statusCommand() *cobra.Command {
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.status(cmd.Context()) },
 	}
-	c.jsonFlag(cmd, "json", "print it as JSON")
+	addJSON(cmd, "print it as JSON")
 	return c.ready(cmd)
 }
 

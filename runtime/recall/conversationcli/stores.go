@@ -44,7 +44,7 @@ that back.`,
 		Args:    cli.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return c.stores(cmd.Context()) },
 	}
-	c.jsonFlag(cmd, "json", "print everything that is known of them as JSON")
+	addJSON(cmd, "print everything that is known of them as JSON")
 	cmd.AddCommand(c.includeCommand())
 	return c.ready(cmd)
 }

@@ -31,6 +31,9 @@ func above(id transcript.ID, parents map[transcript.ID]transcript.ID, wanted map
 	return ""
 }
 
+// maxIndent bounds how many levels of a tree are drawn.
+const maxIndent = 30
+
 // tree puts conversations in the order of a tree, in which siblings keep theirs, and leaves
 // those away that are hidden, which are counted. A conversation whose parent is hidden is below
 // the nearest one above that is not, or at the top. Of conversations that are each other's
@@ -39,62 +42,50 @@ func above(id transcript.ID, parents map[transcript.ID]transcript.ID, wanted map
 func tree(all []conversations.Listed, isHidden func(*conversations.Listed) bool, offset, limit int) (places []treePlace, tops, hidden int) {
 	shown := map[transcript.ID]bool{}
 	for i := range all {
-		if isHidden(&all[i]) {
+		if shown[all[i].ID] = !isHidden(&all[i]); !shown[all[i].ID] {
 			hidden++
-		} else {
-			shown[all[i].ID] = true
 		}
 	}
 	parents, children := parentsOf(all), map[transcript.ID][]*conversations.Listed{}
 	for i := range all {
-		if l := &all[i]; shown[l.ID] {
-			parent := above(l.ID, parents, shown)
-			children[parent] = append(children[parent], l)
+		if parent := above(all[i].ID, parents, shown); shown[all[i].ID] {
+			children[parent] = append(children[parent], &all[i])
 		}
 	}
-	grown := map[transcript.ID]bool{}
-	add := func(l *conversations.Listed) {
-		branch := grow(l, children, grown)
-		if tops++; tops > offset && (limit == 0 || tops <= offset+limit) {
-			places = append(places, branch...)
-		}
-	}
-	for _, l := range children[""] {
-		add(l)
-	}
+	top := children[""]
 	for i := range all {
-		if id := all[i].ID; shown[id] && !grown[id] {
-			add(&all[i])
+		top = append(top, &all[i]) // of a circle
+	}
+	for _, l := range top {
+		if !shown[l.ID] { // it is hidden, or has its place
+			continue
+		}
+		before := len(places)
+		places = grow(places, l, children, shown, 0, "", "")
+		if tops++; tops <= offset || limit > 0 && tops > offset+limit {
+			places = places[:before]
 		}
 	}
 	return places, tops, hidden
 }
 
-// maxIndent bounds how many levels of a tree are drawn.
-const maxIndent = 30
-
-// grow is a conversation with what is below it, as far as that has no place yet.
-func grow(top *conversations.Listed, children map[transcript.ID][]*conversations.Listed, grown map[transcript.ID]bool) []treePlace {
-	var places []treePlace
-	var add func(l *conversations.Listed, depth int, lead, below string)
-	add = func(l *conversations.Listed, depth int, lead, below string) {
-		if grown[l.ID] {
-			return
-		}
-		grown[l.ID] = true
-		places = append(places, treePlace{Listed: l, depth: depth, lead: lead})
-		if depth >= maxIndent {
-			below = "… "
-		}
-		list := children[l.ID]
-		for i, child := range list {
-			if i == len(list)-1 {
-				add(child, depth+1, below+"└── ", below+"    ")
-			} else {
-				add(child, depth+1, below+"├── ", below+"│   ")
-			}
-		}
+// grow adds a conversation and what is below it, as far as that is to be shown, which it is
+// not again.
+func grow(to []treePlace, l *conversations.Listed, children map[transcript.ID][]*conversations.Listed, shown map[transcript.ID]bool, depth int, lead, below string) []treePlace {
+	if !shown[l.ID] {
+		return to
 	}
-	add(top, 0, "", "")
-	return places
+	shown[l.ID] = false
+	to = append(to, treePlace{l, depth, lead})
+	if depth >= maxIndent {
+		below = "… "
+	}
+	for i, child := range children[l.ID] {
+		branch, space := "├── ", "│   "
+		if i == len(children[l.ID])-1 {
+			branch, space = "└── ", "    "
+		}
+		to = grow(to, child, children, shown, depth+1, below+branch, below+space)
+	}
+	return to
 }

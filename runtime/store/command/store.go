@@ -11,6 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -77,9 +78,11 @@ func (l *listing) list(ctx context.Context, archived bool) error {
 	if err != nil {
 		return err
 	}
-	for n, raw := range records {
+	n := 0
+	for raw := range jsontext.Elements(records) {
+		n++
 		if err := l.add(raw, archived); err != nil {
-			return out.wrong("record %d: %s", n+1, mismatch(err))
+			return out.wrong("record %d: %s", n, mismatch(err))
 		}
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/jp/internal/events"
+	"github.com/convtools/convtools/runtime/store/internal/jpevents"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -32,14 +32,14 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 	if err != nil {
 		return store.Totals{}, fmt.Errorf("reading the events of %s: %w", r.place.number.id(), err)
 	}
-	totals, err := events.Scan(data, func(e *events.Event) bool {
+	totals, err := jpevents.Scan(data, func(e *jpevents.Event) bool {
 		if yield == nil || ctx.Err() != nil { // events are only counted
 			return ctx.Err() == nil
 		}
 		event := e.Decode()
 		return yield(&event)
 	})
-	var damage *events.DamageError
+	var damage *jpevents.DamageError
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)

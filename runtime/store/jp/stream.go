@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store/jp/internal/events"
+	"github.com/convtools/convtools/runtime/store/internal/jpevents"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -35,7 +35,7 @@ func (c *writing) stream(p place) (s stream, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, c.failed(s.store, err)
 	}
-	totals, err := events.Scan(s.events, func(*events.Event) bool { return true })
+	totals, err := jpevents.Scan(s.events, func(*jpevents.Event) bool { return true })
 	switch {
 	case err != nil:
 		return s, &ConversationError{p.number.id(), fmt.Errorf("%s is damaged: %w", eventsFile, err)}
@@ -112,7 +112,7 @@ func (t Cut) of(data []byte) []byte {
 	if untouched < 0 && !t.None {
 		return data
 	}
-	isKept := func(e *events.Event) bool {
+	isKept := func(e *jpevents.Event) bool {
 		switch {
 		case e.Kind == transcript.KindCompaction:
 			return !t.None && e.CompactedTurns() <= untouched
@@ -122,7 +122,7 @@ func (t Cut) of(data []byte) []byte {
 		return kept[e.Turn-1]
 	}
 	var all []byte
-	_, _ = events.Scan(data, func(e *events.Event) bool {
+	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {
 		if isKept(e) {
 			all = append(append(all, ",\n  "...), e.Raw...)
 		}
@@ -139,7 +139,7 @@ func (t Cut) of(data []byte) []byte {
 func (t Cut) turns(data []byte) []bool {
 	var kept []bool
 	left := 0
-	_, _ = events.Scan(data, func(e *events.Event) bool {
+	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {
 		if e.Turn > len(kept) {
 			began := e.Time()
 			in := !t.None && !began.Before(t.From) && (t.Until.IsZero() || began.Before(t.Until))

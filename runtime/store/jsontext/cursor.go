@@ -2,7 +2,10 @@ package jsontext
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 )
 
 // MaxDepth is how many arrays and objects may be open at once, counting those
@@ -11,64 +14,62 @@ const MaxDepth = 256
 
 // Cursor walks JSON text. Strings are skipped without being looked into, so a
 // control character or a wrong escape inside a string is not an error; everything
-// else of the grammar is checked. Its methods return false where they fail.
+// else of the grammar is checked. Its methods return false where they fail, with Pos
+// at what is wrong, or at the end of data that ends too early.
 type Cursor struct {
-	Data    []byte
-	Pos     int
-	Failure *Failure // why a method returned false
+	Data []byte
+	Pos  int
+	deep bool // it failed at a value that is nested too deeply
 }
 
-// Failure is where a text stops being JSON.
-type Failure struct {
-	Kind   FailureKind
-	Offset int    // in the data
-	Detail string // what was found and what was expected; only of Syntax
-}
-
-// FailureKind classifies what is wrong.
-type FailureKind uint8
-
-// The kinds of failures.
-const (
-	Syntax      FailureKind = iota // not JSON at this place
-	CutOff                         // the data ends too early
-	CutInString                    // the same, inside a string
-	TooDeep                        // nested deeper than MaxDepth
+// ErrCutOff and ErrTooDeep are two of the errors of [Cursor.Err].
+var (
+	ErrCutOff  = errors.New("it ends in the middle of a JSON value")
+	ErrTooDeep = errors.New("it is nested too deeply")
 )
+
+// Err returns why a method returned false.
+func (c *Cursor) Err() error {
+	switch {
+	case c.deep:
+		return ErrTooDeep
+	case c.Pos == len(c.Data):
+		return ErrCutOff
+	}
+	if b := c.Data[c.Pos]; ' ' < b && b < 0x7f {
+		return fmt.Errorf("it is not JSON: unexpected %q", rune(b))
+	}
+	return fmt.Errorf("it is not JSON: unexpected byte 0x%02x", c.Data[c.Pos])
+}
 
 // Space moves over white space to the next byte. At the end of the data it
 // fails.
 func (c *Cursor) Space() bool {
 	c.Pos = SkipSpace(c.Data, c.Pos)
-	if c.Pos == len(c.Data) {
-		return c.fail(CutOff, c.Pos, "")
-	}
-	return true
+	return c.Pos < len(c.Data)
 }
 
 // Key reads the key at c.Pos and the colon behind it, and returns what
 // stands between the quotes. c.Pos is then at the value.
 func (c *Cursor) Key() (key []byte, ok bool) {
 	start := c.Pos + 1
-	if !c.skipString() {
+	if c.Data[c.Pos] != '"' || !c.string() {
 		return nil, false
 	}
-	end := c.Pos - 1
-	if !c.Space() {
+	key = c.Data[start : c.Pos-1]
+	if !c.Space() || c.Data[c.Pos] != ':' {
 		return nil, false
-	}
-	if b := c.Data[c.Pos]; b != ':' {
-		return nil, c.fail(Syntax, c.Pos, "expected ':' after a key, found "+Describe(b))
 	}
 	c.Pos++
-	return c.Data[start:end], c.Space()
+	return key, c.Space()
 }
 
-// skipString moves behind the string that opens at c.Pos.
-func (c *Cursor) skipString() bool {
+// string moves behind the string that opens at c.Pos.
+func (c *Cursor) string() bool {
 	end := StringEnd(c.Data, c.Pos)
 	if end < 0 {
-		return c.fail(CutInString, len(c.Data), "")
+		c.Pos = len(c.Data)
+		return false
 	}
 	c.Pos = end
 	return true
@@ -76,14 +77,45 @@ func (c *Cursor) skipString() bool {
 
 // Value moves behind the value at c.Pos, which stands inside depth containers.
 func (c *Cursor) Value(depth int) bool {
+	switch c.Data[c.Pos] {
+	case '{', '[':
+		return c.Each(depth, nil)
+	case '"':
+		return c.string()
+	}
+	end := c.Pos
+	for end < len(c.Data) && !isDelimiter(c.Data[end]) {
+		end++
+	}
+	ok := isScalar(c.Data[c.Pos:end])
+	if ok || end == len(c.Data) && strings.IndexByte("-0123456789tfn", c.Data[c.Pos]) >= 0 { // it may go on
+		c.Pos = end
+	}
+	return ok
+}
+
+// isScalar reports whether a word is a number or a literal.
+func isScalar(word []byte) bool {
+	switch string(word) {
+	case "true", "false", "null":
+		return true
+	}
+	const digits = "0123456789"
+	if len(word) > 0 && word[0] > '0' && len(bytes.TrimLeft(word, digits)) == 0 {
+		return true
+	}
+	return json.Valid(word)
+}
+
+// Each moves behind the array or object at c.Pos, which stands inside depth containers. Of each
+// value in it, see gets the key, as it stands between the quotes, or nil in an array, and moves
+// behind the value, until it returns false. A nil one skips the values.
+func (c *Cursor) Each(depth int, see func(key []byte) bool) bool {
 	opening := c.Data[c.Pos]
-	if opening != '{' && opening != '[' {
-		return c.skipScalar()
-	}
-	if depth == MaxDepth {
-		return c.fail(TooDeep, c.Pos, "")
-	}
 	closing := opening + 2 // '{' and '}', '[' and ']' are two apart
+	if c.deep = depth >= MaxDepth; c.deep {
+		return false
+	}
 	c.Pos++
 	if !c.Space() {
 		return false
@@ -93,101 +125,35 @@ func (c *Cursor) Value(depth int) bool {
 		return true
 	}
 	for {
-		if opening == '{' && !c.nestedKey() || !c.Value(depth+1) || !c.Space() {
+		var key []byte
+		ok := true
+		if opening == '{' {
+			key, ok = c.Key()
+		}
+		switch {
+		case !ok, see != nil && !see(key), see == nil && !c.Value(depth+1), !c.Space():
 			return false
 		}
-		switch b := c.Data[c.Pos]; b {
-		case closing:
-			c.Pos++
+		b := c.Data[c.Pos]
+		if b != closing && b != ',' {
+			return false
+		}
+		c.Pos++
+		if b == closing {
 			return true
-		case ',':
-			c.Pos++
-			if !c.Space() {
-				return false
-			}
-		default:
-			return c.fail(Syntax, c.Pos, fmt.Sprintf("expected ',' or '%c', found %s", closing, Describe(b)))
+		}
+		if !c.Space() {
+			return false
 		}
 	}
 }
 
-// nestedKey moves over a key and its colon to the value.
-func (c *Cursor) nestedKey() bool {
-	if b := c.Data[c.Pos]; b != '"' {
-		return c.fail(Syntax, c.Pos, "expected a key in quotes, found "+Describe(b))
-	}
-	_, ok := c.Key()
-	return ok
-}
-
-// skipScalar moves behind a string, number or literal.
-func (c *Cursor) skipScalar() bool {
-	switch b := c.Data[c.Pos]; {
-	case b == '"':
-		return c.skipString()
-	case b == 't':
-		return c.skipLiteral("true")
-	case b == 'f':
-		return c.skipLiteral("false")
-	case b == 'n':
-		return c.skipLiteral("null")
-	case b == '-' || '0' <= b && b <= '9':
-		return c.skipNumber()
-	default:
-		return c.fail(Syntax, c.Pos, "expected a JSON value, found "+Describe(b))
-	}
-}
-
-func (c *Cursor) skipLiteral(word string) bool {
-	rest := c.Data[c.Pos:]
-	for i := 0; i < len(word); i++ {
-		if i == len(rest) {
-			return c.fail(CutOff, len(c.Data), "")
-		}
-		if rest[i] != word[i] {
-			return c.fail(Syntax, c.Pos+i, "expected "+word+", found "+Describe(rest[i]))
-		}
-	}
-	c.Pos += len(word)
-	return true
-}
-
-func (c *Cursor) skipNumber() bool {
-	i := c.Pos
-	if c.Data[i] == '-' {
-		i++
-	}
-	start := i
-	if i = skipDigits(c.Data, i); i == start {
-		return c.failNumber(i)
-	}
-	if c.Data[start] == '0' {
-		i = start + 1 // no digits may follow; what does is found by the caller
-	}
-	if i < len(c.Data) && c.Data[i] == '.' {
-		start = i + 1
-		if i = skipDigits(c.Data, start); i == start {
-			return c.failNumber(i)
-		}
-	}
-	if i < len(c.Data) && (c.Data[i] == 'e' || c.Data[i] == 'E') {
-		if i++; i < len(c.Data) && (c.Data[i] == '+' || c.Data[i] == '-') {
-			i++
-		}
-		start = i
-		if i = skipDigits(c.Data, start); i == start {
-			return c.failNumber(i)
-		}
-	}
-	c.Pos = i
-	return true
-}
-
-func (c *Cursor) failNumber(i int) bool {
-	if i == len(c.Data) {
-		return c.fail(CutOff, i, "")
-	}
-	return c.fail(Syntax, i, "expected a digit, found "+Describe(c.Data[i]))
+// Values is Each for whoever wants the values as they are recorded.
+func (c *Cursor) Values(depth int, see func(key, value []byte) bool) bool {
+	return c.Each(depth, func(key []byte) bool {
+		start := c.Pos
+		return c.Value(depth+1) && see(key, c.Data[start:c.Pos])
+	})
 }
 
 // StringEnd returns the index behind the string that opens at data[open], or -1
@@ -221,23 +187,10 @@ func SkipSpace(data []byte, i int) int {
 	return i
 }
 
-func skipDigits(data []byte, i int) int {
-	for i < len(data) && '0' <= data[i] && data[i] <= '9' {
-		i++
+func isDelimiter(c byte) bool {
+	switch c {
+	case ' ', '\n', '\r', '\t', ',', ':', '{', '}', '[', ']', '"':
+		return true
 	}
-	return i
-}
-
-// fail records the failure and returns false, so that callers can return it.
-func (c *Cursor) fail(kind FailureKind, offset int, detail string) bool {
-	c.Failure = &Failure{Kind: kind, Offset: offset, Detail: detail}
 	return false
-}
-
-// Describe names a byte that does not belong where it is.
-func Describe(c byte) string {
-	if ' ' < c && c < 0x7f {
-		return fmt.Sprintf("%q", rune(c))
-	}
-	return fmt.Sprintf("byte 0x%02x", c)
 }

@@ -21,15 +21,22 @@ type Raw []byte
 // are strings, texts as bytes, which may be those of data, booleans, integers, times, [Raw],
 // structs and pointers to them, slices of all these, and whatever reads its own JSON.
 func Decode(data []byte, into any) bool {
+	return walk(data, func(c *Cursor) bool { return c.Decode(0, into) })
+}
+
+// Decode moves behind the object at c.Pos, which stands inside depth containers, and reads it as
+// the function Decode does.
+func (c *Cursor) Decode(depth int, into any) bool {
 	v := reflect.ValueOf(into).Elem()
 	fields := fieldsOf(v.Type())
-	return Walk(data, func(key, value []byte) {
+	return c.Values(depth, func(key, value []byte) bool {
 		if HasEscape(key) {
 			key = Unescape(key)
 		}
 		if i, ok := fields[string(key)]; ok {
 			decode(value, v.Field(i))
 		}
+		return true
 	})
 }
 

@@ -7,39 +7,6 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Object moves behind the object at c.Pos, which stands inside depth containers, and hands
-// over its members, each key as it stands between its quotes, until member returns false.
-func (c *Cursor) Object(depth int, member func(key, value []byte) bool) bool {
-	c.Pos++
-	if !c.Space() {
-		return false
-	}
-	if c.Data[c.Pos] == '}' {
-		c.Pos++
-		return true
-	}
-	for {
-		if b := c.Data[c.Pos]; b != '"' {
-			return c.fail(Syntax, c.Pos, "expected a key in quotes, found "+Describe(b))
-		}
-		key, ok := c.Key()
-		start := c.Pos
-		if !ok || !c.Value(depth+1) || !member(key, c.Data[start:c.Pos]) || !c.Space() {
-			return false
-		}
-		b := c.Data[c.Pos]
-		c.Pos++
-		switch {
-		case b == '}':
-			return true
-		case b != ',':
-			return c.fail(Syntax, c.Pos-1, "expected ',' or '}' after a value, found "+Describe(b))
-		case !c.Space():
-			return false
-		}
-	}
-}
-
 // Member is a key, as it stands between its quotes, and its raw value.
 type Member struct{ Key, Value []byte }
 
@@ -47,10 +14,7 @@ type Member struct{ Key, Value []byte }
 // value has none.
 func Members(raw []byte) iter.Seq[Member] {
 	return func(yield func(Member) bool) {
-		if len(raw) > 0 && raw[0] == '{' {
-			c := Cursor{Data: raw}
-			c.Object(1, func(key, value []byte) bool { return yield(Member{key, value}) })
-		}
+		within(raw, '{', func(key, value []byte) bool { return yield(Member{key, value}) })
 	}
 }
 
@@ -58,45 +22,36 @@ func Members(raw []byte) iter.Seq[Member] {
 // value has none.
 func Elements(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		if len(raw) == 0 || raw[0] != '[' {
-			return
-		}
-		c := Cursor{Data: raw, Pos: 1}
-		for c.Space() && raw[c.Pos] != ']' {
-			start := c.Pos
-			if !c.Value(2) || !yield(raw[start:c.Pos]) || !c.Space() || raw[c.Pos] != ',' {
-				return
-			}
-			c.Pos++
-		}
+		within(raw, '[', func(_, value []byte) bool { return yield(value) })
 	}
 }
 
-// Walk hands over the members of a JSON object, up to the first failure, and reports whether data
-// is that object, whole, with nothing but white space around it.
-func Walk(data []byte, member func(key, value []byte)) bool {
+func within(raw []byte, opening byte, see func(key, value []byte) bool) {
+	if len(raw) > 0 && raw[0] == opening {
+		c := Cursor{Data: raw}
+		c.Values(1, see)
+	}
+}
+
+// walk has see move over a JSON object, and reports whether data is that object, whole, with nothing
+// but white space around it.
+func walk(data []byte, see func(c *Cursor) bool) bool {
 	c := Cursor{Data: data}
-	return c.Space() && data[c.Pos] == '{' && c.Object(0, func(key, value []byte) bool {
-		member(key, value)
-		return true
-	}) && SkipSpace(data, c.Pos) == len(data)
+	return c.Space() && data[c.Pos] == '{' && see(&c) && SkipSpace(data, c.Pos) == len(data)
 }
 
 // Get returns the value of a member of a JSON object, and nil where there is none. Of several
 // the last one counts.
 func Get(raw []byte, key string) (value []byte) {
-	Walk(raw, func(k, v []byte) {
-		if KeyIs(k, key) {
-			value = v
-		}
+	walk(raw, func(c *Cursor) bool {
+		return c.Values(0, func(k, v []byte) bool {
+			if KeyIs(k, key) {
+				value = v
+			}
+			return true
+		})
 	})
 	return value
-}
-
-// GetText returns what stands between the quotes of a member that is a string, else nil.
-func GetText(raw []byte, key string) []byte {
-	text, _ := Unquote(Get(raw, key))
-	return text
 }
 
 // Unquote returns what stands between the quotes when raw is a JSON string.
@@ -116,4 +71,12 @@ func KeyIs(key []byte, name string) bool {
 		return true
 	}
 	return HasEscape(key) && len(key) <= len(name)*len(`\u0000`) && string(transcript.AppendUnescaped(nil, key)) == name
+}
+
+// IsEmpty reports whether raw is {} or [].
+func IsEmpty(raw []byte) bool {
+	if len(raw) < 2 || raw[0] != '{' && raw[0] != '[' {
+		return false
+	}
+	return len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
 }

@@ -83,7 +83,6 @@ var (
 	errEmpty     = errors.New("nothing is said in it")
 	errOlder     = errors.New("what is in the archive was changed later, and is kept")
 	errSeen      = errors.New("another conversation of the export has the same id, and was changed later or stands before")
-	errNested    = errors.New("it is nested too deeply")
 	errMissing   = errors.New("the manifest of the export names it, and it is not there: the export is not complete")
 	errEncrypted = errors.New("it is encrypted: unpack it with its password, and import the folder")
 	errBomb      = errors.New("it grows to more than 200 times its size when it is unpacked") // maxRatio
@@ -320,10 +319,7 @@ func whole(raw []byte, offset int64) error {
 	if c.Value(0) {
 		return nil
 	}
-	if c.Failure.Kind == jsontext.TooDeep {
-		return errNested
-	}
-	return fmt.Errorf("at byte %d: %s", offset+int64(c.Failure.Offset), c.Failure.Detail)
+	return fmt.Errorf("at byte %d: %w", offset+int64(c.Pos), c.Err())
 }
 
 // isConversations reports whether a file is called as those with conversations are.

@@ -136,14 +136,14 @@ func TestValidate(t *testing.T) {
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		`{}`:                         `word is required: a string of 1 to 20 characters on one line that is not blank.`,
+		`{}`:                         `word is required: a string (1 to 20 characters; not blank; on one line).`,
 		`{"word":""}`:                `word must be 1 to 20 characters long, got "".`,
 		`{"word":" "}`:               `word must be more than white space, got " ".`,
-		`{"word":"x","limit":99}`:    `limit must be an integer from 1 to 50, got 99.`,
-		`{"word":"x","page":-1}`:     `page must be an integer of at least 1, got -1.`,
+		`{"word":"x","limit":99}`:    `limit must be an integer (1 to 50), got 99.`,
+		`{"word":"x","page":-1}`:     `page must be an integer (at least 1), got -1.`,
 		`{"word":"x","ids":["?"]}`:   `ids[0] must be the id of a book, such as b-17, got "?".`,
 		`{"word":"x","scopes":[]}`:   `scopes must be an array of 1 to 3 strings, got [].`,
-		`{"word":"x","scopes":true}`: `scopes must be an array of 1 to 3 strings, each one of text, notes, index, got the boolean true.`,
+		`{"word":"x","scopes":true}`: `scopes must be an array of strings (1 to 3 items; each one of text, notes, index), got the boolean true.`,
 		`{"word":"x","order":"y"}`:   `order: "y" is not allowed. Allowed: by-title, by-year, by-shelf.`,
 	} {
 		problems := problems(FindTool(), decode(t, in))
@@ -300,12 +300,12 @@ func TestCallWithProblems(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ tool, in, want string }{
 		{"library_find", `[1]`, "Invalid arguments for library_find: the arguments are not one JSON object: got an array.\nA call in the right form: library_find {\"word\": \"tide\", \"limit\": 5}"},
-		{"library_find", `{}`, "Invalid arguments for library_find: word is required: a string of 1 to 20 characters on one line that is not blank.\nA call in the right form: library_find {\"word\": \"tide\"}"},
+		{"library_find", `{}`, "Invalid arguments for library_find: word is required: a string (1 to 20 characters; not blank; on one line).\nA call in the right form: library_find {\"word\": \"tide\"}"},
 		{
 			"library_find", `{"wrod":"sea","limit":0,"scopes":["text","indx",5]}`,
 			"Invalid arguments for library_find, 5 problems:\n" +
-				"- word is required: a string of 1 to 20 characters on one line that is not blank.\n" +
-				"- limit must be an integer from 1 to 50, got 0.\n" +
+				"- word is required: a string (1 to 20 characters; not blank; on one line).\n" +
+				"- limit must be an integer (1 to 50), got 0.\n" +
 				"- scopes[1]: \"indx\" is not allowed; did you mean \"index\"? Allowed: text, notes, index.\n" +
 				"- scopes[2] must be one of text, notes, index, got the number 5.\n" +
 				"- unknown parameter \"wrod\"; did you mean \"word\"? Parameters: word, limit, page, last, order, scopes, ids, shelf, lent, fold_case.\n" +
@@ -315,7 +315,7 @@ func TestCallWithProblems(t *testing.T) {
 			// The name is near, its value is not what the parameter takes.
 			"library_find", `{"wrod":5}`,
 			"Invalid arguments for library_find, 2 problems:\n" +
-				"- word is required: a string of 1 to 20 characters on one line that is not blank.\n" +
+				"- word is required: a string (1 to 20 characters; not blank; on one line).\n" +
 				"- unknown parameter \"wrod\"; did you mean \"word\"? Parameters: word, limit, page, last, order, scopes, ids, shelf, lent, fold_case.\n" +
 				"A call in the right form: library_find {\"word\": \"tide\", \"limit\": 5}",
 		},

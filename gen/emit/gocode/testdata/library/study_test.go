@@ -106,18 +106,18 @@ func TestOneOrManyRepairs(t *testing.T) {
 func TestOneOrManyProblems(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		`{}`:                                  `missing_parameter: subjects is required: a string of at most 12 characters on one line, or an array of 1 to 3 such strings.`,
-		`{"subjects":5}`:                      `wrong_type: subjects must be a string of at most 12 characters on one line, or an array of 1 to 3 such strings, got the number 5.`,
+		`{}`:                                  `missing_parameter: subjects is required: a string, or an array of strings (1 to 3 items; each at most 12 characters; each on one line).`,
+		`{"subjects":5}`:                      `wrong_type: subjects must be a string, or an array of strings (1 to 3 items; each at most 12 characters; each on one line), got the number 5.`,
 		`{"subjects":"0123456789abc"}`:        `too_long: subjects must be at most 12 characters long, got "0123456789abc".`,
 		`{"subjects":["x","0123456789abc"]}`:  `too_long: subjects[1] must be at most 12 characters long, got "0123456789abc".`,
 		`{"subjects":"a\nb"}`:                 `not_single_line: subjects must be a single line without line breaks and NUL characters, got "a\nb".`,
 		`{"subjects":["a","b","c","d"]}`:      `too_many_items: subjects must be an array of 1 to 3 strings, got ["a","b","c","d"].`,
 		`{"subjects":[]}`:                     `too_few_items: subjects must be an array of 1 to 3 strings, got [].`,
-		`{"subjects":[7]}`:                    `wrong_type: subjects[0] must be a string of at most 12 characters on one line, got the number 7.`,
+		`{"subjects":[7]}`:                    `wrong_type: subjects[0] must be a string (at most 12 characters; on one line), got the number 7.`,
 		`{"subjects":"x","rooms":"east"}`:     `not_allowed: rooms: "east" is not allowed. Allowed: north, south.`,
-		`{"subjects":"x","rooms":true}`:       `wrong_type: rooms must be one of north, south, or an array of such strings, got the boolean true.`,
+		`{"subjects":"x","rooms":true}`:       `wrong_type: rooms must be a string, or an array of strings (each one of north, south), got the boolean true.`,
 		`{"subjects":"x","ids":"B 17"}`:       `pattern_mismatch: ids must be the id of a book, such as b-17, got "B 17".`,
-		`{"subjects":"x","words":{"a":"b"}}`:  `wrong_type: words must be a string or an array of strings, got the object {"a":"b"}.`,
+		`{"subjects":"x","words":{"a":"b"}}`:  `wrong_type: words must be a string, or an array of strings, got the object {"a":"b"}.`,
 		`{"subjects":"x","words":["a",null]}`: `wrong_type: words[1] must be a string, got the value null.`,
 	} {
 		problems := problems(StudyTool(), decode(t, in))

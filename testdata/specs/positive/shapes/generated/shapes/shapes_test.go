@@ -129,16 +129,16 @@ func TestProblems(t *testing.T) {
 			"internal_tools": {"include_plan_tool": 1, "plan": true, "budget": {"currency": "euro", "amounts": [1, -1, "x", 100]}}}`,
 			`Invalid arguments for shapes_open, 12 problems:
 - items must be an array of 1 to 3 objects, got [{"type":"text"},{"type":"sound"},{"typ":"text"},5,{"type":1}].
-- items[0].text is required: a string of at most 20 characters.
+- items[0].text is required: a string (at most 20 characters).
 - items[1].type: "sound" is not allowed. Allowed: text, image.
 - items[2].type is required: one of text, image.
 - items[3] must be an object whose type is one of text, image, got the number 5.
 - items[4].type must be one of text, image, got the number 1.
 - internal_tools.include_plan_tool must be true or false, got the number 1.
 - internal_tools.budget.currency must be a currency such as EUR, got "euro".
-- internal_tools.budget.amounts[1] must be a number from 0 to 99.5, got -1.
-- internal_tools.budget.amounts[2] must be a number from 0 to 99.5, got the string "x".
-- internal_tools.budget.amounts[3] must be a number from 0 to 99.5, got 100.
+- internal_tools.budget.amounts[1] must be a number (0 to 99.5), got -1.
+- internal_tools.budget.amounts[2] must be a number (0 to 99.5), got the string "x".
+- internal_tools.budget.amounts[3] must be a number (0 to 99.5), got 100.
 - internal_tools has no member "plan". Members: include_plan_tool, budget.
 A call in the right form: shapes_open {"text": "a", "instruction_text": "b"}`,
 		},
@@ -170,18 +170,18 @@ A call in the right form: shapes_plot {"id": "` + id + `", "x": 1}`,
 			`{"id": "x", "scale": 0, "least": "1", "at": "now", "day": "2026-02-30", "points": [1.5, 101], "rows": [[], [1, true], 3], "marks": [null], "links": ["a"], "limit": "7", "color": "green", "names": [""], "x": 1}`,
 			`Invalid arguments for shapes_plot, 15 problems:
 - id must be a UUID such as 123e4567-e89b-12d3-a456-426614174000, got "x".
-- scale must be a number from 0.1 to 10, got 0.
+- scale must be a number (0.1 to 10), got 0.
 - least must be a number, got the string "1".
 - at must be a date and time such as 2026-11-22T09:30:00Z, got "now".
 - day must be a date such as 2026-11-22, got "2026-02-30".
-- points[0] must be an integer from 0 to 100, got the number 1.5.
-- points[1] must be an integer from 0 to 100, got 101.
+- points[0] must be an integer (0 to 100), got the number 1.5.
+- points[1] must be an integer (0 to 100), got 101.
 - rows[0] must be an array of 1 to 3 numbers, got [].
 - rows[1][1] must be a number, or null, got the boolean true.
-- rows[2] must be an array of 1 to 3 numbers, each a number, or null, got the number 3.
+- rows[2] must be an array of numbers (1 to 3 items; each may be null), got the number 3.
 - marks[0] must be true or false, got the value null.
 - links[0] must be a URI with its scheme, such as https://example.com/a, got "a".
-- limit must be an integer of at most 50, or null, got the string "7".
+- limit must be an integer (at most 50), or null, got the string "7".
 - color: "green" is not allowed. Allowed: red, blue.
 - names[0] must be at least 1 character long, got "".
 A call in the right form: shapes_plot {"id": "` + id + `", "scale": 0.1, "points": [100], "limit": 5, "x": 1}`,

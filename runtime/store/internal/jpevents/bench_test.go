@@ -1,4 +1,4 @@
-package events_test
+package jpevents_test
 
 import (
 	"encoding/base64"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/convtools/convtools/runtime/store/jp/internal/events"
+	"github.com/convtools/convtools/runtime/store/internal/jpevents"
 )
 
 // base64Heavy is shaped as real files are: indented, most bytes in tool results.
@@ -63,7 +63,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.SetBytes(int64(len(bench.data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := events.Scan(bench.data, func(e *events.Event) bool { return e.Decode().Object != nil })
+				_, err := jpevents.Scan(bench.data, func(e *jpevents.Event) bool { return e.Decode().Object != nil })
 				if err != nil {
 					b.Fatal(err)
 				}

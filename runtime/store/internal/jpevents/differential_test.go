@@ -1,4 +1,4 @@
-package events_test
+package jpevents_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/store/eventtext"
-	"github.com/convtools/convtools/runtime/store/jp/internal/events"
+	"github.com/convtools/convtools/runtime/store/internal/jpevents"
 	"github.com/convtools/convtools/runtime/transcript"
 	"github.com/google/go-cmp/cmp"
 )
@@ -59,7 +59,7 @@ func compareCount(t *testing.T, data []byte, want []oracleEvent) {
 	}
 }
 
-func compareEvent(t *testing.T, got *events.Event, want oracleEvent) {
+func compareEvent(t *testing.T, got *jpevents.Event, want oracleEvent) {
 	t.Helper()
 	if !bytes.Equal(got.Raw, want.raw) {
 		t.Errorf("raw is\n%s\nwant\n%s", got.Raw, want.raw)
@@ -115,7 +115,7 @@ func TestRandomStreams(t *testing.T) {
 // repository.
 func sampleFiles(t testing.TB) []string {
 	t.Helper()
-	const conversations = "../../../../../../shared/data/jp-workspace/.jp/conversations"
+	const conversations = "../../../../../shared/data/jp-workspace/.jp/conversations"
 	live, _ := filepath.Glob(conversations + "/*/events.json")
 	archived, _ := filepath.Glob(conversations + "/.archive/*/events.json")
 	if len(live) == 0 {

@@ -1,4 +1,4 @@
-package events_test
+package jpevents_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/store/eventtext"
-	"github.com/convtools/convtools/runtime/store/jp/internal/events"
+	"github.com/convtools/convtools/runtime/store/internal/jpevents"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -26,7 +26,7 @@ func FuzzScanner(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
 		n, end, turn := 0, 0, 0
-		_, err := events.Scan(data, func(e *events.Event) bool {
+		_, err := jpevents.Scan(data, func(e *jpevents.Event) bool {
 			if e.Index != n || e.Offset < end || !bytes.Equal(data[e.Offset:e.Offset+len(e.Raw)], e.Raw) {
 				t.Fatalf("event %d is out of place: index %d at %d behind %d", n, e.Index, e.Offset, end)
 			}
@@ -46,7 +46,7 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-func checkEvent(t *testing.T, e *events.Event) {
+func checkEvent(t *testing.T, e *jpevents.Event) {
 	t.Helper()
 	d := e.Decode()
 	if text := eventtext.Searched(&d); !utf8.Valid(text) {
@@ -59,7 +59,7 @@ func checkEvent(t *testing.T, e *events.Event) {
 			t.Fatalf("not JSON: %q of %q", printed, e.Raw)
 		}
 	}
-	if at := e.Time(); !at.IsZero() && !e.HasTimestamp() || at.Year() < 0 || at.Year() > 9999 {
+	if at := e.Time(); !at.IsZero() && (len(e.Timestamp) == 0 || e.Timestamp[0] != '"') || at.Year() < 0 || at.Year() > 9999 {
 		t.Fatalf("timestamp %v", at)
 	}
 	if body, info := eventtext.Body(&d); !utf8.Valid(body) || info.JSON && !json.Valid(body) {
@@ -74,7 +74,7 @@ func checkEnd(t *testing.T, data []byte, n, end int, err error) {
 	for _, o := range objects {
 		valid = valid && o != nil
 	}
-	var damage *events.DamageError
+	var damage *jpevents.DamageError
 	switch {
 	case err == nil && !valid && json.Valid(data):
 		t.Fatalf("not an array of objects, but taken as one")
@@ -82,7 +82,7 @@ func checkEnd(t *testing.T, data []byte, n, end int, err error) {
 		t.Fatalf("%d events, want %d", n, len(objects))
 	case err != nil && !errors.As(err, &damage):
 		t.Fatalf("%T is not a DamageError", err)
-	case err != nil && valid && damage.Kind != jsontext.TooDeep:
+	case err != nil && valid && !errors.Is(err, jsontext.ErrTooDeep):
 		t.Fatalf("%v, but the array is whole", err)
 	case err != nil && (damage.Event != n || damage.Offset < end || damage.Offset > len(data)):
 		t.Fatalf("%v, after %d events up to byte %d of %d", err, n, end, len(data))
@@ -96,7 +96,7 @@ func FuzzAppendDecoded(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		want, wantEnc := oracleDecode(s)
 		want = string(bytes.ToValidUTF8([]byte(want), nil))
-		got, enc := events.AppendDecoded([]byte("> "), []byte(s))
+		got, enc := jpevents.AppendDecoded([]byte("> "), []byte(s))
 		if !utf8.Valid(got) || enc.String() != wantEnc {
 			t.Fatalf("%q: %q, %q; want %q, %q", s, got, enc, want, wantEnc)
 		}
@@ -137,8 +137,8 @@ func FuzzPretty(f *testing.F) {
 		}
 		found, err := scan(`[{"type":"inquiry_response","answer":` + string(value) + `}]`)
 		if len(found) == 0 {
-			var damage *events.DamageError
-			if !errors.As(err, &damage) || damage.Kind != jsontext.TooDeep {
+			var damage *jpevents.DamageError
+			if !errors.As(err, &damage) || !errors.Is(err, jsontext.ErrTooDeep) {
 				t.Fatal(err)
 			}
 			return

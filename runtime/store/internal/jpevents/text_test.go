@@ -1,4 +1,4 @@
-package events_test
+package jpevents_test
 
 import (
 	"encoding/base64"
@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/convtools/convtools/runtime/store/eventtext"
-	"github.com/convtools/convtools/runtime/store/jp/internal/events"
+	"github.com/convtools/convtools/runtime/store/internal/jpevents"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -48,7 +48,7 @@ func TestAppendDecoded(t *testing.T) {
 		{"padding in the middle", "key_of_some_thing=value", "key_of_some_thing=value", transcript.Plain},
 		{"not UTF-8", "caf\xe9 with more text", "caf\ufffd with more text", transcript.Plain},
 	} {
-		got, enc := events.AppendDecoded([]byte(">"), []byte(test.stored))
+		got, enc := jpevents.AppendDecoded([]byte(">"), []byte(test.stored))
 		if string(got) != ">"+test.want || enc != test.enc {
 			t.Errorf("%s: %q, %q; want %q, %q", test.name, got, enc, test.want, test.enc)
 		}
@@ -202,11 +202,11 @@ func TestAppendJSON(t *testing.T) {
 }
 
 func ExampleScan() {
-	_, err := events.Scan([]byte(`[
+	_, err := jpevents.Scan([]byte(`[
 		{"timestamp": "2026-05-29 19:42:36.46732", "type": "turn_start"},
 		{"timestamp": "2026-05-29 19:42:36.467321", "type": "chat_request", "content": "Hello"},
 		{"timestamp": "2026-05-29 19:42:40.0", "type": "tool_call_response", "id": "1", "content": "aGk=", "is_error": false}
-	]`), func(e *events.Event) bool {
+	]`), func(e *jpevents.Event) bool {
 		fmt.Printf("%d %v %q\n", e.Turn, e.Kind, e.Decode().Text)
 		return true
 	})

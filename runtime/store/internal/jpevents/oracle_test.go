@@ -1,4 +1,4 @@
-package events_test
+package jpevents_test
 
 import (
 	"bytes"
