@@ -142,7 +142,7 @@ func (e *editing) edit(ctx context.Context, w *jp.Writer, l *conversations.Liste
 	if e.local != nil {
 		was, is, err = w.SetLocal(ctx, l.ID, e.local)
 	}
-	return outcome{edited: edited, isNothing: !edited.Changed && was == is}, err
+	return outcome{isNothing: !edited.Changed && was == is}, err
 }
 
 func (c *commands) labelCommand() *cobra.Command {
@@ -207,7 +207,7 @@ func (c *commands) labelling(cmd *cobra.Command, verb string, parse func(to map[
 	ch := change{verb: verb, done: "labelled", nothing: "its labels are like that already"}
 	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 		edited, err := w.Edit(ctx, l.ID, labels)
-		return outcome{edited: edited, isNothing: !edited.Changed}, err
+		return outcome{isNothing: !edited.Changed}, err
 	}
 	ids := c.labelIDs(cmd)
 	return c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {

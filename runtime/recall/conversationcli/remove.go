@@ -109,19 +109,17 @@ func lift(ctx context.Context, w *jp.Writer, all []conversations.Listed, removed
 	for id := range parents {
 		kept[id] = !removed[id]
 	}
-	var edits []jp.Edited
 	for i := range all {
 		if !kept[all[i].ID] || !removed[all[i].Parent] {
 			continue
 		}
 		parent := above(all[i].ID, parents, kept)
-		edited, err := w.Edit(ctx, all[i].ID, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
+		_, err := w.Edit(ctx, all[i].ID, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
 		if err != nil {
 			return err
 		}
-		edits = append(edits, edited)
 	}
-	return w.Keep(ctx, edits...)
+	return nil
 }
 
 // inTrash returns the conversations that arguments name which are in the trash and nowhere

@@ -202,13 +202,12 @@ func (c *commands) indexCommand() *cobra.Command {
 		Long: `Makes an index of the messages of all stores, or brings it up to date, so that
 searches need not read them. It stands in the user's cache directory, takes a
 little more room than the texts, and can be removed at any time: answers are
-the same without it. A store with less than 20 MB of text needs none.
+the same without it.
 
 Indexes of stores that are gone are removed.
 
-An MCP server makes indexes by itself once messages were searched. Lists of
-many conversations keep titles, times and counts beside them, and --clear
-removes those too. To keep none of it, write in convtools.toml:
+A search makes indexes by itself, and a list has titles, times and counts from
+them. To keep none, write in convtools.toml:
 
   [index]
   off = true`,
