@@ -102,7 +102,7 @@ func (a *around) choosePart(e *conversations.Event) error {
 	}
 	a.parts = len(parts)
 	if a.part > a.parts {
-		return contract.Fixable(fmt.Sprintf("Event %d has %s of %d characters, and part=%d is none of them.", a.number, count(a.parts, "part", "parts"), size, a.part))
+		return contract.Fixable(fmt.Sprintf("Event %d has %s of %d characters, and part=%d is none of them.", a.number, text.Count(a.parts, "part", "parts"), size, a.part))
 	}
 	if a.parts > 1 {
 		a.only.shown.Part, a.only.shown.Chars, a.only.shown.Parts = a.part, a.only.chars, a.parts
@@ -264,7 +264,7 @@ func (a *around) envelope(events []event, omitted int) *conversation.ReadEnvelop
 	}
 	if omitted > 0 {
 		e.Truncated = true
-		says = append(says, fmt.Sprintf("%s did not fit.", count(omitted, "neighbour", "neighbours")))
+		says = append(says, fmt.Sprintf("%s did not fit.", text.Count(omitted, "neighbour", "neighbours")))
 	}
 	e.Notes = append(append(e.Notes, strings.Join(says, " ")), a.damageNotes()...)
 	return e

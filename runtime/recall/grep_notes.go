@@ -45,7 +45,7 @@ func (g *grepping) countWords(ctx context.Context, source conversations.Source) 
 			return err
 		}
 		events := slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Scope == transcript.ScopeTitle })
-		g.words = append(g.words, text.Quote(word)+" "+count(len(events), "event", "events"))
+		g.words = append(g.words, text.Quote(word)+" "+text.Count(len(events), "event", "events"))
 	}
 	return nil
 }
@@ -58,12 +58,12 @@ func (g *grepping) notes(n int) []string {
 	case len(g.found.Hits) == 0:
 		found = g.nothingFound()
 	case n == 0:
-		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.offset, count(len(g.order), "line", "lines"), len(g.order)-1)}
+		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.offset, text.Count(len(g.order), "line", "lines"), len(g.order)-1)}
 	default:
 		found = g.shown(n)
 	}
 	var notes []string
-	for _, sentences := range [][]string{found, g.leftOut(), append(remarks(g.call), notSearched(g.found.Aside.Problems)...)} {
+	for _, sentences := range [][]string{found, g.leftOut(), append(remarks(g.call), missedNotes(g.found.Aside.Problems)...)} {
 		if len(sentences) > 0 {
 			notes = append(notes, strings.Join(sentences, " "))
 		}
@@ -115,7 +115,7 @@ func (g *grepping) leftOut() []string {
 		left = append(left, what+" (include_current=true searches "+they+" too)")
 	}
 	if n := g.found.Own; n > 0 {
-		left = append(left, count(n, "match", "matches")+` in calls and results of these tools (scopes=["recall"] searches them)`)
+		left = append(left, text.Count(n, "match", "matches")+` in calls and results of these tools (scopes=["recall"] searches them)`)
 	}
 	if len(left) == 0 {
 		return nil
@@ -139,7 +139,7 @@ func (g *grepping) nothingFound() []string {
 	}
 	say := []string{fmt.Sprintf("No line %s %s, %s, in %s of the %s%s searched.",
 		either(isRegex, "matches the regular expression", "contains"), text.Quote(clip(p.Pattern, maxQuoted)), either(p.IgnoreCase, "in any case", "in exactly this case"),
-		where, count(g.found.Searched, "conversation", "conversations"), ofSources(p.Sources))}
+		where, text.Count(g.found.Searched, "conversation", "conversations"), ofSources(p.Sources))}
 	if len(g.words) > 0 {
 		say = append(say, "Of its words: "+strings.Join(g.words, ", ")+".")
 	}

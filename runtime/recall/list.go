@@ -189,7 +189,7 @@ func (o *outline) cutNote(id string) string {
 		last = fmt.Sprintf(" to %d", o.requests[o.before].turn)
 	}
 	return fmt.Sprintf(`%s of %s left out of the middle: conversation_read id=%q include=["requests"] turn=N shows them, with N from %d%s.`,
-		count(o.left, "request", "requests"), id, id, first, last)
+		text.Count(o.left, "request", "requests"), id, id, first, last)
 }
 
 // envelope is the answer with the first n rows.
@@ -240,12 +240,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if len(unread) > 0 {
 		e.Notes = append(e.Notes, "Without an outline, because they could not be read: "+bounded(names(unread), ", ", maxListed)+".")
 	}
-	e.Notes = append(e.Notes, asideNotes(l.Aside.Problems, func(left []conversations.Problem) string {
-		if slices.ContainsFunc(left, func(p conversations.Problem) bool { return p.ID == "" }) {
-			return "Not listed: " + namely(left) + "."
-		}
-		return fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(left), "conversation", "conversations"), namely(left))
-	})...)
+	e.Notes = append(e.Notes, asideNotes(l.Aside.Problems)...)
 	return &e
 }
 
@@ -294,5 +289,5 @@ func (l *listing) elsewhere() []string {
 	if l.others == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: archived=%v.", count(l.others, one, many), !l.params.Archived)}
+	return []string{fmt.Sprintf("%s: archived=%v.", text.Count(l.others, one, many), !l.params.Archived)}
 }

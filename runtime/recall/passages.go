@@ -158,7 +158,7 @@ func (r *reading) readAbout(ctx context.Context, source conversations.Source) (*
 // aboutNote says which events are shown of those that were asked for, and names the best of
 // the others.
 func (r *reading) aboutNote(shown int, left []string) string {
-	asked := count(r.asked, "event", "events")
+	asked := text.Count(r.asked, "event", "events")
 	if shown == 0 {
 		note := "No event holds a word of about; " + asked + " looked at."
 		if missing := nowhere(r.ranking.Words); missing != "" {

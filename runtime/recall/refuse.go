@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/envelope"
 )
@@ -17,9 +18,9 @@ const outlineChars = 6000
 // refusal says why several turns cannot be returned at once, with numbers that
 // work: each call it names was measured, and fits. The outline says where to look.
 func (r *reading) refusal(asked view) error {
-	message := fmt.Sprintf("Conversation %s is %s, %s characters", r.ID, count(len(r.turns), "turn", "turns"), short(r.chars))
+	message := fmt.Sprintf("Conversation %s is %s, %s characters", r.ID, text.Count(len(r.turns), "turn", "turns"), short(r.chars))
 	if len(r.turns) < r.Turns {
-		message = fmt.Sprintf("The last %s of conversation %s are %s characters", count(len(r.turns), "turn", "turns"), r.ID, short(r.chars))
+		message = fmt.Sprintf("The last %s of conversation %s are %s characters", text.Count(len(r.turns), "turn", "turns"), r.ID, short(r.chars))
 	}
 	size := func(v view) string { return short(chars(r.fitted(v))) }
 	ways := []string{"event=N", "turn=N", "last=1"} // of which the least important is shortened first
@@ -60,7 +61,7 @@ func (r *reading) outlined(asked view) string {
 		var rows []string
 		for i := range o.requests {
 			if o.left > 0 && i == o.before {
-				rows = append(rows, fmt.Sprintf("[... %s ...]", count(o.left, "request", "requests")))
+				rows = append(rows, fmt.Sprintf("[... %s ...]", text.Count(o.left, "request", "requests")))
 			}
 			q, size := &o.requests[i], ""
 			if cost := sizes[q.turn]; cost > 0 && q.turn != seen {

@@ -198,10 +198,10 @@ func (s *searching) notes() []string {
 	}
 	if len(cut) > 0 {
 		notes = append(notes, fmt.Sprintf("%s cut at %d characters. conversation_read with id and event shows one whole: %s.",
-			count(len(cut), "message is", "messages are"), maxMessage, bounded(cut, ", ", maxNames)))
+			text.Count(len(cut), "message is", "messages are"), maxMessage, bounded(cut, ", ", maxNames)))
 	}
 	if f.Own > 0 {
-		notes = append(notes, fmt.Sprintf("%s left out, which are calls and results of these very tools.", count(f.Own, "match is", "matches are")))
+		notes = append(notes, fmt.Sprintf("%s left out, which are calls and results of these very tools.", text.Count(f.Own, "match is", "matches are")))
 	}
 	return append(notes, missedNotes(f.Aside.Problems)...)
 }
@@ -213,12 +213,6 @@ func (s *searching) next() string {
 	}
 	at := s.shown[len(s.shown)-1].Position()
 	return cursor(&at)
-}
-
-// missedNotes are the notes about what could not be searched, or not to its end.
-func missedNotes(problems []conversations.Problem) []string {
-	isDuplicate := func(p conversations.Problem) bool { return p.Kind == conversations.Duplicate } // of which nothing is missed
-	return notSearched(slices.DeleteFunc(slices.Clone(problems), isDuplicate))
 }
 
 // structured answers conversation_search for programs.
