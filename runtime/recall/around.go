@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 const (
@@ -80,7 +81,7 @@ func (a *around) read(ctx context.Context, source conversations.Source) (err err
 	a.Reading, err = source.Read(ctx, conversations.ReadQuery{
 		ID: a.params.ID, Events: conversations.EventRange{First: a.number, Last: a.number},
 		Event: func(e *conversations.Event) error {
-			a.only = newEvent(e, kindOf(e.Kind), math.MaxInt)
+			a.only = newEvent(e, math.MaxInt)
 			if a.isSubject {
 				a.only = a.about(a.only, aboutEvent)
 				return ctx.Err()
@@ -93,7 +94,7 @@ func (a *around) read(ctx context.Context, source conversations.Source) (err err
 
 // choosePart leaves the part of the event that is asked for.
 func (a *around) choosePart(e *conversations.Event) error {
-	isJSON := a.only.shown.EventKind == kindToolCall
+	isJSON := a.only.kind == transcript.KindToolCall
 	size := partChars
 	parts := partsOf(string(e.Text), size)
 	if slices.ContainsFunc(parts, func(part string) bool { return visibleChars(part) > conversation.ReadMaxChars-maxNotes }) {
@@ -133,14 +134,14 @@ func visibleChars(s string) int {
 // it is: the result of a tool call, the call of a result, or the answer to a request.
 func (a *around) neighbours(ctx context.Context, source conversations.Source) ([]event, error) {
 	reach := a.most
-	switch kind := a.only.shown.EventKind; kind {
-	case kindUser:
+	switch a.only.kind {
+	case transcript.KindUser:
 		requests, err := readOutline(ctx, source, a.params.ID)
 		if err != nil {
 			return nil, err
 		}
 		a.answer = requests.answerTo(a.number)
-	case kindToolCall, kindToolResult:
+	case transcript.KindToolCall, transcript.KindToolResult:
 		reach = max(reach, callReach)
 	}
 	var events []event
@@ -148,13 +149,12 @@ func (a *around) neighbours(ctx context.Context, source conversations.Source) ([
 	_, err := source.Read(ctx, conversations.ReadQuery{
 		ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1), Last: max(a.number+reach, a.answer)},
 		Event: func(recorded *conversations.Event) error {
-			kind := kindOf(recorded.Kind)
-			call := calls.match(recorded, kind)
+			call := calls.match(recorded)
 			if recorded.Number == a.number {
 				a.only.call = call
 				events = append(events, a.only)
 			} else if recorded.Number <= a.number+reach || recorded.Number == a.answer {
-				e := newEvent(recorded, kind, a.ahead())
+				e := newEvent(recorded, a.ahead())
 				e.call = call
 				events = append(events, e)
 			}
@@ -190,26 +190,26 @@ func (a *around) isPartner(e *event) bool {
 // isOfUse reports whether a neighbour is shown: any that the call asks for, and else what was
 // said, before a request only where it replies to that; of a call and its result the work too.
 func (a *around) isOfUse(e *event) bool {
-	kind, only := e.shown.EventKind, a.only.shown.EventKind
+	kind, only := e.kind, a.only.kind
 	isSaid := isSaidOrAsked(kind)
 	switch {
 	case distance(e, a.number) > a.most, !includes(a.params.Include, kind, true), a.isSubject && a.params.Around == nil:
 		return false
 	case a.params.Around != nil:
 		return true
-	case only == kindUser && e.shown.Event < a.number:
+	case only == transcript.KindUser && e.shown.Event < a.number:
 		return isSaid && a.only.chars <= replyChars
 	default:
-		return isSaid || kind != kindReasoning && !isSaidOrAsked(only)
+		return isSaid || kind != transcript.KindReasoning && !isSaidOrAsked(only)
 	}
 }
 
 // isSaidOrAsked reports whether events of a kind are what the user or the assistant said.
-func isSaidOrAsked(kind string) bool { return kind == kindUser || isSaid(kind) }
+func isSaidOrAsked(kind transcript.Kind) bool { return kind == transcript.KindUser || isSaid(kind) }
 
 // neighbour is a neighbour, or the partner, as it is shown.
 func (a *around) neighbour(e event, isPartner bool) event {
-	isAnswer := isPartner && a.only.shown.EventKind == kindUser
+	isAnswer := isPartner && a.only.kind == transcript.KindUser
 	switch {
 	case isAnswer && a.isSubject:
 		return a.about(e, aboutEvent)

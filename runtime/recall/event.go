@@ -2,7 +2,6 @@ package recall
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,66 +11,55 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// The event kinds of conversation_read.
-const (
-	kindUser       = "user"
-	kindAssistant  = "assistant"
-	kindReasoning  = "reasoning"
-	kindStructured = "structured"
-	kindToolCall   = "tool_call"
-	kindToolResult = "tool_result"
-	kindInquiry    = "inquiry"
-	kindSystem     = "system"
-)
-
-// kindOf is the event kind of a recorded kind; empty for those that are not shown.
-func kindOf(kind transcript.Kind) string {
-	switch {
-	case kind == transcript.KindInquiryResponse:
-		return kindInquiry
-	case kind.Numbered():
-		return kind.String()
-	default:
-		return ""
+// kindOf is the kind that an event is shown as: an answer to an inquiry as one.
+func kindOf(kind transcript.Kind) transcript.Kind {
+	if kind == transcript.KindInquiryResponse {
+		return transcript.KindInquiry
 	}
+	return kind
 }
 
+// saidScopes are what the assistant said.
+const saidScopes = transcript.ScopeAssistant | transcript.ScopeStructured
+
 // isSaid reports whether events of a kind are what the assistant said.
-func isSaid(kind string) bool { return kind == kindAssistant || kind == kindStructured }
+func isSaid(kind transcript.Kind) bool { return kind.Scope()&saidScopes != 0 }
 
 // isAnnouncement reports whether what the assistant said last, before the user said more in
 // the same turn, is no answer: a colon at its end announces work that comes behind it.
 func isAnnouncement(text []byte) bool { return bytes.HasSuffix(bytes.TrimSpace(text), []byte(":")) }
 
-// includeOf is the value of the parameter include that asks for a kind.
-func includeOf(kind string) string {
-	switch kind {
-	case kindReasoning:
-		return "reasoning"
-	case kindToolCall:
-		return "tool_calls"
-	case kindToolResult:
-		return "tool_results"
-	case kindInquiry:
-		return "inquiries"
-	case kindSystem:
-		return "system"
-	default:
-		return "chat"
+// included are the scopes that include asks for, of answers, which are the last that the
+// assistant said before the next request, and others.
+func included(include []string, answers bool) (scopes transcript.Scopes) {
+	for _, name := range include {
+		switch name {
+		case "chat":
+			scopes |= transcript.ScopeUser | saidScopes
+		case "requests":
+			scopes |= transcript.ScopeUser
+		case "answers":
+			if answers {
+				scopes |= saidScopes
+			}
+		case "inquiries":
+			scopes |= transcript.ScopeInquiry
+		default: // reasoning, tool_calls, tool_results, system
+			scopes |= scopesOf([]string{strings.ReplaceAll(strings.TrimSuffix(name, "s"), "_", "-")})
+		}
 	}
+	return scopes
 }
 
-// includes reports whether include asks for an event of a kind. isAnswer is whether
-// it is the last that the assistant said before the next request.
-func includes(include []string, kind string, isAnswer bool) bool {
-	return kind != "" && slices.Contains(include, includeOf(kind)) ||
-		kind == kindUser && slices.Contains(include, "requests") ||
-		isAnswer && isSaid(kind) && slices.Contains(include, "answers")
+// includes reports whether include asks for an event of a kind, which is an answer or not.
+func includes(include []string, kind transcript.Kind, isAnswer bool) bool {
+	return kindOf(kind).Scope()&included(include, isAnswer) != 0
 }
 
 // event is an event to be shown, before it is decided how much of it.
 type event struct {
 	shown   conversation.ReadEvent // without its text, and what depends on the events around it
+	kind    transcript.Kind
 	turn    int
 	request int
 	at      time.Time
@@ -86,13 +74,13 @@ type event struct {
 }
 
 // isResult reports whether it is a request or an answer.
-func (e *event) isResult() bool { return e.shown.EventKind == kindUser || e.isAnswer }
+func (e *event) isResult() bool { return e.kind == transcript.KindUser || e.isAnswer }
 
 func (e *event) rank() rank {
 	switch {
 	case e.isResult():
 		return outcome
-	case isSaid(e.shown.EventKind):
+	case isSaid(e.kind):
 		return said
 	default:
 		return work
@@ -100,17 +88,18 @@ func (e *event) rank() rank {
 }
 
 // newEvent is an event of whose text at most some characters are kept.
-func newEvent(e *conversations.Event, kind string, most int) event {
+func newEvent(e *conversations.Event, most int) event {
+	kind := kindOf(e.Kind)
 	made := event{
-		shown: conversation.ReadEvent{Event: e.Number, EventKind: kind, IsError: kind == kindToolResult && e.IsError},
-		turn:  e.Turn, request: e.Request, chars: utf8.RuneCount(e.Text),
-		body: ends(e.Text, most, kind == kindToolCall),
+		shown: conversation.ReadEvent{Event: e.Number, EventKind: kind.String(), IsError: kind == transcript.KindToolResult && e.IsError},
+		kind:  kind, turn: e.Turn, request: e.Request, chars: utf8.RuneCount(e.Text),
+		body: ends(e.Text, most, kind == transcript.KindToolCall),
 	}
-	made.isBlank = (kind == kindReasoning || isSaid(kind)) && len(bytes.TrimSpace(e.Text)) == 0
+	made.isBlank = (kind == transcript.KindReasoning || isSaid(kind)) && len(bytes.TrimSpace(e.Text)) == 0
 	switch kind {
-	case kindToolCall:
+	case transcript.KindToolCall:
 		made.shown.Name = clip(e.Name, maxTitle)
-	case kindUser:
+	case transcript.KindUser:
 		made.begins = beginning(string(e.Text))
 	}
 	if e.Encoding != transcript.Plain {
@@ -125,7 +114,7 @@ func newEvent(e *conversations.Event, kind string, most int) event {
 // shortened is the event with a text of at most limit characters.
 func (e event) shortened(limit int) event {
 	tail := proseTail
-	if e.shown.EventKind == kindToolCall || e.shown.EventKind == kindToolResult {
+	if e.kind.Scope()&transcript.ScopeTool != 0 {
 		tail = outputTail
 	}
 	e.body = e.body.shorten(limit, tail)
@@ -143,7 +132,7 @@ func (e event) brief(limit int) event {
 // around it.
 func (e *event) render() conversation.ReadEvent {
 	shown := e.shown
-	if shown.EventKind == kindToolCall {
+	if e.kind == transcript.KindToolCall {
 		shown.Arguments = e.body.String()
 	} else {
 		shown.Content = e.body.String()
@@ -165,12 +154,12 @@ const (
 
 // match remembers the event of a call, and returns the one that a result is of; 0
 // for other events, and where that is not known.
-func (c toolCalls) match(e *conversations.Event, kind string) int {
+func (c toolCalls) match(e *conversations.Event) int {
 	switch {
 	case e.CallID == "" || len(e.CallID) > maxCallID:
-	case kind == kindToolCall && len(c) < maxOpenCalls:
+	case e.Kind == transcript.KindToolCall && len(c) < maxOpenCalls:
 		c[e.CallID] = e.Number
-	case kind == kindToolResult:
+	case e.Kind == transcript.KindToolResult:
 		call := c[e.CallID]
 		delete(c, e.CallID)
 		return call

@@ -43,7 +43,7 @@ func readOutline(ctx context.Context, source conversations.Source, id string) (o
 	r := newReading(contract.Call{}, conversation.ReadParams{})
 	r.isOutline = true
 	err := r.collect(ctx, source, conversations.ReadQuery{
-		ID: id, Kinds: func(kind transcript.Kind) bool { return kind == transcript.KindUser || isSaid(kindOf(kind)) },
+		ID: id, Kinds: func(kind transcript.Kind) bool { return kind == transcript.KindUser || isSaid(kind) },
 	})
 	return outlineOf(r.events), err
 }
@@ -58,7 +58,7 @@ func outlineOf(events []event) (o outline) {
 			if answer = e; last.turn != e.turn {
 				last = e
 			}
-		case e.shown.EventKind == kindUser:
+		case e.kind == transcript.KindUser:
 			r := request{number: e.shown.Event, turn: e.turn, at: e.at, chars: e.chars, text: e.begins}
 			if answer.turn != e.turn {
 				answer = last

@@ -221,7 +221,7 @@ func TestAnswerOfInterrupted(t *testing.T) {
 	}}
 	for number, want := range map[int]int{1: 4, 3: 4, 5: 6} {
 		a := around{reading: newReading(contract.Call{}, conversation.ReadParams{Include: []string{"chat"}}), number: number, most: 1}
-		a.only = newEvent(&source.events[number-1], kindUser, math.MaxInt)
+		a.only = newEvent(&source.events[number-1], math.MaxInt)
 		if _, err := a.neighbours(t.Context(), source); err != nil || a.answer != want {
 			t.Errorf("beside %d: %d, %v, want %d", number, a.answer, err, want)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // What of a text is shown where the call names what it looks for, in characters.
@@ -37,7 +36,7 @@ const (
 // rank ranks the events of the conversation, those of some numbers, by what the call looks for.
 func (r *reading) rank(ctx context.Context, source conversations.Source, events conversations.EventRange) error {
 	ranking, err := source.Search(ctx, conversations.SearchQuery{
-		Filter: conversations.Filter{IDs: []string{r.params.ID}}, Question: *r.params.About, Order: conversations.Relevance, Scopes: r.scopes(), Events: events,
+		Filter: conversations.Filter{IDs: []string{r.params.ID}}, Question: *r.params.About, Order: conversations.Relevance, Scopes: included(r.params.Include, true), Events: events,
 		Own: isRecallTool(), Limit: readRelevant, MaxText: aboutPassage, MaxWide: aboutPassage,
 	})
 	if err != nil {
@@ -46,17 +45,6 @@ func (r *reading) rank(ctx context.Context, source conversations.Source, events 
 	r.ranking = ranking
 	ranking.Close()
 	return nil
-}
-
-// scopes are those of the kinds of events that are asked for.
-func (r *reading) scopes() transcript.Scopes {
-	var scopes transcript.Scopes
-	for kind := transcript.Kind(0); kind <= transcript.KindSystem; kind++ {
-		if includes(r.params.Include, kindOf(kind), true) {
-			scopes |= kind.Scope()
-		}
-	}
-	return scopes
 }
 
 // hasWord reports whether a text has a word of what the call looks for.
@@ -119,7 +107,7 @@ func (r *reading) tellingEvents(ctx context.Context, source conversations.Source
 			if _, ok := place[e.Number]; !ok {
 				return ctx.Err()
 			}
-			if made := newEvent(e, kindOf(e.Kind), math.MaxInt); r.hasWord(&made.body) {
+			if made := newEvent(e, math.MaxInt); r.hasWord(&made.body) {
 				events = append(events, r.about(made, aboutOne))
 			}
 			return ctx.Err()

@@ -160,9 +160,8 @@ func (r *reading) read(ctx context.Context, source conversations.Source) (*conve
 // wants reports whether events of a kind are read: those that are asked for, those
 // that begin a turn, and those that a refusal may offer.
 func (r *reading) wants(kind transcript.Kind) bool {
-	name := kindOf(kind)
-	return kind == transcript.KindTurnStart || name == kindUser || isSaid(name) || includes(r.params.Include, name, false) ||
-		name == kindToolCall && includes(r.params.Include, kindToolResult, false)
+	return kind == transcript.KindTurnStart || kind == transcript.KindUser || isSaid(kind) || includes(r.params.Include, kind, false) ||
+		kind == transcript.KindToolCall && includes(r.params.Include, transcript.KindToolResult, false)
 }
 
 // collect reads the events of a query.
@@ -184,18 +183,17 @@ func (r *reading) add(recorded *conversations.Event) {
 		r.settle(true)
 		r.turns = append(r.turns, recorded.Turn)
 	}
-	kind := kindOf(recorded.Kind)
-	if kind == kindUser {
+	isRequest, isSaid := recorded.Kind == transcript.KindUser, isSaid(recorded.Kind)
+	if isRequest {
 		r.settle(!r.announces)
 	}
 	most := readAhead
 	if r.isOutline {
 		most = 0
 	}
-	e := newEvent(recorded, kind, most)
-	e.call = r.calls.match(recorded, kind)
-	isSaid := isSaid(kind)
-	if e.isBlank || !isSaid && kind != kindUser && !includes(r.params.Include, kind, false) {
+	e := newEvent(recorded, most)
+	e.call = r.calls.match(recorded)
+	if e.isBlank || !isSaid && !isRequest && !includes(r.params.Include, e.kind, false) {
 		return
 	}
 	if isSaid {
@@ -223,7 +221,7 @@ func (r *reading) settle(isAnswer bool) {
 // together, their texts are shortened.
 func (r *reading) keep(at int) {
 	e := &r.events[at]
-	e.isAsked = includes(r.params.Include, e.shown.EventKind, e.isAnswer)
+	e.isAsked = includes(r.params.Include, e.kind, e.isAnswer)
 	if !e.isAsked && !e.isResult() {
 		r.events = slices.Delete(r.events, at, at+1)
 		return
