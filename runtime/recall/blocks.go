@@ -16,61 +16,64 @@ import (
 // looks like its three hyphens.
 const separator = "\n\n---\n\n"
 
-// blocks is an answer in the making: messages, and a last block of notes.
-type blocks struct{ strings.Builder }
-
-func (b *blocks) write(block string) {
-	if b.Len() > 0 {
-		b.WriteString(separator)
-	}
-	b.WriteString(block)
-}
-
 // message is an event as it is shown.
 type message struct {
 	*conversations.Hit
 	Text  string // without white space around it
-	Cut   bool   // Text is only the beginning of the text
+	Cut   bool   // Text has less than the whole text at its end
 	Chars int    // of the whole text, in characters
 }
 
-// messageOf returns a message with the first most characters of its text, or all where most is 0.
-func messageOf(r *conversations.Results, h *conversations.Hit, most int) (message, error) {
-	content, err := r.Read(h)
-	said := bytes.TrimFunc(content, text.IsSpace)
-	m := message{Hit: h, Chars: utf8.RuneCount(said)}
-	if m.Cut = most > 0 && m.Chars > most; m.Cut {
-		said, _, _ = text.Ends(said, most, 0)
+// messagesOf returns the messages that were found: of one that answers a question and is too long
+// the passage that does, and else the first most characters, or all where most is 0.
+func messagesOf(found *conversations.Results, most int) (messages []message, err error) {
+	for i := range found.Hits {
+		m := message{Hit: &found.Hits[i]}
+		content := []byte(nil)
+		if m.Passage != nil {
+			content = []byte(m.Passage.Text)
+		} else if content, err = found.Read(m.Hit); err != nil {
+			return nil, err
+		}
+		said := bytes.TrimFunc(content, text.IsSpace)
+		m.Chars = utf8.RuneCount(said)
+		if m.Cut = most > 0 && m.Chars > most; m.Cut {
+			said, _, _ = text.Ends(said, most, 0)
+		}
+		m.Text = string(said)
+		if p := m.Passage; p != nil && (p.Before || p.After) {
+			m.Text, m.Cut = either(p.Before, "...", "")+m.Text, p.After
+			m.Chars = max(m.Chars, most+1) // of the whole text, at least
+		}
+		messages = append(messages, m)
 	}
-	m.Text = string(said)
-	return m, err
+	return messages, nil
 }
 
-// add adds a message, with its place at the end of the first line where that is wanted. A text
-// that is not whole ends with three dots.
-func (b *blocks) add(m *message, withPlace bool) {
-	if b.Len() > 0 {
-		b.WriteString(separator)
+// blocksOf shows messages, with their places at the end of the first line where that is wanted. A
+// text that is not whole ends with three dots.
+func blocksOf(messages []message, withPlace bool) (blocks []string) {
+	for i := range messages {
+		m := &messages[i]
+		head := "[" + when(m) + "] " + cmp.Or(text.Line(clip(m.Role, maxTitle)), "unknown") + " (conv: " + nameOf(&m.Conversation.Conversation) + ")"
+		if withPlace {
+			head += " " + placeOf(m)
+		}
+		body := m.Text
+		if m.Cut {
+			body += "..."
+		}
+		blocks = append(blocks, head+"\n"+withoutSeparators(text.Visible(body)))
 	}
-	for _, part := range [...]string{"[", when(m), "] ", cmp.Or(text.Line(clip(m.Role, maxTitle)), "unknown"), " (conv: ", nameOf(&m.Conversation.Conversation), ")"} {
-		b.WriteString(part)
-	}
-	if withPlace {
-		b.WriteString(" " + placeOf(m))
-	}
-	body := m.Text
-	if m.Cut {
-		body += "..."
-	}
-	b.WriteByte('\n')
-	b.WriteString(withoutSeparators(text.Visible(body)))
+	return blocks
 }
 
-// note adds the block of notes, where there are any.
-func (b *blocks) note(notes []string) {
+// inBlocks is an answer, with notes in a block of their own.
+func inBlocks(blocks, notes []string) string {
 	if len(notes) > 0 {
-		b.write("[note] " + strings.Join(notes, "\n"))
+		blocks = append(blocks, "[note] "+strings.Join(notes, "\n"))
 	}
+	return strings.Join(blocks, separator)
 }
 
 // when is when a message was recorded, in UTC.

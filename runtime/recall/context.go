@@ -33,24 +33,15 @@ func Around(ctx context.Context, source conversations.Source, id string, before,
 		return "", failure(ctx, err)
 	}
 	defer found.Close()
-	hits := slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number < number-before || h.Number > number+after })
-	if !slices.ContainsFunc(hits, func(h conversations.Hit) bool { return h.Number == number }) {
+	found.Hits = slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number < number-before || h.Number > number+after })
+	if !slices.ContainsFunc(found.Hits, func(h conversations.Hit) bool { return h.Number == number }) {
 		return "", contract.Fixable(fmt.Sprintf("Conversation %s has no message %d.", conversation, number))
 	}
-	var messages []message
-	for i := range hits {
-		m, err := messageOf(found, &hits[i], 0)
-		if err != nil {
-			return "", failure(ctx, err)
-		}
-		messages = append(messages, m)
+	messages, err := messagesOf(found, 0)
+	if err != nil {
+		return "", failure(ctx, err)
 	}
-	var b blocks
-	for i := range messages {
-		b.add(&messages[i], true)
-	}
-	b.note(missedNotes(found.Aside.Problems))
-	return b.String(), nil
+	return inBlocks(blocksOf(messages, true), missedNotes(found.Aside.Problems)), nil
 }
 
 // splitID parts the id of a message, such as jp-c17648402467:12, into that of its conversation

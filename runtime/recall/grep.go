@@ -41,13 +41,11 @@ const (
 
 // grepping is one call of conversation_grep in the making.
 type grepping struct {
-	call    contract.Call
+	asking
 	params  conversation.GrepParams
 	context int
 	offset  int
 	pattern *excerpt.Pattern
-	query   conversations.SearchQuery
-	found   *conversations.Results
 	words   []string // where nothing matches, with how many events have each
 
 	order []*grepLine // the lines that are shown, of all pages
@@ -69,27 +67,14 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	if g.pattern, err = excerpt.Compile(p.Pattern, given(p.Regex), p.IgnoreCase); err != nil {
 		return nil, failure(ctx, err)
 	}
-	g.query = conversations.SearchQuery{
-		Filter:  conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources},
-		Pattern: g.pattern, Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, "recall"),
+	g.asking = asking{
+		call: call, undone: "nothing could be left out as the current conversation", whole: given(p.IncludeCurrent),
+		query: conversations.SearchQuery{
+			Filter:  conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources},
+			Pattern: g.pattern, Scopes: scopesOf(p.Scopes), OwnToo: slices.Contains(p.Scopes, "recall"),
+		},
 	}
-	undone := "nothing could be left out as the current conversation"
-	if given(p.IncludeCurrent) {
-		undone = ""
-	}
-	err = t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
-		var current current
-		g.call, current = located(ctx, source, call, undone)
-		if !given(p.IncludeCurrent) {
-			g.query.Exclude, g.query.KinOf = current.ids, current.kinOf
-		}
-		if g.found, err = source.Search(ctx, g.query); err != nil {
-			return err
-		}
-		defer g.found.Close()
-		return g.choose(ctx, source)
-	})
-	if err != nil {
+	if err := g.search(ctx, t.open, g.choose); err != nil {
 		return nil, err
 	}
 	return g.answer(), nil

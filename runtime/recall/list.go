@@ -46,7 +46,7 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	if p.TitleContains != nil {
 		q.TitleContains = *p.TitleContains
 	}
-	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
+	err := ask(ctx, t.open, call, func(ctx context.Context, source conversations.Source) (err error) {
 		l.call, _ = located(ctx, source, call, "no conversation could be marked as the current one")
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)

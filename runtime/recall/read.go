@@ -77,10 +77,10 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 		e, err = r.read(ctx, source)
 		return err
 	}
-	err := t.ask(ctx, call, read)
+	err := ask(ctx, t.open, call, read)
 	if isElsewhere(err) {
 		everywhere := func(dir string) (conversations.Source, error) { return t.everywhere(dir, nil) }
-		if found := t.askOf(ctx, everywhere, call, read); !isElsewhere(found) {
+		if found := ask(ctx, everywhere, call, read); !isElsewhere(found) {
 			err = found
 		}
 	}

@@ -58,12 +58,7 @@ func New(open Open) *Tools {
 }
 
 // ask opens the source for a call and asks it. The error is worded.
-func (t *Tools) ask(ctx context.Context, call contract.Call, question func(context.Context, conversations.Source) error) error {
-	return t.askOf(ctx, t.open, call, question)
-}
-
-// askOf is ask of the source that open opens.
-func (t *Tools) askOf(ctx context.Context, open Open, call contract.Call, question func(context.Context, conversations.Source) error) error {
+func ask(ctx context.Context, open Open, call contract.Call, question func(context.Context, conversations.Source) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, callLimit, errTooLong)
 	defer cancel()
 	source, err := open(call.Context.Dir)
@@ -77,6 +72,34 @@ func (t *Tools) askOf(ctx context.Context, open Open, call contract.Call, questi
 		return nil
 	}
 	return failure(ctx, err)
+}
+
+// asking is one call of a tool that searches.
+type asking struct {
+	call   contract.Call
+	query  conversations.SearchQuery
+	found  *conversations.Results
+	undone string // what is the case where the current conversation is not known; empty where that does not matter
+	whole  bool   // the current conversation is searched too
+}
+
+// search searches what open opens, and uses what is found while it is open.
+func (a *asking) search(ctx context.Context, open Open, use func(context.Context, conversations.Source) error) error {
+	if a.whole {
+		a.undone = ""
+	}
+	return ask(ctx, open, a.call, func(ctx context.Context, source conversations.Source) (err error) {
+		var current current
+		if a.call, current = located(ctx, source, a.call, a.undone); !a.whole {
+			a.query.Exclude, a.query.KinOf = current.ids, current.kinOf
+		}
+		a.query.Own = isRecallTool()
+		if a.found, err = source.Search(ctx, a.query); err != nil {
+			return err
+		}
+		defer a.found.Close()
+		return use(ctx, source)
+	})
 }
 
 // located puts what is known of the current conversation into a call: its id in its one

@@ -81,7 +81,7 @@ func readings(id string) []conversation.ReadParams {
 // others. The most recently active are first.
 func (f *family) completeID(ctx context.Context, value string) ([]string, error) {
 	var listing conversations.Listing
-	err := f.tools.ask(ctx, contract.Call{Context: contract.Context{Dir: f.host.Dir}}, func(ctx context.Context, source conversations.Source) (err error) {
+	err := ask(ctx, f.tools.open, contract.Call{Context: contract.Context{Dir: f.host.Dir}}, func(ctx context.Context, source conversations.Source) (err error) {
 		listing, err = source.List(ctx, conversations.ListQuery{})
 		return err
 	})
