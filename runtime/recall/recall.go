@@ -23,6 +23,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // callLimit is how long a source may take to answer one call.
@@ -159,4 +160,21 @@ type current struct {
 func (c current) is(id string) bool {
 	parsed, err := conversations.ParseID(id)
 	return err == nil && len(c.ids) > 0 && string(parsed) == c.ids[0]
+}
+
+// isRecallTool returns a function that reports whether a recorded tool is one of the
+// conversation tools. It is called for each tool call of a workspace.
+func isRecallTool() func(recorded string) bool {
+	var names []string
+	for _, tool := range declared() {
+		names = append(append(names, tool.Name), tool.Aliases...)
+	}
+	return func(recorded string) bool { return transcript.IsTool(recorded, names...) }
+}
+
+// declared are the conversation tools.
+func declared() []contract.Tool {
+	return []contract.Tool{
+		conversation.RecallTool(), conversation.GrepTool(), conversation.ListTool(), conversation.ReadTool(), conversation.SearchTool(),
+	}
 }
