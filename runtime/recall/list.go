@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -32,6 +31,7 @@ type listing struct {
 	params conversation.ListParams
 	conversations.Listing
 	outlines []outline // of the first conversations, more than an answer can have
+	requests int       // in these
 	others   int       // archived conversations that match too, or live ones where there are no archived ones
 }
 
@@ -72,22 +72,6 @@ const (
 	shortBeginning = 90
 )
 
-func (l *listing) cutMany() {
-	n := 0
-	for i := range l.outlines {
-		n += len(l.outlines[i].requests)
-	}
-	if n <= manyRequests {
-		return
-	}
-	for i := range l.outlines {
-		for j := range l.outlines[i].requests {
-			r := &l.outlines[i].requests[j]
-			r.text = text.Cut(r.text, shortBeginning)
-		}
-	}
-}
-
 // countOthers counts the archived conversations that match a query about live ones, or the
 // reverse: for advice, so that without an answer there are none.
 func (l *listing) countOthers(ctx context.Context, source conversations.Source, q conversations.ListQuery) error {
@@ -115,11 +99,11 @@ func (l *listing) readOutlines(ctx context.Context, source conversations.Source)
 			}
 		}
 		for i := range o.requests {
-			used += len(o.requests[i].text)
+			used += len(o.requests[i].Text)
 		}
+		l.requests += len(o.requests)
 		l.outlines = append(l.outlines, o)
 	}
-	l.cutMany()
 	return nil
 }
 
@@ -154,39 +138,14 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 	return row
 }
 
-// rows of an outline, as the envelope shows them.
-func (o *outline) rows() []conversation.ListRequest {
-	var rows []conversation.ListRequest
-	before := ""
-	for _, r := range o.requests {
-		row := conversation.ListRequest{Turn: r.turn, Event: r.number, Chars: r.chars, Text: r.text}
-		if r.answer != r.number+1 {
-			row.Answer = r.answer
-		}
-		if r.answerChars > longAnswer {
-			row.Answer, row.AnswerChars = r.answer, r.answerChars
-		}
-		if !r.at.IsZero() {
-			row.Day = r.at.UTC().Format(time.DateOnly)
-		}
-		if row.Day == before {
-			row.Day = ""
-		} else {
-			before = row.Day
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 // cutNote names the calls that show the requests that an outline is without.
 func (o *outline) cutNote(id string) string {
 	first, last := 1, ""
 	if o.before > 0 {
-		first = o.requests[o.before-1].turn
+		first = o.requests[o.before-1].Turn
 	}
 	if o.before < len(o.requests) {
-		last = fmt.Sprintf(" to %d", o.requests[o.before].turn)
+		last = fmt.Sprintf(" to %d", o.requests[o.before].Turn)
 	}
 	return fmt.Sprintf(`%s of %s left out of the middle: conversation_read id=%q include=["requests"] turn=N shows them, with N from %d%s.`,
 		text.Count(o.left, "request", "requests"), id, id, first, last)
@@ -203,7 +162,10 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	}
 	var damaged, unread []transcript.ID
 	var cut []string
-	shortened := false
+	shortened, most := false, maxBeginning
+	if l.requests > manyRequests {
+		most = shortBeginning
+	}
 	for i := range l.Conversations[:n] {
 		c := &l.Conversations[i]
 		row := l.row(c)
@@ -213,7 +175,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 		}
 		if i < len(l.outlines) {
 			o := &l.outlines[i]
-			row.Requests, row.Omitted = o.rows(), o.left
+			row.Requests, row.Omitted = o.rows(most), o.left
 			if o.left > 0 {
 				cut = append(cut, o.cutNote(row.ID))
 			}

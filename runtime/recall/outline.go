@@ -23,19 +23,9 @@ const (
 	maxScanned   = 64 << 10 // of a request, looked at to find how it begins: a question may be behind a paste
 )
 
-// request is a request of the user in an outline.
-type request struct {
-	number, turn int
-	at           time.Time // zero where not known
-	chars        int       // of the whole request
-	text         string    // how it begins, as by beginning
-	answer       int       // the event of its answer; 0 for none
-	answerChars  int
-}
-
 // outline is the requests of one conversation, in order, or the first and the last of them.
 type outline struct {
-	requests []request
+	requests []conversation.ListRequest
 	left     int  // requests that are left out
 	before   int  // index of the request that those stand before
 	unread   bool // the conversation could not be read
@@ -62,12 +52,15 @@ func outlineOf(events []event) (o outline) {
 				last = e
 			}
 		case e.kind == transcript.KindUser:
-			r := request{number: e.shown.Event, turn: e.turn, at: e.at, chars: e.chars, text: e.begins}
+			r := conversation.ListRequest{Turn: e.turn, Event: e.shown.Event, Chars: e.chars, Text: e.begins}
+			if !e.at.IsZero() {
+				r.Day = e.at.UTC().Format(time.DateOnly)
+			}
 			if answer.turn != e.turn {
 				answer = last
 			}
 			if answer.turn == e.turn {
-				r.answer, r.answerChars = answer.shown.Event, answer.chars
+				r.Answer, r.AnswerChars = answer.shown.Event, answer.chars
 			}
 			o.requests = append(o.requests, r)
 			answer = event{}
@@ -80,11 +73,31 @@ func outlineOf(events []event) (o outline) {
 // answerTo is the event of the answer to a request; 0 for none.
 func (o *outline) answerTo(number int) int {
 	for i := range o.requests {
-		if o.requests[i].number == number {
-			return o.requests[i].answer
+		if o.requests[i].Event == number {
+			return o.requests[i].Answer
 		}
 	}
 	return 0
+}
+
+// rows are the requests as the envelope shows them, with so many characters of each: without what
+// is as in the row before, and what is not worth saying of an answer.
+func (o *outline) rows(most int) []conversation.ListRequest {
+	rows := slices.Clone(o.requests)
+	for i := range rows {
+		row := &rows[i]
+		row.Text = text.Cut(row.Text, most)
+		if row.AnswerChars <= longAnswer {
+			row.AnswerChars = 0
+			if row.Answer == row.Event+1 {
+				row.Answer = 0
+			}
+		}
+		if i > 0 && row.Day == o.requests[i-1].Day {
+			row.Day = ""
+		}
+	}
+	return rows
 }
 
 // without is the whole outline without the n requests that are nearest to its middle.
@@ -212,11 +225,11 @@ func (r *reading) outlined(asked view) string {
 				rows = append(rows, fmt.Sprintf("[... %s ...]", text.Count(o.left, "request", "requests")))
 			}
 			q, size := &o.requests[i], ""
-			if cost := sizes[q.turn]; cost > 0 && q.turn != seen {
+			if cost := sizes[q.Turn]; cost > 0 && q.Turn != seen {
 				size = fmt.Sprintf(" (%s)", short(min(cost, conversation.ReadMaxChars)))
 			}
-			seen = q.turn
-			rows = append(rows, fmt.Sprintf("turn=%d event=%d%s: %s", q.turn, q.number, size, q.text))
+			seen = q.Turn
+			rows = append(rows, fmt.Sprintf("turn=%d event=%d%s: %s", q.Turn, q.Event, size, q.Text))
 		}
 		return strings.Join(rows, "\n")
 	}
