@@ -51,50 +51,39 @@ type around struct {
 }
 
 func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*conversation.ReadEnvelope, error) {
-	a := &around{reading: r, number: *r.params.Event, part: 1, most: defaultAround}
-	if r.params.Part != nil {
-		a.part = *r.params.Part
-	}
+	a := &around{reading: r, number: *r.params.Event, part: max(given(r.params.Part), 1), most: defaultAround}
 	if r.params.Around != nil {
 		a.most = *r.params.Around
 	}
 	if a.isSubject = r.params.About != nil && r.params.Part == nil; a.isSubject {
+		a.ahead = math.MaxInt
 		if err := r.rank(ctx, source, conversations.EventRange{First: a.number, Last: a.number}); err != nil {
 			return nil, err
 		}
 	}
-	if err := a.read(ctx, source); err != nil {
-		return nil, err
-	}
-	events := []event{a.only}
-	if a.part == 1 && a.most > 0 {
-		var err error
-		if events, err = a.neighbours(ctx, source); err != nil {
-			return nil, err
-		}
-	}
-	return a.fitted(events), nil
-}
-
-// read reads the event, or the part of it.
-func (a *around) read(ctx context.Context, source conversations.Source) (err error) {
+	var err error
 	a.Reading, err = source.Read(ctx, conversations.ReadQuery{
 		ID: a.params.ID, Events: conversations.EventRange{First: a.number, Last: a.number},
 		Event: func(e *conversations.Event) error {
-			a.only = newEvent(e, math.MaxInt)
-			if a.isSubject {
+			if a.only = newEvent(e, math.MaxInt); a.isSubject {
 				a.only = a.about(a.only, aboutEvent)
 				return ctx.Err()
 			}
 			return cmp.Or(a.choosePart(e), ctx.Err())
 		},
 	})
-	return err
+	events := []event{a.only}
+	if err == nil && a.part == 1 && a.most > 0 {
+		events, err = a.neighbours(ctx, source)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.fitted(events), nil
 }
 
 // choosePart leaves the part of the event that is asked for.
 func (a *around) choosePart(e *conversations.Event) error {
-	isJSON := a.only.kind == transcript.KindToolCall
 	size := partChars
 	parts := partsOf(string(e.Text), size)
 	if slices.ContainsFunc(parts, func(part string) bool { return visibleChars(part) > conversation.ReadMaxChars-maxNotes }) {
@@ -107,7 +96,7 @@ func (a *around) choosePart(e *conversations.Event) error {
 	}
 	if a.parts > 1 {
 		a.only.shown.Part, a.only.shown.Chars, a.only.shown.Parts = a.part, a.only.chars, a.parts
-		a.only.body = ends(parts[a.part-1], math.MaxInt, isJSON)
+		a.only.body = ends(parts[a.part-1], math.MaxInt, a.only.kind == transcript.KindToolCall)
 	}
 	return nil
 }
@@ -145,16 +134,15 @@ func (a *around) neighbours(ctx context.Context, source conversations.Source) ([
 		reach = max(reach, callReach)
 	}
 	var events []event
-	calls := toolCalls{}
 	_, err := source.Read(ctx, conversations.ReadQuery{
 		ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1), Last: max(a.number+reach, a.answer)},
 		Event: func(recorded *conversations.Event) error {
-			call := calls.match(recorded)
+			call := a.calls.match(recorded)
 			if recorded.Number == a.number {
 				a.only.call = call
 				events = append(events, a.only)
 			} else if recorded.Number <= a.number+reach || recorded.Number == a.answer {
-				e := newEvent(recorded, a.ahead())
+				e := newEvent(recorded, a.ahead)
 				e.call = call
 				events = append(events, e)
 			}
@@ -171,14 +159,6 @@ func (a *around) neighbours(ctx context.Context, source conversations.Source) ([
 		}
 	}
 	return shown, err
-}
-
-// ahead is how many characters of a neighbour are looked at.
-func (a *around) ahead() int {
-	if a.isSubject {
-		return math.MaxInt
-	}
-	return readAhead
 }
 
 // isPartner reports whether an event is the partner.
@@ -241,20 +221,17 @@ func (a *around) fitted(events []event) *conversation.ReadEnvelope {
 func distance(e *event, number int) int { return max(e.shown.Event-number, number-e.shown.Event) }
 
 func (a *around) envelope(events []event, omitted int) *conversation.ReadEnvelope {
-	isShown := func(number int) bool {
-		return slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number })
-	}
 	e := a.bare(inTurns(events), a.number)
 	var says []string
 	if a.part < a.parts {
 		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", a.number, a.part+1))
 	}
 	where := fmt.Sprintf("Event %d of %d", a.number, a.Events)
-	if before := a.number - 1; before >= 1 && !isShown(before) {
-		where += fmt.Sprintf("; before: event=%d", before)
-	}
-	if after := a.number + 1; after <= a.Events && !isShown(after) {
-		where += fmt.Sprintf("; after: event=%d", after)
+	for name, number := range []int{a.number - 1, a.number + 1} {
+		isShown := slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number })
+		if !isShown && number >= 1 && number <= a.Events {
+			where += fmt.Sprintf("; %s: event=%d", []string{"before", "after"}[name], number)
+		}
 	}
 	says = append(says, where+".")
 	if a.isSubject {

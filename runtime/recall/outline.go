@@ -34,7 +34,7 @@ type outline struct {
 // readOutline reads the outline of a conversation.
 func readOutline(ctx context.Context, source conversations.Source, id string) (outline, error) {
 	r := newReading(contract.Call{}, conversation.ReadParams{})
-	r.isOutline = true
+	r.ahead = 0
 	err := r.collect(ctx, source, conversations.ReadQuery{
 		ID: id, Kinds: func(kind transcript.Kind) bool { return kind == transcript.KindUser || isSaid(kind) },
 	})

@@ -38,7 +38,7 @@ type reading struct {
 	isLong    bool    // events are shortened, as they are too much together
 	latest    int     // where the last is that the assistant said, while it may be the answer, from 1; else 0
 	announces bool    // it is an announcement, where the next request is in the same turn
-	isOutline bool    // of the texts only how requests begin is kept
+	ahead     int     // how many characters of a text are looked at
 	calls     toolCalls
 
 	ranking *conversations.Results // of events, where the call says what it looks for
@@ -123,7 +123,11 @@ func former(call contract.Call) contract.Call {
 }
 
 func newReading(call contract.Call, p conversation.ReadParams) *reading {
-	return &reading{call: call, params: p, calls: toolCalls{}}
+	r := &reading{call: call, params: p, calls: toolCalls{}, ahead: readAhead}
+	if p.About != nil && p.Event == nil {
+		r.ahead = 0 // what tells most is read again
+	}
+	return r
 }
 
 func (r *reading) read(ctx context.Context, source conversations.Source) (*conversation.ReadEnvelope, error) {
@@ -187,11 +191,7 @@ func (r *reading) add(recorded *conversations.Event) {
 	if isRequest {
 		r.settle(!r.announces)
 	}
-	most := readAhead
-	if r.isOutline {
-		most = 0
-	}
-	e := newEvent(recorded, most)
+	e := newEvent(recorded, r.ahead)
 	e.call = r.calls.match(recorded)
 	if e.isBlank || !isSaid && !isRequest && !includes(r.params.Include, e.kind, false) {
 		return
@@ -230,12 +230,9 @@ func (r *reading) keep(at int) {
 		r.asked++
 		r.chars += max(e.chars, 1)
 	}
-	switch {
-	case r.params.About != nil || r.isOutline:
-		e.body = body{}
-	case r.isLong:
+	if r.isLong {
 		*e = e.shortened(maxText)
-	case r.chars > maxWhole && r.asked > 1:
+	} else if r.chars > maxWhole && r.asked > 1 {
 		r.shorten()
 	}
 }
