@@ -119,11 +119,10 @@ func newEvent(e *conversations.Event, most int) event {
 
 // shortened is the event with a text of at most limit characters.
 func (e event) shortened(limit int) event {
-	tail := proseTail
 	if e.kind.Scope()&transcript.ScopeTool != 0 {
-		tail = outputTail
+		return e.brief(limit)
 	}
-	e.body = e.body.shorten(limit, tail)
+	e.body = e.body.shorten(limit, proseTail)
 	return e
 }
 
@@ -200,12 +199,10 @@ func ends[T ~string | ~[]byte](s T, most int, isJSON bool) body {
 		head, tail = text.Visible(head), text.Visible(tail)
 	}
 	if missing == 0 {
-		return whole(head)
+		return body{parts: []string{head}}
 	}
 	return bodyOf([]string{head, tail}, []int{missing})
 }
-
-func whole(s string) body { return body{parts: []string{s}} }
 
 // bodyOf is a body of parts with gaps. Line breaks around the mark of a gap, which is on a line
 // of its own, would only make it longer, and are missing too.
@@ -219,13 +216,7 @@ func bodyOf(parts []string, gaps []int) body {
 }
 
 // kept is how many of the recorded characters are kept.
-func (t *body) kept() int {
-	n := 0
-	for _, part := range t.parts {
-		n += utf8.RuneCountInString(part)
-	}
-	return n
-}
+func (t *body) kept() int { return utf8.RuneCountInString(strings.Join(t.parts, "")) }
 
 func (t *body) isShortened() bool { return len(t.gaps) > 0 }
 
@@ -234,12 +225,12 @@ func (t *body) length() int { return utf8.RuneCountInString(t.String()) }
 
 // String is the text with a mark, on a line of its own, where something is missing.
 func (t *body) String() string {
+	if len(t.gaps) == 0 {
+		return t.parts[0]
+	}
 	lines := []string{t.parts[0]}
 	for i, missing := range t.gaps {
 		lines = append(lines, mark(missing), t.parts[i+1])
-	}
-	if len(t.gaps) == 0 {
-		return lines[0]
 	}
 	return strings.Join(slices.DeleteFunc(lines, func(s string) bool { return s == "" }), "\n")
 }
@@ -282,10 +273,7 @@ const wordChars = 20
 // a word.
 func startOf(s string, n int) string {
 	first, _, omitted := text.Ends(s, n, 0)
-	if omitted == 0 {
-		return s
-	}
-	if at := strings.LastIndexFunc(first, unicode.IsSpace); at > 0 && len(first)-at <= wordChars {
+	if at := strings.LastIndexFunc(first, unicode.IsSpace); omitted > 0 && at > 0 && len(first)-at <= wordChars {
 		return first[:at]
 	}
 	return first
@@ -295,12 +283,8 @@ func startOf(s string, n int) string {
 // a word.
 func endOf(s string, n int) string {
 	_, last, omitted := text.Ends(s, 0, n)
-	if omitted == 0 {
-		return s
-	}
-	if at := strings.IndexFunc(last, unicode.IsSpace); at >= 0 && at < wordChars && at+1 < len(last) {
-		_, size := utf8.DecodeRuneInString(last[at:])
-		return last[at+size:]
+	if at := strings.IndexFunc(last, unicode.IsSpace); omitted > 0 && at >= 0 && at < wordChars {
+		return strings.TrimLeftFunc(last[at:], unicode.IsSpace)
 	}
 	return last
 }
@@ -312,17 +296,13 @@ func only(s string, spans []excerpt.Span) body {
 	var parts []string
 	var gaps []int
 	from, to := 0, 0 // of the part that is being made
-	keep := func(span excerpt.Span) {
+	for _, span := range append(spans, excerpt.Span{Start: len(s), End: len(s)}) {
 		if missing := utf8.RuneCountInString(s[to:max(to, span.Start)]); missing >= maxMark {
 			parts, gaps = append(parts, s[from:to]), append(gaps, missing)
 			from = span.Start
 		}
 		to = max(to, span.End)
 	}
-	for _, span := range spans {
-		keep(span)
-	}
-	keep(excerpt.Span{Start: len(s), End: len(s)})
 	return bodyOf(append(parts, s[from:to]), gaps)
 }
 
@@ -375,8 +355,7 @@ const maxBold = 80
 
 // isHeading reports whether a line is a heading, as with # or in bold.
 func isHeading(line string) bool {
-	marks := line[:len(line)-len(strings.TrimLeft(line, "#"))]
-	if len(marks) > 0 && len(marks) <= 6 && strings.HasPrefix(line[len(marks):], " ") {
+	if rest := strings.TrimLeft(line, "#"); rest != line && len(line)-len(rest) <= 6 && strings.HasPrefix(rest, " ") {
 		return true
 	}
 	line = strings.TrimRight(line, ":")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -83,8 +84,8 @@ func (r *reading) tellingEvents(ctx context.Context, source conversations.Source
 			all = conversations.EventRange{First: cmp.Or(all.First, e.shown.Event), Last: e.shown.Event}
 		}
 	}
+	r.ranking = &conversations.Results{}
 	if len(asked) == 0 {
-		r.ranking = &conversations.Results{}
 		return nil, nil
 	}
 	if err := r.rank(ctx, source, all); err != nil {
@@ -104,11 +105,10 @@ func (r *reading) tellingEvents(ctx context.Context, source conversations.Source
 	_, err := source.Read(ctx, conversations.ReadQuery{
 		ID: r.params.ID, Events: all,
 		Event: func(e *conversations.Event) error {
-			if _, ok := place[e.Number]; !ok {
-				return ctx.Err()
-			}
-			if made := newEvent(e, math.MaxInt); r.hasWord(&made.body) {
-				events = append(events, r.about(made, aboutOne))
+			if _, ok := place[e.Number]; ok {
+				if made := newEvent(e, math.MaxInt); r.hasWord(&made.body) {
+					events = append(events, r.about(made, aboutOne))
+				}
 			}
 			return ctx.Err()
 		},
@@ -148,11 +148,7 @@ func (r *reading) readAbout(ctx context.Context, source conversations.Source) (*
 func (r *reading) aboutNote(shown int, left []string) string {
 	asked := text.Count(r.asked, "event", "events")
 	if shown == 0 {
-		note := "No event holds a word of about; " + asked + " looked at."
-		if missing := nowhere(r.ranking.Words); missing != "" {
-			note += " " + missing
-		}
-		return note
+		return strings.TrimSpace("No event holds a word of about; " + asked + " looked at. " + nowhere(r.ranking.Words))
 	}
 	note := fmt.Sprintf("%d of %s, what tells most of about; event=N shows one whole, with about its passages.", shown, asked)
 	if len(left) > 0 {
@@ -181,17 +177,11 @@ func nowhere(words []conversations.Word) string {
 
 // subjectNote says what is shown of events that are not whole.
 func (r *reading) subjectNote(events []event) []string {
-	isShort, isOn := false, false
-	for i := range events {
-		isShort = isShort || events[i].body.isShortened()
-		isOn = isOn || r.hasWord(&events[i].body)
-	}
 	switch {
-	case !isOn:
+	case !slices.ContainsFunc(events, func(e event) bool { return r.hasWord(&e.body) }):
 		return []string{"No word of about is here; without about an event is whole."}
-	case !isShort:
-		return nil
-	default:
+	case slices.ContainsFunc(events, func(e event) bool { return e.body.isShortened() }):
 		return []string{"Shown are the passages on about; without it an event is whole."}
 	}
+	return nil
 }
