@@ -96,7 +96,7 @@ func (t *Talk) Result(at time.Time, id string, failed bool, said []byte) {
 
 // Compact adds that all turns up to here were compacted.
 func (t *Talk) Compact(at time.Time) {
-	t.add(transcript.Event{Kind: transcript.KindCompaction, Time: at, CompactedTurns: t.Turn})
+	t.add(transcript.Event{Kind: transcript.KindCompaction, Time: at})
 }
 
 // questions returns the text of an inquiry whose arguments have an array of questions: each with

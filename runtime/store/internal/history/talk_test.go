@@ -26,17 +26,17 @@ func TestTalk(t *testing.T) {
 	talk.Prompt(at.Add(time.Hour), nil)
 	var b strings.Builder
 	for _, e := range talk.Take() {
-		fmt.Fprintf(&b, "%d %s %s %q %t %d\n", e.Turn, e.Kind, e.Name, e.Text, e.Failed, e.CompactedTurns)
+		fmt.Fprintf(&b, "%d %s %s %q %t\n", e.Turn, e.Kind, e.Name, e.Text, e.Failed)
 	}
-	want := `1 assistant  "Before" false 0
-2 user  "\n # Go\n on" false 0
-2 tool_call Read "" false 0
-2 inquiry  "Which?\n- a\n- b\nWhy?" false 0
-2 inquiry_response  "a" false 0
-2 tool_call ask "" false 0
-2 tool_result  "gone" true 0
-0 compaction  "" false 2
-3 user  "" false 0
+	want := `1 assistant  "Before" false
+2 user  "\n # Go\n on" false
+2 tool_call Read "" false
+2 inquiry  "Which?\n- a\n- b\nWhy?" false
+2 inquiry_response  "a" false
+2 tool_call ask "" false
+2 tool_result  "gone" true
+0 compaction  "" false
+3 user  "" false
 `
 	if got := b.String(); got != want {
 		t.Errorf("%s, want %s", got, want)
