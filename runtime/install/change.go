@@ -36,7 +36,7 @@ type Change struct {
 // FileChange is a change to one file.
 type FileChange struct {
 	Path   string // as the host knows it
-	Target string // Path with links followed: the file that is written
+	Target string // the file that is written: Path, or what a link there leads to
 	Before []byte // nil if there is no file
 	After  []byte // nil if the file is to be removed
 
@@ -57,9 +57,6 @@ func (c *Change) add(s snapshot, after []byte, entry string) {
 	if s.exists && after != nil { // a file that is removed has nothing of its user's in it
 		f.backup = backupPath(c.backups, s)
 	}
-	if s.names > 1 && after != nil {
-		c.note("%s has %d names (hard links). It becomes a file of its own; the file of the other names stays as it is.", s.path, s.names)
-	}
 	c.Files = append(c.Files, f)
 }
 
@@ -70,20 +67,11 @@ func (c *Change) note(format string, args ...any) {
 // backupDir returns the folder, in the user's own state, for copies of files. Beside
 // the files they would end up in version control.
 func backupDir(o Options) (string, error) {
-	var dirs []string
-	var err error
-	switch o.GOOS {
-	case "windows":
-		dirs, err = movedBy("LOCALAPPDATA", "", inHome("AppData", "Local"))(o)
-	case "darwin":
-		dirs, err = inHome("Library", "Application Support")(o)
-	default: // https://specifications.freedesktop.org/basedir-spec/latest/
-		dirs, err = movedBy("XDG_STATE_HOME", "", inHome(".local", "state"))(o)
-	}
+	dir, err := expand("{state}/"+o.Name+"/install", o)
 	if err != nil {
 		return "", fmt.Errorf("finding the folder for a copy of the file: %w", err)
 	}
-	return filepath.Join(dirs[0], o.Name, "install"), nil
+	return dir, nil
 }
 
 // backupPath returns where the copy of a file is. Its name depends on the file's path
@@ -143,12 +131,14 @@ func (c *Change) apply(f *FileChange) error {
 	} else if c.Scope == User {
 		mode = 0o600 // hosts keep tokens in the same file
 	}
-	return f.replace(now, mode)
+	return f.replace(mode)
 }
 
-// mayGo reports whether a folder is removed when it is empty: it is below one that stays.
+// mayGo reports whether a folder, and no link, is removed when it is empty: it is below one
+// that stays.
 func (c *Change) mayGo(dir string) bool {
-	return !slices.Contains(c.stay, dir) && slices.ContainsFunc(c.stay, func(stay string) bool {
+	info, err := os.Lstat(dir)
+	return err == nil && info.IsDir() && !slices.Contains(c.stay, dir) && slices.ContainsFunc(c.stay, func(stay string) bool {
 		rel, err := filepath.Rel(stay, dir)
 		return err == nil && filepath.IsLocal(rel)
 	})
@@ -161,7 +151,7 @@ func (f *FileChange) isBefore(now snapshot) bool {
 
 // replace writes the file beside its place, and renames it if its place still has what
 // the plan was made for.
-func (f *FileChange) replace(now snapshot, mode fs.FileMode) error {
+func (f *FileChange) replace(mode fs.FileMode) error {
 	dir, base := filepath.Split(f.Target)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -175,10 +165,8 @@ func (f *FileChange) replace(now snapshot, mode fs.FileMode) error {
 	if err != nil {
 		return fmt.Errorf("making a file in this folder, which has to be writable: %w", err)
 	}
-	if mode, err = keepOwner(root, temp, now, mode); err == nil {
-		err = root.Chmod(temp, mode)
-	}
-	if err == nil {
+	if err = root.Chmod(temp, mode); err == nil {
+		var now snapshot
 		if now, err = readFile(f.Path); err == nil && !f.isBefore(now) {
 			err = errMeanwhile
 		}

@@ -173,7 +173,6 @@ func TestFilesThatCannotBeTaken(t *testing.T) {
 		{"directory", func(_ *testing.T, d *desk) { d.write(file+"/x", "") }, "move away", false},
 		{"file for a directory", func(_ *testing.T, d *desk) { d.write("home/.codex", "") }, "stands in its way", false},
 		{"dangling link", func(t *testing.T, d *desk) { link(t, d.path("nowhere"), d.path(file)) }, "remove the link", false},
-		{"dangling folder link", func(t *testing.T, d *desk) { link(t, d.path("nowhere"), d.path("home/.codex")) }, "remove the link", false},
 		{"too large", func(_ *testing.T, d *desk) { d.write(file, "#"+strings.Repeat("x", 16<<20)) }, "smaller", true},
 		{"read-only", func(t *testing.T, d *desk) {
 			d.write(file, "a = 1\n")

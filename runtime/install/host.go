@@ -2,6 +2,7 @@ package install
 
 import (
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,8 +29,12 @@ type Host struct {
 
 // site is what a host has for one scope.
 type site struct {
-	// files returns where the configuration can be, the file to make first.
-	files func(Options) ([]string, error)
+	// files is where the configuration can be, the file to make first; see [expand].
+	files []string
+	// elsewhere is files on the systems that have them in another place.
+	elsewhere map[string][]string
+	// movedBy is the variable of the environment that moves the file to another directory.
+	movedBy string
 	// binding is how the server finds the project; see [Host.server].
 	binding binding
 	// advice is what is left to do.
@@ -67,7 +72,86 @@ const (
 
 // Hosts returns all hosts, sorted by name.
 func Hosts() []Host {
-	return []Host{claudeCode(), claudeDesktop(), codex(), cursor(), jp(), opencode(), vscode(), zed()}
+	cursorAdvice := []string{"Switch the server on in Cursor's list of MCP servers."}
+	opencodeAdvice := []string{"opencode mcp list shows whether it is connected."}
+	vscodeAdvice := []string{"Start the server in VS Code: MCP: List Servers in the command palette."}
+	zedAdvice := []string{"The dot beside the server in Zed's agent settings turns green when it runs."}
+	return []Host{{
+		// Anthropic's command line agent starts servers in the directory it was started in, and
+		// asks once before it starts those of a project. https://code.claude.com/docs/en/mcp
+		Name: "claude-code", Title: "Claude Code", Scopes: []Scope{User, Project},
+		format: configedit.JSON, table: []string{"mcpServers"}, shape: typedShape,
+		user: site{
+			files: []string{"~/.claude.json"}, movedBy: "CLAUDE_CONFIG_DIR",
+			advice: []string{"Sessions that are running do not know it yet. claude mcp list shows whether it is connected."},
+		},
+		project: site{
+			files:  []string{"{project}/.mcp.json"},
+			advice: []string{"Claude Code asks once whether to use the servers of this project.", "claude mcp list shows whether it is connected."},
+		},
+	}, {
+		// Anthropic's desktop application starts servers outside of any project, and reads
+		// nothing but plain JSON. https://modelcontextprotocol.io/docs/develop/connect-local-servers
+		Name: "claude-desktop", Title: "Claude Desktop", Scopes: []Scope{User},
+		format: configedit.JSON, table: []string{"mcpServers"},
+		user: site{
+			files: []string{"{appdata}/Claude/claude_desktop_config.json"}, binding: byPath,
+			advice: []string{"Quit Claude Desktop and start it again; closing its window is not enough."},
+		},
+	}, {
+		// OpenAI's agent starts servers in the session's directory; its desktop application may
+		// start them in the root directory (https://github.com/openai/codex/issues/16390). A server
+		// gets HOME, PATH and a few like them of the environment, and those that "env_vars" names.
+		// https://developers.openai.com/codex/mcp
+		Name: "codex", Title: "Codex", Scopes: []Scope{User, Project},
+		format: configedit.TOML, table: []string{"mcp_servers"}, forward: "env_vars",
+		user: site{
+			files: []string{"~/.codex/config.toml"}, movedBy: "CODEX_HOME",
+			advice: []string{"codex mcp list shows the server. The desktop application may start servers outside of the project; if it does, install again with --workspace DIR."},
+		},
+		project: site{
+			files:  []string{"{project}/.codex/config.toml"},
+			advice: []string{"Codex reads this file only when the project is trusted.", "codex mcp list shows the server."},
+		},
+	}, {
+		// The Cursor editor starts servers of the user's file in the home directory, ignores "cwd",
+		// and replaces ${workspaceFolder} in arguments. https://cursor.com/docs/mcp
+		Name: "cursor", Title: "Cursor", Scopes: []Scope{User, Project},
+		format: configedit.JSONC, table: []string{"mcpServers"},
+		user:    site{files: []string{"~/.cursor/mcp.json"}, binding: byVariable, advice: cursorAdvice},
+		project: site{files: []string{"{project}/.cursor/mcp.json"}, binding: byVariable, advice: cursorAdvice},
+	}, {
+		Name: "jp", Title: "JP", Scopes: []Scope{Project}, // see [Change.installJP]
+		project: site{files: []string{"{project}/.jp"}},
+	}, {
+		// The opencode agent starts servers in the project's directory. Version 2 has them under
+		// "mcp.servers", without "enabled", and still reads the old form; the new form is written
+		// only where a file has it. https://opencode.ai/docs/mcp-servers,
+		// https://opencode.ai/docs/migrate-v1
+		Name: "opencode", Title: "opencode", Scopes: []Scope{User, Project},
+		format: configedit.JSONC, table: []string{"mcp"}, shape: listShape,
+		user:    site{files: []string{"{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"}, advice: opencodeAdvice},
+		project: site{files: []string{"{project}/opencode.json", "{project}/opencode.jsonc"}, advice: opencodeAdvice},
+	}, {
+		// Visual Studio Code starts servers of a project's file in the project and those of the
+		// user's in the home directory, where ${workspaceFolder} need not have a value.
+		// https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
+		Name: "vscode", Title: "VS Code", Scopes: []Scope{Project, User},
+		format: configedit.JSONC, table: []string{"servers"}, shape: typedShape,
+		user:    site{files: []string{"{appdata}/Code/User/mcp.json"}, binding: byPath, advice: vscodeAdvice},
+		project: site{files: []string{"{project}/.vscode/mcp.json"}, binding: byVariable, advice: vscodeAdvice},
+	}, {
+		// The Zed editor starts servers in the project's directory. https://zed.dev/docs/ai/mcp,
+		// https://zed.dev/docs/configuring-zed
+		Name: "zed", Title: "Zed", Scopes: []Scope{User, Project},
+		format: configedit.JSONC, table: []string{"context_servers"},
+		user: site{
+			files:     []string{"{config}/zed/settings.json"},
+			elsewhere: map[string][]string{"windows": {"{appdata}/Zed/settings.json"}, "darwin": {"~/.config/zed/settings.json"}},
+			advice:    zedAdvice,
+		},
+		project: site{files: []string{"{project}/.zed/settings.json"}, advice: zedAdvice},
+	}}
 }
 
 // Lookup returns the host of that name.
@@ -80,140 +164,70 @@ func Lookup(name string) (Host, bool) {
 	return hosts[i], true
 }
 
-// claudeCode is Anthropic's command line agent. It starts servers in the
-// directory it was started in, and asks once before it starts those of a project.
-// https://code.claude.com/docs/en/mcp: project scope in .mcp.json at the root,
-// user scope in ~/.claude.json, both with the servers under "mcpServers" as
-// {"type": "stdio", "command", "args", "env"}. CLAUDE_CONFIG_DIR moves the latter.
-func claudeCode() Host {
-	return Host{
-		Name: "claude-code", Title: "Claude Code", Scopes: []Scope{User, Project},
-		format: configedit.JSON, table: []string{"mcpServers"}, shape: typedShape,
-		user: site{
-			files:  movedBy("CLAUDE_CONFIG_DIR", ".claude.json", inHome(".claude.json")),
-			advice: []string{"Sessions that are running do not know it yet. claude mcp list shows whether it is connected."},
-		},
-		project: site{
-			files:  inProject(".mcp.json"),
-			advice: []string{"Claude Code asks once whether to use the servers of this project.", "claude mcp list shows whether it is connected."},
-		},
+// candidates returns the paths where the configuration can be.
+func (s site) candidates(o Options) ([]string, error) {
+	files := s.files
+	if other, ok := s.elsewhere[o.GOOS]; ok {
+		files = other
 	}
+	var paths []string
+	for _, file := range files {
+		if dir := o.Getenv(s.movedBy); s.movedBy != "" && filepath.IsAbs(dir) {
+			paths = append(paths, filepath.Join(dir, path.Base(file)))
+			continue
+		}
+		at, err := expand(file, o)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, at)
+	}
+	return paths, nil
 }
 
-// claudeDesktop is Anthropic's desktop application. It starts servers outside of
-// any project, and reads nothing but plain JSON.
-// https://modelcontextprotocol.io/docs/develop/connect-local-servers:
-// claude_desktop_config.json in ~/Library/Application Support/Claude or
-// %APPDATA%\Claude, servers under "mcpServers" as {"command", "args", "env"}.
-func claudeDesktop() Host {
-	return Host{
-		Name: "claude-desktop", Title: "Claude Desktop", Scopes: []Scope{User},
-		format: configedit.JSON, table: []string{"mcpServers"}, shape: plainShape,
-		user: site{
-			files: inAppData("Claude", "claude_desktop_config.json"), binding: byPath,
-			advice: []string{"Quit Claude Desktop and start it again; closing its window is not enough."},
-		},
+// expand returns the path that a pattern stands for. It begins with {project}, or with ~,
+// the home directory; with {config} or {state}, as in the XDG Base Directory Specification;
+// or with {appdata}, where Electron applications have their configuration,
+// https://www.electronjs.org/docs/latest/api/app#appgetpathname.
+func expand(pattern string, o Options) (string, error) {
+	begin, rest, _ := strings.Cut(pattern, "/")
+	var variable, inHome string
+	switch on := begin + " " + o.GOOS; {
+	case begin == "{project}":
+		return filepath.Join(o.Project, filepath.FromSlash(rest)), nil
+	case on == "{appdata} windows":
+		variable, inHome = "APPDATA", "AppData/Roaming"
+	case on == "{state} windows":
+		variable, inHome = "LOCALAPPDATA", "AppData/Local"
+	case on == "{appdata} darwin", on == "{state} darwin":
+		inHome = "Library/Application Support"
+	case begin == "{state}":
+		variable, inHome = "XDG_STATE_HOME", ".local/state"
+	case begin != "~":
+		variable, inHome = "XDG_CONFIG_HOME", ".config"
 	}
+	if dir := o.Getenv(variable); variable != "" && filepath.IsAbs(dir) {
+		return filepath.Join(dir, filepath.FromSlash(rest)), nil
+	}
+	dir, err := home(o)
+	return filepath.Join(dir, filepath.FromSlash(inHome), filepath.FromSlash(rest)), err
 }
 
-// codex is OpenAI's agent. Its command line starts servers in the session's
-// directory; its desktop application may start them in the root directory
-// (https://github.com/openai/codex/issues/16390).
-// https://developers.openai.com/codex/mcp: [mcp_servers.NAME] with command and
-// args in ~/.codex/config.toml, or in .codex/config.toml of a project that is
-// trusted. CODEX_HOME moves the former. A server gets HOME, PATH and a few like them of
-// the environment, and what "env_vars" names.
-func codex() Host {
-	return Host{
-		Name: "codex", Title: "Codex", Scopes: []Scope{User, Project},
-		format: configedit.TOML, table: []string{"mcp_servers"}, shape: plainShape, forward: "env_vars",
-		user: site{
-			files:  movedBy("CODEX_HOME", "config.toml", inHome(".codex", "config.toml")),
-			advice: []string{"codex mcp list shows the server. The desktop application may start servers outside of the project; if it does, install again with --workspace DIR."},
-		},
-		project: site{
-			files:  inProject(".codex", "config.toml"),
-			advice: []string{"Codex reads this file only when the project is trusted.", "codex mcp list shows the server."},
-		},
+// home returns the user's home directory. A relative path would lead to another
+// place from every directory.
+func home(o Options) (string, error) {
+	name := "HOME"
+	if o.GOOS == "windows" {
+		name = "USERPROFILE"
 	}
-}
-
-// cursor is the Cursor editor. It starts servers of the user's file in the home
-// directory, ignores "cwd", and replaces ${workspaceFolder} in arguments.
-// https://cursor.com/docs/mcp: .cursor/mcp.json in the project or the home
-// directory, servers under "mcpServers" as {"command", "args", "env"}.
-func cursor() Host {
-	advice := []string{"Switch the server on in Cursor's list of MCP servers."}
-	return Host{
-		Name: "cursor", Title: "Cursor", Scopes: []Scope{User, Project},
-		format: configedit.JSONC, table: []string{"mcpServers"}, shape: plainShape,
-		user:    site{inHome(".cursor", "mcp.json"), byVariable, advice},
-		project: site{inProject(".cursor", "mcp.json"), byVariable, advice},
+	dir := o.Getenv(name)
+	switch {
+	case dir == "":
+		return "", fmt.Errorf("the home directory is not known: %s is not set", name)
+	case !filepath.IsAbs(dir):
+		return "", fmt.Errorf("the home directory is not known: %s is %q, which is not an absolute path", name, dir)
 	}
-}
-
-// opencode is the opencode agent. It starts servers in the project's directory.
-// https://opencode.ai/docs/mcp-servers and https://opencode.ai/docs/config:
-// opencode.json or opencode.jsonc in the project or in ~/.config/opencode, on
-// every system, servers under "mcp" as {"type": "local", "command": […],
-// "enabled"}. Version 2 puts them under "mcp.servers", without "enabled", and
-// still reads the old form (https://opencode.ai/docs/migrate-v1); the new form is
-// written only where a file has it.
-func opencode() Host {
-	advice := []string{"opencode mcp list shows whether it is connected."}
-	names := []string{"opencode.json", "opencode.jsonc"}
-	return Host{
-		Name: "opencode", Title: "opencode", Scopes: []Scope{User, Project},
-		format: configedit.JSONC, table: []string{"mcp"}, shape: listShape,
-		user: site{func(o Options) ([]string, error) {
-			config, err := xdgConfig(o)
-			return []string{filepath.Join(config, "opencode", names[0]), filepath.Join(config, "opencode", names[1])}, err
-		}, byDirectory, advice},
-		project: site{func(o Options) ([]string, error) {
-			return []string{filepath.Join(o.Project, names[0]), filepath.Join(o.Project, names[1])}, nil
-		}, byDirectory, advice},
-	}
-}
-
-// vscode is Visual Studio Code. It starts servers of a project's file in the
-// project and those of the user's in the home directory, where ${workspaceFolder}
-// need not have a value.
-// https://code.visualstudio.com/docs/copilot/reference/mcp-configuration:
-// .vscode/mcp.json or mcp.json in the user's profile, servers under "servers" as
-// {"type": "stdio", "command", "args", "env"}.
-func vscode() Host {
-	advice := []string{"Start the server in VS Code: MCP: List Servers in the command palette."}
-	return Host{
-		Name: "vscode", Title: "VS Code", Scopes: []Scope{Project, User},
-		format: configedit.JSONC, table: []string{"servers"}, shape: typedShape,
-		user:    site{inAppData("Code", "User", "mcp.json"), byPath, advice},
-		project: site{inProject(".vscode", "mcp.json"), byVariable, advice},
-	}
-}
-
-// zed is the Zed editor. It starts servers in the project's directory (since
-// https://github.com/zed-industries/zed/pull/61365 also those that were started
-// before a project was open).
-// https://zed.dev/docs/ai/mcp: "context_servers" in settings.json as {"command",
-// "args", "env"}; https://zed.dev/docs/configuring-zed: the file is in
-// ~/.config/zed, %APPDATA%\Zed, or .zed of the project.
-func zed() Host {
-	advice := []string{"The dot beside the server in Zed's agent settings turns green when it runs."}
-	return Host{
-		Name: "zed", Title: "Zed", Scopes: []Scope{User, Project},
-		format: configedit.JSONC, table: []string{"context_servers"}, shape: plainShape,
-		user: site{func(o Options) ([]string, error) {
-			switch o.GOOS {
-			case "windows":
-				return inAppData("Zed", "settings.json")(o)
-			case "darwin":
-				return inHome(".config", "zed", "settings.json")(o)
-			}
-			config, err := xdgConfig(o)
-			return []string{filepath.Join(config, "zed", "settings.json")}, err
-		}, byDirectory, advice},
-		project: site{inProject(".zed", "settings.json"), byDirectory, advice},
-	}
+	return dir, nil
 }
 
 // server is what a host is told to run.
@@ -337,70 +351,4 @@ func (h Host) startsThis(entry map[string]any, o Options) bool {
 func startsCommand(entry map[string]any) bool {
 	_, ok := entry["command"]
 	return ok
-}
-
-// home returns the user's home directory. A relative path would lead to another
-// place from every directory.
-func home(o Options) (string, error) {
-	name := "HOME"
-	if o.GOOS == "windows" {
-		name = "USERPROFILE"
-	}
-	dir := o.Getenv(name)
-	switch {
-	case dir == "":
-		return "", fmt.Errorf("the home directory is not known: %s is not set", name)
-	case !filepath.IsAbs(dir):
-		return "", fmt.Errorf("the home directory is not known: %s is %q, which is not an absolute path", name, dir)
-	}
-	return dir, nil
-}
-
-func inHome(elem ...string) func(Options) ([]string, error) {
-	return func(o Options) ([]string, error) {
-		dir, err := home(o)
-		return []string{filepath.Join(dir, filepath.Join(elem...))}, err
-	}
-}
-
-func inProject(elem ...string) func(Options) ([]string, error) {
-	return func(o Options) ([]string, error) {
-		return []string{filepath.Join(o.Project, filepath.Join(elem...))}, nil
-	}
-}
-
-// movedBy is a file that is in the directory a variable of the environment names,
-// where it names one.
-func movedBy(variable, name string, otherwise func(Options) ([]string, error)) func(Options) ([]string, error) {
-	return func(o Options) ([]string, error) {
-		if dir := o.Getenv(variable); filepath.IsAbs(dir) {
-			return []string{filepath.Join(dir, name)}, nil
-		}
-		return otherwise(o)
-	}
-}
-
-// xdgConfig returns the directory for configuration of programs that follow the
-// XDG Base Directory Specification.
-func xdgConfig(o Options) (string, error) {
-	if dir := o.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return dir, nil
-	}
-	dir, err := home(o)
-	return filepath.Join(dir, ".config"), err
-}
-
-// inAppData is a file where Electron applications keep what belongs to a user,
-// https://www.electronjs.org/docs/latest/api/app#appgetpathname.
-func inAppData(elem ...string) func(Options) ([]string, error) {
-	return func(o Options) ([]string, error) {
-		switch o.GOOS {
-		case "windows":
-			return movedBy("APPDATA", filepath.Join(elem...), inHome("AppData", "Roaming", filepath.Join(elem...)))(o)
-		case "darwin":
-			return inHome("Library", "Application Support", filepath.Join(elem...))(o)
-		}
-		config, err := xdgConfig(o)
-		return []string{filepath.Join(config, filepath.Join(elem...))}, err
-	}
 }

@@ -99,7 +99,10 @@ func (h Host) path(scope Scope, opts Options) (string, error) {
 	if err := h.CheckScope(scope); err != nil {
 		return "", err
 	}
-	candidates, err := h.site(scope).files(opts)
+	candidates, err := h.site(scope).candidates(opts)
+	if err == nil && h.format == 0 {
+		err = opts.checkJP(candidates[0])
+	}
 	if err != nil {
 		return "", err
 	}

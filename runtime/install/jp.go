@@ -15,23 +15,17 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 )
 
-// jp is JP, https://jp.computer. It runs tools as commands in the root of a
-// workspace, and reads their definitions, and skills that switch them on, from
-// files in the workspace's .jp directory.
-func jp() Host {
-	return Host{
-		Name: "jp", Title: "JP", Scopes: []Scope{Project},
-		project: site{files: func(o Options) ([]string, error) {
-			if len(o.JPFiles) == 0 {
-				return nil, fmt.Errorf("%s has no files for JP", o.Name)
-			}
-			dir := filepath.Join(o.Project, ".jp")
-			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-				return nil, fmt.Errorf("%s is not a JP workspace: it has no .jp directory; change to one, or name it with --workspace DIR", o.Project)
-			}
-			return []string{dir}, nil
-		}},
+// checkJP returns why JP cannot be registered with: https://jp.computer runs tools as
+// commands in the root of a workspace, and reads their definitions, and skills that switch
+// them on, from files in the workspace's .jp directory.
+func (o Options) checkJP(dir string) error {
+	if len(o.JPFiles) == 0 {
+		return fmt.Errorf("%s has no files for JP", o.Name)
 	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s is not a JP workspace: it has no .jp directory; change to one, or name it with --workspace DIR", o.Project)
+	}
+	return nil
 }
 
 // marker stands on the first line of every file that is ours, and is how a file
@@ -100,7 +94,7 @@ func (c *Change) installJP(o Options) error {
 			continue
 		}
 		if err == nil && current.exists && !isGenerated(current.data) {
-			err = &obstacle{err: errors.New("it was not written by " + o.Name), fix: "move it away to have it replaced"}
+			err = &ManualError{Err: errors.New("it was not written by " + o.Name), Fix: "move it away to have it replaced"}
 		}
 		if err = errors.Join(err, current.writable()); err != nil {
 			return leftAlone(f.path, err)

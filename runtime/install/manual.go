@@ -17,6 +17,8 @@ type ManualError struct {
 	// Where is the place that Snippet has to go to. Both are empty when writing into the
 	// file would not help.
 	Where, Snippet string
+
+	byHand bool // a person could still write into the file
 }
 
 func (e *ManualError) Error() string {
@@ -27,27 +29,24 @@ func (e *ManualError) Unwrap() error { return e.Err }
 
 // leftAlone returns the error for a file that is not changed because of err.
 func leftAlone(path string, err error) *ManualError {
-	e := &ManualError{Path: path, Err: err}
+	e := &ManualError{Err: err}
 	var conflict *configedit.ConflictError
 	var syntax *configedit.SyntaxError
-	var blocked *obstacle
 	switch {
+	case errors.As(err, &e):
 	case errors.As(err, &conflict):
 		e.Fix = conflict.Fix
 	case errors.As(err, &syntax):
-		e.Fix = "correct that place"
-	case errors.As(err, &blocked):
-		e.Fix = blocked.fix
+		e.Fix, e.byHand = "correct that place", true
 	}
+	e.Path = path
 	return e
 }
 
 // addByHand adds what can be written into the file in place of the change that
 // could not be made, where that would help.
 func (e *ManualError) addByHand(format configedit.Format, path []string, members []configedit.Member) {
-	var syntax *configedit.SyntaxError
-	var blocked *obstacle
-	if !errors.As(e.Err, &syntax) && (!errors.As(e.Err, &blocked) || !blocked.byHand) {
+	if !e.byHand {
 		return
 	}
 	e.Where, e.Snippet = "put this at the end of the file", configedit.Snippet(format, path, members)

@@ -1,7 +1,6 @@
 package install_test
 
 import (
-	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -46,26 +45,6 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-func TestNoteOfHardLinks(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("names are not counted on Windows")
-	}
-	d := newDesk(t)
-	d.write("home/.cursor/mcp.json", "{}")
-	if err := os.Link(d.path("home/.cursor/mcp.json"), d.path("other")); err != nil {
-		t.Skip("no hard links here: ", err)
-	}
-	change := d.install("cursor")
-	if notes := strings.Join(change.Notes, "\n"); !strings.Contains(notes, "has 2 names") {
-		t.Errorf("notes %q", notes)
-	}
-	if got := d.read("other"); got != "{}" {
-		t.Errorf("the other name leads to %q", got)
-	}
-}
-
-// TestTemporaryPrograms has programs that will be gone when a host looks for them.
 func TestTemporaryPrograms(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

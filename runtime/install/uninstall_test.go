@@ -100,9 +100,9 @@ func TestUninstallKeepsLinks(t *testing.T) {
 	d.opts.Scope = install.Project
 	d.write("dotfiles/keep", "")
 	link(t, d.path("dotfiles"), d.path("project/.cursor"))
-	change := d.install("cursor")
-	if want := "+++ " + change.Path + " (through a link: " + d.path("dotfiles/mcp.json") + ")\n"; !strings.Contains(change.Diff(), want) {
-		t.Errorf("no line %s in:\n%s", want, change.Diff())
+	d.install("cursor")
+	if !strings.Contains(d.read("dotfiles/mcp.json"), "convtools") {
+		t.Error("the file is not where the link leads to")
 	}
 	d.uninstall("cursor")
 	if _, err := os.Readlink(d.path("project/.cursor")); err != nil {

@@ -80,16 +80,19 @@ type Parts []Part
 
 // MarshalJSON implements [json.Marshaler].
 func (p Parts) MarshalJSON() ([]byte, error) {
+	if len(p) == 1 && p[0].ImageURL == "" {
+		return JSON(p[0].Text)
+	}
+	return JSON([]Part(p))
+}
+
+// JSON returns v as JSON on one line, with text as it is: some models would read the escapes of <, > and &.
+func JSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	var err error
-	if len(p) == 1 && p[0].ImageURL == "" {
-		err = e.Encode(p[0].Text)
-	} else {
-		err = e.Encode([]Part(p))
-	}
-	return b.Bytes(), err
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].

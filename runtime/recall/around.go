@@ -46,7 +46,6 @@ type around struct {
 	isSubject    bool // what the call looks for is shown, in no parts
 
 	only   event
-	callID string
 	answer int // the event of the answer to the request that it is
 }
 
@@ -81,7 +80,6 @@ func (a *around) read(ctx context.Context, source conversations.Source) (err err
 	a.Reading, err = source.Read(ctx, conversations.ReadQuery{
 		ID: a.params.ID, Events: conversations.EventRange{First: a.number, Last: a.number},
 		Event: func(e *conversations.Event) error {
-			a.callID = e.CallID
 			a.only = newEvent(e, kindOf(e.Kind), math.MaxInt)
 			if a.isSubject {
 				a.only = a.about(a.only, aboutEvent)
@@ -134,48 +132,45 @@ func visibleChars(s string) int {
 // neighbours returns the event and those around it, in order. Its partner is one of them wherever
 // it is: the result of a tool call, the call of a result, or the answer to a request.
 func (a *around) neighbours(ctx context.Context, source conversations.Source) ([]event, error) {
-	between := conversations.EventRange{First: a.number - a.most, Last: a.number + a.most}
-	switch kind := a.only.shown.EventKind; {
-	case kind == kindUser:
+	reach := a.most
+	switch kind := a.only.shown.EventKind; kind {
+	case kindUser:
 		requests, err := readOutline(ctx, source, a.params.ID)
 		if err != nil {
 			return nil, err
 		}
 		a.answer = requests.answerTo(a.number)
-		between.Last = max(between.Last, a.answer)
-	case kind == kindToolCall && a.callID != "":
-		between.Last = max(between.Last, a.number+callReach)
-	case kind == kindToolResult && a.callID != "":
-		between.First = min(between.First, a.number-callReach)
+	case kindToolCall, kindToolResult:
+		reach = max(reach, callReach)
 	}
-	between.First = max(between.First, 1)
 	var events []event
-	partner := -1 // where it is in events
 	calls := toolCalls{}
 	_, err := source.Read(ctx, conversations.ReadQuery{
-		ID: a.params.ID, Events: between,
+		ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1), Last: max(a.number+reach, a.answer)},
 		Event: func(recorded *conversations.Event) error {
 			kind := kindOf(recorded.Kind)
 			call := calls.match(recorded, kind)
-			e, isShown := a.only, true
-			if recorded.Number != a.number {
-				e = newEvent(recorded, kind, a.ahead())
-				isPartner := a.isPartner(recorded, kind, partner >= 0)
-				if isPartner && partner >= 0 && !a.isNear(&events[partner]) {
-					events = slices.Delete(events, partner, partner+1)
-				}
-				if isPartner {
-					partner = len(events)
-				}
-				e, isShown = a.shown(e, isPartner), isPartner || a.isOfUse(&e)
-			}
-			if e.call = call; isShown && (recorded.Number == a.number || !e.isBlank()) {
+			if recorded.Number == a.number {
+				a.only.call = call
+				events = append(events, a.only)
+			} else if recorded.Number <= a.number+reach || recorded.Number == a.answer {
+				e := newEvent(recorded, kind, a.ahead())
+				e.call = call
 				events = append(events, e)
 			}
 			return ctx.Err()
 		},
 	})
-	return events, err
+	var shown []event
+	for _, e := range events {
+		switch isPartner := a.isPartner(&e); {
+		case e.shown.Event == a.number:
+			shown = append(shown, e)
+		case !e.isBlank && (isPartner || a.isOfUse(&e)):
+			shown = append(shown, a.neighbour(e, isPartner))
+		}
+	}
+	return shown, err
 }
 
 // ahead is how many characters of a neighbour are looked at.
@@ -186,29 +181,19 @@ func (a *around) ahead() int {
 	return readAhead
 }
 
-// isNear reports whether an event is one of the neighbours that are asked for.
-func (a *around) isNear(e *event) bool {
-	return distance(e, a.number) <= a.most && includes(a.params.Include, e.shown.EventKind, true)
-}
-
-// isPartner reports whether an event, of which there may be one before, is the partner.
-func (a *around) isPartner(e *conversations.Event, kind string, isSecond bool) bool {
-	if a.only.shown.EventKind == kindUser {
-		return e.Number == a.answer
-	}
-	if a.callID == "" || e.CallID != a.callID {
-		return false
-	}
-	isCall := kind == kindToolCall && a.only.shown.EventKind == kindToolResult && e.Number < a.number
-	return isCall || kind == kindToolResult && a.only.shown.EventKind == kindToolCall && e.Number > a.number && !isSecond
+// isPartner reports whether an event is the partner.
+func (a *around) isPartner(e *event) bool {
+	number := e.shown.Event
+	return number == a.answer || number == a.only.call || e.call == a.number
 }
 
 // isOfUse reports whether a neighbour is shown: any that the call asks for, and else what was
 // said, before a request only where it replies to that; of a call and its result the work too.
 func (a *around) isOfUse(e *event) bool {
 	kind, only := e.shown.EventKind, a.only.shown.EventKind
-	switch isSaid := isSaidOrAsked(kind); {
-	case !a.isNear(e), a.isSubject && a.params.Around == nil:
+	isSaid := isSaidOrAsked(kind)
+	switch {
+	case distance(e, a.number) > a.most, !includes(a.params.Include, kind, true), a.isSubject && a.params.Around == nil:
 		return false
 	case a.params.Around != nil:
 		return true
@@ -222,8 +207,8 @@ func (a *around) isOfUse(e *event) bool {
 // isSaidOrAsked reports whether events of a kind are what the user or the assistant said.
 func isSaidOrAsked(kind string) bool { return kind == kindUser || isSaid(kind) }
 
-// shown is a neighbour, or the partner, as it is shown.
-func (a *around) shown(e event, isPartner bool) event {
+// neighbour is a neighbour, or the partner, as it is shown.
+func (a *around) neighbour(e event, isPartner bool) event {
 	isAnswer := isPartner && a.only.shown.EventKind == kindUser
 	switch {
 	case isAnswer && a.isSubject:
@@ -239,37 +224,18 @@ func (a *around) shown(e event, isPartner bool) event {
 // fitted is the answer with an event, for which there is room, and its neighbours. Where it is
 // too long, these are shortened and left out, the farthest first.
 func (a *around) fitted(events []event) *conversation.ReadEnvelope {
-	omitted := 0
-	for limit := 4 * neighbourChars; ; limit /= 2 {
-		e := a.envelope(events, omitted)
-		if chars(e) <= conversation.ReadMaxChars || len(events) == 1 {
-			return e
+	limits := []int{math.MaxInt, 4 * neighbourChars, 2 * neighbourChars, neighbourChars, neighbourChars / 2}
+	far := slices.Clone(events) // the nearest first
+	slices.SortStableFunc(far, func(x, y event) int { return distance(&x, a.number) - distance(&y, a.number) })
+	return longest(len(limits)+len(events)-1, conversation.ReadMaxChars, func(k int) *conversation.ReadEnvelope {
+		level := min(k, len(limits)-1)
+		kept := slices.Clone(far[:len(far)-(k-level)])
+		for i := range kept[1:] {
+			kept[i+1] = kept[i+1].brief(limits[level])
 		}
-		if limit >= neighbourChars/2 {
-			for i := range events {
-				if events[i].shown.Event != a.number {
-					events[i] = events[i].brief(limit)
-				}
-			}
-			continue
-		}
-		far := slices.MaxFunc(events, func(x, y event) int { return distance(&x, a.number) - distance(&y, a.number) })
-		events = slices.DeleteFunc(events, func(e event) bool { return e.shown.Event == far.shown.Event })
-		omitted++
-	}
-}
-
-// inTurns are the turns of events, which are in their order.
-func inTurns(events []event) []turn {
-	var turns []turn
-	for _, e := range events {
-		if len(turns) == 0 || turns[len(turns)-1].number != e.turn {
-			turns = append(turns, turn{number: e.turn})
-		}
-		last := &turns[len(turns)-1]
-		last.events = append(last.events, e)
-	}
-	return turns
+		slices.SortFunc(kept, byNumber)
+		return a.envelope(kept, k-level)
+	})
 }
 
 func distance(e *event, number int) int { return max(e.shown.Event-number, number-e.shown.Event) }

@@ -23,10 +23,11 @@ type body struct {
 // ends is a text in the characters that are going to be shown: of more than so many that were
 // recorded the beginning and the end. JSON is made visible by the envelope, by escapes that keep
 // it JSON.
-func ends(s string, most int, isJSON bool) body {
-	head, tail, missing := text.Ends(s, most-most/2, most/2)
+func ends[T ~string | ~[]byte](s T, most int, isJSON bool) body {
+	first, last, missing := text.Ends(s, most-most/2, most/2)
+	head, tail := string(first), string(last)
 	if missing == 0 {
-		head, tail = s, ""
+		head, tail = string(s), ""
 	}
 	if !isJSON {
 		head, tail = text.Visible(head), text.Visible(tail)

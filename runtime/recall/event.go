@@ -78,6 +78,8 @@ type event struct {
 	chars   int // of the whole text, as it was recorded
 	call    int // of a tool result: the number of its call; 0 where not known
 	body    body
+	begins  string // how a request does, as by beginning
+	isBlank bool   // the assistant said, or thought, nothing: a provider kept that to itself
 
 	isAsked  bool // the call asks for it
 	isAnswer bool // it is the last that the assistant said before the next request
@@ -102,10 +104,14 @@ func newEvent(e *conversations.Event, kind string, most int) event {
 	made := event{
 		shown: conversation.ReadEvent{Event: e.Number, EventKind: kind, IsError: kind == kindToolResult && e.IsError},
 		turn:  e.Turn, request: e.Request, chars: utf8.RuneCount(e.Text),
-		body: ends(string(e.Text), most, kind == kindToolCall),
+		body: ends(e.Text, most, kind == kindToolCall),
 	}
-	if kind == kindToolCall {
+	made.isBlank = (kind == kindReasoning || isSaid(kind)) && len(bytes.TrimSpace(e.Text)) == 0
+	switch kind {
+	case kindToolCall:
 		made.shown.Name = clip(e.Name, maxTitle)
+	case kindUser:
+		made.begins = beginning(string(e.Text))
 	}
 	if e.Encoding != transcript.Plain {
 		made.shown.Encoding = e.Encoding.String()
@@ -114,13 +120,6 @@ func newEvent(e *conversations.Event, kind string, most int) event {
 		made.at = e.Time.Truncate(time.Second)
 	}
 	return made
-}
-
-// isBlank reports whether the assistant said, or thought, nothing: it is recorded
-// where a provider keeps that to itself.
-func (e *event) isBlank() bool {
-	return (e.shown.EventKind == kindReasoning || isSaid(e.shown.EventKind)) &&
-		len(e.body.gaps) == 0 && strings.TrimSpace(e.body.parts[0]) == ""
 }
 
 // shortened is the event with a text of at most limit characters.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -132,24 +131,10 @@ func (l *listing) outlined() *conversation.ListEnvelope {
 		return e
 	}
 	whole := l.outlines[0]
-	for limit := maxOutlines; ; {
-		l.outlines[0] = whole.within(limit, requestChars)
-		e := l.envelope(1)
-		over := chars(e) - maxOutlines
-		if over <= 0 || len(l.outlines[0].requests) == 0 {
-			return e
-		}
-		limit -= over
-	}
-}
-
-// requestChars is about how many characters a request takes.
-func requestChars(r *request) int {
-	attributes := len("    <request turn=\"\" event=\"\" answer=\"\" chars=\"\"></request>\n1231231231234")
-	if r.answerChars > longAnswer {
-		attributes += len(" answer_chars=\"12345\"")
-	}
-	return attributes + utf8.RuneCountInString(r.text)
+	return longest(len(whole.requests)+1, maxOutlines, func(k int) *conversation.ListEnvelope {
+		l.outlines[0] = whole.without(k)
+		return l.envelope(1)
+	})
 }
 
 // row is a conversation as the envelope shows it.

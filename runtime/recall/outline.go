@@ -3,11 +3,13 @@ package recall
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -24,16 +26,8 @@ type request struct {
 	at           time.Time // zero where not known
 	chars        int       // of the whole request
 	text         string    // how it begins, as by beginning
-	answer       int       // the event of the last that the assistant said before the next request; 0 for none
-	announces    bool      // it ends as an announcement does
-	interrupted  bool      // the next request of the turn came before an answer: it has that of the turn
-	answerChars  int       // of it
-}
-
-// newRequest makes an entry of an event of the user.
-func newRequest(e *conversations.Event) request {
-	said := string(e.Text)
-	return request{number: e.Number, turn: e.Turn, at: e.Time, chars: utf8.RuneCountInString(said), text: beginning(said)}
+	answer       int       // the event of its answer; 0 for none
+	answerChars  int
 }
 
 // outline is the requests of one conversation, in order, or the first and the last of them.
@@ -46,21 +40,38 @@ type outline struct {
 
 // readOutline reads the outline of a conversation.
 func readOutline(ctx context.Context, source conversations.Source, id string) (outline, error) {
-	var o outline
-	_, err := source.Read(ctx, conversations.ReadQuery{
-		ID:    id,
-		Kinds: func(kind transcript.Kind) bool { return kind == transcript.KindUser || isSaid(kindOf(kind)) },
-		Event: func(e *conversations.Event) error {
-			if e.Kind == transcript.KindUser {
-				o.add(newRequest(e))
-			} else if len(strings.TrimSpace(string(e.Text))) > 0 {
-				o.answered(e)
-			}
-			return ctx.Err()
-		},
+	r := newReading(contract.Call{}, conversation.ReadParams{})
+	r.isOutline = true
+	err := r.collect(ctx, source, conversations.ReadQuery{
+		ID: id, Kinds: func(kind transcript.Kind) bool { return kind == transcript.KindUser || isSaid(kindOf(kind)) },
 	})
-	o.answerInterrupted()
-	return o, err
+	return outlineOf(r.events), err
+}
+
+// outlineOf is the outline of some events, all requests and answers among them. A request that the
+// next one came before an answer to has the last answer of its turn.
+func outlineOf(events []event) (o outline) {
+	var answer, last event // the one before the next request, and that of the turn
+	for _, e := range slices.Backward(events) {
+		switch {
+		case e.isAnswer:
+			if answer = e; last.turn != e.turn {
+				last = e
+			}
+		case e.shown.EventKind == kindUser:
+			r := request{number: e.shown.Event, turn: e.turn, at: e.at, chars: e.chars, text: e.begins}
+			if answer.turn != e.turn {
+				answer = last
+			}
+			if answer.turn == e.turn {
+				r.answer, r.answerChars = answer.shown.Event, answer.chars
+			}
+			o.requests = append(o.requests, r)
+			answer = event{}
+		}
+	}
+	slices.Reverse(o.requests)
+	return o
 }
 
 // answerTo is the event of the answer to a request; 0 for none.
@@ -73,61 +84,10 @@ func (o *outline) answerTo(number int) int {
 	return 0
 }
 
-// answerInterrupted gives each interrupted request the last answer in its turn.
-func (o *outline) answerInterrupted() {
-	var last request // with an answer
-	for i := len(o.requests) - 1; i >= 0; i-- {
-		switch r := &o.requests[i]; {
-		case r.interrupted:
-			if r.turn != last.turn {
-				continue
-			}
-			r.answer, r.answerChars = last.answer, last.answerChars
-		case r.answer > 0 && r.turn != last.turn:
-			last = *r
-		}
-	}
-}
-
-// add adds the next request.
-func (o *outline) add(r request) {
-	if n := len(o.requests); n > 0 && o.requests[n-1].turn == r.turn && o.requests[n-1].announces {
-		before := &o.requests[n-1]
-		before.answer, before.answerChars, before.announces, before.interrupted = 0, 0, false, true
-	}
-	o.requests = append(o.requests, r)
-}
-
-// answered adds what the assistant said after the latest request, in the same turn.
-func (o *outline) answered(e *conversations.Event) {
-	n := len(o.requests)
-	if n == 0 || o.requests[n-1].turn != e.Turn {
-		return
-	}
-	last := &o.requests[n-1]
-	last.answer, last.answerChars, last.announces = e.Number, utf8.RuneCount(e.Text), isAnnouncement(e.Text)
-}
-
-// within is the whole outline with as many requests as cost no more than limit
-// together: those nearest to its middle are left out.
-func (o *outline) within(limit int, cost func(*request) int) outline {
-	total := 0
-	for i := range o.requests {
-		total += cost(&o.requests[i])
-	}
-	from := (len(o.requests) + 1) / 2
-	to := from
-	for total > limit && (from > 0 || to < len(o.requests)) {
-		if from > len(o.requests)-to {
-			from--
-			total -= cost(&o.requests[from])
-		} else {
-			total -= cost(&o.requests[to])
-			to++
-		}
-	}
-	kept := append(o.requests[:from:from], o.requests[to:]...)
-	return outline{requests: kept, left: to - from, before: from}
+// without is the whole outline without the n requests that are nearest to its middle.
+func (o *outline) without(n int) outline {
+	from := (len(o.requests) - n + 1) / 2
+	return outline{requests: slices.Concat(o.requests[:from], o.requests[from+n:]), left: n, before: from}
 }
 
 // beginning is how a request begins: one line of at most maxBeginning characters, made visible,

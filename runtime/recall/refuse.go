@@ -3,6 +3,7 @@ package recall
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
@@ -15,29 +16,27 @@ const outlineChars = 6000
 
 // refusal says why several turns cannot be returned at once, with numbers that
 // work: each call it names was measured, and fits. The outline says where to look.
-func (r *reading) refusal(asked []turn) error {
+func (r *reading) refusal(asked view) error {
 	message := fmt.Sprintf("Conversation %s is %s, %s characters", r.ID, count(len(r.turns), "turn", "turns"), short(r.chars))
 	if len(r.turns) < r.Turns {
 		message = fmt.Sprintf("The last %s of conversation %s are %s characters", count(len(r.turns), "turn", "turns"), r.ID, short(r.chars))
 	}
-	ways := []string{"event=N", "turn=N"}
-	n := most(asked, r.fits)
-	if n > 1 || n == 1 && chars(r.envelope(latest(asked, 1), 0, 0)) <= usualRead {
-		ways = append(ways, fmt.Sprintf("last=%d (%s)", n, short(r.measure(latest(asked, n)))))
-	} else {
-		ways = append(ways, "last=1") // of which the least important is shortened first
+	size := func(v view) string { return short(chars(r.fitted(v))) }
+	ways := []string{"event=N", "turn=N", "last=1"} // of which the least important is shortened first
+	n := asked.most(r.fits)
+	if last := asked.latest(n); n > 1 || n == 1 && chars(r.envelope(last, last.events)) <= usualRead {
+		ways[2] = fmt.Sprintf("last=%d (%s)", n, size(last))
 	}
 	results := []string{"requests", "answers"}
 	if slices.ContainsFunc(r.params.Include, func(i string) bool { return !slices.Contains(results, i) }) {
 		// Worth naming where it shows more turns.
-		all := r.grouped((*event).isResult)
-		more := most(all, r.fits)
-		size := r.measure(latest(all, more))
-		switch {
+		all := r.view((*event).isResult)
+		more := all.most(r.fits)
+		switch last := all.latest(more); {
 		case more == len(r.turns) && r.params.Last == nil:
-			ways = append(ways, fmt.Sprintf(`include=%s (%s)`, list(results), short(size)))
+			ways = append(ways, fmt.Sprintf(`include=%s (%s)`, list(results), size(last)))
 		case more > n:
-			ways = append(ways, fmt.Sprintf(`last=%d, include=%s (%s)`, more, list(results), short(size)))
+			ways = append(ways, fmt.Sprintf(`last=%d, include=%s (%s)`, more, list(results), size(last)))
 		}
 	}
 	return &contract.Error{
@@ -48,30 +47,32 @@ func (r *reading) refusal(asked []turn) error {
 }
 
 // outlined is the outline of what is asked for, a request to a line.
-func (r *reading) outlined(asked []turn) string {
-	seen := 0
-	row := func(q *request) string {
-		size := ""
-		if i := slices.Index(r.turns, q.turn); i >= 0 && q.turn != seen && len(asked[i].events) > 0 {
-			size = fmt.Sprintf(" (%s)", short(min(asked[i].cost(), conversation.ReadMaxChars)))
-		}
-		return fmt.Sprintf("turn=%d event=%d%s: %s", q.turn, q.number, size, q.text)
+func (r *reading) outlined(asked view) string {
+	sizes := map[int]int{}
+	for i := range asked.events {
+		v := view{events: asked.events[i : i+1]}
+		sizes[asked.events[i].turn] += v.cost()
 	}
-	requests := r.requests.within(outlineChars, func(q *request) int { return envelope.Chars([]byte(row(q))) + 1 })
-	var lines []string
-	for i := range requests.requests {
-		if requests.left > 0 && i == requests.before {
-			lines = append(lines, fmt.Sprintf("[... %s ...]", count(requests.left, "request", "requests")))
+	all := outlineOf(r.events)
+	rows := func(k int) string {
+		o := all.without(k)
+		seen := 0
+		var rows []string
+		for i := range o.requests {
+			if o.left > 0 && i == o.before {
+				rows = append(rows, fmt.Sprintf("[... %s ...]", count(o.left, "request", "requests")))
+			}
+			q, size := &o.requests[i], ""
+			if cost := sizes[q.turn]; cost > 0 && q.turn != seen {
+				size = fmt.Sprintf(" (%s)", short(min(cost, conversation.ReadMaxChars)))
+			}
+			seen = q.turn
+			rows = append(rows, fmt.Sprintf("turn=%d event=%d%s: %s", q.turn, q.number, size, q.text))
 		}
-		q := &requests.requests[i]
-		lines = append(lines, row(q))
-		seen = q.turn
+		return strings.Join(rows, "\n")
 	}
-	return strings.Join(lines, "\n")
+	return rows(sort.Search(len(all.requests), func(k int) bool { return envelope.Chars([]byte(rows(k))) <= outlineChars }))
 }
-
-// measure is how long the answer with these turns would be.
-func (r *reading) measure(turns []turn) int { return chars(r.several(turns)) }
 
 // short writes a size the way people say it: 812, 31k, 1.05M. It rounds up.
 func short(n int) string {

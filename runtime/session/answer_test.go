@@ -234,7 +234,7 @@ func TestFailedContent(t *testing.T) {
 func types(log []Event) []string {
 	var all []string
 	for _, e := range log {
-		all = append(all, strings.TrimSpace(label(e.Conversation)+" "+e.Body.Type()))
+		all = append(all, strings.TrimSpace(label(e.Conversation)+" "+string(e.Kind)))
 	}
 	return all
 }
@@ -295,8 +295,8 @@ func TestEventIDs(t *testing.T) {
 	}
 	var got []ids
 	for _, e := range h.log {
-		if b, ok := e.Body.(TaskStarted); ok {
-			got = append(got, ids{label(e.Conversation), e.Task, e.LogicalTurn, e.Frame, e.Submission, b.Continues})
+		if e.Kind == TaskStarted {
+			got = append(got, ids{label(e.Conversation), e.Task, e.LogicalTurn, e.Frame, e.Submission, e.Continues})
 		}
 	}
 	want := []ids{
@@ -383,7 +383,7 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("before anything ran: %s", got)
 	}
 	h.step(Submit{Conversation: id(0), Input: []Part{{Text: "go"}}})
-	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x"), Internal: InternalOverrides{Conv: new(bool)}})
+	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x"), Internal: InternalTools{ConvTools: false}})
 	for _, test := range []struct {
 		caller  int
 		request any

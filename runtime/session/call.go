@@ -36,7 +36,7 @@ func (d *decision) refuse(call Item, refusal *Refusal) {
 }
 
 func (d *decision) output(call Item, content string, success bool) {
-	d.emit(d.state.task.Conversation, ItemRecorded{output(call, content, success)})
+	d.emit(d.state.task.Conversation, recorded(output(call, content, success)))
 }
 
 // interrupts replaces the task by the targets of its interrupting calls, as many as are allowed. Where none is, the
@@ -53,9 +53,9 @@ func (d *decision) interrupts(caller string) {
 			f.Target, refusal = d.target(caller, call.Request, len(opened))
 		}
 		if refusal == nil && call.Request.Create != nil {
-			var opening ConversationOpened
-			if opening, refusal = d.creation(caller, *call.Request.Create); refusal == nil {
-				opened = append(opened, Event{Conversation: f.Target, Body: opening})
+			var context Context
+			if context, refusal = d.creation(caller, *call.Request.Create); refusal == nil {
+				opened = append(opened, Event{Conversation: f.Target, Kind: ConversationOpened, Parent: caller, Context: context})
 			}
 		}
 		if refusal != nil {
@@ -68,11 +68,11 @@ func (d *decision) interrupts(caller string) {
 		d.sample()
 		return
 	}
-	d.emit(caller, TurnAborted{Reason: Replaced})
+	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})
 	for _, opening := range opened {
 		d.add(opening)
 	}
-	d.emit(caller, CallsDeferred{Batch: batch})
+	d.emit(caller, Event{Kind: CallsDeferred, Batch: batch})
 }
 
 // Answer returns the output of a call of conv.list or conv.history that a conversation would make now, for a host that
@@ -99,7 +99,7 @@ func (s State) Answer(caller string, call Item) (content string, success bool) {
 
 // mayConverse returns why a conversation may not use conv.* at all, and nil where it may.
 func (s State) mayConverse(caller string) *Refusal {
-	if !s.Conversation(caller).Internal.Conv {
+	if !s.Conversation(caller).Internal[ConvTools] {
 		return &Refusal{Code: CodeUnavailable, Reason: "this conversation was created without the conv tools"}
 	}
 	return nil
@@ -149,16 +149,16 @@ func (d *decision) target(caller string, request Request, others int) (string, *
 	return c.ID, d.state.free(caller, c.ID)
 }
 
-// creation returns the conversation that a call opens, with the context of its caller where the call does not say
-// otherwise, or why it does not.
-func (d *decision) creation(caller string, request Create) (ConversationOpened, *Refusal) {
-	opening := ConversationOpened{Parent: caller, Context: d.state.Conversation(caller).Context}
-	capabilities, refusal := opening.Context.narrow(d.state.config, request.MCPAllowlist, request.Internal)
-	opening.Context.Capabilities, opening.Context.Title = capabilities, request.Title
+// creation returns the context of the conversation that a call opens, which is that of its caller where the call does not
+// say otherwise, or why it opens none.
+func (d *decision) creation(caller string, request Create) (Context, *Refusal) {
+	context := d.state.Conversation(caller).Context
+	capabilities, refusal := context.narrow(d.state.config, request.MCPAllowlist, request.Internal)
+	context.Capabilities, context.Title = capabilities, request.Title
 	if request.Base != nil {
-		opening.Context.Base = request.Base
+		context.Base = request.Base
 	}
-	return opening, refusal
+	return context, refusal
 }
 
 // readable returns the conversation that a call of conv.history reads, or why it is refused.

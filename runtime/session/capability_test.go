@@ -13,13 +13,13 @@ var catalogue = map[string][]string{"git": {"log", "blame"}, "web": {"get"}}
 // What a conversation with a view and the tools of everything gives to one that it creates.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
-	yes, no := pointer(true), pointer(false)
+	const yes, no = true, false
 	for _, test := range []struct {
 		name      string
 		view      []string
-		internal  *InternalTools // nil is all
+		internal  InternalTools
 		allowlist []string
-		overrides InternalOverrides
+		overrides InternalTools
 		want      Capabilities
 		refused   Code
 		field     string
@@ -33,17 +33,14 @@ func TestNarrow(t *testing.T) {
 		{name: "an unknown server", view: []string{"git"}, allowlist: []string{"git", "other"}, refused: CodeInvalidArguments, field: "mcp_allowlist"},
 		{name: "an unknown tool", view: []string{"git"}, allowlist: []string{"git/push"}, refused: CodeInvalidArguments, field: "mcp_allowlist"},
 		{name: "no name", view: []string{"git"}, allowlist: []string{""}, refused: CodeInvalidArguments, field: "mcp_allowlist"},
-		{name: "each field on its own", internal: &InternalTools{Plan: true, Conv: true}, overrides: InternalOverrides{Plan: no, ApplyPatch: no}, want: Capabilities{Internal: InternalTools{Conv: true}}},
-		{name: "what the caller has can be kept", internal: &InternalTools{Plan: true}, overrides: InternalOverrides{Plan: yes}, want: Capabilities{Internal: InternalTools{Plan: true}}},
-		{name: "what it lacks cannot be given", internal: &InternalTools{Plan: true}, overrides: InternalOverrides{WebSearch: yes}, refused: CodeUnavailable, field: "internal_tools.web_search_request"},
-		{name: "nor the conv tools", internal: &InternalTools{}, overrides: InternalOverrides{Conv: yes}, refused: CodeUnavailable, field: "internal_tools.include_conv_tools"},
+		{name: "each field on its own", internal: InternalTools{PlanTool: true, ConvTools: true}, overrides: InternalTools{PlanTool: no, PatchTool: no}, want: Capabilities{Internal: InternalTools{ConvTools: true}}},
+		{name: "what the caller has can be kept", internal: InternalTools{PlanTool: true}, overrides: InternalTools{PlanTool: yes}, want: Capabilities{Internal: InternalTools{PlanTool: true}}},
+		{name: "what it lacks cannot be given", internal: InternalTools{PlanTool: true}, overrides: InternalTools{SearchTool: yes}, refused: CodeUnavailable, field: "internal_tools.web_search_request"},
+		{name: "nor the conv tools", internal: InternalTools{}, overrides: InternalTools{ConvTools: yes}, refused: CodeUnavailable, field: "internal_tools.include_conv_tools"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			caller := Capabilities{MCP: test.view}
-			if test.internal != nil {
-				caller.Internal = *test.internal
-			}
+			caller := Capabilities{MCP: test.view, Internal: test.internal}
 			got, refusal := caller.narrow(Config{Catalogue: catalogue}, test.allowlist, test.overrides)
 			if test.refused != "" {
 				if refusal == nil || refusal.Code != test.refused || refusal.Field != test.field {
@@ -65,7 +62,7 @@ func TestNarrowIsIntersection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		view, list := names.Draw(t, "view"), names.Draw(t, "allowlist")
 		caller := Capabilities{MCP: view}
-		got, refusal := caller.narrow(Config{Catalogue: catalogue}, append([]string{}, list...), InternalOverrides{})
+		got, refusal := caller.narrow(Config{Catalogue: catalogue}, append([]string{}, list...), InternalTools{})
 		if refusal != nil {
 			t.Fatal(refusal)
 		}
@@ -91,12 +88,13 @@ func TestInherit(t *testing.T) {
 	h := asked(t, Config{Catalogue: catalogue}, root)
 	h.respond(
 		Create{ConversationID: id(1), UserInstruction: pointer("x")},
-		Create{ConversationID: id(2), UserInstruction: pointer("x"), Base: pointer(""), Title: "two", MCPAllowlist: []string{"git/log"}, Internal: InternalOverrides{Plan: pointer(false)}},
+		Create{ConversationID: id(2), UserInstruction: pointer("x"), Base: pointer(""), Title: "two", MCPAllowlist: []string{"git/log"}, Internal: InternalTools{PlanTool: false}},
 	)
 	first := root
 	first.Title = ""
 	second := first
-	second.Title, second.Base, second.MCP, second.Internal.Plan = "two", pointer(""), []string{"git/log"}, false
+	second.Title, second.Base, second.MCP = "two", pointer(""), []string{"git/log"}
+	second.Internal = InternalTools{PatchTool: true, SearchTool: true, ShellTool: true, ConvTools: true}
 	for i, want := range []Context{root, first, second} {
 		if diff := cmp.Diff(want, h.state.Conversation(id(i)).Context); diff != "" {
 			t.Errorf("%d (-want +got):\n%s", i, diff)
@@ -108,7 +106,7 @@ func TestInherit(t *testing.T) {
 func TestLeaf(t *testing.T) {
 	t.Parallel()
 	h := asked(t, Config{}, everything())
-	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x"), Internal: InternalOverrides{Conv: pointer(false)}})
+	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x"), Internal: InternalTools{ConvTools: false}})
 	h.respond(Create{ConversationID: id(2), UserInstruction: pointer("x")}, Send{ConversationID: id(0), Text: pointer("x")}, List{}, History{ConversationID: id(0)}, Destroy{ConversationID: id(1)})
 	h.respond()
 	want := dedent(`
@@ -127,8 +125,8 @@ func TestLeaf(t *testing.T) {
 // What a conversation lacks it cannot give, and the refusal interrupts nothing.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
-	h := asked(t, Config{}, Context{Capabilities: Capabilities{Internal: InternalTools{Conv: true}}})
-	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x"), Internal: InternalOverrides{WebSearch: pointer(true)}})
+	h := asked(t, Config{}, Context{Capabilities: Capabilities{Internal: InternalTools{ConvTools: true}}})
+	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x"), Internal: InternalTools{SearchTool: true}})
 	want := `{"ok":false,"code":"unavailable","reason":"the calling conversation does not have this tool, so it cannot give it","field":"internal_tools.web_search_request"}`
 	if got, success := h.output(0); got != want || success || h.state.Conversation(id(1)) != nil {
 		t.Errorf("%v %s", success, got)

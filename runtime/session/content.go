@@ -1,10 +1,8 @@
 package session
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -18,19 +16,10 @@ const contentOK = `{"ok":true}`
 // timeFormat is RFC 3339 to the millisecond.
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
-// encode returns v as JSON on one line, with recorded text as it is: <, > and & are not escaped.
-func encode(v any) (string, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return strings.TrimSuffix(b.String(), "\n"), err
-}
-
-// object is encode for structs of strings, numbers and lists of such, which always have a JSON form.
+// object returns a struct of strings, numbers and lists of such, which always has a JSON form.
 func object(v any) string {
-	text, _ := encode(v)
-	return text
+	text, _ := model.JSON(v)
+	return string(text)
 }
 
 // Content returns a refusal as the output of a call.

@@ -14,8 +14,8 @@ func (in Start) decide(d *decision) error {
 	case !validID(in.Root):
 		return &InputError{Problem: "the id of the root conversation is not a UUID in lower case"}
 	}
-	d.add(Event{Session: in.Session, Body: SessionStarted{Config: in.Config.withDefaults()}})
-	d.emit(in.Root, ConversationOpened{Context: in.Context, History: in.History})
+	d.add(Event{Session: in.Session, Kind: SessionStarted, Config: in.Config.withDefaults()})
+	d.emit(in.Root, Event{Kind: ConversationOpened, Context: in.Context, History: in.History})
 	return nil
 }
 
@@ -50,7 +50,7 @@ func (d *decision) queue(q Submission) error {
 		return refusal
 	}
 	q.ID, q.Conversation = d.state.submissions+1, c.ID
-	d.add(Event{Conversation: c.ID, Submission: q.ID, Body: SubmissionQueued{q}})
+	d.add(Event{Conversation: c.ID, Submission: q.ID, Kind: SubmissionQueued, Queued: q})
 	d.advance()
 	return nil
 }
@@ -58,7 +58,7 @@ func (d *decision) queue(q Submission) error {
 func (in Interrupt) decide(d *decision) error {
 	for _, q := range d.state.queue {
 		if q.ID == in.Submission {
-			d.add(Event{Conversation: q.Conversation, Submission: q.ID, Body: PlanDropped{}})
+			d.add(Event{Conversation: q.Conversation, Submission: q.ID, Kind: PlanDropped})
 			return nil
 		}
 	}
@@ -71,7 +71,7 @@ func (in Interrupt) decide(d *decision) error {
 	case t.stop != nil && (t.stop.Chain || !in.Chain):
 		return &InputError{Task: t.ID, Problem: "it is being stopped"}
 	}
-	d.stop(StopRequested{Chain: in.Chain})
+	d.stop(Stop{Chain: in.Chain})
 	return nil
 }
 
@@ -91,7 +91,7 @@ func (in Remove) decide(d *decision) error {
 	case t.stop != nil && t.stop.Destroy:
 		return &InputError{Task: t.ID, Problem: "it is being stopped"}
 	default:
-		d.stop(StopRequested{Destroy: true})
+		d.stop(Stop{Destroy: true})
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (in Recover) decide(d *decision) error {
 	if t != nil {
 		running = t.Conversation
 	}
-	d.emit(running, Recovered{})
+	d.emit(running, Event{Kind: Recovered})
 	switch {
 	case t == nil:
 	case t.stop != nil:
@@ -135,7 +135,7 @@ func (in Delta) decide(d *decision) error {
 	if err != nil {
 		return err
 	}
-	d.emit(t.Conversation, AgentMessageDelta{Text: in.Text})
+	d.emit(t.Conversation, Event{Kind: AgentMessageDelta, Item: message("", "", []Part{{Text: in.Text}})})
 	return nil
 }
 
@@ -147,7 +147,7 @@ func (in Response) decide(d *decision) error {
 	conversation, stopping := t.Conversation, t.stop != nil
 	in.Usage.Samples, in.Usage.Calls = 1, 0
 	if problem := d.problemOfResponse(in.Items); problem != "" {
-		d.emit(conversation, TokenCount{Usage: in.Usage})
+		d.emit(conversation, Event{Kind: TokenCount, Usage: in.Usage})
 		if !stopping {
 			d.fail(Failure{Code: CodeInvalidResponse, Message: problem})
 			d.advance()
@@ -160,7 +160,7 @@ func (in Response) decide(d *decision) error {
 		calls = calls || item.Kind == ToolCall
 		d.record(conversation, item)
 	}
-	d.emit(conversation, TokenCount{Usage: in.Usage})
+	d.emit(conversation, Event{Kind: TokenCount, Usage: in.Usage})
 	switch {
 	case stopping:
 	case calls:
@@ -201,7 +201,7 @@ func (d *decision) record(conversation string, item Item) {
 	if limit := turn.Budget.Calls; item.Kind == ToolCall && limit != 0 && turn.Usage.Calls >= limit {
 		item.Request = Request{Refused: &Refusal{Code: CodeBudget, Reason: "no tool calls are left", Max: int(max(limit, 0))}}
 	}
-	d.emit(conversation, ItemRecorded{item})
+	d.emit(conversation, recorded(item))
 }
 
 // counted reports whether a call counts as used: not where the budget refused it.
@@ -216,7 +216,7 @@ func (in SampleFailed) decide(d *decision) error {
 	}
 	stopping := t.stop != nil
 	in.Usage.Samples, in.Usage.Calls = 1, 0
-	d.emit(t.Conversation, TokenCount{Usage: in.Usage})
+	d.emit(t.Conversation, Event{Kind: TokenCount, Usage: in.Usage})
 	if stopping {
 		return nil
 	}
@@ -263,12 +263,12 @@ func (in Expire) decide(d *decision) error {
 	if deadline.IsZero() || d.at.Before(deadline) {
 		return &InputError{Task: in.Task, Problem: "its deadline has not passed"}
 	}
-	d.stop(StopRequested{Expired: true})
+	d.stop(Stop{Expired: true})
 	return nil
 }
 
 // stop asks for the end of the task that runs, beside what has been asked for before.
-func (d *decision) stop(asked StopRequested) {
+func (d *decision) stop(asked Stop) {
 	t := d.state.task
 	before := t.stop
 	if before != nil {
@@ -276,7 +276,7 @@ func (d *decision) stop(asked StopRequested) {
 		asked.Expired = before.Expired
 		asked.Destroy = asked.Destroy || before.Destroy
 	}
-	d.emit(t.Conversation, asked)
+	d.emit(t.Conversation, Event{Kind: StopRequested, Stop: asked})
 	if before == nil {
 		d.do(Cancel{Task: t.ID})
 	}

@@ -24,7 +24,7 @@ func checkStep(t checker, before State, at time.Time, in Input, log []Event) {
 // checkFold holds that a state is the fold of its log.
 func checkFold(t checker, s State, log []Event) {
 	t.Helper()
-	folded, err := Fold(log)
+	folded, err := fold(log)
 	if err != nil {
 		t.Fatalf("the log does not fold: %v", err)
 	}
@@ -40,7 +40,7 @@ func checkFold(t checker, s State, log []Event) {
 //	I3   no conversation with an open call is sampled
 //	I4   the batch at the top of the stack alone goes on, and its caller when all its frames have results
 //	I5   a suspended conversation does not run
-//	I6   the events of a task follow the grammar of [Body], and are numbered without a gap
+//	I6   the events of a task follow the grammar of [Event], and are numbered without a gap
 //	I7   when nothing runs and nothing waits, the stack is empty and no call is open
 //	I8   a conversation may do no more than the one that created it
 //	I9   the root is there
@@ -208,15 +208,15 @@ func (a audit) with(t checker, events []Event) audit {
 		}
 		c := a.of[e.Conversation]
 		if c.gone {
-			t.Fatalf("I15: %s of %s, which is destroyed", e.Body.Type(), label(e.Conversation))
+			t.Fatalf("I15: %s of %s, which is destroyed", e.Kind, label(e.Conversation))
 		}
-		switch b := e.Body.(type) {
+		switch e.Kind {
 		case TaskStarted:
 			if a.running != 0 {
 				t.Fatalf("I1: task %d starts while %d runs", e.Task, a.running)
 			}
 			a.running = e.Task
-			if b.Continues == nil {
+			if e.Continues == nil {
 				c.turn = Usage{}
 				if e.Frame != 0 {
 					a.answers[e.Frame] = e.Conversation
@@ -229,25 +229,25 @@ func (a audit) with(t checker, events []Event) audit {
 			if e.Submission == 0 || e.LogicalTurn == 0 {
 				t.Fatalf("I6: a task without a logical turn or a submission: %+v", e)
 			}
-		case AgentMessageDelta, ItemRecorded, TokenCount, TaskComplete, TaskFailed, TurnAborted:
+		case AgentMessageDelta, UserMessage, AgentMessage, Reasoning, ToolCall, ToolOutput, TokenCount, TaskComplete, TaskFailed, TurnAborted:
 			if e.Task != a.running || a.running == 0 {
-				t.Fatalf("I6: %s of task %d while %d runs", b.Type(), e.Task, a.running)
+				t.Fatalf("I6: %s of task %d while %d runs", e.Kind, e.Task, a.running)
 			}
-			switch b := b.(type) {
+			switch e.Kind {
 			case TokenCount:
-				a.used.Add(b.Usage)
-				c.turn.Add(b.Usage)
-			case ItemRecorded:
-				if b.Item.Kind == ToolCall && counted(b.Item) {
+				a.used.Add(e.Usage)
+				c.turn.Add(e.Usage)
+			case UserMessage, AgentMessage, Reasoning, ToolCall, ToolOutput:
+				if e.Kind == ToolCall && counted(e.Recorded()) {
 					a.used.Calls++
 					c.turn.Calls++
 				}
-				c.record(t, e, b.Item)
+				c.record(t, e, e.Recorded())
 			case TaskComplete, TaskFailed, TurnAborted:
 				a.running = 0
 			}
 		case CallsClosed:
-			for _, output := range b.Outputs {
+			for _, output := range e.Outputs {
 				c.record(t, e, output)
 			}
 		case FrameResolved:
@@ -283,4 +283,46 @@ func (c *audited) record(t checker, e Event, item Item) {
 	if (item.Kind == UserMessage || item.Kind == AgentMessage) && item.Origin != FromHost {
 		c.messages++
 	}
+}
+
+// unfinished returns what shows that s is not a state between two steps, and an empty string where nothing does.
+func (s *State) unfinished() string {
+	if s.seq == 0 {
+		return ""
+	}
+	if len(s.conversations) == 0 {
+		return "there is no root conversation"
+	}
+	if s.task == nil {
+		if len(s.stack) > 0 || len(s.queue) > 0 {
+			return "something waits and nothing runs"
+		}
+		return ""
+	}
+	if _, runs := s.task.tool(); !runs && !s.task.sampling && s.task.stop == nil {
+		return "the task that runs waits for nothing"
+	}
+	active := s.task.Conversation
+	for i := len(s.stack) - 1; ; i-- {
+		if c := s.Conversation(active); c == nil || c.turn == nil {
+			return "a conversation of the chain has no logical turn"
+		}
+		if i < 0 {
+			return ""
+		}
+		if f := s.stack[i].awaited(); f == nil || !f.Started || f.Target != active {
+			return "a call does not wait for what is above it"
+		}
+		active = s.stack[i].Caller
+	}
+}
+
+// covers reports whether every tool of d is one of c.
+func (c Capabilities) covers(d Capabilities) bool {
+	for tool, has := range d.Internal {
+		if has && !c.Internal[tool] {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(d.MCP, func(entry string) bool { return !holds(c.MCP, entry) })
 }

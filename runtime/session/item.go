@@ -72,14 +72,14 @@ type (
 	// Create is conv.create.
 	Create struct {
 		// ConversationID is the id of the new conversation, a UUID in lower case that none has had. The host picks it.
-		ConversationID  string            `json:"conversation_id"`
-		Base            *string           `json:"base,omitempty"` // the text, or the content of the file; nil inherits
-		UserInstruction *string           `json:"user_instruction,omitempty"`
-		Items           []Part            `json:"items,omitempty"`
-		MCPAllowlist    []string          `json:"mcp_allowlist,omitzero"` // nil inherits, empty is none
-		Internal        InternalOverrides `json:"internal,omitzero"`
-		Title           string            `json:"title,omitempty"`
-		Budget          Budget            `json:"budget,omitzero"` // at most; zero is all that the caller has left
+		ConversationID  string        `json:"conversation_id"`
+		Base            *string       `json:"base,omitempty"` // the text, or the content of the file; nil inherits
+		UserInstruction *string       `json:"user_instruction,omitempty"`
+		Items           []Part        `json:"items,omitempty"`
+		MCPAllowlist    []string      `json:"mcp_allowlist,omitzero"` // nil inherits, empty is none
+		Internal        InternalTools `json:"internal,omitzero"`
+		Title           string        `json:"title,omitempty"`
+		Budget          Budget        `json:"budget,omitzero"` // at most; zero is all that the caller has left
 	}
 	// Send is conv.send.
 	Send struct {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -118,29 +119,24 @@ func (b Budget) spent(used Usage, at time.Time) string {
 type Capabilities struct {
 	// MCP is the MCP tools, as "server" or "server/tool", sorted.
 	MCP      []string      `json:"mcp,omitzero"`
-	Internal InternalTools `json:"internal"`
+	Internal InternalTools `json:"internal,omitzero"`
 }
 
-// InternalTools is which tools of the host's own a conversation has.
-type InternalTools struct {
-	Plan            bool `json:"plan,omitempty"`
-	ApplyPatch      bool `json:"apply_patch,omitempty"`
-	WebSearch       bool `json:"web_search,omitempty"`
-	StreamableShell bool `json:"streamable_shell,omitempty"`
-	Conv            bool `json:"conv,omitempty"`
-}
+// InternalTools is which of the tools of the host's own a conversation has, or which a call gives and takes; what is left
+// out of that is as with the caller.
+type InternalTools map[string]bool
 
-// InternalOverrides is what a call says of InternalTools; nil inherits.
-type InternalOverrides struct {
-	Plan            *bool `json:"plan,omitempty"`
-	ApplyPatch      *bool `json:"apply_patch,omitempty"`
-	WebSearch       *bool `json:"web_search,omitempty"`
-	StreamableShell *bool `json:"streamable_shell,omitempty"`
-	Conv            *bool `json:"conv,omitempty"`
-}
+// The tools of the host's own, which this program has two of.
+const (
+	PlanTool   = "plan"
+	PatchTool  = "apply_patch"
+	SearchTool = "web_search"
+	ShellTool  = "streamable_shell"
+	ConvTools  = "conv"
+)
 
 // narrow returns the capabilities of a conversation that a conversation with c creates.
-func (c Capabilities) narrow(config Config, allowlist []string, overrides InternalOverrides) (Capabilities, *Refusal) {
+func (c Capabilities) narrow(config Config, allowlist []string, overrides InternalTools) (Capabilities, *Refusal) {
 	narrowed := c
 	if allowlist != nil {
 		narrowed.MCP = []string{}
@@ -153,26 +149,24 @@ func (c Capabilities) narrow(config Config, allowlist []string, overrides Intern
 		slices.Sort(narrowed.MCP)
 		narrowed.MCP = slices.Compact(narrowed.MCP)
 	}
-	for _, field := range []struct {
-		name     string
-		override *bool
-		has      *bool
-	}{
-		{"include_plan_tool", overrides.Plan, &narrowed.Internal.Plan},
-		{"include_apply_patch_tool", overrides.ApplyPatch, &narrowed.Internal.ApplyPatch},
-		{"web_search_request", overrides.WebSearch, &narrowed.Internal.WebSearch},
-		{"use_streamable_shell_tool", overrides.StreamableShell, &narrowed.Internal.StreamableShell},
-		{"include_conv_tools", overrides.Conv, &narrowed.Internal.Conv},
-	} {
-		if field.override == nil {
-			continue
+	narrowed.Internal = maps.Clone(c.Internal)
+	for _, tool := range slices.Sorted(maps.Keys(overrides)) {
+		if overrides[tool] && !c.Internal[tool] {
+			return c, &Refusal{Code: CodeUnavailable, Field: "internal_tools." + parameterOf(tool), Reason: "the calling conversation does not have this tool, so it cannot give it"}
 		}
-		if *field.override && !*field.has {
-			return c, &Refusal{Code: CodeUnavailable, Field: "internal_tools." + field.name, Reason: "the calling conversation does not have this tool, so it cannot give it"}
+		if !overrides[tool] {
+			delete(narrowed.Internal, tool)
 		}
-		*field.has = *field.override
 	}
 	return narrowed, nil
+}
+
+// parameterOf returns the member of internal_tools that gives or takes a tool.
+func parameterOf(tool string) string {
+	return map[string]string{
+		PlanTool: "include_plan_tool", PatchTool: "include_apply_patch_tool", SearchTool: "web_search_request",
+		ShellTool: "use_streamable_shell_tool", ConvTools: "include_conv_tools",
+	}[tool]
 }
 
 // offers reports whether a name of an allowlist is a configured server or one of its tools.
@@ -209,14 +203,4 @@ func (c Capabilities) AllowsSome(server string) bool {
 		name, _, _ := strings.Cut(entry, "/")
 		return name == server
 	})
-}
-
-// covers reports whether every tool of d is one of c.
-func (c Capabilities) covers(d Capabilities) bool {
-	if slices.ContainsFunc(d.MCP, func(entry string) bool { return !holds(c.MCP, entry) }) {
-		return false
-	}
-	own, other := c.Internal, d.Internal
-	return (own.Plan || !other.Plan) && (own.ApplyPatch || !other.ApplyPatch) && (own.WebSearch || !other.WebSearch) &&
-		(own.StreamableShell || !other.StreamableShell) && (own.Conv || !other.Conv)
 }

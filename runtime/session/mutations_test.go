@@ -24,8 +24,8 @@ func mutations() []mutation {
 	return []mutation{
 		{
 			name: "the calls of a called one wait behind those of its caller", file: "apply.go",
-			old: "s.stack = append(s.stack, cloneStack([]Batch{b.Batch})...)",
-			new: "s.stack = append(cloneStack([]Batch{b.Batch}), s.stack...)",
+			old: "s.stack = append(s.stack, cloneStack([]Batch{e.Batch})...)",
+			new: "s.stack = append(cloneStack([]Batch{e.Batch}), s.stack...)",
 		},
 		{
 			name: "what waits outside comes before what was called", file: "schedule.go",
@@ -34,13 +34,13 @@ func mutations() []mutation {
 		},
 		{
 			name: "a call is answered when its target is replaced", file: "call.go",
-			old: "	d.emit(caller, TurnAborted{Reason: Replaced})\n",
-			new: "	d.emit(caller, TurnAborted{Reason: Replaced})\n	d.resolve(*d.state.Conversation(caller).turn, Result{Status: StatusCompleted})\n",
+			old: "	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n",
+			new: "	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n	d.resolve(*d.state.Conversation(caller).turn, Result{Status: StatusCompleted})\n",
 		},
 		{
 			name: "an output is made up when the caller is replaced", file: "call.go",
-			old: "	d.emit(caller, TurnAborted{Reason: Replaced})\n",
-			new: "	for _, f := range batch.Frames {\n		d.refuse(f.Call, refuseInterrupted())\n	}\n	d.emit(caller, TurnAborted{Reason: Replaced})\n",
+			old: "	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n",
+			new: "	for _, f := range batch.Frames {\n		d.refuse(f.Call, refuseInterrupted())\n	}\n	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n",
 		},
 		{
 			name: "the caller continues after the first of several calls", file: "state.go",
@@ -49,8 +49,8 @@ func mutations() []mutation {
 		},
 		{
 			name: "the answer is the last message of an earlier turn", file: "apply.go",
-			old: "		c.turn = &LogicalTurn{",
-			new: "		stale := \"\"\n		for _, item := range c.Items() {\n			if item.Kind == AgentMessage {\n				stale = item.Text()\n			}\n		}\n		c.turn = &LogicalTurn{Message: stale, ",
+			old: "	c.turn = &LogicalTurn{",
+			new: "	stale := \"\"\n		for _, item := range c.Items() {\n			if item.Kind == AgentMessage {\n				stale = item.Text()\n			}\n		}\n		c.turn = &LogicalTurn{Message: stale, ",
 		},
 		{
 			name: "destroyed conversations are addressed", file: "refusal.go",
@@ -64,13 +64,13 @@ func mutations() []mutation {
 		},
 		{
 			name: "what an interrupted turn has used is forgotten", file: "apply.go",
-			old: "			c.turn.Usage.Add(b.Result.Usage)\n",
-			new: "			if b.Result.Status != StatusInterrupted {\n				c.turn.Usage.Add(b.Result.Usage)\n			}\n",
+			old: "		c.turn.Usage.Add(e.Result.Usage)\n",
+			new: "		if e.Result.Status != StatusInterrupted {\n			c.turn.Usage.Add(e.Result.Usage)\n		}\n",
 		},
 		{
 			name: "what a replaced task has used is forgotten", file: "decide.go",
-			old: "	d.emit(conversation, TokenCount{Usage: in.Usage})\n	switch {\n",
-			new: "	if calls {\n		in.Usage = Usage{Samples: 1}\n	}\n	d.emit(conversation, TokenCount{Usage: in.Usage})\n	switch {\n",
+			old: "	d.emit(conversation, Event{Kind: TokenCount, Usage: in.Usage})\n	switch {\n",
+			new: "	if calls {\n		in.Usage = Usage{Samples: 1}\n	}\n	d.emit(conversation, Event{Kind: TokenCount, Usage: in.Usage})\n	switch {\n",
 		},
 		{
 			name: "a task that is being stopped asks the model", file: "apply.go",

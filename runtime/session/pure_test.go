@@ -16,7 +16,7 @@ import (
 func TestPure(t *testing.T) {
 	t.Parallel()
 	allowed := []string{
-		"bytes", "cmp", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "iter", "slices", "strconv", "strings", "time",
+		"bytes", "cmp", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "iter", "maps", "slices", "strconv", "strings", "time",
 		"github.com/convtools/convtools/runtime/base/text", "github.com/convtools/convtools/runtime/model",
 	}
 	types := []string{"Duration", "Time", "Millisecond", "UTC"} // of package time

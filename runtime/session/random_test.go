@@ -24,7 +24,15 @@ func randomInput(h *host, pick func(n int) int) Input {
 	parts := func() []Part {
 		return [][]Part{nil, {{Text: "a"}}, {image}, {{ImageURL: "ftp://a"}}, {image, {Text: "b"}}}[pick(5)]
 	}
-	yes := func() *bool { return []*bool{nil, nil, pointer(true), pointer(false)}[pick(4)] }
+	tools := func() InternalTools {
+		tools := InternalTools{}
+		for _, tool := range []string{PlanTool, SearchTool, ConvTools} {
+			if n := pick(4); n > 1 {
+				tools[tool] = n == 2
+			}
+		}
+		return tools
+	}
 	budget := func() Budget {
 		b := Budget{Tokens: int64(pick(3)) * 25, Calls: int64(pick(3)) * 2}
 		if pick(3) == 0 {
@@ -39,7 +47,7 @@ func randomInput(h *host, pick func(n int) int) Input {
 			return Create{
 				ConversationID: id(h.made), UserInstruction: text(), Items: parts(), Base: text(), Budget: budget(),
 				MCPAllowlist: [][]string{nil, nil, {}, {"git"}, {"git/log"}, {"other"}}[pick(6)],
-				Internal:     InternalOverrides{Plan: yes(), WebSearch: yes(), Conv: yes()},
+				Internal:     tools(),
 			}
 		case 3, 4:
 			return Send{ConversationID: conversation(), Text: text(), Items: parts(), Budget: budget()}

@@ -75,6 +75,30 @@ type Result struct {
 	Usage   Usage   `json:"usage"` // of the logical turn and of all that its calls started
 }
 
+// Note takes the next event of a logical turn, and reports whether it was the last one.
+func (r *Result) Note(e Event) (ended bool) {
+	switch e.Kind {
+	case AgentMessage:
+		r.Message = e.Text()
+		return false
+	case TaskComplete:
+		r.Status = StatusCompleted
+		if r.Message == "" {
+			r.Status = StatusNoMessage
+		}
+	case TaskFailed:
+		r.Status, r.Failure = StatusFailed, e.Failure
+	case TurnAborted, CallsClosed, PlanDropped:
+		if e.Reason == Replaced {
+			return false
+		}
+		r.Status = StatusInterrupted
+	default:
+		return false
+	}
+	return true
+}
+
 // addressed returns the conversation with an id, in lower or upper case, or why there is none.
 func (s State) addressed(id string) (*Conversation, *Refusal) {
 	id = strings.ToLower(id)

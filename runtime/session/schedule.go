@@ -23,18 +23,18 @@ func (d *decision) startFrame(f Frame) {
 	caller := d.state.Conversation(d.top().Caller)
 	d.add(Event{
 		Conversation: f.Target, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1, Frame: f.ID, Submission: caller.turn.Submission,
-		Body: TaskStarted{Budget: f.Call.Request.budget().within(caller.turn.Budget, caller.turn.Usage)},
+		Kind: TaskStarted, Budget: f.Call.Request.budget().within(caller.turn.Budget, caller.turn.Usage),
 	})
 	asked := message(UserMessage, FromConv, f.Call.Request.input())
 	asked.From = caller.ID
-	d.emit(f.Target, ItemRecorded{asked})
+	d.emit(f.Target, recorded(asked))
 	d.sample()
 }
 
 func (d *decision) startSubmission(q Submission) {
 	d.add(Event{
 		Conversation: q.Conversation, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1, Submission: q.ID,
-		Body: TaskStarted{Budget: q.Budget},
+		Kind: TaskStarted, Budget: q.Budget,
 	})
 	if q.Call != nil {
 		call := *q.Call
@@ -44,9 +44,9 @@ func (d *decision) startSubmission(q Submission) {
 		return
 	}
 	if len(q.Context) > 0 {
-		d.emit(q.Conversation, ItemRecorded{message(UserMessage, FromHost, q.Context)})
+		d.emit(q.Conversation, recorded(message(UserMessage, FromHost, q.Context)))
 	}
-	d.emit(q.Conversation, ItemRecorded{message(UserMessage, FromUser, q.Input)})
+	d.emit(q.Conversation, recorded(message(UserMessage, FromUser, q.Input)))
 	d.sample()
 }
 
@@ -59,10 +59,10 @@ func (d *decision) resume(b Batch) {
 	}
 	d.add(Event{
 		Conversation: b.Caller, Task: d.state.tasks + 1, LogicalTurn: turn.ID, Frame: turn.Frame, Submission: turn.Submission,
-		Body: TaskStarted{Continues: continues, Budget: turn.Budget},
+		Kind: TaskStarted, Continues: continues, Budget: turn.Budget,
 	})
 	for _, f := range b.Frames {
-		d.emit(b.Caller, ItemRecorded{d.state.outputOf(f)})
+		d.emit(b.Caller, recorded(d.state.outputOf(f)))
 	}
 	d.sample()
 }
@@ -107,7 +107,7 @@ func (s *State) samplesOfSubmission() int64 {
 func (d *decision) complete() {
 	c := d.state.Conversation(d.state.task.Conversation)
 	turn := *c.turn
-	d.emit(c.ID, TaskComplete{LastAssistantMessage: turn.Message})
+	d.emit(c.ID, Event{Kind: TaskComplete, Last: &turn.Message})
 	status := StatusCompleted
 	if turn.Message == "" {
 		status = StatusNoMessage
@@ -119,7 +119,7 @@ func (d *decision) complete() {
 func (d *decision) fail(failure Failure) {
 	c := d.state.Conversation(d.state.task.Conversation)
 	turn := *c.turn
-	d.emit(c.ID, TaskFailed{Failure: failure})
+	d.emit(c.ID, Event{Kind: TaskFailed, Failure: failure})
 	d.resolve(turn, Result{Status: StatusFailed, Failure: failure})
 }
 
@@ -135,7 +135,7 @@ func (d *decision) resolve(turn LogicalTurn, result Result) {
 func (d *decision) resolveFrame(id FrameID, result Result) {
 	for _, b := range d.state.stack {
 		if slices.ContainsFunc(b.Frames, func(f Frame) bool { return f.ID == id }) {
-			e := Event{Conversation: b.Caller, Frame: id, Body: FrameResolved{Result: result}}
+			e := Event{Conversation: b.Caller, Frame: id, Kind: FrameResolved, Result: result}
 			if turn := d.state.Conversation(b.Caller).turn; turn != nil {
 				e.LogicalTurn, e.Submission = turn.ID, turn.Submission
 			}
@@ -147,7 +147,7 @@ func (d *decision) resolveFrame(id FrameID, result Result) {
 
 // stopped ends the task that was asked to stop, and what is to end with it.
 func (d *decision) stopped() {
-	t, asked := d.state.task, d.state.task.stop.StopRequested
+	t, asked := d.state.task, d.state.task.stop.Stop
 	for _, call := range slices.Clone(t.open) {
 		d.output(call, refuseInterrupted().Content(), false)
 	}
@@ -161,7 +161,7 @@ func (d *decision) stopped() {
 	if asked.Destroy {
 		status = StatusDestroyed
 	}
-	d.emit(c.ID, TurnAborted{Reason: Interrupted})
+	d.emit(c.ID, Event{Kind: TurnAborted, Reason: Interrupted})
 	d.resolve(turn, Result{Status: status})
 	for asked.Chain && len(d.state.stack) > 0 && d.err == nil {
 		d.unwind()
@@ -184,7 +184,7 @@ func (d *decision) unwind() {
 	for _, f := range b.Frames {
 		outputs = append(outputs, d.state.outputOf(f))
 	}
-	d.emit(b.Caller, CallsClosed{Outputs: outputs})
+	d.emit(b.Caller, Event{Kind: CallsClosed, Outputs: outputs})
 	d.resolve(turn, Result{Status: StatusInterrupted})
 }
 
@@ -196,7 +196,7 @@ func (d *decision) top() Batch { return d.state.stack[len(d.state.stack)-1] }
 func (d *decision) destroy(id string) {
 	for _, q := range slices.Clone(d.state.queue) {
 		if q.Conversation == id {
-			d.add(Event{Conversation: id, Submission: q.ID, Body: PlanDropped{}})
+			d.add(Event{Conversation: id, Submission: q.ID, Kind: PlanDropped})
 		}
 	}
 	for _, b := range cloneStack(d.state.stack) {
@@ -206,5 +206,5 @@ func (d *decision) destroy(id string) {
 			}
 		}
 	}
-	d.emit(id, ConversationDestroyed{})
+	d.emit(id, Event{Kind: ConversationDestroyed})
 }

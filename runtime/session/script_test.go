@@ -201,7 +201,7 @@ func (h *host) outside(line string) {
 // crash continues from the log alone.
 func (h *host) crash() {
 	h.t.Helper()
-	recovered, err := Fold(h.log)
+	recovered, err := fold(h.log)
 	if err != nil {
 		h.t.Fatalf("the log: %v", err)
 	}
@@ -301,31 +301,31 @@ func trace(log []Event) []string {
 	var lines []string
 	for _, e := range log {
 		c := label(e.Conversation)
-		switch b := e.Body.(type) {
+		switch e.Kind {
 		case ConversationOpened:
-			if b.Parent != "" {
-				lines = append(lines, c+" opened by "+label(b.Parent))
+			if e.Parent != "" {
+				lines = append(lines, c+" opened by "+label(e.Parent))
 			}
 		case ConversationDestroyed:
 			lines = append(lines, c+" destroyed")
 		case PlanDropped:
 			lines = append(lines, c+" dropped")
 		case TaskStarted:
-			if b.Continues != nil {
-				lines = append(lines, c+" continues "+strings.Join(b.Continues.Calls, " "))
+			if e.Continues != nil {
+				lines = append(lines, c+" continues "+strings.Join(e.Continues.Calls, " "))
 			} else {
 				lines = append(lines, c+" starts")
 			}
-		case ItemRecorded:
-			lines = append(lines, c+" "+described(b.Item))
+		case UserMessage, AgentMessage, Reasoning, ToolCall, ToolOutput:
+			lines = append(lines, c+" "+described(e.Recorded()))
 		case TaskComplete:
 			lines = append(lines, c+" complete")
 		case TaskFailed:
-			lines = append(lines, c+" failed "+string(b.Failure.Code))
+			lines = append(lines, c+" failed "+string(e.Failure.Code))
 		case TurnAborted:
-			lines = append(lines, c+" "+string(b.Reason))
+			lines = append(lines, c+" "+string(e.Reason))
 		case CallsClosed:
-			for _, output := range b.Outputs {
+			for _, output := range e.Outputs {
 				lines = append(lines, c+" "+described(output))
 			}
 			lines = append(lines, c+" closed")
@@ -408,7 +408,7 @@ func played(t *testing.T, config Config, lines ...string) *host {
 
 // everything is a root that may use all that the host has.
 func everything() Context {
-	return Context{Capabilities: Capabilities{Internal: InternalTools{Plan: true, ApplyPatch: true, WebSearch: true, StreamableShell: true, Conv: true}}}
+	return Context{Capabilities: Capabilities{Internal: InternalTools{PlanTool: true, PatchTool: true, SearchTool: true, ShellTool: true, ConvTools: true}}}
 }
 
 func dedent(text string) []string {

@@ -54,15 +54,9 @@ func Step(s State, at time.Time, in Input) (State, []Effect, []Event, error) {
 	return d.state, d.effects, d.events, nil
 }
 
-// Fold returns the state that the events of a log lead to. An error is a [*LogError]: the log is not one that Step
-// wrote. The host has to keep records whole: Fold notices only some of the logs that end within one.
-func Fold(events []Event) (State, error) {
-	return FoldRecords(func(yield func([]Event, error) bool) { yield(events, nil) })
-}
-
-// FoldRecords is [Fold] for a log that is read one record after the other. An error of the sequence ends it and is
-// returned.
-func FoldRecords(records iter.Seq2[[]Event, error]) (State, error) {
+// Fold returns the state that the records of a log lead to. An error of the sequence ends it and is returned; another one
+// is a [*LogError]: an event is missing or is not where Step wrote it. The host has to keep records whole.
+func Fold(records iter.Seq2[[]Event, error]) (State, error) {
 	var s State
 	for events, err := range records {
 		if err != nil {
@@ -73,9 +67,6 @@ func FoldRecords(records iter.Seq2[[]Event, error]) (State, error) {
 				return State{}, err
 			}
 		}
-	}
-	if problem := s.unfinished(); problem != "" {
-		return State{}, &LogError{Seq: s.seq + 1, Problem: "the log ends within a record: " + problem}
 	}
 	return s, nil
 }
@@ -90,8 +81,8 @@ type decision struct {
 }
 
 // emit adds an event about the conversation with an id, or about the session where that is empty.
-func (d *decision) emit(conversation string, body Body) {
-	e := Event{Conversation: conversation, Body: body}
+func (d *decision) emit(conversation string, e Event) {
+	e.Conversation = conversation
 	if c := d.state.Conversation(conversation); c != nil && c.turn != nil {
 		e.LogicalTurn, e.Frame, e.Submission = c.turn.ID, c.turn.Frame, c.turn.Submission
 	}

@@ -98,7 +98,7 @@ type Task struct {
 
 // stop is why a task is to end early.
 type stop struct {
-	StopRequested
+	Stop
 	tool string // the call whose tool ran when the task was stopped
 }
 

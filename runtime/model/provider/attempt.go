@@ -59,7 +59,7 @@ func (t *try) post(ctx context.Context) (reply, error) {
 	}
 	body := m.wire.body(t.request)
 	maps.Copy(body, m.options.Request)
-	encoded, err := encode(body)
+	encoded, err := model.JSON(body)
 	if err != nil {
 		return reply{}, fmt.Errorf("writing the request: %w", err)
 	}
@@ -95,15 +95,6 @@ func (t *try) post(ctx context.Context) (reply, error) {
 		failure.RequestID = requestID(response.Header)
 	}
 	return got, presentable(err, key)
-}
-
-// encode returns JSON. Characters that HTML gives a meaning stay as they are: some models would read the escapes.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // read reads the events of a response up to its end.

@@ -276,7 +276,7 @@ func (d *chatDecoder) response() (reply, bool) {
 			Reasoning string `json:"reasoning,omitempty"`
 			Thought   string `json:"reasoning_content,omitempty"`
 		}{d.reasoning.String(), d.thought.String()}
-		if raw, err := encode(thinking); err == nil {
+		if raw, err := model.JSON(thinking); err == nil {
 			r.items = append(r.items, model.Item{Kind: model.Reasoning, Raw: string(raw)})
 		}
 	}
@@ -292,7 +292,7 @@ func (d *chatDecoder) response() (reply, bool) {
 			delete(call.extra, ours)
 		}
 		if len(call.extra) > 0 {
-			if raw, err := encode(call.extra); err == nil {
+			if raw, err := model.JSON(call.extra); err == nil {
 				item.Raw = string(raw)
 			}
 		}

@@ -27,7 +27,7 @@ type marked struct {
 
 // mark returns a [model.Item]'s Raw for a provider's own form of it, which is a JSON object.
 func mark(from, raw string) string {
-	text, err := encode(marked{from, json.RawMessage(raw)})
+	text, err := model.JSON(marked{from, json.RawMessage(raw)})
 	if err != nil {
 		return "" // it is no JSON, and is not replayed
 	}
@@ -118,7 +118,7 @@ func object(arguments string) string {
 	if json.Unmarshal([]byte(arguments), &fields) == nil && fields != nil {
 		return arguments
 	}
-	wrapped, err := encode(map[string]string{"INVALID_JSON": arguments})
+	wrapped, err := model.JSON(map[string]string{"INVALID_JSON": arguments})
 	if err != nil {
 		return "{}"
 	}
@@ -144,7 +144,7 @@ func stringOf(raw json.RawMessage) string {
 
 // set puts a value into a JSON object.
 func set(fields map[string]json.RawMessage, key string, value any) {
-	if encoded, err := encode(value); err == nil {
+	if encoded, err := model.JSON(value); err == nil {
 		fields[key] = encoded
 	}
 }

@@ -251,7 +251,7 @@ func (d *messagesDecoder) response() (reply, bool) {
 				}
 			}
 			delete(b.fields, "input")
-			if raw, err := encode(b.fields); err == nil {
+			if raw, err := model.JSON(b.fields); err == nil {
 				item.Raw = string(raw)
 			}
 		} else {
@@ -295,7 +295,7 @@ func rawBlocks(blocks ...*messagesBlock) string {
 		}
 		whole = append(whole, b.fields)
 	}
-	raw, err := encode(map[string]any{"blocks": whole})
+	raw, err := model.JSON(map[string]any{"blocks": whole})
 	if err != nil {
 		return ""
 	}

@@ -254,7 +254,7 @@ func withoutID(raw json.RawMessage) string {
 		return ""
 	}
 	delete(item, "id")
-	encoded, err := encode(item)
+	encoded, err := model.JSON(item)
 	if err != nil {
 		return ""
 	}

@@ -55,7 +55,7 @@ them: they are left out of lists and searches then, and can still be read.
 		if flags.Changed("local") {
 			was, is, err = w.SetLocal(ctx, l.ID, func(bool) bool { return *local })
 		}
-		return outcome{edited: edited, isNothing: !edited.Changed && was == is}, err
+		return outcome{isNothing: !edited.Changed && was == is}, err
 	}
 	return c.changing(cmd, &change{verb: "edit", done: "edited", nothing: "it is like that already", each: edit},
 		func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
@@ -150,7 +150,7 @@ func (c *commands) labelling(cmd *cobra.Command, verb string, parse func(to map[
 	ch := change{verb: verb, done: "labelled", nothing: "its labels are like that already"}
 	ch.each = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
 		edited, err := w.Edit(ctx, l.ID, labels)
-		return outcome{edited: edited, isNothing: !edited.Changed}, err
+		return outcome{isNothing: !edited.Changed}, err
 	}
 	ids := c.labelIDs(cmd)
 	return c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {

@@ -254,7 +254,7 @@ func (d *dialog) wait(f func() error) (quit bool, err error) {
 			quit, chain = true, true
 		}
 		var late *session.InputError // it has ended by itself, or is being stopped
-		if err := d.session.Interrupt(context.Background(), session.Interrupt{Chain: chain}); err != nil && !errors.As(err, &late) {
+		if err := d.session.Do(context.Background(), session.Interrupt{Chain: chain}); err != nil && !errors.As(err, &late) {
 			return quit, err
 		}
 	}
@@ -329,9 +329,9 @@ func (d *dialog) event(e session.Event, _ session.State) {
 		}
 		return
 	}
-	if delta, ok := e.Body.(session.AgentMessageDelta); ok && e.Conversation == d.current {
-		d.midline = !strings.HasSuffix(delta.Text, "\n")
-		_, _ = io.WriteString(d.host.Stdout, text.Visible(delta.Text)) // a terminal that is gone ends the input too
+	if e.Kind == session.AgentMessageDelta && e.Conversation == d.current {
+		d.midline = !strings.HasSuffix(e.Text(), "\n")
+		_, _ = io.WriteString(d.host.Stdout, text.Visible(e.Text())) // a terminal that is gone ends the input too
 		return
 	}
 	d.progress.event(e)

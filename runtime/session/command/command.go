@@ -116,11 +116,11 @@ func interrupt(ctx context.Context, e *tools.Session) error {
 	defer cancel()
 	var late *session.InputError // it has ended by itself, or is being stopped
 	for _, waiting := range e.State().Queue() {
-		if err := e.Interrupt(stop, session.Interrupt{Chain: true, Submission: waiting.ID}); err != nil && !errors.As(err, &late) {
+		if err := e.Do(stop, session.Interrupt{Chain: true, Submission: waiting.ID}); err != nil && !errors.As(err, &late) {
 			return err
 		}
 	}
-	if err := e.Interrupt(stop, session.Interrupt{Chain: true}); err != nil && !errors.As(err, &late) {
+	if err := e.Do(stop, session.Interrupt{Chain: true}); err != nil && !errors.As(err, &late) {
 		return err
 	}
 	return e.Wait(stop)

@@ -29,7 +29,7 @@ func (p *printer) event(e session.Event) {
 	if !p.json || p.err != nil {
 		return
 	}
-	line, err := e.MarshalJSON()
+	line, err := model.JSON(e)
 	if err == nil {
 		err = cli.WriteJSON(p.out, p.terminal, append(line, '\n'))
 	}

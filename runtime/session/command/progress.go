@@ -61,25 +61,25 @@ func (p *progress) event(e session.Event) {
 		return
 	}
 	name := p.name(e.Conversation)
-	switch body := e.Body.(type) {
-	case session.ItemRecorded:
-		p.item(name, e.Conversation, body)
+	switch e.Kind {
+	case session.UserMessage, session.AgentMessage, session.ToolCall, session.ToolOutput:
+		p.item(name, e.Conversation, e)
 	case session.TaskStarted:
-		if body.Continues != nil {
+		if e.Continues != nil {
 			p.line(name, "goes on")
 		}
 	case session.CallsDeferred:
 		var targets []string
-		for _, f := range body.Batch.Frames {
+		for _, f := range e.Batch.Frames {
 			targets = append(targets, p.name(f.Target))
 		}
-		p.line(name, fmt.Sprintf("is replaced by %s: %s now, then %s goes on", body.Batch.Frames[0].Call.Name, runs(targets), name))
+		p.line(name, fmt.Sprintf("is replaced by %s: %s now, then %s goes on", e.Batch.Frames[0].Call.Name, runs(targets), name))
 	case session.TaskComplete:
 		p.line(name, "is done")
 	case session.TaskFailed:
-		p.line(name, "has failed: "+body.Failure.Message)
+		p.line(name, "has failed: "+e.Failure.Message)
 	case session.TurnAborted:
-		if body.Reason == session.Interrupted {
+		if e.Reason == session.Interrupted {
 			p.line(name, "is interrupted")
 		}
 	case session.CallsClosed:
@@ -91,7 +91,7 @@ func (p *progress) event(e session.Event) {
 	}
 }
 
-func (p *progress) item(name, conversation string, body session.ItemRecorded) {
+func (p *progress) item(name, conversation string, body session.Event) {
 	said := func() string {
 		var texts []string
 		for _, part := range body.Parts {

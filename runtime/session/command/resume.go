@@ -52,51 +52,37 @@ func (c *commands) runResume(ctx context.Context, id string, json bool) error {
 	if err = errors.Join(err, e.Close()); err != nil {
 		return c.finish(ctx, p, session.Result{}, err)
 	}
-	message, result, err := ending(sessions.Dir, at.session)
+	last, result, err := ending(sessions.Dir, at.session)
 	switch {
 	case err != nil:
 		return failure(err)
 	case result.Status == "":
 		return cli.Hint(errors.New("nothing has been asked in this session"), "convtools query --id "+at.session+" TEXT asks")
 	}
-	if !observed && message != nil {
-		p.event(*message)
+	if !observed && last.Seq > 0 {
+		p.event(last)
 	}
 	return c.finish(ctx, p, result, nil)
 }
 
-// ending returns how the last task of the root of a session ended, and the last message of that; nil where there is
-// none.
-func ending(dir, id string) (message *session.Event, result session.Result, err error) {
-	root := ""
+// ending returns how the last logical turn of the root of a session ended, and the last message of that, if any.
+func ending(dir, id string) (last session.Event, result session.Result, err error) {
 	for record, err := range log.Read(dir, id) {
 		if err != nil {
-			return nil, result, err
+			return last, result, err
 		}
 		for _, e := range record {
-			if _, ok := e.Body.(session.ConversationOpened); ok && root == "" {
-				root = e.Conversation
-			}
-			if e.Conversation != root {
+			if e.Conversation != id { // the root has the id of its session
 				continue
 			}
-			switch body := e.Body.(type) {
-			case session.TaskStarted:
-				if result = (session.Result{}); body.Continues == nil {
-					message = nil
-				}
-			case session.ItemRecorded:
-				if body.Kind == session.AgentMessage {
-					message = &e
-				}
-			case session.TaskComplete:
-				result = session.Result{Status: session.StatusCompleted, Message: body.LastAssistantMessage}
-			case session.TaskFailed:
-				result = session.Result{Status: session.StatusFailed, Failure: body.Failure}
-			case session.TurnAborted, session.CallsClosed:
-				result = session.Result{Status: session.StatusInterrupted}
+			switch {
+			case e.Kind == session.TaskStarted && e.Continues == nil:
+				last, result = session.Event{}, session.Result{}
+			case e.Kind == session.AgentMessage:
+				last = e
 			}
+			result.Note(e)
 		}
 	}
-	return message, result, nil
+	return last, result, nil
 }

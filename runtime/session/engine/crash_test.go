@@ -134,7 +134,7 @@ func (m *machine) run(p program, crash, tear int) (d *disk, state session.State,
 		return nil
 	}
 	o.Observe = func(e session.Event, _ session.State) {
-		if _, ok := e.Body.(session.AgentMessageDelta); !ok {
+		if e.Kind != session.AgentMessageDelta {
 			onDisk(fmt.Sprintf("event %d is observed", e.Seq))
 		}
 	}

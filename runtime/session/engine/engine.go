@@ -112,7 +112,7 @@ type Engine struct {
 	options Options
 	log     *log.Log
 
-	state    atomic.Pointer[session.State]
+	now      atomic.Pointer[moment]
 	requests chan request
 	pieces   chan session.Delta // of the response that is being read
 	close    sync.Once
@@ -122,9 +122,14 @@ type Engine struct {
 
 	// What follows belongs to the goroutine of run.
 	working *work
-	waiting []chan struct{} // for the session to be idle
-	queued  *Turn           // of the submission that the next step queues
+	queued  *Turn // of the submission that the next step queues
 	turns   map[session.SubmissionID]*Turn
+}
+
+// moment is the session between two steps.
+type moment struct {
+	state session.State
+	over  chan struct{} // closed by the next step
 }
 
 // Start starts a new session, whose log is made in a directory.
@@ -187,12 +192,12 @@ func newEngine(o Options, written *log.Log, state session.State) *Engine {
 		requests: make(chan request), pieces: make(chan session.Delta), closing: make(chan struct{}), done: make(chan struct{}),
 		turns: map[session.SubmissionID]*Turn{},
 	}
-	e.state.Store(&state)
+	e.now.Store(&moment{state: state, over: make(chan struct{})})
 	return e
 }
 
 // State returns the state after the last step.
-func (e *Engine) State() session.State { return *e.state.Load() }
+func (e *Engine) State() session.State { return e.now.Load().state }
 
 // Torn returns what a crash had left at the end of the log, and nil where there was nothing.
 func (e *Engine) Torn() *log.Torn { return e.log.Torn() }
@@ -211,42 +216,22 @@ func (e *Engine) Err() error {
 	}
 }
 
-// Turn is the answer to a submission in the making.
-type Turn struct {
-	ID     session.SubmissionID
-	engine *Engine
-	ended  chan struct{}
-	result session.Result
-}
-
-// Wait returns how the logical turn of the submission ended. The observer has seen its events by then.
-func (t *Turn) Wait(ctx context.Context) (session.Result, error) {
-	select {
-	case <-t.ended:
-		return t.result, nil
-	case <-ctx.Done():
-		return session.Result{}, context.Cause(ctx)
-	case <-t.engine.done:
-	}
-	select {
-	case <-t.ended:
-		return t.result, nil
-	default:
-		return session.Result{}, t.engine.err
-	}
-}
-
 // request is what a method asks of the goroutine of run.
 type request struct {
-	input session.Input // nil waits for the session to be idle
-	turn  *Turn         // of a submission
-	idle  chan struct{}
+	input session.Input
+	turn  *Turn // of a submission
 	reply chan error
+}
+
+// Do takes an input from outside. When it returns, the events of it are in the log; what it has asked for may go on. An
+// error is a [*session.Refusal], a [*session.InputError] where there is nothing to do, or that of an engine that has
+// ended.
+func (e *Engine) Do(ctx context.Context, in session.Input) error {
+	return e.ask(ctx, request{input: in, reply: make(chan error, 1)})
 }
 
 // ask passes a request on and waits for the reply.
 func (e *Engine) ask(ctx context.Context, r request) error {
-	r.reply = make(chan error, 1)
 	select {
 	case e.requests <- r:
 		return <-r.reply
@@ -257,53 +242,41 @@ func (e *Engine) ask(ctx context.Context, r request) error {
 	}
 }
 
-// Submit puts input for a conversation at the end of the queue. When it returns, the input is in the log. An error is a
-// [*session.Refusal], or that of an engine that has ended.
-func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
-	in.Context, in.Input = cleanParts(in.Context), cleanParts(in.Input)
-	in.Budget.Deadline = in.Budget.Deadline.UTC().Round(0)
-	return e.queue(ctx, in)
-}
-
-// Invoke puts the call of a program outside at the end of the queue, as Submit does. It may be a [*session.InputError]
-// too.
-func (e *Engine) Invoke(ctx context.Context, in session.Invoke) (*Turn, error) {
-	return e.queue(ctx, in)
-}
-
-func (e *Engine) queue(ctx context.Context, in session.Input) (*Turn, error) {
+// Submit is [Engine.Do] for a [session.Submit] or a [session.Invoke], whose answer the turn has.
+func (e *Engine) Submit(ctx context.Context, in session.Input) (*Turn, error) {
+	if said, ok := in.(session.Submit); ok {
+		said.Context, said.Input = cleanParts(said.Context), cleanParts(said.Input)
+		said.Budget.Deadline = said.Budget.Deadline.UTC().Round(0)
+		in = said
+	}
 	t := &Turn{engine: e, ended: make(chan struct{})}
-	if err := e.ask(ctx, request{input: in, turn: t}); err != nil {
+	if err := e.ask(ctx, request{input: in, turn: t, reply: make(chan error, 1)}); err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// Interrupt ends the task that runs, or everything on the stack. It returns when that has been asked for; see [Engine.Wait].
-// An error is a [*session.InputError] where nothing runs or it is being stopped, or that of an engine that has ended.
-func (e *Engine) Interrupt(ctx context.Context, in session.Interrupt) error {
-	return e.ask(ctx, request{input: in})
-}
-
-// Remove destroys a conversation. It returns when that has been done or, where the conversation runs, been asked for. An
-// error is a [*session.Refusal] or as those of Interrupt.
-func (e *Engine) Remove(ctx context.Context, in session.Remove) error {
-	return e.ask(ctx, request{input: in})
-}
-
 // Wait returns when nothing runs and nothing waits.
-func (e *Engine) Wait(ctx context.Context) error {
-	idle := make(chan struct{})
-	if err := e.ask(ctx, request{idle: idle}); err != nil {
-		return err
-	}
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-e.done:
-		return e.err
+func (e *Engine) Wait(ctx context.Context) error { return e.Await(ctx, session.State.Idle) }
+
+// Await returns when the session is in a state that is wanted. Of several that follow each other fast, some may not be
+// looked at.
+func (e *Engine) Await(ctx context.Context, wanted func(session.State) bool) error {
+	for {
+		now := e.now.Load()
+		if wanted(now.state) {
+			return nil
+		}
+		select {
+		case <-now.over:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-e.done:
+			if wanted(e.State()) {
+				return nil
+			}
+			return e.err
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ func TestChain(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("result (-want +got):\n%s", diff)
 		}
-		if last := observed[len(observed)-1]; last.Body.Type() != "task_complete" {
+		if last := observed[len(observed)-1]; last.Kind != session.TaskComplete {
 			t.Errorf("the last event that was observed by then is %+v", last)
 		}
 		if err := e.Close(); err != nil {
@@ -120,14 +120,14 @@ func TestStop(t *testing.T) {
 		{
 			name: "the chain, while a model answers", until: 2, late: context.Canceled,
 			stop: func(ctx context.Context, e *engine.Engine) error {
-				return e.Interrupt(ctx, session.Interrupt{Chain: true})
+				return e.Do(ctx, session.Interrupt{Chain: true})
 			},
 			want:  session.Result{Status: session.StatusInterrupted, Usage: session.Usage{InputTokens: 18, OutputTokens: 2, Samples: 2, Calls: 1}},
 			final: []string{`"status":"interrupted"`},
 		},
 		{
 			name: "the task, while a tool runs", until: 3, late: context.Canceled,
-			stop:  func(ctx context.Context, e *engine.Engine) error { return e.Interrupt(ctx, session.Interrupt{}) },
+			stop:  func(ctx context.Context, e *engine.Engine) error { return e.Do(ctx, session.Interrupt{}) },
 			want:  session.Result{Status: session.StatusCompleted, Message: "outer interrupted", Usage: session.Usage{InputTokens: 27, OutputTokens: 3, Samples: 3, Calls: 2}},
 			final: []string{`"status":"interrupted"`, "reasoning", "outer interrupted"},
 			inner: `"code":"interrupted"`,
@@ -135,7 +135,7 @@ func TestStop(t *testing.T) {
 		{
 			name: "a tool that ends well all the same", until: 3,
 			stop: func(ctx context.Context, e *engine.Engine) error {
-				return e.Interrupt(ctx, session.Interrupt{Chain: true})
+				return e.Do(ctx, session.Interrupt{Chain: true})
 			},
 			want:  session.Result{Status: session.StatusInterrupted, Usage: session.Usage{InputTokens: 18, OutputTokens: 2, Samples: 2, Calls: 2}},
 			final: []string{`"status":"interrupted"`},
@@ -144,7 +144,7 @@ func TestStop(t *testing.T) {
 		{
 			name: "the target is destroyed", until: 2, late: context.Canceled,
 			stop: func(ctx context.Context, e *engine.Engine) error {
-				return e.Remove(ctx, session.Remove{Conversation: id(1)})
+				return e.Do(ctx, session.Remove{Conversation: id(1)})
 			},
 			want:  session.Result{Status: session.StatusCompleted, Message: "outer destroyed", Usage: session.Usage{InputTokens: 27, OutputTokens: 3, Samples: 3, Calls: 1}},
 			final: []string{`"status":"destroyed"`, "reasoning", "outer destroyed"},
@@ -235,7 +235,7 @@ func TestClose(t *testing.T) {
 		}
 		for name, err := range map[string]error{
 			"submit":    second(e.Submit(t.Context(), program{}.submit(id(0)))),
-			"interrupt": e.Interrupt(t.Context(), session.Interrupt{}),
+			"interrupt": e.Do(t.Context(), session.Interrupt{}),
 			"wait":      e.Wait(t.Context()),
 			"err":       e.Err(),
 		} {
@@ -321,7 +321,7 @@ func TestStuck(t *testing.T) {
 				synctest.Wait()
 				var err error
 				if name == "interrupt" {
-					if err := e.Interrupt(t.Context(), session.Interrupt{Chain: true}); err != nil {
+					if err := e.Do(t.Context(), session.Interrupt{Chain: true}); err != nil {
 						t.Fatal(err)
 					}
 					<-e.Done()
@@ -399,7 +399,7 @@ func TestDeadline(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 			events := logged(t, dir)
-			if failed, ok := events[len(events)-1].Body.(session.TaskFailed); !ok || failed.Failure.Code != session.CodeBudget {
+			if failed := events[len(events)-1]; failed.Kind != session.TaskFailed || failed.Failure.Code != session.CodeBudget {
 				t.Errorf("the last event is %+v", events[len(events)-1])
 			}
 			if err := e.Close(); err != nil {
@@ -494,11 +494,11 @@ func TestPiecesAreJoined(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, event := range record {
-				if delta, ok := event.Body.(session.AgentMessageDelta); ok {
-					if n++; n <= 1000 && delta.Text != "word " {
-						t.Fatalf("piece %d is %q", n, delta.Text)
+				if event.Kind == session.AgentMessageDelta {
+					if n++; n <= 1000 && event.Text() != "word " {
+						t.Fatalf("piece %d is %q", n, event.Text())
 					}
-					said += delta.Text
+					said += event.Text()
 				}
 			}
 		}

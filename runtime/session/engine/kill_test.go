@@ -128,7 +128,7 @@ func TestKill(t *testing.T) {
 		if diff := cmp.Diff(want, histories(dir)); diff != "" {
 			t.Fatalf("session %d (-want +got):\n%s", n, diff)
 		}
-		if !slices.ContainsFunc(logged(t, dir), func(e session.Event) bool { return e.Body.Type() == "recovered" }) {
+		if !slices.ContainsFunc(logged(t, dir), func(e session.Event) bool { return e.Kind == session.Recovered }) {
 			t.Fatalf("session %d never had to recover", n)
 		}
 	}

@@ -183,11 +183,11 @@ func TestRandomSessions(t *testing.T) {
 					if rapid.IntRange(0, 3).Draw(t, "which") == 0 {
 						in.Submission = session.SubmissionID(rapid.IntRange(1, 5).Draw(t, "submission"))
 					}
-					d.refused(d.engine.Interrupt(ctx, in))
+					d.refused(d.engine.Do(ctx, in))
 				},
 				"remove": func(t *rapid.T) {
 					d.t = t
-					d.refused(d.engine.Remove(ctx, session.Remove{Conversation: d.conversation()}))
+					d.refused(d.engine.Do(ctx, session.Remove{Conversation: d.conversation()}))
 				},
 				"restart": func(t *rapid.T) {
 					if err := d.engine.Close(); err != nil {

@@ -51,7 +51,6 @@ func (e *Engine) loop(effects []session.Effect) error {
 			return err
 		}
 		effects = nil
-		e.rest()
 		var result <-chan session.Input
 		var grace, expire <-chan time.Time
 		if w := e.working; w != nil {
@@ -88,28 +87,24 @@ func (e *Engine) take(in session.Input) ([]session.Effect, error) {
 	if err := e.log.Append(events); err != nil {
 		return nil, err
 	}
-	e.state.Store(&state)
+	before := e.now.Load()
+	e.now.Store(&moment{state: state, over: make(chan struct{})})
 	e.observe(events)
 	e.follow(events)
+	close(before.over)
 	return effects, nil
 }
 
 func (e *Engine) observe(events []session.Event) {
-	if e.options.Observe == nil {
-		return
-	}
 	for _, event := range events {
-		e.options.Observe(event, e.State())
+		if e.options.Observe != nil {
+			e.options.Observe(event, e.State())
+		}
 	}
 }
 
 // serve answers a request from outside. What the session refuses is the caller's error; any other is the engine's.
 func (e *Engine) serve(r request) ([]session.Effect, error) {
-	if r.idle != nil {
-		e.waiting = append(e.waiting, r.idle)
-		r.reply <- nil
-		return nil, nil
-	}
 	e.queued = r.turn
 	effects, err := e.take(r.input)
 	e.queued = nil
@@ -120,17 +115,6 @@ func (e *Engine) serve(r request) ([]session.Effect, error) {
 		return nil, nil
 	}
 	return effects, err
-}
-
-// rest lets those go on that wait for the session to be idle.
-func (e *Engine) rest() {
-	if !e.State().Idle() {
-		return
-	}
-	for _, idle := range e.waiting {
-		close(idle)
-	}
-	e.waiting = nil
 }
 
 // carryOut begins what a step has decided. Its events are written.

@@ -162,7 +162,7 @@ func failure(err error) session.Failure {
 // requestFor returns the request to the model for the history of a conversation. Web search is what the conversation may
 // have; whether the model has it is for Options.Model to know.
 func requestFor(c *session.Conversation, left session.Budget, tools []model.Tool) model.Request {
-	r := model.Request{Instructions: c.Base, Tools: tools, WebSearch: c.Internal.WebSearch, MaxOutputTokens: max(left.Tokens, 0), CacheKey: c.ID}
+	r := model.Request{Instructions: c.Base, Tools: tools, WebSearch: c.Internal[session.SearchTool], MaxOutputTokens: max(left.Tokens, 0), CacheKey: c.ID}
 	for _, item := range c.Items() {
 		r.Items = append(r.Items, item.Item)
 	}

@@ -223,7 +223,7 @@ func start(t testing.TB, dir string, o engine.Options) *engine.Engine {
 }
 
 func everything() session.Context {
-	return session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{Conv: true}}}
+	return session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}}}
 }
 
 // unsynced is a file without syncs, for tests that are not about them.

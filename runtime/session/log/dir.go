@@ -46,7 +46,6 @@ func List(dir string) ([]Info, error) {
 // Summary is what the first records of a log hold.
 type Summary struct {
 	Started time.Time
-	Root    string // the id of the root conversation
 	Context session.Context
 	Input   []session.Part // the first submission; empty where there is none, or it is the call of a program outside
 }
@@ -59,15 +58,15 @@ func Summarize(dir, id string) (Summary, error) {
 			return s, err
 		}
 		for _, e := range events {
-			switch b := e.Body.(type) {
+			switch e.Kind {
 			case session.SessionStarted:
 				s.Started = e.At
 			case session.ConversationOpened:
-				if b.Parent == "" {
-					s.Root, s.Context = e.Conversation, b.Context
+				if e.Parent == "" {
+					s.Context = e.Context
 				}
 			case session.SubmissionQueued:
-				s.Input = b.Submission.Input
+				s.Input = e.Queued.Input
 				return s, nil
 			}
 		}

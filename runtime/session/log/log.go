@@ -39,6 +39,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 )
 
@@ -69,22 +70,12 @@ func checksum(events []byte) string {
 	return fmt.Sprintf("%08x", crc32.Checksum(events, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// encode returns v as a line of JSON, with recorded text as it is.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return b.Bytes(), err
-}
-
 // recordOf returns the line of a record.
 func recordOf(events []session.Event) ([]byte, error) {
-	text, err := encode(events)
+	text, err := model.JSON(events)
 	if err != nil {
 		return nil, fmt.Errorf("encoding events from %d: %w", events[0].Seq, err)
 	}
-	text = bytes.TrimSpace(text)
 	return slices.Concat([]byte(head[:sumStart]), []byte(checksum(text)), []byte(head[sumEnd:]), text, []byte(tail)), nil
 }
 
@@ -108,7 +99,7 @@ func eventsIn(line []byte) ([]session.Event, error) {
 // pieces reports whether a record is written without a sync.
 func pieces(events []session.Event) bool {
 	for _, e := range events {
-		if _, ok := e.Body.(session.AgentMessageDelta); !ok {
+		if e.Kind != session.AgentMessageDelta {
 			return false
 		}
 	}
@@ -164,7 +155,7 @@ func Create(dir string, events []session.Event) (*Log, error) {
 	if !ok {
 		return nil, &NotFoundError{Session: id, Dir: dir}
 	}
-	first, err := encode(header{Format: format, Version: version})
+	first, err := model.JSON(header{Format: format, Version: version})
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +166,7 @@ func Create(dir string, events []session.Event) (*Log, error) {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return nil, err
 	}
-	if err := write(dir, path, append(first, second...)); err != nil {
+	if err := write(dir, path, slices.Concat(first, []byte("\n"), second)); err != nil {
 		return nil, err
 	}
 	return Open(dir, id)

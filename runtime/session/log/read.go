@@ -199,7 +199,7 @@ func Load(dir, id string) (session.State, *Torn, error) {
 
 // state returns the state that the records lead to, and what a crash has left at the end.
 func (r *reader) state() (session.State, *Torn, error) {
-	state, err := session.FoldRecords(func(yield func([]session.Event, error) bool) { r.records(yield) })
+	state, err := session.Fold(func(yield func([]session.Event, error) bool) { r.records(yield) })
 	var damage *session.LogError
 	if errors.As(err, &damage) {
 		err = fmt.Errorf("reading %s: %w", r.path, err)

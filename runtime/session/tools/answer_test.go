@@ -165,7 +165,7 @@ type run struct {
 func newRun(t *testing.T) *run {
 	t.Helper()
 	r := &run{t: t}
-	r.step(session.Start{Session: "s", Root: r.id(), Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{Conv: true}}}})
+	r.step(session.Start{Session: "s", Root: r.id(), Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}}}})
 	return r
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	generated "github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/session"
@@ -45,11 +46,7 @@ type client struct {
 type opened struct {
 	*Session
 	client *client
-	root   string // the conversation of the program
-	users  int    // calls; belongs to the client's mu
-
-	mu      sync.Mutex
-	changed chan struct{} // is closed when something has happened
+	users  int // calls; belongs to the client's mu
 }
 
 // turn is use, and waits while another process has the session, as long as waiting lasts.
@@ -95,25 +92,17 @@ func (c *client) use(ctx context.Context) (o *opened, done func(), err error) {
 
 // open goes on with the session, or starts it.
 func (c *client) open(ctx context.Context) (*opened, error) {
-	o := &opened{client: c, changed: make(chan struct{})}
-	observe := func(e session.Event, _ session.State) {
-		if _, piece := e.Body.(session.AgentMessageDelta); !piece { // nobody waits for one
-			o.tell()
-		}
-	}
-	var err error
-	o.Session, err = c.sessions.Resume(c.id, observe)
+	s, err := c.sessions.Resume(c.id, nil)
 	if errors.Is(err, fs.ErrNotExist) {
-		o.Session, err = c.sessions.Begin(ctx, New{ID: c.id, Title: c.title, Outside: true, Recorded: c.from}, observe)
+		s, err = c.sessions.Begin(ctx, New{ID: c.id, Title: c.title, Outside: true, Recorded: c.from}, nil)
 		if errors.Is(err, fs.ErrExist) { // another process was faster
-			o.Session, err = c.sessions.Resume(c.id, observe)
+			s, err = c.sessions.Resume(c.id, nil)
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	o.root = o.State().Root().ID
-	return o, nil
+	return &opened{Session: s, client: c}, nil
 }
 
 // done ends one use. Behind the last one, the session is closed as soon as nothing runs in it.
@@ -156,40 +145,6 @@ func (c *client) close() {
 	c.end()
 }
 
-// tell lets those go on that wait for something to happen.
-func (o *opened) tell() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	close(o.changed)
-	o.changed = make(chan struct{})
-}
-
-func (o *opened) change() <-chan struct{} {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.changed
-}
-
-// await waits until found reports that it has what it looks for.
-func (o *opened) await(ctx context.Context, found func(session.State) bool) error {
-	for {
-		change := o.change()
-		if found(o.State()) {
-			return nil
-		}
-		select {
-		case <-change:
-		case <-o.Done():
-			if found(o.State()) {
-				return nil
-			}
-			return o.Err()
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
 const (
 	// standardWait is how long a call waits that does not say how long, where something can go on behind it. Clients
 	// give up after a minute.
@@ -223,7 +178,7 @@ func (o *opened) converse(ctx, waiting context.Context, call session.Item) (stri
 		}
 		create.ConversationID = call.CallID
 	}
-	turn, err := o.Invoke(ctx, session.Invoke{Conversation: o.root, Call: call})
+	turn, err := o.Submit(ctx, session.Invoke{Conversation: o.client.id, Call: call})
 	if err != nil {
 		return "", err
 	}
@@ -232,7 +187,7 @@ func (o *opened) converse(ctx, waiting context.Context, call session.Item) (stri
 		// The client has canceled the call, or is gone: nobody waits for the answer.
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
-		if o.Interrupt(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil {
+		if o.Do(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil {
 			_, _ = turn.Wait(stopping) // what takes longer stops in its own time
 		}
 	}
@@ -259,7 +214,7 @@ func (o *opened) makeRoom(ctx context.Context) error {
 		if asked[c.ID] {
 			continue
 		}
-		err := o.Remove(ctx, session.Remove{Conversation: c.ID})
+		err := o.Do(ctx, session.Remove{Conversation: c.ID})
 		var refusal *session.Refusal // another call was faster
 		if err != nil && !errors.As(err, &refusal) {
 			return err
@@ -273,7 +228,7 @@ func (o *opened) makeRoom(ctx context.Context) error {
 // answer waits for the output of a call.
 func (o *opened) answer(waiting context.Context, id string) (string, error) {
 	var got outcome
-	err := o.await(waiting, func(s session.State) bool {
+	err := o.Await(waiting, func(s session.State) bool {
 		got = outcomeOf(s, id)
 		return !got.running
 	})
@@ -327,12 +282,7 @@ func targetOf(call session.Item) string {
 
 // running is the answer to a call that goes on.
 func running(target, id string) string {
-	data, _ := json.Marshal(struct { // of strings, which always have a form
-		ConversationID       string `json:"conversation_id"`
-		LastAssistantMessage string `json:"last_assistant_message"`
-		Status               string `json:"status"`
-		TaskID               string `json:"task_id"`
-	}{target, "", "running", id})
+	data, _ := json.Marshal(generated.SendResult{ConversationID: target, Status: "running", TaskID: &id}) // of texts, which have a form
 	return string(data)
 }
 
@@ -350,7 +300,7 @@ func refused(r *session.Refusal) error {
 
 // destroy makes a call of conv.destroy, also of a conversation that runs.
 func (o *opened) destroy(ctx context.Context, id string) (string, error) {
-	err := o.Remove(ctx, session.Remove{Conversation: id})
+	err := o.Do(ctx, session.Remove{Conversation: id})
 	var refusal *session.Refusal
 	var late *session.InputError // it is being destroyed already
 	switch {
@@ -359,7 +309,7 @@ func (o *opened) destroy(ctx context.Context, id string) (string, error) {
 	case err != nil && !errors.As(err, &late):
 		return "", err
 	}
-	err = o.await(ctx, func(s session.State) bool {
+	err = o.Await(ctx, func(s session.State) bool {
 		conversation := s.Conversation(strings.ToLower(id))
 		return conversation == nil || conversation.Destroyed
 	})

@@ -34,7 +34,7 @@ func offer(t contract.Tool) model.Tool {
 // Offered returns the tools of a conversation: those of sessions, those of other families, those of MCP servers.
 func (s *Sessions) Offered(ctx context.Context, c *session.Conversation) []model.Tool {
 	var tools []model.Tool
-	if c.Internal.Conv {
+	if c.Internal[session.ConvTools] {
 		tools = within()
 	}
 	for _, tool := range s.options.Registry.Offered(ctx) {

@@ -103,7 +103,7 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 		Session: "s", Root: root, Config: session.Config{Catalogue: catalogue},
 		Context: session.Context{
 			Settings:     Settings{Root: "/w", Dir: "/w/d"}.String(),
-			Capabilities: session.Capabilities{MCP: []string{"files", "gone", "web"}, Internal: session.InternalTools{Conv: true}},
+			Capabilities: session.Capabilities{MCP: []string{"files", "gone", "web"}, Internal: session.InternalTools{session.ConvTools: true}},
 		},
 	}, engine.Options{
 		Model: func(context.Context, *session.Conversation) (model.Model, error) { return s, nil },
@@ -183,7 +183,7 @@ func TestOfferedSchemas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &session.Conversation{Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{Conv: true}}}}
+	c := &session.Conversation{Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}}}}
 	for _, tool := range (&Sessions{servers: NewServers(nil, ServerOptions{}), options: Options{Registry: registry}}).Offered(t.Context(), c) {
 		var within, outside map[string]any
 		if err := json.Unmarshal(tool.Parameters, &within); err != nil {

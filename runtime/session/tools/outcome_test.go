@@ -46,7 +46,7 @@ func TestOutcome(t *testing.T) {
 		}
 	}
 	task := func() session.TaskID { id, _ := state.Running(); return id }
-	step(session.Start{Session: "s", Root: root, Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{Conv: true}}}})
+	step(session.Start{Session: "s", Root: root, Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}}}})
 	is("before all", first, false, false)
 	invoke(first)
 	is("made", first, true, false)

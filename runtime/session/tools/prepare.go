@@ -91,9 +91,14 @@ func (p *preparation) Create(_ context.Context, _ contract.Call, a conv.CreatePa
 				Code: session.CodeUnavailable, Field: "internal_tools.web_search_request", Reason: "the model that is configured here has no web search",
 			}
 		}
-		r.Internal = session.InternalOverrides{
-			Plan: tools.IncludePlanTool, ApplyPatch: tools.IncludeApplyPatchTool, WebSearch: tools.WebSearchRequest,
-			StreamableShell: tools.UseStreamableShellTool, Conv: tools.IncludeConvTools,
+		r.Internal = session.InternalTools{}
+		for tool, given := range map[string]*bool{
+			session.PlanTool: tools.IncludePlanTool, session.PatchTool: tools.IncludeApplyPatchTool, session.SearchTool: tools.WebSearchRequest,
+			session.ShellTool: tools.UseStreamableShellTool, session.ConvTools: tools.IncludeConvTools,
+		} {
+			if given != nil {
+				r.Internal[tool] = *given
+			}
 		}
 	}
 	if a.Title != nil {

@@ -99,7 +99,7 @@ func TestPrepare(t *testing.T) {
 		{"conv.create", `{"user_instruction":"go","mcp_allowlist":[]}`, session.Request{Create: &session.Create{UserInstruction: pointer("go"), MCPAllowlist: []string{}}}},
 		{"conv.create", `{"user_instruction":"go","mcp_allowlist":["a","b/c"],"title":"T","internal_tools":{"include_plan_tool":true,"include_conv_tools":false}}`, session.Request{Create: &session.Create{
 			UserInstruction: pointer("go"), MCPAllowlist: []string{"a", "b/c"}, Title: "T",
-			Internal: session.InternalOverrides{Plan: pointer(true), Conv: pointer(false)},
+			Internal: session.InternalTools{session.PlanTool: true, session.ConvTools: false},
 		}}},
 		{"conv.create", `{"user_instruction":"go","budget":{"tokens":9,"tool_calls":2,"seconds":60},"wait_ms":5}`, session.Request{Create: &session.Create{
 			UserInstruction: pointer("go"), Budget: session.Budget{Tokens: 9, Calls: 2, Deadline: noon.Add(time.Minute)},

@@ -64,9 +64,8 @@ func (r *recorder) observe(e session.Event, s session.State) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, isNew := e.Body.(session.ConversationOpened)
-	r.find(c, isNew)
-	switch e.Body.(type) {
+	r.find(c, e.Kind == session.ConversationOpened)
+	switch e.Kind {
 	case session.TaskComplete, session.TaskFailed, session.TurnAborted, session.CallsClosed:
 		_ = r.record(c, s) // which has been said, or finish returns
 	}

@@ -57,7 +57,7 @@ func talk(t *testing.T) []happened {
 	instruction := "List the hotels"
 	settings := Settings{Model: "demo", Root: "/", Dir: "/", Hidden: true, JP: true}
 	step(session.Start{Session: talking, Root: talking, Context: session.Context{
-		Settings: settings.String(), Capabilities: session.Capabilities{Internal: session.InternalTools{Conv: true}},
+		Settings: settings.String(), Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}},
 	}})
 	step(session.Submit{Conversation: talking, Context: []session.Part{{Text: "for the model"}}, Input: []session.Part{{Text: "Plan the trip\nto Chur"}}})
 	step(session.Delta{Task: task(), Text: "I ask"})
@@ -190,7 +190,7 @@ func TestOthersWrite(t *testing.T) {
 	events := talk(t)
 	last := events[len(events)-1].state
 	w := aWorkspace(t)
-	middle := slices.IndexFunc(events, func(e happened) bool { _, ok := e.Body.(session.TaskComplete); return ok }) + 1
+	middle := slices.IndexFunc(events, func(e happened) bool { return e.Kind == session.TaskComplete }) + 1
 	before := record(t, w)
 	for _, e := range events[:middle] {
 		before.observe(e.Event, e.state)

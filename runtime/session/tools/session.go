@@ -18,7 +18,7 @@ import (
 type Session struct {
 	*engine.Engine
 	host     *Sessions
-	id, root string
+	id       string        // and that of the root
 	recorder *recorder     // nil where the log is all
 	opened   chan struct{} // closed when Engine is set, or is not going to be
 }
@@ -30,7 +30,7 @@ func (s *Sessions) Begin(ctx context.Context, n New, observe func(session.Event,
 	if err != nil {
 		return nil, err
 	}
-	return s.session(start.Session, start.Root, start.Context.Settings, observe, func(o engine.Options) (*engine.Engine, error) {
+	return s.session(start.Session, start.Context.Settings, observe, func(o engine.Options) (*engine.Engine, error) {
 		return engine.Start(s.Dir, start, o)
 	})
 }
@@ -42,14 +42,14 @@ func (s *Sessions) Resume(id string, observe func(session.Event, session.State))
 	if err != nil {
 		return nil, err
 	}
-	return s.session(id, summary.Root, summary.Context.Settings, observe, func(o engine.Options) (*engine.Engine, error) {
+	return s.session(id, summary.Context.Settings, observe, func(o engine.Options) (*engine.Engine, error) {
 		return engine.Resume(s.Dir, id, o)
 	})
 }
 
 // session opens a session, with what records it.
-func (s *Sessions) session(id, root, settings string, observe func(session.Event, session.State), open func(engine.Options) (*engine.Engine, error)) (*Session, error) {
-	opened := &Session{host: s, id: id, root: root, opened: make(chan struct{})}
+func (s *Sessions) session(id, settings string, observe func(session.Event, session.State), open func(engine.Options) (*engine.Engine, error)) (*Session, error) {
+	opened := &Session{host: s, id: id, opened: make(chan struct{})}
 	defer close(opened.opened)
 	parsed, err := ParseSettings(settings)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Sessions) recordedAs(conversation string) string {
 			continue
 		}
 		if o.recorder == nil {
-			return string(sessions.ID(o.id, o.root, conversation))
+			return string(sessions.ID(o.id, o.id, conversation))
 		}
 		return string(o.recorder.recordedAs(conversation, o.State()))
 	}

@@ -202,7 +202,7 @@ func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
 		Context: session.Context{
 			Title: n.Title, Settings: settings.String(),
 			Capabilities: session.Capabilities{
-				MCP: slices.Sorted(maps.Keys(catalogue)), Internal: session.InternalTools{Conv: m.Tools() || n.Outside, WebSearch: m.WebSearch()},
+				MCP: slices.Sorted(maps.Keys(catalogue)), Internal: session.InternalTools{session.ConvTools: m.Tools() || n.Outside, session.SearchTool: m.WebSearch()},
 			},
 		},
 	}

@@ -28,6 +28,9 @@ const (
 	baseConfigFile   = "base_config.json"
 )
 
+// files are the files that JP keeps of a conversation.
+func files() []string { return []string{metadataFile, eventsFile, baseConfigFile} }
+
 // session is the opened conversations directories of a workspace. A store that
 // does not exist is nil.
 type session struct {

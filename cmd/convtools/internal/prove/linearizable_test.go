@@ -172,14 +172,14 @@ func newParty(t *testing.T) *party {
 	var err error
 	p.engine, err = engine.Start(t.TempDir(), session.Start{
 		Session: "s", Root: id(0), Config: session.Config{MaxConversations: 5},
-		Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{Conv: true}}},
+		Context: session.Context{Capabilities: session.Capabilities{Internal: session.InternalTools{session.ConvTools: true}}},
 	}, engine.Options{
 		Model: func(context.Context, *session.Conversation) (model.Model, error) { return p, nil },
 		Tools: p,
 		Now:   func() time.Time { return now },
 		File:  func(f log.File) log.File { return unsynced{f} },
 		Observe: func(e session.Event, _ session.State) {
-			if _, ok := e.Body.(session.TokenCount); ok {
+			if e.Kind == session.TokenCount {
 				p.noted <- p.clock.Add(1)
 			}
 		},
@@ -232,10 +232,8 @@ func (p *party) do(ctx context.Context, client int, op operation) {
 	switch in := op.input.(type) {
 	case session.Submit:
 		_, err = p.engine.Submit(ctx, in)
-	case session.Remove:
-		err = p.engine.Remove(ctx, in)
-	case session.Interrupt:
-		err = p.engine.Interrupt(ctx, in)
+	case session.Remove, session.Interrupt:
+		err = p.engine.Do(ctx, in)
 	default:
 		got = contentOf(p.engine.State(), op.request)
 	}
