@@ -130,7 +130,7 @@ func (e *entry) calls(root *history.Root, use string) (session string, ok bool) 
 		r, whole := parse(line)
 		_, parts := r.message()
 		if whole && r.Type == "assistant" && slices.ContainsFunc(parts, func(b block) bool { return b.Type == "tool_use" && b.ID == use }) {
-			return string(jsontext.GetText(line, "sessionId")), true
+			return jsontext.String(jsontext.Get(line, "sessionId")), true
 		}
 	}
 	return "", false
