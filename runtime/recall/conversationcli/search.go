@@ -193,10 +193,10 @@ func (c *commands) indexCommand() *cobra.Command {
 		Short: "Bring the index of all messages up to date",
 		Long: `Makes an index of the messages of all stores, or brings it up to date, so that
 searches need not read them, and removes those of stores that are gone. It
-stands in the user's cache directory, and can be removed at any time: answers
-are the same without it. A store with less than 20 MB of text needs none.
+stands in the user's cache directory, takes a little more room than the texts,
+and can be removed at any time: answers are the same without it.
 
-To keep no index, write in convtools.toml:
+A search makes indexes by itself. To keep none, write in convtools.toml:
 
   [index]
   off = true`,
