@@ -2,16 +2,29 @@ package main
 
 import (
 	"context"
+	_ "embed" // the texts of drafts
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/process"
+)
+
+// The texts of drafts. That of a command takes the name, the command line, the parameters,
+// the name of the command line and the arguments; that of a handler takes the name.
+var (
+	//go:embed draft/command.toml.txt
+	commandDraft string
+	//go:embed draft/handler.toml.txt
+	handlerDraft string
+	//go:embed draft/parameter.toml.txt
+	parameterDraft string
 )
 
 // draft is a spec to begin with: of a handler in Go, or of a command that runs.
@@ -22,11 +35,17 @@ type draft struct {
 	options []option
 }
 
-// option is what the help of a program says of one of its options.
+// option is what the help of a program says of one of its options, or of an operand.
 type option struct {
-	name, value, says string
-	enum              []string
-	doubtful          bool // whether it takes a value, or what it is for, is not clear
+	flag  string // with its hyphens; empty of an operand
+	name  string // of the parameter
+	value string // what it takes; empty for nothing
+	says  string
+	enum  []string
+	many  bool
+	// after is what is between an option and its value: = or a space.
+	after    string
+	doubtful bool // whether it takes a value, or what it is for, is not clear
 }
 
 // line is the name of the command line of a draft in tools.toml.
@@ -41,20 +60,20 @@ func (d *draft) line(family string) string {
 // declaration is the table of the command line for tools.toml. Of a program that is not
 // there, it is one that shows how it would be run.
 func (d *draft) declaration(line string) string {
-	command := strconv.Quote(strings.ReplaceAll(line, "_", "-"))
+	program, remark := strings.ReplaceAll(line, "_", "-"), ""
+	command := strconv.Quote(program)
 	if len(d.words) > 0 {
 		command = strconv.Quote(d.words[0])
-	} else if _, err := exec.LookPath(strings.ReplaceAll(line, "_", "-")); err != nil {
-		command = `"echo", ` + command + `] # there is no such program here: put it in the place of echo`
-		return "[cli." + line + "]\ncommand = [" + command + "\n"
+	} else if _, err := exec.LookPath(program); err != nil {
+		command, remark = `"echo", `+command, " # there is no such program here: put it in the place of echo"
 	}
-	return "[cli." + line + "]\ncommand = [" + command + "]\n"
+	return fmt.Sprintf("[cli.%s]\ncommand = [%s]%s\n", line, command, remark)
 }
 
 // text is the spec.
 func (d *draft) text(line, short string) string {
 	if d.handler {
-		return fmt.Sprintf(handlerTemplate, d.tool)
+		return fmt.Sprintf(handlerDraft, d.tool)
 	}
 	words := []string{strings.ReplaceAll(short, "_", "-")}
 	if len(d.words) > 0 {
@@ -68,37 +87,45 @@ func (d *draft) text(line, short string) string {
 		o.write(&args, &parameters)
 	}
 	if len(d.options) == 0 {
-		parameters.WriteString(exampleParameter)
+		parameters.WriteString(parameterDraft)
 		args.WriteString("  # \"--match={text}\", # left out where it is not given\n")
 	}
-	return fmt.Sprintf(commandTemplate, d.tool, strings.TrimSpace(line+" "+strings.Join(words, " ")), parameters.String(), line, args.String())
+	return fmt.Sprintf(commandDraft, d.tool, strings.TrimSpace(line+" "+strings.Join(words, " ")), parameters.String(), line, args.String())
 }
 
 // write writes the parameter and the argument of an option.
 func (o *option) write(args, parameters *strings.Builder) {
-	name := strings.ReplaceAll(o.name, "-", "_")
 	mark := ""
 	if o.doubtful {
 		mark = "# "
 	}
 	says := text.Cut(strings.TrimRight(text.Line(o.says), ". "), 150)
 	if says == "" {
-		says = "The option --" + o.name
+		says = "The option " + o.flag
 	}
 	line := func(format string, values ...any) { fmt.Fprintf(parameters, mark+format+"\n", values...) }
-	line("[parameters.%s]", name)
+	arg := func(format string, values ...any) { fmt.Fprintf(args, "  "+mark+format+",\n", values...) }
+	line("[parameters.%s]", o.name)
 	switch {
+	case o.many:
+		line("type    = \"array\"")
 	case o.value == "":
 		line("type    = \"boolean\"")
 		line("default = false")
-		fmt.Fprintf(args, "  %s{ option = \"--%s\", when = %q },\n", mark, o.name, name)
 	case regexp.MustCompile(`(?i)^(n|num|number|count|int|integer|port|depth|lines)$`).MatchString(o.value):
 		line("type    = \"integer\"")
 	default:
 		line("type    = \"string\"")
 	}
-	if o.value != "" {
-		fmt.Fprintf(args, "  %s\"--%s={%s}\",\n", mark, o.name, name)
+	switch {
+	case o.flag == "":
+		arg(`"{%s}"`, o.name)
+	case o.value == "":
+		arg(`{ option = %q, when = %q }`, o.flag, o.name)
+	case o.after == "=":
+		arg(`"%s={%s}"`, o.flag, o.name)
+	default:
+		arg(`{ option = %q, value = "{%s}" }`, o.flag, o.name)
 	}
 	if len(o.enum) > 0 {
 		line("enum    = [\"%s\"]", strings.Join(o.enum, `", "`))
@@ -117,18 +144,22 @@ func (d *draft) fromHelp(command string) error {
 		return fmt.Errorf("%q is no command line: %w", command, err)
 	}
 	d.words = words
-	for _, ask := range [][]string{append(words[1:len(words):len(words)], "-h"), append(words[1:len(words):len(words)], "--help")} {
-		result, err := process.Exec{}.Run(context.Background(), process.Command{Path: words[0], Args: ask, Env: append(process.DefaultEnv(), "MANPAGER=cat", "PAGER=cat", "GIT_PAGER=cat"), Limits: process.Limits{Stdout: 1 << 20}})
+	asks := [][]string{append(slices.Clone(words), "-h"), append(slices.Clone(words), "--help"), {"man", strings.Join(append([]string{filepath.Base(words[0])}, words[1:]...), "-")}}
+	help := ""
+	for i, ask := range asks {
+		if i == 2 && len(d.options) > 0 {
+			break
+		}
+		result, err := process.Exec{}.Run(context.Background(), process.Command{Path: ask[0], Args: ask[1:], Env: append(process.DefaultEnv(), "MANPAGER=cat", "PAGER=cat", "GIT_PAGER=cat"), Limits: process.Limits{Stdout: 1 << 20}})
 		if err != nil {
 			var failed *process.Error
-			if errors.As(err, &failed) && failed.Kind == process.NotFound {
+			if i < 2 && errors.As(err, &failed) && failed.Kind == process.NotFound {
 				return err
 			}
 			continue
 		}
-		if found := listed(string(result.Stdout) + "\n" + string(result.Stderr)); len(found) > len(d.options) {
-			d.options = found
-		}
+		help += string(result.Stdout) + "\n" + string(result.Stderr) + "\n"
+		d.options = listed(words, help)
 	}
 	if len(d.options) == 0 {
 		return fmt.Errorf("the help of %s names no options", process.JoinCommand(words...))
@@ -137,91 +168,96 @@ func (d *draft) fromHelp(command string) error {
 }
 
 // listed reads the options that a help text lists, one a line, each with its value and
-// what it is for.
-func listed(help string) []option {
-	pattern := regexp.MustCompile(`^\s{1,12}(?:-\w(?:[ =]?[<\[]?[\w-]+[>\]]?)?, +)?--(\[no-\])?([a-z][a-z0-9-]*)(\[?)[= ]?([<{]?[A-Za-z0-9_|,.:-]*[>}]?)\]?(?:\s{2,}(.*))?$`)
-	bare := regexp.MustCompile(`\x1b\[[0-9;]*m|.\x08`)
+// what it is for, and the operands that its usage names. Of several options on one line it
+// is not known what they are for.
+func listed(words []string, help string) []option {
+	const value = `[<{[]?[A-Za-z0-9_|,.:'"-]*[>}\]]?:?`
+	pattern := regexp.MustCompile(`^\s{1,12}(?:-\w(?:[ =]?` + value + `)?, +)?(--?)(\[no-\])?([A-Za-z][\w-]*)(\[?)([= ]?)(` + value + `)\]?(?:(?:\s{2,}|\t)(.*))?$`)
+	several := regexp.MustCompile(`\s(-[a-z][\w-]*)(?: ([A-Z]+)\b)?`)
+	help = regexp.MustCompile(`\x1b\[[0-9;]*m|.\x08`).ReplaceAllString(help, "")
+	operands := named(words, help)
+	taken := map[string]bool{"ctx": true, "action": true, "answers": true, "options": true} // the first four are of hosts
+	for _, o := range operands {
+		taken[o.name] = true
+	}
+	seen, live := map[string]bool{"help": true, "version": true}, len(operands)
 	var found []option
-	seen := map[string]bool{"help": true, "version": true}
-	lines := strings.Split(bare.ReplaceAllString(help, ""), "\n")
+	add := func(o option) {
+		o.name = parameterName(o.flag)
+		if seen[o.name] || live >= mostOptions {
+			return
+		}
+		seen[o.name] = true
+		if taken[o.name] {
+			o.name += "_option"
+		}
+		o.doubtful = o.doubtful || o.says == "" || len(o.name) > 40
+		if !o.doubtful {
+			live++
+		}
+		found = append(found, o)
+	}
+	lines := strings.Split(help, "\n")
 	for i, line := range lines {
 		match := pattern.FindStringSubmatch(line)
-		if match == nil || seen[match[2]] || len(found) == mostOptions {
+		if match == nil {
+			if all := several.FindAllStringSubmatch(line, -1); len(all) > 1 && strings.HasPrefix(strings.TrimSpace(line), "-") {
+				for _, m := range all {
+					add(option{flag: m[1], value: m[2], doubtful: true})
+				}
+			}
 			continue
 		}
-		seen[match[2]] = true
-		value := strings.Trim(match[4], "<>")
-		o := option{name: match[2], value: value, says: match[5], doubtful: match[1] != "" || match[3] != "" || len(match[2]) > 40}
-		if o.says == "" && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "      ") {
-			o.says = strings.TrimSpace(lines[i+1])
+		o := option{flag: match[1] + match[3], after: match[5], value: strings.Trim(match[6], `<>[]'":`), says: match[7], doubtful: match[2] != "" || match[4] != ""}
+		if match[1] == "--" {
+			o.after = "="
 		}
-		if inside, ok := strings.CutPrefix(value, "{"); ok {
+		if inside, ok := strings.CutPrefix(o.value, "{"); ok {
 			o.enum = strings.FieldsFunc(strings.TrimSuffix(inside, "}"), func(r rune) bool { return r == ',' || r == '|' })
 			o.value = "choice"
 		}
-		o.doubtful = o.doubtful || o.says == "" || strings.HasSuffix(o.name, "-")
-		found = append(found, o)
+		if strings.HasSuffix(match[6], ":") { // it is a default
+			switch _, err := strconv.Atoi(o.value); {
+			case o.value == "false":
+				o.value = ""
+			case err == nil:
+				o.value = "n"
+			default:
+				o.doubtful, o.value = o.value == "true", "text"
+			}
+		}
+		if o.says == "" && i+1 < len(lines) && strings.HasPrefix(strings.ReplaceAll(lines[i+1], "\t", "      "), "      ") {
+			o.says = strings.TrimSpace(lines[i+1])
+		}
+		add(o)
+	}
+	return append(found, operands...)
+}
+
+// parameterName is a name in a help text as one of a parameter.
+func parameterName(s string) string {
+	return strings.Trim(regexp.MustCompile(`[_-]+`).ReplaceAllString(strings.ToLower(s), "_"), "_")
+}
+
+// named are the operands in the usage line of a help text. None is required in a draft,
+// whose example has no values.
+func named(words []string, help string) []option {
+	usage := regexp.MustCompile(`(?i)usage:\s*(.*)`).FindStringSubmatch(help)
+	if usage == nil {
+		return nil
+	}
+	var found []option
+	groups := regexp.MustCompile(`\[[^\[\]]*\s[^\[\]]*\]|\(.*`) // an option with its value, or alternatives
+	line := regexp.MustCompile(`<[^<>]*>`).ReplaceAllStringFunc(usage[1], func(name string) string { return strings.ReplaceAll(name, " ", "_") })
+	for i, word := range strings.Fields(groups.ReplaceAllString(line, "")) {
+		match := regexp.MustCompile(`^[[<]*([A-Za-z][\w-]*)[>\]]*(\.\.\.)?[>\]]*$`).FindStringSubmatch(word)
+		if match == nil || i < len(words) && strings.HasSuffix(words[i], word) || regexp.MustCompile(`(?i)^(option|flag|arg|command)`).MatchString(match[1]) {
+			continue
+		}
+		name := parameterName(match[1])
+		if !slices.ContainsFunc(found, func(o option) bool { return o.name == name }) {
+			found = append(found, option{name: name, value: match[1], says: "The operand " + match[1], many: match[2] != ""})
+		}
 	}
 	return found
 }
-
-// replace writes a file of a project that is there.
-func replace(root *os.Root, name, text string) error { return writeNew(root, name, text) }
-
-const exampleParameter = `# [parameters.text]
-# type       = "string" # integer, number, boolean, array, object
-# max_length = 200
-# summary    = "Say in one line what it is"
-
-`
-
-// commandTemplate is a spec of a command. It takes the name, the command line, the
-// parameters, the name of the command line and the arguments.
-const commandTemplate = `# What the tool is to a model, and how it works. Every key: convgen schema reference.
-# convgen try %[1]s runs the example below.
-name    = %[1]q
-summary = "Run %[2]s"
-effect  = "write" # read, where it changes nothing
-description = """
-Say what the tool does, when to use it, and what it returns. A model reads this before each call.
-"""
-
-%[3]s[command]
-cli  = %[4]q
-args = [
-%[5]s]
-
-[[examples]]
-summary   = "Say what this call is for"
-arguments = {}
-`
-
-// handlerTemplate is a spec of a tool whose work is Go. It takes the name.
-const handlerTemplate = `# What the tool is to a model. Every key: convgen schema reference.
-name    = %q
-summary = "Say in one line what the tool does, without a full stop"
-effect  = "write" # read, where it changes nothing
-handler = "go"    # a method of the generated Handler
-answer  = "text"  # or json with a [result], or an [envelope]
-description = """
-Say what the tool does, when to use it, and what it returns. A model reads this before each call.
-"""
-
-[parameters.text]
-type       = "string" # integer, number, boolean, array, object
-required   = true
-max_length = 2000
-summary    = "Say in one line what the parameter is"
-
-[parameters.limit]
-type    = "integer"
-default = 20
-minimum = 1
-maximum = 100
-repairs = ["from_string", "clamp"] # what is put right in a call, and told
-summary = "Most results to return"
-
-[[examples]]
-summary   = "Say what this call is for"
-arguments = { text = "a text", limit = 5 }
-`

@@ -73,14 +73,20 @@ func changeAsJP(command, id string) error {
 	if err != nil || len(users) != 1 {
 		return fmt.Errorf("%d stores of the user: %w", len(users), err)
 	}
-	jp := jptest.JP{Project: ".jp", User: users[0], Now: time.Now}
-	switch command {
-	case "fork":
-		_, err = jp.Fork(id)
-	case "rm":
-		err = jp.Remove(id)
-	default:
-		err = errors.ErrUnsupported
+	if command != "fork" {
+		return errors.ErrUnsupported
+	}
+	moment := strconv.FormatInt(time.Now().UnixMilli()/100, 10) // the id, whether a conversation has it or not
+	for _, root := range []string{".jp", users[0]} {
+		all := filepath.Join(root, "conversations")
+		found, _ := filepath.Glob(filepath.Join(all, strings.TrimPrefix(id, "jp-c")+"*"))
+		taken, _ := filepath.Glob(filepath.Join(all, moment+"*"))
+		for _, dir := range taken {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+		for _, dir := range found {
+			err = errors.Join(err, os.CopyFS(filepath.Join(all, moment), os.DirFS(dir)))
+		}
 	}
 	return err
 }

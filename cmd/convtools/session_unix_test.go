@@ -228,8 +228,10 @@ func TestRemovedWhileAsked(t *testing.T) {
 	digits, _, _ := strings.Cut(filepath.Base(names[0]), "-")
 	query := h.start(t, "query", "--id", "jp-c"+digits, "And the Aare?")
 	asked := h.gate.next()
-	if err := (jptest.JP{Project: filepath.Dir(stores[0]), User: user, Now: time.Now}).Remove("jp-c" + digits); err != nil {
-		t.Fatal(err)
+	for _, name := range names {
+		if err := os.RemoveAll(name); err != nil { // as jp c rm
+			t.Fatal(err)
+		}
 	}
 	asked.answer(t, "288 km.")
 	code, said := query.wait(), query.stderr.String()

@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/gen/spec"
 	"github.com/convtools/convtools/gen/table"
 	"github.com/convtools/convtools/runtime/coerce"
+	"github.com/convtools/convtools/runtime/commandline"
 	"github.com/convtools/convtools/runtime/contract"
 )
 
@@ -65,24 +66,38 @@ func plain(v any) any {
 	}
 }
 
-// judgeExamples holds examples against what calls are held against.
+// judgeExamples holds examples against what calls are held against, and defaults against
+// what the command takes.
 func (c *checker) judgeExamples(t *ir.Tool, s *spec.Tool) {
-	judge := table.Arguments(t)
+	judge := &commandline.Tool{Tool: *table.Arguments(t)}
+	if t.Command != nil {
+		judge.Command = *t.Command
+		for _, problem := range judge.Problems(nil) {
+			i := slices.IndexFunc(s.Params, func(p spec.Param) bool { return p.Name == firstName(problem.Path) })
+			c.refused(inside(s.Params[i].Default.At, strings.TrimPrefix(problem.Path, s.Params[i].Name)), problem)
+		}
+	}
 	for i := range s.Examples {
 		arguments := s.Examples[i].Arguments
 		if !arguments.Set {
 			continue
 		}
-		for _, p := range refusals(judge, t.Examples[i].Arguments) {
+		problems, misspelt := refusals(judge, t.Examples[i].Arguments), map[string]bool{}
+		for _, p := range problems {
+			misspelt[p.Nearest] = misspelt[p.Nearest] || p.Code == contract.CodeUnknown
+		}
+		for _, p := range problems {
 			at := inside(arguments.At, p.Path)
 			span, name := at.Span(), firstName(p.Path)
 			if p.Code == contract.CodeUnknown {
 				span = at.KeySpan()
 			}
 			absent := p.Path == name && (p.Code == contract.CodeUnknown || p.Code == contract.CodeMissing)
+			_, given := arguments.Value[name]
 			switch {
+			case absent && p.Code == contract.CodeMissing && misspelt[name]:
 			case absent && p.Code == contract.CodeUnknown && s.At.Key("parameters").Doubtful():
-			case p.Relation, absent, !c.unsound[name]:
+			case p.Relation, absent, given && !c.unsound[name]:
 				c.reportAt(at, span, "CT024", "this example is not accepted: "+p.Message, "")
 			}
 		}
@@ -91,21 +106,28 @@ func (c *checker) judgeExamples(t *ir.Tool, s *spec.Tool) {
 
 // judgeDefault holds the default of a parameter or a member against itself.
 func (c *checker) judgeDefault(s *spec.Param, p ir.Param) {
-	judge := table.Arguments(&ir.Tool{Params: []ir.Param{p}})
+	judge := &commandline.Tool{Tool: *table.Arguments(&ir.Tool{Params: []ir.Param{p}})}
 	for _, problem := range refusals(judge, ir.JSON(map[string]any{p.Name: p.Default})) {
-		at := inside(s.Default.At, strings.TrimPrefix(problem.Path, p.Name))
-		c.report(at, "CT008", "the default is not accepted: "+problem.Message, "")
+		c.refused(inside(s.Default.At, strings.TrimPrefix(problem.Path, p.Name)), problem)
 	}
+}
+
+// refused reports a default.
+func (c *checker) refused(at spec.Place, problem contract.Problem) {
+	c.report(at, "CT008", "the default is not accepted: "+strings.TrimSuffix(problem.Message, "."), "")
 }
 
 // refusals is what a call with the arguments would be refused for. Messages are without
 // a full stop.
-func refusals(judge *contract.Tool, arguments string) []contract.Problem {
+func refusals(judge *commandline.Tool, arguments string) []contract.Problem {
 	object, _, err := coerce.DecodeObject([]byte(arguments))
 	if err != nil {
 		return []contract.Problem{{Message: err.Error()}}
 	}
-	problems := coerce.Problems(judge, object)
+	problems := coerce.Problems(&judge.Tool, object)
+	if problems == nil {
+		problems = judge.Problems(object)
+	}
 	for i := range problems {
 		problems[i].Message = strings.TrimSuffix(problems[i].Message, ".")
 	}

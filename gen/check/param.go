@@ -372,11 +372,14 @@ func (c *checker) pattern(s *spec.Param, out ir.Constraints) {
 	if !pattern.Set {
 		return
 	}
-	if why := notPortable(out.Pattern); why != "" {
-		c.reportf(pattern.At, "CT011", "", "the pattern %s", why)
-	}
+	hint := ""
 	if !says.Set && !s.At.Key("pattern_says").Doubtful() {
-		c.report(pattern.At, "CT011", "the pattern does not say what it asks for", `add pattern_says, which completes "must …": a regular expression is no error message`)
+		hint = `add pattern_says, which completes "must …": a regular expression is no error message`
+	}
+	if why := notPortable(out.Pattern); why != "" {
+		c.reportf(pattern.At, "CT011", hint, "the pattern %s", why)
+	} else if hint != "" {
+		c.report(pattern.At, "CT011", "the pattern does not say what it asks for", hint)
 	}
 	if out.NotBlank || out.SingleLine {
 		c.report(pattern.At, "CT011", "a pattern cannot be combined with not_blank or single_line", "put both into the pattern")

@@ -50,6 +50,7 @@ func Rules() []Rule {
 		{"CT038", "What a command prints has the keys of its form: path and may_be_absent are of JSON, fields, separator and end are of delimited, pattern with named groups is of regexp, and skip is of both. Records that are no JSON have the fields that from and text_from name, and no lists. An answer in JSON is of a form of JSON."},
 		{"CT039", "What a command has around it is for its spec to say: a folder below the one that a call comes from, a time of 1 to 3,600 seconds, and environment variables. Of callers only what an enum, a pattern or a format bounds gets into the environment: programs run what some variables name."},
 		{"CT040", "Every exit code means one thing: an answer (ok_exit), an answer without records (empty_exit), or a failure, whose reason says in a line what went wrong and what to do about it."},
+		{"CT041", "Every parameter of a command tool is used: in an argument, in a condition of one, in a variable of the environment, in the standard input, or in the answer. What a caller gives is never passed over."},
 		{"SP001", "The file is valid TOML and UTF-8, and not nested beyond reason."},
 		{"SP002", "Every key is known, and spelt exactly as documented."},
 		{"SP003", "Every value has the type its key asks for."},

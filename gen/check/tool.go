@@ -7,6 +7,8 @@ import (
 
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/spec"
+	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/commandline"
 )
 
 func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
@@ -64,6 +66,7 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 		c.declared = map[string]string{tool.GoName + "Tool": "the tool " + tool.Name}
 	}
 	c.works(&tool, t, sound)
+	c.unused(&tool, t)
 	c.judgeExamples(&tool, t)
 	return tool
 }
@@ -156,6 +159,39 @@ func (c *checker) ruled(t *ir.Tool, at spec.Place, name string, twice bool) {
 		c.reportf(at, "CT013", "", "%s always has a value, so no rule can depend on whether it is given", name)
 	case twice:
 		c.reportf(at, "CT013", "", "%s is named twice", name)
+	}
+}
+
+// unused reports parameters of a command tool that nothing is done with. It is not known of
+// them where a part of the spec is not.
+func (c *checker) unused(t *ir.Tool, s *spec.Tool) {
+	misnamed := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return slices.Contains([]string{"CT015", "CT017", "CT021"}, d.Rule) })
+	if t.Command == nil || t.Handler == ir.HandlerGo || misnamed || !s.Command.At.Sound() || !s.At.Key("envelope").Sound() {
+		return
+	}
+	used := map[string]bool{}
+	use := func(parts []commandline.Part) {
+		for _, part := range parts {
+			used[part.Value] = true
+		}
+	}
+	for _, arg := range t.Command.Args {
+		used[arg.When], used[arg.Unless] = true, true
+		use(arg.Value)
+	}
+	for _, v := range t.Command.Env {
+		use(v.Value)
+	}
+	use(t.Command.Stdin)
+	for _, e := range t.Envelope.Elements {
+		for _, a := range e.Attributes {
+			used[a.Param] = true
+		}
+	}
+	for i, p := range t.Params {
+		if !used[p.Name] {
+			c.reportName(s.Params[i].At, "CT041", `write it into an argument, such as "--`+p.Name+`={`+p.Name+`}", or leave it out`, "%s is used by no argument, variable, standard input or answer", p.Name)
+		}
 	}
 }
 

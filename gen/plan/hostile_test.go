@@ -142,7 +142,7 @@ summary = "All notes"
 [command]
 cli        = @word:cli@
 args = [
-  @text:argument@, { option = @text:option@ }, "--id={id}", { value = @text:repeated@ },
+  @text:argument@, { option = @text:option@ }, "--id={id}", "--of={tags}", { value = @text:repeated@ },
   { option = "--all", when = @word:when@ }, { option = "--some", unless = @word:unless@ },
 ]
 stdin      = @text:standard input@

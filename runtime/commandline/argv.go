@@ -18,9 +18,9 @@ type call struct {
 	problems     []contract.Problem
 }
 
-// problems returns what is wrong with arguments that are valid as the spec has them: a
+// Problems returns what is wrong with arguments that are valid as the spec has them: a
 // value that a program could take for one of its options, or could not be given.
-func (t *Tool) problems(args coerce.Object) []contract.Problem {
+func (t *Tool) Problems(args coerce.Object) []contract.Problem {
 	c := &call{tool: t, args: coerce.WithDefaults(&t.Tool, args)}
 	c.argv()
 	c.environment()

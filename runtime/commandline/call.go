@@ -27,7 +27,7 @@ func (r *Runner) Call(ctx context.Context, t *Tool, asked contract.Call) (string
 			asked = asked.Renamed(t.Name, former.Until)
 		}
 	}
-	given, err := coerce.Arguments(&asked, &t.Tool, t.problems)
+	given, err := coerce.Arguments(&asked, &t.Tool, t.Problems)
 	if err != nil {
 		return "", err
 	}
@@ -46,7 +46,7 @@ type answer struct {
 	tool  *Tool
 	text  *ends // of a text; nil for records
 	page  page
-	begun ends // the beginning, for an error
+	begun ends // the beginning and the end, for an error
 	input *io.PipeWriter
 	read  chan error
 }
@@ -85,9 +85,7 @@ func newAnswer(t *Tool) *answer {
 // Write takes what is printed. The error is [process.ErrEnough] where nothing more can
 // be shown.
 func (a *answer) Write(p []byte) (int, error) {
-	if a.begun.total < a.begun.each {
-		_, _ = a.begun.Write(p) // it is always nil
-	}
+	_, _ = a.begun.Write(p) // it is always nil
 	if a.text != nil {
 		return a.text.Write(p)
 	}
@@ -112,7 +110,7 @@ func (a *answer) finish(ran process.Result, misprinted error, args coerce.Object
 	switch {
 	case ran.Enough:
 	case !slices.Contains(t.Command.OKExit, ran.ExitCode):
-		return "", t.failed(ran.ExitCode, ran.Stderr, slices.Concat(a.begun.head, a.begun.tail))
+		return "", t.failed(ran.ExitCode, ran.Stderr, &a.begun)
 	case slices.Contains(t.Command.EmptyExit, ran.ExitCode):
 		return (&page{tool: t}).text(args, notes, false)
 	}
@@ -134,11 +132,11 @@ func (r *Runner) run(ctx context.Context, where contract.Context, c *call, to *a
 	}
 	words, err := r.Words(line)
 	if err != nil {
-		return process.Result{}, line.failed(err)
+		return process.Result{}, line.failed(err, "")
 	}
 	dir, err := below(where.Dir, command.Dir)
 	if err != nil {
-		return process.Result{}, line.failed(err)
+		return process.Result{}, line.failed(err, "")
 	}
 	run := process.Command{
 		Path: words[0], Args: slices.Concat(words[1:], c.argv()), Dir: dir,
@@ -153,7 +151,7 @@ func (r *Runner) run(ctx context.Context, where contract.Context, c *call, to *a
 		err = &own
 	}
 	if err != nil {
-		return process.Result{}, line.failed(err)
+		return process.Result{}, line.failed(err, to.begun.all())
 	}
 	return result, nil
 }

@@ -422,20 +422,53 @@ func TestPrintsNothing(t *testing.T) {
 	}
 }
 
-// late is a program that does not finish.
-type late struct{}
+// late is a program that prints a text and does not finish.
+type late struct{ prints, complains string }
 
-func (late) Run(context.Context, process.Command) (process.Result, error) {
-	return process.Result{}, &process.Error{Kind: process.Timeout, Name: "git", Detail: "stopped", Hint: "raise the time limit"}
+func (l late) Run(_ context.Context, c process.Command) (process.Result, error) {
+	if _, err := c.Output.Write([]byte(l.prints)); err != nil {
+		return process.Result{}, err
+	}
+	return process.Result{}, &process.Error{Kind: process.Timeout, Name: "git", Detail: "stopped", Hint: "raise the time limit", Stderr: []byte(l.complains)}
 }
 
-// A model cannot raise a time limit.
+// A model cannot raise a time limit, and sees what the program printed last: it may have
+// asked something.
 func TestTimeLimit(t *testing.T) {
 	t.Parallel()
-	tool := commandline.Tool{Command: commandline.Command{Line: "git"}}
-	runner := &commandline.Runner{Lines: commandline.Lines{{Name: "git", Command: []string{"git"}}}, Process: late{}}
-	_, err := runner.Call(t.Context(), &tool, contract.Call{})
-	if err == nil || !strings.Contains(err.Error(), "stopped; ask it for less; its spec sets the time limit") {
-		t.Errorf("error %v", err)
+	const stopped = "The command line git failed: git: stopped"
+	for _, tc := range []struct {
+		form string
+		late late
+		want string
+	}{
+		{commandline.Text, late{}, stopped + "; ask it for less; its spec sets the time limit."},
+		{commandline.Text, late{prints: strings.Repeat("x", 20_000) + strings.Repeat("y", 480) + "\nOverwrite? \x1b[1m[y/N] "}, "sets the time limit.\nThe last that it printed: " + strings.Repeat("y", 479) + "\nOverwrite? ␛[1m[y/N]"},
+		{"", late{prints: `[{"hash":"a"}, `}, "\nThe last that it printed: " + `[{"hash":"a"},`},
+		{commandline.Text, late{complains: "Password:\n"}, "\nThe last that it printed: Password:"},
+	} {
+		tool := commandline.Tool{Tool: contract.Tool{MaxChars: 1000}, Command: commandline.Command{Line: "git"}, Output: commandline.Output{Form: tc.form}, Envelope: commits()}
+		runner := &commandline.Runner{Lines: commandline.Lines{{Name: "git", Command: []string{"git"}}}, Process: tc.late}
+		_, err := runner.Call(t.Context(), &tool, contract.Call{})
+		if err == nil || !strings.HasPrefix(err.Error(), stopped) || !strings.HasSuffix(err.Error(), tc.want) {
+			t.Errorf("%q: error %v, want %s", tc.late, err, tc.want)
+		}
+	}
+}
+
+// Where the middle of a text was never kept, what is said of it is right.
+func TestOmitted(t *testing.T) {
+	t.Parallel()
+	tool := commandline.Tool{Tool: contract.Tool{MaxChars: 1000}, Output: commandline.Output{Form: commandline.Text}, Envelope: commits()}
+	tool.Envelope.Record = commandline.Element{Name: "c", Body: "lines", From: []string{commandline.Text}}
+	const printed = 200_000
+	answer, err := call(t, tool, &printing{stdout: strings.Repeat("é", printed)}, "")
+	var omitted, shown, all int
+	_, mark, _ := strings.Cut(answer, "… ")
+	_, note, _ := strings.Cut(answer, "Showing ")
+	_, _ = fmt.Sscanf(mark, "%d", &omitted)
+	_, _ = fmt.Sscanf(note, "%d of %d", &shown, &all)
+	if err != nil || omitted+shown != printed || all != printed || strings.Count(answer, "é") != shown {
+		t.Errorf("%v: %d characters shown, of %d, and %d omitted: %s", err, shown, all, omitted, answer)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/process"
 )
@@ -91,8 +92,12 @@ func below(dir, folder string) (string, error) {
 	return joined, nil
 }
 
-// failed words why a command line could not be run to its end.
-func (line Line) failed(err error) error {
+// mostLast is how many characters an error has of what a program printed last.
+const mostLast = 500
+
+// failed words why a command line could not be run to its end, with the last that it
+// printed by then: it may have asked something.
+func (line Line) failed(err error, printed string) error {
 	said := func(why string) string {
 		message := "The command line " + line.Name + " failed: " + why + "."
 		if line.Env != "" {
@@ -103,7 +108,14 @@ func (line Line) failed(err error) error {
 	worded := &contract.Error{Message: said(err.Error()), Err: err}
 	var stopped *process.Error
 	if errors.As(err, &stopped) {
-		worded.Message, worded.Detail = said(stopped.ForModel()), said(stopped.Error())
+		last := cmp.Or(strings.TrimSpace(printed), strings.TrimSpace(string(stopped.Stderr)))
+		if _, end, omitted := text.Ends(last, 0, mostLast); omitted > 0 {
+			last = end
+		}
+		if last != "" {
+			last = "\nThe last that it printed: " + text.Visible(last)
+		}
+		worded.Message, worded.Detail = said(stopped.ForModel())+last, said(stopped.Error())+last
 		worded.Transient = stopped.Kind == process.Timeout
 	}
 	return worded

@@ -1,13 +1,13 @@
 package commandline
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
@@ -25,7 +25,7 @@ func (t *Tool) runs() string {
 // accept, with the reason that the spec has for it. What the program printed on standard
 // error, or else on standard output, is shown with everything hidden in it made visible,
 // and without the middle of a long text.
-func (t *Tool) failed(exit int, stderr, stdout []byte) error {
+func (t *Tool) failed(exit int, stderr []byte, stdout *ends) error {
 	failure := &contract.Error{Message: t.runs() + "ended with exit code " + strconv.Itoa(exit)}
 	for _, f := range t.Command.Failures {
 		if slices.Contains(f.Exit, exit) {
@@ -33,14 +33,14 @@ func (t *Tool) failed(exit int, stderr, stdout []byte) error {
 			failure.Caller, failure.Transient = f.Caller, f.Transient
 		}
 	}
-	said := stderr
-	if len(bytes.TrimSpace(said)) == 0 {
-		said = stdout
+	said := text.CutMiddle(string(stderr), maxComplaint)
+	if strings.TrimSpace(said) == "" {
+		said = stdout.cut(maxComplaint)
 	}
-	if len(bytes.TrimSpace(said)) == 0 {
+	if strings.TrimSpace(said) == "" {
 		failure.Message += " and said nothing about why."
 	} else {
-		failure.Message += " and said:\n" + text.Visible(text.CutMiddle(string(bytes.TrimRight(said, "\r\n")), maxComplaint))
+		failure.Message += " and said:\n" + text.Visible(strings.TrimRight(said, "\r\n"))
 	}
 	return failure
 }

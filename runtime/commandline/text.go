@@ -43,10 +43,24 @@ func (e *ends) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// all is what was kept.
+func (e *ends) all() string { return string(e.head) + string(e.tail) }
+
+// cut returns the text with so many characters, without its middle where it has more.
+func (e *ends) cut(chars int) string {
+	all := e.all()
+	first, last, omitted := text.Ends(all, chars/2, chars-chars/2)
+	if omitted == 0 {
+		return all
+	}
+	omitted += e.chars - utf8.RuneCountInString(all)
+	return fmt.Sprintf("%s … %d characters omitted … %s", first, omitted, last)
+}
+
 // text returns the answer of a tool whose command line prints a text: without its middle
 // where all of it is too long.
 func (t *Tool) text(printed *ends, args coerce.Object, notes []string, stopped bool) (string, error) {
-	all := string(printed.head) + string(printed.tail)
+	all := printed.all()
 	chars := utf8.RuneCountInString(all)
 	if printed.total > len(all) {
 		chars++ // what is kept is not all: it is cut in any case
@@ -54,7 +68,7 @@ func (t *Tool) text(printed *ends, args coerce.Object, notes []string, stopped b
 	render := func(kept int) string {
 		part, said := all, notes
 		if kept < chars {
-			part = text.CutMiddle(all, kept)
+			part = printed.cut(kept)
 			said = append(slices.Clip(notes), t.middleLeftOut(kept, printed.chars, stopped))
 		}
 		count := min(printed.total, 1)

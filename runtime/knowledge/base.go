@@ -18,9 +18,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
@@ -46,6 +49,7 @@ type Options struct {
 // Base is a knowledge base. Goroutines may share it.
 type Base struct {
 	config   *kbconfig.Config
+	topics   []*kbconfig.Topic // those that are enabled: the others do not exist
 	injected bool
 	getenv   func(string) string
 }
@@ -58,7 +62,13 @@ func Open(dir string, opts Options) (*Base, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Base{config: config, injected: opts.Injected, getenv: opts.Getenv}, nil
+	b := &Base{config: config, injected: opts.Injected, getenv: opts.Getenv}
+	for i := range config.Topics {
+		if t := &config.Topics[i]; t.Enable {
+			b.topics = append(b.topics, t)
+		}
+	}
+	return b, nil
 }
 
 // Root is the absolute path of the workspace, and empty where there is none.
@@ -66,190 +76,214 @@ func (b *Base) Root() string { return b.config.Root }
 
 // Unread returns what a person should know of the configuration: the keys that nothing reads, a sentence each.
 func (b *Base) Unread() []string {
-	const most = 8
-	var all []string
-	for _, d := range b.config.Warnings {
-		if d.Rule == kbconfig.RuleConfig && len(all) < most {
-			all = append(all, config.Problem{Diagnostic: d}.Error())
-		}
-	}
-	return all
+	unread := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool { return p.Rule != config.Rule || p.Tables != nil })
+	return config.Sentences(unread)
 }
 
-// Warning is something that keeps part of a knowledge base from being used.
-type Warning struct {
-	Topic   string // id
-	Message string // one sentence without a period
-}
-
-// String returns the warning on one line.
-func (w Warning) String() string { return fmt.Sprintf("topic %q: %s", w.Topic, w.Message) }
-
-// enabled returns the topics there are. Disabled ones do not exist.
-func (b *Base) enabled() []*kbconfig.Topic {
-	var topics []*kbconfig.Topic
-	for i := range b.config.Topics {
-		if t := &b.config.Topics[i]; t.Enabled {
-			topics = append(topics, t)
-		}
+// TopicIDs returns the ids of the topics there are, in the order of the
+// configuration.
+func (b *Base) TopicIDs() []string {
+	var ids []string
+	for _, t := range b.topics {
+		ids = append(ids, t.ID)
 	}
-	return topics
+	return ids
 }
 
 // byID returns the topic with an id, or nil.
 func (b *Base) byID(id string) *kbconfig.Topic {
-	for _, t := range b.enabled() {
-		if t.ID == id {
-			return t
+	i := slices.IndexFunc(b.topics, func(t *kbconfig.Topic) bool { return t.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return b.topics[i]
+}
+
+// lookup finds a topic by its id, or else by its title, whose case does not
+// count. The error tells which topics there are.
+func (b *Base) lookup(asked string) (*kbconfig.Topic, error) {
+	asked = strings.TrimSpace(asked)
+	if t := b.byID(asked); t != nil {
+		return t, nil
+	}
+	var titled []*kbconfig.Topic
+	var ids []string
+	for _, t := range b.topics {
+		if asked != "" && strings.EqualFold(oneLine(t.Title), oneLine(asked)) {
+			titled = append(titled, t)
+			ids = append(ids, t.ID)
 		}
 	}
-	return nil
+	switch len(titled) {
+	case 0:
+		return nil, b.unknownTopic(asked)
+	case 1:
+		return titled[0], nil
+	}
+	return nil, contract.Fixable(fmt.Sprintf("%s is the title of %d topics. Ask for one of them by its id: %s.", text.Quote(asked), len(ids), listed(ids)))
+}
+
+func (b *Base) unknownTopic(asked string) error {
+	if broken := b.config.Broken[asked]; broken != nil {
+		return &contract.Error{Message: fmt.Sprintf("Topic %q cannot be learned until the user has corrected its configuration: %s", asked, broken), Err: broken}
+	}
+	if len(b.topics) == 0 {
+		if b.config.Root == "" {
+			return contract.Fixable("There is nothing to learn: this directory is in no workspace, which would have .jp or convtools.toml in it.")
+		}
+		return contract.Fixable("There is nothing to learn: no topic is configured and enabled. A topic is a table [kb.topic.ID] in the workspace's convtools.toml.")
+	}
+	if id, subject, ok := parseAddress(scheme + strings.TrimPrefix(asked, scheme)); ok && b.byID(id) != nil {
+		return missing(text.Quote(asked)+" is a subject of a topic, and no topic. ", fmt.Sprintf("Call learn with topic %q and subjects %s.", id, text.Quote(subject)), id)
+	}
+	known := b.TopicIDs()
+	byName := map[string]string{}
+	for _, t := range b.topics {
+		known = append(known, oneLine(t.Title))
+		byName[oneLine(t.Title)] = cmp.Or(byName[oneLine(t.Title)], t.ID)
+	}
+	message := "There is no topic " + text.Quote(asked) + "."
+	if near := near.Name(asked, known); near != "" {
+		if b.byID(near) == nil {
+			near = byName[near]
+		}
+		message += fmt.Sprintf(" Did you mean %q?", near)
+	}
+	return contract.Fixable(message + " " + strings.TrimSpace(menu(b.topics, maxTopicList)))
 }
 
 // topic is one topic with what its directory holds at the moment.
 type topic struct {
 	*kbconfig.Topic
-	tree *subjects.Tree
-	set  *match.Set
+	broken *DirectoryError // why there is nothing in it
+	tree   *subjects.Tree
+	set    *match.Set
 }
 
-// scan looks into the directory of a topic. The topic has to be closed.
-//
-// Its error is a [DirectoryError] or that of the context.
-func (b *Base) scan(ctx context.Context, t *kbconfig.Topic) (*topic, error) {
-	root, err := b.openDir(t)
-	if err != nil {
-		return nil, err
+// scan looks into the directory of a topic, which has to be closed. A directory that
+// cannot be read is empty. The error is that of the context.
+func (b *Base) scan(ctx context.Context, of *kbconfig.Topic) (t *topic, err error) {
+	t = &topic{Topic: of, tree: &subjects.Tree{}, set: &match.Set{}}
+	root, err := b.openDir(of)
+	if err == nil {
+		t.tree, err = subjects.Scan(ctx, root)
 	}
-	tree, err := subjects.Scan(ctx, root)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, directoryError(t, err)
+		t.broken, t.tree = directoryError(of, err), &subjects.Tree{}
+		return t, nil
 	}
-	set, err := match.New(ctx, t.ID, tree.Subjects, t.Disabled, t.Learned)
-	if err != nil {
-		_ = tree.Close()
+	if t.set, err = match.New(ctx, of.ID, t.tree.Subjects, of.Disabled, of.Learned); err != nil {
+		t.tree.Close()
 		return nil, err
 	}
-	return &topic{Topic: t, tree: tree, set: set}, nil
+	return t, nil
 }
 
-// close releases the directory. It was only read, so nothing can be lost.
-func (t *topic) close() { _ = t.tree.Close() }
+// scans yields the topics there are, each until the next. It ends with the context.
+func (b *Base) scans(ctx context.Context) iter.Seq[*topic] {
+	return func(yield func(*topic) bool) {
+		for _, config := range b.topics {
+			t, err := b.scan(ctx, config)
+			if err != nil {
+				return
+			}
+			more := yield(t)
+			t.tree.Close()
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// open is scan of a topic that somebody asks for, and whose directory has to be readable.
+func (b *Base) open(ctx context.Context, config *kbconfig.Topic) (*topic, error) {
+	t, err := b.scan(ctx, config)
+	if err == nil && t.broken != nil {
+		return nil, t.broken.forCaller()
+	}
+	return t, err
+}
 
 // OpenDir opens the directory of a topic by its id. An error wraps
 // [fs.ErrNotExist] where there is none yet.
 func (b *Base) OpenDir(id string) (*os.Root, error) {
 	t := b.byID(id)
 	if t == nil {
-		return nil, b.unknownTopic(id, b.enabled())
+		return nil, b.unknownTopic(id)
 	}
-	return b.openDir(t)
-}
-
-// openDir opens the directory of a topic. What a project names has to be in the
-// project, or in a directory that the user trusts. The error is a [DirectoryError].
-func (b *Base) openDir(t *kbconfig.Topic) (root *os.Root, err error) {
-	if t.Outside != "" {
-		root, err = safefile.OpenDir(t.Outside)
-	} else {
-		root, err = config.OpenDir(b.config.Root, t.Subjects, b.getenv)
-	}
+	root, err := b.openDir(t)
 	if err != nil {
 		return nil, directoryError(t, err)
 	}
 	return root, nil
 }
 
-// directoryError says why a topic's directory cannot be used, without the path of
-// the workspace.
-func directoryError(t *kbconfig.Topic, err error) error {
-	e := &DirectoryError{Topic: t.ID, Dir: t.Subjects, SetAt: t.SubjectsAt, Err: err}
-	var path *fs.PathError
-	var outside *config.OutsideError
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		e.Reason = "does not exist"
-	case errors.As(err, &outside):
-		e.Reason, e.Hint = "is a link out of the project", cmp.Or(outside.Hint(), "put its files into the project")
-	case errors.As(err, &path):
-		e.Reason = "cannot be read: " + path.Err.Error()
-	default:
-		e.Reason = "cannot be read: " + err.Error()
+// openDir opens the directory of a topic. What a project names has to be in the
+// project, or in a directory that the user trusts.
+func (b *Base) openDir(t *kbconfig.Topic) (*os.Root, error) {
+	if t.Outside != "" {
+		return safefile.OpenDir(t.Outside)
 	}
-	return e
+	return config.OpenDir(b.config.Root, t.Subjects, b.getenv)
 }
 
 // DirectoryError is the error for a topic whose directory cannot be used.
 type DirectoryError struct {
-	Topic  string // id
-	Dir    string // as it is configured
-	SetAt  kbconfig.Position
-	Reason string // the end of a sentence that begins with the directory
-	Hint   string // what to do about it; empty where that is plain
-	Err    error
+	topic  *kbconfig.Topic
+	reason string // the end of a sentence that begins with the directory
+	hint   string // what to do about it; empty where that is plain
+	err    error
+}
+
+// directoryError says why a topic's directory cannot be used, without the path of
+// the workspace.
+func directoryError(t *kbconfig.Topic, err error) *DirectoryError {
+	e := &DirectoryError{topic: t, err: err}
+	var outside *config.OutsideError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		e.reason = "does not exist"
+	case errors.As(err, &outside):
+		e.reason, e.hint = "is a link out of the project", cmp.Or(outside.Hint(), "put its files into the project")
+	default:
+		e.reason = "cannot be read: " + cause(err)
+	}
+	return e
 }
 
 func (e *DirectoryError) Error() string {
-	text := fmt.Sprintf("%s (it is set at %s)", e.problem(), e.SetAt)
-	if e.Hint != "" {
-		text += "; " + e.Hint
+	return fmt.Sprintf("topic %q cannot be learned: %s", e.topic.ID, e.why())
+}
+
+// why is the error without the topic.
+func (e *DirectoryError) why() string {
+	text := fmt.Sprintf("%s (it is set at %s)", e.problem(), e.topic.SubjectsAt)
+	if e.hint != "" {
+		text += "; " + e.hint
 	}
 	return text
 }
 
 // problem is the error without what can be done.
 func (e *DirectoryError) problem() string {
-	return fmt.Sprintf("its directory %s %s", oneLine(e.Dir), e.Reason)
+	return fmt.Sprintf("its directory %s %s", oneLine(e.topic.Subjects), e.reason)
 }
 
-func (e *DirectoryError) Unwrap() error { return e.Err }
+func (e *DirectoryError) Unwrap() error { return e.err }
 
-// forCaller makes a failure into one that can be shown to whoever called.
-func forCaller(err error) error {
-	var directory *DirectoryError
-	if !errors.As(err, &directory) {
-		return err
+// forCaller makes the failure into one that can be shown to whoever called.
+func (e *DirectoryError) forCaller() error {
+	message := "T" + e.Error()[1:] + "."
+	if e.hint != "" {
+		return &contract.Error{Message: message, Err: e}
 	}
-	message, remedy := fmt.Sprintf("Topic %q cannot be learned: %s.", directory.Topic, directory), " the directory or correct the setting."
-	e := &contract.Error{Message: message, Err: err}
-	if directory.Hint == "" {
-		e.Message, e.Detail = message+" The user has to create"+remedy, message+" Create"+remedy
-	}
-	return e
+	const remedy = " the directory or correct the setting."
+	return &contract.Error{Message: message + " The user has to create" + remedy, Detail: message + " Create" + remedy, Err: e}
 }
-
-// name is what a topic is called in headings.
-func name(t *kbconfig.Topic) string {
-	if title := oneLine(t.Title); title != "" {
-		return title
-	}
-	return t.ID
-}
-
-// menuLine is the entry of a topic in menus, with as much as there is and detail
-// allows.
-func menuLine(t *kbconfig.Topic, d detail) string {
-	line := "- " + t.ID
-	if title := oneLine(t.Title); title != "" && d >= withTitle {
-		line += " (**" + subjects.CloseTags(title) + "**)"
-	}
-	if introduction := oneLine(t.Introduction); introduction != "" && d >= withIntroduction {
-		line += ": " + subjects.CloseTags(introduction)
-	}
-	return line
-}
-
-// detail is how much of a topic a menu shows.
-type detail int
-
-const (
-	idOnly detail = iota
-	withTitle
-	withIntroduction
-)
 
 // oneLine makes text that others wrote fit for one line: nothing in it can begin
 // an entry of its own.
@@ -257,12 +291,15 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(text.Line(s)), " ")
 }
 
-// paragraphs makes a description fit for an answer.
-func paragraphs(s string) string {
-	return strings.TrimSpace(text.Visible(s))
-}
-
 // quoteName writes a name between quotes, where it cannot end them.
 func quoteName(name string) string {
 	return `"` + strings.ReplaceAll(subjects.CloseTags(text.Line(name)), `"`, "&quot;") + `"`
+}
+
+// cause returns what went wrong without what it went wrong with.
+func cause(err error) string {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return oneLine(err.Error())
 }

@@ -4,118 +4,239 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
+
+// The rules of [Base.Check]. The ids are stable; those of the configuration are
+// in package kbconfig.
+const (
+	RuleDirectory   = "KB001" // a topic's directory cannot be read
+	RuleLeftOut     = "KB002" // something in it is no subject: links, pipes, what is beyond the limits
+	RuleCollision   = "KB003" // files that share a slug
+	RuleDeadPattern = "KB004" // an entry of learned or disabled that nothing matches
+	RuleTooLarge    = "KB008" // a file over the limit
+	RuleBrokenLink  = "KB010" // a link to a subject that there is not
+	RuleSkill       = "KB013" // a skill without a description
+	RuleUnreadable  = "KB014" // a file that cannot be read
+	RuleMore        = "KB099" // findings that are counted only
+)
+
+// Finding is something about a knowledge base that its authors should know. Errors
+// are what the assistant cannot get and somebody wanted it to have.
+type Finding struct {
+	Rule     string `json:"rule"`
+	Severity string `json:"severity"` // error, warning or info
+	Topic    string `json:"topic,omitempty"`
+	// Path is relative to the workspace, with slashes; configuration files are named as in
+	// [config.Position].
+	Path    string `json:"path,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// String returns the finding on one line, and its hint on a second:
+//
+//	.jp/kb/project/index.md:3: warning: the link "old.md" leads to no subject [KB010]
+//	  hint: correct the link, or add the file
+func (f Finding) String() string {
+	line := fmt.Sprintf("%s%s: %s [%s]", f.place(), f.Severity, f.Message, f.Rule)
+	if f.Hint != "" {
+		line += "\n  hint: " + f.Hint
+	}
+	return line
+}
+
+// sentence is the finding without rule and hint.
+func (f Finding) sentence() string { return f.place() + f.Message }
+
+func (f Finding) place() string {
+	if f.Path == "" {
+		return ""
+	}
+	return text.Cell(diag.Diagnostic{File: f.Path, Span: diag.Span{Line: f.Line, Col: f.Column}}.Place()) + ": "
+}
+
+// ConfigFindings returns what an error of [Open] says is wrong with the
+// configuration, and false for an error that is about something else.
+func ConfigFindings(err error) ([]Finding, bool) {
+	var broken *kbconfig.Error
+	if !errors.As(err, &broken) {
+		return nil, false
+	}
+	return fromConfig(broken.Problems), true
+}
+
+func fromConfig(problems []config.Problem) []Finding {
+	var found []Finding
+	for _, p := range problems {
+		found = append(found, Finding{
+			Rule: p.Rule, Severity: p.Severity.String(), Path: p.File, Line: p.Span.Line, Column: p.Span.Col, Message: p.Message, Hint: p.Hint,
+		})
+	}
+	return found
+}
 
 // Check reads everything there is and returns what keeps subjects from being learned:
 // first about the configuration, then topic by topic. The error is that of the context.
 func (b *Base) Check(ctx context.Context) ([]Finding, error) {
-	found := fromConfig(b.config.Warnings)
-	for _, config := range b.enabled() {
-		fs := &findings{topic: config, count: map[string]int{}}
-		if err := b.checkTopic(ctx, fs); err != nil {
-			return nil, err
-		}
-		found = append(found, fs.sorted()...)
+	found := fromConfig(b.config.Problems)
+	for t := range b.scans(ctx) {
+		c := checker{topic: t, count: map[string]int{}}
+		c.check(ctx)
+		found = append(found, c.sorted()...)
 	}
-	return found, nil
+	return found, ctx.Err()
 }
 
-func (b *Base) checkTopic(ctx context.Context, fs *findings) error {
-	t, err := b.scan(ctx, fs.topic)
-	if ctx.Err() != nil {
-		return ctx.Err()
+// maxFindings is how many findings of one rule a topic has before they are
+// counted.
+const maxFindings = 100
+
+// checker collects what is found in one topic.
+type checker struct {
+	*topic
+	list  []Finding
+	count map[string]int // of all findings, by rule
+}
+
+func (c *checker) add(f Finding) {
+	if c.count[f.Rule]++; c.count[f.Rule] <= maxFindings {
+		c.list = append(c.list, f)
 	}
-	var directory *DirectoryError
-	if errors.As(err, &directory) {
-		fs.config(RuleDirectory, diag.Error, fs.topic.SubjectsAt, cmp.Or(directory.Hint, "create the directory, or correct subjects"),
-			"topic %q cannot be learned: %s", fs.topic.ID, directory.problem())
-		return nil
+}
+
+// file adds a finding about a file by its path in the topic's directory.
+func (c *checker) file(rule, severity, path string, line int, hint, format string, args ...any) {
+	full := c.Topic.Subjects
+	if path != "." {
+		full += "/" + path
 	}
-	if err != nil {
-		return err
+	c.add(Finding{rule, severity, c.ID, full, line, 0, fmt.Sprintf(format, args...), hint})
+}
+
+// sorted returns the findings by path and line, and behind them how many there
+// were no room for.
+func (c *checker) sorted() []Finding {
+	slices.SortStableFunc(c.list, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Rule, b.Rule))
+	})
+	for _, rule := range slices.Sorted(maps.Keys(c.count)) {
+		if more := c.count[rule] - maxFindings; more > 0 {
+			c.list = append(c.list, Finding{RuleMore, "info", c.ID, c.Topic.Subjects, 0, 0,
+				fmt.Sprintf("there are %s more findings of %s in this topic", text.Number(more), rule), "correct these and look again"})
+		}
 	}
-	defer t.close()
-	for _, w := range t.tree.Warnings {
+	return c.list
+}
+
+func (c *checker) check(ctx context.Context) {
+	if e := c.broken; e != nil {
+		at := c.SubjectsAt
+		c.add(Finding{RuleDirectory, "error", c.ID, at.File, at.Line, at.Col, fmt.Sprintf("topic %q cannot be learned: %s", c.ID, e.problem()),
+			cmp.Or(e.hint, "create the directory, or correct subjects")})
+		return
+	}
+	for _, w := range c.tree.Warnings {
 		what := quoteName(w.Path)
 		if w.Path == "." {
 			what = "the directory"
 		}
-		fs.file(RuleLeftOut, diag.Warning, w.Path, 0, "", "%s %s", what, oneLine(w.Reason))
+		c.file(RuleLeftOut, "warning", w.Path, 0, "", "%s %s", what, oneLine(w.Reason))
 	}
-	t.checkPatterns(fs)
-	t.checkSlugs(fs)
-	known := t.targets()
-	for i := range t.tree.Subjects {
-		if t.set.Disabled(i) {
+	for _, f := range c.deadEntries("disabled", "learned") {
+		c.add(f)
+	}
+	c.collisions()
+	known := c.targets()
+	for i := range c.tree.Subjects {
+		s := &c.tree.Subjects[i]
+		if s.Disabled {
 			continue
 		}
-		s := &t.tree.Subjects[i]
-		content, err := t.tree.Read(ctx, s)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			fs.file(RuleUnreadable, diag.Error, s.Path, 0, "", "%s could not be read: %s", quoteName(s.Name), cause(err))
-			continue
-		}
-		t.checkContent(fs, i, content)
-		if isMarkdown(s.Ext) {
-			t.checkLinks(fs, known, i, content.Text)
+		content, err := c.tree.Read(ctx, s)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			c.file(RuleUnreadable, "error", s.Path, 0, "", "%s could not be read: %s", quoteName(s.Name), cause(err))
+		default:
+			c.content(s, content)
+			c.links(known, s, content.Text)
 		}
 	}
-	return nil
 }
 
-// checkSlugs finds files that cannot be told apart by their slug.
-func (t *topic) checkSlugs(fs *findings) {
-	all := t.tree.Subjects
+// deadEntries finds the entries of lists of the topic's configuration that do nothing.
+func (t *topic) deadEntries(fields ...string) (found []Finding) {
+	for _, d := range t.set.Dead {
+		entries, places := t.Learned, t.LearnedAt
+		if d.Field == "disabled" {
+			entries, places = t.Topic.Disabled, t.DisabledAt
+		}
+		at := places[slices.Index(entries, d.Pattern)]
+		if slices.Contains(fields, d.Field) {
+			found = append(found, Finding{RuleDeadPattern, "warning", t.ID, at.File, at.Line, at.Col,
+				fmt.Sprintf("%s in %s of topic %q matches no subject", text.Quote(d.Pattern), d.Field, t.ID),
+				"remove the entry, or correct it: it is relative to " + oneLine(t.Topic.Subjects)})
+		}
+	}
+	return found
+}
+
+// collisions finds files that cannot be told apart by their slug.
+func (c *checker) collisions() {
+	all := c.tree.Subjects
 	for first := 0; first < len(all); {
 		var visible, hidden []string
 		end := first
 		for ; end < len(all) && all[end].Slug == all[first].Slug; end++ {
-			s := &all[end]
-			if t.set.Disabled(end) {
-				continue
-			}
-			if s.Hidden {
+			switch s := &all[end]; {
+			case s.Disabled:
+			case s.Hidden:
 				hidden = append(hidden, quoteName(s.Path))
-			} else {
+			default:
 				visible = append(visible, quoteName(s.Path))
 			}
 		}
-		path := all[first].Path
+		path, slug := all[first].Path, quoteName(all[first].Slug)
 		switch {
 		case len(visible) > 1:
-			fs.file(RuleCollision, diag.Warning, path, 0, "rename all but one", "%s files have the slug %s, which loads them together: %s",
-				text.Number(len(visible)), quoteName(all[first].Slug), listed(visible))
-		case len(hidden) > 1 || len(hidden) > 0 && len(visible) > 0:
-			fs.file(RuleCollision, diag.Warning, path, 0, "rename all but one", "hidden files share the slug %s and can be told apart by path only: %s",
-				quoteName(all[first].Slug), listed(append(visible, hidden...)))
+			c.file(RuleCollision, "warning", path, 0, "rename all but one", "%s files have the slug %s, which loads them together: %s",
+				text.Number(len(visible)), slug, listed(visible))
+		case len(hidden) > 0 && len(hidden)+len(visible) > 1:
+			c.file(RuleCollision, "warning", path, 0, "rename all but one", "hidden files share the slug %s and can be told apart by path only: %s",
+				slug, listed(append(visible, hidden...)))
 		}
 		first = end
 	}
 }
 
-// checkContent finds what keeps a subject from being loaded.
-func (t *topic) checkContent(fs *findings, i int, c subjects.Content) {
-	s := &t.tree.Subjects[i]
+// content finds what keeps a subject from being loaded.
+func (c *checker) content(s *subjects.Subject, is subjects.Content) {
 	switch {
-	case c.TooLarge:
-		fs.file(RuleTooLarge, diag.Error, s.Path, 0, "split the file, or disable it", "%s has %s, which is over the limit of %s: it cannot be loaded", quoteName(s.Name), megabytes(c.Size), largest())
-	case c.Binary && t.set.Learned(i):
-		fs.file(RuleUnreadable, diag.Error, s.Path, 0, "remove it from learned", "%s is binary and cannot be loaded", quoteName(s.Name))
+	case is.TooLarge:
+		c.file(RuleTooLarge, "error", s.Path, 0, "split the file, or disable it", "%s has %.1f MB, which is over the limit of %s: it cannot be loaded",
+			quoteName(s.Name), float64(is.Size)/1e6, largest)
+	case is.Binary && s.Learned:
+		c.file(RuleUnreadable, "error", s.Path, 0, "remove it from learned", "%s is binary and cannot be loaded", quoteName(s.Name))
 	case s.Skill:
-		description, err := subjects.DescriptionOf([]byte(c.Text))
+		description, err := subjects.DescriptionOf([]byte(is.Text))
 		hint, why := "begin the file with front matter that says when to use it: description: …", ""
 		if err != nil {
 			hint, why = "quote the values in it: description: \"…\"", ": "+err.Error()
 		}
 		if description == "" {
-			fs.file(RuleSkill, diag.Warning, s.Path, 0, hint, "skill %s has no description%s", quoteName(s.Name), why)
+			c.file(RuleSkill, "warning", s.Path, 0, hint, "skill %s has no description%s", quoteName(s.Name), why)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestTooLargeComesBeforeBinary(t *testing.T) {
 	}
 	b := open(t, dir, knowledge.Options{})
 	wants(t, learn(t, b, "x"), "- big (1073.7 MB: over the limit of 4 MiB, cannot be loaded)")
-	wants(t, learn(t, b, "x", "big"), `(subject "big" is over the limit of 4 MiB and was skipped)`)
+	wants(t, learn(t, b, "x", "big"), `(subject "big": skipped: over the limit of 4 MiB)`)
 	wants(t, findings(t, b), "kb/big.bin: error: \"big\" has 1073.7 MB, which is over the limit of 4 MiB: it cannot be loaded [KB008]")
 	topic, err := b.Topic(t.Context(), "x")
 	if err != nil {

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/generated/knowledge"
-	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/base/workspace"
 	"github.com/convtools/convtools/runtime/contract"
@@ -134,11 +134,10 @@ func (f *family) offered(ctx context.Context) []contract.Tool {
 		tool.Description += "\n\nNothing can be learned at the moment: the configuration of the knowledge base has errors. The user can see them with: convtools knowledge check"
 		return []contract.Tool{tool}
 	}
-	tool, ok, _ := b.Describe(ctx, tool, MCPDescription) // Directories that cannot be read are found by checks.
-	if !ok {
-		return nil
+	if tool, ok := b.Describe(ctx, tool, MCPDescription); ok {
+		return []contract.Tool{tool}
 	}
-	return []contract.Tool{tool}
+	return nil
 }
 
 // Learn answers learn, as [Base.Learn] does for the workspace that the call comes
@@ -184,21 +183,35 @@ func (f *family) prompt(ctx context.Context, where contract.Context) string {
 	return section
 }
 
-// arguments completes the values of learn's arguments. Subjects can be completed
-// where the topic is given before.
+// arguments completes the values of learn's arguments, and those of an address. Subjects
+// can be completed where the topic is given before.
 func (f *family) arguments(ctx context.Context, _, argument, prefix string, given map[string]string) []string {
 	b, err := f.open("")
-	if err != nil {
-		return nil
-	}
-	switch argument {
-	case "topic":
+	switch {
+	case err != nil:
+		return nil // there is nothing to complete; a call says what is wrong
+	case argument == "topic":
 		return b.CompleteTopic(prefix)
-	case "subjects":
-		names, _ := b.CompleteSubject(ctx, given["topic"], prefix) // The error is the context's.
-		return names
 	}
-	return nil
+	return b.CompleteSubject(ctx, given["topic"], prefix)
+}
+
+// version returns a value that changes with the configuration and with the names of subjects.
+// What subjects say does not count.
+func (f *family) version(ctx context.Context) string {
+	hash := sha256.New()
+	b, err := f.open("")
+	if err != nil {
+		fmt.Fprintf(hash, "%v", err)
+		return string(hash.Sum(nil))
+	}
+	for t := range b.scans(ctx) {
+		fmt.Fprintf(hash, "%q%q%q%v", t.ID, t.Title, t.Introduction, t.broken)
+		for _, s := range t.set.Visible {
+			fmt.Fprintf(hash, "%q%v", s.Name, s.Learned)
+		}
+	}
+	return string(hash.Sum(nil))
 }
 
 // injectedAdvice says what a host needs that is told of a section in its system
@@ -225,50 +238,37 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 		return []toolset.Check{{Name: check.Name, Status: toolset.Off, Detail: why}}
 	}
 	b, err := f.open("")
-	if findings, ok := ConfigFindings(err); ok {
-		check.Detail = "nothing can be learned: " + firstError(findings)
+	var broken *kbconfig.Error
+	switch {
+	case errors.As(err, &broken):
+		check.Detail = "nothing can be learned: " + err.Error()
 		return []toolset.Check{check}
-	}
-	if err != nil {
+	case err != nil:
 		return off("there is no workspace to have it")
 	}
-	subjects, topics := 0, b.enabled()
+	subjects := 0
 	var unusable []string
-	for _, config := range topics {
-		t, err := b.scan(ctx, config)
-		if err != nil {
-			unusable = append(unusable, fmt.Sprintf("topic %s cannot be learned: %s", config.ID, err))
-			continue
+	for t := range b.scans(ctx) {
+		if t.broken != nil {
+			unusable = append(unusable, t.broken.Error())
 		}
 		for i := range t.tree.Subjects {
-			if !t.set.Disabled(i) {
+			if !t.tree.Subjects[i].Disabled {
 				subjects++
 			}
 		}
-		t.close()
 	}
 	for _, id := range slices.Sorted(maps.Keys(b.config.Broken)) {
-		unusable = append(unusable, "topic "+id+" cannot be learned: "+firstError(fromConfig(b.config.Broken[id].Found)))
+		unusable = append(unusable, "topic "+id+" cannot be learned: "+b.config.Broken[id].Error())
 	}
 	switch {
-	case len(topics) == 0 && len(unusable) == 0:
+	case len(b.topics) == 0 && len(unusable) == 0:
 		return off("no topic is configured")
 	case len(unusable) > 0:
 		check.Detail = strings.Join(unusable, "; ")
 	default:
 		check.Status, check.Fix = toolset.OK, ""
-		check.Detail = text.Count(len(topics), "topic", "topics") + ", " + text.Count(subjects, "subject", "subjects")
+		check.Detail = text.Count(len(b.topics), "topic", "topics") + ", " + text.Count(subjects, "subject", "subjects")
 	}
 	return []toolset.Check{check}
-}
-
-// firstError is what a configuration is refused for, and how much more there is.
-func firstError(findings []Finding) string {
-	failed := slices.DeleteFunc(findings, func(f Finding) bool { return f.Severity != diag.Error })
-	first := failed[0]
-	first.Hint = ""
-	if more := len(failed) - 1; more > 0 {
-		return first.String() + ", and " + text.Count(more, "more error", "more errors")
-	}
-	return first.String()
 }

@@ -158,7 +158,7 @@ func dispatch(t *testing.T, b *knowledge.Base, words, notes []string) (string, e
 		text, warnings, err := b.Section(ctx)
 		out = append(out, text)
 		for _, w := range warnings {
-			out = append(out, "warning: "+w.String())
+			out = append(out, "warning: "+w)
 		}
 		return strings.Join(out, "\n"), err
 	case "check":
@@ -172,10 +172,7 @@ func dispatch(t *testing.T, b *knowledge.Base, words, notes []string) (string, e
 		if _, err := fmt.Sscan(words[1], &limit); err != nil {
 			t.Fatal(err)
 		}
-		tool, ok, warnings := b.Describe(ctx, learnTool(), limit)
-		for _, w := range warnings {
-			out = append(out, "warning: "+w.String())
-		}
+		tool, ok := b.Describe(ctx, learnTool(), limit)
 		if !ok {
 			return strings.Join(append(out, "nothing to learn"), "\n"), nil
 		}

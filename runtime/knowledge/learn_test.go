@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
@@ -125,7 +124,6 @@ guides
 		{"KB-2 nor does their title", "Off Topic", []string{"There is no topic"}},
 		{"a resource", "kb://project/a%20b", []string{`"kb://project/a%20b" is a subject of a topic`, `Call learn with topic "project" and subjects "a b".`}},
 		{"a subject behind its topic", "project/p", []string{`Call learn with topic "project" and subjects "p".`}},
-		{"a topic's address", "kb://project/", []string{`Call learn with topic "project".`}},
 		{"a resource of no topic", "kb://nonsense/p", []string{"There is no topic"}},
 		{"a long name is cut", strings.Repeat("x", 10_000), []string{"x…"}},
 	}
@@ -161,7 +159,7 @@ func TestLearnRequests(t *testing.T) {
 		{"KB-10 in the order asked for", b, []string{"maintainers/*", "index"}, "<subject \"maintainers/ada\">\nAda.\n</subject>\n\n<subject \"index\">\nIndex.\n</subject>"},
 		{"KB-8 hidden by its exact slug", b, []string{"style/inner"}, "Inner."},
 		{"A-21 learned stays loadable", b, []string{"known"}, "Known."},
-		{"A-7 learned is in the prompt", injected, []string{"known"}, `(subject "known" is already in your system prompt)`},
+		{"A-7 learned is in the prompt", injected, []string{"known"}, `(subject "known": already in your system prompt)`},
 		{"A-7 globs skip learned", injected, []string{"*"}, "<subject \"index\">\nIndex.\n</subject>"},
 		{"A-6 learned globs skip hidden", injected, []string{"style/inner"}, "Inner."},
 		{"A-10 some matched", b, []string{"index", "nope"}, "<subject \"index\">\nIndex.\n</subject>\n\nNo subjects matched: \"nope\"."},
@@ -197,7 +195,7 @@ func TestLearnRequests(t *testing.T) {
 	})
 	t.Run("A-10 none matched", func(t *testing.T) {
 		t.Parallel()
-		wants(t, refused(t, b, "project", "Index"), `"Index"`, `Did you mean "index"?`, `learn with topic "project" alone`)
+		wants(t, refused(t, b, "project", "Index"), `"Index"`, `did you mean "index"?`, `learn with topic "project" alone`)
 	})
 	t.Run("too many patterns", func(t *testing.T) {
 		t.Parallel()
@@ -222,7 +220,7 @@ func TestLearnRequests(t *testing.T) {
 		t.Parallel()
 		dir := workspace(t, "-- convtools.toml --\n[kb.topic.x]\nsubjects = \"kb\"\nlearned = [\"*\"]\n-- kb/logo.gif --\n\\binary\n-- kb/a.md --\nA.\n")
 		got := learn(t, open(t, dir, knowledge.Options{Injected: true}), "x", "*")
-		want := "(subject \"a\" is already in your system prompt)\n(subject \"logo\" is binary and was skipped)"
+		want := "(subject \"a\": already in your system prompt)\n(subject \"logo\": skipped: binary)"
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -268,7 +266,7 @@ func TestFlagsAreLearned(t *testing.T) {
 	})
 	t.Run("KB-32 one that matches nothing is said", func(t *testing.T) {
 		t.Parallel()
-		want := []knowledge.Warning{{Topic: "project", Message: `"maintaner/ada" of -k matches no subject`}}
+		want := []string{`-k: "maintaner/ada" in learned of topic "project" matches no subject`}
 		if diff := cmp.Diff(want, warnings); diff != "" {
 			t.Errorf("section (-want +got):\n%s", diff)
 		}
@@ -276,7 +274,7 @@ func TestFlagsAreLearned(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wants(t, strings.Join(topic.Warnings, "\n"), want[0].Message, `"known-but-off" in disabled (convtools.toml:5:20) matches no subject`)
+		wants(t, strings.Join(topic.Warnings, "\n"), want[0], `convtools.toml:5:20: "known-but-off" in disabled of topic "project" matches no subject`)
 	})
 	t.Run("A-30 they hold for one process only", func(t *testing.T) {
 		t.Parallel()
@@ -316,7 +314,7 @@ subjects = "kb/file/below"
 		t.Fatalf("got warnings %v, error %v", warnings, err)
 	}
 	for _, w := range warnings {
-		wantsNone(t, w.String(), dir)
+		wantsNone(t, w, dir)
 	}
 }
 
@@ -356,7 +354,7 @@ func TestCall(t *testing.T) {
 		wants(t, err.Error(), "convtools.toml:2:1", "titel")
 		wantsNone(t, err.Error(), broken)
 		findings, ok := knowledge.ConfigFindings(config)
-		if !ok || len(findings) != 1 || findings[0].Span.Line != 2 || findings[0].Severity != diag.Error {
+		if !ok || len(findings) != 1 || findings[0].Line != 2 || findings[0].Severity != "error" {
 			t.Errorf("got findings %+v", findings)
 		}
 	})
@@ -386,8 +384,7 @@ func TestCancelled(t *testing.T) {
 		"section":   func() error { _, _, err := b.Section(ctx); return err },
 		"topics":    func() error { _, err := b.Topics(ctx); return err },
 		"check":     func() error { _, err := b.Check(ctx); return err },
-		"resources": func() error { _, _, err := b.TopicResources(ctx, "project"); return err },
-		"complete":  func() error { _, err := b.CompleteSubject(ctx, "project", ""); return err },
+		"resources": func() error { _, _, err := b.Resources(ctx, "", 100, nil); return err },
 	}
 	for name, call := range calls {
 		if err := call(); !errors.Is(err, context.Canceled) {

@@ -90,7 +90,7 @@ func TestManyFoldersAreCountedTogether(t *testing.T) {
 		t.Errorf("%d folders are counted on their own, want 100", single)
 	}
 	rest := 800 - listed - single
-	wants(t, text, fmt.Sprintf("- … %d more in %d other folders: use subjects=\"**\"", rest, rest))
+	wants(t, text, fmt.Sprintf("- … %d more in other folders: use subjects=\"**\"", rest))
 }
 
 var leftOutCall = regexp.MustCompile(`subjects (\[.*?\])[.;]`)
@@ -117,16 +117,16 @@ func TestAnswersHaveACeiling(t *testing.T) {
 			t.Fatal("following the calls does not end")
 		}
 		text := learn(t, b, "big", patterns...)
-		if len(text) > 4<<20 {
+		if len(text) > 4<<20+64<<10 {
 			t.Fatalf("an answer has %d bytes", len(text))
 		}
 		for i := range n {
 			seen[fmt.Sprint("s", i)] += strings.Count(text, fmt.Sprintf("<subject \"s%d\">", i))
 		}
 		if calls == 0 {
-			wants(t, text[len(text)-1000:], `(subject "a-alone" fits only into an answer of its own: load it alone)`,
-				`(subject "b-over" is over the limit of 4 MiB and was skipped)`,
-				`(subject "c-grows" cannot be loaded: what is to be shown of it is over the limit of 4 MiB)`,
+			wants(t, text[len(text)-1000:], `(subject "a-alone": fits only into an answer of its own: load it alone)`,
+				`(subject "b-over": skipped: over the limit of 4 MiB)`,
+				`(subject "c-grows": cannot be loaded: what is to be shown of it is over the limit of 4 MiB)`,
 				`(7 subjects do not fit into this answer`)
 		}
 		if len(patterns) == 1 && len(text) == 1_300_000 {
@@ -208,7 +208,7 @@ func TestIncompleteScansAreSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(findings) != 1 || findings[0].Rule != knowledge.RuleLeftOut || findings[0].File != "kb/b.md" {
+	if len(findings) != 1 || findings[0].Rule != knowledge.RuleLeftOut || findings[0].Path != "kb/b.md" {
 		t.Errorf("got %+v", findings)
 	}
 }
@@ -270,7 +270,7 @@ func TestCheckOfSizes(t *testing.T) {
 	}
 	var got []string
 	for _, f := range findings {
-		got = append(got, fmt.Sprintf("%s %s %s", f.Rule, f.Severity, f.File))
+		got = append(got, fmt.Sprintf("%s %s %s", f.Rule, f.Severity, f.Path))
 	}
 	want := []string{"KB008 error kb/a.md", "KB014 error kb/b.gif"}
 	if diff := cmp.Diff(want, got); diff != "" {

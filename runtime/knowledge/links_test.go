@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,11 @@ func TestLinkTargets(t *testing.T) {
 		strings.Repeat("[", 1000):      nil,
 		strings.Repeat("`", 999) + "x": nil,
 	} {
-		if diff := cmp.Diff(want, linkTargets(line)); diff != "" {
+		var got []string
+		for _, l := range linksIn(line) {
+			got = append(got, l.target)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}
@@ -48,16 +53,13 @@ func TestRelative(t *testing.T) {
 	}
 }
 
-func TestProseLines(t *testing.T) {
+func TestLinksInFences(t *testing.T) {
 	t.Parallel()
-	text := "a\n```go\nb\n~~~\n```\nc\n````\n```\nd\n`````\ne\n~~~ x\nf"
-	var got []string
-	for line := range proseLines(text) {
-		got = append(got, line)
-	}
-	want := []string{"a", "", "", "", "", "c", "", "", "", "", "e", "", ""}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	text := strings.ReplaceAll("a\n```go\nX\n~~~\nX\n``` x\nX\n```\nb\n````\nX\n```\nX\n`````\nc\n~~~ x\nX", "X", "[x](x)")
+	text = strings.NewReplacer("a\n", "[x](a)\n", "b\n", "[x](b)\n", "c\n", "[x](c)\n").Replace(text)
+	want := []link{{1, "a"}, {9, "b"}, {15, "c"}}
+	if got := linksIn(text); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
@@ -68,20 +70,14 @@ func FuzzLinks(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		lines := 0
-		for line := range proseLines(text) {
-			lines++
-			for _, target := range linkTargets(line) {
-				if target == "" || !strings.Contains(line, target) {
-					t.Errorf("target %q of line %q", target, line)
-				}
-				if path, ok := relative(target); ok && strings.HasPrefix(path, "/") && !strings.Contains(target, "%") {
-					t.Errorf("relative path %q of target %q", path, target)
-				}
+		lines := strings.Split(text, "\n")
+		for _, l := range linksIn(text) {
+			if l.target == "" || l.line > len(lines) || !strings.Contains(lines[l.line-1], l.target) {
+				t.Errorf("target %q of line %d", l.target, l.line)
 			}
-		}
-		if want := strings.Count(text, "\n") + 1; lines != want {
-			t.Errorf("%d lines, want %d", lines, want)
+			if path, ok := relative(l.target); ok && strings.HasPrefix(path, "/") && !strings.Contains(l.target, "%") {
+				t.Errorf("relative path %q of target %q", path, l.target)
+			}
 		}
 	})
 }

@@ -3,6 +3,7 @@ package knowledge
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -23,50 +24,42 @@ const (
 
 // list answers with what a topic has to offer.
 func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, error) {
-	if err := t.tree.Describe(ctx); err != nil {
-		return "", err
-	}
-	var learned, available []int
+	var learned, available []*subjects.Subject
 	for i := range t.tree.Subjects {
-		switch {
 		// A hidden subject that was learned by its name is no secret: who wrote the
 		// configuration wants it known.
-		case t.set.Learned(i):
-			learned = append(learned, i)
-		case !t.tree.Subjects[i].Hidden && !t.set.Disabled(i):
-			available = append(available, i)
+		if s := &t.tree.Subjects[i]; s.Learned {
+			learned = append(learned, s)
 		}
 	}
-	facts, err := t.facts(ctx, append(learned[:len(learned):len(learned)], available...))
-	if err != nil {
+	for _, s := range t.set.Visible {
+		if !s.Learned {
+			available = append(available, s)
+		}
+	}
+	if err := t.tree.Look(ctx, slices.Concat(learned, available)); err != nil {
 		return "", err
 	}
-	l := lister{topic: t, facts: facts, left: maxList}
-	var b strings.Builder
-	b.WriteString("# Topic: " + name(t.Topic) + "\n\n")
-	if description := paragraphs(t.Description); description != "" {
-		b.WriteString(description + "\n\n")
-	}
+	left := maxList
+	parts := []string{"# Topic: " + title(t.Topic), paragraphs(t.Description)}
 	if len(learned) > 0 && !injected {
-		b.WriteString("## Recommended (learn these first):\n\n" + l.entries(learned) + "\n\n")
+		parts = append(parts, "## Recommended (learn these first):", entries(learned, &left))
 	}
 	switch {
 	case len(available) > 0:
-		b.WriteString("## Available subjects:\n\n" + l.entries(available) + "\n\n")
+		parts = append(parts, "## Available subjects:", entries(available, &left))
 	case len(learned) == 0 || injected:
-		b.WriteString("## Available subjects:\n\n(there are no subjects to list)")
+		parts = append(parts, "## Available subjects:", "(there are no subjects to list)")
 	}
 	if len(available) > 0 || len(learned) > 0 && !injected {
-		b.WriteString("Use the `learn` tool with the `subjects` argument to learn specific subjects.")
+		parts = append(parts, "Use the `learn` tool with the `subjects` argument to learn specific subjects.")
 	}
 	if len(learned) > 0 && injected {
-		b.WriteString("\n\n## Already learned (in system prompt):\n\n" + l.entries(learned))
+		parts = append(parts, "## Already learned (in system prompt):", entries(learned, &left))
 	}
 	r.incomplete(t.tree.Warnings)
-	if !r.empty() {
-		b.WriteString("\n\n" + r.String())
-	}
-	return b.String(), nil
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return r.behind(strings.Join(parts, "\n\n")), nil
 }
 
 // incomplete remarks on what the scan of a directory left out.
@@ -84,87 +77,66 @@ func (r *remarks) incomplete(warnings []subjects.Warning) {
 	}
 }
 
-// facts looks at subjects.
-func (t *topic) facts(ctx context.Context, indexes []int) (map[int]subjects.Facts, error) {
-	found, err := t.tree.Facts(ctx, t.subjects(indexes))
-	if err != nil {
-		return nil, err
-	}
-	facts := make(map[int]subjects.Facts, len(indexes))
-	for n, i := range indexes {
-		facts[i] = found[n]
-	}
-	return facts, nil
-}
-
-// lister writes the entries of lists that share one limit.
-type lister struct {
-	topic *topic
-	facts map[int]subjects.Facts
-	left  int // characters
-}
-
-// entries lists subjects as far as there is room. The others are counted, by the
-// folder that they are in and can be had with.
-func (l *lister) entries(indexes []int) string {
+// entries lists subjects in as many characters as are left. The others are counted, by
+// the folder that they are in and can be had with.
+func entries(all []*subjects.Subject, left *int) string {
 	var lines []string
-	for n, i := range indexes {
-		line := l.entry(i)
-		if l.left -= utf8.RuneCountInString(line) + 1; l.left < 0 {
-			return strings.Join(append(lines, l.counted(indexes[n:])...), "\n")
+	for n, s := range all {
+		line := entry(s)
+		if *left -= utf8.RuneCountInString(line) + 1; *left < 0 {
+			return strings.Join(append(lines, counted(all[n:])...), "\n")
 		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
 }
 
-func (l *lister) entry(i int) string {
-	s, f := &l.topic.tree.Subjects[i], l.facts[i]
+func entry(s *subjects.Subject) string {
 	line := "- " + text.Line(s.Name)
 	if s.Description != "" {
 		line += ": " + s.Description
 	}
 	switch {
-	case f.Err != nil:
+	case s.Problem != "":
 		line += " (cannot be read)"
-	case f.TooLarge:
-		line += " (" + megabytes(f.Size) + ": over the limit of " + largest() + ", cannot be loaded)"
-	case f.Binary:
+	case s.TooLarge:
+		line += fmt.Sprintf(" (%.1f MB: over the limit of %s, cannot be loaded)", float64(s.Size)/1e6, largest)
+	case s.Binary:
 		line += " (binary, cannot be loaded)"
-	case f.Tokens >= worthKnowing:
-		line += " (about " + text.Number((f.Tokens+500)/1000*1000) + " tokens)"
+	case s.Tokens >= worthKnowing:
+		line += " (about " + text.Number((s.Tokens+500)/1000*1000) + " tokens)"
 	}
 	return line
 }
 
 // counted counts subjects by the folder they are in at the top level.
-func (l *lister) counted(indexes []int) []string {
+func counted(all []*subjects.Subject) []string {
 	counts := map[string]int{}
 	var folders []string // in the order of the list
-	for _, i := range indexes {
-		folder, _, nested := strings.Cut(l.topic.tree.Subjects[i].PathSlug, "/")
+	others := 0
+	for _, s := range all {
+		folder, _, nested := strings.Cut(s.PathSlug, "/")
 		if !nested {
 			folder = ""
 		}
-		if counts[folder] == 0 {
+		if counts[folder] == 0 && len(folders) == maxFolders {
+			others++
+			continue
+		}
+		if counts[folder]++; counts[folder] == 1 {
 			folders = append(folders, folder)
 		}
-		counts[folder]++
 	}
 	var lines []string
-	for n, folder := range folders {
-		if n == maxFolders {
-			others := 0
-			for _, rest := range folders[n:] {
-				others += counts[rest]
-			}
-			return append(lines, fmt.Sprintf("- … %s more in %s other folders: use subjects=\"**\"", text.Number(others), text.Number(len(folders)-n)))
-		}
+	for _, folder := range folders {
 		where, pattern := "at the top level", "*"
 		if folder != "" {
 			where, pattern = "under "+text.Line(folder)+"/", match.QuoteMeta(folder)+"/**"
 		}
 		lines = append(lines, fmt.Sprintf("- … %s more %s: use subjects=%s", text.Number(counts[folder]), where, coerce.JSON(pattern)))
+	}
+	if others > 0 {
+		lines = append(lines, fmt.Sprintf("- … %s more in other folders: use subjects=\"**\"", text.Number(others)))
 	}
 	return lines
 }

@@ -22,30 +22,12 @@ type Topic struct {
 	// Problem says why the directory cannot be read.
 	Problem string `json:"problem,omitempty"`
 	// Subjects are in the byte order of Slug, then Path.
-	Subjects []Subject `json:"subjects"`
+	Subjects []subjects.Subject `json:"subjects"`
 	// Warnings are about entries of learned and disabled that match nothing, one
 	// sentence each without a period.
 	Warnings []string `json:"warnings,omitempty"`
 	// LeftOut are links, special files and the like, in the order of their paths.
 	LeftOut []subjects.Warning `json:"left_out,omitempty"`
-}
-
-// Subject is a file of a topic as people see it.
-type Subject struct {
-	Name        string `json:"name"` // what it is asked for by, and no other is
-	Slug        string `json:"slug"`
-	Path        string `json:"path"` // relative to the topic's directory
-	Description string `json:"description,omitempty"`
-	Size        int64  `json:"size"`   // in bytes
-	Tokens      int    `json:"tokens"` // an estimate: a quarter of the bytes; 0 for what cannot be loaded
-	Hidden      bool   `json:"hidden,omitempty"`
-	Disabled    bool   `json:"disabled,omitempty"`
-	Learned     bool   `json:"learned,omitempty"`
-	Binary      bool   `json:"binary,omitempty"`
-	TooLarge    bool   `json:"too_large,omitempty"`
-	Skill       bool   `json:"skill,omitempty"`
-	// Problem says why nothing is known of the file.
-	Problem string `json:"problem,omitempty"`
 }
 
 // Topics returns all topics in the order of the configuration. The error is that
@@ -81,59 +63,31 @@ func (b *Base) Topic(ctx context.Context, topicName string) (Topic, error) {
 func (b *Base) overview(ctx context.Context, config *kbconfig.Topic) (Topic, error) {
 	o := Topic{
 		ID: config.ID, Title: config.Title, Introduction: config.Introduction, Description: config.Description,
-		Disabled: !config.Enabled, Dir: config.Subjects, Subjects: []Subject{},
+		Disabled: !config.Enable, Dir: config.Subjects, Subjects: []subjects.Subject{},
 	}
 	if o.Disabled {
 		return o, nil
 	}
 	t, err := b.scan(ctx, config)
-	if ctx.Err() != nil {
-		return Topic{}, ctx.Err()
-	}
 	if err != nil {
-		o.Problem = err.Error()
+		return Topic{}, err
+	}
+	defer t.tree.Close()
+	if t.broken != nil {
+		o.Problem = t.broken.why()
 		return o, nil
 	}
-	defer t.close()
-	if err := t.tree.Describe(ctx); err != nil {
+	var all []*subjects.Subject
+	for i := range t.tree.Subjects {
+		all = append(all, &t.tree.Subjects[i])
+	}
+	if err := t.tree.Look(ctx, all); err != nil {
 		return Topic{}, err
 	}
-	all := make([]*subjects.Subject, len(t.tree.Subjects))
-	for i := range all {
-		all[i] = &t.tree.Subjects[i]
+	for _, f := range t.deadEntries("disabled", "learned") {
+		o.Warnings = append(o.Warnings, f.sentence())
 	}
-	facts, err := t.tree.Facts(ctx, all)
-	if err != nil {
-		return Topic{}, err
-	}
-	for i, s := range all {
-		f := facts[i]
-		subject := Subject{
-			Name: s.Name, Slug: s.Slug, Path: s.Path, Description: s.Description,
-			Size: f.Size, Tokens: f.Tokens, Binary: f.Binary && !f.TooLarge, TooLarge: f.TooLarge,
-			Hidden: s.Hidden, Skill: s.Skill, Disabled: t.set.Disabled(i), Learned: t.set.Learned(i),
-		}
-		if f.Binary || f.TooLarge {
-			subject.Tokens = 0
-		}
-		if f.Err != nil {
-			subject.Problem = cause(f.Err)
-		}
-		o.Subjects = append(o.Subjects, subject)
-	}
-	for _, e := range t.deadEntries() {
-		o.Warnings = append(o.Warnings, e.warning(t.ID).Message)
-	}
+	o.Subjects = append(o.Subjects, t.tree.Subjects...)
 	o.LeftOut = t.tree.Warnings
 	return o, nil
-}
-
-// Show returns what the learn tool would answer to one pattern, with what is in
-// the system prompt too.
-func (b *Base) Show(ctx context.Context, topicName, pattern string) (string, error) {
-	config, err := b.lookup(topicName)
-	if err != nil {
-		return "", err
-	}
-	return b.load(ctx, config, []string{pattern}, false, &remarks{})
 }

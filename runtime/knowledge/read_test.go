@@ -28,11 +28,11 @@ func TestFilesThatGoAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scanned, err := b.scan(t.Context(), b.enabled()[0])
+	scanned, err := b.scan(t.Context(), b.topics[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(scanned.close)
+	t.Cleanup(scanned.tree.Close)
 	if err := os.Remove(filepath.Join(dir, "kb", "a.md")); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestFilesThatGoAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "<subject \"b\">\nB.\n</subject>\n\n(subject \"a\" could not be read: "; !strings.HasPrefix(got, want) {
+	if want := "<subject \"b\">\nB.\n</subject>\n\n(subject \"a\": could not be read: "; !strings.HasPrefix(got, want) {
 		t.Errorf("got %q", got)
 	}
 	got, err = scanned.list(t.Context(), false, &remarks{})

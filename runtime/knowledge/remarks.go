@@ -2,7 +2,7 @@ package knowledge
 
 import (
 	"fmt"
-	"strconv"
+	"path"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -11,101 +11,147 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// The limits of a list of names in a remark. What is beyond them is counted.
+// The limits of a list of names in a remark, and of the notes on skills in one answer. What
+// is beyond them is counted.
 const (
 	maxNames      = 20
 	maxNamesBytes = 4_000
+	maxSkills     = 8
 )
+
+// largest is the size of the largest file that is read, and of the largest answer.
+const largest = "4 MiB"
 
 // remarks are the lines behind an answer that say what it does not show. What is
 // said of several subjects is said once.
 type remarks struct {
-	groups []group
-	lines  []string // behind the groups
-	notes  []string // last
+	said  []string // of subjects, in the order in which it was said first
+	names map[string][]string
+	lines []string // behind those
+	notes []string // last
 }
 
-type group struct {
-	one, many string // what is said of one subject and of several, from the character behind them
-	names     []string
-}
-
-// subject remarks on one subject.
-func (r *remarks) subject(name, one, many string) { r.subjects([]string{name}, one, many) }
-
-func (r *remarks) subjects(names []string, one, many string) {
-	if len(names) == 0 {
-		return
+// subject says something of a subject.
+func (r *remarks) subject(what string, s *subjects.Subject) {
+	if r.names == nil {
+		r.names = map[string][]string{}
 	}
-	for i := range r.groups {
-		if r.groups[i].one == one {
-			r.groups[i].names = append(r.groups[i].names, names...)
-			return
-		}
+	if r.names[what] == nil {
+		r.said = append(r.said, what)
 	}
-	r.groups = append(r.groups, group{one, many, names})
+	r.names[what] = append(r.names[what], quoteName(s.Name))
 }
 
-func (r *remarks) unreadable(name string, err error) {
-	reason := " could not be read: " + cause(err)
-	r.subject(name, reason, reason)
+// unshown says why nothing of a subject can be shown, if that is so.
+func (r *remarks) unshown(s *subjects.Subject, kind subjects.Kind, problem string) bool {
+	switch {
+	case problem != "":
+		r.subject("could not be read: "+oneLine(problem), s)
+	case kind.TooLarge:
+		r.subject("skipped: over the limit of "+largest, s)
+	case kind.Binary:
+		r.subject("skipped: binary", s)
+	default:
+		return false
+	}
+	return true
 }
-
-// note passes on what somebody else has to say.
-func (r *remarks) note(text string) { r.notes = append(r.notes, "(note: "+oneLine(text)+")") }
 
 // leftOut names the subjects that an answer had no room for.
-func (r *remarks) leftOut(topic string, names []string) {
+func (r *remarks) leftOut(topic string, left []*subjects.Subject) {
+	names := make([]string, len(left))
+	for i, s := range left {
+		names[i] = coerce.JSON(s.Name)
+	}
 	next := names[:within(names, match.MaxPatterns, 4*maxNamesBytes)]
-	line := fmt.Sprintf("(%s not fit into this answer, which has room for %s. Call learn with topic %q and subjects %s", text.Count(len(names), "subject does", "subjects do"), largest(), topic, jsonList(next))
+	line := fmt.Sprintf("(%s not fit into this answer, which has room for %s. Call learn with topic %q and subjects [%s]",
+		text.Count(len(names), "subject does", "subjects do"), largest, topic, strings.Join(next, ", "))
 	if more := len(names) - len(next); more > 0 {
 		line += fmt.Sprintf("; for the %s behind those, call learn with topic %q alone, which lists all in this order", text.Number(more), topic)
 	}
 	r.lines = append(r.lines, line+".)")
 }
 
-// missed names the patterns that matched nothing while others did.
-func (r *remarks) missed(missed []match.Miss) {
-	if len(missed) == 0 {
-		return
-	}
-	var patterns, near []string
-	for _, m := range missed {
-		pattern := text.Quote(m.Pattern)
-		if m.Reason != "" {
-			pattern += " (it " + m.Reason + ")"
-		}
-		patterns = append(patterns, pattern)
-		if m.Near != "" {
-			near = append(near, m.Near)
-		}
-	}
-	line := "No subjects matched: " + strings.Join(patterns, ", ") + "."
-	if len(near) > 0 {
-		near = near[:within(near, 6, maxNamesBytes)]
-		line += " Did you mean " + anyOf(near) + "?"
-	}
-	r.lines = append(r.lines, line)
-}
-
-func (r *remarks) empty() bool { return len(r.groups)+len(r.lines)+len(r.notes) == 0 }
-
-// String returns one line for each remark.
-func (r *remarks) String() string {
-	var lines []string
-	for _, g := range r.groups {
-		if len(g.names) == 1 {
-			lines = append(lines, fmt.Sprintf("(subject %s%s)", quoteName(g.names[0]), g.one))
+// skills remarks on those of the subjects that are skills: where their folder is,
+// as what they tell to run is relative to it, and what else is in it.
+func (r *remarks) skills(t *topic, all []*subjects.Subject) {
+	skills := 0
+	for _, s := range all {
+		if !s.Skill {
 			continue
 		}
-		quoted := make([]string, len(g.names))
-		for i, name := range g.names {
-			quoted[i] = quoteName(name)
+		if skills++; skills <= maxSkills {
+			r.lines = append(r.lines, t.skillNote(s))
 		}
-		lines = append(lines, fmt.Sprintf("(%s subjects%s: %s)", text.Number(len(quoted)), g.many, listed(quoted)))
+	}
+	if more := skills - maxSkills; more > 0 {
+		r.lines = append(r.lines, fmt.Sprintf("(for the folders of %s more skills, load each alone)", text.Number(more)))
+	}
+}
+
+// skillNote says where the folder of a skill is, and what else is in it.
+func (t *topic) skillNote(s *subjects.Subject) string {
+	folder := path.Dir(s.Path)
+	note := fmt.Sprintf("(skill %s: its folder is %s", quoteName(s.Name), quoteName(path.Join(t.Topic.Subjects, folder)))
+	if t.Outside == "" {
+		note += " in this project"
+	}
+	var bundled []string
+	for i := range t.tree.Subjects {
+		other := &t.tree.Subjects[i]
+		below, ok := strings.CutPrefix(other.Path, folder+"/")
+		// What a hidden skill comes with is hidden by the skill's own folder.
+		dotted := strings.HasPrefix(below, ".") || strings.Contains(below, "/.")
+		if ok && other != s && !other.Disabled && !dotted {
+			bundled = append(bundled, quoteName(other.Name))
+		}
+	}
+	if len(bundled) > 0 {
+		note += "; subjects in it: " + listed(bundled)
+	}
+	if within(bundled, maxNames, maxNamesBytes) < len(bundled) && !s.Hidden {
+		note += fmt.Sprintf(": call learn with topic %q alone to list them", t.ID)
+	}
+	return note + ")"
+}
+
+// String returns the remarks, a line each.
+func (r *remarks) String() string {
+	var lines []string
+	for _, what := range r.said {
+		kind := "subject "
+		if len(r.names[what]) > 1 {
+			kind = "subjects "
+		}
+		lines = append(lines, "("+kind+listed(r.names[what])+": "+what+")")
 	}
 	lines = append(lines, r.lines...)
 	return strings.Join(append(lines, r.notes...), "\n")
+}
+
+// behind returns an answer with the remarks behind it.
+func (r *remarks) behind(answer string) string {
+	said := r.String()
+	if answer != "" && said != "" {
+		answer += "\n\n"
+	}
+	return answer + said
+}
+
+// misses names patterns that matched nothing, with what may be meant.
+func misses(missed []match.Miss) string {
+	var all []string
+	for _, m := range missed {
+		said := text.Quote(m.Pattern)
+		if m.Reason != "" {
+			said += " (it " + m.Reason + ")"
+		}
+		if m.Near != "" {
+			said += " (did you mean " + quoteName(m.Near) + "?)"
+		}
+		all = append(all, said)
+	}
+	return strings.Join(all, ", ")
 }
 
 // listed joins names, and counts those beyond the limits.
@@ -127,30 +173,3 @@ func within(names []string, most, bytes int) int {
 	}
 	return len(names)
 }
-
-// anyOf writes names as alternatives: "a", "b" or "c".
-func anyOf(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = strconv.Quote(name)
-	}
-	last := len(quoted) - 1
-	if last == 0 {
-		return quoted[0]
-	}
-	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
-}
-
-func jsonList(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = coerce.JSON(name)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
-}
-
-// largest is the size of the largest file that is read, and of the largest answer.
-func largest() string { return strconv.Itoa(subjects.MaxSize>>20) + " MiB" }
-
-// megabytes writes a size in bytes as in 5.2 MB.
-func megabytes(size int64) string { return fmt.Sprintf("%.1f MB", float64(size)/1e6) }

@@ -46,14 +46,10 @@ two = 2
 func TestResources(t *testing.T) {
 	t.Parallel()
 	b := open(t, workspace(t, attachable), knowledge.Options{Injected: true})
-	var got []toolset.Resource
-	var warnings []knowledge.Warning
-	for _, id := range b.TopicIDs() {
-		resources, more, err := b.TopicResources(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, warnings = append(got, resources...), append(warnings, more...)
+	var warnings []string
+	got, _, err := b.Resources(t.Context(), "", 1000, func(w string) { warnings = append(warnings, w) })
+	if err != nil {
+		t.Fatal(err)
 	}
 	want := []toolset.Resource{
 		{URI: "kb://project/Skill", Name: "project/Skill", Title: "Notes: Skill", Description: "Does it.", MIMEType: "text/markdown"},
@@ -66,7 +62,7 @@ func TestResources(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if len(warnings) != 1 || warnings[0].Topic != "gone" {
+	if len(warnings) != 1 || !strings.HasPrefix(warnings[0], `topic "gone" cannot be learned: `) {
 		t.Errorf("got warnings %v", warnings)
 	}
 	for _, r := range got {
@@ -85,7 +81,7 @@ func TestReadResource(t *testing.T) {
 		{"hidden by its slug", "project", "hidden", "Hidden."},
 		{"learned", "project", "b", "B."},
 		{"code in a fence", "code", "twice.toml", "```toml\ntwo = 2\n```"},
-		{"not UTF-8", "code", "latin", "caf\ufffd\n\n(subject \"latin\": The file is not valid UTF-8; what could not be decoded is shown as \ufffd)"},
+		{"not UTF-8", "code", "latin", "caf\ufffd\n\n(subject \"latin\": the file is not valid UTF-8; what could not be decoded is shown as \ufffd)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -133,7 +129,7 @@ func TestReadResourceOfSeveralNamesThem(t *testing.T) {
 	t.Parallel()
 	b := open(t, workspace(t, attachable), knowledge.Options{})
 	_, _, err := b.ReadResource(t.Context(), "code", "twice")
-	wants(t, callerError(t, err), `"twice.md" or "twice.toml"`)
+	wants(t, callerError(t, err), `"twice.md", "twice.toml"`)
 }
 
 func TestTopicIDs(t *testing.T) {
@@ -165,10 +161,7 @@ func TestComplete(t *testing.T) {
 		{"gone", "", nil},
 		{"nothing", "", nil},
 	} {
-		got, err := b.CompleteSubject(t.Context(), c.topic, c.prefix)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := b.CompleteSubject(t.Context(), c.topic, c.prefix)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("subjects of %s %q (-want +got):\n%s", c.topic, c.prefix, diff)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -24,116 +23,80 @@ const (
 // learned subjects, and a menu of the topics that have more to offer. It is empty
 // when there is neither.
 //
-// The warnings are about topics whose directory cannot be read, which count as
-// empty, entries of learned that match nothing, and learned subjects that cannot
-// be shown. More learned content than an
-// answer of the learn tool may carry is an error: a part of it would look like
-// all of it.
-func (b *Base) Section(ctx context.Context) (string, []Warning, error) {
-	var warnings []Warning
-	var preloaded []string
-	var offered []*kbconfig.Topic
-	size := 0
-	for _, config := range b.enabled() {
-		t, err := b.scan(ctx, config)
-		if ctx.Err() != nil {
-			return "", nil, ctx.Err()
+// The warnings, a sentence each, are about topics whose directory cannot be read, which
+// count as empty, entries of learned that match nothing, and learned subjects that cannot
+// be shown. More learned content than an answer of the learn tool may carry is an error:
+// a part of it would look like all of it.
+func (b *Base) Section(ctx context.Context) (section string, warnings []string, err error) {
+	var parts, offered []string
+	room := maxAnswer
+	for t := range b.scans(ctx) {
+		if t.broken != nil {
+			warnings = append(warnings, t.broken.Error())
 		}
-		if err != nil {
-			warnings = append(warnings, Warning{config.ID, err.Error()})
-			continue
+		for _, f := range t.deadEntries("learned") {
+			warnings = append(warnings, f.sentence())
 		}
-		block, more, err := t.preload(ctx, maxAnswer-size)
-		learnable := t.learnable(true)
-		for _, e := range t.deadEntries() {
-			if e.Field == "learned" {
-				warnings = append(warnings, e.warning(t.ID))
-			}
-		}
-		t.close()
+		block, more, err := t.preload(ctx)
 		if err != nil {
 			return "", nil, err
 		}
-		if block != "" {
-			preloaded = append(preloaded, block)
-			size += len(block)
-		}
 		warnings = append(warnings, more...)
-		if learnable {
-			offered = append(offered, config)
+		if room -= len(block); room < 0 {
+			return "", nil, fmt.Errorf("topic %q: learned subjects have more than %s together, which no system prompt has room for: learn fewer subjects", t.ID, largest)
+		}
+		if block != "" {
+			parts = append(parts, block)
+		}
+		if t.learnable(true) {
+			offered = append(offered, menuLine(t.Topic, withIntroduction))
 		}
 	}
-	return section(preloaded, offered), warnings, nil
-}
-
-func section(preloaded []string, offered []*kbconfig.Topic) string {
-	var parts []string
-	if len(preloaded) > 0 {
-		parts = append(parts, preloadedLead)
-		parts = append(parts, preloaded...)
+	if len(parts) > 0 {
+		parts = append([]string{preloadedLead}, parts...)
 	}
 	if len(offered) > 0 {
-		lines := make([]string, len(offered))
-		for i, t := range offered {
-			lines[i] = menuLine(t, withIntroduction)
-		}
-		parts = append(parts, menuLead, strings.Join(lines, "\n"), menuUse, hiddenNote)
+		parts = append(parts, menuLead, strings.Join(offered, "\n"), menuUse, hiddenNote)
 	}
-	if len(parts) == 0 {
-		return ""
+	if len(parts) > 0 {
+		section = "<knowledge>\n" + strings.Join(parts, "\n\n") + "\n</knowledge>"
 	}
-	return "<knowledge>\n" + strings.Join(parts, "\n\n") + "\n</knowledge>"
+	return section, warnings, ctx.Err()
 }
 
-// preload returns the element of a topic with its learned subjects, in up to room
-// bytes, or nothing when it has none.
-func (t *topic) preload(ctx context.Context, room int) (string, []Warning, error) {
+// preload returns the element of a topic with its learned subjects, or nothing when it
+// has none. It reads no further where that is too much.
+func (t *topic) preload(ctx context.Context) (block string, warnings []string, err error) {
 	var blocks []string
-	var warnings []Warning
+	var r remarks
+	size := 0
 	for i := range t.tree.Subjects {
-		if !t.set.Learned(i) {
+		s := &t.tree.Subjects[i]
+		if !s.Learned || size > maxAnswer {
 			continue
 		}
-		s := &t.tree.Subjects[i]
 		content, err := t.tree.Read(ctx, s)
 		if ctx.Err() != nil {
 			return "", nil, ctx.Err()
 		}
 		if err != nil {
-			warnings = append(warnings, Warning{t.ID, fmt.Sprintf("learned subject %s could not be read: %s", quoteName(s.Name), cause(err))})
+			r.unshown(s, subjects.Kind{}, cause(err))
 			continue
 		}
-		var r remarks
-		text, ok := show(s, content, &r)
-		if !r.empty() {
-			warnings = append(warnings, Warning{t.ID, "learned " + strings.Trim(r.String(), "()")})
+		if text, ok := show(s, content, &r); ok {
+			blocks = append(blocks, element(s, text))
+			size += len(text)
 		}
-		if !ok {
-			continue
-		}
-		block := element(s, text)
-		if room -= len(block); room < 0 {
-			return "", nil, fmt.Errorf("topic %q: learned subjects have more than %s together, which no system prompt has room for: learn fewer subjects", t.ID, largest())
-		}
-		blocks = append(blocks, block)
+	}
+	for _, what := range r.said {
+		warnings = append(warnings, fmt.Sprintf("topic %q: learned %s: %s", t.ID, listed(r.names[what]), what))
 	}
 	if len(blocks) == 0 {
 		return "", warnings, nil
 	}
-	head := "<topic " + quoteName(name(t.Topic)) + ">\n\n"
+	head := "<topic " + quoteName(title(t.Topic)) + ">\n\n"
 	if description := paragraphs(t.Description); description != "" {
 		head += subjects.CloseTags(description) + "\n\n"
 	}
 	return head + strings.Join(blocks, "\n\n") + "\n</topic>", warnings, nil
-}
-
-// learnable reports whether the topic has a subject that menus offer: one that is
-// listed and, where learned subjects are in the prompt already, is none of them.
-func (t *topic) learnable(injected bool) bool {
-	for _, i := range t.set.Visible() {
-		if !injected || !t.set.Learned(i) {
-			return true
-		}
-	}
-	return false
 }

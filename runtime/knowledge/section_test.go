@@ -11,7 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge"
 )
 
-func section(t *testing.T, dir string) (string, []knowledge.Warning) {
+func section(t *testing.T, dir string) (string, []string) {
 	t.Helper()
 	text, warnings, err := open(t, dir, knowledge.Options{}).Section(t.Context())
 	if err != nil {

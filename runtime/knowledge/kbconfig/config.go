@@ -26,41 +26,37 @@ import (
 	"syscall"
 
 	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/base/workspace"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/knowledge/match"
+)
+
+// The rules a configuration can break, besides [config.Rule]. The ids are stable.
+const (
+	RuleMissing   = "KC005" // a topic without subjects; a warning where only the user's file has it
+	RuleSubjects  = "KC006" // subjects that are no path below the root
+	RuleID        = "KC007" // a topic id with other characters than allowed
+	RulePattern   = "KC008" // an empty or malformed pattern
+	RuleLimit     = "KC009" // patterns that take too long to be tried
+	RuleFlag      = "KC011" // a flag that is not TOPIC/GLOB
+	RuleFlagTopic = "KC012" // a flag for a topic that there is not
 )
 
 // maxID is how many bytes an id may have: ids are part of every prompt.
 const maxID = 64
 
-// Topic is a named directory of subjects.
+// Topic is a named directory of subjects. Its ID has letters, digits, "_" and "-"; its
+// patterns are well formed, each once, in the order in which they were given.
 type Topic struct {
-	// ID is what the topic is asked for by: letters, digits, "_" and "-".
-	ID string
-	// Title is the name for people; empty if there is none.
-	Title string
-	// Introduction is one line for the menu of topics; may be empty.
-	Introduction string
-	// Description is the longer text for who reads the topic; may be empty.
-	Description string
-	// Enabled is false when the topic does not exist for any purpose.
-	Enabled bool
-	// Subjects is the directory: a clean, slash-separated path relative to the root
-	// and without "..", though a link on it may lead out. Where Outside is set, it is
+	// Topic has in Subjects the directory: a clean, slash-separated path relative to the
+	// root and without "..", though a link on it may lead out. Where Outside is set, it is
 	// that directory as the user's file names it. That it exists is not known.
-	Subjects string
+	config.Topic
 	// Outside is the absolute path of a directory that the user's own file names;
 	// empty for one in the workspace.
 	Outside string
-	// Learned and Disabled are patterns for subjects, each once, in the order in
-	// which they were given. None is blank or malformed; whether one matches anything
-	// is not known.
-	Learned, Disabled []string
-
-	Defined               Position   // where the topic is first mentioned
-	SubjectsAt            Position   // where the last Subjects is set
-	LearnedAt, DisabledAt []Position // for each of Learned and Disabled
 }
 
 // Config is the configuration of a knowledge base.
@@ -70,12 +66,24 @@ type Config struct {
 	Root string
 	// Topics has disabled ones too, in the order in which they are first mentioned.
 	Topics []Topic
-	// Files are those that were read, as positions name them, in this order.
-	Files []string
 	// Broken has, by id, what keeps a topic from being learned, which is not among Topics.
 	Broken map[string]*Error
-	// Warnings has every finding, those of Broken too, ordered as in [Error].
-	Warnings diag.List
+	// Problems are all findings, those of Broken too, by file and place; what no file is
+	// to blame for comes last.
+	Problems []config.Problem
+}
+
+// Error says why a configuration, or a topic, cannot be used.
+type Error config.Error
+
+func (e *Error) Error() string { return (*config.Error)(e).Error() }
+
+// Diagnostics returns every finding, for who writes a line for each.
+func (e *Error) Diagnostics() (list diag.List) {
+	for _, p := range e.Problems {
+		list = append(list, p.Diagnostic)
+	}
+	return list
 }
 
 // Options say where to look.
@@ -89,9 +97,9 @@ type Options struct {
 	Knowledge []string
 }
 
-// Load reads the configuration. That there is none is no error. The error is an
-// *[Error] when it leaves no topic that can be learned, or a flag is wrong, and another
-// one when opts.Dir is not a directory.
+// Load reads the configuration. That there is none is no error. The error is a
+// *[Error] with all problems when it leaves no topic that can be learned, or a
+// flag is wrong, and another one when opts.Dir is not a directory.
 func Load(opts Options) (*Config, error) {
 	if opts.Dir != "" {
 		info, err := os.Stat(opts.Dir)
@@ -103,19 +111,20 @@ func Load(opts Options) (*Config, error) {
 		}
 	}
 	l := &loader{config.Read(opts.Dir, opts.Getenv)}
-	c := &Config{Root: l.Root, Files: l.Files, Broken: map[string]*Error{}}
+	c := &Config{Root: l.Root, Broken: map[string]*Error{}}
 	if l.Root != "" {
-		for i := range l.Config.Topics {
-			l.judge(c, &l.Config.Topics[i])
+		for _, t := range l.Topics {
+			l.judge(c, Topic{Topic: t})
 		}
 	}
 	if l.Wrong("kb") == nil { // else no topic is there
-		l.flags(c.Topics, opts.Knowledge)
+		for _, value := range opts.Knowledge {
+			l.flag(c, value)
+		}
 	}
-	l.titles(c.Topics)
-	c.Warnings = l.found("")
+	c.Problems = l.found("")
 	if l.Wrong("kb.topic") != nil || len(c.Topics) == 0 && len(c.Broken) > 0 {
-		return nil, &Error{c.Warnings}
+		return nil, &Error{c.Problems}
 	}
 	return c, nil
 }
@@ -123,33 +132,27 @@ func Load(opts Options) (*Config, error) {
 // loader judges what was read.
 type loader struct{ *config.Config }
 
-// found returns what is wrong with a topic, or for no id all that is about topics, or about what nothing reads. It is
-// ordered by file, then by position; what no file is to blame for comes last.
-func (l *loader) found(id string) diag.List {
-	var list diag.List
+// found returns what is wrong with a topic, or for no id all that is about topics, or about what nothing reads.
+func (l *loader) found(id string) []config.Problem {
+	var found []config.Problem
 	for _, p := range l.Problems {
 		about := p.Tables == nil || slices.ContainsFunc(p.Tables, func(t string) bool { return p.Disables("kb") || strings.HasPrefix(t, "kb.") })
 		if id != "" {
 			about = p.Disables("kb.topic." + id)
 		}
 		if about {
-			list = append(list, p.Diagnostic)
+			found = append(found, p)
 		}
 	}
-	place := func(d diag.Diagnostic) int {
-		if i := slices.Index(l.Files, d.File); i >= 0 {
-			return i
-		}
-		return len(l.Files)
-	}
-	slices.SortStableFunc(list, func(a, b diag.Diagnostic) int {
+	place := func(p config.Problem) int { return slices.Index(append(l.Files, "-k"), p.File) }
+	slices.SortStableFunc(found, func(a, b config.Problem) int {
 		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Col, b.Span.Col))
 	})
-	return list
+	return found
 }
 
 // add reports what disables a table; none makes it a warning.
-func (l *loader) add(table string, at Position, rule, hint, format string, args ...any) {
+func (l *loader) add(table string, at config.Position, rule, hint, format string, args ...any) {
 	p := config.Problem{Diagnostic: diag.Diagnostic{File: at.File, Span: at.Span, Rule: rule, Message: fmt.Sprintf(format, args...), Hint: hint}}
 	if table != "" {
 		p.Tables = []string{table}
@@ -158,75 +161,65 @@ func (l *loader) add(table string, at Position, rule, hint, format string, args 
 }
 
 // judge adds a topic, or what is wrong with it.
-func (l *loader) judge(c *Config, t *config.Topic) {
-	table := "kb.topic." + t.ID
-	wrong := func(at Position, rule, hint, format string, args ...any) {
-		l.add(table, at, rule, hint, format, args...)
-	}
-	j := Topic{
-		ID: t.ID, Title: t.Title, Introduction: t.Introduction, Description: t.Description, Enabled: t.Enable,
-		Learned: t.Learned, Disabled: t.Disabled, Defined: t.Defined, SubjectsAt: t.SubjectsAt, LearnedAt: t.LearnedAt, DisabledAt: t.DisabledAt,
-	}
+func (l *loader) judge(c *Config, t Topic) {
+	table, id := "kb.topic."+t.ID, text.Quote(t.ID)
 	whole := l.Wrong(table) == nil
 	if !validID(t.ID) {
 		hint := "use letters, digits, _ and -"
 		if len(t.ID) > maxID {
 			hint = fmt.Sprintf("use at most %d characters", maxID)
 		}
-		wrong(t.Defined, RuleID, hint, "%s cannot be the id of a topic", text.Quote(t.ID))
+		l.add(table, t.Defined, RuleID, hint, "%s cannot be the id of a topic", id)
 		whole = false
 	}
 	switch {
 	case t.SubjectsFrom == nil && whole && t.UsersOnly:
 		// The user's file is for all workspaces, and adds to topics that some of them have.
 		l.add("", t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
-			"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", text.Quote(t.ID))
+			"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", id)
 		return
 	case t.SubjectsFrom == nil && whole:
-		wrong(t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
-			"topic %s has no subjects", text.Quote(t.ID))
+		l.add(table, t.Defined, RuleMissing, "add subjects = "+text.Quote(".jp/kb/"+t.ID)+", the directory of its files relative to the workspace",
+			"topic %s has no subjects", id)
 	case t.SubjectsFrom != nil && (t.Subjects != "" || whole):
-		var problem, hint string
-		if outside, ok := config.Expand(t.Subjects, l.Home); ok && t.SubjectsFrom.Root == "" {
-			j.Subjects, j.Outside = t.Subjects, outside
-		} else if j.Subjects, problem, hint = cleanSubjects(t.Subjects); problem != "" {
-			wrong(t.SubjectsAt, RuleSubjects, hint, "subjects of topic %s is %s, which %s", text.Quote(t.ID), text.Quote(t.Subjects), problem)
+		written := t.Subjects
+		if outside, ok := config.Expand(written, l.Home); ok && t.SubjectsFrom.Root == "" {
+			t.Outside = outside
+		} else if clean, problem, hint := cleanSubjects(written); problem != "" {
+			l.add(table, t.SubjectsAt, RuleSubjects, hint, "subjects of topic %s is %s, which %s", id, text.Quote(written), problem)
+		} else {
+			t.Subjects = clean
 		}
 	}
-	l.patterns(t.ID, "learned", t.Learned, t.LearnedAt)
-	l.patterns(t.ID, "disabled", t.Disabled, t.DisabledAt)
+	l.patterns(table, t.ID, "learned", t.Learned, t.LearnedAt)
+	l.patterns(table, t.ID, "disabled", t.Disabled, t.DisabledAt)
 	if l.Wrong(table) != nil {
 		c.Broken[t.ID] = &Error{l.found(t.ID)}
 		return
 	}
-	c.Topics = append(c.Topics, j)
+	c.Topics = append(c.Topics, t)
 }
 
-// patterns reports patterns of a topic that cannot be used.
-func (l *loader) patterns(id, key string, patterns []string, at []Position) {
-	table := "kb.topic." + id
-	whole := true
+// patterns reports patterns of a topic that cannot be used, and whether there are any.
+func (l *loader) patterns(table, id, key string, patterns []string, at []config.Position) (bad bool) {
 	for i, pattern := range patterns {
-		if problem, hint := patternProblem(pattern); problem != "" {
+		problem, hint := "", ""
+		if strings.TrimSpace(pattern) == "" {
+			problem, hint = "is an empty pattern", "remove it; ** is for all subjects"
+		} else if err := match.Validate(pattern); err != nil {
+			problem = err.Error()
+		}
+		if problem != "" {
 			l.add(table, at[i], RulePattern, hint, "%s in %s of topic %s %s", text.Quote(pattern), key, text.Quote(id), problem)
-			whole = false
+			bad = true
 		}
 	}
-	if i := match.TooMuch(id, patterns); i >= 0 && whole {
+	if i := match.TooMuch(id, patterns); i >= 0 && !bad {
 		l.add(table, at[i], RuleLimit, "one pattern can be for many subjects: dir/** is for all below dir",
 			"the patterns in %s of topic %s stand for too much together, with their { }, to be tried", key, text.Quote(id))
+		bad = true
 	}
-}
-
-// patternProblem says what is wrong with a pattern.
-func patternProblem(pattern string) (problem, hint string) {
-	if strings.TrimSpace(pattern) == "" {
-		return "is an empty pattern", "remove it; ** is for all subjects"
-	}
-	if err := match.Validate(pattern); err != nil {
-		return err.Error(), ""
-	}
-	return "", ""
+	return bad
 }
 
 func validID(id string) bool {
@@ -264,26 +257,47 @@ func cleanSubjects(dir string) (clean, problem, hint string) {
 	return clean, "", ""
 }
 
-// titles warns of topics that cannot be asked for by their title.
-func (l *loader) titles(topics []Topic) {
-	byTitle, byID := map[string]string{}, map[string]string{}
-	for _, id := range enabled(topics) {
-		byID[strings.ToLower(id)] = id
+// flag adds a value of -k to what a topic has learned. Topics are named by id only: an id
+// has no slash, and a title may.
+func (l *loader) flag(c *Config, value string) {
+	at := config.Position{File: "-k"}
+	id, pattern, _ := strings.Cut(value, "/")
+	i := slices.IndexFunc(c.Topics, func(t Topic) bool { return t.ID == id && t.Enable })
+	switch {
+	case l.Root == "":
+		l.add("kb", at, RuleFlagTopic, "run this in a workspace, at or below a directory that has .jp or convtools.toml", "there is no workspace, and so no topic")
+	case strings.TrimSpace(pattern) == "":
+		hint := known(id, c.Topics)
+		if i >= 0 {
+			hint = "for all of them write -k '" + id + "/**'"
+		}
+		l.add("kb", at, RuleFlag, hint, "%s does not say which subjects of the topic; TOPIC/GLOB is expected", text.Quote(value))
+	case i < 0 && c.Broken[id] == nil:
+		l.add("kb", at, RuleFlagTopic, known(id, c.Topics), "there is no topic %s", text.Quote(id))
+	case i < 0 || slices.Contains(c.Topics[i].Learned, pattern):
+	default:
+		t := &c.Topics[i]
+		t.Learned, t.LearnedAt = append(slices.Clip(t.Learned), pattern), append(slices.Clip(t.LearnedAt), at)
+		if n := len(t.Learned) - 1; l.patterns("kb", id, "learned", t.Learned, t.LearnedAt) {
+			t.Learned, t.LearnedAt = t.Learned[:n], t.LearnedAt[:n]
+		}
 	}
+}
+
+// known lists the ids there are, as many as somebody would read, the one that is meant first.
+func known(id string, topics []Topic) string {
+	var ids []string
 	for _, t := range topics {
-		title := strings.ToLower(t.Title)
-		if title == "" || !t.Enabled {
-			continue
+		if t.Enable {
+			ids = append(ids, t.ID)
 		}
-		if other, ok := byID[title]; ok && other != t.ID {
-			l.add("", t.Defined, RuleTitle, "give it another title: an id is found before a title",
-				"the title %s of topic %s is the id of topic %s", text.Quote(t.Title), text.Quote(t.ID), text.Quote(other))
-		}
-		if other, ok := byTitle[title]; ok {
-			l.add("", t.Defined, RuleTitle, "give one of them another title; until then both must be asked for by id",
-				"topics %s and %s have the same title, %s", text.Quote(other), text.Quote(t.ID), text.Quote(t.Title))
-			continue
-		}
-		byTitle[title] = t.ID
 	}
+	if len(ids) == 0 {
+		return "no topic is configured; add [kb.topic.<id>] to " + workspace.ConfigFile
+	}
+	hint := "topics: " + text.Cut(strings.Join(ids, ", "), 200)
+	if near := near.Name(id, ids); near != "" {
+		hint = "did you mean " + text.Quote(near) + "? " + hint
+	}
+	return hint
 }

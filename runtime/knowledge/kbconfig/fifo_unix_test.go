@@ -3,6 +3,7 @@
 package kbconfig
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"syscall"
@@ -26,8 +27,8 @@ func TestFIFO(t *testing.T) {
 			done := make(chan error, 1)
 			go func() {
 				config, err := w.load()
-				if err == nil && len(config.Warnings) > 0 {
-					err = &Error{config.Warnings}
+				if err == nil && len(config.Problems) > 0 {
+					err = errors.New(strings.Join(rendered(config.Problems), ""))
 				}
 				done <- err
 			}()

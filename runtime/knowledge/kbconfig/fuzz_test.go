@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/convtools/convtools/runtime/base/diag"
+	"github.com/convtools/convtools/runtime/config"
 )
 
 func seeds() []string {
@@ -50,20 +50,20 @@ func FuzzLoad(f *testing.F) {
 		var e *Error
 		switch {
 		case errors.As(err, &e):
-			checkDiagnostics(t, src, e.Found)
+			checkDiagnostics(t, src, e.Problems)
 			if strings.ContainsFunc(err.Error(), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) {
 				t.Errorf("the error has characters that cannot be seen: %q", err)
 			}
 		case err != nil:
 			t.Fatalf("not an *Error: %v", err)
 		default:
-			checkDiagnostics(t, src, config.Warnings)
-			checkTopics(t, src, config.Topics)
+			checkDiagnostics(t, src, config.Problems)
+			checkTopics(t, src, flat(config.Topics))
 		}
 	})
 }
 
-func checkDiagnostics(t *testing.T, src string, list diag.List) {
+func checkDiagnostics(t *testing.T, src string, list []config.Problem) {
 	t.Helper()
 	for _, d := range list {
 		if d.Rule == "" || d.Message == "" || strings.Contains(d.Message, "\n") {
@@ -84,7 +84,7 @@ func checkPlace(t *testing.T, src string, at Position) {
 	}
 }
 
-func checkTopics(t *testing.T, src string, got []Topic) {
+func checkTopics(t *testing.T, src string, got []topic) {
 	t.Helper()
 	var want struct {
 		KB struct {
@@ -102,25 +102,25 @@ func checkTopics(t *testing.T, src string, got []Topic) {
 	if len(got) != len(want.KB.Topic) {
 		t.Errorf("%d topics, want %d", len(got), len(want.KB.Topic))
 	}
-	for _, topic := range got {
-		w := want.KB.Topic[topic.ID]
-		if topic.ID == "p" {
+	for _, got := range got {
+		w := want.KB.Topic[got.ID]
+		if got.ID == "p" {
 			w.Learned = append(w.Learned, "added/**")
 		}
-		wanted := Topic{
-			ID: topic.ID, Enabled: w.Enable == nil || *w.Enable, Title: w.Title, Introduction: w.Introduction,
+		wanted := topic{
+			ID: got.ID, Enabled: w.Enable == nil || *w.Enable, Title: w.Title, Introduction: w.Introduction,
 			Description: w.Description, Subjects: path.Clean(w.Subjects), Learned: once(w.Learned), Disabled: once(w.Disabled),
 		}
-		if diff := cmp.Diff(wanted, topic, withoutPlaces(), cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("topic %s of %q (-want +got):\n%s", topic.ID, src, diff)
+		if diff := cmp.Diff(wanted, got, withoutPlaces(), cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("topic %s of %q (-want +got):\n%s", got.ID, src, diff)
 		}
-		if s := topic.Subjects; !filepath.IsLocal(s) || strings.ContainsAny(s, "\\\x00\n") {
+		if s := got.Subjects; !filepath.IsLocal(s) || strings.ContainsAny(s, "\\\x00\n") {
 			t.Errorf("subjects %q are not inside the root", s)
 		}
-		if len(topic.LearnedAt) != len(topic.Learned) || len(topic.DisabledAt) != len(topic.Disabled) {
-			t.Errorf("not every pattern has a place: %+v", topic)
+		if len(got.LearnedAt) != len(got.Learned) || len(got.DisabledAt) != len(got.Disabled) {
+			t.Errorf("not every pattern has a place: %+v", got)
 		}
-		for _, at := range slices.Concat([]Position{topic.Defined, topic.SubjectsAt}, topic.LearnedAt, topic.DisabledAt) {
+		for _, at := range slices.Concat([]Position{got.Defined, got.SubjectsAt}, got.LearnedAt, got.DisabledAt) {
 			checkPlace(t, src, at)
 		}
 	}

@@ -2,6 +2,7 @@ package knowledgecli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,34 +11,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/knowledge"
-	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 )
 
 // report is what knowledge check found, as it is printed as JSON.
 type report struct {
-	Findings []finding `json:"findings"`
-	Topics   int       `json:"topics"`
-	Errors   int       `json:"errors"`
-	Warnings int       `json:"warnings"`
-	Infos    int       `json:"infos"`
-}
-
-// finding is a [knowledge.Finding] as JSON.
-type finding struct {
-	Rule     string `json:"rule"`
-	Severity string `json:"severity"`
-	Topic    string `json:"topic,omitempty"`
-	Path     string `json:"path,omitempty"`
-	Line     int    `json:"line,omitempty"`
-	Column   int    `json:"column,omitempty"`
-	Message  string `json:"message"`
-	Hint     string `json:"hint,omitempty"`
-
-	text string // for people
+	Findings []knowledge.Finding `json:"findings"`
+	Topics   int                 `json:"topics"`
+	Errors   int                 `json:"errors"`
+	Warnings int                 `json:"warnings"`
+	Infos    int                 `json:"infos"`
 }
 
 func (c *commands) check() *cobra.Command {
@@ -78,11 +63,11 @@ when there are only warnings, unless --strict says otherwise.`,
 // examine checks the knowledge base. A configuration with errors is what there is
 // to find, unless only flags are to blame.
 func (c *commands) examine(ctx context.Context) (report, error) {
-	r := report{Findings: []finding{}}
+	r := report{Findings: []knowledge.Finding{}}
 	b, err := c.open()
 	found, broken := knowledge.ConfigFindings(err)
 	switch {
-	case err != nil && (!broken || wrongUse(found)):
+	case err != nil && (!broken || !slices.ContainsFunc(found, func(f knowledge.Finding) bool { return f.Severity == "error" && f.Path != "-k" })):
 		return r, err
 	case err == nil:
 		if found, err = b.Check(ctx); err != nil {
@@ -92,33 +77,18 @@ func (c *commands) examine(ctx context.Context) (report, error) {
 			c.sayHowToBegin(b)
 		}
 	}
+	r.Findings = append(r.Findings, found...)
+	count := map[string]*int{"error": &r.Errors, "warning": &r.Warnings, "info": &r.Infos}
 	for _, f := range found {
-		r.Findings = append(r.Findings, finding{
-			Rule: f.Rule, Severity: kbconfig.SeverityName(f.Severity), Topic: f.Topic,
-			Path: f.File, Line: f.Span.Line, Column: f.Span.Col, Message: f.Message, Hint: f.Hint,
-			text: f.String(),
-		})
-		switch f.Severity {
-		case diag.Error:
-			r.Errors++
-		case diag.Warning:
-			r.Warnings++
-		case diag.Note:
-			r.Infos++
-		}
+		*count[f.Severity]++
 	}
 	return r, nil
-}
-
-// wrongUse reports whether only flags are to blame.
-func wrongUse(found []knowledge.Finding) bool {
-	return !slices.ContainsFunc(found, func(f knowledge.Finding) bool { return f.Severity == diag.Error && f.File != "-k" })
 }
 
 func (r report) print(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	for _, f := range r.Findings {
-		fmt.Fprintln(out, text.Visible(f.text))
+		fmt.Fprintln(out, text.Visible(f.String()))
 	}
 	if len(r.Findings) > 0 {
 		out.WriteByte('\n')
@@ -141,8 +111,5 @@ func (r report) summary() string {
 	if r.Topics == 0 {
 		where = "" // there are none, or their configuration cannot be read
 	}
-	if len(parts) == 0 {
-		return "Nothing to complain of" + where + "."
-	}
-	return strings.Join(parts, ", ") + where + "."
+	return cmp.Or(strings.Join(parts, ", "), "Nothing to complain of") + where + "."
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/knowledge"
+	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
 // howToBegin tells somebody without topics what to do.
@@ -66,7 +67,7 @@ the name of their folder.`,
 			}
 			for _, topic := range topics {
 				for _, w := range topic.Warnings {
-					fmt.Fprintf(c.host.Stderr, "warning: topic %q: %s\n", topic.ID, plainLine(w))
+					fmt.Fprintf(c.host.Stderr, "warning: %s\n", plainLine(w))
 				}
 			}
 			return printTopics(c.host.Stdout, topics)
@@ -156,14 +157,14 @@ func topicState(topic knowledge.Topic) string {
 
 func indent(depth int) string { return strings.Repeat("  ", depth+1) }
 
-func fileSize(s knowledge.Subject) string {
+func fileSize(s subjects.Subject) string {
 	if s.Problem != "" {
 		return "?"
 	}
 	return byteSize(s.Size)
 }
 
-func fileTokens(s knowledge.Subject) string {
+func fileTokens(s subjects.Subject) string {
 	if s.Problem != "" || s.Binary || s.TooLarge {
 		return ""
 	}
@@ -171,7 +172,7 @@ func fileTokens(s knowledge.Subject) string {
 }
 
 // marks says what is special about a subject, and what a skill is for.
-func marks(s knowledge.Subject) string {
+func marks(s subjects.Subject) string {
 	var all []string
 	for _, mark := range []struct {
 		set  bool

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -208,20 +209,16 @@ func (c *commands) sayCreated(ctx context.Context, b *knowledge.Base, topic know
 	if err != nil {
 		return err
 	}
-	var made *knowledge.Subject
-	for i := range topic.Subjects {
-		if topic.Subjects[i].Path == file {
-			made = &topic.Subjects[i]
-		}
-	}
-	if made == nil {
+	i := slices.IndexFunc(topic.Subjects, func(s subjects.Subject) bool { return s.Path == file })
+	if i < 0 {
 		fmt.Fprintf(c.host.Stdout, "Created %s\n", plainLine(name))
 		fmt.Fprintln(c.host.Stderr, "warning: it is no subject; convtools knowledge check says why")
 		return nil
 	}
+	made := topic.Subjects[i]
 	fmt.Fprintf(c.host.Stdout, "Created %s: subject %q of topic %s\n", plainLine(name), made.Name, topic.ID)
-	for i := range topic.Subjects {
-		if s := &topic.Subjects[i]; s != made && s.Slug == made.Slug && !s.Disabled {
+	for _, s := range topic.Subjects {
+		if s.Path != file && s.Slug == made.Slug && !s.Disabled {
 			fmt.Fprintf(c.host.Stderr, "warning: %s has the slug %q too: rename one of the two\n", plainLine(s.Path), made.Slug)
 		}
 	}

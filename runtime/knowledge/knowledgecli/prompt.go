@@ -44,7 +44,7 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 				return err
 			}
 			for _, w := range warnings {
-				fmt.Fprintf(c.host.Stderr, "warning: %s\n", plainLine(w.String()))
+				fmt.Fprintf(c.host.Stderr, "warning: %s\n", plainLine(w))
 			}
 			if section == "" {
 				if len(b.TopicIDs()) == 0 {

@@ -31,6 +31,17 @@ func (g *glob) match(name string) bool {
 	return strings.HasSuffix(name, g.tail) && doublestar.MatchUnvalidated(g.pattern, name)
 }
 
+// matchAny reports whether the glob matches one of the names. Most often a name is the
+// same as the one before it.
+func (g *glob) matchAny(names ...string) bool {
+	for n, name := range names {
+		if (n == 0 || name != names[n-1]) && g.match(name) {
+			return true
+		}
+	}
+	return false
+}
+
 // hasMeta reports whether the pattern can mean anything but the name it spells.
 func hasMeta(pattern string) bool { return strings.ContainsAny(pattern, metaCharacters) }
 

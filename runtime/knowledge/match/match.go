@@ -33,19 +33,21 @@ const (
 	// maxNear is for how many of a call's misses a name like them is looked for: each
 	// costs a comparison with every subject.
 	maxNear = 8
-	// interval is after how many subjects it is looked whether anybody waits still.
+	// interval is after how many subjects it is looked whether anybody still waits.
 	interval = 1024
 )
 
-// Set is the subjects of one topic and what its configuration says of them. It
-// does not change, so goroutines may share it.
+// Set is the subjects of one topic, marked with what its configuration says of them.
+// It does not change, so goroutines may share it.
 type Set struct {
-	topic    string
-	all      []subjects.Subject
-	visible  []int
-	disabled []bool
-	learned  []bool
-	dead     []Dead
+	topic string
+	all   []subjects.Subject
+	// Visible are the subjects that are neither hidden nor disabled, in the order of the
+	// topic.
+	Visible []*subjects.Subject
+	// Dead are the entries of the configuration that match nothing: the disabled ones and
+	// then the learned ones, each in their order.
+	Dead []Dead
 }
 
 // Dead is an entry of a topic's configuration that no subject matches.
@@ -57,16 +59,16 @@ type Dead struct {
 
 // Result is what a list of patterns stands for.
 type Result struct {
-	// Hits are the indexes of the subjects, each once, in the order of the first
-	// pattern that matched them. Those of a glob are in the order of the topic, and
-	// files that share the name asked for in the order of their paths.
-	Hits []int
+	// Hits are the subjects, each once, in the order of the first pattern that matched
+	// them. Those of a glob are in the order of the topic, and files that share the name
+	// asked for in the order of their paths.
+	Hits []*subjects.Subject
 	// Literal reports whether one pattern was asked for, which is no glob, and is the
 	// name of one subject only.
 	Literal bool
 	// AlreadyLearned are the subjects that were asked for by name, or by globs that
 	// match nothing else, and are in the prompt already. They are not in Hits.
-	AlreadyLearned []int
+	AlreadyLearned []*subjects.Subject
 	// Missed are the patterns that match nothing, in the order in which they came.
 	Missed []Miss
 }
@@ -82,17 +84,17 @@ type Miss struct {
 	Near string
 }
 
-// New takes a topic's id, its subjects in the order in which they are listed,
-// and its configuration's lists of what is disabled and what is learned. It
-// keeps all and does not change it. The error is that of the context.
+// New takes a topic's id, its subjects in the order in which they are listed, which it
+// keeps and marks, and its configuration's lists of what is disabled and what is
+// learned. The error is that of the context.
 //
 // A disabled list that [Validate] or [TooMuch] refuses disables everything: what it
 // was to hide must not be shown.
 func New(ctx context.Context, topic string, all []subjects.Subject, disabled, learned []string) (*Set, error) {
-	s := &Set{topic: topic, all: all, disabled: make([]bool, len(all)), learned: make([]bool, len(all))}
-	entries, bad := compileList(topic, disabled)
-	if bad >= 0 {
-		entries = nil
+	s := &Set{topic: topic, all: all}
+	entries, bad, _ := compileList(topic, disabled)
+	for i := range all {
+		all[i].Disabled, all[i].Learned = bad >= 0, false
 	}
 	for _, e := range entries {
 		hit := false
@@ -100,46 +102,31 @@ func New(ctx context.Context, topic string, all []subjects.Subject, disabled, le
 			if i%interval == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			if !(hit && s.disabled[i]) && e.covers(&all[i]) {
-				s.disabled[i], hit = true, true
+			if !(hit && all[i].Disabled) && e.covers(&all[i]) {
+				all[i].Disabled, hit = true, true
 			}
 		}
-		if !hit {
-			s.dead = append(s.dead, Dead{Field: "disabled", Pattern: e.pattern})
+		if !hit && bad < 0 {
+			s.Dead = append(s.Dead, Dead{Field: "disabled", Pattern: e.pattern})
 		}
 	}
 	for i := range all {
-		if s.disabled[i] = s.disabled[i] || bad >= 0; !s.disabled[i] && !all[i].Hidden {
-			s.visible = append(s.visible, i)
+		if !all[i].Disabled && !all[i].Hidden {
+			s.Visible = append(s.Visible, &all[i])
 		}
 	}
 	result := s.resolve(ctx, learned, false, maxListGlobs)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for _, i := range result.Hits {
-		s.learned[i] = true
+	for _, hit := range result.Hits {
+		hit.Learned = true
 	}
 	for _, miss := range result.Missed {
-		s.dead = append(s.dead, Dead{Field: "learned", Pattern: miss.Pattern})
+		s.Dead = append(s.Dead, Dead{Field: "learned", Pattern: miss.Pattern})
 	}
 	return s, nil
 }
-
-// Visible returns the indexes of the subjects that are neither hidden nor
-// disabled, in the order of the topic. The caller must not change it.
-func (s *Set) Visible() []int { return s.visible }
-
-// Disabled reports whether the subject counts as not there.
-func (s *Set) Disabled(i int) bool { return s.disabled[i] }
-
-// Learned reports whether the subject is one that the assistant knows from the
-// start. A disabled one never is.
-func (s *Set) Learned(i int) bool { return s.learned[i] }
-
-// Dead returns the entries of the configuration that match nothing: the
-// disabled ones and then the learned ones, each in their order.
-func (s *Set) Dead() []Dead { return s.dead }
 
 // Resolve returns what the patterns stand for; without patterns these are all
 // visible subjects. A pattern that matches nothing is no error but a [Miss].
@@ -151,11 +138,8 @@ func (s *Set) Resolve(ctx context.Context, patterns []string, skipLearned bool) 
 		return Result{}, fmt.Errorf("%d patterns are too many for one call: at most %d are taken", len(patterns), MaxPatterns)
 	}
 	if len(patterns) == 0 {
-		hits := slices.Clone(s.visible)
-		if skipLearned {
-			hits = slices.DeleteFunc(hits, s.Learned)
-		}
-		return Result{Hits: hits}, nil
+		hits := slices.Clone(s.Visible)
+		return Result{Hits: slices.DeleteFunc(hits, func(h *subjects.Subject) bool { return skipLearned && h.Learned })}, nil
 	}
 	result := s.resolve(ctx, patterns, skipLearned, maxGlobs)
 	for i := range result.Missed[:min(len(result.Missed), maxNear)] {
@@ -163,31 +147,20 @@ func (s *Set) Resolve(ctx context.Context, patterns []string, skipLearned bool) 
 			result.Missed[i].Near = s.near(bare(pattern))
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return Result{}, err
-	}
-	return result, nil
+	return result, ctx.Err()
 }
 
 // near returns the slug of the visible subject that is like a name, or empty.
-func (s *Set) near(name string) (best string) {
-	name = strings.ToLower(name)
-	const most = 4 // further away than that, names are alike by chance
-	fewest := min(most, len(name)/3) + 1
-	for _, i := range s.visible {
-		slug := s.all[i].Slug
+func (s *Set) near(name string) string {
+	var slugs []string
+	for _, v := range s.Visible {
 		// Skills name the files they come with relative to their folder.
-		if name != "" && strings.HasSuffix(slug, "/"+stem(name)) {
-			return slug
+		if name != "" && strings.HasSuffix(v.Slug, "/"+stem(name)) {
+			return v.Slug
 		}
-		if abs := max(len(slug)-len(name), len(name)-len(slug)); abs >= fewest {
-			continue
-		}
-		if edits, ok := near.Edits(name, strings.ToLower(slug), fewest-1); ok && edits < fewest {
-			best, fewest = slug, edits
-		}
+		slugs = append(slugs, v.Slug)
 	}
-	return best
+	return near.Name(name, slugs)
 }
 
 // resolve is [Set.Resolve] for any number of patterns, which may stand for so many
@@ -195,8 +168,8 @@ func (s *Set) near(name string) (best string) {
 // no use.
 func (s *Set) resolve(ctx context.Context, patterns []string, skipLearned bool, globs int) Result {
 	var result Result
-	seen := make([]bool, len(s.all))
-	known := func(i int) bool { return skipLearned && s.learned[i] }
+	seen := map[*subjects.Subject]bool{}
+	known := func(s *subjects.Subject) bool { return skipLearned && s.Learned }
 	for _, pattern := range patterns {
 		if ctx.Err() != nil {
 			break
@@ -210,19 +183,18 @@ func (s *Set) resolve(ctx context.Context, patterns []string, skipLearned bool, 
 				continue
 			}
 		}
-		result.Literal = byName && len(patterns) == 1 && len(found) == 1
-		onlyKnown := !slices.ContainsFunc(found, func(i int) bool { return !known(i) })
-		for _, i := range found {
+		result.Literal = byName && len(patterns) == 1 && len(found) == 1 && !known(found[0])
+		onlyKnown := !slices.ContainsFunc(found, func(f *subjects.Subject) bool { return !known(f) })
+		for _, f := range found {
 			switch {
-			case seen[i] || known(i) && !byName && !onlyKnown:
+			case seen[f] || known(f) && !byName && !onlyKnown:
 				continue
-			case known(i):
-				result.AlreadyLearned = append(result.AlreadyLearned, i)
-				result.Literal = false
+			case known(f):
+				result.AlreadyLearned = append(result.AlreadyLearned, f)
 			default:
-				result.Hits = append(result.Hits, i)
+				result.Hits = append(result.Hits, f)
 			}
-			seen[i] = true
+			seen[f] = true
 		}
 	}
 	return result
@@ -256,34 +228,11 @@ func bare(pattern string) string {
 }
 
 // Names are what a subject can be asked for by, in the order in which they are
-// tried. Some may be the same.
-func Names(s *subjects.Subject) [5]string {
-	return [...]string{s.Slug, s.PathSlug, subjects.NFC(s.Path), stem(subjects.NFC(s.Path)), s.Name}
-}
-
-// rank is the place among [Names] of the first that is the form asked for, or -1.
-// Behind them come the slug without the blanks around it, which lists do not show,
-// and the path in NFC where that is another. It is asked of every subject, and so
-// cuts paths only where that may help.
-func rank(s *subjects.Subject, form string) int {
-	switch {
-	case s.Slug == form:
-		return 0
-	case s.PathSlug == form:
-		return 1
-	case s.Path == form:
-		return 2
-	case strings.HasPrefix(s.Path, form) && stem(s.Path) == form:
-		return 3
-	case s.Name == form:
-		return 4
-	case len(s.Slug) > len(form) && strings.TrimSpace(s.Slug) == form:
-		return 5
-	}
-	if path := subjects.NFC(s.Path); path != s.Path && (path == form || stem(path) == form) {
-		return 6
-	}
-	return -1
+// tried: the last is its slug without the blanks around it, which lists do not show.
+// Some may be the same.
+func Names(s *subjects.Subject) [6]string {
+	path := subjects.NFC(s.Path)
+	return [...]string{s.Slug, s.PathSlug, path, stem(path), s.Name, strings.TrimSpace(s.Slug)}
 }
 
 // stem is a path without its extension, which begins at the last dot of the
@@ -299,22 +248,23 @@ func stem(path string) string {
 // named returns the enabled subjects that the pattern is a name of, by the
 // first kind of name that fits. Visible ones keep hidden ones of the same name
 // from being found: those can still be asked for by their path.
-func (s *Set) named(pattern string) []int {
+func (s *Set) named(pattern string) []*subjects.Subject {
 	for _, form := range spellings(s.topic, pattern) {
-		var visible, hidden []int
+		var visible, hidden []*subjects.Subject
 		best := math.MaxInt
 		for i := range s.all {
-			place := rank(&s.all[i], form)
-			if place < 0 || place > best || s.disabled[i] {
+			names := Names(&s.all[i])
+			place := slices.Index(names[:], form)
+			if place < 0 || place > best || s.all[i].Disabled {
 				continue
 			}
 			if place < best {
 				best, visible, hidden = place, nil, nil
 			}
 			if s.all[i].Hidden {
-				hidden = append(hidden, i)
+				hidden = append(hidden, &s.all[i])
 			} else {
-				visible = append(visible, i)
+				visible = append(visible, &s.all[i])
 			}
 		}
 		found := visible
@@ -322,7 +272,7 @@ func (s *Set) named(pattern string) []int {
 			found = hidden
 		}
 		if found != nil {
-			slices.SortStableFunc(found, func(a, b int) int { return strings.Compare(s.all[a].Path, s.all[b].Path) })
+			slices.SortStableFunc(found, func(a, b *subjects.Subject) int { return strings.Compare(a.Path, b.Path) })
 			return found
 		}
 	}
@@ -332,7 +282,7 @@ func (s *Set) named(pattern string) []int {
 // globbed returns the visible subjects that the pattern matches as a glob, or
 // else what is wrong with it. It takes the globs that the pattern stands for from
 // those that may be tried.
-func (s *Set) globbed(ctx context.Context, pattern string, globs *int) (found []int, reason string) {
+func (s *Set) globbed(ctx context.Context, pattern string, globs *int) (found []*subjects.Subject, reason string) {
 	switch {
 	case pattern == "":
 		return nil, "is empty"
@@ -349,12 +299,12 @@ func (s *Set) globbed(ctx context.Context, pattern string, globs *int) (found []
 		if *globs -= compiled.alternatives; *globs < 0 {
 			return nil, "was not tried: the { } of the call stand for too much together; use fewer of them, or ask for it in another call"
 		}
-		for n, i := range s.visible {
+		for n, v := range s.Visible {
 			if n%interval == 0 && ctx.Err() != nil {
 				return nil, ""
 			}
-			if matchAny(&compiled, s.all[i].Slug, s.all[i].PathSlug) {
-				found = append(found, i)
+			if compiled.matchAny(v.Slug, v.PathSlug) {
+				found = append(found, v)
 			}
 		}
 		if found != nil {
@@ -364,13 +314,59 @@ func (s *Set) globbed(ctx context.Context, pattern string, globs *int) (found []
 	return nil, ""
 }
 
-// matchAny reports whether a glob matches one of the names. Most often a name is the
-// same as the one before it.
-func matchAny(g *glob, names ...string) bool {
-	for n, name := range names {
-		if (n == 0 || name != names[n-1]) && g.match(name) {
-			return true
+// entry is what one pattern of a list of disabled subjects stands for, taken as widely
+// as it can be meant: what it names in any spelling, hidden or not, and as a glob also
+// whatever it matches. What it says of one subject does not depend on others.
+type entry struct {
+	pattern string
+	forms   []string
+	globs   []glob
+}
+
+// compileList takes a topic's id and a list of its configuration. bad is the index of
+// the first pattern that cannot be read, for err, or with which they are too many globs;
+// -1 where there is none.
+func compileList(topic string, patterns []string) (entries []entry, bad int, err error) {
+	globs := 0
+	for i, pattern := range patterns {
+		e := entry{pattern: pattern, forms: spellings(topic, pattern)}
+		for _, form := range e.forms {
+			if !hasMeta(form) {
+				continue
+			}
+			g, err := compile(form)
+			if err != nil {
+				return nil, i, err
+			}
+			e.globs = append(e.globs, g)
+			globs += g.alternatives
 		}
+		if globs > maxListGlobs {
+			return nil, i, nil
+		}
+		entries = append(entries, e)
 	}
-	return false
+	return entries, -1, nil
+}
+
+// TooMuch returns the index of the first of a topic's valid patterns that makes them
+// too many globs together, or -1.
+func TooMuch(topic string, patterns []string) int {
+	_, bad, _ := compileList(topic, patterns)
+	return bad
+}
+
+// Validate returns what is wrong with a pattern, to stand behind it in a sentence,
+// or nil. What has no character of globs in it is a name, and every name is valid.
+func Validate(pattern string) error {
+	_, _, err := compileList("", []string{pattern})
+	return err
+}
+
+func (e *entry) covers(s *subjects.Subject) bool {
+	names := Names(s)
+	if slices.ContainsFunc(e.forms, func(form string) bool { return slices.Contains(names[:], form) }) {
+		return true
+	}
+	return slices.ContainsFunc(e.globs, func(g glob) bool { return g.matchAny(names[:]...) })
 }

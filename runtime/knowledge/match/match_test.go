@@ -155,7 +155,7 @@ func TestResolve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			gotten := want{paths(all, got.Hits), paths(all, got.AlreadyLearned), got.Missed, got.Literal}
+			gotten := want{pathsOf(got.Hits), pathsOf(got.AlreadyLearned), got.Missed, got.Literal}
 			if diff := cmp.Diff(c.want, gotten, cmp.AllowUnexported(want{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(match.Miss{}, "Near")); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -189,7 +189,7 @@ func TestDead(t *testing.T) {
 		{Field: "learned", Pattern: "internal-notes"},
 		{Field: "learned", Pattern: "{a"},
 	}
-	if diff := cmp.Diff(want, set.Dead(), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, set.Dead, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -224,15 +224,15 @@ func TestDisabledListThatCannotBeApplied(t *testing.T) {
 			t.Parallel()
 			all := subjectsOf(project()...)
 			set := build(t, "project", all, c.list, nil)
-			if len(set.Visible()) != 0 {
-				t.Errorf("%d subjects are visible", len(set.Visible()))
+			if len(set.Visible) != 0 {
+				t.Errorf("%d subjects are visible", len(set.Visible))
 			}
 			valid := !slices.ContainsFunc(c.list, func(p string) bool { return match.Validate(p) != nil })
 			if valid && match.TooMuch("project", c.list) < 0 {
 				t.Error("nobody is told of it")
 			}
 			for i := range all {
-				if !set.Disabled(i) {
+				if !all[i].Disabled {
 					t.Errorf("%s is not disabled", all[i].Path)
 				}
 			}
@@ -240,26 +240,8 @@ func TestDisabledListThatCannotBeApplied(t *testing.T) {
 	}
 	set := build(t, "project", subjectsOf(project()...), slices.Repeat([]string{strings.Repeat("{x,y}", 6) + "*"}, 8), nil)
 	people := build(t, "project", subjectsOf(project()...), slices.Repeat([]string{"./nothing/**/x*", "**/nothing*"}, 32), nil)
-	if len(set.Visible()) == 0 || len(people.Visible()) == 0 {
+	if len(set.Visible) == 0 || len(people.Visible) == 0 {
 		t.Error("globs that match nothing disable everything")
-	}
-}
-
-// A link is disabled when what it leads to is.
-func TestDisabledTargets(t *testing.T) {
-	t.Parallel()
-	all := subjectsOf("link.md", "README")
-	all[0].Targets = []subjects.Subject{{Path: "b.md", PathSlug: "b", Slug: "b", Name: "b.md"}, {Path: "pdf/SKILL.md", PathSlug: "pdf/SKILL", Slug: "pdf", Name: "pdf/SKILL.md"}}
-	if all[0].Path != "link.md" {
-		all[0], all[1] = all[1], all[0]
-	}
-	for _, entry := range []string{"pdf", "pdf/SKILL", "pdf/SKILL.md", "./project/pdf/", "pdf/**", "b", "b.*", "?"} {
-		set := build(t, "project", all, []string{entry}, nil)
-		for i := range all {
-			if set.Disabled(i) != (all[i].Targets != nil) {
-				t.Errorf("A-23 %q: %s is disabled: %t", entry, all[i].Path, set.Disabled(i))
-			}
-		}
 	}
 }
 
@@ -418,9 +400,9 @@ func FuzzResolve(f *testing.F) {
 			if len(got.Hits)+len(got.AlreadyLearned) == 0 != (len(got.Missed) == 1) {
 				t.Fatalf("%q: %+v", pattern, got)
 			}
-			for _, i := range slices.Concat(got.Hits, got.AlreadyLearned) {
-				if set.Disabled(i) {
-					t.Fatalf("%q stands for %q, which %q disables", pattern, all[i].Path, disabled)
+			for _, hit := range slices.Concat(got.Hits, got.AlreadyLearned) {
+				if hit.Disabled {
+					t.Fatalf("%q stands for %q, which %q disables", pattern, hit.Path, disabled)
 				}
 			}
 			checkSuggestions(t, set, all, got.Missed)

@@ -29,11 +29,11 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 		want := newOracle("a", all, disabled, learned)
 		set := build(t, "a", all, disabled, learned)
 		for i := range all {
-			if set.Disabled(i) != want.disabled[i] || set.Learned(i) != want.learned[i] {
+			if all[i].Disabled != want.disabled[i] || all[i].Learned != want.learned[i] {
 				t.Fatalf("seed %d: %q with disabled %q and learned %q: disabled %t, want %t; learned %t, want %t", seed,
-					all[i].Path, disabled, learned, set.Disabled(i), want.disabled[i], set.Learned(i), want.learned[i])
+					all[i].Path, disabled, learned, all[i].Disabled, want.disabled[i], all[i].Learned, want.learned[i])
 			}
-			if visible := slices.Contains(set.Visible(), i); visible != (!all[i].Hidden && !want.disabled[i]) {
+			if visible := slices.Contains(set.Visible, &all[i]); visible != (!all[i].Hidden && !want.disabled[i]) {
 				t.Fatalf("seed %d: %q with disabled %q: visible %t", seed, all[i].Path, disabled, visible)
 			}
 			if want.disabled[i] {
@@ -51,15 +51,15 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 		}
 		wantHits, wantKnown, wantMissed, wantLiteral := want.resolve(patterns, skip)
 		wanted := answer{paths(all, wantHits), paths(all, wantKnown), wantMissed, wantLiteral}
-		gotten := answer{paths(all, got.Hits), paths(all, got.AlreadyLearned), missedPatterns(got), got.Literal}
+		gotten := answer{pathsOf(got.Hits), pathsOf(got.AlreadyLearned), missedPatterns(got), got.Literal}
 		if diff := cmp.Diff(wanted, gotten, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("seed %d: %q over %q, disabled %q, learned %q, skip %t (-oracle +package):\n%s", seed,
 				patterns, paths(all, indexes(all)), disabled, learned, skip, diff)
 		}
 		checkSuggestions(t, set, all, got.Missed)
 		hits, known, missed = hits+len(got.Hits), known+len(got.AlreadyLearned), missed+len(got.Missed)
-		for _, i := range got.Hits {
-			if all[i].Hidden {
+		for _, hit := range got.Hits {
+			if hit.Hidden {
 				hiddenHits++
 			}
 		}
@@ -84,8 +84,8 @@ func checkSuggestions(t *testing.T, set *match.Set, all []subjects.Subject, miss
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(result.Hits, func(i int) bool { return slices.Contains(set.Visible(), i) }) {
-				t.Fatalf("for %q, %q is suggested, which stands for %q of %q", miss.Pattern, near, paths(all, result.Hits), paths(all, indexes(all)))
+			if !slices.ContainsFunc(result.Hits, func(s *subjects.Subject) bool { return slices.Contains(set.Visible, s) }) {
+				t.Fatalf("for %q, %q is suggested, which stands for %q of %q", miss.Pattern, near, pathsOf(result.Hits), paths(all, indexes(all)))
 			}
 		}
 	}
@@ -175,4 +175,12 @@ func missedPatterns(r match.Result) []string {
 		patterns = append(patterns, miss.Pattern)
 	}
 	return patterns
+}
+
+func pathsOf(subjects []*subjects.Subject) []string {
+	var paths []string
+	for _, s := range subjects {
+		paths = append(paths, s.Path)
+	}
+	return paths
 }

@@ -60,7 +60,7 @@ func BenchmarkScan(b *testing.B) {
 	})
 }
 
-func BenchmarkFacts(b *testing.B) {
+func BenchmarkLook(b *testing.B) {
 	tree, err := subjects.Scan(b.Context(), root(b, largeTree(b)))
 	if err != nil {
 		b.Fatal(err)
@@ -74,7 +74,7 @@ func BenchmarkFacts(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := tree.Facts(b.Context(), all[:n]); err != nil {
+				if err := tree.Look(b.Context(), all[:n]); err != nil {
 					b.Fatal(err)
 				}
 			}

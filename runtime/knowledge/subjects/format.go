@@ -17,7 +17,7 @@ func format(data []byte, ext string) Content {
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) {
-		c.Notes = append(c.Notes, "The file is not valid UTF-8; what could not be decoded is shown as \ufffd.")
+		c.Note = "the file is not valid UTF-8; what could not be decoded is shown as \ufffd"
 	}
 	text := strings.TrimSuffix(text.Visible(string(data)), "\n")
 	if text == "" {
@@ -28,7 +28,7 @@ func format(data []byte, ext string) Content {
 		marks := strings.Repeat("`", max(3, longestRun(text)+1))
 		text = marks + language + "\n" + text + "\n" + marks
 	}
-	c.Text, c.Tokens = text, tokens(int64(len(text)))
+	c.Text = text
 	return c
 }
 
@@ -75,9 +75,6 @@ func longestRun(text string) int {
 // wrapped in: the first character of what closes one of them, in any case, is
 // written as an entity. All else stays.
 func CloseTags(text string) string {
-	if !strings.Contains(text, "</") {
-		return text
-	}
 	var b strings.Builder
 	for i, part := range strings.Split(text, "</") {
 		switch {

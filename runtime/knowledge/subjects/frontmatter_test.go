@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,8 @@ func descriptions() []descriptionCase {
 		{"no space behind the colon", front("description:a"), refused},
 		{"key of something else", front("metadata:\n  description: a"), ""},
 		{"longer key", front("descriptions: a"), ""},
+		{"a list", front("description: [a]"), refused},
+		{"a number", front("description: 42"), "42"},
 		{"front matter ends with dots", "---\ndescription: a\n...\nb", "a"},
 		{"front matter does not end", "---\ndescription: a\n", ""},
 		{"description behind front matter", "---\nname: x\n---\ndescription: a\n---\n", ""},
@@ -83,11 +86,29 @@ func TestDescriptionIsBounded(t *testing.T) {
 	for _, unit := range []string{" \n", "description:\n", " #\n", `\x`, "'", "- \n", "- ", " \u202e\n", "[", "{a: ", "? ", "&a *a ", "a:\n ", "!!x "} {
 		for _, head := range []string{"", "description: ", "description: |\n", "description: \"", "description: '"} {
 			body := "---\n" + head
-			body += strings.Repeat(unit, (maxFrontMatter-len(body)-8)/len(unit)) + "\n---\n"
+			body += strings.Repeat(unit, (beginning-len(body)-8)/len(unit)) + "\n---\n"
 			_, _ = DescriptionOf([]byte(body))
 		}
 	}
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("took %v", took)
+	}
+}
+
+// What aliases stand for doubles with each, and is not asked for.
+func TestAliasesAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	var data strings.Builder
+	data.WriteString("---\na0: &a0 {k: v}\n")
+	for i := range 100 {
+		fmt.Fprintf(&data, "a%d: &a%[1]d {<<: *a%d, x: *a%[2]d, y: *a%[2]d}\n", i+1, i)
+	}
+	data.WriteString("description: *a100\n---\n")
+	start := time.Now()
+	if got, err := DescriptionOf([]byte(data.String())); got != "" || err == nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %s", took)
 	}
 }

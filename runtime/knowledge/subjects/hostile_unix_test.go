@@ -5,7 +5,6 @@ package subjects_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -40,129 +39,31 @@ func link(tb testing.TB, target, name string) {
 	}
 }
 
-func TestLinks(t *testing.T) {
+func TestLinksAreLeftOut(t *testing.T) {
 	t.Parallel()
-	base := topic(t, map[string]string{
-		"kb/real.md": "inside", "kb/dir/in.md": "x", "outside.md": "secret", "kb_evil/secret.md": "secret",
-	})
+	base := topic(t, map[string]string{"kb/real.md": "inside", "kb/.secret.md": "x", "kb/dir/in.md": "x", "outside.md": "secret", "kb/.git/config": "x"})
 	dir := filepath.Join(base, "kb")
-	for name, target := range map[string]string{
-		"absolute-inside.md": filepath.Join(dir, "real.md"), "absolute.md": "/etc/passwd",
-		"dangling.md": "missing", "loop-a.md": "loop-b.md", "loop-b.md": "loop-a.md", "self": "self",
-		"outside.md": "../outside.md", "sibling.md": "../kb_evil/secret.md", "back.md": "../kb/real.md",
-		"to-dir": "dir", "to-root": ".", "dir/up": "..", "to-parent": "..", "to-device.md": "/dev/zero",
-		"good.md": "real.md", "dir/good.md": "../real.md", "twice.md": "good.md", "through.md": "dir/../real.md",
-	} {
+	links := map[string]string{
+		"absolute-inside.md": filepath.Join(dir, "real.md"), "absolute.md": "/etc/passwd", "dangling.md": "missing", "self": "self",
+		"outside.md": "../outside.md", "to-dir": "dir", "dir/up": "..", "to-device.md": "/dev/zero", "good.md": "real.md",
+		"to-secret.md": ".secret.md", "git.md": ".git/config",
+	}
+	for name, target := range links {
 		link(t, target, filepath.Join(dir, name))
 	}
 	deadline(t)
 	tree := scan(t, dir)
-	want := []string{"dir/good.md", "dir/in.md", "good.md", "real.md", "through.md", "twice.md"}
-	if diff := cmp.Diff(want, paths(tree)); diff != "" {
+	if diff := cmp.Diff([]string{"dir/in.md", "real.md", ".secret.md"}, paths(tree)); diff != "" {
 		t.Errorf("A-23: -want +got:\n%s", diff)
 	}
-	for _, path := range []string{"good.md", "dir/good.md", "twice.md", "through.md"} {
-		if c, err := tree.Read(soon(t), find(t, tree, path)); err != nil || c.Text != "inside" {
-			t.Errorf("%s: %q, %v", path, c.Text, err)
-		}
-	}
-	reasons := map[string]string{}
 	for _, w := range tree.Warnings {
-		reasons[w.Path] = w.Reason
-	}
-	for path, reason := range map[string]string{
-		"absolute-inside.md": "absolute target", "absolute.md": "absolute target", "to-device.md": "absolute target",
-		"dangling.md": "link to nothing", "loop-a.md": "too many levels", "loop-b.md": "too many levels", "self": "too many levels",
-		"outside.md": "escapes", "sibling.md": "escapes", "back.md": "escapes", "to-parent": "escapes",
-		"to-dir": "link to a directory", "to-root": "link to a directory", "dir/up": "link to a directory",
-	} {
-		if !strings.Contains(reasons[path], reason) {
-			t.Errorf("%s: %q does not say %q", path, reasons[path], reason)
+		if links[w.Path] == "" || w.Reason != "is left out: it is a link, not a file" {
+			t.Errorf("%+v", w)
 		}
-		delete(reasons, path)
+		delete(links, w.Path)
 	}
-	if len(reasons) > 0 {
-		t.Errorf("warnings for what is in order: %v", reasons)
-	}
-}
-
-// A link is what it leads to: it is as hidden, and what must not be read by one
-// name is not read by another.
-func TestLinksToWhatIsHiddenOrPassedOver(t *testing.T) {
-	t.Parallel()
-	dir := topic(t, map[string]string{
-		".secret.md": "x", ".dir/a.md": "x", "open/b.md": "x", "skill/SKILL.md": "x", ".git/config": "x", "sub/.git/HEAD": "x", "gone/.git": "x",
-		strings.Repeat("d/", 16) + "deep.md": "x",
-	})
-	for name, target := range map[string]string{
-		"to-secret.md": ".secret.md", "to-dir.md": "./.dir//a.md", "to-open.md": "open/../open/b.md", "to-link.md": "to-secret.md",
-		"open/up.md": "../.dir/a.md", "to-skill": "skill/SKILL.md",
-		"link-to-dir": ".dir", "through.md": "link-to-dir/a.md", "above.md": "link-to-dir/../open/b.md",
-		"git.md": ".git/config", "git-twice.md": "git.md", "head.md": "sub/.git/HEAD", "file.md": "gone/.git",
-		"git-dir": ".git", "by-dir.md": "git-dir/config", "back.md": ".git/../open/b.md",
-		"deep.md": strings.Repeat("d/", 16) + "deep.md",
-	} {
-		link(t, target, filepath.Join(dir, name))
-	}
-	for i := range 60 {
-		link(t, fmt.Sprintf("chain-%d", i+1), filepath.Join(dir, fmt.Sprintf("chain-%d", i)))
-	}
-	write(t, dir, "chain-60", "x")
-	deadline(t)
-	tree := scan(t, dir)
-	type linked struct {
-		Hidden  bool
-		Targets []string
-	}
-	got := map[string]linked{}
-	chained := 0
-	for _, s := range tree.Subjects {
-		if strings.HasPrefix(s.Path, "chain-") && len(s.Targets) <= 41 {
-			chained++
-			continue
-		}
-		if s.Targets != nil {
-			l := linked{Hidden: s.Hidden}
-			for _, target := range s.Targets {
-				l.Targets = append(l.Targets, target.Path)
-			}
-			got[s.Path] = l
-		}
-	}
-	want := map[string]linked{
-		"to-secret.md": {true, []string{".secret.md"}},
-		"to-dir.md":    {true, []string{".dir/a.md"}},
-		"to-open.md":   {false, []string{"open/b.md"}},
-		"to-link.md":   {true, []string{".secret.md"}},
-		"open/up.md":   {true, []string{".dir/a.md"}},
-		"to-skill":     {false, []string{"skill/SKILL.md"}},
-		"through.md":   {true, []string{".dir/a.md"}},
-		"above.md":     {false, []string{"open/b.md"}},
-		"back.md":      {false, []string{"open/b.md"}},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-	if chained < 5 || chained > 41 {
-		t.Errorf("%d files of a chain of links are followed", chained)
-	}
-	if s := find(t, tree, "to-skill"); s.Targets[0].Slug != "skill" || s.Targets[0].PathSlug != "skill/SKILL" {
-		t.Errorf("%+v", s)
-	}
-	refused := map[string]string{}
-	for _, w := range tree.Warnings {
-		refused[w.Path] = w.Reason
-	}
-	for _, name := range []string{"git.md", "git-twice.md", "head.md", "file.md", "by-dir.md", "deep.md"} {
-		if !strings.Contains(refused[name], "no subject") {
-			t.Errorf("%s: %q", name, refused[name])
-		}
-	}
-	if !strings.Contains(refused["chain-0"], "too many") {
-		t.Errorf("%q", refused["chain-0"])
-	}
-	if !find(t, tree, "to-secret.md").Hidden {
-		t.Error("a link to a hidden file is visible")
+	if len(links) > 0 {
+		t.Errorf("no warning of %v", links)
 	}
 }
 
@@ -190,7 +91,7 @@ func TestSpecialFiles(t *testing.T) {
 	}
 	want := map[string]string{
 		"pipe.md":    "is left out: it is a pipe, not a file",
-		"to-pipe.md": "is a link to a pipe, not a file",
+		"to-pipe.md": "is left out: it is a link, not a file",
 	}
 	if l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(kb, "s")); err == nil {
 		defer l.Close()
@@ -250,52 +151,10 @@ func TestReplacedAfterTheScan(t *testing.T) {
 			if c, err := tree.Read(soon(t), s); err == nil || c.Text != "" {
 				t.Errorf("read %q", c.Text)
 			}
-			facts, err := tree.Facts(soon(t), []*subjects.Subject{s, find(t, tree, "other.md")})
-			if err != nil || facts[0].Err == nil || facts[0].Size > 0 || facts[1].Err != nil || facts[1].Size != 4 {
-				t.Errorf("%+v, %v", facts, err)
-			}
-			if err := tree.Describe(soon(t)); err != nil || s.Description != "" {
-				t.Errorf("%q, %v", s.Description, err)
-			}
-		})
-	}
-}
-
-// What a link led to when the directory was scanned decided whether it is offered:
-// that is what is read, wherever the link leads by then.
-func TestLinkRetargetedAfterTheScan(t *testing.T) {
-	t.Parallel()
-	for name, layout := range map[string]struct{ path, before, then string }{
-		"a link":                 {"link.md", "open.md", "drafts/secret.md"},
-		"a skill":                {"skill/SKILL.md", "../open.md", "../drafts/secret.md"},
-		"a link to another link": {"link.md", "second.md", "drafts/secret.md"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			const open, secret = "---\ndescription: open\n---\n", "---\ndescription: secret\n---\n"
-			kb := topic(t, map[string]string{"open.md": open, "drafts/secret.md": secret, "skill/other.md": "x"})
-			link(t, "open.md", filepath.Join(kb, "second.md"))
-			path := filepath.Join(kb, filepath.FromSlash(layout.path))
-			link(t, layout.before, path)
-			tree := scan(t, kb)
-			s := find(t, tree, layout.path)
-			for _, changed := range []string{path, filepath.Join(kb, "second.md")} {
-				if err := os.Remove(changed); err != nil {
-					t.Fatal(err)
-				}
-			}
-			link(t, layout.then, path)
-			link(t, "drafts/secret.md", filepath.Join(kb, "second.md"))
-			want := strings.TrimSuffix(open, "\n")
-			if c, err := tree.Read(soon(t), s); err != nil || c.Text != want {
-				t.Errorf("Read = %q, %v; want %q", c.Text, err, want)
-			}
-			facts, err := tree.Facts(soon(t), []*subjects.Subject{s})
-			if err != nil || facts[0].Err != nil || facts[0].Size != int64(len(open)) {
-				t.Errorf("Facts = %+v, %v; want those of a file of %d bytes", facts, err, len(open))
-			}
-			if err := tree.Describe(soon(t)); err != nil || strings.Contains(s.Description, "secret") {
-				t.Errorf("described as %q, %v", s.Description, err)
+			other := find(t, tree, "other.md")
+			err := tree.Look(soon(t), []*subjects.Subject{s, other})
+			if err != nil || s.Problem == "" || s.Size > 0 || s.Description != "" || other.Problem != "" || other.Size != 4 {
+				t.Errorf("%+v, %+v, %v", s, other, err)
 			}
 		})
 	}
@@ -410,12 +269,9 @@ func TestHugeFile(t *testing.T) {
 	if c, err := tree.Read(soon(t), s); err != nil || !c.TooLarge || c.Size != 1<<30 || c.Text != "" {
 		t.Errorf("A-24: %d bytes of text, %d in all, %v", len(c.Text), c.Size, err)
 	}
-	facts, err := tree.Facts(soon(t), []*subjects.Subject{s})
-	if err != nil || !facts[0].TooLarge || facts[0].Size != 1<<30 || facts[0].Tokens != 1<<28 {
-		t.Errorf("A-24: %+v, %v", facts, err)
-	}
-	if err := tree.Describe(soon(t)); err != nil || s.Description != "huge" {
-		t.Errorf("%q, %v", s.Description, err)
+	err := tree.Look(soon(t), []*subjects.Subject{s})
+	if err != nil || !s.TooLarge || s.Size != 1<<30 || s.Tokens != 0 || s.Description != "huge" {
+		t.Errorf("A-24: %+v, %v", s, err)
 	}
 }
 

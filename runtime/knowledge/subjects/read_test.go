@@ -49,7 +49,7 @@ func TestFormat(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			want := subjects.Content{Text: test.want, Tokens: (len(test.want) + 3) / 4, Size: int64(len(test.data))}
+			want := subjects.Content{Text: test.want, Size: int64(len(test.data))}
 			if diff := cmp.Diff(want, content(t, test.file, test.data)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -68,10 +68,10 @@ func TestNoText(t *testing.T) {
 		{"A-28 empty is not fenced", "x.go", "", subjects.Content{Empty: true}},
 		{"A-28 nothing but a line break", "x.go", "\r\n", subjects.Content{Empty: true, Size: 2}},
 		{"A-28 nothing but a byte order mark", "x.md", "\ufeff", subjects.Content{Empty: true, Size: 3}},
-		{"KB-31 NUL as byte 8,192", "x.md", a + "\x00", subjects.Content{Binary: true, Size: 8192}},
-		{"KB-31 NUL as first byte", "x.png", "\x00", subjects.Content{Binary: true, Size: 1}},
-		{"A-13 UTF-16", "x.txt", "\xff\xfea\x00", subjects.Content{Binary: true, Size: 4}},
-		{"A-24 one byte too many", "x.md", strings.Repeat("a", 4<<20+1), subjects.Content{TooLarge: true, Size: 4<<20 + 1}},
+		{"KB-31 NUL as byte 8,192", "x.md", a + "\x00", subjects.Content{Kind: subjects.Kind{Binary: true}, Size: 8192}},
+		{"KB-31 NUL as first byte", "x.png", "\x00", subjects.Content{Kind: subjects.Kind{Binary: true}, Size: 1}},
+		{"A-13 UTF-16", "x.txt", "\xff\xfea\x00", subjects.Content{Kind: subjects.Kind{Binary: true}, Size: 4}},
+		{"A-24 one byte too many", "x.md", strings.Repeat("a", 4<<20+1), subjects.Content{Kind: subjects.Kind{TooLarge: true}, Size: 4<<20 + 1}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -82,8 +82,8 @@ func TestNoText(t *testing.T) {
 	}
 	t.Run("A-24 the largest file", func(t *testing.T) {
 		t.Parallel()
-		if c := content(t, "x.md", strings.Repeat("a", 4<<20)); len(c.Text) != 4<<20 || c.Tokens != 1<<20 {
-			t.Errorf("%d bytes, %d tokens", len(c.Text), c.Tokens)
+		if c := content(t, "x.md", strings.Repeat("a", 4<<20)); len(c.Text) != 4<<20 {
+			t.Errorf("%d bytes", len(c.Text))
 		}
 	})
 }
@@ -100,8 +100,8 @@ func TestInvalidUTF8(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if c := content(t, "x.md", test.data); c.Text != test.want || (len(c.Notes) == 1) != test.noted {
-				t.Errorf("%q, notes %q", c.Text, c.Notes)
+			if c := content(t, "x.md", test.data); c.Text != test.want || (c.Note != "") != test.noted {
+				t.Errorf("%q, note %q", c.Text, c.Note)
 			}
 		})
 	}
@@ -129,7 +129,7 @@ func TestCloseTags(t *testing.T) {
 	}
 }
 
-func TestFacts(t *testing.T) {
+func TestLook(t *testing.T) {
 	t.Parallel()
 	dir := topic(t, map[string]string{
 		"binary.md": "\x00abc",
@@ -148,20 +148,22 @@ func TestFacts(t *testing.T) {
 	for _, path := range []string{"text.md", "binary.md", "edge.md", "late.md", "empty.md", "large.md", "gone.md"} {
 		all = append(all, find(t, tree, path))
 	}
-	got, err := tree.Facts(soon(t), all)
-	if err != nil {
+	if err := tree.Look(soon(t), all); err != nil {
 		t.Fatal(err)
 	}
-	want := []subjects.Facts{
-		{Size: 5, Tokens: 2},
-		{Size: 4, Tokens: 1, Binary: true},
-		{Size: 8192, Tokens: 2048, Binary: true},
-		{Size: 8193, Tokens: 2049},
-		{},
-		{Size: 4<<20 + 4, Tokens: 1<<20 + 1, TooLarge: true},
-		{Err: fs.ErrNotExist},
+	type facts struct {
+		Size    int64
+		Tokens  int
+		Kind    subjects.Kind
+		Problem string
 	}
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) || errors.Is(b, a) })); diff != "" {
+	var got []facts
+	for _, s := range all {
+		got = append(got, facts{s.Size, s.Tokens, s.Kind, s.Problem})
+	}
+	binary, large := subjects.Kind{Binary: true}, subjects.Kind{TooLarge: true}
+	want := []facts{{5, 2, subjects.Kind{}, ""}, {4, 0, binary, ""}, {8192, 0, binary, ""}, {Size: 8193, Tokens: 2049}, {}, {4<<20 + 4, 0, large, ""}, {Problem: "no such file or directory"}}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if _, err := tree.Read(soon(t), find(t, tree, "gone.md")); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "gone.md") || strings.Contains(err.Error(), dir) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,8 +22,6 @@ const (
 	// maxEntries is how many entries of directories are looked at, subjects and
 	// everything else.
 	maxEntries = 2 * maxSubjects
-	// maxLinks is how many links are followed: each is compared with all files.
-	maxLinks = 1000
 )
 
 // Warning is something in a topic's directory that the scan left out.
@@ -43,18 +40,14 @@ type Tree struct {
 	Subjects []Subject
 	// Warnings are in the byte order of Path.
 	Warnings []Warning
-	// Dirs are the paths of the directories below the topic's that were looked into.
-	Dirs []string
 
 	root *os.Root
 }
 
 // Scan finds the subjects of a topic in its directory and below, and opens none of
 // them. The directory is the tree's from then on, and closed where there is an
-// error. Relative links to files that the scan found are
-// followed; all other links, everything that is neither a file nor a directory,
-// and what is beyond the limits (16 levels, 20,000 files) become warnings. ".git"
-// is passed over.
+// error. Links, everything else that is neither a file nor a directory, and what is
+// beyond the limits (16 levels, 20,000 files) become warnings. ".git" is passed over.
 func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
 	t, err := newWalker(root).tree(ctx)
 	if err != nil {
@@ -64,8 +57,13 @@ func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
 	return t, nil
 }
 
-// Close releases the directory. Nothing can be read from the tree afterwards.
-func (t *Tree) Close() error { return t.root.Close() }
+// Close releases the directory, which was only read, so that nothing can be lost. Nothing
+// can be read from the tree afterwards.
+func (t *Tree) Close() {
+	if t.root != nil {
+		_ = t.root.Close()
+	}
+}
 
 // errStop ends a walk.
 var errStop = errors.New("stop")
@@ -79,8 +77,6 @@ type walker struct {
 
 	entries  int      // that were looked at
 	files    []string // in the order in which they were visited
-	links    []string
-	dirs     []string // below the root, in the same order
 	warnings []Warning
 }
 
@@ -95,12 +91,11 @@ func (w *walker) tree(ctx context.Context) (*Tree, error) {
 	}
 	all := make([]Subject, len(w.files))
 	for i, path := range w.files {
-		all[i] = newSubject(path, nil)
+		all[i] = newSubject(path)
 	}
-	all = append(all, w.follow()...)
 	nameAll(all)
 	slices.SortFunc(w.warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
-	return &Tree{Subjects: all, Warnings: w.warnings, Dirs: w.dirs, root: w.root}, nil
+	return &Tree{Subjects: all, Warnings: w.warnings, root: w.root}, nil
 }
 
 func (w *walker) warn(path, reason string) { w.warnings = append(w.warnings, Warning{path, reason}) }
@@ -118,11 +113,10 @@ func (w *walker) dir(ctx context.Context, dir string, level int) error {
 		return nil // It was removed after its parent was read.
 	}
 	if err != nil {
-		w.warn(dir, "cannot be read: "+cause(err))
+		w.warn(dir, "cannot be read: "+cause(err).Error())
 	}
 	prefix := ""
 	if level > 1 {
-		w.dirs = append(w.dirs, dir)
 		prefix = dir + "/"
 	}
 	for _, e := range entries {
@@ -168,63 +162,14 @@ func (w *walker) read(dir string) ([]fs.DirEntry, error) {
 // entry visits what is not a directory.
 func (w *walker) entry(kind fs.FileMode, path string) error {
 	switch {
-	case len(w.files)+len(w.links) == w.maxSubjects:
+	case kind != 0:
+		w.warn(path, "is left out: it is "+called(kind)+", not a file")
+	case len(w.files) == w.maxSubjects:
 		return w.full("has more than %d files, and how many more is not known; what comes after those is left out. Name a smaller directory", w.maxSubjects)
-	case kind == 0:
-		w.files = append(w.files, path)
-	case kind&fs.ModeSymlink == 0:
-		w.warn(path, "is left out: "+notAFile(kind))
-	case len(w.links) == maxLinks:
-		w.warn(path, fmt.Sprintf("is a link, of which no more than %d are followed", maxLinks))
 	default:
-		w.links = append(w.links, path)
+		w.files = append(w.files, path)
 	}
 	return nil
-}
-
-// follow returns the links that lead to files which were found, as subjects.
-func (w *walker) follow() (all []Subject) {
-	if len(w.links) == 0 {
-		return nil
-	}
-	files := make([]fs.FileInfo, len(w.files))
-	for i, path := range w.files {
-		files[i], _ = w.root.Lstat(path) // one that is gone is no target
-	}
-	for _, path := range w.links {
-		info, err := w.root.Stat(path)
-		var targets []string
-		for i, file := range files {
-			if err == nil && file != nil && os.SameFile(info, file) {
-				targets = append(targets, w.files[i])
-			}
-		}
-		switch {
-		case err != nil:
-			w.warn(path, w.refused(path, err))
-		case info.IsDir():
-			w.warn(path, "is a link to a directory, and those are not followed")
-		case !info.Mode().IsRegular():
-			w.warn(path, "is a link to "+strings.TrimPrefix(notAFile(info.Mode()), "it is "))
-		case targets == nil:
-			w.warn(path, "is a link to a file that is no subject of the topic")
-		default:
-			all = append(all, newSubject(path, targets))
-		}
-	}
-	return all
-}
-
-// refused says why a link is not followed.
-func (w *walker) refused(path string, err error) string {
-	target, linkErr := w.root.Readlink(path)
-	switch {
-	case linkErr == nil && (filepath.IsAbs(target) || strings.HasPrefix(target, "/")):
-		return "is a link with an absolute target; only relative links to files in the topic's directory are followed"
-	case errors.Is(err, fs.ErrNotExist):
-		return "is a link to nothing"
-	}
-	return "is a link that cannot be followed in the topic's directory: " + cause(err)
 }
 
 func (w *walker) full(reason string, limit int) error {
@@ -232,27 +177,26 @@ func (w *walker) full(reason string, limit int) error {
 	return errStop
 }
 
-// notAFile says what a mode is, other than that of a regular file.
-func notAFile(mode fs.FileMode) string {
+// called names the type of what is neither a file nor a directory.
+func called(kind fs.FileMode) string {
 	switch {
-	case mode.IsDir():
-		return "it is a directory"
-	case mode&fs.ModeNamedPipe != 0:
-		return "it is a pipe, not a file"
-	case mode&fs.ModeSocket != 0:
-		return "it is a socket, not a file"
-	case mode&fs.ModeDevice != 0:
-		return "it is a device, not a file"
-	default:
-		return "it is not a regular file"
+	case kind&fs.ModeSymlink != 0:
+		return "a link"
+	case kind&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case kind&fs.ModeSocket != 0:
+		return "a socket"
+	case kind&fs.ModeDevice != 0:
+		return "a device"
 	}
+	return "something else"
 }
 
 // cause returns what went wrong without the path, which messages name themselves.
-func cause(err error) string {
+func cause(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
-		return pathErr.Err.Error()
+		return pathErr.Err
 	}
-	return err.Error()
+	return err
 }

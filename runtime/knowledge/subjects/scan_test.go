@@ -23,7 +23,7 @@ func TestScanErrors(t *testing.T) {
 		t.Errorf("a scan that is not wanted any more: %v", err)
 	}
 	tree := scan(t, dir)
-	if _, err := tree.Facts(canceled, []*subjects.Subject{&tree.Subjects[0]}); !errors.Is(err, context.Canceled) {
+	if err := tree.Look(canceled, []*subjects.Subject{&tree.Subjects[0]}); !errors.Is(err, context.Canceled) {
 		t.Errorf("facts that are not wanted any more: %v", err)
 	}
 	if _, err := tree.Read(canceled, &tree.Subjects[0]); !errors.Is(err, context.Canceled) {
@@ -100,7 +100,11 @@ func TestDescribe(t *testing.T) {
 		"plain/SKILL.md":  "# Plain",
 		"other/README.md": fmt.Sprintf(front, "nothing"),
 	}))
-	if err := tree.Describe(soon(t)); err != nil {
+	var all []*subjects.Subject
+	for i := range tree.Subjects {
+		all = append(all, &tree.Subjects[i])
+	}
+	if err := tree.Look(soon(t), all); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]string{}

@@ -1,7 +1,6 @@
 package conversationcli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -43,7 +42,6 @@ type change struct {
 type outcome struct {
 	id        transcript.ID // where it is not that of the conversation: of a new one
 	isNothing bool          // nothing was to be done
-	edited    jp.Edited     // where its metadata was changed
 }
 
 // make makes a change to conversations, once the person who has to be asked has agreed.
@@ -67,7 +65,6 @@ func (c *commands) make(ctx context.Context, ch *change, list []conversations.Li
 			return err
 		}
 	}
-	var edits []jp.Edited
 	var failed error
 	for i := range list {
 		var result outcome
@@ -83,11 +80,10 @@ func (c *commands) make(ctx context.Context, ch *change, list []conversations.Li
 		case result.isNothing && !c.out.format.json:
 			c.note("%s: %s", list[i].ID, ch.nothing)
 		default:
-			edits = append(edits, result.edited)
 			c.acted(either(result.isNothing, "unchanged", ch.done), &list[i], result.id)
 		}
 	}
-	return cmp.Or(w.Keep(ctx, edits...), failed)
+	return failed
 }
 
 // acted writes what was done to a conversation, or would be; of a new one its id.

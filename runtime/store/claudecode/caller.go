@@ -13,6 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -77,14 +78,14 @@ func (s *Store) caller(ctx context.Context, use string) []transcript.ID {
 // session. It is the newest one where copies have the call too. searched has the sizes
 // of transcripts that do not have it.
 func (s *Store) calling(ctx context.Context, use string, searched map[string]int64) []transcript.ID {
-	files, err := s.open()
+	root, err := s.Store.Open()
 	if err != nil {
 		return nil
 	}
-	defer files.Close()
-	all, _, _ := files.transcripts()
+	defer root.Close()
+	all, _, _ := s.transcripts(root)
 	for _, e := range all {
-		e.Stamp = files.Stamp(e.File)
+		e.Stamp = root.Stamp(e.File)
 	}
 	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()) })
 	for _, e := range all[:min(len(all), maxCallers)] {
@@ -92,7 +93,7 @@ func (s *Store) calling(ctx context.Context, use string, searched map[string]int
 			continue
 		}
 		searched[e.File] = e.Stamp.Size()
-		called, ok := files.calls(e, use)
+		called, ok := e.calls(root, use)
 		session := cmp.Or(e.session, strings.ToLower(called))
 		switch {
 		case !ok:
@@ -109,8 +110,8 @@ func (s *Store) calling(ctx context.Context, use string, searched map[string]int
 
 // calls reports whether a call of a tool is recorded near the end of a transcript, and
 // the session that its record names.
-func (s *session) calls(e *entry, use string) (session string, ok bool) {
-	f, info, err := s.File(e.File)
+func (e *entry) calls(root *history.Root, use string) (session string, ok bool) {
+	f, info, err := root.File(e.File)
 	if err != nil {
 		return "", false
 	}
@@ -129,7 +130,7 @@ func (s *session) calls(e *entry, use string) (session string, ok bool) {
 		r, whole := parse(line)
 		_, parts := r.message()
 		if whole && r.Type == "assistant" && slices.ContainsFunc(parts, func(b block) bool { return b.Type == "tool_use" && b.ID == use }) {
-			return r.Session, true
+			return jsontext.String(jsontext.Get(line, "sessionId")), true
 		}
 	}
 	return "", false

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/filecache"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -22,7 +23,7 @@ type relation struct {
 }
 
 // resolveCopies finds out what sessions are to each other.
-func (s *session) resolveCopies(ctx context.Context, all []*entry) error {
+func resolveCopies(ctx context.Context, root *history.Root, all []*entry) error {
 	byFile := map[string]*entry{}
 	for _, e := range all {
 		byFile[e.File] = e
@@ -34,9 +35,9 @@ func (s *session) resolveCopies(ctx context.Context, all []*entry) error {
 			stamps = append(stamps, e.Stamp)
 		}
 		relations := map[string]relation{} // by file
-		sheet := s.Sheet(name, stamps...)
+		sheet := root.Sheet(name, stamps...)
 		if !sheet.Get(&relations) {
-			whole, err := s.relate(ctx, family, relations)
+			whole, err := relate(ctx, root, family, relations)
 			if err != nil {
 				return err
 			}
@@ -94,12 +95,12 @@ type relative struct {
 
 // relate finds out what the members of a family are to each other. All of their files are read. It
 // reports whether all of them could be.
-func (s *session) relate(ctx context.Context, family []*entry, relations map[string]relation) (whole bool, err error) {
+func relate(ctx context.Context, root *history.Root, family []*entry, relations map[string]relation) (whole bool, err error) {
 	holders := map[key]int{}
 	var members []*relative
 	keys := map[*relative][]stamped{}
 	for _, e := range family {
-		said, err := keysOf(ctx, s.Root, e.File)
+		said, err := keysOf(ctx, root, e.File)
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
@@ -133,13 +134,7 @@ func (s *session) relate(ctx context.Context, family []*entry, relations map[str
 		}
 	}
 	slices.SortStableFunc(shown, func(a, b *relative) int {
-		if a.Meta.Copied != b.Meta.Copied {
-			if b.Meta.Copied {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(a.own.Compare(b.own), a.ID.Compare(b.ID))
+		return cmp.Or(history.CompareBool(a.Meta.Copied, b.Meta.Copied), a.own.Compare(b.own), a.ID.Compare(b.ID))
 	})
 	for i, r := range shown {
 		var is relation

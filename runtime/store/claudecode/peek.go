@@ -33,29 +33,46 @@ type summary struct {
 	Text   string
 }
 
-// read reads the metadata of a transcript.
-func (s *session) read(ctx context.Context, e *entry) error {
-	f, info, err := s.File(e.File)
+// note is what a line has for lists beside what is said.
+type note struct {
+	Cwd         string       `json:"cwd"`
+	Version     string       `json:"version"`
+	Session     string       `json:"sessionId"`
+	CustomTitle string       `json:"customTitle"`
+	AITitle     string       `json:"aiTitle"`
+	Summary     string       `json:"summary"`
+	Forked      jsontext.Raw `json:"forkedFrom"`
+}
+
+// Where implements [history.Listed].
+func (e *entry) Where() string { return e.Meta.Dir }
+
+// Peek implements [history.Listed].
+func (e *entry) Peek(ctx context.Context, root *history.Root) error {
+	f, info, err := root.File(e.File)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	m := &e.Meta
-	talk, chains := newTalk(e.agent != ""), newTalk(true)
+	talk, chains := history.Talk{Agent: e.agent != "", Inquiry: inquiry}, history.Talk{Agent: true, Inquiry: inquiry}
 	m.Whole, err = history.PeekLines(ctx, f, info.Size(), &talk, func(line []byte) {
 		r, _ := parse(line)
-		m.add(&r)
-		switch {
-		case r.Sidechain && e.agent == "":
-			m.HasSide = m.HasSide || r.isMessage()
-			tell(&chains, &r)
-			chains.Take()
-		case r.isMessage():
-			m.HasMain = true
-			tell(&talk, &r)
-			if talk.Request == "" {
-				talk.Request = store.Request(r.command())
-			}
+		m.add(line, &r)
+		isSide, to := r.Sidechain && e.agent == "", &talk
+		if isSide {
+			to = &chains
+		}
+		m.HasSide, m.HasMain = m.HasSide || isSide && r.isMessage(), m.HasMain || !isSide && r.isMessage()
+		if !isSide && !r.isMessage() {
+			return
+		}
+		told, _ := r.events()
+		for _, x := range told {
+			to.Add(x)
+		}
+		if !isSide && talk.Request == "" {
+			talk.Request = store.Request(r.command())
 		}
 	}, func() bool {
 		// In versions before 2.0, side chains may stand anywhere.
@@ -67,34 +84,30 @@ func (s *session) read(ctx context.Context, e *entry) error {
 	if !m.Whole {
 		m.Side.Last = time.Time{}
 	}
-	if e.agent != "" {
-		m.Description = s.description(e.About)
+	if e.About != "" {
+		const most = 64 << 10
+		var meta struct {
+			Description string `json:"description"`
+		}
+		if data, err := root.ReadFile(e.About, most); err == nil && jsontext.Decode(data, &meta) {
+			m.Description = meta.Description
+		}
 	}
 	return err
 }
 
-// description returns what a sub-agent was started for, or "".
-func (s *session) description(file string) string {
-	const most = 64 << 10
-	var meta struct {
-		Description string `json:"description"`
-	}
-	if data, err := s.ReadFile(file, most); err == nil {
-		jsontext.Decode(data, &meta)
-	}
-	return meta.Description
-}
-
 // add adds what a record has beside what is said.
-func (m *metadata) add(r *record) {
+func (m *metadata) add(line []byte, r *record) {
+	var n note
+	jsontext.Decode(line, &n)
 	set := func(to *string, text string) {
 		if *to == "" {
 			*to = text
 		}
 	}
-	set(&m.Dir, r.Cwd)
-	set(&m.Version, r.Version)
-	set(&m.Session, strings.ToLower(r.Session))
+	set(&m.Dir, n.Cwd)
+	set(&m.Version, n.Version)
+	set(&m.Session, strings.ToLower(n.Session))
 	if r.isMessage() {
 		m.Messages++
 	}
@@ -104,29 +117,29 @@ func (m *metadata) add(r *record) {
 	switch {
 	case r.UUID != "":
 		m.Said = append(m.Said, r.key())
-		m.see(r)
+		m.see(r, n.Forked)
 	case m.Main.Created.IsZero() && m.Preamble.IsZero():
 		m.Preamble = r.At
 	}
 	switch {
-	case r.Type == "custom-title" && r.CustomTitle != "":
-		m.Custom = r.CustomTitle
-	case r.Type == "ai-title" && r.AITitle != "":
-		m.AI = r.AITitle
+	case r.Type == "custom-title" && n.CustomTitle != "":
+		m.Custom = n.CustomTitle
+	case r.Type == "ai-title" && n.AITitle != "":
+		m.AI = n.AITitle
 	case r.Type == "summary" && r.Leaf != "":
-		m.Summaries = append(m.Summaries, summary{keyOf(r.Leaf), r.Summary})
+		m.Summaries = append(m.Summaries, summary{keyOf(r.Leaf), n.Summary})
 	}
 }
 
 // see notes when a record was made. What the program notes before it copies has a later time than
 // what it copies.
-func (m *metadata) see(r *record) {
+func (m *metadata) see(r *record, forked jsontext.Raw) {
 	const slack = time.Second // between a note and the prompt that it is about
 	created := &m.Main.Created
 	if r.At.IsZero() {
 		return
 	}
-	m.Copied = m.Copied || r.Forked != nil && string(r.Forked) != "null" || created.IsZero() && m.Preamble.After(r.At.Add(slack))
+	m.Copied = m.Copied || forked != nil && string(forked) != "null" || created.IsZero() && m.Preamble.After(r.At.Add(slack))
 	if created.IsZero() || r.At.Before(*created) {
 		*created = r.At
 	}

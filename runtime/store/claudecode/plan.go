@@ -1,21 +1,26 @@
 package claudecode
 
 import (
+	"bytes"
 	"container/heap"
 	"context"
+	"slices"
 
-	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // node is a record in the tree of a transcript.
 type node struct {
 	key, parentKey key
-	offset         int64
 	parent, behind *node // the second is the message that it follows
 	children       []*node
+	events         []transcript.Event
+	unknown        int  // blocks of it
+	position       int  // of its line
 	latest         int  // position of the last line about it or what follows from it
 	placed         bool // it is in the order
-	told           bool // an event is made of it
+	told           bool // there are events of it
 	message        bool // somebody said it, or a tool returned it
 	prompt         bool // a person said it
 	side           bool // of a side chain, in which versions before 2.0 wrote what sub-agents say
@@ -29,20 +34,18 @@ type tree struct {
 	touched map[key]int // position of the last line that calls a record the live one
 	skipped int         // lines that are no records, or none of a known type
 	large   int         // those of them that are too long to be read
-	end     int64       // offset behind the last line
 }
 
-// readTree reads the lines of a transcript from an offset on.
-func readTree(ctx context.Context, lines *jsonl.Lines, from int64) (*tree, error) {
-	t := &tree{index: map[key]*node{}, touched: map[key]int{}, end: from}
+// readTree reads the lines of a transcript that have not been read.
+func readTree(ctx context.Context, lines *history.Lines) (*tree, error) {
+	t := &tree{index: map[key]*node{}, touched: map[key]int{}}
 	position := 0
-	err := jsonl.EachFrom(ctx, lines, from, func(line []byte, offset, next int64) bool {
-		t.end = next
+	err := lines.Each(ctx, func(line []byte, _, _ int64) bool {
 		if line == nil {
 			t.large++
 		}
 		if line == nil || len(line) > 0 {
-			t.add(line, offset, position)
+			t.add(line, position)
 		}
 		position++
 		return true
@@ -50,7 +53,7 @@ func readTree(ctx context.Context, lines *jsonl.Lines, from int64) (*tree, error
 	return t, err
 }
 
-func (t *tree) add(line []byte, offset int64, position int) {
+func (t *tree) add(line []byte, position int) {
 	r, ok := parse(line)
 	if !ok || !r.isKnown() {
 		t.skipped++
@@ -62,19 +65,22 @@ func (t *tree) add(line []byte, offset int64, position int) {
 		t.touched[keyOf(r.Leaf)] = position
 		return
 	}
-	n := &node{key: r.key(), parentKey: keyOf(r.Parent), offset: offset, latest: position, side: r.Sidechain, message: r.isMessage()}
+	n := &node{key: r.key(), parentKey: keyOf(r.Parent), position: position, latest: position, side: r.Sidechain, message: r.isMessage()}
 	if r.Parent == "" {
 		n.parentKey = keyOf(r.Logical)
 	}
-	if n.told = n.message || r.isBoundary(); r.mayBePrompt() {
-		_, parts := r.message()
-		_, n.prompt = r.prompt(parts)
-	}
+	n.told = n.message || r.isBoundary()
 	switch {
 	case n.key == 0 && !n.told, n.key != 0 && t.index[n.key] != nil: // a copy within the file
 		return
 	case n.key != 0:
 		t.index[n.key] = n
+	}
+	n.events, n.unknown = r.events()
+	for i := range n.events {
+		e := &n.events[i]
+		e.Text, e.Arguments = bytes.Clone(e.Text), bytes.Clone(e.Arguments) // which may be parts of the line
+		n.prompt = e.Kind == transcript.KindUser
 	}
 	t.nodes = append(t.nodes, n)
 }
@@ -116,7 +122,7 @@ func (t *tree) order() []*node {
 type nodes []*node
 
 func (x nodes) Len() int           { return len(x) }
-func (x nodes) Less(i, j int) bool { return x[i].offset < x[j].offset }
+func (x nodes) Less(i, j int) bool { return x[i].position < x[j].position }
 func (x nodes) Swap(i, j int)      { x[i], x[j] = x[j], x[i] }
 func (x *nodes) Push(n any)        { *x = append(*x, n.(*node)) }
 func (x *nodes) Pop() any {
@@ -194,6 +200,12 @@ type trail struct {
 	Keys map[key]bool
 	Tip  key  // of the last record; 0 where it has none
 	Free bool // nothing that a person said is behind the message at the tip, or before it
+}
+
+// goesOn adds records up to the first that does not leave alone what is there, and reports whether
+// there is none.
+func (p *trail) goesOn(all []*node) bool {
+	return !slices.ContainsFunc(all, func(n *node) bool { return !p.add(n) })
 }
 
 // add adds a record, and reports whether it leaves alone what is there.

@@ -18,17 +18,10 @@ type record struct {
 	Parent       string       `json:"parentUuid"`
 	Logical      string       `json:"logicalParentUuid"` // of what follows a compaction
 	At           time.Time    `json:"timestamp"`
-	Cwd          string       `json:"cwd"`
-	Version      string       `json:"version"`
-	Session      string       `json:"sessionId"`
 	Leaf         string       `json:"leafUuid"`
-	CustomTitle  string       `json:"customTitle"`
-	AITitle      string       `json:"aiTitle"`
-	Summary      string       `json:"summary"`
 	PromptSource string       `json:"promptSource"`
 	Message      jsontext.Raw `json:"message"`
 	ToolUse      jsontext.Raw `json:"toolUseResult"`
-	Forked       jsontext.Raw `json:"forkedFrom"`
 	Origin       struct {
 		Kind string `json:"kind"`
 	} `json:"origin"`
@@ -163,58 +156,46 @@ func (r *record) command() string {
 	return tagged("command-name") + " " + arguments
 }
 
-// newTalk returns what makes events of the records of a session, or of a sub-agent.
-func newTalk(agent bool) history.Talk { return history.Talk{Agent: agent, Inquiry: "AskUserQuestion"} }
+// inquiry is the tool with which the assistant asks the user, and synthetic the model of what the
+// program itself says in the name of the assistant.
+const inquiry, synthetic = "AskUserQuestion", "<synthetic>"
 
-// synthetic is the model of what the program itself says in the name of the assistant.
-const synthetic = "<synthetic>"
-
-// tell adds the events of a record.
-func tell(t *history.Talk, r *record) {
+// events returns the events of a record, and how many blocks of it are of no known type.
+func (r *record) events() (told []transcript.Event, unknown int) {
+	add := func(kind transcript.Kind, said []byte) {
+		told = append(told, transcript.Event{Kind: kind, Time: r.At, Text: said})
+	}
 	switch {
 	case r.isBoundary():
-		t.Compact(r.At)
-	case r.Type == "assistant":
-		if m, parts := r.message(); m.Model != synthetic {
-			for i := range parts {
-				answer(t, r, &parts[i])
-			}
-		}
-	case r.Type == "user":
-		_, parts := r.message()
-		if said, ok := r.prompt(parts); ok {
-			t.Prompt(r.At, history.Join(said))
-			return
-		}
-		for i := range parts {
-			if parts[i].Type == "tool_result" {
-				result(t, r, &parts[i])
-			}
-		}
-	}
-}
-
-// answer adds the event of a part of a message of the assistant.
-func answer(t *history.Talk, r *record, b *block) {
-	switch b.Type {
-	case "text":
-		t.Say(transcript.KindAssistant, r.At, b.Text)
-	case "thinking":
-		t.Say(transcript.KindReasoning, r.At, b.Thinking)
-	case "redacted_thinking": // there is nothing to read
-	case "tool_use", "server_tool_use", "mcp_tool_use":
-		t.Call(r.At, b.Name, b.ID, b.Input, nil)
+		add(transcript.KindCompaction, nil)
+	case !r.isMessage():
 	default:
-		if strings.HasSuffix(b.Type, "_tool_result") {
-			result(t, &record{At: r.At}, b)
-		} else {
-			t.Skipped++
+		m, parts := r.message()
+		said, isPrompt := r.prompt(parts)
+		if isPrompt {
+			add(transcript.KindUser, history.Join(said))
+		}
+		for i := 0; i < len(parts) && !isPrompt && m.Model != synthetic; i++ {
+			switch b := &parts[i]; {
+			case strings.HasSuffix(b.Type, "tool_result"):
+				told = append(told, r.result(b))
+			case r.Type == "user", b.Type == "redacted_thinking": // there is nothing to read
+			case b.Type == "text":
+				add(transcript.KindAssistant, b.Text)
+			case b.Type == "thinking":
+				add(transcript.KindReasoning, b.Thinking)
+			case strings.HasSuffix(b.Type, "tool_use"):
+				told = append(told, transcript.Event{Kind: transcript.KindToolCall, Time: r.At, Name: b.Name, CallID: b.ID, Arguments: b.Input})
+			default:
+				unknown++
+			}
 		}
 	}
+	return told, unknown
 }
 
-// result adds what a tool returned.
-func result(t *history.Talk, r *record, b *block) {
+// result returns what a tool returned.
+func (r *record) result(b *block) transcript.Event {
 	var texts [][]byte
 	for _, part := range blocks(b.Content) {
 		if part.Type == "text" {
@@ -231,7 +212,7 @@ func result(t *history.Talk, r *record, b *block) {
 			texts[0] = whole.Stdout
 		}
 	}
-	t.Result(r.At, b.ToolUseID, b.IsError, history.Join(texts))
+	return transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: b.ToolUseID, Failed: b.IsError, Text: history.Join(texts)}
 }
 
 // withoutReminders returns a text without what the program adds for the assistant alone.

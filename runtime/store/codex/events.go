@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"hash/maphash"
-	"io"
 	"io/fs"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -27,12 +24,17 @@ type conversation struct {
 
 // Read implements [store.Record].
 func (c *conversation) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	e := &script{conversation: c, decoder: newDecoder(&c.rollout.Meta.Header)}
-	defer e.close()
-	if err := e.open(ctx); err != nil {
-		return store.Totals{}, fmt.Errorf("reading the events of %s: %w", c.ID, err)
+	root, err := c.store.Store.Open()
+	if err != nil {
+		return store.Totals{}, c.Failure(err)
 	}
-	return history.Read(ctx, c.ID, e, mark, yield)
+	defer root.Close()
+	s := &script{of: c, session: &session{Root: root, store: c.store}}
+	defer s.close()
+	if err := s.open(ctx); err != nil {
+		return store.Totals{}, c.Failure(err)
+	}
+	return history.Read(ctx, c.ID, s, mark, yield)
 }
 
 // section is a part of a rollout that belongs to a conversation.
@@ -49,11 +51,10 @@ type span struct{ start, end int64 }
 
 // script is the rollouts of a conversation. It implements [history.Growing].
 type script struct {
-	conversation *conversation
-	session      *session
-	sections     []section
-	begun        bool  // what of the sections counts is known
-	offset       int64 // behind what was read of the last section
+	of       *conversation
+	session  *session
+	sections []section
+	lines    history.Lines // of the only section
 	decoder
 }
 
@@ -61,48 +62,92 @@ type script struct {
 const maxSections = 64
 
 // open finds the sections of the conversation, the earliest first.
-func (e *script) open(ctx context.Context) (err error) {
-	c := e.conversation
-	if e.session, err = c.store.open(); err != nil {
-		return err
-	}
-	r, m, until := c.rollout, &c.rollout.Meta, int64(math.MaxInt64)
+func (s *script) open(ctx context.Context) error {
+	r, m, until := s.of.rollout, &s.of.rollout.Meta, int64(math.MaxInt64)
 	seen := map[string]bool{}
-	for r != nil && len(e.sections) < maxSections && !seen[r.File] {
+	for r != nil && len(s.sections) < maxSections && !seen[r.File] {
 		seen[r.File] = true
-		f, err := openFile(e.session.Root, r.File, 0)
+		f, err := openFile(s.session.Root, r.File, 0)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && len(e.sections) > 0:
+		case errors.Is(err, fs.ErrNotExist) && len(s.sections) > 0:
 			return nil // what is left is told
-		case errors.Is(err, fs.ErrNotExist):
-			return &store.NotFoundError{IDs: []transcript.ID{c.ID}, Place: c.store.Dir}
 		case err != nil:
 			return err
 		}
 		part := section{file: f, until: until, paginated: m.Header.Paginated}
-		if r.thread != c.rollout.thread {
+		if r.thread != s.of.rollout.thread {
 			part.copied = math.MaxInt64
 		}
-		e.sections = slices.Insert(e.sections, 0, part)
+		s.sections = slices.Insert(s.sections, 0, part)
 		until = m.Header.Base.End
-		r, m = e.session.before(ctx, r, m.Header.Base)
+		r, m = s.session.before(ctx, r, m.Header.Base)
 	}
+	s.lines = history.Lines{File: s.sections[0].plain, Opened: s.sections[0].opened}
 	return nil
 }
 
-// begin finds out what of the sections counts.
-func (e *script) begin(ctx context.Context) (err error) {
-	for i := range e.sections {
-		part := &e.sections[i]
-		if part.dropped, err = undone(ctx, part); err != nil {
+func (s *script) close() {
+	for _, part := range s.sections {
+		part.Close()
+	}
+}
+
+// Lines implements [history.Growing]. A rollout that begins as another one does, or of which
+// turns were undone, is read as a whole.
+func (s *script) Lines() *history.Lines {
+	part, h := &s.sections[0], &s.of.rollout.Meta.Header
+	if len(s.sections) > 1 || part.plain == nil || len(part.dropped) > 0 || h.Base.Thread != "" || h.original() != "" {
+		return nil
+	}
+	return &s.lines
+}
+
+// Tell implements [history.Script].
+func (s *script) Tell(ctx context.Context, t *history.Talk) (err error) {
+	bare := s.Bare
+	s.decoder = newDecoder(&s.of.rollout.Meta.Header, t)
+	for i := range s.sections {
+		if err := s.sections[i].undo(ctx, s.lines.Read); err != nil {
 			return err
 		}
 	}
-	own := &e.sections[len(e.sections)-1]
-	if origin := e.conversation.rollout.Meta.Header.original(); len(e.sections) == 1 && origin != "" && !own.paginated {
-		own.copied, err = e.session.prefix(ctx, own, origin)
+	own := &s.sections[len(s.sections)-1]
+	if origin := s.of.rollout.Meta.Header.original(); len(s.sections) == 1 && origin != "" && !own.paginated {
+		own.copied, err = s.session.prefix(ctx, own, origin)
+	}
+	for i := 0; i < len(s.sections) && err == nil; i++ {
+		part := &s.sections[i]
+		s.paginated, s.Bare, bare = part.paginated, bare, false
+		err = s.tellSection(ctx, part)
+		t.Totals.Cut = t.Totals.Cut || part.cut
 	}
 	return err
+}
+
+// tellSection tells the events of a section that have not been told.
+func (s *script) tellSection(ctx context.Context, part *section) error {
+	t, from := s.talk, int64(0)
+	if len(s.sections) == 1 {
+		from = s.lines.Read
+	}
+	return jsonl.Each(ctx, part, from, part.size, func(line []byte, offset, next int64) bool {
+		r, ok := parse(line)
+		switch {
+		case slices.ContainsFunc(part.dropped, func(d span) bool { return d.start <= offset && offset < d.end }):
+		case line == nil:
+			t.Totals.Skipped++
+			t.Totals.TooLarge++
+		case !ok && len(line) > 0:
+			t.Totals.Skipped++
+		case ok && r.ordinal() >= part.until:
+			return false
+		case ok:
+			t.Copied = offset < part.copied
+			s.tell(&r)
+		}
+		s.lines.Read = next
+		return !t.Stopped
+	})
 }
 
 // before returns the rollout that a paginated one goes on from, or nil.
@@ -115,7 +160,7 @@ func (s *session) before(ctx context.Context, r *rollout, b base) (*rollout, *me
 			continue
 		}
 		one := *other // which has no metadata
-		if s.read(ctx, &one) == nil && one.Meta.Ordinal < b.End {
+		if one.Peek(ctx, s.Root) == nil && one.Meta.Ordinal < b.End {
 			return other, &one.Meta
 		}
 	}
@@ -126,40 +171,43 @@ func (s *session) before(ctx context.Context, r *rollout, b base) (*rollout, *me
 // so that it is looked for before anything is parsed.
 const rolledBack = "thread_rolled_back"
 
-// undone returns the parts of a section that have turns which were dropped.
-func undone(ctx context.Context, part *section) (dropped []span, err error) {
+// undo finds the parts of a section that have turns which were dropped. The error is
+// [store.ErrChanged] where some were behind an offset up to which it was told.
+func (part *section) undo(ctx context.Context, told int64) error {
 	if part.paginated {
-		return nil, nil // what counts is in a rollout of its own
+		return nil // what counts is in a rollout of its own
 	}
 	any := false
-	err = jsonl.EachFrom(ctx, part.lines, 0, func(line []byte, _, _ int64) bool {
+	err := jsonl.Each(ctx, part, told, part.size, func(line []byte, _, _ int64) bool {
 		any = bytes.Contains(line, []byte(rolledBack[len("thread"):])) // t stands everywhere, where _ does not
 		return !any
 	})
-	if err != nil || !any {
-		return nil, err
+	switch {
+	case err != nil || !any:
+		return err
+	case told > 0:
+		return store.ErrChanged
 	}
 	var turns []int64 // where those begin that count
-	d := decoder{}
-	err = jsonl.EachFrom(ctx, part.lines, 0, func(line []byte, offset, next int64) bool {
+	talk := history.Talk{}
+	d := decoder{talk: &talk}
+	return jsonl.Each(ctx, part, 0, part.size, func(line []byte, offset, next int64) bool {
 		r, ok := parse(line)
 		if x := r.item(); ok && r.Type == "event_msg" && x.Type == rolledBack {
 			if n := min(int(x.Turns), len(turns)); n > 0 {
 				start := turns[len(turns)-n]
 				turns = turns[:len(turns)-n]
-				dropped = slices.DeleteFunc(dropped, func(s span) bool { return s.start >= start })
-				dropped = append(dropped, span{start, next})
+				part.dropped = slices.DeleteFunc(part.dropped, func(s span) bool { return s.start >= start })
+				part.dropped = append(part.dropped, span{start, next})
 			}
 			return true
 		}
-		before := d.Turn
-		if d.tell(&r); d.Turn > before {
+		before := talk.Totals.Turns
+		if d.tell(&r); talk.Totals.Turns > before {
 			turns = append(turns, offset)
 		}
-		d.Take()
 		return true
 	})
-	return dropped, err
 }
 
 // prefix returns the offset behind the records of a section that are copies of those of
@@ -176,7 +224,7 @@ func (s *session) prefix(ctx context.Context, own *section, thread string) (end 
 	defer f.Close()
 	seed := maphash.MakeSeed()
 	var sums []uint64
-	err = jsonl.EachFrom(ctx, f.lines, 0, func(line []byte, _, _ int64) bool {
+	err = jsonl.Each(ctx, f, 0, f.size, func(line []byte, _, _ int64) bool {
 		if r, ok := parse(line); ok && r.Type != "session_meta" {
 			sums = append(sums, maphash.Bytes(seed, r.Payload))
 		}
@@ -185,7 +233,7 @@ func (s *session) prefix(ctx context.Context, own *section, thread string) (end 
 	if err != nil {
 		return 0, err
 	}
-	err = jsonl.EachFrom(ctx, own.lines, 0, func(line []byte, _, next int64) bool {
+	err = jsonl.Each(ctx, own, 0, own.size, func(line []byte, _, next int64) bool {
 		r, ok := parse(line)
 		if !ok || r.Type == "session_meta" {
 			return true
@@ -197,93 +245,4 @@ func (s *session) prefix(ctx context.Context, own *section, thread string) (end 
 		return true
 	})
 	return end, err
-}
-
-// Tell implements [history.Script].
-func (e *script) Tell(ctx context.Context, t *history.Teller) error {
-	if !e.begun {
-		if err := e.begin(ctx); err != nil {
-			return err
-		}
-	}
-	for i := range e.sections {
-		part := &e.sections[i]
-		e.paginated = part.paginated
-		if i > 0 {
-			e.offset, e.Bare = 0, false
-		}
-		if err := e.tellSection(ctx, t, part); err != nil {
-			return err
-		}
-		t.Totals.Cut = t.Totals.Cut || part.cut
-	}
-	return nil
-}
-
-// tellSection tells the events of a section.
-func (e *script) tellSection(ctx context.Context, t *history.Teller, part *section) error {
-	for {
-		for _, s := range part.dropped {
-			if s.start <= e.offset && e.offset < s.end {
-				e.offset = s.end
-			}
-		}
-		line, next, err := part.lines.At(ctx, e.offset)
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil && !errors.Is(err, jsonl.ErrTooLong) {
-			return err
-		}
-		copied := e.offset < part.copied
-		e.offset = next
-		r, ok := parse(line)
-		switch {
-		case err != nil:
-			e.Skipped++
-			t.Totals.TooLarge++
-		case !ok && len(line) > 0:
-			e.Skipped++
-		case ok && r.ordinal() >= part.until:
-			return nil
-		case ok:
-			e.tell(&r)
-		}
-		if err := t.TellAll(&e.Talk, copied); err != nil {
-			return err
-		}
-	}
-}
-
-// Grown implements [history.Growing]. A rollout that begins as another one does, or of which
-// turns were undone, is read as a whole.
-func (e *script) Grown() *history.Grown {
-	part, h := &e.sections[0], &e.conversation.rollout.Meta.Header
-	if len(e.sections) > 1 || part.compressed || len(part.dropped) > 0 || h.Base.Thread != "" || h.original() != "" {
-		return nil
-	}
-	return &history.Grown{File: part.Closer.(*os.File), Opened: part.opened, Read: &e.offset, State: &e.decoder}
-}
-
-// Goes implements [history.Growing].
-func (e *script) Goes(ctx context.Context) (goes bool, err error) {
-	part := &e.sections[0]
-	e.begun, goes = true, true
-	if part.paginated {
-		return true, nil
-	}
-	err = jsonl.EachFrom(ctx, part.lines, e.offset, func(line []byte, _, _ int64) bool {
-		goes = !bytes.Contains(line, []byte(rolledBack))
-		return goes
-	})
-	return goes, err
-}
-
-func (e *script) close() {
-	for _, part := range e.sections {
-		part.Close()
-	}
-	if e.session != nil && e.session.Root != nil {
-		e.session.Close()
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -72,17 +73,20 @@ func parseHeader(r *record) (h header) {
 	return h
 }
 
-// read reads the metadata of a rollout.
-func (s *session) read(ctx context.Context, r *rollout) error {
+// Where implements [history.Listed].
+func (r *rollout) Where() string { return r.Meta.Dir }
+
+// Peek implements [history.Listed].
+func (r *rollout) Peek(ctx context.Context, root *history.Root) error {
 	const enough = 8 * jsonl.PeekSize // of what is compressed, of which the end is not known
-	f, err := openFile(s.Root, r.File, enough)
+	f, err := openFile(root, r.File, enough)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	m := &r.Meta
-	m.Ordinal, m.Begun = -1, f.compressed // which was written to its end
-	d, isFirst := newDecoder(&header{}), true
+	m, talk := &r.Meta, history.Talk{}
+	m.Ordinal, m.Begun = -1, f.plain == nil // which was written to its end
+	d, isFirst := newDecoder(&header{}, &talk), true
 	see := func(line []byte) {
 		m.Begun = true
 		switch r, ok := parse(line); {
@@ -90,7 +94,7 @@ func (s *session) read(ctx context.Context, r *rollout) error {
 		case isFirst:
 			isFirst = false
 			m.Header, m.Ordinal = parseHeader(&r), r.ordinal()
-			d = newDecoder(&m.Header)
+			d = newDecoder(&m.Header, &talk)
 		default:
 			if r.bare && m.Header.Cwd == "" {
 				m.Header.Cwd = environmentDir(&r)
@@ -98,19 +102,18 @@ func (s *session) read(ctx context.Context, r *rollout) error {
 			d.tell(&r)
 		}
 	}
-	if f.compressed {
+	if f.plain == nil {
 		m.Whole = !f.cut
-		err = jsonl.EachFrom(ctx, f.lines, 0, func(line []byte, _, _ int64) bool {
+		err = jsonl.Each(ctx, f, 0, f.size, func(line []byte, _, _ int64) bool {
 			see(line)
-			d.Take()
 			return true
 		})
 	} else {
-		m.Whole, err = history.PeekLines(ctx, f.File, f.opened.Size(), &d.Talk, see, func() bool { return false })
+		m.Whole, err = history.PeekLines(ctx, f, f.size, &talk, see, func() bool { return false })
 	}
-	m.See(&d.Talk)
+	m.See(&talk)
 	m.Dir, m.Created = m.Header.Cwd, m.Header.Created
-	if f.compressed && !m.Whole {
+	if f.plain == nil && !m.Whole {
 		m.Last = time.Time{} // what the end has is not known
 	}
 	return err
@@ -132,12 +135,18 @@ func environmentDir(r *record) (dir string) {
 
 // file is an opened rollout, which may be compressed.
 type file struct {
-	io.Closer
-	File       io.ReaderAt
-	opened     fs.FileInfo
-	lines      *jsonl.Lines
-	compressed bool
-	cut        bool // it has more than what is decompressed
+	io.ReaderAt
+	size   int64
+	plain  *os.File // nil where it is compressed
+	opened fs.FileInfo
+	cut    bool // it has more than what is decompressed
+}
+
+// Close closes it.
+func (f *file) Close() {
+	if f.plain != nil {
+		f.plain.Close()
+	}
 }
 
 // Bounds of what a rollout is decompressed with, and to, in bytes. What programs record grows
@@ -167,7 +176,7 @@ func openFile(root *history.Root, name string, most int64) (*file, error) {
 		return nil, err
 	}
 	if !strings.HasSuffix(name, compressed) {
-		return &file{Closer: f, File: f, opened: info, lines: jsonl.NewLines(f, info.Size())}, nil
+		return &file{ReaderAt: f, size: info.Size(), plain: f, opened: info}, nil
 	}
 	defer f.Close()
 	most = cmp.Or(most, min(leastDecompressed+maxRatio*info.Size(), mostDecompressed))
@@ -181,6 +190,5 @@ func openFile(root *history.Root, name string, most int64) (*file, error) {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // one that is cut ends there
 		return nil, err
 	}
-	lines := jsonl.NewLines(bytes.NewReader(data.Bytes()), min(n, most))
-	return &file{Closer: io.NopCloser(nil), opened: info, lines: lines, compressed: true, cut: n > most}, nil
+	return &file{ReaderAt: bytes.NewReader(data.Bytes()), size: min(n, most), opened: info, cut: n > most}, nil
 }

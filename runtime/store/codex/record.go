@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,13 +107,19 @@ func said(texts [][]byte) (kept [][]byte) {
 
 // decoder makes events of records, in their order.
 type decoder struct {
-	history.Talk
+	talk      *history.Talk
 	Bare      bool // texts are what the model was sent, as there is nothing else
 	paginated bool // texts are completed items, not messages
 }
 
-func newDecoder(h *header) decoder {
-	return decoder{Talk: history.Talk{Agent: h.Agent, Inquiry: "request_user_input"}, paginated: h.Paginated}
+// newDecoder returns a decoder of a rollout with a header.
+func newDecoder(h *header, t *history.Talk) decoder {
+	t.Agent, t.Inquiry = h.Agent, "request_user_input"
+	return decoder{talk: t, paginated: h.Paginated}
+}
+
+func (d *decoder) say(kind transcript.Kind, at time.Time, said []byte) {
+	d.talk.Add(transcript.Event{Kind: kind, Time: at, Text: said})
 }
 
 // tell adds the events of a record.
@@ -124,14 +131,14 @@ func (d *decoder) tell(r *record) {
 		d.response(r.At, &x)
 	case r.Type == "event_msg" && d.paginated:
 		if x.Type == "item_completed" && x.Item != nil {
-			d.completed(r.At, x.Item)
+			d.shown(r.At, x.Item)
 		}
 	case r.Type == "event_msg":
-		d.message(r.At, &x)
+		d.shown(r.At, &x)
 	case r.Type == "response_item":
 		d.response(r.At, &x)
 	case r.Type == "compacted":
-		d.Compact(r.At)
+		d.say(transcript.KindCompaction, r.At, nil)
 	case r.State != "":
 	default:
 		d.unknown(r.Type, "session_meta", "turn_context", "world_state", "token_usage_record")
@@ -140,42 +147,33 @@ func (d *decoder) tell(r *record) {
 
 // unknown counts a record, unless its type is one of those that are known.
 func (d *decoder) unknown(kind string, known ...string) {
-	for _, k := range known {
-		if kind == k {
-			return
-		}
-	}
-	d.Skipped++
-}
-
-// completed adds what the program showed its user as an item.
-func (d *decoder) completed(at time.Time, x *item) {
-	switch x.Type {
-	case "UserMessage":
-		d.user(at, texts(x.Content))
-	case "AgentMessage":
-		d.Say(transcript.KindAssistant, at, history.Join(texts(x.Content)))
-	case "Reasoning":
-		d.Say(transcript.KindReasoning, at, history.Join(texts(x.SummaryText)))
+	if !slices.Contains(known, kind) {
+		d.talk.Totals.Skipped++
 	}
 }
 
-// message adds what the program showed its user.
-func (d *decoder) message(at time.Time, x *item) {
+// shown adds what the program showed its user: a message, or an item that was completed.
+func (d *decoder) shown(at time.Time, x *item) {
 	switch x.Type {
 	case "user_message":
 		d.user(at, [][]byte{x.Message})
 	case "agent_message":
-		d.Say(transcript.KindAssistant, at, x.Message)
+		d.say(transcript.KindAssistant, at, x.Message)
 	case "agent_reasoning":
-		d.Say(transcript.KindReasoning, at, x.Text)
+		d.say(transcript.KindReasoning, at, x.Text)
+	case "UserMessage":
+		d.user(at, texts(x.Content))
+	case "AgentMessage":
+		d.say(transcript.KindAssistant, at, history.Join(texts(x.Content)))
+	case "Reasoning":
+		d.say(transcript.KindReasoning, at, history.Join(texts(x.SummaryText)))
 	}
 }
 
 // user adds what a person said. It may be a picture alone.
 func (d *decoder) user(at time.Time, texts [][]byte) {
 	if kept := said(texts); len(kept) > 0 || len(texts) == 0 {
-		d.Prompt(at, history.Join(kept))
+		d.say(transcript.KindUser, at, history.Join(kept))
 	}
 }
 
@@ -187,10 +185,10 @@ func (d *decoder) response(at time.Time, x *item) {
 		case x.Role == "user" && len(all) > 0:
 			d.user(at, all)
 		case x.Role == "assistant":
-			d.Say(transcript.KindAssistant, at, history.Join(all))
+			d.say(transcript.KindAssistant, at, history.Join(all))
 		}
 	case x.Type == "reasoning" && d.Bare:
-		d.Say(transcript.KindReasoning, at, history.Join(texts(x.Summary)))
+		d.say(transcript.KindReasoning, at, history.Join(texts(x.Summary)))
 	case strings.HasSuffix(x.Type, "_output"):
 		d.result(at, x)
 	case strings.HasSuffix(x.Type, "_call"):
@@ -229,7 +227,7 @@ func (d *decoder) call(at time.Time, x *item) {
 	default:
 		arguments = x.Action
 	}
-	d.Call(at, name, x.CallID, arguments, said)
+	d.talk.Add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: x.CallID, Arguments: arguments, Text: said})
 }
 
 // object returns the JSON object that a text is, or nil.
@@ -271,7 +269,7 @@ func (d *decoder) result(at time.Time, x *item) {
 	if len(said) > 0 && code == nil {
 		failed = failed || exitCode(said[0]) != 0
 	}
-	d.Result(at, x.CallID, failed, history.Join(said))
+	d.talk.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: x.CallID, Failed: failed, Text: history.Join(said)})
 }
 
 // exitCode returns the code in the header that the output of a shell has; 0 where there is none.

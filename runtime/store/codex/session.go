@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
@@ -29,19 +28,13 @@ const (
 	maxIndexSize = 16 << 20 // bytes of indexFile
 )
 
-// session is the opened home directory.
+// session is the opened home directory, with its rollouts once they were asked for, by thread and
+// segment.
 type session struct {
-	store *Store
 	*history.Root
-
-	once     sync.Once
-	rollouts []*rollout // by thread and segment
+	store    *Store
+	rollouts []*rollout
 	unlisted []store.Problem
-}
-
-func (s *Store) open() (*session, error) {
-	root, err := s.Store.Open()
-	return &session{store: s, Root: root}, err
 }
 
 // rollout is a file of a thread. A thread that was reverted has several, of which the
@@ -69,39 +62,34 @@ func parseName(name string) (r *rollout, ok bool) {
 	return r, history.IsUUID(r.thread) && (len(ids) == uuidLength || ids[uuidLength] == '_' && history.IsUUID(r.segment))
 }
 
-// list finds the rollouts, once: of each thread those last that count.
+// list finds the rollouts, once.
 func (s *session) list() []*rollout {
-	s.once.Do(func() {
-		s.walk(sessionsDir, 3)
-		s.walk(archiveDir, 0)
-		slices.SortFunc(s.rollouts, func(a, b *rollout) int {
-			return cmp.Or(
-				strings.Compare(a.thread, b.thread), history.CompareBool(b.archived, a.archived),
-				strings.Compare(a.segment, b.segment), history.CompareBool(b.compressed, a.compressed),
-				strings.Compare(a.File, b.File),
-			)
+	if s.rollouts != nil {
+		return s.rollouts
+	}
+	s.rollouts = []*rollout{}
+	for _, dir := range []string{sessionsDir, archiveDir} {
+		files, unread, err := s.store.Walk(s.Root, dir, func(below string) bool {
+			return dir == sessionsDir && strings.Count(below, "/") <= len("YMD") && strings.Trim(path.Base(below), "0123456789") == ""
 		})
+		if s.unlisted = append(s.unlisted, unread...); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s.unlisted = append(s.unlisted, s.store.Problem("", store.Unreadable, dir, err))
+		}
+		for _, name := range files {
+			if r, ok := parseName(path.Base(name)); ok {
+				r.File, r.archived = name, dir == archiveDir
+				s.rollouts = append(s.rollouts, r)
+			}
+		}
+	}
+	slices.SortFunc(s.rollouts, func(a, b *rollout) int {
+		return cmp.Or(
+			strings.Compare(a.thread, b.thread), history.CompareBool(b.archived, a.archived),
+			strings.Compare(a.segment, b.segment), history.CompareBool(b.compressed, a.compressed),
+			strings.Compare(a.File, b.File),
+		)
 	})
 	return s.rollouts
-}
-
-// walk finds the rollouts in a directory and in those below it, some levels deep.
-func (s *session) walk(dir string, depth int) {
-	entries, err := s.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.unlisted = append(s.unlisted, s.store.Problem("", store.Unreadable, dir, err))
-	}
-	for _, e := range entries {
-		name := path.Join(dir, e.Name())
-		if e.IsDir() && depth > 0 {
-			s.walk(name, depth-1)
-			continue
-		}
-		if r, ok := parseName(e.Name()); ok && !e.IsDir() {
-			r.File, r.archived = name, strings.HasPrefix(name, archiveDir)
-			s.rollouts = append(s.rollouts, r)
-		}
-	}
 }
 
 // segments returns the rollouts of a thread, the last one first.
@@ -123,43 +111,37 @@ var errDuplicate = errors.New("another file of the same id is later, and is read
 
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	opened, err := s.open()
-	if err != nil {
-		return nil, err
-	}
-	defer opened.Close()
-	var wanted []*rollout
-	for i, r := range opened.list() {
-		last := i+1 == len(opened.rollouts) || opened.rollouts[i+1].thread != r.thread
-		if last && scope.Has(r.ID, r.archived) {
-			one := *r // which is not shared
-			wanted = append(wanted, &one)
-		}
-	}
-	wanted, unread := history.Peek(ctx, &s.Store, opened.Root, wanted,
-		func(r *rollout) error { return opened.read(ctx, r) }, func(r *rollout) string { return r.Meta.Dir })
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	l := &store.Listing{Problems: append(opened.unlisted, unread...)}
-	names := opened.names()
-	for _, r := range wanted {
-		h := &r.Meta.Header
-		if r.Meta.Begun && h.Thread != r.thread {
-			l.Problems = append(l.Problems, s.Problem(r.ID, store.BadMetadata, r.File, errBeginning))
-		}
-		if h.Thread != r.thread || r.Meta.Whole && !r.Meta.Told && h.Base.Thread == "" || !s.Project.Has(h.Cwd) {
-			continue
-		}
-		l.Conversations = append(l.Conversations, opened.conversation(ctx, r, names))
-		for _, other := range opened.segments(r.thread) {
-			if other.File != r.File && other.segment == r.segment && other.archived == r.archived && other.compressed == r.compressed {
-				l.Problems = append(l.Problems, s.Problem(r.ID, store.Duplicate, other.File, errDuplicate))
+	opened := &session{store: s}
+	return history.List(ctx, &s.Store, scope, func(root *history.Root) (wanted []*rollout, problems []store.Problem, err error) {
+		opened.Root = root
+		all := opened.list()
+		for i, r := range all {
+			last := i+1 == len(all) || all[i+1].thread != r.thread
+			if last && scope.Has(r.ID, r.archived) {
+				one := *r // which is not shared
+				wanted = append(wanted, &one)
 			}
 		}
-	}
-	l.Keep(scope)
-	return l, nil
+		return wanted, opened.unlisted, nil
+	}, func(_ *history.Root, all []*rollout, l *store.Listing) error {
+		names := opened.names()
+		for _, r := range all {
+			h := &r.Meta.Header
+			if r.Meta.Begun && h.Thread != r.thread {
+				l.Problems = append(l.Problems, s.Problem(r.ID, store.BadMetadata, r.File, errBeginning))
+			}
+			if h.Thread != r.thread || r.Meta.Whole && !r.Meta.Told && h.Base.Thread == "" || !s.Project.Has(h.Cwd) {
+				continue
+			}
+			l.Conversations = append(l.Conversations, opened.conversation(ctx, r, names))
+			for _, other := range opened.segments(r.thread) {
+				if other.File != r.File && other.segment == r.segment && other.archived == r.archived && other.compressed == r.compressed {
+					l.Problems = append(l.Problems, s.Problem(r.ID, store.Duplicate, other.File, errDuplicate))
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // names returns the names that threads were given: the last one of each counts.

@@ -60,14 +60,14 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 		return store.Totals{}, err
 	}
 	records, err := out.records()
-	t := history.Teller{Yield: yield}
+	t := history.Talk{Yield: yield}
 	if err == nil {
 		_, _ = jpevents.Scan(records, func(e *jpevents.Event) bool { // which are JSON
 			err = tell(&t, &out, e)
-			return err == nil
+			return err == nil && !t.Stopped
 		})
 	}
-	if err == history.ErrStopped {
+	if t.Stopped {
 		return t.End(r.id, nil)
 	}
 	if err == nil && r.listed.Error != "" {
@@ -81,7 +81,7 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 }
 
 // tell tells an event as "print" prints it: as it is on disk, decoded, with its turn.
-func tell(t *history.Teller, out *output, e *jpevents.Event) error {
+func tell(t *history.Talk, out *output, e *jpevents.Event) error {
 	x := e.Printed()
 	switch turn, err := strconv.Atoi(string(e.InTurn)); {
 	case len(jsontext.String(e.Type)) == 0:
@@ -100,5 +100,6 @@ func tell(t *history.Teller, out *output, e *jpevents.Event) error {
 	if jsontext.String(e.Encoding) == transcript.Base64.String() {
 		x.Encoding = transcript.Base64
 	}
-	return t.Tell(x)
+	t.Tell(x)
+	return nil
 }

@@ -38,22 +38,22 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 // written returns the only session of the project that was written since this process
 // was started; "" where there are several, or none.
 func (s *Store) written(ctx context.Context, from caller.Caller) string {
-	files, err := s.open()
+	root, err := s.Store.Open()
 	if err != nil {
 		return ""
 	}
-	defer files.Close()
-	all, problems, err := files.entries()
+	defer root.Close()
+	all, problems, err := s.entries(root)
 	if err != nil || len(problems) > 0 {
 		return ""
 	}
 	found := ""
 	for _, e := range all {
-		info, err := files.Stat(e.File)
+		info, err := root.Stat(e.File)
 		if err != nil || info.ModTime().Before(from.Started) {
 			continue // also where it was deleted meanwhile
 		}
-		if files.read(ctx, e) != nil {
+		if e.Peek(ctx, root) != nil {
 			return ""
 		}
 		session := e.session()

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -22,29 +23,31 @@ type metadata struct {
 // isLog reports whether a file is a log, and not one JSON object.
 func isLog(name string) bool { return strings.HasSuffix(name, logExtension) }
 
-// read reads the metadata of a file.
-func (s *session) read(ctx context.Context, e *entry) error {
-	f, info, err := s.File(e.File)
+// Where implements [history.Listed].
+func (e *entry) Where() string { return e.Meta.Dir }
+
+// Peek implements [history.Listed].
+func (e *entry) Peek(ctx context.Context, root *history.Root) error {
+	f, info, err := root.File(e.File)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	m, d := &e.Meta, newDecoder(e.agent != "")
+	talk := history.Talk{}
+	m, d := &e.Meta, newDecoder(&talk, e.agent != "")
 	if isLog(e.File) {
-		_, err = history.PeekLines(ctx, f, info.Size(), &d.Talk, func(line []byte) {
+		_, err = history.PeekLines(ctx, f, info.Size(), &talk, func(line []byte) {
 			r, _ := parse(line)
-			m.add(&d, &r)
-		}, func() bool { return !d.Told || d.Request == "" }) // what the program says to the model before it may be long
+			m.add(d, &r)
+		}, func() bool { return !talk.Told || talk.Request == "" }) // what the program says to the model before it may be long
 	} else {
-		err = m.addObject(&d, f, info.Size())
+		err = m.addObject(d, f, info.Size())
 	}
-	m.See(&d.Talk)
+	m.See(&talk)
 	if m.Unsure {
 		m.Last = time.Time{}
 	}
-	if m.Dir == "" {
-		m.Dir = e.folder.dir
-	}
+	m.Dir = cmp.Or(m.Dir, e.dir)
 	return err
 }
 
@@ -62,7 +65,7 @@ func (m *metadata) addObject(d *decoder, f io.ReaderAt, size int64) error {
 	}
 	m.add(d, &r)
 	if !whole {
-		d.Told, m.Unsure = d.Told || size > int64(n), true
+		d.talk.Told, m.Unsure = d.talk.Told || size > int64(n), true
 	}
 	return nil
 }
@@ -78,12 +81,12 @@ func (m *metadata) add(d *decoder, r *record) {
 	list := r.Messages
 	switch {
 	case r.Set != nil:
-		last := d.Last
+		last := d.talk.Last
 		for _, r := range records(r.Set.Messages) {
 			d.tell(&r)
 		}
-		if d.Told && !last.IsZero() {
-			d.Last = last // a list has the time at which it was made
+		if d.talk.Told && !last.IsZero() {
+			d.talk.Last = last // a list has the time at which it was made
 		}
 		if r.Set.Summary != "" {
 			m.Title = history.Title(r.Set.Summary)
@@ -101,7 +104,7 @@ func (m *metadata) add(d *decoder, r *record) {
 		if len(r.Directories) > 0 {
 			m.Dir = r.Directories[0]
 		}
-		d.Agent = d.Agent || r.Kind == "subagent"
+		d.talk.Agent = d.talk.Agent || r.Kind == "subagent"
 	}
 	for _, r := range records(list) {
 		d.tell(&r)

@@ -11,6 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // planned is a message of a plan.
@@ -42,7 +43,7 @@ func readPlan(ctx context.Context, name string, f *os.File, size int64) (*plan, 
 	if !isLog(name) {
 		return p, p.object(f, size)
 	}
-	err := jsonl.EachFrom(ctx, jsonl.NewLines(f, size), 0, func(line []byte, _, _ int64) bool {
+	err := jsonl.Each(ctx, f, 0, size, func(line []byte, _, _ int64) bool {
 		switch {
 		case line == nil:
 			p.large++
@@ -204,24 +205,23 @@ type script struct {
 func (e *entry) script(f *os.File, info fs.FileInfo) history.Script { return &script{e, f, info} }
 
 // Tell implements [history.Script].
-func (s *script) Tell(ctx context.Context, t *history.Teller) error {
+func (s *script) Tell(ctx context.Context, t *history.Talk) error {
 	p, err := readPlan(ctx, s.entry.File, s.file, s.opened.Size())
 	if err != nil {
 		return err
 	}
-	d := newDecoder(s.entry.agent != "")
-	d.Skipped, t.Totals.TooLarge = p.skipped, p.large
+	d := newDecoder(t, s.entry.agent != "")
+	t.Totals.Skipped, t.Totals.TooLarge = p.skipped, p.large
 	for _, m := range p.items {
 		switch {
 		case m.dropped || m.noise:
 		case m.compaction:
-			d.Compact(m.At)
+			d.say(transcript.KindCompaction, m.At, nil)
+		case t.Stopped:
+			return nil
 		default:
 			d.tell(&m.record)
 		}
-		if err := t.TellAll(&d.Talk, false); err != nil {
-			return err
-		}
 	}
-	return t.TellAll(&d.Talk, false)
+	return nil
 }

@@ -106,12 +106,17 @@ func isInjected(said []byte) bool {
 // decoder makes events of messages, in their order. Calls and their results are recorded several
 // times.
 type decoder struct {
-	history.Talk
+	talk             *history.Talk
 	called, returned map[string]bool // ids of calls that were told of, and of results
 }
 
-func newDecoder(agent bool) decoder {
-	return decoder{history.Talk{Agent: agent, Inquiry: "ask_user"}, map[string]bool{}, map[string]bool{}}
+func newDecoder(t *history.Talk, agent bool) *decoder {
+	t.Agent, t.Inquiry = agent, "ask_user"
+	return &decoder{t, map[string]bool{}, map[string]bool{}}
+}
+
+func (d *decoder) say(kind transcript.Kind, at time.Time, said []byte) {
+	d.talk.Add(transcript.Event{Kind: kind, Time: at, Text: said})
 }
 
 // tell adds the events of a message.
@@ -123,7 +128,7 @@ func (d *decoder) tell(r *record) {
 		d.answer(r)
 	case "info", "warning", "error": // of the program itself
 	default:
-		d.Skipped++
+		d.talk.Totals.Skipped++
 	}
 }
 
@@ -158,7 +163,7 @@ func (d *decoder) user(r *record) {
 		first = first && len(p.Text) == 0
 	}
 	if said {
-		d.Prompt(r.At, bytes.Join(texts, nil))
+		d.say(transcript.KindUser, r.At, bytes.Join(texts, nil))
 	}
 }
 
@@ -167,7 +172,7 @@ func (d *decoder) answer(r *record) {
 	for _, t := range r.Thoughts {
 		said := [][]byte{t.Subject, t.Description}
 		said = slices.DeleteFunc(said, func(text []byte) bool { return len(text) == 0 })
-		d.Say(transcript.KindReasoning, either(t.At, r.At), history.Join(said))
+		d.say(transcript.KindReasoning, either(t.At, r.At), history.Join(said))
 	}
 	for _, p := range r.parts() {
 		switch {
@@ -176,9 +181,9 @@ func (d *decoder) answer(r *record) {
 		case p.Response != nil:
 			d.response(r.At, p.Response, &call{})
 		case p.Thought:
-			d.Say(transcript.KindReasoning, r.At, p.Text)
+			d.say(transcript.KindReasoning, r.At, p.Text)
 		default:
-			d.Say(transcript.KindAssistant, r.At, p.Text)
+			d.say(transcript.KindAssistant, r.At, p.Text)
 		}
 	}
 	for i := range r.Calls {
@@ -211,7 +216,7 @@ func first(set map[string]bool, id string) bool {
 // call adds a call, unless it was told of.
 func (d *decoder) call(at time.Time, c *call) {
 	if first(d.called, c.ID) {
-		d.Call(at, c.Name, c.ID, c.Args, nil)
+		d.talk.Add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: c.Name, CallID: c.ID, Arguments: c.Args})
 	}
 }
 
@@ -230,7 +235,8 @@ func (d *decoder) response(at time.Time, r *response, of *call) {
 			texts = append(texts, unwrap(text))
 		}
 	}
-	d.Result(at, id, of.Status == "error" || r.Response.Error != nil, history.Join(texts))
+	failed := of.Status == "error" || r.Response.Error != nil
+	d.talk.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: id, Failed: failed, Text: history.Join(texts)})
 }
 
 // unwrap returns a text without the mark that the program puts around what comes from outside.

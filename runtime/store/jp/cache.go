@@ -1,6 +1,7 @@
 package jp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -11,18 +12,40 @@ import (
 )
 
 // look returns what is known of a conversation, and reads its metadata where that is not
-// kept.
-func (s *session) look(p *place) store.Conversation {
-	r := &record{s: s, place: *p}
-	metadata := r.stamp()
-	c := store.Conversation{Conversation: p.conversation(), Record: r}
-	c.Dir = s.w.root
-	d := described{Conversation: &c.Conversation}
-	if metadata.Get(&d) && (d.labels == "" || json.Unmarshal([]byte(d.labels), &c.Labels) == nil) {
-		return c
+// kept. Where it is gone there is nothing.
+func (s *session) look(ctx context.Context, p place) (c store.Conversation) {
+	err := s.follow(ctx, p, func(at place) error {
+		p = at
+		r := &record{s: s, place: p}
+		kept := r.stamp()
+		c = store.Conversation{Conversation: p.conversation(), Record: r}
+		c.Dir = s.w.root
+		d := described{Conversation: &c.Conversation}
+		if kept.Get(&d) && (d.labels == "" || json.Unmarshal([]byte(d.labels), &c.Labels) == nil) {
+			return nil
+		}
+		if c.CreatedAt.IsZero() {
+			c.Problems = append(c.Problems, badField(c.ID, "created_at", errors.New("the id stands for a time after the year 9999")))
+		}
+		_, err := s.readMetadata(&p, &c)
+		if err == nil && len(c.Problems) == 0 {
+			kept.Put(describedBy(&c.Conversation))
+		}
+		return err
+	})
+	var gone *store.NotFoundError
+	if errors.As(err, &gone) {
+		return store.Conversation{}
 	}
-	if s.load(p, &c); len(c.Problems) == 0 {
-		metadata.Put(describedBy(&c.Conversation))
+	if err != nil {
+		problem := store.Problem{ID: c.ID, Kind: kindOf(err), Path: s.anyPath(&p), Err: err}
+		switch problem.Kind {
+		case store.Unreadable:
+			problem.Kind = store.BadMetadata
+		case store.Outside:
+			problem.File = metadataFile
+		}
+		c.Problems = append(c.Problems, problem)
 	}
 	return c
 }

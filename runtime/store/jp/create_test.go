@@ -1,16 +1,16 @@
 package jp
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -98,21 +98,30 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestCreateAhead has a conversation begin when the clock is not there yet, as after it was set back.
-func TestCreateAhead(t *testing.T) {
+// TestNewAheadOfJP has conversations begin now, and when the clock is not there yet, as after it was set back: JP takes the
+// number of the moment, whether a conversation has it or not.
+func TestNewAheadOfJP(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	var ahead *AheadError
-	begun := writtenAt.Add(time.Hour)
-	if id, made, err := f.writer().Create(t.Context(), New{Begun: begun, Label: "origin"}); made || !errors.As(err, &ahead) || !ahead.Now.Equal(writtenAt) {
-		t.Errorf("%s %v %v", id, made, err)
+	f := newWritten(t)
+	w := f.writer()
+	var ids []transcript.ID
+	for i, begun := range []time.Time{writtenAt, writtenAt, writtenAt.Add(time.Hour)} {
+		id, made, err := w.Create(t.Context(), New{Begun: begun, Label: "origin", Value: strconv.Itoa(i)})
+		if !made || err != nil {
+			t.Fatalf("%s %v %v", id, made, err)
+		}
+		fork, err := w.Fork(t.Context(), projected, ForkOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id, fork)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if id, made, err := f.writer().Create(ctx, New{Begun: writtenAt.Add(time.Second), Label: "origin"}); made || !errors.Is(err, context.Canceled) {
-		t.Errorf("nobody waits: %s %v %v", id, made, err)
+	for _, id := range ids {
+		if at := CreatedAt(id); at.After(writtenAt.Add(-200 * time.Millisecond)) {
+			t.Errorf("%s is of %v, JP takes that of %v", id, at, writtenAt)
+		}
 	}
-	if list, _ := f.list(store.Live); len(list) > 0 {
-		t.Errorf("made: %v", list)
+	if slices.Sort(ids); len(slices.Compact(ids)) != 6 {
+		t.Errorf("made: %v", ids)
 	}
 }

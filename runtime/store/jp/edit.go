@@ -53,59 +53,29 @@ type Edited struct {
 	// Changed reports whether the metadata became another one, be it in what no
 	// conversation is known by, such as a label that is no text.
 	Changed bool
-	change  Change
 }
 
 // Edit changes the metadata of a conversation, live or archived, as decide says
 // for the metadata of the moment: nobody else changes it meanwhile. A new title
-// renames its directory, as JP does. What is as it is to be is not written. [Writer.Keep]
-// holds it against a JP that has read the conversation before.
+// renames its directory, as JP does. What is as it is to be is not written.
 func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (e Edited, err error) {
 	err = wr.change(ctx, id, func(c *writing, copies []found) error {
 		p := c.place(copies)
 		was, before, err := c.metadata(&p)
-		e.Before = before
 		if err != nil {
 			return err
 		}
-		e.change = decide(before)
-		data, after, err := edited(&p, was, func(m metadata) error { return e.change.apply(m, before, wr.now()) })
+		data, after, err := edited(&p, was, func(m metadata) error { return decide(before).apply(m, before, wr.now()) })
 		if err != nil {
 			return err
 		}
-		e.After, e.Changed = after, !bytes.Equal(was, data)
+		e = Edited{before, after, !bytes.Equal(was, data)}
 		if err := c.replace(metadataOf(p, data)...); err != nil || after.Title == before.Title {
 			return err
 		}
 		return c.rename(p, after.Title)
 	})
 	return e, err
-}
-
-// keepAfter is when edits are made again. JP locks a conversation some milliseconds after it has read it.
-const keepAfter = 100 * time.Millisecond
-
-// Keep waits a moment, and makes edits again that changed something: JP reads a conversation before it locks it, and
-// writes all of its metadata as it has read it.
-func (wr *Writer) Keep(ctx context.Context, edits ...Edited) error {
-	edits = slices.DeleteFunc(slices.Clone(edits), func(e Edited) bool { return !e.Changed })
-	if len(edits) == 0 {
-		return nil
-	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(keepAfter):
-	}
-	var errs []error
-	for _, e := range edits {
-		_, err := wr.Edit(ctx, e.After.ID, func(transcript.Conversation) Change { return e.change })
-		var missing *store.NotFoundError
-		if err != nil && !errors.As(err, &missing) { // what was removed meanwhile has no metadata to keep
-			errs = append(errs, &ConversationError{e.After.ID, fmt.Errorf("the change may have been undone by a process that had read it before: %w", err)})
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // metadata reads the metadata that counts.
@@ -131,7 +101,7 @@ func edited(p *place, data []byte, edit func(metadata) error) ([]byte, transcrip
 		}
 	}
 	if err == nil {
-		err = m.describe(&after)
+		m.describe(&after)
 	}
 	if err == nil && len(data) > maxMetadataSize {
 		err = tooLarge(metadataFile, maxMetadataSize)

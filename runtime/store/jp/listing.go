@@ -14,17 +14,8 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/history"
 )
 
-// Reading a directory may miss an entry that is renamed meanwhile, under its old
-// name and under its new one. So the directories are read again unless their
-// modification times show that nothing happened.
-const (
-	// maxPasses bounds how often one listing reads the directories.
-	maxPasses = 5
-	// coarsestTime is the longest step in which a file system counts time, every other second
-	// as FAT does: a directory modified less than this before a pass may change during it and
-	// show the same time.
-	coarsestTime = 2 * time.Second
-)
+// coarsestTime is the longest step in which a file system counts time, every other second as FAT does.
+const coarsestTime = 2 * time.Second
 
 // listing is what the directories of the stores hold.
 type listing struct {
@@ -48,27 +39,20 @@ func compareCopies(a, b found) int {
 	return cmp.Or(cmp.Compare(a.number, b.number), history.CompareBool(a.archived, b.archived), cmp.Compare(a.store, b.store))
 }
 
-// listing returns where the conversations of the set are. Where nothing changes it reads each
-// directory once, or twice where it has just changed, and asks for nothing about the entries
-// except where two claim the same id.
+// listing returns where the conversations of the set are. It reads each directory once, and asks
+// for nothing about the entries except where two claim the same id. Reading a directory may miss an
+// entry that is renamed meanwhile, so what has just changed is read once more.
 func (s *session) listing(ctx context.Context, set store.Set) (listing, error) {
-	var last []found
-	before := s.newestDir(set)
-	for pass := 1; ; pass++ {
-		started := time.Now()
-		all, problems, err := s.readDirs(ctx, partitions(set)...)
-		if err != nil {
-			return listing{}, err
-		}
-		after := s.newestDir(set)
-		agrees := pass > 1 && slices.EqualFunc(all, last, func(a, b found) bool { return compareCopies(a, b) == 0 })
-		settled := after.Equal(before) && (agrees || started.Sub(after) > coarsestTime)
-		if settled || pass == maxPasses {
-			places, duplicates := s.pair(all)
-			return listing{places, append(problems, duplicates...)}, nil
-		}
-		before, last = after, all
+	started := time.Now()
+	all, problems, err := s.readDirs(ctx, partitions(set)...)
+	if err == nil && s.newestDir(set).After(started.Add(-coarsestTime)) {
+		all, problems, err = s.readDirs(ctx, partitions(set)...)
 	}
+	if err != nil {
+		return listing{}, err
+	}
+	places, duplicates := s.pair(all)
+	return listing{places, append(problems, duplicates...)}, nil
 }
 
 // partition is the directory that holds live or archived conversations.

@@ -47,7 +47,6 @@ func TestRenameDuringListing(t *testing.T) {
 		miss func(read int) bool
 	}{
 		{"once", func(read int) bool { return read == 1 }},
-		{"twice", func(read int) bool { return read <= 2 }},
 	} {
 		for _, parent := range []string{"", ".archive/"} {
 			start := func() *Workspace {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -40,41 +41,31 @@ func parseMetadata(data []byte) (m metadata, err error) {
 	return m, nil
 }
 
-// describe reads metadata into a conversation. Unknown and missing keys are fine. A
-// timestamp or a label that cannot be used counts as missing, and is a problem of
-// the conversation; any other key with a value of the wrong type is an error.
-func (m metadata) describe(c *store.Conversation) error {
-	var labels metadata
-	var title string
-	var hidden bool
-	for _, field := range []struct {
-		name, wanted string
-		into         any
-	}{{"title", "a string", &title}, {"labels", "an object", &labels}, {"hidden", "true or false", &hidden}} {
-		if err := valueOf(m[field.name], field.into, field.wanted); err != nil {
-			return fmt.Errorf("metadata.json cannot be read: %s: %w", field.name, err)
-		}
-	}
-	for _, field := range []struct {
-		name string
-		into *time.Time
-	}{{"last_activated_at", &c.LastActivatedAt}, {"pinned_at", &c.PinnedAt}, {"archived_at", &c.ArchivedAt}, {"expires_at", &c.ExpiresAt}} {
-		var at string
-		err := valueOf(m[field.name], &at, "a string")
-		if err == nil && at != "" {
-			*field.into, err = transcript.ParseTimestamp(at)
-		}
+// describe reads metadata into a conversation. Unknown and missing keys are fine. What cannot
+// be used counts as missing, and is a problem of the conversation.
+func (m metadata) describe(c *store.Conversation) {
+	read := func(name string, raw []byte, into any, wanted string) bool {
+		err := valueOf(raw, into, wanted)
 		if err != nil {
-			c.Problems = append(c.Problems, badField(c.ID, field.name, err))
+			c.Problems = append(c.Problems, badField(c.ID, name, err))
 		}
+		return err == nil
+	}
+	var labels metadata
+	read("title", m["title"], &c.Title, "a string")
+	read("labels", m["labels"], &labels, "an object")
+	read("hidden", m["hidden"], &c.Hidden, "true or false")
+	for name, into := range map[string]*time.Time{
+		"last_activated_at": &c.LastActivatedAt, "pinned_at": &c.PinnedAt, "archived_at": &c.ArchivedAt, "expires_at": &c.ExpiresAt,
+	} {
+		read(name, m[name], (*timestamp)(into), "a time")
 	}
 	if !c.Archived { // the directory decides, and a stamp is stale
 		c.ArchivedAt = time.Time{}
 	}
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
+	for key, raw := range labels {
 		var label string
-		if err := valueOf(labels[key], &label, "a string"); err != nil {
-			c.Problems = append(c.Problems, badField(c.ID, "the label "+text.Quote(key), err))
+		if !read("the label "+text.Quote(key), raw, &label, "a string") {
 			continue
 		}
 		if c.Labels == nil {
@@ -82,11 +73,11 @@ func (m metadata) describe(c *store.Conversation) error {
 		}
 		c.Labels[key] = label
 	}
-	c.Title, c.Hidden = title, hidden || labels[labelHidden] != nil
+	slices.SortFunc(c.Problems, func(a, b store.Problem) int { return strings.Compare(a.Field, b.Field) })
+	c.Hidden = c.Hidden || labels[labelHidden] != nil
 	if parent, err := ParseID(c.Labels[labelParent]); err == nil && parent != c.ID {
 		c.Parent = parent
 	}
-	return nil
 }
 
 // valueOf reads a JSON value that is to be what is wanted. Null and none leave what is there.
@@ -97,24 +88,21 @@ func valueOf(raw []byte, into any, wanted string) error {
 	err := json.Unmarshal(raw, into)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		return fmt.Errorf("it is %s, and not %s", jsonKind(raw), wanted)
+		return fmt.Errorf("it is not %s", wanted)
 	}
 	return err
 }
 
-// jsonKind names what a JSON value is.
-func jsonKind(value []byte) string {
-	switch bytes.TrimLeft(value, " \t\r\n")[0] {
-	case '"':
-		return "a string"
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case 't', 'f':
-		return "true or false"
+// timestamp is a time as it is recorded.
+type timestamp time.Time
+
+func (t *timestamp) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "null" || string(raw) == `""` {
+		return nil
 	}
-	return "a number"
+	at, err := transcript.ParseTimestamp(jsontext.String(raw))
+	*t = timestamp(at)
+	return err
 }
 
 func badField(id transcript.ID, name string, err error) store.Problem {

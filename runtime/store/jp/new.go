@@ -2,8 +2,6 @@ package jp
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -44,22 +42,15 @@ func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made boo
 		return "", false, err
 	}
 	defer c.end()
-	last := numberAt(n.Begun)
-	if err := c.lockNew(ctx, last); err != nil {
+	if err := c.lockStage(ctx); err != nil {
 		return "", false, err
 	}
-	if id, err := c.labelled(ctx, last, n.Label, n.Value); err != nil || id != "" {
+	if id, err := c.labelled(ctx, numberAt(n.Begun), n.Label, n.Value); err != nil || id != "" {
 		return id, false, err
 	}
-	free, err := c.freeNumber(ctx, last)
-	if err != nil {
-		return "", false, err
-	}
 	files := []newFile{{baseConfigFile, wr.w.baseConfig(n.Model)}, {eventsFile, slices.Concat([]byte("["), events, []byte("\n]\n"))}, {metadataFile, metadata}}
-	if err := c.newConversation(free, []int{userStore, projectStore}, n.Title, files); err != nil {
-		return "", false, err
-	}
-	return free.id(), true, nil
+	id, err = c.newConversation(ctx, n.Begun, []int{userStore, projectStore}, n.Title, files)
+	return id, err == nil, err
 }
 
 func (n *New) metadata() ([]byte, error) {
@@ -120,19 +111,24 @@ type ForkOptions struct {
 // parent, was activated when it was made, does not expire, and is in the stores
 // that the source is in; one that is only in the project is made for the user's
 // store too. The source is not
-// locked: its events are replaced as a whole by whoever adds to them. It waits until a
-// number is free that JP does not take, up to a tenth of a second.
+// locked: its events are replaced as a whole by whoever adds to them.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (transcript.ID, error) {
 	c, err := wr.begin(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer c.end()
-	n, ok := numberOf(id)
-	if !ok {
-		return "", c.notFound(id)
+	copies, err := c.copies(ctx, id)
+	if err != nil {
+		return "", err
 	}
-	source, s, err := c.source(ctx, id)
+	var source place
+	var s stream
+	err = c.follow(ctx, c.place(copies), func(p place) error {
+		source = p
+		s, err = c.stream(p)
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
@@ -140,43 +136,19 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (tr
 	if err != nil {
 		return "", err
 	}
-	metadata, after, err := edited(&place{number: n}, was, func(m metadata) error { return o.apply(m, before, wr.now()) })
+	metadata, after, err := edited(&place{number: source.number}, was, func(m metadata) error { return o.apply(m, before, wr.now()) })
 	if err != nil {
 		return "", err
 	}
 	s.events = o.Turns.of(s.events)
-	last := numberAt(wr.now()) - 1
-	if err := c.lockNew(ctx, last); err != nil {
-		return "", err
-	}
-	fork, err := c.freeNumber(ctx, last)
-	if err != nil {
+	if err := c.lockStage(ctx); err != nil {
 		return "", err
 	}
 	stores := []int{userStore}
 	if source.dirs[projectStore] != "" {
 		stores = append(stores, projectStore)
 	}
-	if err := c.newConversation(fork, stores, after.Title, append(s.files(), newFile{metadataFile, metadata})); err != nil {
-		return "", err
-	}
-	return fork.id(), nil
-}
-
-// source reads the stream of a conversation that is not locked. Where its directory is
-// renamed meanwhile it is looked for again.
-func (c *writing) source(ctx context.Context, id transcript.ID) (p place, s stream, err error) {
-	for range maxRelists {
-		copies, err := c.copies(ctx, id)
-		if err != nil {
-			return p, s, err
-		}
-		p = c.place(copies)
-		if s, err = c.stream(p); !errors.Is(err, errVanished) {
-			return p, s, err
-		}
-	}
-	return p, s, err
+	return c.newConversation(ctx, wr.now(), stores, after.Title, append(s.files(), newFile{metadataFile, metadata}))
 }
 
 func (o *ForkOptions) apply(m metadata, source transcript.Conversation, now time.Time) error {
@@ -191,35 +163,8 @@ func (o *ForkOptions) apply(m metadata, source transcript.Conversation, now time
 	return Change{Title: o.Title, Hidden: &o.Hidden, Parent: &source.ID, Labels: labels}.apply(m, source, now)
 }
 
-// AheadError is the error for a new conversation that would be ahead of the clock. JP would replace it.
-type AheadError struct{ At, Now time.Time }
-
-func (e *AheadError) Error() string {
-	return fmt.Sprintf("the conversation begins at %s, and the clock says %s: JP would replace it when its time comes; set the clock, or wait",
-		e.At.UTC().Format(time.RFC3339), e.Now.UTC().Format(time.RFC3339))
-}
-
-// maxNewWait is how long the choice of a number is waited for, and a number that is ahead of the clock: it takes others as
-// long as it takes to copy a conversation.
+// maxNewWait is how long the choice of a number is waited for: it takes others as long as it takes to copy a conversation.
 const maxNewWait = 5 * time.Second
-
-// lockNew waits until JP cannot take a number any more, and takes the lock under which numbers are chosen. JP takes the
-// number of the moment, whether a conversation has it or not, and locks it only then; the next tenth of a second is left to
-// it for that. JP takes no lock under which it chooses, and so the lock of the conversation itself decides between it and
-// this process.
-func (c *writing) lockNew(ctx context.Context, n number) error {
-	now := c.wr.now()
-	wait := time.UnixMilli(int64(n+2) * 100).Sub(now)
-	if wait > maxNewWait {
-		return &AheadError{At: n.created(), Now: now}
-	}
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(wait):
-	}
-	return c.lockStage(ctx)
-}
 
 // stageDir is the name of the directory of a conversation in the making, or in
 // the going.
@@ -242,13 +187,18 @@ func (c *writing) lockStage(ctx context.Context) error {
 	return nil
 }
 
-// freeNumber returns the last number up to one that no conversation has in any store, archive or trash, and takes its lock.
-func (c *writing) freeNumber(ctx context.Context, n number) (number, error) {
+// aheadOfJP is how many numbers before that of the moment JP does not take any more. It takes the number of the moment,
+// whether a conversation has it or not, and locks it only then.
+const aheadOfJP = 2
+
+// freeNumber returns the last number up to that of a time that no conversation has in any store, archive or trash, and
+// that JP cannot take, and takes its lock.
+func (c *writing) freeNumber(ctx context.Context, at time.Time) (number, error) {
 	removed, err := c.readTrash(ctx)
 	if err != nil {
 		return 0, err
 	}
-	for ; ; n-- {
+	for n := min(numberAt(at), numberAt(c.wr.now())-aheadOfJP); ; n-- {
 		release, busy, err := c.locks.try(lockName(n))
 		if err != nil {
 			return 0, err
@@ -256,16 +206,11 @@ func (c *writing) freeNumber(ctx context.Context, n number) (number, error) {
 		if busy != nil {
 			continue
 		}
+		c.release = append(c.release, release)
 		all, err := c.allDirs(ctx)
-		if err != nil {
-			release()
-			return 0, err
+		if err != nil || len(of(n.id(), append(all, removed...))) == 0 {
+			return n, err
 		}
-		if len(of(n.id(), all)) == 0 && len(of(n.id(), removed)) == 0 {
-			c.release = append(c.release, release)
-			return n, nil
-		}
-		release()
 	}
 }
 
@@ -275,31 +220,28 @@ type newFile struct {
 	data []byte
 }
 
-// newConversation makes the directory of a conversation in those of some stores that are there, or in none.
-func (c *writing) newConversation(n number, stores []int, title string, files []newFile) (err error) {
+// newConversation makes a conversation that began at a time, in those of some stores that are there, or in none.
+func (c *writing) newConversation(ctx context.Context, begun time.Time, stores []int, title string, files []newFile) (_ transcript.ID, err error) {
+	n, err := c.freeNumber(ctx, begun)
+	if err != nil {
+		return "", err
+	}
 	name := dirName(n, title)
 	var made []int
-	defer func() {
+	for _, i := range stores {
+		there, err := c.openStore(i)
+		if err == nil && there {
+			made = append(made, i)
+			err = c.newDirectory(i, ".", name, files)
+		}
 		if err != nil {
 			for _, i := range made {
 				_ = c.discard(found{n, false, i, name}) // what is left is a conversation in one store
 			}
+			return "", err
 		}
-	}()
-	for _, i := range stores {
-		there, err := c.openStore(i)
-		if err != nil {
-			return err
-		}
-		if !there {
-			continue
-		}
-		if err := c.newDirectory(i, ".", name, files); err != nil {
-			return err
-		}
-		made = append(made, i)
 	}
-	return nil
+	return n.id(), nil
 }
 
 // openStore opens a store that has no directory of conversations yet, and makes

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/base/parallel"
@@ -60,51 +59,45 @@ func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversatio
 }
 
 // list returns the conversations of a scope in the order of their ids, and what of the stores
-// could not be used. Those whose directory was renamed meanwhile are looked for again.
+// could not be used.
 func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversation, []store.Problem, error) {
 	set := scope.Set
 	if len(scope.IDs) > 0 {
 		set = everywhere
 	}
-	loaded := map[number]store.Conversation{}
-	for round := 0; ; round++ {
-		l, err := s.listing(ctx, set)
-		if err != nil {
-			return nil, nil, err
-		}
-		places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool {
-			_, known := loaded[p.number]
-			return known || !scope.Has(p.number.id(), p.archived)
-		})
-		results := make([]store.Conversation, len(places))
-		parallel.Each(ctx, len(places), func(numbers iter.Seq[int]) {
-			for i := range numbers {
-				results[i] = s.look(&places[i])
-			}
-		})
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		again := false
-		for i, c := range results {
-			if bad := unusable(c.Problems); bad != nil && bad.Kind == store.Vanishing && round < maxRelists {
-				again = true
-				continue
-			}
-			loaded[places[i].number] = c
-		}
-		if !again {
-			return inOrder(loaded), l.problems, nil
-		}
+	l, err := s.listing(ctx, set)
+	if err != nil {
+		return nil, nil, err
 	}
+	places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool { return !scope.Has(p.number.id(), p.archived) })
+	all := make([]store.Conversation, len(places))
+	parallel.Each(ctx, len(places), func(numbers iter.Seq[int]) {
+		for i := range numbers {
+			all[i] = s.look(ctx, places[i])
+		}
+	})
+	isGone := func(c store.Conversation) bool { return c.ID == "" || !scope.Has(c.ID, c.Archived) }
+	return slices.DeleteFunc(all, isGone), l.problems, ctx.Err()
 }
 
-func inOrder(loaded map[number]store.Conversation) []store.Conversation {
-	var all []store.Conversation
-	for _, n := range slices.Sorted(maps.Keys(loaded)) {
-		all = append(all, loaded[n])
+// follow has do read a conversation in a place, and in another one where its directory was renamed
+// meanwhile. The error is a [*store.NotFoundError] where it is gone.
+func (s *session) follow(ctx context.Context, p place, do func(place) error) error {
+	for round := 0; ; round++ {
+		err := do(p)
+		if !errors.Is(err, errVanished) || round == maxRelists {
+			return err
+		}
+		l, err := s.listing(ctx, everywhere)
+		if err != nil {
+			return err
+		}
+		moved, ok := l.locate(p.number, p.archived)
+		if !ok {
+			return s.notFound(p.number.id())
+		}
+		p = moved
 	}
-	return all
 }
 
 // unusable returns the problem for which a conversation has no metadata, or nil.
@@ -119,25 +112,6 @@ func unusable(problems []store.Problem) *store.Problem {
 // notFound is the error for conversations that are nowhere.
 func (s *session) notFound(ids ...transcript.ID) error {
 	return &store.NotFoundError{IDs: ids, Place: s.w.root}
-}
-
-// load reads the metadata of one conversation.
-func (s *session) load(p *place, c *store.Conversation) {
-	if c.CreatedAt.IsZero() {
-		c.Problems = append(c.Problems, badField(c.ID, "created_at", errors.New("the id stands for a time after the year 9999")))
-	}
-	_, err := s.readMetadata(p, c)
-	if err == nil {
-		return
-	}
-	problem := store.Problem{ID: c.ID, Kind: kindOf(err), Path: s.anyPath(p), Err: err}
-	switch problem.Kind {
-	case store.Unreadable:
-		problem.Kind = store.BadMetadata
-	case store.Outside:
-		problem.File = metadataFile
-	}
-	c.Problems = append(c.Problems, problem)
 }
 
 // readMetadata reads metadata.json from the copy that counts, and returns it. A copy
@@ -155,9 +129,7 @@ func (s *session) readMetadata(p *place, c *store.Conversation) ([]byte, error) 
 			m, err = parseMetadata(data)
 		}
 		if err == nil {
-			err = m.describe(c)
-		}
-		if err == nil {
+			m.describe(c)
 			return data, nil
 		}
 		broken = cmp.Or(broken, err)

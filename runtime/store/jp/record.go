@@ -1,6 +1,7 @@
 package jp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,26 +50,11 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 	return totals, err
 }
 
-// data reads the events.json that counts, looking for the conversation again when
-// its directory was renamed.
-func (r *record) data(ctx context.Context) ([]byte, error) {
-	p := r.place
-	for round := 0; ; round++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		data, _, err := r.s.readFirst(&p, r.s.byStream(&p), eventsFile, r.s.w.maxEvents)
-		if !errors.Is(err, errVanished) || round == maxRelists {
-			return data, err
-		}
-		l, err := r.s.listing(ctx, everywhere)
-		if err != nil {
-			return nil, err
-		}
-		moved, ok := l.locate(p.number, p.archived)
-		if !ok {
-			return nil, r.s.notFound(p.number.id())
-		}
-		p = moved
-	}
+// data reads the events.json that counts.
+func (r *record) data(ctx context.Context) (data []byte, err error) {
+	err = r.s.follow(ctx, r.place, func(p place) error {
+		data, _, err = r.s.readFirst(&p, r.s.byStream(&p), eventsFile, r.s.w.maxEvents)
+		return cmp.Or(err, ctx.Err())
+	})
+	return data, err
 }

@@ -28,6 +28,9 @@ const (
 	baseConfigFile   = "base_config.json"
 )
 
+// files are the files that JP keeps of a conversation.
+func files() []string { return []string{metadataFile, eventsFile, baseConfigFile} }
+
 // session is the opened conversations directories of a workspace. A store that
 // does not exist is nil.
 type session struct {
@@ -81,7 +84,6 @@ func kindOf(err error) store.ProblemKind {
 
 // Close closes the stores.
 func (s *session) Close() {
-	s.w.cache.Save()
 	for i, root := range s.roots {
 		if root != nil {
 			root.Close()

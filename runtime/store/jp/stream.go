@@ -69,11 +69,11 @@ func (wr *Writer) Append(ctx context.Context, id transcript.ID, added ...NewEven
 		if int64(len(s.events)) > c.w.maxEvents {
 			return &ConversationError{id, tooLarge(eventsFile, c.w.maxEvents)}
 		}
-		list := []replacement{{s.store, p.dirs[s.store], eventsFile, s.events}} // of the copy that counts first
+		list := copyOf(s.store, p.dirs[s.store], []newFile{{eventsFile, s.events}}) // of the copy that counts first
 		if other := numStores - 1 - s.store; p.dirs[other] != "" {
-			for _, f := range slices.Backward(s.files()) {
-				list = append(list, replacement{other, p.dirs[other], f.name, f.data})
-			}
+			all := s.files()
+			slices.Reverse(all)
+			list = append(list, copyOf(other, p.dirs[other], all)...)
 		}
 		return c.replace(list...)
 	})

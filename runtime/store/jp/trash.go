@@ -21,7 +21,6 @@ import (
 const (
 	trashDir    = ".trash"
 	trashLayout = "20060102T150405.000Z"
-	trashStep   = time.Millisecond // of the layout
 )
 
 // removedAt returns when a directory in the trash was removed.
@@ -88,7 +87,7 @@ func (w *Workspace) Trash(ctx context.Context) ([]Removed, error) {
 			}
 		}
 		at, _ := removedAt(f.dir)
-		list = append(list, Removed{s.look(&p).Conversation, at})
+		list = append(list, Removed{s.look(ctx, p).Conversation, at})
 	}
 	return list, nil
 }
@@ -120,11 +119,6 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 		return err
 	}
 	at := wr.now().UTC()
-	if len(trash) > 0 { // as when the clock was set back: the last removal is what counts
-		if last, _ := removedAt(trash[len(trash)-1].dir); !last.Before(at) {
-			at = last.Add(trashStep)
-		}
-	}
 	if forGood {
 		all = append(all, trash...)
 		if err := c.lockStage(ctx); err != nil {

@@ -147,7 +147,7 @@ func (wr *Writer) change(ctx context.Context, id transcript.ID, do func(c *writi
 		return err
 	}
 	for _, f := range copies { // what a process left that was killed while it had the lock
-		for _, file := range []string{metadataFile, eventsFile, baseConfigFile} {
+		for _, file := range files() {
 			if err := c.removeAll(f.store, path.Join(f.dir, stagePrefix+file)); err != nil {
 				return err
 			}

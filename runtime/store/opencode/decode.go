@@ -124,7 +124,7 @@ func tell(t *history.Talk, m *message, parts []part) {
 			answer(t, m, &parts[i])
 		}
 	default:
-		t.Skipped++
+		t.Totals.Skipped++
 	}
 }
 
@@ -138,7 +138,7 @@ func prompt(t *history.Talk, m *message, parts []part) {
 			known(t, p)
 		case p.Type == "compaction":
 			if m.compacted {
-				t.Compact(timeOf(m.created))
+				t.Add(transcript.Event{Kind: transcript.KindCompaction, Time: timeOf(m.created)})
 			}
 		case p.Type == "file":
 			said = true
@@ -148,7 +148,7 @@ func prompt(t *history.Talk, m *message, parts []part) {
 		}
 	}
 	if said {
-		t.Prompt(timeOf(m.created), history.Join(texts))
+		t.Add(transcript.Event{Kind: transcript.KindUser, Time: timeOf(m.created), Text: history.Join(texts)})
 	}
 }
 
@@ -160,7 +160,7 @@ func known(t *history.Talk, p *part) {
 			return
 		}
 	}
-	t.Skipped++
+	t.Totals.Skipped++
 }
 
 // answer adds a part of what the assistant answered.
@@ -181,7 +181,7 @@ func answer(t *history.Talk, m *message, p *part) {
 		return
 	}
 	if !p.Synthetic && !p.Ignored {
-		t.Say(kind, timeOf(p.Time.Start, m.created), p.Text)
+		t.Add(transcript.Event{Kind: kind, Time: timeOf(p.Time.Start, m.created), Text: p.Text})
 	}
 }
 
@@ -191,7 +191,7 @@ const inquiryTool = "question"
 // tool adds a call, and its result where there is one.
 func tool(t *history.Talk, m *message, p *part) {
 	s := &p.State
-	t.Call(timeOf(s.Time.Start, m.created), p.Tool, p.CallID, s.Input, nil)
+	t.Add(transcript.Event{Kind: transcript.KindToolCall, Time: timeOf(s.Time.Start, m.created), Name: p.Tool, CallID: p.CallID, Arguments: s.Input})
 	if s.Status != "completed" && s.Status != "error" {
 		return
 	}
@@ -208,5 +208,5 @@ func tool(t *history.Talk, m *message, p *part) {
 	if t.Asked[p.CallID] && len(answers) > 0 {
 		said = history.Join(answers)
 	}
-	t.Result(timeOf(s.Time.End, s.Time.Start, m.created), p.CallID, failed, said)
+	t.Add(transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(s.Time.End, s.Time.Start, m.created), CallID: p.CallID, Failed: failed, Text: said})
 }

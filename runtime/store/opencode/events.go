@@ -48,7 +48,7 @@ func (c *conversation) Read(ctx context.Context, mark *[]byte, yield func(*trans
 }
 
 // Tell implements [history.Script].
-func (c *conversation) Tell(ctx context.Context, t *history.Teller) error {
+func (c *conversation) Tell(ctx context.Context, t *history.Talk) error {
 	// What was undone may have changed since the session was listed.
 	found, problems, err := c.info.source.sessions(ctx, c.info.session)
 	switch {
@@ -64,45 +64,33 @@ func (c *conversation) Tell(ctx context.Context, t *history.Teller) error {
 	if err == nil {
 		err = c.originals(ctx, messages)
 	}
-	if err != nil {
-		return err
+	for i := 0; i < len(messages) && err == nil && !t.Stopped; i++ {
+		t.Copied = messages[i].copied
+		err = c.tell(ctx, t, &messages[i])
 	}
-	talk := c.talk()
-	for i := range messages {
-		large, err := c.tell(ctx, talk, &messages[i])
-		if err != nil {
-			return err
-		}
-		t.Totals.TooLarge += large
-		if err := t.TellAll(talk, messages[i].copied); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
-func (c *conversation) talk() *history.Talk {
-	return &history.Talk{Agent: c.info.parent != "", Inquiry: inquiryTool}
-}
-
-// tell adds the events of a message, and returns how many of its parts are too large.
-func (c *conversation) tell(ctx context.Context, t *history.Talk, m *message) (large int, err error) {
+// tell adds the events of a message.
+func (c *conversation) tell(ctx context.Context, t *history.Talk, m *message) error {
+	t.Agent, t.Inquiry = c.info.parent != "", inquiryTool
 	if m.Summary { // of what is told
-		return 0, nil
+		return nil
 	}
 	parts, err := c.info.source.parts(ctx, m.id)
 	switch {
 	case errors.Is(err, sqlitefile.ErrCorrupt):
-		return 0, &store.DamageError{Err: err}
+		return &store.DamageError{Err: err}
 	case err != nil:
-		return 0, err
+		return err
 	}
-	t.Skipped += parts.left + parts.unread
+	t.Totals.Skipped += parts.left + parts.unread
+	t.Totals.TooLarge += parts.left
 	if undone := c.info.revert; m.id == undone.Message {
 		parts.all = slices.DeleteFunc(parts.all, func(p part) bool { return p.id >= undone.Part })
 	}
 	tell(t, m, parts.all)
-	return parts.left, nil
+	return nil
 }
 
 // messages returns the last messages of which something is told, in the order in which they are
@@ -186,10 +174,10 @@ func (c *conversation) originals(ctx context.Context, messages []message) error 
 // firstPrompt returns how the first request begins, as [store.Conversation.Request] has it.
 func (c *conversation) firstPrompt(ctx context.Context) (string, error) {
 	messages, err := c.messages(ctx, -1)
-	talk := c.talk()
+	talk := &history.Talk{}
 	for i := 0; i < len(messages) && talk.Request == "" && err == nil; i++ {
 		if messages[i].Role == "user" {
-			_, err = c.tell(ctx, talk, &messages[i])
+			err = c.tell(ctx, talk, &messages[i])
 		}
 	}
 	return talk.Request, err
@@ -202,9 +190,9 @@ func (c *conversation) lastAt(ctx context.Context) (time.Time, error) {
 		few = -1
 	}
 	messages, err := c.messages(ctx, few)
-	talk := c.talk()
+	talk := &history.Talk{}
 	for i := len(messages) - 1; i >= 0 && talk.Last.IsZero() && err == nil; i-- {
-		_, err = c.tell(ctx, talk, &messages[i])
+		err = c.tell(ctx, talk, &messages[i])
 	}
 	return talk.Last, err
 }

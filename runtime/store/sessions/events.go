@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,54 +10,52 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // script is the log of a session, of which one conversation is read. It implements
-// [history.Growing].
+// [history.Growing]: nothing that is recorded is ever taken back.
 type script struct {
-	info   *info
-	file   *os.File
-	opened fs.FileInfo
-	offset int64
-	// copied is the last event that the session has in common with the one that it was forked
+	info  *info
+	lines history.Lines
+	// Copied is the last event that the session has in common with the one that it was forked
 	// from.
-	copied int64
+	Copied int64
 }
 
 // script returns what reads the events of the conversation.
 func (i *info) script(f *os.File, opened fs.FileInfo) history.Script {
-	return &script{info: i, file: f, opened: opened}
+	return &script{info: i, lines: history.Lines{File: f, Opened: opened}}
 }
 
+// Lines implements [history.Growing].
+func (s *script) Lines() *history.Lines { return &s.lines }
+
 // Tell implements [history.Script].
-func (s *script) Tell(ctx context.Context, t *history.Teller) error {
-	var stopped error
-	err := jsonl.EachFrom(ctx, jsonl.NewLines(s.file, s.opened.Size()), s.offset, func(data []byte, offset, next int64) bool {
-		if s.offset = next; data == nil {
+func (s *script) Tell(ctx context.Context, t *history.Talk) error {
+	return s.lines.Each(ctx, func(data []byte, offset, _ int64) bool {
+		if data == nil {
 			t.Totals.Skipped++
 			t.Totals.TooLarge++
 			return true
 		}
-		stopped = s.tell(t, data, offset == 0)
-		return stopped == nil
+		s.tell(t, data, offset == 0)
+		return !t.Stopped
 	})
-	return cmp.Or(stopped, err)
 }
 
 // tell tells what a line says of the conversation.
-func (s *script) tell(t *history.Teller, data []byte, isFirst bool) error {
+func (s *script) tell(t *history.Talk, data []byte, isFirst bool) {
 	if !isFirst && (!tells(data) || !bytes.Contains(data, []byte(s.info.ID))) {
-		return nil
+		return
 	}
 	var l line
 	if err := json.Unmarshal(data, &l); err != nil {
 		t.Totals.Skipped++
-		return nil
+		return
 	}
 	if isFirst && l.Origin != nil {
-		s.copied = l.Origin.Seq
+		s.Copied = l.Origin.Seq
 	}
 	for i := range l.Events {
 		from := &l.Events[i]
@@ -78,13 +75,10 @@ func (s *script) tell(t *history.Teller, data []byte, isFirst bool) error {
 		}
 		for _, x := range told {
 			x.Time, x.Turn = from.At.UTC(), max(t.Totals.Turns, 1)
-			x.Copied = from.Seq <= s.copied // a step is forked whole or not at all
-			if err := t.Tell(x); err != nil {
-				return err
-			}
+			x.Copied = from.Seq <= s.Copied // a step is forked whole or not at all
+			t.Tell(x)
 		}
 	}
-	return nil
 }
 
 // event returns what an item is in a conversation, and false for what only models read.
@@ -132,11 +126,3 @@ func (i *item) said() []byte {
 	}
 	return []byte(strings.Join(texts, "\n"))
 }
-
-// Grown implements [history.Growing].
-func (s *script) Grown() *history.Grown {
-	return &history.Grown{File: s.file, Opened: s.opened, Read: &s.offset, State: &s.copied}
-}
-
-// Goes implements [history.Growing]. Nothing that is recorded is ever taken back.
-func (s *script) Goes(context.Context) (bool, error) { return true, nil }

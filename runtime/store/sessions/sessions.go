@@ -10,7 +10,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -176,10 +176,11 @@ func (i *info) name() transcript.ID { return ID(i.Session, i.Root, i.ID) }
 type log struct {
 	history.Entry[[]*info]
 	session string
+	project *project.Project
 }
 
-// find finds the conversations of a session that are recorded here.
-func (l *log) find(ctx context.Context, root *history.Root) error {
+// Peek implements [history.Listed]: it finds the conversations of the session that are recorded here.
+func (l *log) Peek(ctx context.Context, root *history.Root) error {
 	f, stat, err := root.File(l.File)
 	if err != nil {
 		return err
@@ -188,7 +189,7 @@ func (l *log) find(ctx context.Context, root *history.Root) error {
 	session := l.session
 	var all []*info
 	fork := ""
-	err = jsonl.EachFrom(ctx, jsonl.NewLines(f, stat.Size()), 0, func(data []byte, offset, _ int64) bool {
+	err = jsonl.Each(ctx, f, 0, stat.Size(), func(data []byte, offset, _ int64) bool {
 		var l line
 		if offset > 0 && !tells(data) || json.Unmarshal(data, &l) != nil {
 			return true // whoever reads the conversation is told
@@ -216,15 +217,6 @@ func (l *log) find(ctx context.Context, root *history.Root) error {
 	return err
 }
 
-// excluded returns the directory of a conversation of the session that its user has excluded, or "".
-func (s *Store) excluded(l *log) string {
-	i := slices.IndexFunc(l.Meta, func(i *info) bool { return s.Project.Excludes(i.Settings.Dir) })
-	if i < 0 {
-		return ""
-	}
-	return l.Meta[i].Settings.Dir
-}
-
 // see notes what an event of the conversation says of it.
 func (i *info) see(e *event) {
 	switch e.Type {
@@ -242,39 +234,37 @@ func tells(data []byte) bool {
 	return bytes.Count(data, []byte(`"type":"`)) > bytes.Count(data, []byte(piece))
 }
 
+// Where implements [history.Listed].
+func (l *log) Where() string {
+	i := slices.IndexFunc(l.Meta, func(i *info) bool { return l.project.Excludes(i.Settings.Dir) })
+	if i < 0 {
+		return ""
+	}
+	return l.Meta[i].Settings.Dir
+}
+
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	root, err := s.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	entries, err := root.ReadDir(".")
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", s.Dir, err)
-	}
-	var all []*log
-	for _, entry := range entries {
-		if session := sessionOf(entry.Name()); session != "" {
-			l := &log{session: session}
-			l.File = entry.Name()
-			all = append(all, l)
-		}
-	}
-	all, problems := history.Peek(ctx, &s.Store, root, all, func(l *log) error { return l.find(ctx, root) }, s.excluded)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	l := &store.Listing{Problems: problems}
-	for _, log := range all {
-		for _, i := range log.Meta {
-			if s.Project.Has(i.Settings.Dir) {
-				l.Conversations = append(l.Conversations, s.conversation(log, i))
+	return history.List(ctx, &s.Store, scope, func(root *history.Root) (all []*log, problems []store.Problem, err error) {
+		entries, err := root.ReadDir(".")
+		for _, entry := range entries {
+			if session := sessionOf(entry.Name()); session != "" {
+				l := &log{session: session, project: s.Project}
+				l.File = entry.Name()
+				all = append(all, l)
 			}
 		}
-	}
-	l.Keep(scope)
-	return l, nil
+		return all, nil, err
+	}, func(_ *history.Root, all []*log, to *store.Listing) error {
+		for _, l := range all {
+			for _, i := range l.Meta {
+				if s.Project.Has(i.Settings.Dir) {
+					to.Conversations = append(to.Conversations, s.conversation(l, i))
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // conversation returns what a list has of a conversation.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,9 +52,8 @@ func open(dir string) (o opened) {
 	return o
 }
 
-// Close saves what was found out.
+// Close closes the directories.
 func (r *Root) Close() {
-	r.Save()
 	for _, o := range r.dirs {
 		if o.Root != nil {
 			o.Root.Close()
@@ -128,8 +128,31 @@ func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 	return all, err
 }
 
-// IsDir reports whether there is a directory, or a link to one in the root.
-func (r *Root) IsDir(name string) bool {
+// Walk returns the names in a directory, and in place of those of directories that are to be entered
+// the names in them, in their order, and what cannot be read of these. The error is that of the
+// directory itself.
+func (s *Store) Walk(r *Root, dir string, enter func(dir string) bool) (files []string, problems []store.Problem, err error) {
+	entries, err := r.ReadDir(dir)
+	for _, e := range entries {
+		name := path.Join(dir, e.Name())
+		if !r.isDir(name, e) || !enter(name) {
+			files = append(files, name)
+			continue
+		}
+		below, unread, err := s.Walk(r, name, enter)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // it was not deleted meanwhile
+			unread = append(unread, s.Problem("", store.Unreadable, name, err))
+		}
+		files, problems = append(files, below...), append(problems, unread...)
+	}
+	return files, problems, err
+}
+
+// isDir reports whether an entry is a directory, or a link to one in the root.
+func (r *Root) isDir(name string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.IsDir()
+	}
 	info, err := r.Stat(name)
 	return err == nil && info.IsDir()
 }
@@ -140,22 +163,8 @@ type File struct {
 	ID     transcript.ID
 	Name   string            // in the directory of the store
 	Stamps []filecache.Stamp // of all files that have events of it
-	// Script returns the records of the opened file.
+	// Script returns what reads the opened file.
 	Script func(f *os.File, info fs.FileInfo) Script
-}
-
-// Open opens the file. The error is a [*store.NotFoundError] where it is gone.
-func (f *File) Open() (*os.File, fs.FileInfo, error) {
-	root, err := f.Store.Open()
-	if err != nil {
-		return nil, nil, err
-	}
-	defer root.Close()
-	opened, info, err := root.File(f.Name)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = &store.NotFoundError{IDs: []transcript.ID{f.ID}, Place: f.Store.Dir}
-	}
-	return opened, info, err
 }
 
 // Version implements [store.Record]: it is that of when the conversation was listed.
@@ -167,10 +176,23 @@ func (f *File) Version(context.Context) (string, error) {
 
 // Read implements [store.Record].
 func (f *File) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	opened, info, err := f.Open()
+	root, err := f.Store.Open()
 	if err != nil {
 		return store.Totals{}, fmt.Errorf("reading the events of %s: %w", f.ID, err)
 	}
+	defer root.Close()
+	opened, info, err := root.File(f.Name)
+	if err != nil {
+		return store.Totals{}, f.Failure(err)
+	}
 	defer opened.Close()
 	return Read(ctx, f.ID, f.Script(opened, info), mark, yield)
+}
+
+// Failure returns why a file could not be opened: a [*store.NotFoundError] where it is gone.
+func (f *File) Failure(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &store.NotFoundError{IDs: []transcript.ID{f.ID}, Place: f.Store.Dir}
+	}
+	return fmt.Errorf("reading the events of %s: %w", f.ID, err)
 }

@@ -3,11 +3,8 @@ package history
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
@@ -16,148 +13,96 @@ import (
 
 // Script is what is recorded of a conversation.
 type Script interface {
-	// Tell tells the events that were not told. The error is [ErrStopped] where no more are
-	// wanted, and a [*store.DamageError] where they end early.
-	Tell(ctx context.Context, t *Teller) error
+	// Tell adds the events to a talk, until that is stopped. The error is a [*store.DamageError]
+	// where they end early.
+	Tell(ctx context.Context, t *Talk) error
 }
 
-// ErrStopped ends the telling of events where no more are wanted.
-var ErrStopped = errors.New("no more events are wanted")
-
-// ErrRewritten is the error of a script whose file was rewritten while it was read.
-var ErrRewritten error = &store.DamageError{Err: errors.New("the file was rewritten while it was read")}
-
-// Teller hands over the events of a conversation, and describes them, as [store.Record] has it.
-type Teller struct {
-	// Totals describes the events up to here.
-	Totals store.Totals
-	// Yield is called with each of them; nil counts them alone.
-	Yield func(*transcript.Event) bool
-	event transcript.Event
-}
-
-// Tell hands over an event, which has no index yet.
-func (t *Teller) Tell(x transcript.Event) error {
-	x.Index = t.Totals.Events
-	t.Totals.Events++
-	t.Totals.LastAt = x.Time
-	t.event = x
-	if t.Yield != nil && !t.Yield(&t.event) {
-		return ErrStopped
-	}
-	return nil
-}
-
-// TellAll hands over the events that a talk has, which another conversation may have too.
-func (t *Teller) TellAll(talk *Talk, copied bool) error {
-	t.Totals.Turns = talk.Turn
-	t.Totals.Skipped += talk.Skipped
-	talk.Skipped = 0
-	for _, x := range talk.Take() {
-		x.Copied = copied
-		if err := t.Tell(x); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// End returns the totals, and why the events end, where that is an error.
-func (t *Teller) End(id transcript.ID, err error) (store.Totals, error) {
-	if err == nil || err == ErrStopped {
-		return t.Totals, nil
-	}
-	var damage *store.DamageError
-	if errors.As(err, &damage) {
-		err = &store.DamageError{Event: t.Totals.Events, Err: damage.Err}
-	} else {
-		err = fmt.Errorf("reading the events of %s: %w", id, err)
-	}
-	t.Totals.Events, t.Totals.LastAt, t.Totals.Uncounted = 0, time.Time{}, err
-	return t.Totals, err
-}
-
-// Growing is a [Script] in a file of lines that is appended to.
+// Growing is a [Script] in a file of lines that is appended to. Its exported fields, as JSON, are
+// what else is known behind the lines that were read. Where what follows these changes what they
+// say, Tell returns [store.ErrChanged] before any event.
 type Growing interface {
 	Script
-	// Grown returns the file; nil where the script could not go on after what was read.
-	Grown() *Grown
-	// Goes has the script go on after what has been read, and reports whether what follows
-	// changes nothing of that.
-	Goes(ctx context.Context) (bool, error)
+	// Lines returns how far the file has been read; nil where it is read as a whole each time.
+	Lines() *Lines
 }
 
-// Grown is the file of a [Growing] script.
-type Grown struct {
+// Lines is the opened file of a [Growing] script.
+type Lines struct {
 	File   *os.File
 	Opened fs.FileInfo // what it was before anything of it was read
-	Read   *int64      // how many bytes of it have been read: whole lines
-	State  any         // points to what else is known after what has been read, as JSON
+	Read   int64       // how many bytes of it have been read: whole lines
+}
+
+// Each calls do for the lines that have not been read, as [jsonl.Each] does.
+func (l *Lines) Each(ctx context.Context, do func(line []byte, offset, next int64) bool) error {
+	return jsonl.Each(ctx, l.File, l.Read, l.Opened.Size(), func(line []byte, offset, next int64) bool {
+		l.Read = next
+		return do(line, offset, next)
+	})
 }
 
 // unchanged reports whether a file is what it was before it was read. Else what was read need
 // not be what it has.
-func (g *Grown) unchanged() bool {
-	info, err := g.File.Stat()
-	return err == nil && info.Size() == g.Opened.Size() && info.ModTime().Equal(g.Opened.ModTime())
+func (l *Lines) unchanged() bool {
+	info, err := l.File.Stat()
+	return err == nil && info.Size() == l.Opened.Size() && info.ModTime().Equal(l.Opened.ModTime())
 }
 
-// mark is what is known after what has been read of a file, and that it was read.
+// mark is what is known behind what has been read of a file, and that it was read.
 type mark struct {
 	Read   int64
 	Sum    uint32
 	Totals store.Totals
-	State  json.RawMessage
+	Asked  map[string]bool
+	Script json.RawMessage
 }
 
 // Read reads a script from its beginning, or from a mark, as [store.Record] has it.
 func Read(ctx context.Context, id transcript.ID, script Script, at *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	t := Teller{Yield: yield}
+	t := Talk{Yield: yield}
 	var from mark
 	growing, canGrow := script.(Growing)
 	if at != nil && len(*at) > 0 {
 		if !canGrow || !from.resume(ctx, growing, *at) {
 			return store.Totals{}, store.ErrChanged
 		}
-		t.Totals = from.Totals
+		t.Totals, t.Asked = from.Totals, from.Asked
 	}
 	err := script.Tell(ctx, &t)
-	if at != nil && err != ErrStopped {
+	if err == store.ErrChanged {
+		return store.Totals{}, err
+	}
+	if at != nil && !t.Stopped {
 		if *at = nil; canGrow && err == nil {
-			*at = from.next(ctx, growing, t.Totals)
+			*at = from.next(ctx, growing, &t)
 		}
 	}
 	return t.End(id, err)
 }
 
 // next returns what is needed to go on after all events; nil where that is not possible.
-func (m mark) next(ctx context.Context, script Growing, totals store.Totals) []byte {
-	f := script.Grown()
-	if f == nil {
+func (m mark) next(ctx context.Context, script Growing, t *Talk) []byte {
+	l := script.Lines()
+	if l == nil {
 		return nil
 	}
-	if m.Read > *f.Read {
-		m = mark{}
-	}
-	state, failed := json.Marshal(f.State)
-	sum, err := jsonl.Sum(ctx, f.File, m.Sum, m.Read, *f.Read)
-	if err != nil || failed != nil || !f.unchanged() {
+	state, failed := json.Marshal(script)
+	sum, err := jsonl.Sum(ctx, l.File, m.Sum, m.Read, l.Read)
+	if err != nil || failed != nil || !l.unchanged() {
 		return nil
 	}
-	data, _ := json.Marshal(mark{*f.Read, sum, totals, state})
+	data, _ := json.Marshal(mark{l.Read, sum, t.Totals, t.Asked, state})
 	return data
 }
 
-// resume goes on after the events of a mark, and reports whether it can.
+// resume has a script go on after the events of a mark, and reports whether it can.
 func (m *mark) resume(ctx context.Context, script Growing, data []byte) bool {
-	f := script.Grown()
-	if f == nil || json.Unmarshal(data, m) != nil || json.Unmarshal(m.State, f.State) != nil {
+	l := script.Lines()
+	if l == nil || json.Unmarshal(data, m) != nil || json.Unmarshal(m.Script, script) != nil {
 		return false
 	}
-	if sum, err := jsonl.Sum(ctx, f.File, 0, 0, m.Read); err != nil || sum != m.Sum {
-		return false
-	}
-	*f.Read = m.Read
-	goes, err := script.Goes(ctx)
-	return goes && err == nil
+	l.Read = m.Read
+	sum, err := jsonl.Sum(ctx, l.File, 0, 0, m.Read)
+	return err == nil && sum == m.Sum
 }

@@ -2,6 +2,8 @@ package history
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -11,92 +13,105 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Talk makes events of what a program has recorded, in its order: it numbers turns, pairs
-// questions of the assistant with their answers, and notes what a list shows.
+// Talk hands over the events of a conversation in their order. It numbers them and their turns,
+// pairs questions of the assistant with their answers, and notes what a list shows.
 type Talk struct {
-	Agent   bool   `json:"-"` // of a sub-agent: its requests are said by an assistant
-	Inquiry string `json:"-"` // the tool with which the assistant asks the user
+	Yield   func(*transcript.Event) bool // nil counts events alone
+	Agent   bool                         // of a sub-agent: its requests are said by an assistant
+	Inquiry string                       // the tool with which the assistant asks the user
 
-	Turn    int
+	// Totals describes the events up to here. Who reads records counts those that are left out.
+	Totals  store.Totals
 	Asked   map[string]bool // ids of questions without an answer
-	Skipped int             `json:"-"` // records that are damaged, or of no known type
+	Copied  bool            // what is added another conversation has too
+	Stopped bool            // no more events are wanted
 
-	Request string    `json:"-"` // how the first one begins, as [store.Conversation.Request] has it
-	Last    time.Time `json:"-"` // of the last event that has one
-	Told    bool      `json:"-"` // there was an event that can be read
+	Request string    // how the first one begins, as [store.Conversation.Request] has it
+	Last    time.Time // of the last event that has one
+	Told    bool      // there was an event that can be read
 
-	events []transcript.Event
+	event transcript.Event
 }
 
-// Take returns the events that were made since the last call.
-func (t *Talk) Take() []transcript.Event {
-	taken := t.events
-	t.events = t.events[:0]
-	return taken
-}
-
-func (t *Talk) add(e transcript.Event) {
+// Add adds an event as a program has recorded it, without numbers: of a prompt of the user, which
+// may be a picture alone, of a call, of its result, which may be an answer to a question, or
+// of what the assistant said or thought, if it has a text.
+func (t *Talk) Add(e transcript.Event) {
+	switch e.Kind {
+	case transcript.KindUser:
+		t.Totals.Turns++
+		if t.Request == "" {
+			t.Request = store.Request(Beginning(e.Text))
+		}
+		if t.Agent {
+			e.Kind = transcript.KindAssistant
+		}
+	case transcript.KindAssistant, transcript.KindReasoning:
+		if len(e.Text) == 0 {
+			return
+		}
+	case transcript.KindToolCall:
+		t.ask(&e)
+	case transcript.KindToolResult:
+		if t.Asked[e.CallID] {
+			delete(t.Asked, e.CallID)
+			e.Kind = transcript.KindInquiryResponse
+		}
+	}
 	if e.Kind.Typed() {
-		t.Turn = max(t.Turn, 1)
-		e.Turn = t.Turn
+		t.Totals.Turns = max(t.Totals.Turns, 1)
+		e.Turn = t.Totals.Turns
 	}
 	t.Told = t.Told || e.Kind.Numbered()
 	if !e.Time.IsZero() {
 		t.Last = e.Time
 	}
-	t.events = append(t.events, e)
+	e.Copied = t.Copied
+	t.Tell(e)
 }
 
-// Prompt adds what a person said, or the task that the assistant gave a sub-agent. It may be a
-// picture alone.
-func (t *Talk) Prompt(at time.Time, said []byte) {
-	t.Turn++
-	kind := transcript.KindUser
-	if t.Agent {
-		kind = transcript.KindAssistant
-	}
-	if t.Request == "" {
-		t.Request = store.Request(Beginning(said))
-	}
-	t.add(transcript.Event{Kind: kind, Time: at, Text: said})
-}
-
-// Say adds a text of the assistant, if there is one.
-func (t *Talk) Say(kind transcript.Kind, at time.Time, said []byte) {
-	if len(said) > 0 {
-		t.add(transcript.Event{Kind: kind, Time: at, Text: said})
-	}
-}
-
-// Call adds a call of a tool, with arguments in JSON or else as a text.
-func (t *Talk) Call(at time.Time, name, id string, arguments jsontext.Raw, said []byte) {
+// ask makes an inquiry of a call of the tool for that.
+func (t *Talk) ask(e *transcript.Event) {
 	const most = 1000 // questions that wait for an answer
-	if name == t.Inquiry {
-		if asked := questions(arguments); len(asked) > 0 {
-			if t.Asked == nil || len(t.Asked) > most {
-				t.Asked = map[string]bool{}
-			}
-			t.Asked[id] = true
-			t.add(transcript.Event{Kind: transcript.KindInquiry, Time: at, CallID: id, Text: asked})
-			return
-		}
+	if e.Name != t.Inquiry {
+		return
 	}
-	t.add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: id, Arguments: arguments, Text: said})
+	asked := questions(e.Arguments)
+	if len(asked) == 0 {
+		return
+	}
+	if t.Asked == nil || len(t.Asked) > most {
+		t.Asked = map[string]bool{}
+	}
+	t.Asked[e.CallID] = true
+	*e = transcript.Event{Kind: transcript.KindInquiry, Time: e.Time, CallID: e.CallID, Text: asked}
 }
 
-// Result adds what a tool returned, or what the user answered.
-func (t *Talk) Result(at time.Time, id string, failed bool, said []byte) {
-	kind := transcript.KindToolResult
-	if t.Asked[id] {
-		delete(t.Asked, id)
-		kind = transcript.KindInquiryResponse
+// Tell hands over an event that has a turn.
+func (t *Talk) Tell(e transcript.Event) {
+	if t.Stopped {
+		return
 	}
-	t.add(transcript.Event{Kind: kind, Time: at, CallID: id, Failed: failed, Text: said})
+	e.Index = t.Totals.Events
+	t.Totals.Events++
+	t.Totals.LastAt = e.Time
+	t.event = e
+	t.Stopped = t.Yield != nil && !t.Yield(&t.event)
 }
 
-// Compact adds that all turns up to here were compacted.
-func (t *Talk) Compact(at time.Time) {
-	t.add(transcript.Event{Kind: transcript.KindCompaction, Time: at, CompactedTurns: t.Turn})
+// End returns the totals, and why the events end, where that is an error.
+func (t *Talk) End(id transcript.ID, err error) (store.Totals, error) {
+	if err == nil || t.Stopped {
+		return t.Totals, nil
+	}
+	var damage *store.DamageError
+	if errors.As(err, &damage) {
+		err = &store.DamageError{Event: t.Totals.Events, Err: damage.Err}
+	} else {
+		err = fmt.Errorf("reading the events of %s: %w", id, err)
+	}
+	t.Totals.Events, t.Totals.LastAt, t.Totals.Uncounted = 0, time.Time{}, err
+	return t.Totals, err
 }
 
 // questions returns the text of an inquiry whose arguments have an array of questions: each with

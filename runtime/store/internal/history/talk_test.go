@@ -13,35 +13,44 @@ import (
 func TestTalk(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
-	talk := Talk{Inquiry: "ask"}
-	talk.Say(transcript.KindAssistant, at, nil)
-	talk.Say(transcript.KindAssistant, at, []byte("Before"))
-	talk.Prompt(at, []byte("\n # Go\n on"))
-	talk.Call(at, "Read", "c1", []byte(`{}`), nil)
-	talk.Call(at, "ask", "c2", []byte(`{"questions":[{"question":"Which?","options":[{"label":"a"},{"label":"b"}]},{"question":"Why?"}]}`), nil)
-	talk.Result(at, "c2", false, []byte("a"))
-	talk.Call(at, "ask", "c3", []byte(`{}`), nil)
-	talk.Result(at, "c1", true, []byte("gone"))
-	talk.Compact(at)
-	talk.Prompt(at.Add(time.Hour), nil)
 	var b strings.Builder
-	for _, e := range talk.Take() {
-		fmt.Fprintf(&b, "%d %s %s %q %t %d\n", e.Turn, e.Kind, e.Name, e.Text, e.Failed, e.CompactedTurns)
+	talk := Talk{Inquiry: "ask", Yield: func(e *transcript.Event) bool {
+		fmt.Fprintf(&b, "%d %d %s %s %q %t\n", e.Index, e.Turn, e.Kind, e.Name, e.Text, e.Failed)
+		return true
+	}}
+	add := func(kind transcript.Kind, said string) {
+		talk.Add(transcript.Event{Kind: kind, Time: at, Text: []byte(said)})
 	}
-	want := `1 assistant  "Before" false 0
-2 user  "\n # Go\n on" false 0
-2 tool_call Read "" false 0
-2 inquiry  "Which?\n- a\n- b\nWhy?" false 0
-2 inquiry_response  "a" false 0
-2 tool_call ask "" false 0
-2 tool_result  "gone" true 0
-0 compaction  "" false 2
-3 user  "" false 0
+	call := func(name, id, arguments string) {
+		talk.Add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: id, Arguments: []byte(arguments)})
+	}
+	result := func(id, said string, failed bool) {
+		talk.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: id, Text: []byte(said), Failed: failed})
+	}
+	add(transcript.KindAssistant, "")
+	add(transcript.KindAssistant, "Before")
+	add(transcript.KindUser, "\n # Go\n on")
+	call("Read", "c1", `{}`)
+	call("ask", "c2", `{"questions":[{"question":"Which?","options":[{"label":"a"},{"label":"b"}]},{"question":"Why?"}]}`)
+	result("c2", "a", false)
+	call("ask", "c3", `{}`)
+	result("c1", "gone", true)
+	add(transcript.KindCompaction, "")
+	talk.Add(transcript.Event{Kind: transcript.KindUser, Time: at.Add(time.Hour)})
+	want := `0 1 assistant  "Before" false
+1 2 user  "\n # Go\n on" false
+2 2 tool_call Read "" false
+3 2 inquiry  "Which?\n- a\n- b\nWhy?" false
+4 2 inquiry_response  "a" false
+5 2 tool_call ask "" false
+6 2 tool_result  "gone" true
+7 0 compaction  "" false
+8 3 user  "" false
 `
 	if got := b.String(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if talk.Request != "Go\non" || !talk.Last.Equal(at.Add(time.Hour)) || !talk.Told || len(talk.Take()) != 0 {
+	if talk.Request != "Go\non" || !talk.Last.Equal(at.Add(time.Hour)) || !talk.Told || talk.Totals.Events != 9 {
 		t.Errorf("%+v", talk)
 	}
 }

@@ -3,39 +3,26 @@ package jsonl
 import (
 	"context"
 	"errors"
-	"io"
-	"math/rand/v2"
 	"strings"
 	"testing"
 )
 
-// reader is Lines or a Stream.
-type reader interface {
-	At(ctx context.Context, offset int64) (line []byte, next int64, err error)
-}
-
 // all reads all lines from the first to the last.
-func all(ctx context.Context, l reader) (lines []string, tooLong int, err error) {
-	for offset := int64(0); ; {
-		line, next, err := l.At(ctx, offset)
-		switch {
-		case errors.Is(err, ErrTooLong):
+func all(ctx context.Context, text string, size int64, chunk int, most int64) (lines []string, tooLong int, err error) {
+	end := int64(0)
+	err = each(ctx, strings.NewReader(text), 0, size, chunk, most, func(line []byte, offset, next int64) bool {
+		if line == nil {
 			tooLong++
-		case err == io.EOF:
-			return lines, tooLong, nil
-		case err != nil:
-			return nil, 0, err
-		default:
+		} else {
 			lines = append(lines, string(line))
 		}
-		offset = next
-	}
-}
-
-func newLines(text string, chunk, maxLine int) *Lines {
-	l := NewLines(strings.NewReader(text), int64(len(text)))
-	l.chunk, l.maxLine = chunk, maxLine
-	return l
+		if offset != end || line != nil && text[offset:next] != string(line)+"\n" {
+			err = errors.New("wrong offsets")
+		}
+		end = next
+		return true
+	})
+	return lines, tooLong, err
 }
 
 // Lines are those that splitting the whole text gives, whatever the chunks.
@@ -48,85 +35,46 @@ func FuzzLines(f *testing.F) {
 		chunk = 1 + (chunk&0x7fffffff)%64
 		want := strings.Split(text, "\n")
 		want = want[:len(want)-1]
-		for _, most := range []int{1 << 20, 40} {
-			for name, lines := range map[string]reader{"lines": newLines(text, chunk, most)} {
-				got, tooLong, err := all(t.Context(), lines)
-				if err != nil {
-					t.Fatal(err)
+		for _, most := range []int64{1 << 20, 40} {
+			got, tooLong, err := all(t.Context(), text, int64(len(text)), chunk, most)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for _, line := range want {
+				switch {
+				case n < len(got) && got[n] == line:
+					n++
+				case int64(len(line)) <= most:
+					t.Fatalf("in chunks of %d: %q is missing in %q", chunk, line, got)
+				default:
+					tooLong--
 				}
-				n := 0
-				for _, line := range want {
-					switch {
-					case n < len(got) && got[n] == line:
-						n++
-					case len(line) <= most:
-						t.Fatalf("%s in chunks of %d: %q is missing in %q", name, chunk, line, got)
-					default:
-						tooLong--
-					}
-				}
-				if n != len(got) || tooLong != 0 {
-					t.Errorf("%s in chunks of %d: %q, %d too long too many; want %q", name, chunk, got, tooLong, want)
-				}
+			}
+			if n != len(got) || tooLong != 0 {
+				t.Errorf("in chunks of %d: %q, %d too long too many; want %q", chunk, got, tooLong, want)
 			}
 		}
 	})
 }
 
-// Any line can be read at any time.
-func TestAnyOrder(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
-	var text strings.Builder
-	var offsets []int64
-	var lines []string
-	for range 200 {
-		line := strings.Repeat("x", r.IntN(50)) + strings.Repeat("y", r.IntN(50))
-		offsets, lines = append(offsets, int64(text.Len())), append(lines, line)
-		text.WriteString(line + "\n")
-	}
-	for name, l := range map[string]reader{"lines": newLines(text.String(), 64, 1<<20)} {
-		for range 300 {
-			n := r.IntN(len(lines))
-			line, next, err := l.At(t.Context(), offsets[n])
-			if err != nil || string(line) != lines[n] || next != offsets[n]+int64(len(lines[n]))+1 {
-				t.Fatalf("%s: line %d: %q, %d, %v", name, n, line, next, err)
-			}
-		}
-	}
-}
-
 // A file that is longer or shorter than it was when it was opened.
 func TestChangedSize(t *testing.T) {
 	t.Parallel()
-	l := NewLines(strings.NewReader("a\nb\nc\n"), 3)
-	if got, _, err := all(t.Context(), l); err != nil || len(got) != 1 {
-		t.Errorf("%q, %v", got, err)
-	}
-	l = NewLines(strings.NewReader("a\nb"), 100)
-	if got, _, err := all(t.Context(), l); err != nil || len(got) != 1 {
-		t.Errorf("%q, %v", got, err)
+	for text, size := range map[string]int64{"a\nb\nc\n": 3, "a\nb": 100} {
+		if got, _, err := all(t.Context(), text, size, Chunk, MaxLine); err != nil || len(got) != 1 {
+			t.Errorf("%q, %v", got, err)
+		}
 	}
 }
 
-// The memory that a long line needs is given back for the next ones, and a context that is done ends
-// reading.
-func TestMemory(t *testing.T) {
+// A context that is done ends reading.
+func TestDone(t *testing.T) {
 	t.Parallel()
-	text := "a\n" + strings.Repeat("x", 3<<20) + "\n" + strings.Repeat("b\n", 1<<20)
-	lines := NewLines(strings.NewReader(text), int64(len(text)))
-	for name, l := range map[string]reader{"lines": lines} {
-		if _, _, err := all(t.Context(), l); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, _, err := l.At(ctx, 0); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: with a context that is done: %v", name, err)
-		}
-	}
-	if held := cap(lines.buffer); held > 4*Chunk {
-		t.Errorf("%d bytes are held at the end", held)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, _, err := all(ctx, "a\n", 2, Chunk, MaxLine); !errors.Is(err, context.Canceled) || got != nil {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -31,7 +31,7 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 	}
 	r.database.Retain()
 	defer r.database.Release()
-	m := messages{Teller: history.Teller{Yield: yield}}
+	t := history.Talk{Yield: yield}
 	read := 0
 	err := r.database.Do(ctx, func(db *DB) error {
 		query := db.Messages
@@ -40,23 +40,23 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 		}
 		return db.Each(ctx, func(rows *sql.Rows) error {
 			read++
-			return m.tell(db, rows)
+			err := tell(&t, db, rows)
+			if t.Stopped {
+				err = errStopped
+			}
+			return err
 		}, query, r.key)
 	})
 	if errors.Is(err, sqlitefile.ErrCorrupt) {
 		err = &store.DamageError{Err: err}
 	}
-	return m.End(r.id, err)
+	return t.End(r.id, err)
 }
 
-// messages tells the messages of a conversation.
-type messages struct {
-	history.Teller
-	begun bool // the turn has a message of the user
-}
+var errStopped = errors.New("no more messages are wanted")
 
-// tell tells the message of a row.
-func (m *messages) tell(db *DB, rows *sql.Rows) error {
+// tell tells the message of a row. Messages before the first one of the user are of the first turn.
+func tell(t *history.Talk, db *DB, rows *sql.Rows) error {
 	var role, name sql.RawBytes
 	var content []byte
 	var at any
@@ -65,20 +65,17 @@ func (m *messages) tell(db *DB, rows *sql.Rows) error {
 		return err
 	}
 	if size > MaxMessage {
-		m.Totals.Skipped++
-		m.Totals.TooLarge++
+		t.Totals.Skipped++
+		t.Totals.TooLarge++
 		return nil
 	}
 	x := transcript.Event{Time: Moment(at)}
 	x.Kind, x.Name, x.Text = db.Read(role, name, content)
-	// Messages before the first one of the user are of the first turn.
-	if x.Kind == transcript.KindUser {
-		if m.begun {
-			m.Totals.Turns++
-		}
-		m.begun = true
+	if x.Kind == transcript.KindUser && t.Told || t.Totals.Turns == 0 {
+		t.Totals.Turns++
 	}
-	m.Totals.Turns = max(m.Totals.Turns, 1)
-	x.Turn = m.Totals.Turns
-	return m.Tell(x)
+	t.Told = t.Told || x.Kind == transcript.KindUser // the turn has a message of the user
+	x.Turn = t.Totals.Turns
+	t.Tell(x)
+	return nil
 }

@@ -1,12 +1,15 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/parallel"
@@ -39,10 +42,50 @@ type Entry[M any] struct {
 
 func (e *Entry[M]) entry() *Entry[M] { return e }
 
-// Peek has read read what lists need of files, several at a time, unless that is known; dir is the
-// directory in which a session was held. It returns the files that could be read, and the problems
-// of the others.
-func Peek[E interface{ entry() *Entry[M] }, M any](ctx context.Context, s *Store, root *Root, all []E, read func(e E) error, dir func(e E) string) ([]E, []store.Problem) {
+// Listed is a file of sessions as a store has it, which embeds an [Entry].
+type Listed[M any] interface {
+	entry() *Entry[M]
+	// Peek reads what lists need of the file.
+	Peek(ctx context.Context, root *Root) error
+	// Where returns the directory in which a session was held, that is excluded if one is.
+	Where() string
+}
+
+// List lists the sessions in files: find returns these, and what cannot be looked at, and add adds
+// the conversations of those that could be read.
+func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
+	find func(root *Root) ([]E, []store.Problem, error), add func(root *Root, all []E, to *store.Listing) error,
+) (*store.Listing, error) {
+	root, err := s.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	all, problems, err := find(root)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", s.Dir, err)
+	}
+	l := &store.Listing{Problems: problems}
+	peek(ctx, s, root, all)
+	usable := slices.DeleteFunc(all, func(one E) bool {
+		e := one.entry()
+		if e.err != nil && !errors.Is(e.err, fs.ErrNotExist) { // it was not deleted meanwhile
+			l.Problems = append(l.Problems, s.Problem(e.ID, store.Unreadable, e.File, e.err))
+		}
+		return e.err != nil
+	})
+	if ctx.Err() == nil {
+		err = add(root, usable, l)
+	}
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return nil, err
+	}
+	l.Keep(scope)
+	return l, nil
+}
+
+// peek has read what lists need of files, several at a time, unless that is known.
+func peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, all []E) {
 	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
 		for i := range numbers {
 			e := all[i].entry()
@@ -57,22 +100,11 @@ func Peek[E interface{ entry() *Entry[M] }, M any](ctx context.Context, s *Store
 			}
 			var none M
 			e.Meta = none // which may have been read in part
-			if e.err = read(all[i]); e.err == nil && !s.Project.Excludes(dir(all[i])) {
-				sheet.PutFor(&e.Meta, min(e.Stamp.Size(), 2*jsonl.PeekSize))
+			if e.err = all[i].Peek(ctx, root); e.err == nil && !s.Project.Excludes(all[i].Where()) {
+				sheet.Put(&e.Meta)
 			}
 		}
 	})
-	var usable []E
-	var problems []store.Problem
-	for _, one := range all {
-		switch e := one.entry(); {
-		case e.err == nil:
-			usable = append(usable, one)
-		case !errors.Is(e.err, fs.ErrNotExist): // it was not deleted meanwhile
-			problems = append(problems, s.Problem(e.ID, store.Unreadable, e.File, e.err))
-		}
-	}
-	return usable, problems
 }
 
 // PeekLines calls see for the lines at the beginning and at the end of a file, and has the talk
@@ -84,7 +116,6 @@ func PeekLines(ctx context.Context, f io.ReaderAt, size int64, t *Talk, see func
 	request := ""
 	whole, err = jsonl.Peek(ctx, f, size, func(line []byte) int64 {
 		see(line)
-		t.Take()
 		request = t.Request
 		switch {
 		case wanted():
@@ -93,10 +124,7 @@ func PeekLines(ctx context.Context, f io.ReaderAt, size int64, t *Talk, see func
 			return enough
 		}
 		return 0
-	}, func(line []byte) {
-		see(line)
-		t.Take()
-	})
+	}, see)
 	t.Request = request
 	return whole, err
 }

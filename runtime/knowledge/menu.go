@@ -1,0 +1,133 @@
+package knowledge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
+	"github.com/convtools/convtools/runtime/knowledge/subjects"
+)
+
+const (
+	// MCPDescription is how many characters the summary and the description of an MCP
+	// tool may have together: Claude Code cuts them there.
+	MCPDescription = 2048
+	// maxTopicList is how many characters of topics an error lists.
+	maxTopicList = 16_000
+	// deciding is how long it may take to find out which topics have something to
+	// learn. A host waits for this when it starts.
+	deciding = time.Second
+)
+
+// Describe returns the tool with the topics that can be learned behind its
+// description, and false when there are none: the tool is not offered then.
+// Everything else about the tool, its schema above all, stays as it is.
+//
+// Summary and description take at most limit characters together, with the three
+// that stand between them in a host's hands. Directories that cannot be read count as
+// empty.
+func (b *Base) Describe(ctx context.Context, tool contract.Tool, limit int) (contract.Tool, bool) {
+	offered := b.offered(ctx)
+	if len(offered) == 0 {
+		return tool, false
+	}
+	used := utf8.RuneCountInString(tool.Summary) + len(".\n\n") + utf8.RuneCountInString(tool.Description)
+	tool.Description += menu(offered, limit-used)
+	return tool, true
+}
+
+// offered returns the topics that have something to learn. One for which that is not
+// found out in time, or whose directory is refused because it is outside of the
+// project, is taken for one: the answer to a call says what the matter is, and nobody
+// would hear of it otherwise.
+func (b *Base) offered(ctx context.Context) []*kbconfig.Topic {
+	var offered []*kbconfig.Topic
+	inTime, cancel := context.WithTimeout(ctx, deciding)
+	defer cancel()
+	looked := 0
+	for t := range b.scans(inTime) {
+		looked++
+		var outside *config.OutsideError
+		if t.learnable(b.injected) || t.broken != nil && errors.As(t.broken, &outside) {
+			offered = append(offered, t.Topic)
+		}
+	}
+	return append(offered, b.topics[looked:]...)
+}
+
+// learnable reports whether the topic has a subject that menus offer: one that is
+// listed and, where learned subjects are in the prompt already, is none of them.
+func (t *topic) learnable(injected bool) bool {
+	for _, s := range t.set.Visible {
+		if !injected || !s.Learned {
+			return true
+		}
+	}
+	return false
+}
+
+// detail is how much of a topic a menu shows.
+type detail int
+
+const (
+	idOnly detail = iota
+	withTitle
+	withIntroduction
+)
+
+// menu lists topics in up to room characters. What has no room is left out in this
+// order: introductions from the last topic backwards, then titles, and last the
+// ids, which are counted.
+func menu(topics []*kbconfig.Topic, room int) string {
+	const head = "\n\nTopics:"
+	lines := make([]string, len(topics))
+	size := len(head)
+	for i, t := range topics {
+		lines[i] = "\n" + menuLine(t, withIntroduction)
+		size += utf8.RuneCountInString(lines[i])
+	}
+	for _, d := range []detail{withTitle, idOnly} {
+		for i := len(topics) - 1; i >= 0 && size > room; i-- {
+			size -= utf8.RuneCountInString(lines[i])
+			lines[i] = "\n" + menuLine(topics[i], d)
+			size += utf8.RuneCountInString(lines[i])
+		}
+	}
+	kept, ending := len(lines), ""
+	for kept > 0 && size+utf8.RuneCountInString(ending) > room {
+		kept--
+		size -= utf8.RuneCountInString(lines[kept])
+		ending = fmt.Sprintf("\n- … and %s more; learn with any other name lists all", text.Number(len(lines)-kept))
+	}
+	if size+utf8.RuneCountInString(ending) > room {
+		return ""
+	}
+	return head + strings.Join(lines[:kept], "") + ending
+}
+
+// menuLine is the entry of a topic in menus, with as much as there is and detail
+// allows.
+func menuLine(t *kbconfig.Topic, d detail) string {
+	line := "- " + t.ID
+	if title := oneLine(t.Title); title != "" && d >= withTitle {
+		line += " (**" + subjects.CloseTags(title) + "**)"
+	}
+	if introduction := oneLine(t.Introduction); introduction != "" && d >= withIntroduction {
+		line += ": " + subjects.CloseTags(introduction)
+	}
+	return line
+}
+
+// title is what a topic is called in headings.
+func title(t *kbconfig.Topic) string { return cmp.Or(oneLine(t.Title), t.ID) }
+
+// paragraphs makes a description fit for an answer.
+func paragraphs(s string) string { return strings.TrimSpace(text.Visible(s)) }

@@ -1,0 +1,247 @@
+package knowledge
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/knowledge/subjects"
+	"github.com/convtools/convtools/runtime/toolset"
+)
+
+const (
+	scheme   = "kb://"
+	template = scheme + "{topic}/{slug}"
+	// maxAddress is how many bytes an address may have.
+	maxAddress = 16 << 10
+)
+
+// resources are the subjects of all topics, each at its address.
+func (f *family) resources() toolset.Resources {
+	return toolset.Resources{
+		Name:        "knowledge",
+		Title:       "Subject of the knowledge base",
+		Description: "What people have written down about a topic of this workspace. Read anew each time.",
+		Template:    template,
+		List:        f.list,
+		Read:        f.readAddress,
+		Complete: func(ctx context.Context, variable, prefix string, given map[string]string) ([]string, error) {
+			return f.arguments(ctx, "", variable, prefix, given), ctx.Err()
+		},
+	}
+}
+
+// list returns a page of subjects. Configuration with errors is no reason for a client to
+// take the server for broken, which asks for this list when it starts: learn says what is
+// wrong.
+func (f *family) list(ctx context.Context, cursor string, limit int) (page []toolset.Resource, next string, err error) {
+	b, err := f.open("")
+	if err != nil {
+		f.host.WarnOnce("the knowledge base cannot be opened: " + err.Error())
+		return nil, "", nil
+	}
+	return b.Resources(ctx, cursor, limit, f.host.WarnOnce)
+}
+
+// Resources returns a page of subjects that can be listed and read, those that share a
+// name once, and looks into no more topics than it takes. The cursor is the name of the
+// last one, so that nothing is skipped when others come or go. It warns of directories
+// that cannot be read.
+func (b *Base) Resources(ctx context.Context, cursor string, limit int, warn func(string)) (page []toolset.Resource, next string, err error) {
+	last, err := base64.RawURLEncoding.DecodeString(cursor)
+	topic, name, _ := strings.Cut(string(last), "/")
+	begin := max(slices.Index(b.TopicIDs(), topic), 0)
+	if err != nil || cursor != "" && (name == "" || b.byID(topic) == nil) {
+		return nil, "", contract.Fixable("no page begins there")
+	}
+	rest := *b
+	rest.topics = b.topics[begin:]
+	for t := range rest.scans(ctx) {
+		if t.broken != nil {
+			warn(t.broken.Error())
+		}
+		found, err := t.readable(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, s := range found {
+			if t.ID == topic && s.Name <= name && cursor != "" {
+				continue
+			}
+			if len(page) == limit {
+				return page, base64.RawURLEncoding.EncodeToString([]byte(page[limit-1].Name)), nil
+			}
+			page = append(page, toolset.Resource{
+				URI: address(t.ID, s.Name), Name: t.ID + "/" + s.Name, Title: title(t.Topic) + ": " + oneLine(s.Name),
+				Description: s.Description, MIMEType: mimeType(s.Ext), // of what is shown, which is Markdown where it is in a fence
+			})
+		}
+	}
+	return page, "", ctx.Err()
+}
+
+// readable returns the visible subjects that can be read, by their names, each once.
+func (t *topic) readable(ctx context.Context) ([]*subjects.Subject, error) {
+	if err := t.tree.Look(ctx, t.set.Visible); err != nil {
+		return nil, err
+	}
+	found := slices.DeleteFunc(slices.Clone(t.set.Visible), func(s *subjects.Subject) bool {
+		return s.Problem != "" || s.Kind != subjects.Kind{}
+	})
+	slices.SortStableFunc(found, func(a, b *subjects.Subject) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(found, func(a, b *subjects.Subject) bool { return a.Name == b.Name }), nil
+}
+
+func mimeType(ext string) string {
+	switch ext {
+	case "", "txt", "text":
+		return "text/plain"
+	}
+	return "text/markdown"
+}
+
+// readAddress returns a subject as it is at the moment.
+func (f *family) readAddress(ctx context.Context, where contract.Context, uri string) (toolset.Contents, error) {
+	topic, subject, ok := parseAddress(uri)
+	if !ok {
+		return toolset.Contents{}, &toolset.NotFoundError{
+			URI: uri, Reason: "An address is " + template + ", with what resources/list or learn show, percent-encoded.",
+		}
+	}
+	b, err := f.open(where.Dir)
+	if err != nil {
+		return toolset.Contents{}, &contract.Error{
+			Message: "The knowledge base cannot be read until its configuration is corrected. The user can see what is wrong with: convtools knowledge check",
+			Err:     err,
+		}
+	}
+	text, mime, err := b.ReadResource(ctx, topic, subject)
+	var failure *contract.Error
+	if errors.As(err, &failure) && failure.Caller {
+		err = &toolset.NotFoundError{URI: uri, Reason: failure.Message}
+	}
+	return toolset.Contents{Text: text, MIMEType: mime}, err
+}
+
+// ReadResource returns one subject by the id of its topic and its name, with those
+// that share the name, and the type of the text. Hidden subjects can be read,
+// patterns and titles mean nothing. That there is no such subject, and that it
+// cannot be shown, is a [contract.Error] of the caller's.
+func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, mime string, err error) {
+	config := b.byID(id)
+	if config == nil {
+		return "", "", b.unknownTopic(id)
+	}
+	t, err := b.open(ctx, config)
+	if err != nil {
+		return "", "", err
+	}
+	defer t.tree.Close()
+	found, err := t.set.Resolve(ctx, []string{subject}, false)
+	if err != nil {
+		return "", "", err
+	}
+	named := func(s *subjects.Subject) bool { return s.Name == subject }
+	if together := len(found.Hits) > 1 && slices.IndexFunc(found.Hits, named) >= 0; !found.Literal && !together {
+		var names []string
+		for _, s := range found.Hits {
+			names = append(names, quoteName(s.Name))
+		}
+		message := "Topic " + text.Quote(id) + " has no single subject " + text.Quote(subject) + "."
+		if len(names) > 0 {
+			message += " Read one of those that it stands for: " + listed(names) + "."
+		}
+		return "", "", contract.Fixable(message)
+	}
+	var r remarks
+	if content, err = t.read(ctx, found.Hits, found.Literal, &r); err != nil {
+		return "", "", err
+	}
+	if content == "" {
+		return "", "", contract.Fixable(r.String())
+	}
+	r.skills(t, found.Hits)
+	return r.behind(content), mimeType(found.Hits[0].Ext), nil
+}
+
+// address returns the address of a subject. Slashes in names stay what they are,
+// everything else that means something in a URI is encoded:
+// https://www.rfc-editor.org/rfc/rfc3986#section-3.3
+func address(topic, name string) string {
+	return scheme + topic + "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
+}
+
+// parseAddress returns what an address names. Clients that fill in the template
+// encode slashes, too.
+func parseAddress(uri string) (topic, name string, ok bool) {
+	rest, ok := strings.CutPrefix(uri, scheme)
+	before, behind, _ := strings.Cut(rest, "/")
+	topic, topicErr := url.PathUnescape(before)
+	name, nameErr := url.PathUnescape(behind)
+	ok = ok && len(uri) <= maxAddress && topicErr == nil && nameErr == nil && topic != "" && name != ""
+	return topic, name, ok && utf8.ValidString(topic+name)
+}
+
+// CompleteTopic returns the ids of topics that begin with prefix, and behind them
+// those whose title does. Case does not count.
+func (b *Base) CompleteTopic(prefix string) []string {
+	var byID, byTitle []string
+	for _, t := range b.topics {
+		switch {
+		case hasPrefixFold(t.ID, prefix):
+			byID = append(byID, t.ID)
+		case hasPrefixFold(t.Title, prefix):
+			byTitle = append(byTitle, t.ID)
+		}
+	}
+	return append(byID, byTitle...)
+}
+
+// CompleteSubject returns the names of listed subjects that begin with prefix.
+// Case does not count. A topic that does not exist, or whose directory cannot be
+// read, has none.
+func (b *Base) CompleteSubject(ctx context.Context, topicName, prefix string) (names []string) {
+	config, err := b.lookup(topicName)
+	if err != nil {
+		return nil
+	}
+	t, err := b.scan(ctx, config)
+	if err != nil {
+		return nil
+	}
+	defer t.tree.Close()
+	for _, s := range t.set.Visible {
+		if hasPrefixFold(s.Name, prefix) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// CompletePath returns what TOPIC/SLUG may stand for that begins with prefix: as long
+// as there is no slash in it, the ids of topics, each with a slash behind it.
+func (b *Base) CompletePath(ctx context.Context, prefix string) (paths []string) {
+	id, slug, ok := strings.Cut(prefix, "/")
+	if !ok {
+		for _, id := range b.CompleteTopic(prefix) {
+			paths = append(paths, id+"/")
+		}
+		return paths
+	}
+	for _, name := range b.CompleteSubject(ctx, id, slug) {
+		paths = append(paths, id+"/"+name)
+	}
+	return paths
+}
+
+// hasPrefixFold compares letters by their lower case, which may be longer or
+// shorter than they are.
+func hasPrefixFold(s, prefix string) bool {
+	return strings.HasPrefix(strings.ToLower(s), strings.ToLower(prefix))
+}

@@ -1,8 +1,0 @@
-package jptest
-
-import (
-	"errors"
-	"os"
-)
-
-func tryLock(*os.File) error { return errors.ErrUnsupported }
