@@ -297,8 +297,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/doctor"),
-			to:   list("runtime/cli", "runtime/toolset", "runtime/install", ground, cobra, pflag),
-			why:  "what is registered with which host is for install to say",
+			to:   list("runtime/cli", "runtime/toolset", "runtime/install", ground, cobra, pflag, "github.com/modelcontextprotocol/go-sdk/mcp"),
+			why:  "what is registered with which host is for install to say, and how to talk to it for the SDK's client",
 		},
 
 		{
