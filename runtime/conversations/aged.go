@@ -42,7 +42,7 @@ func (a *aged) Read(_ context.Context, _ *[]byte, yield func(*transcript.Event) 
 	if yield != nil {
 		return store.Totals{}, a.reason
 	}
-	return store.Totals{Turns: a.facts.Size[0], Events: a.facts.Events, LastAt: a.facts.LastAt}, nil
+	return store.Totals{Turns: a.facts.Size.Turns, Events: a.facts.Events, LastAt: a.facts.LastAt}, nil
 }
 
 // indexed returns the conversations of a scope that the index of a store has beside those that were

@@ -1,8 +1,9 @@
 package conversations
 
 import (
-	"cmp"
+	"bytes"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,12 +31,11 @@ type Indexes struct {
 	language terms.Language
 	open     map[string]*index.Index // by name of their directory
 	mark     string                  // of what is excluded
-	cache    *filecache.Directory    // for that; nil until it is asked for
-	least    int64                   // [filecache.Directory.Least]; 0 for the usual
+	shelf    *filecache.Shelf        // for that; nil until it is asked for
 }
 
 // indexFormat is the number of what an index has that this package puts there.
-const indexFormat = 9
+const indexFormat = 10
 
 // NewIndexes returns the indexes in a directory, which need not be there.
 func NewIndexes(dir string) *Indexes {
@@ -57,7 +57,17 @@ func (x *Indexes) of(s store.Store) *index.Index {
 	if x == nil {
 		return nil
 	}
-	name := filecache.Name(s.Name(), s.Place())
+	return x.at(indexName(s.Name(), s.Place()))
+}
+
+// indexName is the name of the directory of the index of a store, of a kind and at a place.
+func indexName(kind, place string) string {
+	sum := sha256.Sum256([]byte(kind + "\x00" + place))
+	return kind + "-" + hex.EncodeToString(sum[:8])
+}
+
+// at returns the index in a directory.
+func (x *Indexes) at(name string) *index.Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.open[name] == nil {
@@ -75,7 +85,7 @@ func (x *Indexes) of(s store.Store) *index.Index {
 func (x *Indexes) inMemory(s store.Store, failed *index.Index) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	name := filecache.Name(s.Name(), s.Place())
+	name := indexName(s.Name(), s.Place())
 	if x.open[name] != failed {
 		return
 	}
@@ -101,37 +111,37 @@ func (x *Indexes) setLanguage(l terms.Language) {
 	clear(x.open)
 }
 
-// OpenFileCache returns where in the user's cache directory is kept what lists need of files; nil for
-// nowhere.
-func OpenFileCache(getenv func(string) string) *filecache.Directory {
-	r, err := readRestrictions(&Options{Getenv: getenv})
-	if r.set.noIndex || err != nil {
-		return nil
-	}
-	x := OpenIndexes(getenv)
-	if x.Foreign() != "" {
-		return nil
-	}
-	x.exclude(r.mark())
-	return x.lists()
-}
-
-// lists returns where is kept what lists need of files, beside the indexes; nil for nowhere.
-func (x *Indexes) lists() *filecache.Directory {
-	if x == nil || x.dir == "" {
+// files returns what is known of the files of stores: what their indexes have, if it was not kept under
+// another mark, and what is found out. It is nil where there are no indexes.
+func (x *Indexes) files() *filecache.Shelf {
+	if x == nil {
 		return nil
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.cache == nil {
-		x.cache = filecache.In(x.dir, x.mark)
-		x.cache.Least = cmp.Or(x.least, x.cache.Least)
+	if x.shelf == nil {
+		mark := x.mark
+		x.shelf = filecache.New(func(kind, place string) []byte {
+			view, err := x.at(indexName(kind, place)).View()
+			if err != nil {
+				return nil
+			}
+			defer view.Close()
+			kept, ok := bytes.CutPrefix(view.Kept(), keptUnder(mark))
+			if !ok {
+				return nil
+			}
+			return kept
+		})
 	}
-	return x.cache
+	return x.shelf
 }
 
-// exclude sets the mark of what is excluded. Lists have titles, and do not tell whose: those
-// of another mark are neither used nor kept.
+// keptUnder begins what an index keeps of files, under a mark.
+func keptUnder(mark string) []byte { return []byte(mark + "\n") }
+
+// exclude sets the mark of what is excluded. What is known of files has titles, and does not
+// tell whose: that of another mark is neither used nor kept.
 func (x *Indexes) exclude(mark string) {
 	if x == nil {
 		return
@@ -139,7 +149,7 @@ func (x *Indexes) exclude(mark string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if mark != x.mark {
-		x.mark, x.cache = mark, nil
+		x.mark, x.shelf = mark, nil
 	}
 }
 
@@ -226,16 +236,24 @@ type indexFacts struct {
 	Uncounted string // why the owner of the store counts nothing; empty where it does
 	LastAt    time.Time
 	Events    int
-	Size      [4]int // the fields of a [Size], in order
+	Size      Size
 
 	// What is known without reading the events.
-	NativeID  string        `json:",omitempty"`
-	Source    string        `json:",omitempty"`
-	Archived  bool          `json:",omitempty"`
-	Hidden    bool          `json:",omitempty"`
-	Parent    transcript.ID `json:",omitempty"`
-	Dir       string        `json:",omitempty"`
-	CreatedAt time.Time     `json:",omitzero"`
+	NativeID  string
+	Source    string
+	Archived  bool
+	Hidden    bool
+	Parent    transcript.ID
+	Dir       string
+	CreatedAt time.Time
+}
+
+// count fills in what was counted by reading the events.
+func (f *indexFacts) count(totals *store.Totals, size Size) {
+	f.Read, f.Events, f.LastAt, f.BadTime, f.Size = true, totals.Events, totals.LastAt, totals.BadTime, size
+	if f.Size.Turns = totals.Turns; totals.Uncounted != nil {
+		f.Uncounted = totals.Uncounted.Error()
+	}
 }
 
 // factsOf returns what is known of a conversation without reading its events.
@@ -256,20 +274,23 @@ func (f *indexFacts) conversation(c *index.Conversation) *transcript.Conversatio
 // indexVersion is the version that a conversation has in an index: what is recorded, and
 // what a store makes of it only together with others.
 func indexVersion(version string, c *store.Conversation) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d %t %t", version, c.Title, c.Parent, c.Order, c.Hidden, c.Archived))
+	sum := sha256.Sum256(filecache.AppendFields(nil, []any{&version, &c.Title, (*string)(&c.Parent), &c.Order, &c.Hidden, &c.Archived}))
 	return string(sum[:12])
 }
 
-func (f *indexFacts) encode() []byte {
-	data, err := json.Marshal(f)
-	if err != nil {
-		return nil // a time that JSON has no form of
+// Fields implements [filecache.Fielder].
+func (f *indexFacts) Fields() []any {
+	s := &f.Size
+	return []any{
+		&f.Read, &f.Problem, &f.ProblemAt, &f.Why, &f.ForModel, &f.BadTime, &f.Uncounted, &f.LastAt, &f.Events, &s.Turns, &s.Requests, &s.Numbered, &s.Chars,
+		&f.NativeID, &f.Source, &f.Archived, &f.Hidden, (*string)(&f.Parent), &f.Dir, &f.CreatedAt,
 	}
-	return data
 }
 
+func (f *indexFacts) encode() []byte { return filecache.AppendFields(nil, f.Fields()) }
+
 func readFacts(c *index.Conversation) (f indexFacts) {
-	if json.Unmarshal(c.Facts, &f) != nil {
+	if !filecache.ReadFields(c.Facts, f.Fields()) {
 		return indexFacts{}
 	}
 	return f

@@ -11,7 +11,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/index/terms"
-	"github.com/convtools/convtools/runtime/store/filecache"
 )
 
 // unusedIndex is an index that no store of a library has.
@@ -29,7 +28,7 @@ func (l *Library) unusedIndexes() ([]unusedIndex, error) {
 	}
 	used := map[string]bool{}
 	for _, s := range l.stores {
-		used[filecache.Name(s.Name(), s.Place())] = true
+		used[indexName(s.Name(), s.Place())] = true
 	}
 	entries, err := readDir(l.indexes.dir)
 	if err != nil {

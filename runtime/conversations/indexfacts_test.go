@@ -20,11 +20,9 @@ func TestIndexFacts(t *testing.T) {
 			Read: rapid.Bool().Draw(t, "read"), BadTime: rapid.Bool().Draw(t, "bad time"), Events: count.Draw(t, "events"),
 			NativeID: rapid.String().Draw(t, "native id"), Source: rapid.String().Draw(t, "source"),
 		}
-		for i := range want.Size {
-			want.Size[i] = count.Draw(t, "size")
-		}
+		want.Size = Size{Turns: count.Draw(t, "turns"), Requests: count.Draw(t, "requests"), Chars: count.Draw(t, "characters")}
 		if rapid.Bool().Draw(t, "has a time") {
-			want.LastAt = time.Unix(rapid.Int64Range(-1<<35, 1<<37).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds"))
+			want.LastAt = time.Unix(rapid.Int64Range(-1<<35, 1<<37).Draw(t, "seconds"), rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
 		}
 		written := want.encode()
 		got := readFacts(&index.Conversation{Facts: written})

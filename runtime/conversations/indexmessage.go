@@ -11,7 +11,6 @@ import (
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
-	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -142,7 +141,6 @@ func (c *toolNames) of(e *transcript.Event) string {
 
 // messageReader reads the messages of a conversation for an index.
 type messageReader struct {
-	counts       filecache.Sheet
 	conversation *store.Conversation
 	entry        *index.Conversation
 	failed       bool     // the conversation could not be read, or not to its end
@@ -238,11 +236,7 @@ func (r *messageReader) end(at *reading, totals *store.Totals) {
 			r.entry.Mark = mark
 		}
 	}
-	size := &Size{Turns: totals.Turns, Requests: at.Numbering.Requests, Numbered: at.Numbering.Events, Chars: at.Chars}
-	counted := countsOf(totals, size)
-	counted.keep(r.counts)
 	f := factsOf(r.conversation)
-	f.Read, f.Events, f.LastAt, f.BadTime, f.Uncounted = true, counted.Events, counted.LastAt, counted.BadTime, counted.Uncounted
-	f.Size = [...]int{size.Turns, size.Requests, size.Numbered, size.Chars}
+	f.count(totals, Size{Requests: at.Numbering.Requests, Numbered: at.Numbering.Events, Chars: at.Chars})
 	r.entry.Facts = f.encode()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -105,10 +106,7 @@ func (l *Library) forget() error {
 	if l.project || l.restrictions == nil {
 		return nil
 	}
-	l.indexes.exclude(l.mark()) // more may have been seen to be
-	err := l.indexes.lists().RemoveOthers()
-	unused, e := l.unusedIndexes()
-	err = errors.Join(err, e)
+	unused, err := l.unusedIndexes()
 	for _, u := range unused {
 		if slices.Contains(l.off, u.store) || slices.ContainsFunc(filepath.SplitList(u.place), l.excludes) {
 			err = errors.Join(err, os.RemoveAll(u.dir))
@@ -129,6 +127,11 @@ type refreshing struct {
 	before  indexNote // of what is there
 }
 
+// known is what is known of the files of the store.
+func (r *refreshing) known() *filecache.Book {
+	return r.library.indexes.files().Of(r.store.Name(), r.store.Place())
+}
+
 func (r *refreshing) run(ctx context.Context) error {
 	version, _ := r.store.Version(ctx) // where it fails, so does what follows
 	if r.current(version) {
@@ -141,7 +144,7 @@ func (r *refreshing) run(ctx context.Context) error {
 	}
 	shared := r.library.entitle(r.store, list)
 	whole := len(problems) == 0
-	if r.isCurrent(ctx, list, whole) {
+	if !r.known().IsStale() && r.isCurrent(ctx, list, whole) {
 		return nil
 	}
 	try, cancel := ctx, func() {}
@@ -313,7 +316,7 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 // there that can, for rankings alone, and is read again once it has changed. The error is one of the index.
 func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (read bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Version: indexVersion(version, c), Order: c.Order, Title: c.Title}
-	reader := messageReader{conversation: c, entry: &entry, counts: counted(r.library.indexes.lists().Of(r.store.Name(), r.store.Place()), c, version)}
+	reader := messageReader{conversation: c, entry: &entry}
 	if old != nil && old.Order == c.Order && len(old.Mark) > 0 {
 		reader.mark = old.Mark
 		if err := r.writer.Append(ctx, &entry, old, reader.all(ctx)); !errors.Is(err, store.ErrChanged) && !reader.failed {
@@ -326,7 +329,7 @@ func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *ind
 		return err == nil, err
 	}
 	f := factsOf(c)
-	f.Size[0] = reader.turns
+	f.Size.Turns = reader.turns
 	if p := reader.problem; p != nil {
 		f.note(p)
 	}
@@ -353,5 +356,8 @@ func (r *refreshing) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.writer.Commit(ctx, index.State{Note: string(note), Updated: r.library.now().Unix()})
+	mark := r.library.mark()
+	r.library.indexes.exclude(mark) // more may have been seen to be
+	kept := r.known().Append(keptUnder(mark))
+	return r.writer.Commit(ctx, index.State{Note: string(note), Updated: r.library.now().Unix()}, kept)
 }

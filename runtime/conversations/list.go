@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/parallel"
+	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
-	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -27,7 +27,6 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 	}
 	o := l.ask(&q.Filter, listed, nil)
 	o.from = map[transcript.ID]store.Store{}
-	defer l.indexes.lists().Save()
 	found, err := o.pick(ctx, q.Filter, &listing.Aside)
 	if err != nil {
 		return listing, err
@@ -94,55 +93,63 @@ type entry struct {
 	badTime bool
 }
 
-// fill fills in what only the events tell, and sizes where they are asked for: what is kept of it,
-// or what reading tells.
+// fill fills in what only the events tell, and sizes where they are asked for: what the indexes have of
+// conversations as they are, or else what reading tells.
 func fill(ctx context.Context, o *asking, entries []*entry, sizes bool) error {
-	books := map[store.Store]*filecache.Book{}
+	known := map[store.Store]*index.View{}
 	for _, s := range o.stores {
-		books[s] = o.library.indexes.lists().Of(s.Name(), s.Place())
+		if view, err := o.library.indexes.of(s).View(); err == nil {
+			defer view.Close()
+			known[s] = view
+		}
 	}
 	parallel.Each(ctx, len(entries), func(numbers iter.Seq[int]) {
 		for i := range numbers {
 			e := entries[i]
-			var sheet filecache.Sheet
-			if version, err := e.stored.Version(ctx); err == nil {
-				sheet = counted(books[o.from[e.ID]], e.stored, version)
+			if f := factsIn(ctx, known[o.from[e.ID]], e.stored); f != nil {
+				e.fill(f, sizes)
+			} else if f, err := tally(ctx, e.stored, sizes); err == nil {
+				e.fill(f, sizes)
+			} else {
+				e.filled, e.Damage = true, &Problem{ID: e.ID, Kind: Unreadable, Err: err}
 			}
-			e.count(ctx, sheet, sizes)
 		}
 	})
 	return ctx.Err()
 }
 
-// count fills in what is counted.
-func (e *entry) count(ctx context.Context, sheet filecache.Sheet, sizes bool) {
-	c := &counts{}
-	if !sheet.Get(c) || !c.sized && sizes {
-		var err error
-		if c, err = tally(ctx, e.stored, sizes); err != nil {
-			e.filled = true
-			e.Damage = &Problem{ID: e.ID, Kind: Unreadable, Err: err}
-			return
-		}
-		c.keep(sheet)
+// factsIn returns what an index, if there is one, has of a conversation as it is; nil for nothing.
+func factsIn(ctx context.Context, view *index.View, c *store.Conversation) *indexFacts {
+	if view == nil {
+		return nil
 	}
-	e.fill(c, sizes)
+	entry, err := view.Lookup(string(c.ID))
+	if err != nil || entry == nil {
+		return nil
+	}
+	if version, err := c.Version(ctx); err != nil || indexVersion(version, c) != entry.Version {
+		return nil
+	}
+	if f := readFacts(entry); f.Read {
+		return &f
+	}
+	return nil
 }
 
 // fill fills in what was counted.
-func (e *entry) fill(c *counts, sizes bool) {
-	e.filled, e.Events, e.LastEventAt, e.badTime, e.Damage, e.Size = true, c.Events, c.LastAt, c.BadTime, nil, nil
-	if sizes && c.sized {
-		e.Size = &c.Size
+func (e *entry) fill(f *indexFacts, sizes bool) {
+	e.filled, e.Events, e.LastEventAt, e.badTime = true, f.Events, f.LastAt, f.BadTime
+	if sizes {
+		e.Size = &f.Size
 	}
-	if c.Uncounted != "" {
-		e.Damage = &Problem{ID: e.ID, Kind: DamagedEvents, Err: errors.New(c.Uncounted)}
+	if f.Uncounted != "" {
+		e.Damage = &Problem{ID: e.ID, Kind: DamagedEvents, Err: errors.New(f.Uncounted)}
 	}
 }
 
 // tally reads a conversation to its end, and measures its texts where sizes are asked for. The
 // error is one of reading, not of damage.
-func tally(ctx context.Context, c *store.Conversation, sizes bool) (*counts, error) {
+func tally(ctx context.Context, c *store.Conversation, sizes bool) (*indexFacts, error) {
 	var numbering transcript.Numbering
 	chars := 0
 	var measure func(e *transcript.Event) bool
@@ -159,11 +166,9 @@ func tally(ctx context.Context, c *store.Conversation, sizes bool) (*counts, err
 	if err != nil && !errors.As(err, &damage) {
 		return nil, err
 	}
-	var size *Size
-	if sizes {
-		size = &Size{Turns: totals.Turns, Requests: numbering.Requests, Numbered: numbering.Events, Chars: chars}
-	}
-	return countsOf(&totals, size), nil
+	f := &indexFacts{}
+	f.count(&totals, Size{Requests: numbering.Requests, Numbered: numbering.Events, Chars: chars})
+	return f, nil
 }
 
 // countChars returns how long the text of an event is that is read, in characters.

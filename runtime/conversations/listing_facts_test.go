@@ -83,7 +83,6 @@ func equalListings(t *testing.T, what string, plain conversations.Options, dir s
 	for _, name := range []string{"of the listing before", "of this one"} {
 		kept := plain
 		kept.Indexes = conversations.NewIndexes(dir)
-		kept.Indexes.KeepAll()
 		if diff := gocmp.Diff(strings.Split(want, "\n"), strings.Split(listed(t, kept), "\n")); diff != "" {
 			t.Fatalf("%s: with what is kept %s, the answer differs (-read +kept):\n%s", what, name, diff)
 		}
@@ -395,7 +394,6 @@ func TestNothingIsKeptOfExcluded(t *testing.T) {
 			}
 		}
 		o := conversations.Options{AllProjects: true, Dir: t.TempDir(), Getenv: func(name string) string { return env[name] }, Indexes: conversations.NewIndexes(cache)}
-		o.Indexes.KeepAll()
 		listed(t, o)
 		kept := 0
 		for _, file := range files(t, cache, "") {

@@ -191,7 +191,7 @@ func Open(o Options) (*Library, error) {
 	case o.AllProjects:
 		stores = workspaces(&o, set, p)
 	default:
-		workspace, err = jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.Indexes.lists()})
+		workspace, err = jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.Indexes.files()})
 		if err == nil {
 			stores = append(stores, workspace)
 		} else if !errors.As(err, &nowhere) {
@@ -203,7 +203,7 @@ func Open(o Options) (*Library, error) {
 			continue
 		}
 		for _, at := range k.homes(&o, set) {
-			if s, ok := k.open(store.Options{Home: at, Project: p, Getenv: o.Getenv, Cache: o.Indexes.lists(), ProjectDatabases: o.ProjectDatabases}); ok {
+			if s, ok := k.open(store.Options{Home: at, Project: p, Getenv: o.Getenv, Cache: o.Indexes.files(), ProjectDatabases: o.ProjectDatabases}); ok {
 				stores = append(stores, s)
 			}
 		}
@@ -266,11 +266,11 @@ func workspaces(o *Options, set *settings, p *project.Project) []store.Store {
 			stores = append(stores, w)
 		}
 	}
-	for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.Indexes.lists()}) {
+	for _, w := range jp.All(jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.Indexes.files()}) {
 		add(w)
 	}
 	for _, dir := range set.Directories[jp.Name] {
-		if w, err := jp.Open(jp.Options{Dir: dir, Getenv: o.Getenv, Cache: o.Indexes.lists()}); err == nil {
+		if w, err := jp.Open(jp.Options{Dir: dir, Getenv: o.Getenv, Cache: o.Indexes.files()}); err == nil {
 			add(w)
 		}
 	}

@@ -193,8 +193,7 @@ func (v *view) has(key string) bool {
 // that is listed, or id, title, source and the time of the last event.
 func (v *view) conversation(c *index.Conversation) *Listed {
 	f := readFacts(c)
-	l := &Listed{Events: f.Events, LastEventAt: f.LastAt}
-	l.Size = &Size{Turns: f.Size[0], Requests: f.Size[1], Numbered: f.Size[2], Chars: f.Size[3]}
+	l := &Listed{Events: f.Events, LastEventAt: f.LastAt, Size: &f.Size}
 	if known := v.wanted[c.Key]; known != nil {
 		l.Conversation = known.Conversation
 	} else {

@@ -29,6 +29,7 @@ const (
 	secRecords           // records of conversations, by their keys
 	secRecordEnds        // by conversation: where its record ends, uint64
 	secParts             // parts of conversations, sorted: the number of the part, and below it that of its conversation, uint64
+	secKept              // whatever else is kept
 )
 
 // catalog is the last whole state of an index: its conversations, and its segments.
@@ -93,7 +94,7 @@ func readCatalog(files directory, language terms.Language) (*catalog, error) {
 }
 
 // writeCatalog replaces the catalog in a directory.
-func writeCatalog(files directory, c *contents, conversations map[string]*Conversation) error {
+func writeCatalog(files directory, c *contents, conversations map[string]*Conversation, kept []byte) error {
 	about, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -115,6 +116,7 @@ func writeCatalog(files directory, c *contents, conversations map[string]*Conver
 	for _, part := range parts {
 		b.add(secParts, binary.LittleEndian.AppendUint64(nil, part))
 	}
+	b.add(secKept, kept)
 	data, _ := b.finish()
 	return files.write(catalogFile, data)
 }

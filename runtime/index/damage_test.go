@@ -43,7 +43,7 @@ func put(t testing.TB, x *index.Index, m model, key, words string, n int) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if err := errors.Join(w.Put(t.Context(), &c.Conversation, each(c.messages)), w.Commit(t.Context(), index.State{Note: "test"})); err != nil {
+	if err := errors.Join(w.Put(t.Context(), &c.Conversation, each(c.messages)), w.Commit(t.Context(), index.State{Note: "test"}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	m[key] = c
@@ -255,7 +255,7 @@ func TestFull(t *testing.T) {
 		}
 		c := index.Conversation{Key: "new", Title: "new"}
 		text := bytes.Repeat([]byte("new "), 300)
-		err = errors.Join(w.Put(t.Context(), &c, each([]index.Message{{Number: 1, Text: text}})), w.Commit(t.Context(), index.State{}))
+		err = errors.Join(w.Put(t.Context(), &c, each([]index.Message{{Number: 1, Text: text}})), w.Commit(t.Context(), index.State{}, nil))
 		if !errors.Is(err, index.ErrFull) {
 			t.Errorf("%d bytes: %v", room, err)
 		}

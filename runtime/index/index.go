@@ -178,6 +178,15 @@ func (v *View) Info() Info {
 // State is what was said of the index as a whole when it was written.
 func (v *View) State() State { return v.contents.State }
 
+// Kept is what else was kept when the index was written; nothing where that is damaged. It is not to be changed.
+func (v *View) Kept() (kept []byte) {
+	_ = v.guard(func() error {
+		kept = v.all(secKept)
+		return nil
+	})
+	return kept
+}
+
 // Lookup returns the conversation with a key, or nil.
 func (v *View) Lookup(key string) (c *Conversation, err error) {
 	err = v.guard(func() error {

@@ -246,7 +246,7 @@ func change(t *rapid.T, x *index.Index, m model, step int) (purged bool) {
 	if purged = rapid.IntRange(0, 3).Draw(t, "purge") == 0; purged {
 		w.Purge()
 	}
-	if err := w.Commit(t.Context(), index.State{Note: fmt.Sprint(step)}); err != nil {
+	if err := w.Commit(t.Context(), index.State{Note: fmt.Sprint(step)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	return purged
@@ -264,7 +264,7 @@ func TestPurge(t *testing.T) {
 		}
 		defer w.Close()
 		do(w)
-		if err := w.Commit(t.Context(), index.State{}); err != nil {
+		if err := w.Commit(t.Context(), index.State{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		v, err := x.View()
@@ -313,7 +313,7 @@ func TestMergedTwice(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, w)
-		if err := w.Commit(t.Context(), index.State{}); err != nil {
+		if err := w.Commit(t.Context(), index.State{}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

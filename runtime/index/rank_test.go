@@ -194,7 +194,7 @@ func TestScore(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := w.Commit(t.Context(), index.State{}); err != nil {
+			if err := w.Commit(t.Context(), index.State{}, nil); err != nil {
 				t.Fatal(err)
 			}
 			v, err := x.View()

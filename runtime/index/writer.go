@@ -205,8 +205,8 @@ func (w *Writer) add(ctx context.Context, part uint32, c *Conversation, m *Messa
 // Delete removes the conversation with a key.
 func (w *Writer) Delete(key string) { delete(w.conversations, key) }
 
-// Commit makes what was written the state of the index, with this said of it.
-func (w *Writer) Commit(ctx context.Context, state State) error {
+// Commit makes what was written the state of the index, with this said of it, and this kept in it.
+func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
 	err := w.begin(ctx)
 	if err = cmp.Or(err, w.wait()); err != nil {
 		return err
@@ -219,7 +219,7 @@ func (w *Writer) Commit(ctx context.Context, state State) error {
 	for _, s := range w.segments {
 		w.contents.Segments = append(w.contents.Segments, s.named)
 	}
-	if err := writeCatalog(w.index.files, &w.contents, w.conversations); err != nil {
+	if err := writeCatalog(w.index.files, &w.contents, w.conversations, kept); err != nil {
 		return err
 	}
 	_ = w.sweep(w.index.files) // what is left over is removed another time

@@ -88,8 +88,8 @@ type Options struct {
 	Project *project.Project
 	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
-	// Cache is where it is kept what lists need of files; nil for nowhere.
-	Cache *filecache.Directory
+	// Cache has what is known of files; nil for nothing.
+	Cache *filecache.Shelf
 	// ProjectDatabases has databases read that are in the project and that nobody has named.
 	ProjectDatabases bool
 }

@@ -544,11 +544,11 @@ func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocate
 	if err := errors.Join(w.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	known := filecache.New(func(string, string) []byte { return nil })
 	const want = "1 user: Go\n1 assistant: Went.\n"
 	for n := range 2 {
 		s, ok := codex.Open(store.Options{
-			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}), Cache: filecache.In(dir, ""),
+			Project: in(h.project), Getenv: env(map[string]string{"CODEX_HOME": h.dir}), Cache: known,
 		})
 		if !ok {
 			t.Fatal("there is no store")

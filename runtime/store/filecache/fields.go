@@ -7,15 +7,18 @@ import (
 
 // Fielder is a value that is kept in a form which is read fast: its fields one after the other.
 type Fielder interface {
-	// Fields returns pointers to the fields: *int, *bool, *string and *[time.Time].
+	// Fields returns pointers to the fields: *int, *int64, *bool, *string and *[time.Time].
 	Fields() []any
 }
 
-func appendFields(b []byte, fields []any) []byte {
+// AppendFields appends the values of fields.
+func AppendFields(b []byte, fields []any) []byte {
 	for _, f := range fields {
 		switch f := f.(type) {
 		case *int:
 			b = binary.AppendVarint(b, int64(*f))
+		case *int64:
+			b = binary.AppendVarint(b, *f)
 		case *bool:
 			n := byte(0)
 			if *f {
@@ -32,8 +35,8 @@ func appendFields(b []byte, fields []any) []byte {
 	return b
 }
 
-// readFields reads what appendFields appended, and reports whether it was no more and no less.
-func readFields(data []byte, fields []any) bool {
+// ReadFields reads what AppendFields appended, and reports whether it was no more and no less.
+func ReadFields(data []byte, fields []any) bool {
 	for _, f := range fields {
 		if len(data) == 0 {
 			return false
@@ -41,6 +44,8 @@ func readFields(data []byte, fields []any) bool {
 		switch f := f.(type) {
 		case *int:
 			*f = int(signed(&data))
+		case *int64:
+			*f = signed(&data)
 		case *bool:
 			*f, data = data[0] != 0, data[1:]
 		case *string:

@@ -1,23 +1,23 @@
 package filecache_test
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/filecache"
 )
 
-func open(dir string) *filecache.Book {
-	d := filecache.In(dir, "")
-	d.Least = 1
-	return d.Of("kind", "/place")
+// of returns what is known of a store where so much was kept.
+func of(kept []byte) *filecache.Book {
+	return filecache.New(func(kind, place string) []byte {
+		if kind != "kind" || place != "/place" {
+			return nil
+		}
+		return kept
+	}).Of("kind", "/place")
 }
 
 // stampOf returns the stamp of a file.
@@ -58,9 +58,8 @@ func keep(b *filecache.Book, key, text string, files ...filecache.Stamp) {
 
 func TestKept(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
 	one, two := stampOf(t, write(t, "one")), stampOf(t, write(t, "two"))
-	b := open(dir)
+	b := of(nil)
 	keep(b, "a", "of one", one)
 	keep(b, "b", "of both", one, two)
 	keep(b, "c", "first", one)
@@ -87,26 +86,33 @@ func TestKept(t *testing.T) {
 		}
 	}
 	check(b)
-	b.Save()
+	if !b.IsStale() {
+		t.Error("all is new, and not worth keeping")
+	}
+	kept := b.Append(nil)
 	check(b)
-	again := open(dir)
+	if b.IsStale() {
+		t.Error("nothing is new, and worth keeping")
+	}
+	again := of(kept)
 	check(again)
 	keep(again, "g", "more", two)
-	again.Save()
-	check(open(dir))
-	if got := got(filecache.In(dir, "").Of("kind", "/elsewhere"), "a", one); got != "nothing" {
-		t.Errorf("another place has %q", got)
+	kept = again.Append(nil)
+	check(of(kept))
+	asked := of(kept) // what nobody asks for is dropped
+	got(asked, "g", two)
+	if last := of(asked.Append(nil)); got(last, "a", one) != "nothing" || got(last, "g", two) != "more" {
+		t.Error("what is kept is not what was asked for")
 	}
 }
 
-// Nil is a directory that keeps nothing.
+// Nil is a shelf without books.
 func TestNothingIsKept(t *testing.T) {
 	t.Parallel()
-	var none *filecache.Directory
+	var none *filecache.Shelf
 	b := none.Of("kind", "/place")
 	keep(b, "a", "text", filecache.Missing())
-	b.Save()
-	if got(b, "a", filecache.Missing()) != "nothing" {
+	if got(b, "a", filecache.Missing()) != "nothing" || b.IsStale() || b.Append(nil) != nil {
 		t.Error("something is kept")
 	}
 }
@@ -186,162 +192,4 @@ func TestStamp(t *testing.T) {
 			t.Errorf("%s has two stamps", name)
 		}
 	}
-}
-
-// saved is a directory with facts, and the name of their file in it.
-func saved(t *testing.T, stamp filecache.Stamp) (dir, name string) {
-	t.Helper()
-	dir = t.TempDir()
-	b := open(dir)
-	for i := range 5 {
-		keep(b, fmt.Sprint(i), fmt.Sprint("fact ", i), stamp)
-	}
-	b.Save()
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) != 1 {
-		t.Fatal(files, err)
-	}
-	return dir, files[0]
-}
-
-// TestDamage changes each byte of a file, and cuts it at each. It counts for none then.
-func TestDamage(t *testing.T) {
-	t.Parallel()
-	dir, name := saved(t, filecache.Missing())
-	whole, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	check := func(data []byte, want string) {
-		t.Helper()
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		b := open(dir)
-		for i := range 5 {
-			got := got(b, fmt.Sprint(i), filecache.Missing())
-			if want == "" && got != fmt.Sprint("fact ", i) || want != "" && got != want {
-				t.Fatalf("%q is kept in %q", got, data)
-			}
-		}
-	}
-	check(whole, "")
-	for i := range whole {
-		data := bytes.Clone(whole)
-		data[i] ^= 1 << (i % 8)
-		check(data, "nothing")
-		check(whole[:i], "nothing")
-	}
-	check(append(bytes.Clone(whole), 0), "nothing")
-	b := open(dir)
-	keep(b, "0", "anew", filecache.Missing())
-	b.Save()
-	if got := got(open(dir), "0", filecache.Missing()); got != "anew" {
-		t.Errorf("%q is kept where there was a damaged file", got)
-	}
-}
-
-// Where nothing can be written, that is nobody's problem.
-func TestUnwritable(t *testing.T) {
-	t.Parallel()
-	file := write(t, "in the way")
-	for _, dir := range []string{file, filepath.Join(file, "below"), string([]byte{0})} {
-		b := open(dir)
-		keep(b, "a", "text", filecache.Missing())
-		b.Save()
-		if got := got(b, "a", filecache.Missing()); got != "text" {
-			t.Errorf("%q: %q is kept in memory", dir, got)
-		}
-		if got := got(open(dir), "a", filecache.Missing()); got != "nothing" {
-			t.Errorf("%q: %q is kept", dir, got)
-		}
-	}
-}
-
-// A write has to be worth it.
-func TestLeast(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	b := filecache.In(dir, "").Of("kind", "/place")
-	keep(b, "a", "little", filecache.Missing())
-	b.Save()
-	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
-		t.Errorf("%d files were written: %v", len(names), err)
-	}
-	for i := range 100 {
-		keep(b, fmt.Sprint(i), "little", filecache.Missing())
-	}
-	b.Save()
-	if got := got(open(dir), "7", filecache.Missing()); got != "little" {
-		t.Errorf("%q is kept", got)
-	}
-}
-
-// What nobody has asked for in many saves is dropped, and nothing else.
-func TestDropped(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	b := open(dir)
-	keep(b, "old", "x", filecache.Missing())
-	keep(b, "used", "x", filecache.Missing())
-	b.Save()
-	for range 60 {
-		b = open(dir)
-		got(b, "used", filecache.Missing())
-		keep(b, "new", "x", filecache.Missing())
-		b.Save()
-	}
-	var there []string
-	for _, key := range []string{"old", "used", "new"} {
-		if got(open(dir), key, filecache.Missing()) == "x" {
-			there = append(there, key)
-		}
-	}
-	if want := []string{"used", "new"}; !slices.Equal(there, want) {
-		t.Errorf("there are %q, want %q", there, want)
-	}
-}
-
-// What was kept under another mark counts for nothing, and is removed.
-func TestMark(t *testing.T) {
-	t.Parallel()
-	dir, name := saved(t, filecache.Missing())
-	other := filecache.In(dir, "other")
-	if got := got(other.Of("kind", "/place"), "1", filecache.Missing()); got != "nothing" {
-		t.Errorf("%q is kept", got)
-	}
-	if err := filecache.In(dir, "").RemoveOthers(); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(name); err != nil {
-		t.Error(err)
-	}
-	if err := other.RemoveOthers(); err != nil {
-		t.Error(err)
-	}
-	if _, err := os.Stat(name); err == nil {
-		t.Error("what was kept under another mark is there")
-	}
-}
-
-// TestTogether has several write and read one file: it is always whole.
-func TestTogether(t *testing.T) {
-	t.Parallel()
-	dir, _ := saved(t, filecache.Missing())
-	var wg sync.WaitGroup
-	for w := range 4 {
-		wg.Go(func() {
-			for n := range 20 {
-				b := open(dir)
-				for i := range 5 {
-					if got := got(b, fmt.Sprint(i), filecache.Missing()); got != fmt.Sprint("fact ", i) {
-						t.Errorf("%q is kept", got)
-					}
-				}
-				keep(b, fmt.Sprint("of ", w), fmt.Sprint(n), filecache.Missing())
-				b.Save()
-			}
-		})
-	}
-	wg.Wait()
 }

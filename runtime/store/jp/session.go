@@ -84,7 +84,6 @@ func kindOf(err error) store.ProblemKind {
 
 // Close closes the stores.
 func (s *session) Close() {
-	s.w.cache.Save()
 	for i, root := range s.roots {
 		if root != nil {
 			root.Close()

@@ -39,8 +39,8 @@ type Options struct {
 	// JP_USER_DATA_DIR, XDG_DATA_HOME, the home directory, and where the user's
 	// configuration is.
 	Getenv func(string) string
-	// Cache is where it is kept what lists need of files; nil for nowhere.
-	Cache *filecache.Directory
+	// Cache has what is known of files; nil for nothing.
+	Cache *filecache.Shelf
 }
 
 func (o *Options) env() func(string) string { return (&store.Options{Getenv: o.Getenv}).Env() }

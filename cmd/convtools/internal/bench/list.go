@@ -17,7 +17,7 @@ const (
 	listKnownBound = 60 * time.Millisecond
 )
 
-// list measures listing conversations of JP, the first time and once they are known.
+// list measures listing conversations of JP, the first time and once they are indexed.
 func (b *bench) list(ctx context.Context) error {
 	dir := filepath.Join(b.dir, "workspace")
 	if err := jptest.Large(dir, b.amount.bytes, b.amount.conversations); err != nil {
@@ -31,6 +31,10 @@ func (b *bench) list(ctx context.Context) error {
 	if sh, err := exec.LookPath("sh"); err == nil {
 		cat := program{path: sh, args: []string{"-c", `find "$1" -name '*.json' -exec cat {} + >/dev/null`, "sh", filepath.Join(dir, ".jp")}}
 		programs = append(programs, first, cat)
+	}
+	index := program{path: b.convtools, args: []string{"search", "index", "--workspace", dir}, env: known.env}
+	if _, err := once(ctx, index); err != nil {
+		return err
 	}
 	results, err := inTurn(ctx, b.amount.runs, programs...)
 	if err != nil {

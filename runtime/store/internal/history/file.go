@@ -52,9 +52,8 @@ func open(dir string) (o opened) {
 	return o
 }
 
-// Close saves what was found out.
+// Close closes the directories.
 func (r *Root) Close() {
-	r.Save()
 	for _, o := range r.dirs {
 		if o.Root != nil {
 			o.Root.Close()

@@ -101,7 +101,7 @@ func peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, all []E
 			var none M
 			e.Meta = none // which may have been read in part
 			if e.err = all[i].Peek(ctx, root); e.err == nil && !s.Project.Excludes(all[i].Where()) {
-				sheet.PutFor(&e.Meta, min(e.Stamp.Size(), 2*jsonl.PeekSize))
+				sheet.Put(&e.Meta)
 			}
 		}
 	})
