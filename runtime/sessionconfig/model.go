@@ -259,7 +259,7 @@ func (m Model) Open() (model.Model, error) {
 		source, err := m.script()
 		if err == nil {
 			var opened *script.Model
-			if opened, err = script.Parse(m.Name, string(source), nil); err == nil {
+			if opened, err = script.Parse(m.Name, string(source)); err == nil {
 				return opened, nil
 			}
 		}
@@ -267,7 +267,7 @@ func (m Model) Open() (model.Model, error) {
 	}
 	o := provider.Options{
 		Name: m.Name, API: provider.API(t.API), BaseURL: "https://api.openai.com/v1", Model: t.Model,
-		MaxOutputTokens: t.MaxOutputTokens, Request: t.Request, Silence: t.Timeout,
+		MaxOutputTokens: t.MaxOutputTokens, Request: t.Request, WebSearch: t.WebSearch, Silence: t.Timeout,
 	}
 	if o.API == provider.Messages {
 		o.BaseURL = "https://api.anthropic.com/v1"
@@ -362,22 +362,20 @@ func (k *keyCommand) key(ctx context.Context, fresh bool) (string, error) {
 	result, err := k.runner.Run(ctx, k.command)
 	if failure := (*process.Error)(nil); errors.As(err, &failure) {
 		// What it has printed, on standard error too, may hold the key, and so may its arguments.
-		return "", &keyError{problem: failure.Detail}
+		return "", noKey(failure.Detail)
 	}
 	if result.ExitCode != 0 {
-		return "", &keyError{problem: fmt.Sprintf("it ended with exit code %d", result.ExitCode)}
+		return "", noKey(fmt.Sprintf("it ended with exit code %d", result.ExitCode))
 	}
 	key, err := keyOf(result.Stdout)
 	if err != nil {
-		return "", &keyError{problem: "what it prints " + err.Error()}
+		return "", noKey("what it prints " + err.Error())
 	}
 	k.last = key
 	return key, nil
 }
 
-// keyError is the error for a command that gives no key.
-type keyError struct{ problem string }
-
-func (e *keyError) Error() string {
-	return "key_command gives no key: " + e.problem + "; run it yourself to see why"
+// noKey is the error for a command that gives no key.
+func noKey(problem string) error {
+	return errors.New("key_command gives no key: " + problem + "; run it yourself to see why")
 }

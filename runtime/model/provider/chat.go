@@ -204,7 +204,7 @@ func (d *chatDecoder) event(data []byte) (bool, error) {
 		return false, invalid("an event of the response is not the JSON of the Chat Completions API")
 	}
 	if chunk.Error != nil {
-		return false, chunk.Error.failure()
+		return false, chunk.Error.failure(0)
 	}
 	if chunk.Usage != nil {
 		d.usage = chunk.Usage.usage()
@@ -270,7 +270,7 @@ func (d *chatDecoder) call(piece map[string]json.RawMessage) error {
 }
 
 func (d *chatDecoder) response() (reply, bool) {
-	r := reply{usage: d.usage, truncated: d.finish == "length"}
+	r := reply{usage: d.usage}
 	if d.reasoning.Len()+d.thought.Len() > 0 {
 		thinking := struct {
 			Reasoning string `json:"reasoning,omitempty"`

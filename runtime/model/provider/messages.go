@@ -216,17 +216,13 @@ func (d *messagesDecoder) event(data []byte) (bool, error) {
 		}
 		return true, nil
 	case "error":
-		return false, event.Error.failure()
+		return false, event.Error.failure(0)
 	}
 	return false, nil
 }
 
 func (d *messagesDecoder) response() (reply, bool) {
-	r := reply{
-		usage:     d.usage.usage(),
-		truncated: d.stop == "max_tokens" || d.stop == "model_context_window_exceeded",
-		paused:    d.stop == "pause_turn",
-	}
+	r := reply{usage: d.usage.usage(), paused: d.stop == "pause_turn"}
 	for i := 0; i < len(d.blocks); i++ {
 		b := d.blocks[i]
 		if b.kind == "text" {
@@ -308,15 +304,8 @@ type messagesUsage struct {
 	Read    int64 `json:"cache_read_input_tokens"`
 	Written int64 `json:"cache_creation_input_tokens"`
 	Output  int64 `json:"output_tokens"`
-	Details struct {
-		Thinking int64 `json:"thinking_tokens"`
-	} `json:"output_tokens_details"`
 }
 
 func (u messagesUsage) usage() model.Usage {
-	read := max(u.Read, 0)
-	return model.Usage{
-		InputTokens: max(u.Input, 0) + read + max(u.Written, 0), CachedTokens: read,
-		OutputTokens: max(u.Output, 0), ReasoningTokens: max(u.Details.Thinking, 0),
-	}
+	return model.Usage{InputTokens: max(u.Input, 0) + max(u.Read, 0) + max(u.Written, 0), OutputTokens: max(u.Output, 0)}
 }

@@ -37,6 +37,7 @@ type Options struct {
 	Key func(ctx context.Context, fresh bool) (string, error)
 
 	MaxOutputTokens int64          // of a response; 0 is the provider's own limit
+	WebSearch       bool           // the provider's own search may be used
 	Request         map[string]any // what a request has besides what the interface needs
 	Silence         time.Duration  // how long the provider may send nothing; 0 is 5 minutes
 }
@@ -113,10 +114,9 @@ type decoder interface {
 
 // reply is a response as its decoder leaves it.
 type reply struct {
-	items     []model.Item // Raw is the provider's own form alone
-	usage     model.Usage
-	truncated bool
-	paused    bool // the provider wants the request again, with these items
+	items  []model.Item // Raw is the provider's own form alone
+	usage  model.Usage
+	paused bool // the provider wants the request again, with these items
 }
 
 // Sample implements [model.Model].
@@ -125,7 +125,7 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 		delta = func(string) {}
 	}
 	tools := r.Tools
-	if r.WebSearch {
+	if r.WebSearch = r.WebSearch && m.options.WebSearch; r.WebSearch {
 		tools = append(tools[:len(tools):len(tools)], model.Tool{Name: webSearch})
 	}
 	names, err := model.NamesOf(tools)
@@ -143,7 +143,6 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 			return model.Response{Usage: whole.Usage}, err
 		}
 		whole.Items = append(whole.Items, reply.items...)
-		whole.Truncated = reply.truncated
 		if !reply.paused {
 			break
 		}
@@ -200,10 +199,7 @@ func pause(attempt int, wanted time.Duration) time.Duration {
 func (m *Model) from() string { return string(m.options.API) + " " + m.options.Model }
 
 func add(a, b model.Usage) model.Usage {
-	return model.Usage{
-		InputTokens: a.InputTokens + b.InputTokens, CachedTokens: a.CachedTokens + b.CachedTokens,
-		OutputTokens: a.OutputTokens + b.OutputTokens, ReasoningTokens: a.ReasoningTokens + b.ReasoningTokens,
-	}
+	return model.Usage{InputTokens: a.InputTokens + b.InputTokens, OutputTokens: a.OutputTokens + b.OutputTokens}
 }
 
 // wait returns after a duration, or with the error of a context that has ended.

@@ -157,24 +157,20 @@ func (d *responsesDecoder) event(data []byte) (bool, error) {
 				}
 			}
 		}
-		if event.Type == "response.incomplete" {
-			if event.Response.IncompleteDetails.Reason == "content_filter" {
-				return false, withheld()
-			}
-			d.reply.truncated = true
+		if event.Response.IncompleteDetails.Reason == "content_filter" {
+			return false, withheld()
 		}
 		return true, nil
 	case "response.failed":
 		if event.Response.Error == nil {
-			return false, (providerError{Code: "server_error", Message: "the response failed"}).failure()
+			return false, (providerError{Code: "server_error", Message: "the response failed"}).failure(0)
 		}
-		return false, event.Response.Error.failure()
+		return false, event.Response.Error.failure(0)
 	case "error":
-		if event.Error != nil {
-			return false, event.Error.failure()
+		if event.Error == nil {
+			event.Error = &providerError{Code: event.Code, Message: event.Message}
 		}
-		code, _ := event.Code.(string)
-		return false, (providerError{Code: code, Message: event.Message}).failure()
+		return false, event.Error.failure(0)
 	}
 	return false, nil
 }
@@ -186,26 +182,14 @@ func withheld() error {
 
 // openAIUsage is the usage of a response. The second name of each is that of Chat Completions.
 type openAIUsage struct {
-	Input             int64              `json:"input_tokens"`
-	Prompt            int64              `json:"prompt_tokens"`
-	Output            int64              `json:"output_tokens"`
-	Completion        int64              `json:"completion_tokens"`
-	InputDetails      openAIUsageDetails `json:"input_tokens_details"`
-	PromptDetails     openAIUsageDetails `json:"prompt_tokens_details"`
-	OutputDetails     openAIUsageDetails `json:"output_tokens_details"`
-	CompletionDetails openAIUsageDetails `json:"completion_tokens_details"`
-}
-
-type openAIUsageDetails struct {
-	Cached    int64 `json:"cached_tokens"`
-	Reasoning int64 `json:"reasoning_tokens"`
+	Input      int64 `json:"input_tokens"`
+	Prompt     int64 `json:"prompt_tokens"`
+	Output     int64 `json:"output_tokens"`
+	Completion int64 `json:"completion_tokens"`
 }
 
 func (u openAIUsage) usage() model.Usage {
-	return model.Usage{
-		InputTokens: max(u.Input, u.Prompt, 0), CachedTokens: max(u.InputDetails.Cached, u.PromptDetails.Cached, 0),
-		OutputTokens: max(u.Output, u.Completion, 0), ReasoningTokens: max(u.OutputDetails.Reasoning, u.CompletionDetails.Reasoning, 0),
-	}
+	return model.Usage{InputTokens: max(u.Input, u.Prompt, 0), OutputTokens: max(u.Output, u.Completion, 0)}
 }
 
 func (d *responsesDecoder) item(raw json.RawMessage) error {

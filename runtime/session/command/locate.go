@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/log"
 	"github.com/convtools/convtools/runtime/session/tools"
 )
@@ -55,12 +54,4 @@ func (c *commands) openAt(ctx context.Context, id string) (*tools.Sessions, plac
 		return nil, place{}, failure(err)
 	}
 	return sessions, at, nil
-}
-
-// in returns the conversation in a state of its session.
-func (p place) in(s session.State) (*session.Conversation, error) {
-	if found := s.Conversation(p.conversation); found != nil {
-		return found, nil
-	}
-	return nil, &log.NotFoundError{Session: p.conversation}
 }

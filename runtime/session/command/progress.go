@@ -62,8 +62,20 @@ func (p *progress) event(e session.Event) {
 	}
 	name := p.name(e.Conversation)
 	switch e.Kind {
-	case session.UserMessage, session.AgentMessage, session.ToolCall, session.ToolOutput:
-		p.item(name, e.Conversation, e)
+	case session.UserMessage:
+		if e.Origin == session.FromConv {
+			p.line(name, "is asked by "+p.name(e.From)+": "+e.Text())
+		}
+	case session.AgentMessage:
+		if e.Conversation != p.streamed {
+			p.line(name, "says: "+e.Text())
+		}
+	case session.ToolCall:
+		p.line(name, "calls "+e.Name)
+	case session.ToolOutput:
+		if e.Failed {
+			p.line(name, e.Name+" fails: "+reasonIn(e.Output))
+		}
 	case session.TaskStarted:
 		if e.Continues != nil {
 			p.line(name, "goes on")
@@ -88,32 +100,6 @@ func (p *progress) event(e session.Event) {
 		p.line(name, "is destroyed")
 	case session.Recovered:
 		p.line(name, "goes on where the last process ended")
-	}
-}
-
-func (p *progress) item(name, conversation string, body session.Event) {
-	said := func() string {
-		var texts []string
-		for _, part := range body.Parts {
-			texts = append(texts, part.Text)
-		}
-		return strings.Join(texts, " ")
-	}
-	switch body.Kind {
-	case session.UserMessage:
-		if body.Origin == session.FromConv {
-			p.line(name, "is asked by "+p.name(body.From)+": "+said())
-		}
-	case session.AgentMessage:
-		if conversation != p.streamed {
-			p.line(name, "says: "+said())
-		}
-	case session.ToolCall:
-		p.line(name, "calls "+body.Name)
-	case session.ToolOutput:
-		if body.Failed {
-			p.line(name, body.Name+" fails: "+reasonIn(body.Output))
-		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/log"
 	"github.com/convtools/convtools/runtime/session/tools"
 )
 
@@ -129,16 +130,8 @@ func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output
 // the input.
 func (c *commands) begin(ctx context.Context, sessions *tools.Sessions, t *talk, observe func(session.Event, session.State)) (*tools.Session, session.Submit, error) {
 	var in session.Submit
-	learning, family := c.learning()
-	if len(t.knowledge) > 0 {
-		for _, pattern := range t.knowledge {
-			if err := learning.Set(pattern); err != nil {
-				return nil, in, err
-			}
-		}
-		if err := learning.Check(); err != nil {
-			return nil, in, err
-		}
+	if err := c.learn(t.knowledge); err != nil {
+		return nil, in, err
 	}
 	if t.id == "" {
 		return start(ctx, sessions, tools.New{Model: t.model, Title: t.title, Knowledge: t.knowledge, Hidden: t.hidden}, observe)
@@ -160,21 +153,21 @@ func (c *commands) begin(ctx context.Context, sessions *tools.Sessions, t *talk,
 	case at.settings.Outside && at.conversation == at.session:
 		return nil, in, cli.Usagef("a program outside has the place of the model in this conversation; those that it has begun can be asked")
 	}
-	if len(t.knowledge) > 0 && family.Prompt != nil { // what the conversation began with stays: this is new to it
+	if _, family := c.learning(); len(t.knowledge) > 0 && family.Prompt != nil { // what the conversation began with stays: this is new to it
 		if section := family.Prompt(ctx, contract.Context{Dir: c.host.Dir}); section != "" {
 			in.Context = []session.Part{{Text: section}}
 		}
 	}
-	c.learn(at.settings)
+	c.relearn(at.settings)
 	sessions.Named(t.model)
 	e, err := sessions.Resume(at.session, observe)
 	if err != nil {
 		return nil, in, err
 	}
 	c.warnTorn(e)
-	if _, err := at.in(e.State()); err != nil {
+	if e.State().Conversation(at.conversation) == nil {
 		_ = e.Close() // nothing was asked of it
-		return nil, in, err
+		return nil, in, &log.NotFoundError{Session: at.conversation, Dir: sessions.Dir}
 	}
 	in.Conversation = at.conversation
 	return e, in, nil

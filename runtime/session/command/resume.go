@@ -34,7 +34,7 @@ func (c *commands) runResume(ctx context.Context, id string, json bool) error {
 		return err
 	}
 	defer sessions.Close()
-	c.learn(at.settings)
+	c.relearn(at.settings)
 	p := c.printer(json)
 	observed := false
 	e, err := sessions.Resume(at.session, func(event session.Event, _ session.State) {

@@ -203,20 +203,18 @@ func (s *shown) add() {
 	}
 }
 
+// stateOf returns what a conversation does, as people are told.
 func stateOf(s session.State, c *session.Conversation) string {
-	_, running := s.Running()
+	doing := s.Doing(c.ID)
 	switch {
 	case c.Destroyed:
 		return "destroyed"
-	case running == c.ID:
-		return "running"
+	case doing == "suspended":
+		return "waiting"
+	case doing == "queued":
+		return "idle"
 	}
-	for _, batch := range s.Stack() {
-		if batch.Caller == c.ID {
-			return "waiting"
-		}
-	}
-	return "idle"
+	return doing
 }
 
 func (s *shown) print(b *strings.Builder, first, rest string, width int) {

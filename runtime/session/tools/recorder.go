@@ -36,6 +36,7 @@ type recorder struct {
 	warn      func(string)               // gets what could not be recorded, once
 
 	mu     sync.Mutex
+	state  session.State        // that was observed last
 	known  map[string]*recorded // by the id of the conversation
 	warned bool
 }
@@ -64,6 +65,7 @@ func (r *recorder) observe(e session.Event, s session.State) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.state = s
 	r.find(c, e.Kind == session.ConversationOpened)
 	switch e.Kind {
 	case session.TaskComplete, session.TaskFailed, session.TurnAborted, session.CallsClosed:
@@ -88,18 +90,8 @@ func (r *recorder) find(c *session.Conversation, isNew bool) *recorded {
 	return at
 }
 
-// RemovedError is the error for a conversation that was removed from where it is recorded while it went on.
-type RemovedError struct {
-	ID      transcript.ID
-	Session string
-}
-
-func (e *RemovedError) Error() string {
-	return fmt.Sprintf("conversation %s was removed while it went on, so what was said is not recorded there: convtools session show %s prints it", e.ID, e.Session)
-}
-
-// finish records what is in the histories and was not recorded. It is called before the session is closed. The error is a
-// [*RemovedError]; what else could not be recorded has been said.
+// finish records what is in the histories and was not recorded. It is called before the session is closed. The error is
+// that a conversation was removed; what else could not be recorded has been said.
 func (r *recorder) finish(s session.State) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +99,7 @@ func (r *recorder) finish(s session.State) error {
 	for c := range s.Conversations() {
 		var missing *store.NotFoundError
 		if errors.As(r.record(c, s), &missing) {
-			removed = &RemovedError{ID: r.known[c.ID].as, Session: r.session}
+			removed = fmt.Errorf("conversation %s was removed while it went on, so what was said is not recorded there: convtools session show %s prints it", r.known[c.ID].as, r.session)
 		}
 	}
 	return removed
@@ -115,10 +107,10 @@ func (r *recorder) finish(s session.State) error {
 
 // recordedAs returns the id under which a conversation is recorded, or else the one of which it was begun that is; empty
 // where none is.
-func (r *recorder) recordedAs(id string, s session.State) transcript.ID {
+func (r *recorder) recordedAs(id string) transcript.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for c := s.Conversation(id); c != nil; c = s.Conversation(c.Parent) {
+	for c := r.state.Conversation(id); c != nil; c = r.state.Conversation(c.Parent) {
 		if at := r.known[c.ID]; at != nil && at.as != "" {
 			return at.as
 		}

@@ -54,7 +54,6 @@ type Sessions struct {
 	mu     sync.Mutex
 	models map[string]model.Model // by name, opened
 	named  string                 // see [Sessions.Named]
-	open   []*Session             // of this process
 }
 
 // Open reads the configuration. Nothing is started. The errors are those of [sessionconfig.Load].
@@ -94,11 +93,7 @@ func Open(o Options) (*Sessions, error) {
 	for _, wrong := range configured.Wrong {
 		o.Warn(wrong.Error())
 	}
-	var servers []Server
-	for _, c := range configured.Servers {
-		servers = append(servers, Server{Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL})
-	}
-	s.servers = NewServers(servers, ServerOptions{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.Where.Root, s.Where.Dir)})
+	s.servers = NewServers(configured.Servers, ServerOptions{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.Where.Root, s.Where.Dir)})
 	return s, nil
 }
 
@@ -167,9 +162,8 @@ type New struct {
 // else take days to come to the limits of each.
 const maxSamples = 2000
 
-// Start returns the input that starts a new session. The error is one of [sessionconfig.Config.Choose]: no model is there
-// for it.
-func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
+// start returns the input that starts a new session.
+func (s *Sessions) start(ctx context.Context, n New) (session.Start, error) {
 	m, err := s.Config.Choose(n.Model)
 	if err != nil {
 		return session.Start{}, err
@@ -249,20 +243,8 @@ func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Mode
 	if err != nil {
 		return nil, err
 	}
-	if !chosen.WebSearch() {
-		m = withoutSearch{m}
-	}
 	s.models[settings.Model] = m
 	return m, nil
-}
-
-// withoutSearch is a model that does not search the web, also for a conversation that began when it could.
-type withoutSearch struct{ model.Model }
-
-// Sample implements [model.Model].
-func (m withoutSearch) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
-	r.WebSearch = false
-	return m.Model.Sample(ctx, r, delta)
 }
 
 // Close ends the MCP servers that were started.
