@@ -170,9 +170,11 @@ func outline(stderr []byte) string {
 			continue
 		}
 		said = e.Message
+		between := ": "
 		for _, pair := range e.Metadata {
 			if len(pair) == 2 {
-				said += "; " + fmt.Sprint(pair[1])
+				said += between + fmt.Sprint(pair[1])
+				between = "; "
 			}
 		}
 		break

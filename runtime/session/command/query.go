@@ -104,14 +104,11 @@ func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output
 	}
 	defer sessions.Close()
 	p := c.printer(o.json)
-	shown := newProgress(c.host.Stderr)
-	if o.progress {
-		c.introduce(ctx, sessions, t.id, shown)
-	}
-	e, in, err := c.begin(ctx, sessions, t, func(e session.Event, _ session.State) {
+	shown := &progress{out: c.host.Stderr}
+	e, in, err := c.begin(ctx, sessions, t, func(e session.Event, s session.State) {
 		p.event(e)
 		if o.progress {
-			shown.event(e)
+			shown.event(e, s)
 		}
 	})
 	if err != nil {
