@@ -90,7 +90,7 @@ func (c *client) use(ctx context.Context) (s *Session, done func(), err error) {
 func (c *client) open(ctx context.Context) (*Session, error) {
 	s, err := c.sessions.Resume(c.id, nil)
 	if errors.Is(err, fs.ErrNotExist) {
-		s, err = c.sessions.Begin(ctx, New{ID: c.id, Title: c.title, Outside: true, Recorded: c.from}, nil)
+		s, err = c.sessions.Begin(ctx, New{ID: c.id, Title: c.title, Settings: Settings{Outside: true, Recorded: c.from}}, nil)
 		if errors.Is(err, fs.ErrExist) { // another process was faster
 			s, err = c.sessions.Resume(c.id, nil)
 		}

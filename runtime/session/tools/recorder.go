@@ -227,7 +227,7 @@ func (r *recorder) value(c *session.Conversation) string {
 
 // labelled returns the session and the conversation in it that a recorded conversation comes from, and false where it is
 // another one. A root has its session's id.
-func labelled(c transcript.Conversation) (at RecordedConversation, ok bool) {
+func labelled(c transcript.Conversation) (at Place, ok bool) {
 	value, ok := c.Labels[label]
 	at.Session, at.Conversation, _ = strings.Cut(value, "/")
 	if at.Conversation == "" {
