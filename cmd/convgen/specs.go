@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -345,13 +346,7 @@ func noProject(stdout io.Writer) int {
 
 // entry is the name that hosts know the tools of a folder by: each folder has its own.
 func entry(dir string) string {
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			return r
-		}
-		return '-'
-	}, strings.ToLower(filepath.Base(dir)))
+	name := regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(filepath.Base(dir)), "-")
 	return strings.TrimRight("convgen-"+name, "-")
 }
 

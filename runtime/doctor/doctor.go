@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/convtools/convtools/runtime/install"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -32,8 +34,10 @@ type Config struct {
 	Install install.Options
 	// Dir is where the project is looked for, as [toolset.Host] has it.
 	Dir string
-	// Runner starts the registered commands.
-	Runner process.Runner
+	// Runner runs programs, and Connect starts a registered server, as the function
+	// [Connect] does.
+	Runner  process.Runner
+	Connect func(process.Command) (transport mcp.Transport, stop func() (said []byte), err error)
 	// LookPath finds programs in PATH, as [exec.LookPath] does.
 	LookPath func(name string) (string, error)
 	// Now is the clock by which answers are timed.

@@ -3,7 +3,6 @@ package conversationcli
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,7 +66,7 @@ func (p *printing) print(cmd *cobra.Command, args []string) error {
 	p.style = cmp.Or(p.style, either(p.event > 0, "full", "brief"))
 	args = p.turns.arguments(cmd.Flags(), args)
 	turns, err1 := p.turns.selected(cmd.Flags())
-	err2 := excluded(cmd.Flags(), "event turn", "event last", "event first", "event from", "event to")
+	err2 := excluded(cmd.Flags(), "event turn", "event last", "event first")
 	ids, err3 := p.targets(cmd.Context(), args, "")
 	if err := cmp.Or(err1, err2, err3); err != nil {
 		return err
@@ -100,10 +99,6 @@ func (p *printing) conversation(cmd *cobra.Command, id string) error {
 	q := &p.query
 	q.ID, q.Kinds, q.Event = id, p.shows, p.add
 	r, err := source.Read(cmd.Context(), *q)
-	var turn *conversations.TurnRangeError
-	if errors.As(err, &turn) && turn.Turn > turn.Turns && (cmd.Flags().Changed("from") || cmd.Flags().Changed("to")) {
-		err = p.opened(&r) // as JP has it: nothing
-	}
 	if err != nil {
 		return err
 	}
