@@ -48,7 +48,17 @@ const (
 )
 
 func (e *PatternError) Error() string {
-	return fmt.Sprintf("bad pattern (reason %d): %v", e.Reason, e.Err)
+	switch e.Reason {
+	case PatternEmpty:
+		return "the pattern is empty"
+	case PatternHasNUL:
+		return "the pattern contains a NUL byte"
+	case PatternHasLines:
+		return "the pattern has more than one line, and the search goes line by line"
+	case PatternNotUTF8:
+		return "the pattern is not valid UTF-8"
+	}
+	return fmt.Sprintf("invalid pattern: %v", e.Err)
 }
 
 func (e *PatternError) Unwrap() error { return e.Err }
