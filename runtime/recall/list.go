@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -32,6 +31,7 @@ type listing struct {
 	params conversation.ListParams
 	conversations.Listing
 	outlines []outline // of the first conversations, more than an answer can have
+	requests int       // in these
 	others   int       // archived conversations that match too, or live ones where there are no archived ones
 }
 
@@ -46,7 +46,7 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	if p.TitleContains != nil {
 		q.TitleContains = *p.TitleContains
 	}
-	err := t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
+	err := ask(ctx, t.open, call, func(ctx context.Context, source conversations.Source) (err error) {
 		l.call, _ = located(ctx, source, call, "no conversation could be marked as the current one")
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
@@ -71,22 +71,6 @@ const (
 	manyRequests   = 24
 	shortBeginning = 90
 )
-
-func (l *listing) cutMany() {
-	n := 0
-	for i := range l.outlines {
-		n += len(l.outlines[i].requests)
-	}
-	if n <= manyRequests {
-		return
-	}
-	for i := range l.outlines {
-		for j := range l.outlines[i].requests {
-			r := &l.outlines[i].requests[j]
-			r.text = text.Cut(r.text, shortBeginning)
-		}
-	}
-}
 
 // countOthers counts the archived conversations that match a query about live ones, or the
 // reverse: for advice, so that without an answer there are none.
@@ -115,11 +99,11 @@ func (l *listing) readOutlines(ctx context.Context, source conversations.Source)
 			}
 		}
 		for i := range o.requests {
-			used += len(o.requests[i].text)
+			used += len(o.requests[i].Text)
 		}
+		l.requests += len(o.requests)
 		l.outlines = append(l.outlines, o)
 	}
-	l.cutMany()
 	return nil
 }
 
@@ -154,42 +138,17 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 	return row
 }
 
-// rows of an outline, as the envelope shows them.
-func (o *outline) rows() []conversation.ListRequest {
-	var rows []conversation.ListRequest
-	before := ""
-	for _, r := range o.requests {
-		row := conversation.ListRequest{Turn: r.turn, Event: r.number, Chars: r.chars, Text: r.text}
-		if r.answer != r.number+1 {
-			row.Answer = r.answer
-		}
-		if r.answerChars > longAnswer {
-			row.Answer, row.AnswerChars = r.answer, r.answerChars
-		}
-		if !r.at.IsZero() {
-			row.Day = r.at.UTC().Format(time.DateOnly)
-		}
-		if row.Day == before {
-			row.Day = ""
-		} else {
-			before = row.Day
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 // cutNote names the calls that show the requests that an outline is without.
 func (o *outline) cutNote(id string) string {
 	first, last := 1, ""
 	if o.before > 0 {
-		first = o.requests[o.before-1].turn
+		first = o.requests[o.before-1].Turn
 	}
 	if o.before < len(o.requests) {
-		last = fmt.Sprintf(" to %d", o.requests[o.before].turn)
+		last = fmt.Sprintf(" to %d", o.requests[o.before].Turn)
 	}
 	return fmt.Sprintf(`%s of %s left out of the middle: conversation_read id=%q include=["requests"] turn=N shows them, with N from %d%s.`,
-		count(o.left, "request", "requests"), id, id, first, last)
+		text.Count(o.left, "request", "requests"), id, id, first, last)
 }
 
 // envelope is the answer with the first n rows.
@@ -203,7 +162,10 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	}
 	var damaged, unread []transcript.ID
 	var cut []string
-	shortened := false
+	shortened, most := false, maxBeginning
+	if l.requests > manyRequests {
+		most = shortBeginning
+	}
 	for i := range l.Conversations[:n] {
 		c := &l.Conversations[i]
 		row := l.row(c)
@@ -213,7 +175,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 		}
 		if i < len(l.outlines) {
 			o := &l.outlines[i]
-			row.Requests, row.Omitted = o.rows(), o.left
+			row.Requests, row.Omitted = o.rows(most), o.left
 			if o.left > 0 {
 				cut = append(cut, o.cutNote(row.ID))
 			}
@@ -240,12 +202,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if len(unread) > 0 {
 		e.Notes = append(e.Notes, "Without an outline, because they could not be read: "+bounded(names(unread), ", ", maxListed)+".")
 	}
-	e.Notes = append(e.Notes, asideNotes(l.Aside.Problems, func(left []conversations.Problem) string {
-		if slices.ContainsFunc(left, func(p conversations.Problem) bool { return p.ID == "" }) {
-			return "Not listed: " + namely(left) + "."
-		}
-		return fmt.Sprintf("Not listed, because %s cannot be read: %s.", count(len(left), "conversation", "conversations"), namely(left))
-	})...)
+	e.Notes = append(e.Notes, asideNotes(l.Aside.Problems)...)
 	return &e
 }
 
@@ -294,5 +251,5 @@ func (l *listing) elsewhere() []string {
 	if l.others == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: archived=%v.", count(l.others, one, many), !l.params.Archived)}
+	return []string{fmt.Sprintf("%s: archived=%v.", text.Count(l.others, one, many), !l.params.Archived)}
 }

@@ -31,10 +31,8 @@ const (
 
 // searching is one call of conversation_search in the making.
 type searching struct {
-	call   contract.Call
+	asking
 	params conversation.SearchParams
-	query  conversations.SearchQuery
-	found  *conversations.Results
 	shown  []message
 }
 
@@ -48,61 +46,28 @@ func (t *Tools) Search(ctx context.Context, call contract.Call, p conversation.S
 }
 
 func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.SearchParams, maxText int) (*searching, error) {
-	s := &searching{params: p}
-	var problems []contract.Problem
-	s.query, problems = messageQuery(p)
+	q, problems := messageQuery(p)
 	if len(problems) > 0 {
 		return nil, coerce.Unmet(&call, problems)
 	}
-	s.query.MaxText, s.query.MaxWide, s.query.Counting, s.query.Own = maxText, maxText, t.counting(), isRecallTool()
+	s := &searching{asking: asking{call: call, query: q}, params: p}
+	s.query.MaxText, s.query.MaxWide, s.query.Counting = maxText, maxText, t.counting()
 	open := func(dir string) (_ conversations.Source, err error) {
 		if len(p.Sources) == 0 {
 			if s.query.Sources, err = t.sources(dir); err != nil {
 				return nil, err
 			}
 		}
+		if slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
+			s.undone = "it may be among these"
+		}
 		return t.everywhere(dir, s.query.Sources)
 	}
-	err := t.askOf(ctx, open, call, func(ctx context.Context, source conversations.Source) (err error) {
-		undone := "it may be among these"
-		if !slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
-			undone = ""
-		}
-		var current current
-		s.call, current = located(ctx, source, call, undone)
-		s.query.Exclude, s.query.KinOf = current.ids, current.kinOf
-		if s.found, err = source.Search(ctx, s.query); err != nil {
-			return err
-		}
-		defer s.found.Close()
-		return s.show(maxText)
+	err := s.asking.search(ctx, open, func(context.Context, conversations.Source) (err error) {
+		s.shown, err = messagesOf(s.found, maxText)
+		return err
 	})
 	return s, err
-}
-
-// show makes the messages of what was found. Of one that answers a question and is too long there is
-// the passage that does.
-func (s *searching) show(maxText int) error {
-	for i := range s.found.Hits {
-		h := &s.found.Hits[i]
-		if s.query.Order != conversations.Relevance {
-			m, err := messageOf(s.found, h, maxText)
-			if err != nil {
-				return err
-			}
-			s.shown = append(s.shown, m)
-			continue
-		}
-		m := message{Hit: h, Text: h.Text, Cut: h.After, Chars: utf8.RuneCountInString(h.Text)}
-		if h.Before {
-			m.Text = "..." + m.Text
-		}
-		if h.Before || h.After {
-			m.Chars = max(m.Chars, maxText+1) // of the whole text, at least
-		}
-		s.shown = append(s.shown, m)
-	}
-	return nil
 }
 
 // messageQuery is what the parameters ask for, with everything that is wrong with them.
@@ -154,21 +119,10 @@ func countBriefly() func() bool {
 
 // text is the answer for a model.
 func (s *searching) text() string {
-	var b blocks
-	size := 0
-	for i := range s.shown {
-		const around = 200 // bytes, about
-		size += len(s.shown[i].Text) + around
-	}
-	b.Grow(size)
-	for i := range s.shown {
-		b.add(&s.shown[i], s.params.IDs)
-	}
 	if len(s.shown) == 0 {
-		b.write("No matching messages.")
+		return inBlocks([]string{"No matching messages."}, s.notes())
 	}
-	b.note(s.notes())
-	return b.String()
+	return inBlocks(blocksOf(s.shown, s.params.IDs), s.notes())
 }
 
 // notes are what there is to remark, a sentence or two each; none where all that matches
@@ -198,10 +152,10 @@ func (s *searching) notes() []string {
 	}
 	if len(cut) > 0 {
 		notes = append(notes, fmt.Sprintf("%s cut at %d characters. conversation_read with id and event shows one whole: %s.",
-			count(len(cut), "message is", "messages are"), maxMessage, bounded(cut, ", ", maxNames)))
+			text.Count(len(cut), "message is", "messages are"), maxMessage, bounded(cut, ", ", maxNames)))
 	}
 	if f.Own > 0 {
-		notes = append(notes, fmt.Sprintf("%s left out, which are calls and results of these very tools.", count(f.Own, "match is", "matches are")))
+		notes = append(notes, fmt.Sprintf("%s left out, which are calls and results of these very tools.", text.Count(f.Own, "match is", "matches are")))
 	}
 	return append(notes, missedNotes(f.Aside.Problems)...)
 }
@@ -213,12 +167,6 @@ func (s *searching) next() string {
 	}
 	at := s.shown[len(s.shown)-1].Position()
 	return cursor(&at)
-}
-
-// missedNotes are the notes about what could not be searched, or not to its end.
-func missedNotes(problems []conversations.Problem) []string {
-	isDuplicate := func(p conversations.Problem) bool { return p.Kind == conversations.Duplicate } // of which nothing is missed
-	return notSearched(slices.DeleteFunc(slices.Clone(problems), isDuplicate))
 }
 
 // structured answers conversation_search for programs.
