@@ -130,18 +130,11 @@ func (s *searching) text() string {
 func (s *searching) notes() []string {
 	notes := remarks(s.call)
 	f := s.found
-	if f.More {
-		total := text.Number(f.Total)
-		if f.AtLeast {
-			total = "more than " + total
-		}
-		those := "the newest"
-		if s.query.After != nil {
-			those = "the next"
-		}
-		notes = append(notes, fmt.Sprintf("%s messages match in all; these are %s %d. Those behind them: conversation_search with the same arguments and cursor=%q.",
-			total, those, len(s.shown), s.next()))
-	} else if f.AtLeast && s.params.Order == "relevance" {
+	switch {
+	case f.More:
+		notes = append(notes, fmt.Sprintf("%s%s messages match in all; these are %s %d. Those behind them: conversation_search with the same arguments and cursor=%q.",
+			either(f.AtLeast, "more than ", ""), text.Number(f.Total), either(s.query.After == nil, "the newest", "the next"), len(s.shown), s.next()))
+	case f.AtLeast && s.params.Order == "relevance":
 		notes = append(notes, fmt.Sprintf("These are the %d that answer best; a larger limit shows more.", len(s.shown)))
 	}
 	var cut []string
