@@ -126,26 +126,21 @@ func stopped(ctx context.Context) string {
 
 // badIDs is what is wrong with the ids in an error, which may be about several.
 func badIDs(err error) string {
+	var bad *conversations.BadIDError
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		var texts []string
 		for _, err := range several.Unwrap() {
 			texts = append(texts, badIDs(err))
 		}
 		return bounded(texts, "; ", maxNames)
+	} else if errors.As(err, &bad) {
+		err = bad
 	}
-	var bad *conversations.BadIDError
-	if !errors.As(err, &bad) {
-		return shown(err.Error())
-	}
-	return shown(bad.Error())
+	return shown(err.Error())
 }
 
 func notFound(e *conversations.NotFoundError, err error) error {
-	what := "Conversation "
-	if len(e.IDs) > 1 {
-		what = "Conversations "
-	}
-	what += bounded(names(e.IDs), ", ", maxNames) + " not found in "
+	what := either(len(e.IDs) > 1, "Conversations ", "Conversation ") + bounded(names(e.IDs), ", ", maxNames) + " not found in "
 	rest := "."
 	if len(e.Nearest) > 0 {
 		rest += " Nearest ids: " + bounded(names(e.Nearest), ", ", maxNames) + "."
