@@ -258,25 +258,20 @@ func lacking(e *command.Error) string {
 func saying(said string) string {
 	var sentences []string
 	for line := range strings.Lines(said) {
-		if line = strings.TrimPrefix(strings.TrimSpace(line), "error: "); line != "" {
-			sentences = append(sentences, sentence(line))
-		}
+		sentences = append(sentences, sentence(strings.TrimPrefix(strings.TrimSpace(line), "error: ")))
 	}
-	return strings.Join(sentences, " ")
+	return strings.Join(strings.Fields(strings.Join(sentences, " ")), " ")
 }
 
 // sentence gives text a capital and a full stop. Text that begins with
 // something other than a word, such as an id or a path, keeps its spelling.
 func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
 	word, _, _ := strings.Cut(s, " ")
-	if !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), func(r rune) bool { return !unicode.IsLower(r) }) {
+	if s != "" && !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), func(r rune) bool { return !unicode.IsLower(r) }) {
 		first, size := utf8.DecodeRuneInString(s)
 		s = string(unicode.ToUpper(first)) + s[size:]
 	}
-	if !strings.ContainsAny(s[len(s)-1:], ".?!") {
+	if s != "" && !strings.ContainsAny(s[len(s)-1:], ".?!") {
 		s += "."
 	}
 	return s
