@@ -45,7 +45,10 @@ func (s *served) approve(w io.Writer) error {
 	all[s.dir] = prints
 	data, err := json.MarshalIndent(all, "", "  ")
 	if err == nil {
-		err = writeApproved(data)
+		err = os.MkdirAll(filepath.Dir(approvedFile()), 0o700)
+	}
+	if err == nil {
+		err = safefile.Write(approvedFile(), data, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("writing what was approved: %w", err)
@@ -101,23 +104,6 @@ func written(parts []commandline.Part) string {
 		}
 	}
 	return b.String()
-}
-
-func writeApproved(data []byte) error {
-	folder, name := filepath.Split(approvedFile())
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	staged, err := safefile.Stage(root, name, data, 0o600)
-	if err == nil {
-		err = root.Rename(staged, name)
-	}
-	return err
 }
 
 // approvedFile is where it is kept what the user has approved: in the user's state

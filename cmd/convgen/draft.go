@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	_ "embed" // the texts of drafts
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -14,6 +14,17 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/process"
+)
+
+// The texts of drafts. That of a command takes the name, the command line, the parameters,
+// the name of the command line and the arguments; that of a handler takes the name.
+var (
+	//go:embed draft/command.toml.txt
+	commandDraft string
+	//go:embed draft/handler.toml.txt
+	handlerDraft string
+	//go:embed draft/parameter.toml.txt
+	parameterDraft string
 )
 
 // draft is a spec to begin with: of a handler in Go, or of a command that runs.
@@ -49,20 +60,20 @@ func (d *draft) line(family string) string {
 // declaration is the table of the command line for tools.toml. Of a program that is not
 // there, it is one that shows how it would be run.
 func (d *draft) declaration(line string) string {
-	command := strconv.Quote(strings.ReplaceAll(line, "_", "-"))
+	program, remark := strings.ReplaceAll(line, "_", "-"), ""
+	command := strconv.Quote(program)
 	if len(d.words) > 0 {
 		command = strconv.Quote(d.words[0])
-	} else if _, err := exec.LookPath(strings.ReplaceAll(line, "_", "-")); err != nil {
-		command = `"echo", ` + command + `] # there is no such program here: put it in the place of echo`
-		return "[cli." + line + "]\ncommand = [" + command + "\n"
+	} else if _, err := exec.LookPath(program); err != nil {
+		command, remark = `"echo", `+command, " # there is no such program here: put it in the place of echo"
 	}
-	return "[cli." + line + "]\ncommand = [" + command + "]\n"
+	return fmt.Sprintf("[cli.%s]\ncommand = [%s]%s\n", line, command, remark)
 }
 
 // text is the spec.
 func (d *draft) text(line, short string) string {
 	if d.handler {
-		return fmt.Sprintf(handlerTemplate, d.tool)
+		return fmt.Sprintf(handlerDraft, d.tool)
 	}
 	words := []string{strings.ReplaceAll(short, "_", "-")}
 	if len(d.words) > 0 {
@@ -76,10 +87,10 @@ func (d *draft) text(line, short string) string {
 		o.write(&args, &parameters)
 	}
 	if len(d.options) == 0 {
-		parameters.WriteString(exampleParameter)
+		parameters.WriteString(parameterDraft)
 		args.WriteString("  # \"--match={text}\", # left out where it is not given\n")
 	}
-	return fmt.Sprintf(commandTemplate, d.tool, strings.TrimSpace(line+" "+strings.Join(words, " ")), parameters.String(), line, args.String())
+	return fmt.Sprintf(commandDraft, d.tool, strings.TrimSpace(line+" "+strings.Join(words, " ")), parameters.String(), line, args.String())
 }
 
 // write writes the parameter and the argument of an option.
@@ -250,64 +261,3 @@ func named(words []string, help string) []option {
 	}
 	return found
 }
-
-// replace writes a file of a project that is there.
-func replace(root *os.Root, name, text string) error { return writeNew(root, name, text) }
-
-const exampleParameter = `# [parameters.text]
-# type       = "string" # integer, number, boolean, array, object
-# max_length = 200
-# summary    = "Say in one line what it is"
-
-`
-
-// commandTemplate is a spec of a command. It takes the name, the command line, the
-// parameters, the name of the command line and the arguments.
-const commandTemplate = `# What the tool is to a model, and how it works. Every key: convgen schema reference.
-# convgen try %[1]s runs the example below.
-name    = %[1]q
-summary = "Run %[2]s"
-effect  = "write" # read, where it changes nothing
-description = """
-Say what the tool does, when to use it, and what it returns. A model reads this before each call.
-"""
-
-%[3]s[command]
-cli  = %[4]q
-args = [
-%[5]s]
-
-[[examples]]
-summary   = "Say what this call is for"
-arguments = {}
-`
-
-// handlerTemplate is a spec of a tool whose work is Go. It takes the name.
-const handlerTemplate = `# What the tool is to a model. Every key: convgen schema reference.
-name    = %q
-summary = "Say in one line what the tool does, without a full stop"
-effect  = "write" # read, where it changes nothing
-handler = "go"    # a method of the generated Handler
-answer  = "text"  # or json with a [result], or an [envelope]
-description = """
-Say what the tool does, when to use it, and what it returns. A model reads this before each call.
-"""
-
-[parameters.text]
-type       = "string" # integer, number, boolean, array, object
-required   = true
-max_length = 2000
-summary    = "Say in one line what the parameter is"
-
-[parameters.limit]
-type    = "integer"
-default = 20
-minimum = 1
-maximum = 100
-repairs = ["from_string", "clamp"] # what is put right in a call, and told
-summary = "Most results to return"
-
-[[examples]]
-summary   = "Say what this call is for"
-arguments = { text = "a text", limit = 5 }
-`

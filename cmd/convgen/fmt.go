@@ -10,7 +10,6 @@ import (
 
 	"github.com/convtools/convtools/gen/format"
 	"github.com/convtools/convtools/gen/spec"
-	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
 // formatFiles writes tools.toml and the specs it names, or the files that are named,
@@ -64,9 +63,5 @@ func formatFile(root *os.Root, name string, check bool) (changed bool, err error
 	if check {
 		return true, nil
 	}
-	staged, err := safefile.Stage(root, name, after, 0o644)
-	if err == nil {
-		err = root.Rename(staged, name)
-	}
-	return true, err
+	return true, writeFile(root, name, string(after))
 }

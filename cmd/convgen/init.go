@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/gen/ir"
@@ -62,14 +63,11 @@ func writeProject(dir string, stdout io.Writer) (string, error) {
 	} else if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`).MatchString(program) {
 		return "", fmt.Errorf("%q is no name for a program: end the module's path in letters, digits and hyphens, as in example.com/gittools", program)
 	}
-	files, err := projectFiles(strings.NewReplacer(
+	files, err := projectFiles(module != "", strings.NewReplacer(
 		"MODULE", module, "PROGRAM", program, "VARIABLE", strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(program)),
 	))
 	if err != nil {
 		return "", err
-	}
-	if module == "" {
-		files = withoutGo(files)
 	}
 	for _, f := range files {
 		if _, err := root.Lstat(f.name); !errors.Is(err, fs.ErrNotExist) {
@@ -77,7 +75,7 @@ func writeProject(dir string, stdout io.Writer) (string, error) {
 		}
 	}
 	for _, f := range files {
-		if err := writeNew(root, f.name, f.text); err != nil {
+		if err := writeFile(root, f.name, f.text); err != nil {
 			return "", err
 		}
 		fmt.Fprintln(stdout, f.name)
@@ -87,44 +85,23 @@ func writeProject(dir string, stdout io.Writer) (string, error) {
 
 type projectFile struct{ name, text string }
 
-func projectFiles(fill *strings.Replacer) ([]projectFile, error) {
+// projectFiles are those of a Go module, or of a folder whose specs are served as they are.
+func projectFiles(module bool, fill *strings.Replacer) ([]projectFile, error) {
+	leaveOut := map[bool][]string{true: {"served.toml"}, false: {"tools.toml", "main.go.txt"}}[module]
 	var files []projectFile
 	err := fs.WalkDir(project, "project", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || slices.Contains(leaveOut, path.Base(name)) {
 			return err
 		}
 		text, err := project.ReadFile(name)
 		place := strings.TrimSuffix(strings.TrimPrefix(name, "project/"), ".txt")
+		if place == "served.toml" {
+			place = "tools.toml"
+		}
 		files = append(files, projectFile{place, fill.Replace(string(text))})
 		return err
 	})
 	return files, err
-}
-
-// withoutGo leaves out what only a Go module has: the main, and what tools.toml says of
-// targets.
-func withoutGo(files []projectFile) []projectFile {
-	var kept []projectFile
-	for _, f := range files {
-		if f.name == "main.go" {
-			continue
-		}
-		if f.name == "tools.toml" {
-			f.text = `# What convgen reads. The tools are declared under specs/, one file a tool: convgen serve
-# serves them as they are, and convgen new adds one.
-# Every key there is: convgen schema reference
-
-specs = ["specs/**/*.toml"]
-
-# A command line that specs may run. Their arguments follow its command.
-[cli.git]
-command        = ["git", "--no-pager", "--no-optional-locks", "-c", "core.quotePath=false"]
-end_of_options = ["--end-of-options", "--"] # behind either, git takes nothing for an option
-`
-		}
-		kept = append(kept, f)
-	}
-	return kept
 }
 
 // modulePath reads the path of the module from its go.mod, the grammar of which is in
@@ -146,8 +123,8 @@ func modulePath(root *os.Root) (string, error) {
 	return "", errors.New("go.mod names no module")
 }
 
-// writeNew writes a file of a project that is not there.
-func writeNew(root *os.Root, name, text string) error {
+// writeFile writes a file of a project.
+func writeFile(root *os.Root, name, text string) error {
 	err := root.MkdirAll(path.Dir(name), 0o755)
 	if err == nil {
 		var staged string

@@ -76,11 +76,11 @@ func writeSpec(dir string, d draft) (string, error) {
 	declared := slices.ContainsFunc(project.CLIs, func(c spec.CLI) bool { return c.Name == line })
 	if !d.handler && !declared {
 		after := strings.TrimRight(string(before), "\n") + "\n\n" + d.declaration(line)
-		if err := replace(root, spec.ProjectFile, after); err != nil {
+		if err := writeFile(root, spec.ProjectFile, after); err != nil {
 			return "", err
 		}
 	}
-	if err := writeNew(root, name, d.text(line, short)); err != nil {
+	if err := writeFile(root, name, d.text(line, short)); err != nil {
 		return "", err
 	}
 	result, err := plan.Generate(root.FS())
@@ -89,7 +89,7 @@ func writeSpec(dir string, d draft) (string, error) {
 	}
 	for _, d := range result.Diags {
 		if d.File == name {
-			removed := errors.Join(root.Remove(name), replace(root, spec.ProjectFile, string(before)))
+			removed := errors.Join(root.Remove(name), writeFile(root, spec.ProjectFile, string(before)))
 			_ = root.Remove(path.Dir(name)) // a folder with nothing else in it was made for the spec
 			return "", errors.Join(fmt.Errorf("a tool cannot have that name: %s", d.Message), removed)
 		}

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -105,6 +106,7 @@ func (s *served) load() {
 	}
 	s.jpFiles = jpFiles(checked)
 	tools, runner := map[string]servedTool{}, commandline.New(checked.CLIs)
+	runner.Dir = s.dir
 	for name := range sources {
 		_, wrong := s.wrong[name]
 		if before, was := s.tools[name]; was && wrong {
@@ -345,13 +347,7 @@ func noProject(stdout io.Writer) int {
 
 // entry is the name that hosts know the tools of a folder by: each folder has its own.
 func entry(dir string) string {
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
-			return r
-		}
-		return '-'
-	}, strings.ToLower(filepath.Base(dir)))
+	name := regexp.MustCompile(`[^a-z0-9]`).ReplaceAllString(strings.ToLower(filepath.Base(dir)), "-")
 	return strings.TrimRight("convgen-"+name, "-")
 }
 

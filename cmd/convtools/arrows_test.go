@@ -32,7 +32,7 @@ func floors() []floor {
 		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/command"}},
 		{"families", []string{"knowledge", "recall", "session", "toolset"}},
 		{"domain", []string{"config", "conversations", "index", "model", "sessionconfig", "store", "store/command", "transcript"}},
-		{"ground", []string{"base", "coerce", "commandline", "contract", "envelope", "process"}},
+		{"ground", []string{"base", "coerce", "commandline", "configedit", "contract", "envelope", "process"}},
 	}
 }
 
@@ -119,8 +119,13 @@ func arrows() []arrow {
 			why:  "it is true of every store, and of the format of none",
 		},
 		{
+			from: list("runtime/configedit"),
+			to:   list("runtime/base/...", toml, "github.com/tailscale/hujson"),
+			why:  "it edits the text of a file, and knows no key of it",
+		},
+		{
 			from: list("runtime/config"),
-			to:   list("runtime/base/...", toml, "github.com/bmatcuk/doublestar/v4"),
+			to:   list("runtime/base/...", "runtime/configedit", toml, "github.com/bmatcuk/doublestar/v4"),
 			why:  "stores and families ask it, so it stands below them; it is of TOML, and says in patterns what is excluded",
 		},
 		{
@@ -231,7 +236,7 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/knowledge/..."),
-			to:   list("runtime/toolset", "generated/knowledge", domain, ground, toml, "github.com/bmatcuk/doublestar/v4", "github.com/goccy/go-yaml", "golang.org/x/text/unicode/norm"),
+			to:   list("runtime/toolset", "generated/knowledge", domain, ground, toml, "github.com/bmatcuk/doublestar/v4", "github.com/goccy/go-yaml/...", "golang.org/x/text/unicode/norm"),
 			why:  "its configuration is TOML, front matter YAML, subjects are asked for in patterns, and names are compared in one Unicode form; command lines and protocols are other packages' business",
 		},
 
@@ -280,9 +285,9 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/install/..."),
-			to: list("runtime/cli", "runtime/toolset", ground, cobra, pflag, toml,
-				"github.com/tailscale/hujson", "github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
-			why: "other programs' configuration files are parsed here alone, and exchanged where the system can",
+			to: list("runtime/cli", "runtime/toolset", "runtime/configedit", ground, cobra, pflag,
+				"github.com/rogpeppe/go-internal/diff", "golang.org/x/sys/unix", "golang.org/x/sys/windows"),
+			why: "which hosts there are, and what each wants in its configuration, is known here alone",
 		},
 		{
 			from: list("runtime/app"),
@@ -292,8 +297,8 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/doctor"),
-			to:   list("runtime/cli", "runtime/toolset", "runtime/install", ground, cobra, pflag),
-			why:  "what is registered with which host is for install to say",
+			to:   list("runtime/cli", "runtime/toolset", "runtime/install", ground, cobra, pflag, "github.com/modelcontextprotocol/go-sdk/mcp"),
+			why:  "what is registered with which host is for install to say, and how to talk to it for the SDK's client",
 		},
 
 		{

@@ -17,16 +17,32 @@ type constraint struct {
 	phrase string
 }
 
-// Constraints returns what a value of p must be beyond its type, its enum and null,
-// in words: "1 to 200", "at most 500 characters", "not blank".
+// Constraints returns what a value of p must be beyond its type, enums and null, in words:
+// "1 to 200", "at most 500 characters", "not blank".
 func Constraints(p *ir.Param) []string {
 	var phrases []string
 	for _, c := range constraints(p) {
-		if !slices.Contains(c.facts, "nullable") {
+		if !strings.HasSuffix(c.facts[0], "nullable") {
 			phrases = append(phrases, c.phrase)
 		}
 	}
 	return phrases
+}
+
+// Kind is the type of a value in words, such as "array of strings".
+func Kind(p *ir.Param) string {
+	if p.OneOrMany {
+		return "string, or array of strings"
+	}
+	words := string(p.Kind)
+	for p.Kind == ir.Array {
+		p = p.Item()
+		words += " of " + string(p.Kind) + "s"
+		if p.Nullable {
+			words += " or null"
+		}
+	}
+	return words
 }
 
 // RuleSentence is a rule in words, as one sentence.

@@ -36,27 +36,18 @@ func kind(p *ir.Param) string {
 		return "one of " + strings.Join(p.Enum, ", ")
 	case p.Kind == ir.Boolean:
 		return "true or false"
-	case p.Kind == ir.Integer:
-		return "an integer"
 	case p.Key != "":
 		var values []string
 		for i := range p.Variants {
 			values = append(values, p.Variants[i].Value)
 		}
 		return "an object whose " + p.Key + " is one of " + strings.Join(values, ", ")
-	case p.Kind == ir.Object:
-		return "an object"
 	case p.OneOrMany:
 		return "a string, or an array of strings"
-	case p.Kind == ir.Array:
-		words := "an array"
-		for item := p.Item(); ; item = item.Item() {
-			if words += " of " + string(item.Kind) + "s"; item.Kind != ir.Array {
-				return words
-			}
-		}
+	case p.Kind == ir.Integer, p.Kind == ir.Array, p.Kind == ir.Object:
+		return "an " + lower.Kind(p)
 	}
-	return "a " + string(p.Kind)
+	return "a " + lower.Kind(p)
 }
 
 // oneLine is words of a spec as they can stand in a message.

@@ -17,18 +17,18 @@ func TestAddDirectory(t *testing.T) {
 	for name, c := range map[string]struct{ before, after string }{
 		"an empty file":        {"", "[stores.directories]\njp = [\"/w\"]\n"},
 		"another table":        {"[trust]\ndirectories = [\"/x\"] # mine", "[trust]\ndirectories = [\"/x\"] # mine\n\n[stores.directories]\njp = [\"/w\"]\n"},
-		"stores":               {"[stores]\noff = [\"codex\"]\n", "[stores]\ndirectories.jp = [\"/w\"]\noff = [\"codex\"]\n"},
-		"dotted keys":          {"[stores]\ndirectories.codex = [\"/c\"]\n", "[stores]\ndirectories.jp = [\"/w\"]\ndirectories.codex = [\"/c\"]\n"},
-		"directories":          {"[stores.directories] # more\ncodex = [\"/c\"]\n", "[stores.directories] # more\njp = [\"/w\"]\ncodex = [\"/c\"]\n"},
-		"one there":            {"[stores.directories]\njp = [\"/a\"]\n", "[stores.directories]\njp = [\"/a\", \"/w\"]\n"},
-		"one there, dotted":    {"[stores]\ndirectories.jp = [\"/a\"] # one\n", "[stores]\ndirectories.jp = [\"/a\", \"/w\"] # one\n"},
-		"a comma at the end":   {"[stores.directories]\njp = [\n  \"/a\",\n]\n", "[stores.directories]\njp = [\n  \"/a\",\n\"/w\"]\n"},
+		"stores":               {"[stores]\noff = [\"codex\"]\n", "[stores]\noff = [\"codex\"]\n\n[stores.directories]\njp = [\"/w\"]\n"},
+		"dotted keys":          {"[stores]\ndirectories.codex = [\"/c\"]\n", "add \"/w\" to jp in [stores.directories]"},
+		"directories":          {"[stores.directories] # more\ncodex = [\"/c\"]\n", "[stores.directories] # more\ncodex = [\"/c\"]\njp = [\"/w\"]\n"},
+		"one there":            {"[stores.directories]\njp = [\"/a\"] # one\n", "[stores.directories]\njp = [\"/a\", \"/w\"] # one\n"},
+		"a comma at the end":   {"[stores.directories]\njp = [\n  \"/a\",\n]\n", "[stores.directories]\njp = [\"/a\", \"/w\"]\n"},
+		"a comment inside":     {"[stores.directories]\njp = [\n  \"/a\", # old\n]\n", "stores.directories.jp may have comments"},
 		"none there":           {"[stores.directories]\njp = []\n", "[stores.directories]\njp = [\"/w\"]\n"},
 		"there already":        {"[stores.directories]\njp = [\"/w/\"]\n", ""},
-		"in an inline table":   {"stores = {off = []}\n", "add \"/w\" to directories.jp in [stores]"},
+		"in an inline table":   {"stores = {off = []}\n", "add \"/w\" to jp in [stores.directories]"},
 		"what is no TOML":      {"[stores", "expected"},
-		"a wrong kind of jp":   {"[stores.directories]\njp = \"/a\"\n", "add \"/w\" to directories.jp in [stores]"},
-		"an array that is not": {"[stores]\ndirectories = 1\n", "add \"/w\" to directories.jp in [stores]"},
+		"a wrong kind of jp":   {"[stores.directories]\njp = \"/a\"\n", "add \"/w\" to jp in [stores.directories]"},
+		"an array that is not": {"[stores]\ndirectories = 1\n", "add \"/w\" to jp in [stores.directories]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,10 +20,10 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -80,11 +80,6 @@ type Recall struct {
 	Language string `toml:"language"`
 }
 
-// trust is the table [trust].
-type trust struct {
-	Directories []string `toml:"directories"`
-}
-
 // Session is the table [session]. Limits are 0 where no file names them.
 type Session struct {
 	Model                  string `toml:"model"`
@@ -123,7 +118,7 @@ func Read(dir string, getenv func(string) string) *Config {
 		switch {
 		case d == nil:
 		case name == topicsFile:
-			c.known(d, "kb")
+			d.known("kb")
 			c.topics(d)
 		default:
 			c.shared(d)
@@ -148,23 +143,25 @@ func readUser(getenv func(string) string) *Config {
 	if c.user = d; d == nil {
 		return c
 	}
-	var t trust
-	decode(d, &t, "trust")
-	c.Trusted = d.paths(t.Directories, "trust", "directories")
+	var trust struct {
+		Directories []string `toml:"directories"`
+	}
+	d.take(&trust, "trust")
+	c.Trusted = d.paths(trust.Directories, "trust", "directories")
 	c.stores(d)
-	decode(d, &c.Index, "index")
-	decode(d, &c.Recall, "recall")
+	d.take(&c.Index, "index")
+	d.take(&c.Recall, "recall")
 	c.shared(d)
 	return c
 }
 
 // shared takes the tables that a project may have too.
 func (c *Config) shared(d *document) {
-	c.known(d, tables(d.from.Root != "")...)
+	d.known("kb", "mcp", "model", "session")
 	add(d, &c.Models, "model")
 	add(d, &c.Servers, "mcp")
 	var s Session
-	if decode(d, &s, "session") {
+	if d.take(&s, "session") {
 		c.Session.Model = cmp.Or(c.Session.Model, s.Model)
 		if d.from.Root == "" {
 			c.OwnModel = s.Model
@@ -176,55 +173,40 @@ func (c *Config) shared(d *document) {
 	c.topics(d)
 }
 
-// tables returns the names of the tables that a file may have: the user's, or a project's.
-func tables(project bool) []string {
-	names := []string{"kb", "mcp", "model", "session"}
-	if project {
-		return names
-	}
-	return append(names, "index", "recall", "stores", "trust")
-}
-
 // add adds the tables of a kind, as far as no file before has one of that name.
 func add[T any](d *document, to *[]Table[T], kind string) {
-	decode(d, &map[string]toml.Primitive{}, kind)
-	have := len(*to)
-	for _, name := range d.names(kind) {
-		if slices.ContainsFunc((*to)[:have], func(t Table[T]) bool { return t.Name == name }) {
+	before := *to
+	for _, name := range d.tables(kind) {
+		if slices.ContainsFunc(before, func(t Table[T]) bool { return t.Name == name }) {
 			continue
 		}
 		t := Table[T]{Name: name, From: d.from}
-		decode(d, &t.Is, kind, name)
+		d.take(&t.Is, kind, name)
 		*to = append(*to, t)
 	}
 }
 
 // limit takes a limit, which a file can lower only.
 func (d *document) limit(to *int, said, most int, key string) {
-	if !d.meta.IsDefined("session", key) {
-		return
-	}
-	if said < 1 || said > most {
-		d.wrong([]string{"session"}, d.at("session", key), "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
-		return
-	}
-	if *to == 0 || said < *to {
+	_, given := d.get("session", key)
+	switch {
+	case !given:
+	case said < 1 || said > most:
+		d.wrong([]string{"session"}, d.at(place{"session", key}), "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
+	case *to == 0 || said < *to:
 		*to = said
 	}
 }
 
 func (c *Config) stores(d *document) {
-	var kinds map[string]toml.Primitive
-	if !decode(d, &c.Stores, "stores") || !decode(d, &kinds, "stores") {
+	if !d.take(&c.Stores, "stores") {
 		return
 	}
 	c.Stores.Kinds = map[string]bool{}
-	for _, name := range d.names("stores") {
-		if _, known := tomlFields[Stores]()[name]; known {
-			continue
-		}
+	known := fields(reflect.TypeFor[Stores]())
+	for _, name := range d.tables("stores") {
 		on := false
-		if decode(d, &on, "stores", name) {
+		if !slices.Contains(known, name) && d.take(&on, "stores", name) {
 			c.Stores.Kinds[name] = on
 		}
 	}
@@ -255,5 +237,5 @@ func (d *document) pattern(written string, i int) {
 		d.config.Stores.Patterns = append(d.config.Stores.Patterns, path.Clean(pattern))
 		return
 	}
-	d.wrong([]string{"stores"}, d.at("stores", "exclude", i), hint, "%s in exclude of [stores] %s", text.Quote(written), problem)
+	d.wrong([]string{"stores"}, d.at(place{"stores", "exclude", i}), hint, "%s in exclude of [stores] %s", text.Quote(written), problem)
 }

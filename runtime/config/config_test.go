@@ -63,7 +63,6 @@ func TestProblems(t *testing.T) {
 		"[privacy]\nEXCLUDE = []":                        {"stores", `unknown key "privacy"; write it below [stores]`},
 		"[tool.convtools.stores]":                        {"stores", `unknown key "tool"`},
 		"[[rules]]\na = 1\n[[rules]]\nexclude = 'x'":     {"stores", `unknown key "rules"`},
-		"mcp_allowlist = []":                             {"stores", "it is an argument of conv.create"},
 		"[trust.stores]\nexclude = []":                   {"stores trust", `unknown key "stores" in [trust]; did you mean [stores]?`},
 		"[trsut]":                                        {"stores", `did you mean [trust]?`},
 		"[trust]\ndirectories = 3":                       {"trust", "has to be an array of strings"},

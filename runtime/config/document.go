@@ -1,17 +1,16 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"reflect"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
@@ -35,16 +34,24 @@ type document struct {
 	config *Config
 	name   string // as positions have it
 	from   *Source
-	meta   toml.MetaData
-	tables map[string]map[string]toml.Primitive // by their paths, joined
+	top    map[string]any
 	index  *tomlpos.Index
-	below  map[string][]string // the keys of a table, in the order of the file
+	below  map[string][]string // the keys of a table, by its path, in the order of the file
 }
 
-var (
-	errLink     = errors.New("it is a link that cannot be followed inside its directory")
-	errDangling = errors.New("it is a link to a file that does not exist")
-)
+// place leads to a value in a document: names of keys, and indexes of elements.
+type place []any
+
+func (p place) add(step any) place { return append(slices.Clip(p), step) }
+
+// String is what a table is called in messages, and by [Problem.Tables].
+func (p place) String() string {
+	var names []string
+	for _, step := range p {
+		names = append(names, fmt.Sprint(step))
+	}
+	return strings.Join(names, ".")
+}
 
 // read reads the user's file, which the user may have linked to anywhere.
 func read(path string) ([]byte, error) {
@@ -53,7 +60,7 @@ func read(path string) ([]byte, error) {
 	}
 	src, err := safefile.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errDangling
+		return nil, errors.New("it is a link to a file that does not exist")
 	}
 	return src, err
 }
@@ -73,9 +80,9 @@ func readIn(root, name string, getenv func(string) string) ([]byte, error) {
 	src, err := safefile.ReadIn(dir, path.Base(name), maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, errDangling
+		return nil, errors.New("it is a link to a file that does not exist")
 	case err != nil && info.Mode()&fs.ModeSymlink != 0 && !errors.Is(err, safefile.ErrNotRegular):
-		return nil, errLink
+		return nil, errors.New("it is a link that cannot be followed inside its directory")
 	}
 	return src, err
 }
@@ -88,7 +95,7 @@ func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *d
 		return nil
 	}
 	c.Files = append(c.Files, name)
-	d := &document{config: c, name: name, from: from}
+	d := &document{config: c, name: name, from: from, below: map[string][]string{}}
 	all := []string{everything}
 	if name == topicsFile {
 		all = []string{"kb"}
@@ -107,8 +114,7 @@ func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *d
 		d.wrong(all, Position{File: name}, hint, "the file cannot be read: %s", text.Cell(err.Error()))
 		return nil
 	}
-	at, problem := d.decode(strings.TrimPrefix(string(src), "\ufeff"))
-	if problem != "" {
+	if at, problem := d.decode(strings.TrimPrefix(string(src), "\ufeff")); problem != "" {
 		d.wrong(all, Position{name, at}, "", "%s", problem)
 		return nil
 	}
@@ -118,9 +124,6 @@ func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *d
 // decode decodes a text, or says what keeps it from being decoded and where.
 func (d *document) decode(src string) (at diag.Span, problem string) {
 	place := func(offset int) diag.Span { return diag.NewSource([]byte(src)).Span(offset, offset) }
-	if at := text.Invalid(src); at >= 0 {
-		return place(at), "this is not valid UTF-8"
-	}
 	offset := 0
 	for line := range strings.Lines(src) {
 		if len(line) > maxLine {
@@ -132,42 +135,41 @@ func (d *document) decode(src string) (at diag.Span, problem string) {
 	if at, deep := d.index.Deep(); deep {
 		return at, fmt.Sprintf("this is nested too deeply: there may be %d tables around a value", maxDepth)
 	}
-	var err error
-	var top map[string]toml.Primitive
-	if d.meta, err = toml.Decode(src, &top); err != nil {
-		var parse toml.ParseError
-		if !errors.As(err, &parse) {
-			return diag.Span{}, text.Quote(err.Error())
-		}
+	meta, err := toml.Decode(src, &d.top)
+	var parse toml.ParseError
+	switch {
+	case errors.As(err, &parse):
 		at := parse.Position.Start
 		for at > 0 && at < len(src) && !utf8.RuneStart(src[at]) {
 			at-- // The decoder may mean the middle of a character.
 		}
 		return place(at), text.Cut(text.Cell(strings.TrimSuffix(parse.Message, ".")), 300)
+	case err != nil:
+		return diag.Span{}, text.Quote(err.Error())
 	}
-	d.tables = map[string]map[string]toml.Primitive{"": top}
-	d.below = map[string][]string{}
 	seen := map[string]bool{}
-	for _, key := range d.meta.Keys() {
+	for _, key := range meta.Keys() {
 		for i := range key {
-			if name := join(key[:i+1]); !seen[name] {
+			if name := pathOf([]string(key[:i+1])); !seen[name] {
 				seen[name] = true
-				d.below[join(key[:i])] = append(d.below[join(key[:i])], key[i])
+				around := pathOf([]string(key[:i]))
+				d.below[around] = append(d.below[around], key[i])
 			}
 		}
 	}
 	return diag.Span{}, ""
 }
 
-func join(path []string) string { return strings.Join(path, "\x00") }
+// pathOf is a path as the key of a map.
+func pathOf(path any) string { return fmt.Sprintf("%q", path) }
 
 // names returns the keys of a table, in the order of the file.
-func (d *document) names(path ...string) []string { return d.below[join(path)] }
+func (d *document) names(at place) []string { return d.below[pathOf([]any(at))] }
 
 // at returns where a key, or an element of an array, stands; or else what is nearest around it.
-func (d *document) at(path ...any) Position {
+func (d *document) at(at place) Position {
 	var p tomlpos.Path
-	for _, step := range path {
+	for _, step := range at {
 		switch step := step.(type) {
 		case string:
 			p = p.Key(step)
@@ -176,168 +178,181 @@ func (d *document) at(path ...any) Position {
 		}
 	}
 	for ; len(p) > 0; p = p[:len(p)-1] {
-		if span, ok := d.index.Key(p); ok {
-			return Position{d.name, span}
+		span, ok := d.index.Key(p)
+		if _, elem := at[len(p)-1].(int); elem && !ok {
+			span, ok = d.index.Value(p)
 		}
-		if _, elem := path[len(p)-1].(int); elem {
-			if span, ok := d.index.Value(p); ok {
-				return Position{d.name, span}
-			}
+		if ok {
+			return Position{d.name, span}
 		}
 	}
 	return Position{File: d.name}
 }
 
-func steps(path []string) []any {
-	var all []any
-	for _, name := range path {
-		all = append(all, name)
+// get returns what is at a place, and reports what is no table around it.
+func (d *document) get(at ...any) (value any, ok bool) {
+	value = d.top
+	for i, step := range at {
+		table, ok := d.table(value, at[:i])
+		if !ok {
+			return nil, false
+		}
+		if value, ok = table[step.(string)]; !ok {
+			return nil, false
+		}
 	}
-	return all
+	return value, true
 }
 
-// decode decodes what is at a path, and reports whether there is anything and it is as it should be. Of a struct, keys
+// tables returns the names of what is in the table at a place.
+func (d *document) tables(at ...any) []string {
+	if value, ok := d.get(at...); ok {
+		if _, ok = d.table(value, at); ok {
+			return d.names(at)
+		}
+	}
+	return nil
+}
+
+// table returns a value as a table, and reports what is none.
+func (d *document) table(value any, at place) (map[string]any, bool) {
+	table, ok := value.(map[string]any)
+	if !ok {
+		d.wrongType(at, "a table", value)
+	}
+	return table, ok
+}
+
+// take decodes what is at a place, and reports whether there is anything and it is as it should be. Of a struct, keys
 // without a field are wrong; those of [stores] are left to who knows the kinds of stores.
-func decode[T any](d *document, to *T, path ...string) bool {
-	if len(d.config.Problems) > maxProblems || !d.meta.IsDefined(path...) || !d.areTables(path[:len(path)-1]) {
+func (d *document) take(to any, at ...any) bool {
+	if len(d.config.Problems) > maxProblems {
 		return false
 	}
-	v := reflect.ValueOf(to).Elem()
-	if v.Kind() != reflect.Struct {
-		return d.value(v, path)
+	value, ok := d.get(at...)
+	return ok && d.fill(reflect.ValueOf(to).Elem(), value, at)
+}
+
+// fill decodes a value, of the kinds that tables here have.
+func (d *document) fill(to reflect.Value, value any, at place) bool {
+	switch to.Interface().(type) {
+	case string, bool:
+		if is := reflect.ValueOf(value); is.Kind() == to.Kind() {
+			to.Set(is)
+			return true
+		}
+		return d.wrongType(at, map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "a boolean"}[to.Kind()], value)
+	case int, int64:
+		n, ok := value.(int64)
+		to.SetInt(n)
+		return ok || d.wrongType(at, "an integer", value)
+	case time.Duration:
+		written, _ := value.(string)
+		n, err := time.ParseDuration(written)
+		to.SetInt(int64(n))
+		return err == nil || d.wrongType(at, `a duration, as "30s"`, value)
+	case []string:
+		items, ok := value.([]any)
+		list := make([]string, len(items))
+		for i, item := range items {
+			text, isText := item.(string)
+			list[i], ok = text, ok && isText
+		}
+		if !ok {
+			d.wrong(unit(at), d.at(at), "", "%s has to be an array of strings", inTable(at))
+			return false
+		}
+		to.Set(reflect.ValueOf(list))
+		return true
 	}
-	if !d.areTables(path) {
+	table, ok := d.table(value, at)
+	switch {
+	case !ok:
 		return false
+	case to.Kind() == reflect.Struct:
+		return d.fillStruct(to, table, at)
+	case to.Type().Elem().Kind() == reflect.Interface:
+		to.Set(reflect.ValueOf(table))
+		return true
 	}
-	fields := tomlFields[T]()
+	to.Set(reflect.MakeMap(to.Type()))
+	for _, name := range d.names(at) {
+		item := reflect.New(to.Type().Elem()).Elem()
+		ok = d.fill(item, table[name], at.add(name)) && ok
+		to.SetMapIndex(reflect.ValueOf(name), item)
+	}
+	return ok
+}
+
+func (d *document) fillStruct(to reflect.Value, table map[string]any, at place) bool {
+	fields := fields(to.Type())
 	whole := true
-	for _, name := range d.names(path...) {
-		if i, ok := fields[name]; ok {
-			whole = d.value(v.Field(i), append(slices.Clip(path), name)) && whole
-		} else if path[0] != "stores" {
-			d.unknown(path, name, slices.Sorted(maps.Keys(fields)))
+	for _, name := range d.names(at) {
+		if i := slices.Index(fields, name); i >= 0 {
+			whole = d.fill(to.Field(i), table[name], at.add(name)) && whole
+		} else if at[0] != "stores" {
+			d.unknown(at.add(name), slices.Sorted(slices.Values(fields)))
 			whole = false
 		}
 	}
 	return whole
 }
 
-// value decodes a value, and reports what has another type. The decoder passes over what is no table where one has to be.
-func (d *document) value(to reflect.Value, path []string) bool {
-	if to.Kind() == reflect.Map && !d.areTables(path) {
-		return false
-	}
-	if err := d.meta.PrimitiveDecode(d.table(path[:len(path)-1])[path[len(path)-1]], to.Addr().Interface()); err != nil {
-		to.SetZero()
-		d.wrongType(path, err)
-		return false
-	}
-	return true
-}
-
-// table returns what is in a table.
-func (d *document) table(path []string) map[string]toml.Primitive {
-	table, ok := d.tables[join(path)]
-	if !ok {
-		last := len(path) - 1
-		_ = d.meta.PrimitiveDecode(d.table(path[:last])[path[last]], &table) // it is a table
-		d.tables[join(path)] = table
-	}
-	return table
-}
-
-// areTables reports whether what is at a path, and all around it, is a table, and what is none. The decoder does not:
-// for a map it passes over what is no table.
-func (d *document) areTables(path []string) bool {
-	for i := range path {
-		at := path[:i+1]
-		if kind := d.meta.Type(at...); kind != "Hash" && kind != "" { // a table without a header has none
-			d.wrong(unit(at), d.at(steps(at)...), "", "%s has to be a table, not %s", inTable(at), article(strings.ToLower(kind)))
-			return false
-		}
-	}
-	return true
-}
-
-// tomlFields returns the keys that a struct has fields for, and the index of each field.
-func tomlFields[T any]() map[string]int {
-	t := reflect.TypeFor[T]()
-	fields := map[string]int{}
+// fields returns the keys of the fields of a struct; all of them, or those at the beginning, have one.
+func fields(t reflect.Type) (names []string) {
 	for i := range t.NumField() {
-		if name := t.Field(i).Tag.Get("toml"); name != "" && name != "-" {
-			fields[name] = i
+		if name := t.Field(i).Tag.Get("toml"); name != "-" {
+			names = append(names, name)
 		}
 	}
-	return fields
+	return names
 }
 
-// wrongType reports a value that the decoder refuses.
-func (d *document) wrongType(path []string, err error) {
-	var is, want string
-	var parse toml.ParseError
-	problem := err.Error()
-	if errors.As(err, &parse) {
-		problem = parse.Message
-	} else if _, after, ok := strings.Cut(problem, "): "); ok { // what is before is the place
-		problem = after
-	}
-	if _, err := fmt.Sscanf(problem, "incompatible types: TOML value has type %s destination has type %s", &is, &want); err == nil {
-		is = strings.TrimSuffix(is, ";")
-		problem = fmt.Sprintf("has to be %s, not %s", article(want), article(is))
-		if want == "slice" || d.meta.Type(path...) == "Array" && is != "[]any" {
-			problem = "has to be an array of strings" // as all arrays are
-		}
-	}
-	d.wrong(unit(path), d.at(steps(path)...), "", "%s %s", inTable(path), problem)
+// wrongType reports a value of another type than wanted.
+func (d *document) wrongType(at place, want string, value any) bool {
+	is := map[string]string{
+		"string": "a string", "bool": "a boolean", "int64": "an integer", "float64": "a float", "time.Time": "a datetime",
+		"[]interface {}": "an array", "[]map[string]interface {}": "an array of tables", "map[string]interface {}": "a table",
+	}[fmt.Sprintf("%T", value)]
+	d.wrong(unit(at), d.at(at), "", "%s has to be %s, not %s", inTable(at), want, is)
+	return false
 }
 
-// article puts an article before the name of a type, as the decoder has it.
-func article(kind string) string {
-	names := map[string]string{"[]any": "array", "map[string]any": "table", "hash": "table", "int64": "integer", "bool": "boolean", "float64": "float", "arrayhash": "array of tables"}
-	kind = cmp.Or(names[kind], kind)
-	if strings.ContainsAny(kind[:1], "aeio") {
-		return "an " + kind
-	}
-	return "a " + kind
-}
-
-// name is what a table is called in messages, and by [Problem.Tables].
-func name(path []string) string { return strings.Join(path, ".") }
-
-// unit returns the name of what is used as a whole or not at all, and has what is at a path.
-func unit(path []string) []string {
+// unit returns the name of what is used as a whole or not at all, and has what is at a place.
+func unit(at place) []string {
 	depth := 1
-	switch path[0] {
+	switch at[0] {
 	case "kb":
 		depth = 3
 	case "model", "mcp":
 		depth = 2
 	}
-	return []string{name(path[:min(depth, len(path))])}
+	return []string{at[:min(depth, len(at))].String()}
 }
 
 // inTable names a key, and the table that it is in.
-func inTable(key []string) string {
+func inTable(key place) string {
 	last := len(key) - 1
-	if last == 0 {
-		return text.Quote(key[0])
+	name := text.Quote(fmt.Sprint(key[last]))
+	if last > 0 {
+		name += " in " + header(key[:last])
 	}
-	return text.Quote(key[last]) + " in " + header(key[:last])
+	return name
 }
 
 // header is the header of a table, for messages.
-func header(path []string) string {
-	return "[" + text.Line(text.Cut(name(path), 90)) + "]"
+func header(at place) string {
+	return "[" + text.Line(text.Cut(at.String(), 90)) + "]"
 }
 
-// paths returns absolute paths for those that are written at a path, and reports what is none.
-func (d *document) paths(written []string, at ...string) []string {
+// paths returns absolute paths for those that are written at a place, and reports what is none.
+func (d *document) paths(written []string, at ...any) []string {
 	var all []string
 	for i, w := range written {
 		path, ok := Expand(w, d.config.Home)
 		if !ok || strings.ContainsRune(w, 0) {
-			d.wrong(unit(at), d.at(append(steps(at), i)...), "write a path that begins with / or ~/",
-				"%s in %s of [%s] is not an absolute path", text.Quote(w), name(at[1:]), at[0])
+			d.wrong(unit(at), d.at(place(at).add(i)), "write a path that begins with / or ~/",
+				"%s in %s of [%s] is not an absolute path", text.Quote(w), place(at[1:]), at[0])
 			continue
 		}
 		all = append(all, path)

@@ -117,7 +117,11 @@ func (c *Config) Add(p Problem) {
 // Judge adds what a reader of the user's file finds wrong with a value there. Without a file there is nothing to judge.
 func (c *Config) Judge(problem, hint string, at ...string) {
 	if c.user != nil {
-		c.user.wrong(unit(at), c.user.at(steps(at)...), hint, "%s", problem)
+		var here place
+		for _, name := range at {
+			here = here.add(name)
+		}
+		c.user.wrong(unit(here), c.user.at(here), hint, "%s", problem)
 	}
 }
 
@@ -126,46 +130,44 @@ func (d *document) wrong(tables []string, at Position, hint, format string, args
 	d.config.Add(Problem{diag.Diagnostic{File: at.File, Span: at.Span, Rule: Rule, Message: fmt.Sprintf(format, args...), Hint: hint}, tables})
 }
 
-// unknown reports a key of a table that nothing reads.
-func (d *document) unknown(path []string, key string, known []string) {
-	full := append(slices.Clip(path), key)
-	hint := "known here: " + strings.Join(known, ", ")
-	if near := near.Name(key, known); near != "" {
-		hint = "did you mean " + text.Quote(near) + "?"
+// known reports the keys at the top of a file that are none of some names, or of those that only the user's file has.
+func (d *document) known(names ...string) {
+	if d.from.Root == "" {
+		names = append(names, "index", "recall", "stores", "trust")
 	}
-	tables := unit(path)
-	if restricts := d.restricts(full); restricts != "" {
-		tables, hint = append(tables, "stores"), restricts
+	for _, key := range d.names(nil) {
+		if !slices.Contains(names, key) {
+			d.unknown(place{key}, names)
+		}
 	}
-	d.wrong(tables, d.at(steps(full)...), hint, "unknown key %s", inTable(full))
 }
 
-// known reports the keys at the top of a file that are none of some names. They disable a table that they are near to
-// and that restricts: a limit or an exclusion may be meant.
-func (c *Config) known(d *document, known ...string) {
-	for _, key := range d.names() {
-		if slices.Contains(tables(false), key) && d.from.Root == "" || slices.Contains(known, key) {
-			continue
+// unknown reports a key that nothing reads. At the top, it disables a table that it is near to and that restricts: a
+// limit or an exclusion may be meant.
+func (d *document) unknown(key place, known []string) {
+	var tables []string
+	name := key[len(key)-1].(string)
+	hint, meant := "known here: "+strings.Join(known, ", "), near.Name(name, known)
+	switch {
+	case len(key) > 1:
+		tables = unit(key[:len(key)-1])
+		if meant != "" {
+			hint = "did you mean " + text.Quote(meant) + "?"
 		}
-		var disabled []string
-		hint := "known here: " + strings.Join(known, ", ")
-		switch meant := near.Name(key, known); {
-		case key == "topic":
-			hint, disabled = "topics stand under [kb.topic.<id>]", []string{"kb"}
-		case meant == "kb", meant == "session", meant == "stores", meant == "index":
-			disabled = []string{meant}
-			fallthrough
-		case meant != "":
-			hint = "did you mean [" + meant + "]?"
+	case name == "topic":
+		hint, tables = "topics stand under [kb.topic.<id>]", []string{"kb"}
+	case meant != "":
+		hint = "did you mean [" + meant + "]?"
+		if meant != "model" && meant != "mcp" && meant != "trust" && meant != "recall" {
+			tables = []string{meant}
 		}
-		if restricts := d.restricts([]string{key}); restricts != "" {
-			hint = restricts
-			disabled = append(disabled, "stores")
-		} else if d.from.Root != "" && near.Name(key, []string{"trust"}) != "" {
-			hint = "whom to trust is the user's to say" + c.usersOwn(": it is read from ", " alone")
-		}
-		d.wrong(disabled, d.at(key), hint, "unknown key %s", text.Quote(key))
+	case d.from.Root != "" && near.Name(name, []string{"trust"}) != "":
+		hint = "whom to trust is the user's to say" + d.config.usersOwn(": it is read from ", " alone")
 	}
+	if restricts := d.restricts(key); restricts != "" {
+		tables, hint = append(tables, "stores"), restricts
+	}
+	d.wrong(tables, d.at(key), hint, "unknown key %s", inTable(key))
 }
 
 // usersOwn names the user's file between two texts, or says whose it is.
@@ -178,49 +180,44 @@ func (c *Config) usersOwn(before, after string) string {
 
 // restricts returns what to do about an unknown key where it, or one below it, may be meant to keep conversations from
 // being read.
-func (d *document) restricts(key []string) string {
+func (d *document) restricts(key place) string {
 	if d.from.Root != "" {
-		if d.meant(key, []string{"stores", "index", "exclude", "off", "allowlist", "mcp_allowlist"}) == "" {
+		if d.meant(key, "stores", "index", "exclude", "off") == "" {
 			return ""
 		}
 		return "what is read of stores of conversations is the user's to say" + d.config.usersOwn(", in ", "") + "; a file called .convtools-exclude excludes this project"
 	}
-	switch d.meant(key, []string{"stores", "trust", "exclude", "off", "allowlist", "mcp_allowlist"}) {
+	switch meant := d.meant(key, "stores", "trust", "exclude", "off"); meant {
 	case "":
 		return ""
-	case "stores":
-		return "did you mean [stores]?"
-	case "trust":
-		return "did you mean [trust]?"
-	case "allowlist", "mcp_allowlist":
-		return "no file has one: it is an argument of conv.create"
+	case "stores", "trust":
+		return "did you mean [" + meant + "]?"
 	}
 	return "write it below [stores]"
 }
 
 // meant returns the name, of some that restrict, that a key or one below it may stand for. At the top, what is false or
 // a list can be meant for nothing else.
-func (d *document) meant(key []string, names []string) string {
-	last := key[len(key)-1]
+func (d *document) meant(key place, names ...string) string {
+	last := key[len(key)-1].(string)
 	if name := near.Name(last, names); name != "" {
 		return name
+	}
+	switch is := d.top[last].(type) {
+	case []any:
+		if len(key) == 1 {
+			return "exclude"
+		}
+	case bool:
+		if len(key) == 1 && !is {
+			return "exclude"
+		}
 	}
 	if strings.HasPrefix(strings.ToLower(last), "exclu") {
 		return "exclude"
 	}
-	if len(key) == 1 {
-		switch kind := d.meta.Type(last); kind {
-		case "Array":
-			return "exclude"
-		case "Bool":
-			on := true
-			if d.meta.PrimitiveDecode(d.table(nil)[last], &on) == nil && !on {
-				return "exclude"
-			}
-		}
-	}
-	for _, below := range d.names(key...) {
-		if name := d.meant(append(slices.Clip(key), below), names); name != "" {
+	for _, below := range d.names(key) {
+		if name := d.meant(key.add(below), names...); name != "" {
 			return name
 		}
 	}
@@ -229,7 +226,7 @@ func (d *document) meant(key []string, names []string) string {
 
 // Wrong is the error for a table of the file whose values cannot be used as they are; the sentence says why.
 func (s *Source) Wrong(table []string, sentence string) error {
-	p := Problem{Tables: unit(table)}
-	p.File, p.Message = s.Name, header(table)+" "+sentence
+	p := Problem{Tables: []string{strings.Join(table, ".")}}
+	p.File, p.Message = s.Name, "["+p.Tables[0]+"] "+sentence
 	return &Error{[]Problem{p}}
 }

@@ -3,8 +3,6 @@ package config
 import (
 	"slices"
 	"time"
-
-	"github.com/BurntSushi/toml"
 )
 
 // Model is a table [model.NAME].
@@ -59,59 +57,61 @@ type Topic struct {
 	UsersOnly bool
 }
 
-// kb is the table [kb].
-type kb struct {
-	Topic any `toml:"topic"`
-}
-
-// topics takes the topics of a file.
-func (c *Config) topics(d *document) {
-	if !decode(d, new(kb), "kb") || !decode(d, &map[string]toml.Primitive{}, "kb", "topic") {
-		return
-	}
-	for _, id := range d.names("kb", "topic") {
-		i := slices.IndexFunc(c.Topics, func(t Topic) bool { return t.ID == id })
-		if i < 0 {
-			if i = len(c.Topics); i == maxTopics {
-				d.wrong([]string{"kb"}, d.at("kb", "topic", id), "", "there are more than %d topics", maxTopics)
-				return
-			}
-			c.Topics = append(c.Topics, Topic{ID: id, TopicTable: TopicTable{Enable: true}, Defined: d.at("kb", "topic", id)})
-		}
-		c.Topics[i].take(d)
-	}
-}
-
 // maxTopics is how many topics there may be, and maxPatterns how many learned and disabled of one may have each.
 const (
 	maxTopics   = 1000
 	maxPatterns = 64
 )
 
+// topics takes the topics of a file.
+func (c *Config) topics(d *document) {
+	var ids []string
+	for _, key := range d.tables("kb") {
+		if key == "topic" {
+			ids = d.tables("kb", "topic")
+		} else {
+			d.unknown(place{"kb", key}, []string{"topic"})
+		}
+	}
+	for _, id := range ids {
+		i := slices.IndexFunc(c.Topics, func(t Topic) bool { return t.ID == id })
+		if i < 0 {
+			at := d.at(place{"kb", "topic", id})
+			if i = len(c.Topics); i == maxTopics {
+				d.wrong([]string{"kb"}, at, "", "there are more than %d topics", maxTopics)
+				return
+			}
+			c.Topics = append(c.Topics, Topic{ID: id, TopicTable: TopicTable{Enable: true}, Defined: at})
+		}
+		c.Topics[i].take(d)
+	}
+}
+
 func (t *Topic) take(d *document) {
 	learned, disabled := t.Learned, t.Disabled
 	t.Learned, t.Disabled = nil, nil
-	decode(d, &t.TopicTable, "kb", "topic", t.ID)
+	at := place{"kb", "topic", t.ID}
+	d.take(&t.TopicTable, at...)
 	t.UsersOnly = d.from.Root == ""
-	if d.meta.IsDefined("kb", "topic", t.ID, "subjects") {
-		t.SubjectsFrom, t.SubjectsAt = d.from, d.at("kb", "topic", t.ID, "subjects")
+	if slices.Contains(d.names(at), "subjects") {
+		t.SubjectsFrom, t.SubjectsAt = d.from, d.at(at.add("subjects"))
 	}
-	t.Learned = d.add(learned, &t.LearnedAt, t.Learned, "kb", "topic", t.ID, "learned")
-	t.Disabled = d.add(disabled, &t.DisabledAt, t.Disabled, "kb", "topic", t.ID, "disabled")
+	t.Learned = d.add(learned, &t.LearnedAt, t.Learned, at.add("learned"))
+	t.Disabled = d.add(disabled, &t.DisabledAt, t.Disabled, at.add("disabled"))
 }
 
 // add adds the elements of a list that are new to another, and their places.
-func (d *document) add(to []string, at *[]Position, items []string, path ...string) []string {
+func (d *document) add(to []string, places *[]Position, items []string, at place) []string {
 	for i, item := range items {
-		place := d.at(append(steps(path), i)...)
+		place := d.at(at.add(i))
 		switch {
 		case slices.Contains(to, item):
 		case len(to) == maxPatterns:
-			d.wrong(unit(path), place, "one pattern can be for many subjects: dir/** is for all below dir",
-				"%s has more than %d patterns", inTable(path), maxPatterns)
+			d.wrong(unit(at), place, "one pattern can be for many subjects: dir/** is for all below dir",
+				"%s has more than %d patterns", inTable(at), maxPatterns)
 			return to
 		default:
-			to, *at = append(to, item), append(*at, place)
+			to, *places = append(to, item), append(*places, place)
 		}
 	}
 	return to

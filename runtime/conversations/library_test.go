@@ -49,7 +49,7 @@ func several(t *testing.T) *conversations.Library {
 	return open(t, func(w *jptest.Workspace, dataDir string) {
 		w.Conversation("17600000000", "a").Title("Retry policy").Label("area", "feed").Label("decision", "").LastActivated(at(20)).
 			TurnStart().User("Should we retry?").Assistant("Yes.").TurnStart().User("Do it.")
-		w.Conversation("17610000000", "b").Title("Cache").LastActivated(at(1)).Expires(at(25)).User("What about RETRY?")
+		w.Conversation("17610000000", "b").Title("Cache").LastActivated(at(1)).Set("expires_at", jptest.Timestamp(at(25))).User("What about RETRY?")
 		w.Conversation("17620000000", "c").Title("Nightly").Hidden().User("Mention each retry.")
 		w.Conversation("17630000000", "d").Title("Polling").Archived(at(2)).User("Longest retry was 31s.")
 		w.Conversation("17640000000", "e").Title("Cut off").User("A retry before the damage.").Assistant("Lost.").
@@ -279,9 +279,6 @@ func TestReadTurns(t *testing.T) {
 		w.Conversation("17610000000", "empty")
 	})
 	type b = conversations.Bound
-	age := func(hours int) b {
-		return b{Kind: conversations.Age, Age: time.Duration(hours)*time.Hour + 30*time.Minute}
-	}
 	for _, test := range []struct {
 		first, last b
 		want        string
@@ -289,22 +286,12 @@ func TestReadTurns(t *testing.T) {
 		{b{}, b{}, "1-6"},
 		{b{Kind: conversations.Turn, N: 2}, b{Kind: conversations.Turn, N: 4}, "2-4"},
 		{b{Kind: conversations.Turn, N: 6}, b{}, "6-6"},
-		{b{Kind: conversations.FromEnd, N: 2}, b{}, "5-6"},
-		{b{Kind: conversations.FromEnd, N: 9}, b{Kind: conversations.FromEnd, N: 5}, "1-2"},
-		{b{}, b{Kind: conversations.FromEnd, N: 7}, "none"},
 		{b{Kind: conversations.CountBack, N: 2}, b{}, "5-6"},
 		{b{Kind: conversations.CountBack, N: 99}, b{}, "1-6"},
 		{b{Kind: conversations.CountBack}, b{}, "none"},
 		{b{}, b{Kind: conversations.Count, N: 2}, "1-2"},
 		{b{}, b{Kind: conversations.Count, N: 99}, "1-6"},
 		{b{}, b{Kind: conversations.Count}, "none"},
-		{b{Kind: conversations.Compaction}, b{}, "3-6"},
-		{age(3), b{}, "4-6"}, // began at most three and a half hours ago
-		{b{}, age(3), "1-3"},
-		{age(99), b{}, "1-6"},
-		{age(0), b{}, "none"},
-		{b{}, age(99), "none"},
-		{age(4), age(2), "3-4"},
 	} {
 		var got []string
 		r, err := l.Read(t.Context(), conversations.ReadQuery{
@@ -353,7 +340,7 @@ func TestReadEvents(t *testing.T) {
 			Reasoning("why").
 			ToolCall("call_1", "fs_read", map[string]any{"path": long}).
 			ToolResult("call_1", long+"é", true).
-			Inquiry("q", jptest.Question{Text: "sure?"}).
+			Inquiry("q", "sure?").
 			InquiryResponse("q", true).
 			Structured(map[string]any{"a": "b"}).
 			Structured("a text").

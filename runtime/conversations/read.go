@@ -92,11 +92,9 @@ func (s *selection) empty() bool { return s.last < s.first }
 
 // count goes through all events, and returns which of them are asked for.
 func (l *Library) count(ctx context.Context, q *ReadQuery, c *store.Conversation, r *Reading) (selection, error) {
-	v := turnView{now: l.now(), turns: q.Turns, first: -1}
 	wanted := selection{byNumber: q.Events != EventRange{}, first: q.Events.First}
 	var numbering transcript.Numbering
 	totals, err := c.Read(ctx, nil, func(e *transcript.Event) bool {
-		v.add(e)
 		if n := numbering.Next(e.Kind); wanted.byNumber && q.Events.Has(n) {
 			wanted.last, r.LastTurn = n, e.Turn
 			if n == q.Events.First {
@@ -128,10 +126,10 @@ func (l *Library) count(ctx context.Context, q *ReadQuery, c *store.Conversation
 		}
 		return wanted, nil
 	}
-	if wanted.first, err = v.resolve(q.Turns.First, 1, r, false); err != nil {
+	if wanted.first, err = q.Turns.First.of(r, 1); err != nil {
 		return wanted, err
 	}
-	if wanted.last, err = v.resolve(q.Turns.Last, r.Turns, r, true); err != nil {
+	if wanted.last, err = q.Turns.Last.of(r, r.Turns); err != nil {
 		return wanted, err
 	}
 	if !wanted.empty() {
@@ -140,62 +138,18 @@ func (l *Library) count(ctx context.Context, q *ReadQuery, c *store.Conversation
 	return wanted, nil
 }
 
-// turnView gathers what the selection of turns asks about a conversation.
-type turnView struct {
-	now       time.Time
-	turns     Turns
-	compacted int // last turn a compaction covers, 0 for none
-	timed     int // the last turn for which the time of its beginning is known
-	first     int // the first turn that began at the first bound or later; -1 for none
-	last      int // the last turn that began at the last bound or earlier; 0 for none
-}
-
-func (v *turnView) add(e *transcript.Event) {
-	if v.turns.First.Kind == Compaction {
-		v.compacted = max(v.compacted, e.CompactedTurns)
-	}
-	if v.turns.First.Kind != Age && v.turns.Last.Kind != Age || e.Turn <= v.timed {
-		return
-	}
-	at := e.Time
-	if at.IsZero() {
-		return
-	}
-	v.timed = e.Turn
-	if v.first < 0 && !at.Before(v.now.Add(-v.turns.First.Age)) {
-		v.first = e.Turn
-	}
-	if !at.After(v.now.Add(-v.turns.Last.Age)) {
-		v.last = e.Turn
-	}
-}
-
-func (v *turnView) resolve(b Bound, otherwise int, r *Reading, isLast bool) (int, error) {
+// of returns the turn that a bound means; otherwise where it is none.
+func (b Bound) of(r *Reading, otherwise int) (int, error) {
 	switch b.Kind {
 	case Turn:
 		if b.N < 1 || b.N > r.Turns {
 			return 0, &TurnRangeError{ID: r.ID, Turn: b.N, Turns: r.Turns}
 		}
 		return b.N, nil
-	case FromEnd:
-		if isLast {
-			return r.Turns - b.N + 1, nil // before the beginning: nothing
-		}
-		return max(r.Turns-b.N+1, 1), nil
 	case CountBack:
 		return max(r.Turns-b.N+1, 1), nil
 	case Count:
 		return min(b.N, r.Turns), nil
-	case Compaction:
-		return v.compacted + 1, nil
-	case Age:
-		switch {
-		case isLast:
-			return v.last, nil
-		case v.first < 0:
-			return r.Turns + 1, nil
-		}
-		return v.first, nil
 	}
 	return otherwise, nil
 }

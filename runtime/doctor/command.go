@@ -29,7 +29,7 @@ fix. The exit code is 1 when there is a problem.`,
 			opts, _ := install.NewOptions(host, registry) // what is wrong with the project is a family's finding
 			report := Examine(cmd.Context(), Config{
 				Version: host.Version, Registry: registry, Install: opts, Dir: host.Dir,
-				Runner: process.Exec{}, LookPath: exec.LookPath, Now: host.Now,
+				Runner: process.Exec{}, Connect: Connect, LookPath: exec.LookPath, Now: host.Now,
 			})
 			var err error
 			if asJSON {

@@ -1,12 +1,17 @@
 package doctor_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,6 +20,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/generated/jpfiles"
 	"github.com/convtools/convtools/runtime/contract"
@@ -28,6 +34,7 @@ import (
 type fakeRunner struct {
 	result process.Result
 	err    error
+	hangs  bool // as a server
 
 	mu       sync.Mutex
 	commands []process.Command
@@ -40,13 +47,59 @@ func (f *fakeRunner) Run(_ context.Context, cmd process.Command) (process.Result
 	return f.result, f.err
 }
 
+// connect is a server that answers requests with the lines of the result, and ends after the last.
+func (f *fakeRunner) connect(cmd process.Command) (mcp.Transport, func() []byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.commands = append(f.commands, cmd)
+	if f.err != nil {
+		return nil, nil, f.err
+	}
+	requests, input := io.Pipe()
+	output, answers := io.Pipe()
+	go func() {
+		defer answers.Close()
+		left := f.result.Stdout
+		for lines := bufio.NewScanner(requests); lines.Scan(); {
+			var request struct {
+				ID     json.RawMessage
+				Method string
+			}
+			if err := json.Unmarshal(lines.Bytes(), &request); err != nil {
+				return
+			}
+			isAnswered := f.hangs || request.ID == nil
+			if request.Method != "initialize" && request.Method != "tools/list" && !isAnswered {
+				fmt.Fprintf(answers, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", request.ID)
+				isAnswered = true
+			}
+			for !isAnswered {
+				line, rest, _ := bytes.Cut(left, []byte("\n"))
+				if left = rest; len(line) == 0 {
+					return
+				}
+				isAnswered = bytes.Contains(line, []byte(`"id":`))
+				line = regexp.MustCompile(`"id":\d+`).ReplaceAll(line, append([]byte(`"id":`), request.ID...))
+				if _, err := answers.Write(append(line, '\n')); err != nil {
+					return
+				}
+			}
+		}
+	}()
+	stop := func() []byte {
+		input.Close()
+		return f.result.Stderr
+	}
+	return &mcp.IOTransport{Reader: output, Writer: input}, stop, nil
+}
+
 const initialized = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"convtools","version":"1.2.3"}}}` + "\n"
 
 // listing is the answer of a server with these tools.
 func listing(names ...string) []byte {
-	var tools []map[string]string
+	var tools []map[string]any
 	for _, name := range names {
-		tools = append(tools, map[string]string{"name": name})
+		tools = append(tools, map[string]any{"name": name, "inputSchema": map[string]string{"type": "object"}})
 	}
 	data, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 2, "result": map[string]any{"tools": tools}})
 	if err != nil {
@@ -119,7 +172,7 @@ func setup(t *testing.T) (doctor.Config, *fakeRunner) {
 	var mu sync.Mutex
 	registry := families(t, &[]toolset.Check{}, "")
 	return doctor.Config{
-		Version: "1.2.3", Dir: project, Runner: runner, Registry: registry,
+		Version: "1.2.3", Dir: project, Runner: runner, Connect: runner.connect, Registry: registry,
 		LookPath: func(name string) (string, error) {
 			if name == "jp" {
 				return "", exec.ErrNotFound
@@ -265,7 +318,7 @@ func TestJPVersion(t *testing.T) {
 			c.LookPath = func(name string) (string, error) { return "/bin/" + name, nil }
 			runner.result, runner.err = test.result, test.err
 			report := doctor.Examine(t.Context(), c)
-			if report.Versions.JP != test.version || report.Warnings != test.warnings || report.Problems != 0 {
+			if report.Versions["jp"] != test.version || report.Warnings != test.warnings || report.Problems != 0 {
 				t.Errorf("%+v", report)
 			}
 			if test.detail != "" {

@@ -84,7 +84,10 @@ func (c Config) host(ctx context.Context, check *Check, r install.Registration) 
 		check.Detail = "not started: " + err.Error()
 		return
 	}
-	start := c.Now()
+	if r.Host == "jp" {
+		c.hostJP(ctx, check, r)
+		return
+	}
 	got, err := c.probe(ctx, r)
 	if err != nil {
 		check.Detail = err.Error()
@@ -92,12 +95,7 @@ func (c Config) host(ctx context.Context, check *Check, r install.Registration) 
 	}
 	check.Status, check.Fix = toolset.OK, ""
 	check.Tools, check.ServerName, check.ServerVersion = got.tools, got.name, got.version
-	check.DurationMS = c.Now().Sub(start).Milliseconds()
-	if r.Host == "jp" {
-		check.Detail = fmt.Sprintf("answers in %d ms", check.DurationMS)
-		c.loaded(check)
-		return
-	}
+	check.DurationMS = got.took.Milliseconds()
 	check.Detail = fmt.Sprintf("answers with %s in %d ms, and is %s %s", text.Count(got.tools, "tool", "tools"), check.DurationMS, got.name, got.version)
 	if got.version != c.Version {
 		check.Status = toolset.Warning
@@ -106,8 +104,16 @@ func (c Config) host(ctx context.Context, check *Check, r install.Registration) 
 	}
 }
 
-// loaded adds whether JP loads what is registered with it.
-func (c Config) loaded(check *Check) {
+// hostJP has a tool of JP's answer, and adds whether JP loads what is registered with it.
+func (c Config) hostJP(ctx context.Context, check *Check, r install.Registration) {
+	start := c.Now()
+	if err := c.probeJP(ctx, r); err != nil {
+		check.Detail = err.Error()
+		return
+	}
+	check.DurationMS = c.Now().Sub(start).Milliseconds()
+	check.Status, check.Fix = toolset.OK, ""
+	check.Detail = fmt.Sprintf("answers in %d ms", check.DurationMS)
 	lacks, sure := install.JPSettings(c.Install)
 	switch {
 	case len(lacks) == 0:

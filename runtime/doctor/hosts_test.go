@@ -1,6 +1,7 @@
 package doctor_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -32,24 +34,30 @@ func TestServers(t *testing.T) {
 		{"more tools", process.Result{Stdout: listing(append(ours(), "another")...)}, nil, toolset.OK, "answers with 5 tools"},
 		{"nothing to sing", process.Result{Stdout: listing(slices.DeleteFunc(ours(), func(name string) bool { return name == "hum" })...)}, nil, toolset.OK, "answers with 3 tools"},
 		{"notifications between", process.Result{Stdout: slices.Concat([]byte(`{"jsonrpc":"2.0","method":"notifications/message"}`+"\n"), listing(ours()...))}, nil, toolset.OK, "answers"},
-		{"floods with an error", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"message":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n")}, nil, toolset.Problem, "answers with an error: " + strings.Repeat("x", 200) + "…"},
+		{"floods with an error", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"message":"` + strings.Repeat("x", 1<<20) + `"}}` + "\n")}, nil, toolset.Problem, "xxx…"},
 		{"other tools", process.Result{Stdout: listing("fetch", "erase")}, nil, toolset.Problem, "it is convtools 1.2.3 and has no draw, show"},
-		{"ends early", process.Result{Stdout: []byte(initialized)}, nil, toolset.Problem, "ends without listing"},
-		{"says nothing", process.Result{ExitCode: 3, Stderr: []byte("error: no such flag\nhint: x")}, nil, toolset.Problem, "exit code 3 without an answer, and says: error: no such flag"},
-		{"silent", process.Result{ExitCode: 1}, nil, toolset.Problem, "says: nothing"},
-		{"prints", process.Result{Stdout: []byte("Listening…\n")}, nil, toolset.Problem, "not MCP: Listening…"},
-		{"refuses", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"too old"}}` + "\n")}, nil, toolset.Problem, "error: too old"},
-		{"hangs", process.Result{}, &process.Error{Kind: process.Timeout}, toolset.Problem, "it hangs: it was stopped after 10s"},
-		{"hangs and says why", process.Result{}, &process.Error{Kind: process.Timeout, Stderr: []byte("waiting for a lock\n")}, toolset.Problem, "tools/list, and says: waiting for a lock"},
+		{"ends early", process.Result{Stdout: []byte(initialized)}, nil, toolset.Problem, "does not list its tools"},
+		{"says nothing", process.Result{ExitCode: 3, Stderr: []byte("error: no such flag\nhint: x")}, nil, toolset.Problem, "does not list its tools: calling \"initialize\": EOF, and says: error: no such flag"},
+		{"silent", process.Result{ExitCode: 1}, nil, toolset.Problem, "does not list its tools"},
+		{"prints", process.Result{Stdout: []byte("Listening…\n")}, nil, toolset.Problem, "does not list its tools: "},
+		{"refuses", process.Result{Stdout: []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"too old"}}` + "\n")}, nil, toolset.Problem, "too old"},
+		{"hangs", process.Result{}, nil, toolset.Problem, "it hangs: it was stopped after 10s"},
+		{"hangs and says why", process.Result{Stderr: []byte("waiting for a lock\n")}, nil, toolset.Problem, "tools/list, and says: waiting for a lock"},
 		{"is not there", process.Result{}, &process.Error{Kind: process.NotFound, Command: "x", Detail: "no such file"}, toolset.Problem, "no such file"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			c, runner := setup(t)
-			runner.result, runner.err = test.result, test.err
+			runner.result, runner.err, runner.hangs = test.result, test.err, strings.HasPrefix(test.name, "hangs")
+			ctx := t.Context()
+			if runner.hangs {
+				var cancel func()
+				ctx, cancel = context.WithTimeout(ctx, 100*time.Millisecond)
+				defer cancel()
+			}
 			register(t, c, "claude-code", install.User)
-			report := doctor.Examine(t.Context(), c)
+			report := doctor.Examine(ctx, c)
 			got := find(t, report, "claude-code")
 			if got.Status != test.status || !strings.Contains(got.Detail, test.detail) {
 				t.Errorf("%s: %s; want %s: …%s…", got.Status, got.Detail, test.status, test.detail)
@@ -65,7 +73,7 @@ func TestServers(t *testing.T) {
 				t.Fatalf("%d commands run", len(runner.commands))
 			}
 			cmd := runner.commands[0]
-			if cmd.Path != c.Install.Program || !slices.Equal(cmd.Args, []string{"mcp"}) || cmd.Dir != c.Install.Project || !strings.Contains(string(cmd.Stdin), "tools/list") {
+			if cmd.Path != c.Install.Program || !slices.Equal(cmd.Args, []string{"mcp"}) || cmd.Dir != c.Install.Project {
 				t.Errorf("ran %+v", cmd)
 			}
 		})

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/convtools/convtools/runtime/install/internal/configedit"
+	"github.com/convtools/convtools/runtime/configedit"
 )
 
 // Host is a program that this one can be registered with.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/configedit"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/install/internal/configedit"
 	"github.com/convtools/convtools/runtime/process"
 )
 

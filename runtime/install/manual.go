@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/convtools/convtools/runtime/install/internal/configedit"
+	"github.com/convtools/convtools/runtime/configedit"
 )
 
 // ManualError is the error for a file that was left alone: why, what to do about

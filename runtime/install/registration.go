@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"slices"
 
-	"github.com/convtools/convtools/runtime/install/internal/configedit"
+	"github.com/convtools/convtools/runtime/configedit"
 )
 
 // Registration is an entry for this program in a configuration file.

@@ -34,10 +34,8 @@ type Error struct {
 	Model      string // what the configuration calls it
 	Code       Code
 	Status     int           // of HTTP, or 0
-	Type       string        // the provider's own type or code of error
 	Message    string        // the provider's own message, or what happened; shortened, safe to show, without a key
 	Hint       string        // how to put it right; may be empty
-	RequestID  string        // the provider's own, for its support
 	RetryAfter time.Duration // for how long the provider wants to be left alone, or 0
 	Temporary  bool          // the same request may be answered later
 	Streamed   bool          // pieces had been passed on, so that no further attempt was made

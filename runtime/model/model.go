@@ -133,16 +133,8 @@ type Response struct {
 	// Items has messages, calls and reasoning, in the order in which the model wrote them. The ids of the calls are not
 	// empty and differ.
 	Items []Item
-	// Truncated reports that the response reached a limit of tokens. What is cut is its last item: the arguments of a
-	// call may be no JSON.
-	Truncated bool
-	Usage     Usage
+	Usage Usage
 }
 
-// Usage is the tokens of a response.
-type Usage struct {
-	InputTokens     int64 // with those that were cached
-	CachedTokens    int64 // of the input: read from the provider's cache
-	OutputTokens    int64 // with those of reasoning
-	ReasoningTokens int64 // of the output
-}
+// Usage is the tokens of a response: those of the input with what was cached, those of the output with reasoning.
+type Usage struct{ InputTokens, OutputTokens int64 }

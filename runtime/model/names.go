@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -37,62 +38,43 @@ func flatRune(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_' || r == '-'
 }
 
-// Names is the tools of a request by all their names.
-type Names struct {
-	canonical map[string]string
-}
+// Names is the canonical names of the tools of a request, by all that they have.
+type Names map[string]string
 
 // NamesOf returns the names of tools. The error is a [*NameError].
 func NamesOf(tools []Tool) (Names, error) {
-	n := Names{canonical: make(map[string]string, 2*len(tools))}
+	n := Names{}
 	for _, t := range tools {
 		if !validName(t.Name) {
-			return Names{}, &NameError{Name: t.Name}
+			return nil, &NameError{Name: t.Name}
 		}
 		for _, name := range []string{t.Name, Flat(t.Name)} {
-			if other, taken := n.canonical[name]; taken {
-				return Names{}, &NameError{Name: t.Name, Other: other, Wire: name}
+			if other, taken := n[name]; taken {
+				return nil, &NameError{Name: t.Name, Other: other}
 			}
 		}
-		n.canonical[t.Name], n.canonical[Flat(t.Name)] = t.Name, t.Name
+		n[t.Name], n[Flat(t.Name)] = t.Name, t.Name
 	}
 	return n, nil
 }
 
 // Canonical returns the canonical name for what a model wrote. What is no tool's name stays as it is.
-func (n Names) Canonical(name string) string {
-	if canonical, ok := n.canonical[name]; ok {
-		return canonical
-	}
-	return name
-}
+func (n Names) Canonical(name string) string { return cmp.Or(n[name], name) }
 
-// NameError is the error for tools that cannot be offered together.
+// NameError is the error for a tool that cannot be offered.
 type NameError struct {
-	Name  string // of the tool
-	Other string // of the tool that has the name already, or empty where Name itself is not allowed
-	Wire  string // what both would be called
+	Name  string
+	Other string // the tool that has its name, or its flat one, already; empty where Name itself is not allowed
 }
 
 func (e *NameError) Error() string {
 	if e.Other == "" {
 		return fmt.Sprintf("%.80q cannot be the name of a tool: it has to be 1 to 128 of A-Z a-z 0-9 _ - .", e.Name)
 	}
-	if e.Other == e.Name {
-		return fmt.Sprintf("two tools are called %q", e.Name)
-	}
-	return fmt.Sprintf("the tools %q and %q would both be called %q: rename one of them, or leave it out", e.Other, e.Name, e.Wire)
+	return fmt.Sprintf("the tools %q and %q would both be called %q: rename one of them, or leave it out", e.Other, e.Name, Flat(e.Name))
 }
 
 // validName reports whether MCP allows a name (SEP-986).
 func validName(name string) bool {
-	if name == "" || len(name) > 128 {
-		return false
-	}
-	for _, r := range name {
-		if !flatRune(r) && r != '.' {
-			return false
-		}
-	}
-	return true
+	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, func(r rune) bool { return !flatRune(r) && r != '.' })
 }

@@ -70,8 +70,8 @@ func TestNameError(t *testing.T) {
 	t.Parallel()
 	for want, names := range map[string][]string{
 		`the tools "conv.create" and "conv_create" would both be called "conv_create": rename one of them, or leave it out`: {"conv.create", "conv_create"},
-		`two tools are called "a"`: {"a", "b", "a"},
-		`"a b" cannot be the name of a tool: it has to be 1 to 128 of A-Z a-z 0-9 _ - .`: {"a b"},
+		`the tools "a" and "a" would both be called "a": rename one of them, or leave it out`:                               {"a", "b", "a"},
+		`"a b" cannot be the name of a tool: it has to be 1 to 128 of A-Z a-z 0-9 _ - .`:                                    {"a b"},
 	} {
 		var tools []model.Tool
 		for _, name := range names {

@@ -72,5 +72,8 @@ func (t *Talk) Stop() {
 	})
 }
 
-// LastLine returns the last line of standard error, safe to show. It is there after Stop.
-func (t *Talk) LastLine() string { return lastLine(t.stderr.bytes()) }
+// Stderr returns what was printed to standard error, as [Result] has it. It is there after Stop.
+func (t *Talk) Stderr() []byte { return t.stderr.bytes() }
+
+// LastLine returns the last line of that, safe to show.
+func (t *Talk) LastLine() string { return lastLine(t.Stderr()) }

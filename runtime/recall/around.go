@@ -14,6 +14,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 const (
@@ -50,50 +51,39 @@ type around struct {
 }
 
 func (r *reading) readEvent(ctx context.Context, source conversations.Source) (*conversation.ReadEnvelope, error) {
-	a := &around{reading: r, number: *r.params.Event, part: 1, most: defaultAround}
-	if r.params.Part != nil {
-		a.part = *r.params.Part
-	}
+	a := &around{reading: r, number: *r.params.Event, part: max(given(r.params.Part), 1), most: defaultAround}
 	if r.params.Around != nil {
 		a.most = *r.params.Around
 	}
 	if a.isSubject = r.params.About != nil && r.params.Part == nil; a.isSubject {
+		a.ahead = math.MaxInt
 		if err := r.rank(ctx, source, conversations.EventRange{First: a.number, Last: a.number}); err != nil {
 			return nil, err
 		}
 	}
-	if err := a.read(ctx, source); err != nil {
-		return nil, err
-	}
-	events := []event{a.only}
-	if a.part == 1 && a.most > 0 {
-		var err error
-		if events, err = a.neighbours(ctx, source); err != nil {
-			return nil, err
-		}
-	}
-	return a.fitted(events), nil
-}
-
-// read reads the event, or the part of it.
-func (a *around) read(ctx context.Context, source conversations.Source) (err error) {
+	var err error
 	a.Reading, err = source.Read(ctx, conversations.ReadQuery{
 		ID: a.params.ID, Events: conversations.EventRange{First: a.number, Last: a.number},
 		Event: func(e *conversations.Event) error {
-			a.only = newEvent(e, kindOf(e.Kind), math.MaxInt)
-			if a.isSubject {
+			if a.only = newEvent(e, math.MaxInt); a.isSubject {
 				a.only = a.about(a.only, aboutEvent)
 				return ctx.Err()
 			}
 			return cmp.Or(a.choosePart(e), ctx.Err())
 		},
 	})
-	return err
+	events := []event{a.only}
+	if err == nil && a.part == 1 && a.most > 0 {
+		events, err = a.neighbours(ctx, source)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.fitted(events), nil
 }
 
 // choosePart leaves the part of the event that is asked for.
 func (a *around) choosePart(e *conversations.Event) error {
-	isJSON := a.only.shown.EventKind == kindToolCall
 	size := partChars
 	parts := partsOf(string(e.Text), size)
 	if slices.ContainsFunc(parts, func(part string) bool { return visibleChars(part) > conversation.ReadMaxChars-maxNotes }) {
@@ -102,11 +92,11 @@ func (a *around) choosePart(e *conversations.Event) error {
 	}
 	a.parts = len(parts)
 	if a.part > a.parts {
-		return contract.Fixable(fmt.Sprintf("Event %d has %s of %d characters, and part=%d is none of them.", a.number, count(a.parts, "part", "parts"), size, a.part))
+		return contract.Fixable(fmt.Sprintf("Event %d has %s of %d characters, and part=%d is none of them.", a.number, text.Count(a.parts, "part", "parts"), size, a.part))
 	}
 	if a.parts > 1 {
 		a.only.shown.Part, a.only.shown.Chars, a.only.shown.Parts = a.part, a.only.chars, a.parts
-		a.only.body = ends(parts[a.part-1], math.MaxInt, isJSON)
+		a.only.body = ends(parts[a.part-1], math.MaxInt, a.only.kind == transcript.KindToolCall)
 	}
 	return nil
 }
@@ -133,28 +123,26 @@ func visibleChars(s string) int {
 // it is: the result of a tool call, the call of a result, or the answer to a request.
 func (a *around) neighbours(ctx context.Context, source conversations.Source) ([]event, error) {
 	reach := a.most
-	switch kind := a.only.shown.EventKind; kind {
-	case kindUser:
+	switch a.only.kind {
+	case transcript.KindUser:
 		requests, err := readOutline(ctx, source, a.params.ID)
 		if err != nil {
 			return nil, err
 		}
 		a.answer = requests.answerTo(a.number)
-	case kindToolCall, kindToolResult:
+	case transcript.KindToolCall, transcript.KindToolResult:
 		reach = max(reach, callReach)
 	}
 	var events []event
-	calls := toolCalls{}
 	_, err := source.Read(ctx, conversations.ReadQuery{
 		ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1), Last: max(a.number+reach, a.answer)},
 		Event: func(recorded *conversations.Event) error {
-			kind := kindOf(recorded.Kind)
-			call := calls.match(recorded, kind)
+			call := a.calls.match(recorded)
 			if recorded.Number == a.number {
 				a.only.call = call
 				events = append(events, a.only)
 			} else if recorded.Number <= a.number+reach || recorded.Number == a.answer {
-				e := newEvent(recorded, kind, a.ahead())
+				e := newEvent(recorded, a.ahead)
 				e.call = call
 				events = append(events, e)
 			}
@@ -173,14 +161,6 @@ func (a *around) neighbours(ctx context.Context, source conversations.Source) ([
 	return shown, err
 }
 
-// ahead is how many characters of a neighbour are looked at.
-func (a *around) ahead() int {
-	if a.isSubject {
-		return math.MaxInt
-	}
-	return readAhead
-}
-
 // isPartner reports whether an event is the partner.
 func (a *around) isPartner(e *event) bool {
 	number := e.shown.Event
@@ -190,26 +170,26 @@ func (a *around) isPartner(e *event) bool {
 // isOfUse reports whether a neighbour is shown: any that the call asks for, and else what was
 // said, before a request only where it replies to that; of a call and its result the work too.
 func (a *around) isOfUse(e *event) bool {
-	kind, only := e.shown.EventKind, a.only.shown.EventKind
+	kind, only := e.kind, a.only.kind
 	isSaid := isSaidOrAsked(kind)
 	switch {
 	case distance(e, a.number) > a.most, !includes(a.params.Include, kind, true), a.isSubject && a.params.Around == nil:
 		return false
 	case a.params.Around != nil:
 		return true
-	case only == kindUser && e.shown.Event < a.number:
+	case only == transcript.KindUser && e.shown.Event < a.number:
 		return isSaid && a.only.chars <= replyChars
 	default:
-		return isSaid || kind != kindReasoning && !isSaidOrAsked(only)
+		return isSaid || kind != transcript.KindReasoning && !isSaidOrAsked(only)
 	}
 }
 
 // isSaidOrAsked reports whether events of a kind are what the user or the assistant said.
-func isSaidOrAsked(kind string) bool { return kind == kindUser || isSaid(kind) }
+func isSaidOrAsked(kind transcript.Kind) bool { return kind == transcript.KindUser || isSaid(kind) }
 
 // neighbour is a neighbour, or the partner, as it is shown.
 func (a *around) neighbour(e event, isPartner bool) event {
-	isAnswer := isPartner && a.only.shown.EventKind == kindUser
+	isAnswer := isPartner && a.only.kind == transcript.KindUser
 	switch {
 	case isAnswer && a.isSubject:
 		return a.about(e, aboutEvent)
@@ -241,20 +221,17 @@ func (a *around) fitted(events []event) *conversation.ReadEnvelope {
 func distance(e *event, number int) int { return max(e.shown.Event-number, number-e.shown.Event) }
 
 func (a *around) envelope(events []event, omitted int) *conversation.ReadEnvelope {
-	isShown := func(number int) bool {
-		return slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number })
-	}
 	e := a.bare(inTurns(events), a.number)
 	var says []string
 	if a.part < a.parts {
 		says = append(says, fmt.Sprintf("Next part: event=%d, part=%d.", a.number, a.part+1))
 	}
 	where := fmt.Sprintf("Event %d of %d", a.number, a.Events)
-	if before := a.number - 1; before >= 1 && !isShown(before) {
-		where += fmt.Sprintf("; before: event=%d", before)
-	}
-	if after := a.number + 1; after <= a.Events && !isShown(after) {
-		where += fmt.Sprintf("; after: event=%d", after)
+	for name, number := range []int{a.number - 1, a.number + 1} {
+		isShown := slices.ContainsFunc(events, func(e event) bool { return e.shown.Event == number })
+		if !isShown && number >= 1 && number <= a.Events {
+			where += fmt.Sprintf("; %s: event=%d", []string{"before", "after"}[name], number)
+		}
 	}
 	says = append(says, where+".")
 	if a.isSubject {
@@ -264,7 +241,7 @@ func (a *around) envelope(events []event, omitted int) *conversation.ReadEnvelop
 	}
 	if omitted > 0 {
 		e.Truncated = true
-		says = append(says, fmt.Sprintf("%s did not fit.", count(omitted, "neighbour", "neighbours")))
+		says = append(says, fmt.Sprintf("%s did not fit.", text.Count(omitted, "neighbour", "neighbours")))
 	}
 	e.Notes = append(append(e.Notes, strings.Join(says, " ")), a.damageNotes()...)
 	return e

@@ -3,11 +3,20 @@ package recall
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash/crc32"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -16,61 +25,64 @@ import (
 // looks like its three hyphens.
 const separator = "\n\n---\n\n"
 
-// blocks is an answer in the making: messages, and a last block of notes.
-type blocks struct{ strings.Builder }
-
-func (b *blocks) write(block string) {
-	if b.Len() > 0 {
-		b.WriteString(separator)
-	}
-	b.WriteString(block)
-}
-
 // message is an event as it is shown.
 type message struct {
 	*conversations.Hit
 	Text  string // without white space around it
-	Cut   bool   // Text is only the beginning of the text
+	Cut   bool   // Text has less than the whole text at its end
 	Chars int    // of the whole text, in characters
 }
 
-// messageOf returns a message with the first most characters of its text, or all where most is 0.
-func messageOf(r *conversations.Results, h *conversations.Hit, most int) (message, error) {
-	content, err := r.Read(h)
-	said := bytes.TrimFunc(content, text.IsSpace)
-	m := message{Hit: h, Chars: utf8.RuneCount(said)}
-	if m.Cut = most > 0 && m.Chars > most; m.Cut {
-		said, _, _ = text.Ends(said, most, 0)
+// messagesOf returns the messages that were found: of one that answers a question and is too long
+// the passage that does, and else the first most characters, or all where most is 0.
+func messagesOf(found *conversations.Results, most int) (messages []message, err error) {
+	for i := range found.Hits {
+		m := message{Hit: &found.Hits[i]}
+		content := []byte(nil)
+		if m.Passage != nil {
+			content = []byte(m.Passage.Text)
+		} else if content, err = found.Read(m.Hit); err != nil {
+			return nil, err
+		}
+		said := bytes.TrimFunc(content, text.IsSpace)
+		m.Chars = utf8.RuneCount(said)
+		if m.Cut = most > 0 && m.Chars > most; m.Cut {
+			said, _, _ = text.Ends(said, most, 0)
+		}
+		m.Text = string(said)
+		if p := m.Passage; p != nil && (p.Before || p.After) {
+			m.Text, m.Cut = either(p.Before, "...", "")+m.Text, p.After
+			m.Chars = max(m.Chars, most+1) // of the whole text, at least
+		}
+		messages = append(messages, m)
 	}
-	m.Text = string(said)
-	return m, err
+	return messages, nil
 }
 
-// add adds a message, with its place at the end of the first line where that is wanted. A text
-// that is not whole ends with three dots.
-func (b *blocks) add(m *message, withPlace bool) {
-	if b.Len() > 0 {
-		b.WriteString(separator)
+// blocksOf shows messages, with their places at the end of the first line where that is wanted. A
+// text that is not whole ends with three dots.
+func blocksOf(messages []message, withPlace bool) (blocks []string) {
+	for i := range messages {
+		m := &messages[i]
+		head := "[" + when(m) + "] " + cmp.Or(text.Line(clip(m.Role, maxTitle)), "unknown") + " (conv: " + nameOf(&m.Conversation.Conversation) + ")"
+		if withPlace {
+			head += " " + placeOf(m)
+		}
+		body := m.Text
+		if m.Cut {
+			body += "..."
+		}
+		blocks = append(blocks, head+"\n"+withoutSeparators(text.Visible(body)))
 	}
-	for _, part := range [...]string{"[", when(m), "] ", cmp.Or(text.Line(clip(m.Role, maxTitle)), "unknown"), " (conv: ", nameOf(&m.Conversation.Conversation), ")"} {
-		b.WriteString(part)
-	}
-	if withPlace {
-		b.WriteString(" " + placeOf(m))
-	}
-	body := m.Text
-	if m.Cut {
-		body += "..."
-	}
-	b.WriteByte('\n')
-	b.WriteString(withoutSeparators(text.Visible(body)))
+	return blocks
 }
 
-// note adds the block of notes, where there are any.
-func (b *blocks) note(notes []string) {
+// inBlocks is an answer, with notes in a block of their own.
+func inBlocks(blocks, notes []string) string {
 	if len(notes) > 0 {
-		b.write("[note] " + strings.Join(notes, "\n"))
+		blocks = append(blocks, "[note] "+strings.Join(notes, "\n"))
 	}
+	return strings.Join(blocks, separator)
 }
 
 // when is when a message was recorded, in UTC.
@@ -118,4 +130,73 @@ func placeOf(m *message) string {
 // messageID is the id of a message: that of its conversation, and its number there.
 func messageID(m *message) string {
 	return fmt.Sprintf("%s:%d", m.Conversation.ID, m.Number)
+}
+
+var errCursor = errors.New("not a cursor")
+
+// cursor is a position as callers hand it back: a checksum, which tells one that was copied
+// badly, the time in seconds and nanoseconds, order, number and id.
+func cursor(p *conversations.Position) string {
+	at := fmt.Appendf(nil, "%d %d %d %d %s", p.Time.Unix(), p.Time.Nanosecond(), p.Order, p.Event, p.ID)
+	sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(at))
+	return base64.RawURLEncoding.EncodeToString(append(sum, at...))
+}
+
+// parseCursor reads what cursor wrote.
+func parseCursor(s string) (conversations.Position, error) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	parts := strings.SplitN(string(b[min(4, len(b)):]), " ", 5)
+	if err != nil || len(parts) < 5 {
+		return conversations.Position{}, errCursor
+	}
+	var seconds, nanos int64
+	p := conversations.Position{ID: transcript.ID(parts[4])}
+	_, err = fmt.Sscan(strings.Join(parts[:4], " "), &seconds, &nanos, &p.Order, &p.Event)
+	p.Time = time.Unix(seconds, nanos).UTC()
+	if err != nil || cursor(&p) != s {
+		return conversations.Position{}, errCursor
+	}
+	return p, nil
+}
+
+// mostAround is how many messages Around shows on each side.
+const mostAround = 1000
+
+// Around returns, for people, the message of an id such as jp-c17648402467:12 and those around
+// it in its conversation, the oldest first, in the form of conversation_search, but whole.
+func Around(ctx context.Context, source conversations.Source, id string, before, after int) (string, error) {
+	conversation, number := splitID(id)
+	if number == 0 {
+		return "", contract.Fixable(fmt.Sprintf("id must be the id of a message such as jp-c17648402467:12, got %q.", id))
+	}
+	before, after = min(max(before, 0), mostAround, number-1), min(max(after, 0), mostAround)
+	found, err := source.Search(ctx, conversations.SearchQuery{Filter: conversations.Filter{IDs: []string{conversation}}})
+	var missing *conversations.NotFoundError
+	if errors.As(err, &missing) {
+		message := append([]string{"There is no conversation " + conversation + "."}, missedNotes(missing.Unread)...)
+		return "", contract.Fixable(strings.Join(message, " "))
+	}
+	if err != nil {
+		return "", failure(ctx, err)
+	}
+	defer found.Close()
+	found.Hits = slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number < number-before || h.Number > number+after })
+	if !slices.ContainsFunc(found.Hits, func(h conversations.Hit) bool { return h.Number == number }) {
+		return "", contract.Fixable(fmt.Sprintf("Conversation %s has no message %d.", conversation, number))
+	}
+	messages, err := messagesOf(found, 0)
+	if err != nil {
+		return "", failure(ctx, err)
+	}
+	return inBlocks(blocksOf(messages, true), missedNotes(found.Aside.Problems)), nil
+}
+
+// splitID parts the id of a message, such as jp-c17648402467:12, into that of its conversation
+// and its number, which is 0 where it names a conversation alone.
+func splitID(id string) (conversation string, number int) {
+	conversation, event, _ := strings.Cut(id, ":")
+	if n, err := strconv.ParseInt(event, 10, 32); err == nil && n > 0 {
+		return conversation, int(n)
+	}
+	return id, 0
 }

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/store/command"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -23,12 +23,8 @@ const (
 	programLimit = 5 * time.Second
 )
 
-// namedDamaged is how many damaged conversations a check names, and maxDetail how
-// many characters of one thing it repeats.
-const (
-	namedDamaged = 5
-	maxDetail    = 200
-)
+// namedDamaged is how many damaged conversations a check names.
+const namedDamaged = 5
 
 // checks looks at the workspace, at what serves conversations, at these, and at what
 // other programs recorded.
@@ -48,87 +44,72 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 	if f.line() != "" {
 		return checks
 	}
-	checks = append(checks, f.checkHistories(ctx)...)
-	if search, ok := f.checkSearch(); ok {
-		checks = append(checks, search)
-	}
-	return checks
+	return append(append(checks, f.checkHistories(ctx)...), f.checkSearch()...)
 }
 
-// checkSearch says what conversation_search asks, and what there is of indexes. Settings that
-// cannot be used are told with histories.
-func (f *family) checkSearch() (toolset.Check, bool) {
+// checkSearch says what conversation_search asks, and how large indexes are, how old, and which
+// cannot be used. Settings that cannot be used are told with histories.
+func (f *family) checkSearch() []toolset.Check {
 	o := f.options(f.host.Dir)
 	o.AllProjects = true
 	sources, err := o.SearchSources()
 	if err != nil {
-		return toolset.Check{}, false
+		return nil
 	}
 	library, err := conversations.Open(o)
 	if err != nil {
-		return toolset.Check{}, false
+		return nil
 	}
-	check := toolset.Check{Name: "search", Status: toolset.OK, Detail: "of all projects: " + join(sources, "and")}
-	f.checkIndexes(&check, library)
-	if dir := o.Indexes.Foreign(); dir != "" {
-		check.Status = toolset.Warning
-		check.Detail += "; " + dir + " belongs to another user, so that all is read"
-		check.Fix = "set XDG_CACHE_HOME to a directory of your own"
-	}
-	return check, true
-}
-
-// checkIndexes adds to a check how large indexes are, how old, and which cannot be used.
-func (f *family) checkIndexes(check *toolset.Check, library *conversations.Library) {
 	var bytes, oldest int64
 	var damaged []string
 	for _, r := range library.IndexReports() {
 		if r.Err != nil {
 			damaged = append(damaged, fmt.Sprintf("%s in %s: %v", r.Store, r.Place, r.Err))
 		}
-		if r.Bytes > 0 {
-			bytes += r.Bytes
-			if oldest == 0 || r.Updated < oldest {
-				oldest = r.Updated
-			}
+		if r.Bytes > 0 && (bytes == 0 || r.Updated < oldest) {
+			oldest = r.Updated
 		}
+		bytes += r.Bytes
 	}
+	check := toolset.Check{Name: "search", Status: toolset.OK, Detail: "of all projects: " + join(sources, "and")}
 	if bytes > 0 {
 		check.Detail += fmt.Sprintf("; indexes of %.1f MB, the oldest of %s", float64(bytes)/1e6, time.Unix(oldest, 0).UTC().Format("2006-01-02 15:04 UTC"))
 	}
 	if len(damaged) > 0 {
-		check.Status = toolset.Warning
+		check.Status, check.Fix = toolset.Warning, "make them anew: "+f.host.Name+" search index"
 		check.Detail += "; indexes that cannot be used, so that all is read: " + bounded(damaged, ", ", namedDamaged)
-		check.Fix = "make them anew: " + f.host.Name + " search index"
 	}
+	if dir := o.Indexes.Foreign(); dir != "" {
+		check.Status, check.Fix = toolset.Warning, "set XDG_CACHE_HOME to a directory of your own"
+		check.Detail += "; " + dir + " belongs to another user, so that all is read"
+	}
+	return []toolset.Check{check}
 }
 
 // checkHistories looks at what other programs recorded, each of which is a history.
-func (f *family) checkHistories(ctx context.Context) []toolset.Check {
+func (f *family) checkHistories(ctx context.Context) (checks []toolset.Check) {
 	ctx, cancel := context.WithTimeout(ctx, builtinLimit)
 	defer cancel()
+	add := func(status toolset.Status, name, detail, fix string) {
+		checks = append(checks, toolset.Check{Name: name, Status: status, Detail: detail, Fix: fix})
+	}
 	inventory, err := conversations.Options{Dir: f.host.Dir, Getenv: f.host.Getenv, Now: f.host.Now}.Inventory(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return []toolset.Check{{
-			Name: history, Status: toolset.Problem, Detail: fmt.Sprintf("listing what other programs recorded was stopped after %v", builtinLimit),
-			Fix: "see which of them takes so long: " + f.host.Name + " stores",
-		}}
+		add(toolset.Problem, history, fmt.Sprintf("listing what other programs recorded was stopped after %v", builtinLimit), "see which of them takes so long: "+f.host.Name+" stores")
+		return checks
 	case err != nil:
-		return []toolset.Check{{Name: history, Status: toolset.Problem, Detail: personal(err).Error(), Fix: "correct it"}}
+		add(toolset.Problem, history, personal(err).Error(), "correct it")
+		return checks
 	}
-	var checks []toolset.Check
 	for _, warning := range inventory.Warnings {
-		checks = append(checks, toolset.Check{Name: "settings", Status: toolset.Warning, Detail: warning, Fix: "correct it, or remove it"})
+		add(toolset.Warning, "settings", warning, "correct it, or remove it")
 	}
 	for _, dir := range inventory.Missing {
-		checks = append(checks, toolset.Check{
-			Name: history, Status: toolset.Warning, Detail: config.Short(dir, f.host.Getenv) + " is excluded in your settings, and is not there: what was recorded there stays excluded",
-			Fix: "see that it is spelt as you mean it",
-		})
+		add(toolset.Warning, history, config.Short(dir, f.host.Getenv)+" is excluded in your settings, and is not there: what was recorded there stays excluded", "see that it is spelt as you mean it")
 	}
 	if inventory.Excluded != "" {
-		checks = append(checks, toolset.Check{Name: history, Status: toolset.Off, Detail: "of this project nothing is read: " + inventory.Excluded + " excludes it"})
+		add(toolset.Off, history, "of this project nothing is read: "+inventory.Excluded+" excludes it", "")
 	}
 	for i := range inventory.Stores {
 		s := &inventory.Stores[i]
@@ -159,12 +140,12 @@ func (f *family) checkHistory(s *conversations.StoreReport) toolset.Check {
 		return check
 	}
 	if s.Archive {
-		check.Detail += fmt.Sprintf("%s in %s", count(s.Conversations, "conversation", "conversations"), s.Place)
+		check.Detail += fmt.Sprintf("%s in %s", text.Count(s.Conversations, "conversation", "conversations"), s.Place)
 	} else {
-		check.Detail += fmt.Sprintf("%s of this project, %d of all, in %s", count(s.Here, "conversation", "conversations"), s.Conversations, s.Place)
+		check.Detail += fmt.Sprintf("%s of this project, %d of all, in %s", text.Count(s.Here, "conversation", "conversations"), s.Conversations, s.Place)
 	}
 	if s.Unknown > 0 {
-		check.Detail += fmt.Sprintf("; %s of an unknown type, or damaged, left out", count(s.Unknown, "record", "records"))
+		check.Detail += fmt.Sprintf("; %s of an unknown type, or damaged, left out", text.Count(s.Unknown, "record", "records"))
 	}
 	for _, remark := range s.Remarks {
 		check.Detail += "; " + remark
@@ -226,12 +207,11 @@ func checkUserData(ctx context.Context, w *jp.Workspace) toolset.Check {
 
 // checkCommandLine looks at what serves conversations.
 func (f *family) checkCommandLine() toolset.Check {
-	check := toolset.Check{Name: "command line", Status: toolset.OK, Detail: "built in"}
 	line := f.line()
 	if line == "" {
-		return check
+		return toolset.Check{Name: "command line", Status: toolset.OK, Detail: "built in"}
 	}
-	check.Detail = fmt.Sprintf("%s (%s)", line, f.setting)
+	check := toolset.Check{Name: "command line", Status: toolset.OK, Detail: fmt.Sprintf("%s (%s)", line, f.setting)}
 	words, err := process.SplitCommand(line)
 	if err == nil {
 		_, err = exec.LookPath(words[0])
@@ -257,43 +237,39 @@ func (f *family) checkConversations(ctx context.Context, cli toolset.Check) []to
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	var counts, damaged []string
-	for _, archived := range []bool{false, true} {
-		listing, err := f.listAll(ctx, archived)
-		if err != nil {
-			return f.unlisted(cli, whyUnlisted(err, limit))
-		}
-		set := "live"
-		if archived {
-			set = "archived"
-		}
-		counts = append(counts, fmt.Sprintf("%d %s", max(listing.Total, len(listing.Conversations)), set))
-		for i := range listing.Conversations {
-			if p := listing.Conversations[i].Damage; p != nil {
-				damaged = append(damaged, named(p))
-			}
-		}
-		for i := range listing.Aside.Problems {
-			damaged = append(damaged, named(&listing.Aside.Problems[i]))
-		}
-	}
-	checks := []toolset.Check{cli, {Name: "conversations", Status: toolset.OK, Detail: strings.Join(counts, ", ")}}
-	if len(damaged) == 0 {
-		return checks
-	}
-	return append(checks, toolset.Check{
-		Name: "damaged", Status: toolset.Problem, Detail: bounded(damaged, ", ", namedDamaged),
-		Fix: "restore them from a backup, or move them out of .jp/conversations",
-	})
-}
-
-func (f *family) listAll(ctx context.Context, archived bool) (conversations.Listing, error) {
 	library, err := f.library(f.host.Dir)
 	if err != nil {
-		return conversations.Listing{}, err
+		return f.unlisted(cli, err)
 	}
 	// A program would have to print every conversation for what only the events tell.
-	return library.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Archived: archived, Hidden: true}, NoEvents: f.line() != ""})
+	listing, err := library.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Both: true, Hidden: true}, NoEvents: f.line() != ""})
+	if err != nil {
+		return f.unlisted(cli, err)
+	}
+	live, archived := 0, 0
+	var damaged []string
+	for i := range listing.Conversations {
+		c := &listing.Conversations[i]
+		if c.Archived {
+			archived++
+		} else {
+			live++
+		}
+		if c.Damage != nil {
+			damaged = append(damaged, named(c.Damage))
+		}
+	}
+	for i := range listing.Aside.Problems {
+		damaged = append(damaged, named(&listing.Aside.Problems[i]))
+	}
+	checks := []toolset.Check{cli, {Name: "conversations", Status: toolset.OK, Detail: fmt.Sprintf("%d live, %d archived", live, archived)}}
+	if len(damaged) > 0 {
+		checks = append(checks, toolset.Check{
+			Name: "damaged", Status: toolset.Problem, Detail: bounded(damaged, ", ", namedDamaged),
+			Fix: "restore them from a backup, or move them out of .jp/conversations",
+		})
+	}
+	return checks
 }
 
 // named is a problem for a person.
@@ -305,29 +281,13 @@ func named(p *conversations.Problem) string {
 	return shown(fmt.Sprintf("%s (%v)", what, p.Err))
 }
 
-// whyUnlisted is why there is no list of conversations, for a person.
-func whyUnlisted(err error, limit time.Duration) string {
-	var run *process.Error
-	var program *command.Error
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("conversation ls hangs: it was stopped after %v", limit)
-	case errors.As(err, &run):
-		return run.Error()
-	case !errors.As(err, &program), program.Lacks():
-		return personal(err).Error()
-	default:
-		said, _, _ := strings.Cut(program.Said, "\n")
-		if said == "" {
-			said = "nothing on standard error"
-		}
-		return fmt.Sprintf("conversation ls does not list them in JSON (exit code %d) and says: %s", program.Exit, clip(said, maxDetail))
-	}
-}
-
 // unlisted is the checks where there is no list: a program of the user's choice is
 // to blame for that itself, unless it was not let.
-func (f *family) unlisted(cli toolset.Check, why string) []toolset.Check {
+func (f *family) unlisted(cli toolset.Check, err error) []toolset.Check {
+	why := personal(err).Error()
+	if errors.Is(err, context.DeadlineExceeded) {
+		why = "listing conversations was stopped, as it took too long"
+	}
 	if f.line() != "" && f.options(f.host.Dir).Allowed() == nil {
 		f.blame(&cli, why)
 		return []toolset.Check{cli}
@@ -336,4 +296,26 @@ func (f *family) unlisted(cli toolset.Check, why string) []toolset.Check {
 		Name: "conversations", Status: toolset.Problem, Detail: why,
 		Fix: "see what this says: convtools conversation ls --hidden",
 	}}
+}
+
+// reads returns whose conversations the tools read, for a person.
+func (f *family) reads(context.Context) string {
+	if line := f.line(); line != "" {
+		return "Conversations are read by " + line + " (" + f.setting + ")."
+	}
+	library, err := f.library(f.host.Dir)
+	var missing *conversations.NoWorkspaceError
+	if err != nil && !errors.As(err, &missing) {
+		return "No conversation is read: " + personal(err).Error() + "."
+	}
+	var from []string
+	if err == nil {
+		for _, o := range library.Origins() {
+			from = append(from, o.Program+" in "+config.Short(o.Place, f.host.Getenv))
+		}
+	}
+	if len(from) == 0 {
+		return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s: there are none yet; and conversation_search those of all projects and what was imported.", join(conversations.Programs(), "or"))
+	}
+	return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s, and conversation_search those of all projects and what was imported; %s stores shows which.", join(from, "and"), f.host.Name)
 }

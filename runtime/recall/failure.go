@@ -51,6 +51,9 @@ func failure(ctx context.Context, err error) error {
 	fixable := func(message, detail string) error {
 		return &contract.Error{Message: message, Detail: detail, Caller: true, Err: err}
 	}
+	private := func(message string, cause error) error {
+		return &contract.Error{Message: message + ".", Detail: message + ": " + shown(cause.Error()) + ".", Err: err}
+	}
 	switch {
 	case errors.As(err, &worded):
 		return worded
@@ -60,7 +63,7 @@ func failure(ctx context.Context, err error) error {
 	case errors.As(err, &program):
 		return ofProgram(program)
 	case ctx.Err() != nil:
-		return stopped(ctx, err)
+		return &contract.Error{Message: stopped(ctx), Transient: true, Err: err}
 	case errors.As(err, &bad):
 		return fixable(sentence(badIDs(err))+otherIDs, "")
 	case errors.As(err, &missing):
@@ -68,23 +71,22 @@ func failure(ctx context.Context, err error) error {
 	case errors.As(err, &nowhere):
 		return noWorkspace(nowhere)
 	case errors.As(err, &excluded):
-		const message = "The user has excluded the conversations of this project: they are not looked up."
-		detail := shown(excluded.By) + " does that."
+		const message = "The user has excluded the conversations of this project: they are not looked up. "
+		how := " does that."
 		if excluded.Remembered != "" {
-			detail = shown(excluded.By) + " did that, and it stays so now that it is gone; " + takeBack(excluded) + " takes it back."
+			how = " did that, and it stays so now that it is gone; " + takeBack(excluded) + " takes it back."
 		}
-		return fixable(message, message+" "+detail)
+		return fixable(strings.TrimSpace(message), message+shown(excluded.By)+how)
 	case errors.As(err, &settings):
-		const message = "No conversations are looked up, because the user's settings about them cannot be used"
-		return &contract.Error{Message: message + ".", Detail: message + ": " + shown(settings.Error()) + ".", Err: err}
+		return private("No conversations are looked up, because the user's settings about them cannot be used", settings)
 	case errors.As(err, &outside):
 		const message = "The conversations of this workspace are not looked up: "
 		return fixable(message+"the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust].",
 			message+shown(outside.Error())+".")
 	case errors.As(err, &turn):
-		return fixable(fmt.Sprintf("%s (conversation has %s). Turns count from 1; last=1 reads the last one.", outOfRange("turn", turn.Turn), count(turn.Turns, "turn", "turns")), "")
+		return fixable(outOfRange("turn", turn.Turn, turn.Turns)+" Turns count from 1; last=1 reads the last one.", "")
 	case errors.As(err, &event):
-		return fixable(fmt.Sprintf("%s (conversation has %s). Events count from 1 through the whole conversation.", outOfRange("event", event.Number), count(event.Events, "event", "events")), "")
+		return fixable(outOfRange("event", event.Number, event.Events)+" Events count from 1 through the whole conversation.", "")
 	case errors.As(err, &pattern):
 		return fixable(badPattern(pattern), "")
 	case errors.As(err, &unreadable):
@@ -92,7 +94,7 @@ func failure(ctx context.Context, err error) error {
 	case errors.As(err, &unavailable):
 		return ofStore(unavailable)
 	default:
-		return &contract.Error{Message: "The conversations cannot be looked up.", Detail: "The conversations cannot be looked up: " + shown(err.Error()) + ".", Err: err}
+		return private("The conversations cannot be looked up", err)
 	}
 }
 
@@ -103,52 +105,48 @@ func takeBack(e *conversations.ExcludedError) string {
 
 // outOfRange words that there is no turn, or no event, with a number. Numbers that are
 // larger than any are read as the largest, which nobody asked for.
-func outOfRange(what string, n int) string {
+func outOfRange(what string, n, all int) string {
+	problem := fmt.Sprintf("%s %d out of range", strings.ToUpper(what[:1])+what[1:], n)
 	if n == math.MaxInt {
-		return "There is no such " + what + ": it is out of range"
+		problem = "There is no such " + what + ": it is out of range"
 	}
-	return fmt.Sprintf("%s %d out of range", strings.ToUpper(what[:1])+what[1:], n)
+	return fmt.Sprintf("%s (conversation has %s).", problem, text.Count(all, what, what+"s"))
 }
 
-// stopped is the error for a call that its context has ended.
-func stopped(ctx context.Context, err error) error {
-	message := "Stopped because the request was canceled."
-	if cause := context.Cause(ctx); errors.Is(cause, errTooLong) {
-		message = fmt.Sprintf("Stopped because it did not finish within %v; ask for less.", callLimit)
-	} else if errors.Is(cause, context.DeadlineExceeded) {
-		message = "Stopped because the time for the whole request was up; ask for less, or allow the request more time."
+// stopped says why a context has ended a call.
+func stopped(ctx context.Context) string {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errTooLong):
+		return fmt.Sprintf("Stopped because it did not finish within %v; ask for less.", callLimit)
+	case errors.Is(cause, context.DeadlineExceeded):
+		return "Stopped because the time for the whole request was up; ask for less, or allow the request more time."
 	}
-	return &contract.Error{Message: message, Transient: true, Err: err}
+	return "Stopped because the request was canceled."
 }
 
 // badIDs is what is wrong with the ids in an error, which may be about several.
 func badIDs(err error) string {
+	var bad *conversations.BadIDError
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		var texts []string
 		for _, err := range several.Unwrap() {
 			texts = append(texts, badIDs(err))
 		}
 		return bounded(texts, "; ", maxNames)
+	} else if errors.As(err, &bad) {
+		err = bad
 	}
-	var bad *conversations.BadIDError
-	if !errors.As(err, &bad) {
-		return shown(err.Error())
-	}
-	return shown(bad.Error())
+	return shown(err.Error())
 }
 
 func notFound(e *conversations.NotFoundError, err error) error {
-	what := "Conversation "
-	if len(e.IDs) > 1 {
-		what = "Conversations "
-	}
-	what += bounded(names(e.IDs), ", ", maxNames) + " not found in "
+	what := either(len(e.IDs) > 1, "Conversations ", "Conversation ") + bounded(names(e.IDs), ", ", maxNames) + " not found in "
 	rest := "."
 	if len(e.Nearest) > 0 {
 		rest += " Nearest ids: " + bounded(names(e.Nearest), ", ", maxNames) + "."
 	}
 	if len(e.Unread) > 0 {
-		rest += " What could not be read may have more: " + namely(e.Unread) + "."
+		rest += " What could not be read may have more: " + namely(e.Unread, true) + "."
 	}
 	worded := &contract.Error{Message: what + "this project" + rest + otherIDs, Caller: true, Err: err}
 	if e.Place != "" {
@@ -178,17 +176,12 @@ func noWorkspace(e *conversations.NoWorkspaceError) error {
 
 // badPattern words why a pattern cannot be searched for.
 func badPattern(e *excerpt.PatternError) string {
-	switch e.Reason {
-	case excerpt.PatternEmpty:
-		return "The pattern is empty."
-	case excerpt.PatternHasNUL:
-		return "The pattern contains a NUL byte."
-	case excerpt.PatternHasLines:
-		return "The pattern has more than one line, and the search goes line by line."
-	case excerpt.PatternNotUTF8:
-		return "The pattern is not valid UTF-8."
-	case excerpt.PatternTooLarge:
-		return "The pattern is too long. Use a shorter one."
+	if e.Reason != excerpt.PatternSyntax {
+		return "The pattern " + [...]string{
+			excerpt.PatternEmpty: "is empty.", excerpt.PatternHasNUL: "contains a NUL byte.",
+			excerpt.PatternHasLines: "has more than one line, and the search goes line by line.",
+			excerpt.PatternNotUTF8:  "is not valid UTF-8.", excerpt.PatternTooLarge: "is too long. Use a shorter one.",
+		}[e.Reason]
 	}
 	why := e.Err.Error()
 	var syntactic *syntax.Error
@@ -213,48 +206,43 @@ func ofStore(e *conversations.UnavailableError) error {
 // ofProgram is the error for an external program. What it says is shown as what it
 // said, with the setting that chose the program.
 func ofProgram(e *command.Error) error {
-	blame := ""
+	worded := &contract.Error{Err: e, Transient: e.Transient, Caller: e.Exit == 1 || e.Exit == 2}
+	blame, said := "", " It said: "+saying(e.Said)
 	if e.Setting != "" {
-		blame = " Unset " + e.Setting + " to use the built-in one."
+		blame = " The environment variable " + e.Setting + " names it. Unset " + e.Setting + " to use the built-in one."
+	}
+	if e.Said == "" {
+		said = ""
 	}
 	var run *process.Error
-	if errors.As(e.Err, &run) && e.Program == "" {
-		wrong := "The environment variable " + e.Setting + " does not hold a command line: "
-		return &contract.Error{Message: wrong + run.ForModel() + "." + blame, Detail: wrong + run.Error() + "." + blame, Err: e}
-	}
-	if blame != "" {
-		blame = " The environment variable " + e.Setting + " names it." + blame
-	}
 	var output *command.OutputError
-	worded := &contract.Error{Err: e, Transient: e.Transient}
 	switch {
-	case e.Lacks():
-		worded.Message = lacking(e)
-	case run != nil:
-		limited := *run
-		if run.Kind == process.Timeout || run.Kind == process.OutputTooLarge {
+	case errors.As(e.Err, &run):
+		failed, limited := `The command line "conversation" failed: `, *run
+		if e.Program == "" {
+			failed = "The environment variable " + e.Setting + " does not hold a command line: "
+			blame = " Unset " + e.Setting + " to use the built-in one."
+		} else if run.Kind == process.Timeout || run.Kind == process.OutputTooLarge {
 			limited.Hint = "ask for less" // the limits are no settings
 		}
-		const failed = `The command line "conversation" failed: `
 		worded.Message = failed + limited.ForModel() + "." + blame
 		worded.Detail = failed + limited.Error() + "." + blame
-	case errors.As(e.Err, &output):
-		worded.Message = "The conversation command line did not print what was expected, one JSON array of records: " + shown(output.Reason) + "."
-		if e.Said != "" {
-			worded.Message += " It said: " + saying(e.Said)
+	case e.Lacks():
+		worded.Message = lacking(e) + said
+		if e.Setting != "" {
+			worded.Message += " Unset " + e.Setting + ": the built-in command line reads the same files."
 		}
-		worded.Message += blame
-	case e.Said == "":
+	case errors.As(e.Err, &output):
+		worded.Message = "The conversation command line did not print what was expected, one JSON array of records: " + shown(output.Reason) + "." + said + blame
+	case said == "":
 		worded.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said nothing.", e.Exit) + blame
 	default:
 		worded.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said: %s", e.Exit, saying(e.Said)) + blame
 	}
-	worded.Caller = e.Exit == 1 || e.Exit == 2
 	return worded
 }
 
-// lacking words what a jp does not do that is asked of a conversation command
-// line.
+// lacking words what a jp does not do that is asked of a conversation command line.
 func lacking(e *command.Error) string {
 	what := "prints the headings of its table as keys with --format=json, where keys in snake_case are needed"
 	switch {
@@ -263,39 +251,27 @@ func lacking(e *command.Error) string {
 	case e.Command == "print":
 		what = "prints prose with --format=json, where events are needed"
 	}
-	message := "This jp cannot serve conversations yet: its conversation " + e.Command + " " + what + "."
-	if e.Said != "" {
-		message += " It said: " + saying(e.Said)
-	}
-	if e.Setting != "" {
-		message += " Unset " + e.Setting + ": the built-in command line reads the same files."
-	}
-	return message
+	return "This jp cannot serve conversations yet: its conversation " + e.Command + " " + what + "."
 }
 
 // saying makes sentences of the lines that a program wrote.
 func saying(said string) string {
 	var sentences []string
 	for line := range strings.Lines(said) {
-		if line = strings.TrimPrefix(strings.TrimSpace(line), "error: "); line != "" {
-			sentences = append(sentences, sentence(line))
-		}
+		sentences = append(sentences, sentence(strings.TrimPrefix(strings.TrimSpace(line), "error: ")))
 	}
-	return strings.Join(sentences, " ")
+	return strings.Join(strings.Fields(strings.Join(sentences, " ")), " ")
 }
 
 // sentence gives text a capital and a full stop. Text that begins with
 // something other than a word, such as an id or a path, keeps its spelling.
 func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
 	word, _, _ := strings.Cut(s, " ")
-	if !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), func(r rune) bool { return !unicode.IsLower(r) }) {
+	if s != "" && !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), func(r rune) bool { return !unicode.IsLower(r) }) {
 		first, size := utf8.DecodeRuneInString(s)
 		s = string(unicode.ToUpper(first)) + s[size:]
 	}
-	if !strings.ContainsAny(s[len(s)-1:], ".?!") {
+	if s != "" && !strings.ContainsAny(s[len(s)-1:], ".?!") {
 		s += "."
 	}
 	return s

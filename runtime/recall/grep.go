@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
@@ -41,19 +42,18 @@ const (
 
 // grepping is one call of conversation_grep in the making.
 type grepping struct {
-	call    contract.Call
+	asking
 	params  conversation.GrepParams
 	context int
 	offset  int
 	pattern *excerpt.Pattern
-	query   conversations.SearchQuery
-	found   *conversations.Results
 	words   []string // where nothing matches, with how many events have each
 
 	order []*grepLine // the lines that are shown, of all pages
 	page  []*grepLine
-	shows int // so many lines of the page
-	named int // so many conversations without a line
+	texts map[*conversations.Hit]*grepText // of the page
+	shows int                              // so many lines of the page
+	named int                              // so many conversations without a line
 }
 
 // Grep answers conversation_grep.
@@ -69,27 +69,14 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	if g.pattern, err = excerpt.Compile(p.Pattern, given(p.Regex), p.IgnoreCase); err != nil {
 		return nil, failure(ctx, err)
 	}
-	g.query = conversations.SearchQuery{
-		Filter:  conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources},
-		Pattern: g.pattern, Scopes: scopesOf(p.Scopes), Own: isRecallTool(), OwnToo: slices.Contains(p.Scopes, "recall"),
+	g.asking = asking{
+		call: call, undone: "nothing could be left out as the current conversation", whole: given(p.IncludeCurrent),
+		query: conversations.SearchQuery{
+			Filter:  conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources},
+			Pattern: g.pattern, Scopes: scopesOf(p.Scopes), OwnToo: slices.Contains(p.Scopes, "recall"),
+		},
 	}
-	undone := "nothing could be left out as the current conversation"
-	if given(p.IncludeCurrent) {
-		undone = ""
-	}
-	err = t.ask(ctx, call, func(ctx context.Context, source conversations.Source) (err error) {
-		var current current
-		g.call, current = located(ctx, source, call, undone)
-		if !given(p.IncludeCurrent) {
-			g.query.Exclude, g.query.KinOf = current.ids, current.kinOf
-		}
-		if g.found, err = source.Search(ctx, g.query); err != nil {
-			return err
-		}
-		defer g.found.Close()
-		return g.choose(ctx, source)
-	})
-	if err != nil {
+	if err := g.search(ctx, t.open, g.choose); err != nil {
 		return nil, err
 	}
 	return g.answer(), nil
@@ -106,12 +93,10 @@ func given[T any](p *T) (value T) {
 // choose puts all lines that match in order, and reads those of the page.
 func (g *grepping) choose(ctx context.Context, source conversations.Source) error {
 	if n := g.params.Event; n != nil {
-		g.found.Hits = slices.DeleteFunc(g.found.Hits, func(h conversations.Hit) bool { return h.Number != *n || h.Number < 1 })
 		g.found.Total = 0
-		for i := range g.found.Hits {
-			h := &g.found.Hits[i]
-			g.found.Total += h.Lines
-			h.Conversation.Matches = h.Lines
+		g.found.Hits = slices.DeleteFunc(g.found.Hits, func(h conversations.Hit) bool { return h.Number != *n || h.Number < 1 })
+		for _, h := range g.found.Hits {
+			g.found.Total, h.Conversation.Matches = h.Lines, h.Lines
 		}
 	}
 	if len(g.found.Hits) == 0 {
@@ -148,8 +133,10 @@ type grepLine struct {
 	round  int         // how many of its conversation are shown before it
 	times  int         // how many equal lines it is shown for, of the one event that is searched; else 1
 	others []*grepLine // of other events, that are equal
+}
 
-	// Of a line of the page: it and its context, and how many characters the event has.
+// grepText is an event with lines on the page, and how many characters it has.
+type grepText struct {
 	near  []nearLine
 	chars int
 }
@@ -157,7 +144,6 @@ type grepLine struct {
 // nearLine is a line that matches, or one around it.
 type nearLine struct {
 	excerpt.Line
-	at   int    // among these of the event
 	gap  bool   // lines that are not blank come between it and the one before
 	text string // as it is shown
 }
@@ -174,24 +160,23 @@ func (g *grepping) near(content []byte) (lines []nearLine) {
 		gap = gap || l.Number != number+1
 		number = l.Number
 		if l.IsMatch || len(bytes.TrimSpace(content[l.Start:l.End])) > 0 {
-			lines = append(lines, nearLine{Line: l, at: len(lines), gap: gap})
+			lines = append(lines, nearLine{Line: l, gap: gap})
 			gap = false
 		}
 	}
 	return lines
 }
 
-// inContext returns the lines that are shown with the i-th one: up to most before it, and behind
-// it.
-func inContext(lines []nearLine, i, most int) []nearLine {
-	from, to := i, i+1
+// inContext returns which lines are shown with the i-th one: up to most before it, and behind it.
+func inContext(lines []nearLine, i, most int) (from, to int) {
+	from, to = i, i+1
 	for from > 0 && i-from < most && !lines[from].gap {
 		from--
 	}
 	for to < len(lines) && to-i <= most && !lines[to].gap {
 		to++
 	}
-	return lines[from:to]
+	return from, to
 }
 
 // look returns the matching lines of an event. With context, lines are equal where those around
@@ -203,13 +188,13 @@ func (g *grepping) look(h *conversations.Hit, place int, content []byte) (all []
 		if !lines[i].IsMatch {
 			continue
 		}
-		l := &grepLine{hit: h, place: place, at: i}
-		shown := inContext(lines, i, g.context)
-		for _, other := range shown {
+		from, to := inContext(lines, i, g.context)
+		l := &grepLine{hit: h, place: place, at: i, count: to - from}
+		for _, other := range lines[from:to] {
 			l.sum = l.sum*prime ^ excerpt.LineSum(content[other.Start:other.End])
 			l.size += min(other.End-other.Start, widest)
 		}
-		l.sum, l.count = l.sum*prime^uint64(i-shown[0].at), len(shown) //nolint:gosec // a count
+		l.sum = l.sum*prime ^ uint64(i-from) //nolint:gosec // a count
 		if g.params.Event != nil || !slices.ContainsFunc(all, func(other *grepLine) bool { return other.sum == l.sum }) {
 			all = append(all, l)
 		}
@@ -270,17 +255,13 @@ func (g *grepping) width() int {
 	if g.params.Limit <= usualLimit {
 		first = first[:min(len(first), max(usualLines/(1+g.context), usualLines/4))]
 	}
-	width := widest
-	for ; width > narrowest; width-- {
+	return widest - sort.Search(widest-narrowest, func(less int) bool {
 		total := 0
 		for _, l := range first {
-			total += min(l.size, l.count*width)
+			total += min(l.size, l.count*(widest-less))
 		}
-		if total <= g.usualSize()*textShare/100 {
-			break
-		}
-	}
-	return width
+		return total <= g.usualSize()*textShare/100
+	})
 }
 
 // usualSize is about how many characters an answer has.
@@ -291,35 +272,31 @@ func (g *grepping) usualSize() int {
 	return usualChars
 }
 
-// show makes the lines of the page.
+// show makes the lines of the page, and those around them.
 func (g *grepping) show() error {
 	width := g.width()
-	made := map[*conversations.Hit][]*grepLine{}
+	g.texts = map[*conversations.Hit]*grepText{}
 	for _, l := range g.page {
-		made[l.hit] = append(made[l.hit], l)
-	}
-	for h, page := range made {
-		content, err := g.found.Read(h)
+		if g.texts[l.hit] != nil {
+			continue
+		}
+		content, err := g.found.Read(l.hit)
 		if err != nil {
 			return err
 		}
-		lines, chars := g.near(content), utf8.RuneCount(content)
-		for _, l := range page {
-			l.near, l.chars = inContext(lines, l.at, g.context), chars
-			for i := range l.near {
-				if near := &l.near[i]; near.text == "" {
-					window := g.pattern.Window(content[near.Start:near.End], width, width/windowWidth, near.IsMatch)
-					near.text = text.Line(string(window.Text))
-				}
-			}
+		made := &grepText{g.near(content), utf8.RuneCount(content)}
+		for i := range made.near {
+			near := &made.near[i]
+			window := g.pattern.Window(content[near.Start:near.End], width, width/windowWidth, near.IsMatch)
+			near.text = text.Line(string(window.Text))
 		}
+		g.texts[l.hit] = made
 	}
 	return nil
 }
 
 // scopesOf returns the scopes that some names of the parameter scopes stand for.
-func scopesOf(names []string) transcript.Scopes {
-	var scopes transcript.Scopes
+func scopesOf(names []string) (scopes transcript.Scopes) {
 	for _, known := range transcript.NamedScopes() {
 		if slices.Contains(names, known.Name) {
 			scopes |= known.Scopes

@@ -33,67 +33,67 @@ func remarks(call contract.Call) []string {
 	return notes
 }
 
-// asideNotes are the notes about what a query did not look at, or not to the end.
-// others words those that are no duplicates: nothing is wrong with a conversation
-// of which there is another directory.
-func asideNotes(problems []conversations.Problem, others func([]conversations.Problem) string) []string {
-	var same, fields, reported, left []conversations.Problem
-	for _, p := range problems {
+const searchedInPart = "Searched only up to where it is damaged: "
+
+// asideNotes are the notes about what a list is without.
+func asideNotes(problems []conversations.Problem) []string {
+	return told(problems, func(p *conversations.Problem) (opening, what string) {
+		switch {
+		case p.Kind == conversations.Duplicate: // nothing is wrong with the one that is read
+			return "Of directories with the same id only one is read: ", ""
+		case p.Kind == conversations.BadField:
+			return "Not usable, and taken for missing: ", ""
+		case p.ID == "":
+			return "Not listed: ", ""
+		}
+		return "Not listed, because %s cannot be read: ", "conversation"
+	})
+}
+
+// missedNotes are the notes about what could not be searched, or not to its end.
+func missedNotes(problems []conversations.Problem) []string {
+	return told(problems, func(p *conversations.Problem) (opening, what string) {
 		switch p.Kind {
-		case conversations.Duplicate:
-			same = append(same, p)
-		case conversations.BadField:
-			fields = append(fields, p)
-		case conversations.Reported:
-			reported = append(reported, p)
-		default:
-			left = append(left, p)
+		case conversations.Duplicate, conversations.BadField: // of which nothing is missed
+			return "", ""
+		case conversations.DamagedEvents:
+			return searchedInPart, ""
+		}
+		return "Not searched: ", ""
+	})
+}
+
+// told is a note for each opening that problems have, with how many of what they are; none for
+// those without.
+func told(problems []conversations.Problem, open func(*conversations.Problem) (opening, what string)) (notes []string) {
+	type kind struct{ opening, what string }
+	var kinds []kind
+	of := map[kind][]conversations.Problem{}
+	for i, p := range problems {
+		opening, what := open(&problems[i])
+		if p.Kind == conversations.Reported {
+			opening, what = "The conversation command line reports %s: ", "problem"
+		}
+		if k := (kind{opening, what}); opening != "" {
+			if of[k] == nil {
+				kinds = append(kinds, k)
+			}
+			of[k] = append(of[k], p)
 		}
 	}
-	var notes []string
-	if len(same) > 0 {
-		notes = append(notes, "Of directories with the same id only one is read: "+namely(same)+".")
-	}
-	if len(left) > 0 {
-		notes = append(notes, others(left))
-	}
-	if len(fields) > 0 {
-		notes = append(notes, "Not usable, and taken for missing: "+namely(fields)+".")
-	}
-	if len(reported) > 0 {
-		notes = append(notes, fmt.Sprintf("The conversation command line reports %s: %s.", count(len(reported), "problem", "problems"), namely(reported)))
+	for _, k := range kinds {
+		opening := k.opening
+		if k.what != "" {
+			opening = fmt.Sprintf(opening, text.Count(len(of[k]), k.what, k.what+"s"))
+		}
+		notes = append(notes, opening+namely(of[k], opening != searchedInPart)+".")
 	}
 	return notes
 }
 
-// notSearched says which conversations were not searched, or in part.
-func notSearched(problems []conversations.Problem) []string {
-	var damaged []string
-	var others, reported []conversations.Problem
-	for _, p := range problems {
-		switch p.Kind {
-		case conversations.BadField: // which takes nothing from a search
-		case conversations.DamagedEvents:
-			damaged = append(damaged, string(p.ID))
-		case conversations.Reported:
-			reported = append(reported, p)
-		default:
-			others = append(others, p)
-		}
-	}
-	say := asideNotes(reported, nil)
-	if len(damaged) > 0 {
-		say = append(say, "Searched only up to where it is damaged: "+bounded(damaged, ", ", maxListed)+".")
-	}
-	if len(others) > 0 {
-		say = append(say, "Not searched: "+namely(others)+".")
-	}
-	return say
-}
-
-// namely lists the first of some problems: the conversations and what is wrong
-// with them, without anything that is recorded or the name of a file.
-func namely(list []conversations.Problem) string {
+// namely lists the first of some problems: the conversations and, where that is wanted, what is
+// wrong with them, without anything that is recorded or the name of a file.
+func namely(list []conversations.Problem, why bool) string {
 	parts := make([]string, len(list))
 	for i, p := range list {
 		parts[i] = "a whole store"
@@ -111,8 +111,8 @@ func namely(list []conversations.Problem) string {
 		case p.Source != "" && p.Source != jp.Name:
 			parts[i] = "some of " + p.Source
 		}
-		if why := reason(&p); why != "" {
-			parts[i] += " (" + why + ")"
+		if because := reason(&p); why && because != "" {
+			parts[i] += " (" + because + ")"
 		}
 	}
 	return bounded(parts, "; ", maxListed)
@@ -189,6 +189,3 @@ func either(first bool, one, other string) string {
 	}
 	return other
 }
-
-// count writes "1 turn" and "2 turns".
-func count(n int, one, many string) string { return strconv.Itoa(n) + " " + either(n == 1, one, many) }

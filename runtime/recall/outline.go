@@ -3,7 +3,9 @@ package recall
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/envelope"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -20,19 +23,9 @@ const (
 	maxScanned   = 64 << 10 // of a request, looked at to find how it begins: a question may be behind a paste
 )
 
-// request is a request of the user in an outline.
-type request struct {
-	number, turn int
-	at           time.Time // zero where not known
-	chars        int       // of the whole request
-	text         string    // how it begins, as by beginning
-	answer       int       // the event of its answer; 0 for none
-	answerChars  int
-}
-
 // outline is the requests of one conversation, in order, or the first and the last of them.
 type outline struct {
-	requests []request
+	requests []conversation.ListRequest
 	left     int  // requests that are left out
 	before   int  // index of the request that those stand before
 	unread   bool // the conversation could not be read
@@ -41,9 +34,9 @@ type outline struct {
 // readOutline reads the outline of a conversation.
 func readOutline(ctx context.Context, source conversations.Source, id string) (outline, error) {
 	r := newReading(contract.Call{}, conversation.ReadParams{})
-	r.isOutline = true
+	r.ahead = 0
 	err := r.collect(ctx, source, conversations.ReadQuery{
-		ID: id, Kinds: func(kind transcript.Kind) bool { return kind == transcript.KindUser || isSaid(kindOf(kind)) },
+		ID: id, Kinds: func(kind transcript.Kind) bool { return kind == transcript.KindUser || isSaid(kind) },
 	})
 	return outlineOf(r.events), err
 }
@@ -58,13 +51,16 @@ func outlineOf(events []event) (o outline) {
 			if answer = e; last.turn != e.turn {
 				last = e
 			}
-		case e.shown.EventKind == kindUser:
-			r := request{number: e.shown.Event, turn: e.turn, at: e.at, chars: e.chars, text: e.begins}
+		case e.kind == transcript.KindUser:
+			r := conversation.ListRequest{Turn: e.turn, Event: e.shown.Event, Chars: e.chars, Text: e.begins}
+			if !e.at.IsZero() {
+				r.Day = e.at.UTC().Format(time.DateOnly)
+			}
 			if answer.turn != e.turn {
 				answer = last
 			}
 			if answer.turn == e.turn {
-				r.answer, r.answerChars = answer.shown.Event, answer.chars
+				r.Answer, r.AnswerChars = answer.shown.Event, answer.chars
 			}
 			o.requests = append(o.requests, r)
 			answer = event{}
@@ -77,11 +73,31 @@ func outlineOf(events []event) (o outline) {
 // answerTo is the event of the answer to a request; 0 for none.
 func (o *outline) answerTo(number int) int {
 	for i := range o.requests {
-		if o.requests[i].number == number {
-			return o.requests[i].answer
+		if o.requests[i].Event == number {
+			return o.requests[i].Answer
 		}
 	}
 	return 0
+}
+
+// rows are the requests as the envelope shows them, with so many characters of each: without what
+// is as in the row before, and what is not worth saying of an answer.
+func (o *outline) rows(most int) []conversation.ListRequest {
+	rows := slices.Clone(o.requests)
+	for i := range rows {
+		row := &rows[i]
+		row.Text = text.Cut(row.Text, most)
+		if row.AnswerChars <= longAnswer {
+			row.AnswerChars = 0
+			if row.Answer == row.Event+1 {
+				row.Answer = 0
+			}
+		}
+		if i > 0 && row.Day == o.requests[i-1].Day {
+			row.Day = ""
+		}
+	}
+	return rows
 }
 
 // without is the whole outline without the n requests that are nearest to its middle.
@@ -155,4 +171,79 @@ func isAside(line, bare string, isWrapped bool) bool {
 // oneLine makes text visible on one line without runs of spaces.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(text.Line(s), func(r rune) bool { return r == ' ' || r == '\t' }), " ")
+}
+
+// outlineChars is how many characters an outline has in a refusal.
+const outlineChars = 6000
+
+// refusal says why several turns cannot be returned at once, with numbers that
+// work: each call it names was measured, and fits. The outline says where to look.
+func (r *reading) refusal(asked view) error {
+	message := fmt.Sprintf("Conversation %s is %s, %s characters", r.ID, text.Count(len(r.turns), "turn", "turns"), short(r.chars))
+	if len(r.turns) < r.Turns {
+		message = fmt.Sprintf("The last %s of conversation %s are %s characters", text.Count(len(r.turns), "turn", "turns"), r.ID, short(r.chars))
+	}
+	size := func(v view) string { return short(chars(r.fitted(v))) }
+	ways := []string{"event=N", "turn=N", "last=1"} // of which the least important is shortened first
+	n := asked.most(r.fits)
+	if last := asked.latest(n); n > 1 || n == 1 && chars(r.envelope(last, last.events)) <= usualRead {
+		ways[2] = fmt.Sprintf("last=%d (%s)", n, size(last))
+	}
+	results := []string{"requests", "answers"}
+	if slices.ContainsFunc(r.params.Include, func(i string) bool { return !slices.Contains(results, i) }) {
+		// Worth naming where it shows more turns.
+		all := r.view((*event).isResult)
+		more := all.most(r.fits)
+		switch last := all.latest(more); {
+		case more == len(r.turns) && r.params.Last == nil:
+			ways = append(ways, fmt.Sprintf(`include=%s (%s)`, list(results), size(last)))
+		case more > n:
+			ways = append(ways, fmt.Sprintf(`last=%d, include=%s (%s)`, more, list(results), size(last)))
+		}
+	}
+	return &contract.Error{
+		Message: fmt.Sprintf("%s: more than the %d of one answer, even shortened. What fits: %s.\n\nIts requests, with about what reading the turn takes:\n%s",
+			message, conversation.ReadMaxChars, strings.Join(ways, "; "), r.outlined(asked)),
+		Caller: true, Err: errTooMuch,
+	}
+}
+
+// outlined is the outline of what is asked for, a request to a line.
+func (r *reading) outlined(asked view) string {
+	sizes := map[int]int{}
+	for i := range asked.events {
+		v := view{events: asked.events[i : i+1]}
+		sizes[asked.events[i].turn] += v.cost()
+	}
+	all := outlineOf(r.events)
+	rows := func(k int) string {
+		o := all.without(k)
+		seen := 0
+		var rows []string
+		for i := range o.requests {
+			if o.left > 0 && i == o.before {
+				rows = append(rows, fmt.Sprintf("[... %s ...]", text.Count(o.left, "request", "requests")))
+			}
+			q, size := &o.requests[i], ""
+			if cost := sizes[q.Turn]; cost > 0 && q.Turn != seen {
+				size = fmt.Sprintf(" (%s)", short(min(cost, conversation.ReadMaxChars)))
+			}
+			seen = q.Turn
+			rows = append(rows, fmt.Sprintf("turn=%d event=%d%s: %s", q.Turn, q.Event, size, q.Text))
+		}
+		return strings.Join(rows, "\n")
+	}
+	return rows(sort.Search(len(all.requests), func(k int) bool { return envelope.Chars([]byte(rows(k))) <= outlineChars }))
+}
+
+// short writes a size the way people say it: 812, 31k, 1.05M. It rounds up.
+func short(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n <= 999_000:
+		return fmt.Sprintf("%dk", (n+999)/1000)
+	default:
+		return fmt.Sprintf("%.2fM", float64((n+9_999)/10_000)/100)
+	}
 }

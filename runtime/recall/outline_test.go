@@ -104,7 +104,7 @@ func TestOutlineWithout(t *testing.T) {
 	for n := range 12 {
 		var all outline
 		for i := range n {
-			all.requests = append(all.requests, request{number: i + 1})
+			all.requests = append(all.requests, conversation.ListRequest{Event: i + 1})
 		}
 		for left := range n + 1 {
 			some := all.without(left)
@@ -127,8 +127,8 @@ func verify(t *testing.T, o *outline, n int) {
 		if o.left > 0 && i >= o.before {
 			want += o.left
 		}
-		if o.requests[i].number != want {
-			t.Fatalf("request %d stands at %d, want %d", o.requests[i].number, i, want)
+		if o.requests[i].Event != want {
+			t.Fatalf("request %d stands at %d, want %d", o.requests[i].Event, i, want)
 		}
 	}
 }
@@ -177,18 +177,18 @@ func TestReadOutline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []request{
-		{number: 1, turn: 1, at: at, chars: 2, text: "潮?", answer: 4, answerChars: 2},
-		{number: 7, turn: 2, chars: 17, text: "Why?"},
-		{number: 8, turn: 3, chars: 4, text: "One?", answer: 13, answerChars: 10},
-		{number: 10, turn: 3, chars: 4, text: "Two?", answer: 11, answerChars: 4},
-		{number: 12, turn: 3, chars: 6, text: "Three?", answer: 13, answerChars: 10},
-		{number: 14, turn: 3, chars: 5, text: "Four?"},
-		{number: 16, turn: 3, chars: 11, text: "Never mind."},
-		{number: 17, turn: 4, chars: 5, text: "List?", answer: 18, answerChars: 15},
-		{number: 19, turn: 5, chars: 7, text: "Thanks."},
+	want := []conversation.ListRequest{
+		{Event: 1, Turn: 1, Day: "2026-03-17", Chars: 2, Text: "潮?", Answer: 4, AnswerChars: 2},
+		{Event: 7, Turn: 2, Chars: 17, Text: "Why?"},
+		{Event: 8, Turn: 3, Chars: 4, Text: "One?", Answer: 13, AnswerChars: 10},
+		{Event: 10, Turn: 3, Chars: 4, Text: "Two?", Answer: 11, AnswerChars: 4},
+		{Event: 12, Turn: 3, Chars: 6, Text: "Three?", Answer: 13, AnswerChars: 10},
+		{Event: 14, Turn: 3, Chars: 5, Text: "Four?"},
+		{Event: 16, Turn: 3, Chars: 11, Text: "Never mind."},
+		{Event: 17, Turn: 4, Chars: 5, Text: "List?", Answer: 18, AnswerChars: 15},
+		{Event: 19, Turn: 5, Chars: 7, Text: "Thanks."},
 	}
-	if diff := cmp.Diff(want, o.requests, cmp.AllowUnexported(request{})); diff != "" {
+	if diff := cmp.Diff(want, o.requests); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if source.asked.ID != "jp-c1" {
@@ -221,7 +221,7 @@ func TestAnswerOfInterrupted(t *testing.T) {
 	}}
 	for number, want := range map[int]int{1: 4, 3: 4, 5: 6} {
 		a := around{reading: newReading(contract.Call{}, conversation.ReadParams{Include: []string{"chat"}}), number: number, most: 1}
-		a.only = newEvent(&source.events[number-1], kindUser, math.MaxInt)
+		a.only = newEvent(&source.events[number-1], math.MaxInt)
 		if _, err := a.neighbours(t.Context(), source); err != nil || a.answer != want {
 			t.Errorf("beside %d: %d, %v, want %d", number, a.answer, err, want)
 		}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // What of a text is shown where the call names what it looks for, in characters.
@@ -37,7 +37,7 @@ const (
 // rank ranks the events of the conversation, those of some numbers, by what the call looks for.
 func (r *reading) rank(ctx context.Context, source conversations.Source, events conversations.EventRange) error {
 	ranking, err := source.Search(ctx, conversations.SearchQuery{
-		Filter: conversations.Filter{IDs: []string{r.params.ID}}, Question: *r.params.About, Order: conversations.Relevance, Scopes: r.scopes(), Events: events,
+		Filter: conversations.Filter{IDs: []string{r.params.ID}}, Question: *r.params.About, Order: conversations.Relevance, Scopes: included(r.params.Include, true), Events: events,
 		Own: isRecallTool(), Limit: readRelevant, MaxText: aboutPassage, MaxWide: aboutPassage,
 	})
 	if err != nil {
@@ -46,17 +46,6 @@ func (r *reading) rank(ctx context.Context, source conversations.Source, events 
 	r.ranking = ranking
 	ranking.Close()
 	return nil
-}
-
-// scopes are those of the kinds of events that are asked for.
-func (r *reading) scopes() transcript.Scopes {
-	var scopes transcript.Scopes
-	for kind := transcript.Kind(0); kind <= transcript.KindSystem; kind++ {
-		if includes(r.params.Include, kindOf(kind), true) {
-			scopes |= kind.Scope()
-		}
-	}
-	return scopes
 }
 
 // hasWord reports whether a text has a word of what the call looks for.
@@ -95,8 +84,8 @@ func (r *reading) tellingEvents(ctx context.Context, source conversations.Source
 			all = conversations.EventRange{First: cmp.Or(all.First, e.shown.Event), Last: e.shown.Event}
 		}
 	}
+	r.ranking = &conversations.Results{}
 	if len(asked) == 0 {
-		r.ranking = &conversations.Results{}
 		return nil, nil
 	}
 	if err := r.rank(ctx, source, all); err != nil {
@@ -116,11 +105,10 @@ func (r *reading) tellingEvents(ctx context.Context, source conversations.Source
 	_, err := source.Read(ctx, conversations.ReadQuery{
 		ID: r.params.ID, Events: all,
 		Event: func(e *conversations.Event) error {
-			if _, ok := place[e.Number]; !ok {
-				return ctx.Err()
-			}
-			if made := newEvent(e, kindOf(e.Kind), math.MaxInt); r.hasWord(&made.body) {
-				events = append(events, r.about(made, aboutOne))
+			if _, ok := place[e.Number]; ok {
+				if made := newEvent(e, math.MaxInt); r.hasWord(&made.body) {
+					events = append(events, r.about(made, aboutOne))
+				}
 			}
 			return ctx.Err()
 		},
@@ -158,13 +146,9 @@ func (r *reading) readAbout(ctx context.Context, source conversations.Source) (*
 // aboutNote says which events are shown of those that were asked for, and names the best of
 // the others.
 func (r *reading) aboutNote(shown int, left []string) string {
-	asked := count(r.asked, "event", "events")
+	asked := text.Count(r.asked, "event", "events")
 	if shown == 0 {
-		note := "No event holds a word of about; " + asked + " looked at."
-		if missing := nowhere(r.ranking.Words); missing != "" {
-			note += " " + missing
-		}
-		return note
+		return strings.TrimSpace("No event holds a word of about; " + asked + " looked at. " + nowhere(r.ranking.Words))
 	}
 	note := fmt.Sprintf("%d of %s, what tells most of about; event=N shows one whole, with about its passages.", shown, asked)
 	if len(left) > 0 {
@@ -193,17 +177,11 @@ func nowhere(words []conversations.Word) string {
 
 // subjectNote says what is shown of events that are not whole.
 func (r *reading) subjectNote(events []event) []string {
-	isShort, isOn := false, false
-	for i := range events {
-		isShort = isShort || events[i].body.isShortened()
-		isOn = isOn || r.hasWord(&events[i].body)
-	}
 	switch {
-	case !isOn:
+	case !slices.ContainsFunc(events, func(e event) bool { return r.hasWord(&e.body) }):
 		return []string{"No word of about is here; without about an event is whole."}
-	case !isShort:
-		return nil
-	default:
+	case slices.ContainsFunc(events, func(e event) bool { return e.body.isShortened() }):
 		return []string{"Shown are the passages on about; without it an event is whole."}
 	}
+	return nil
 }

@@ -41,9 +41,8 @@ const (
 
 // recalling is one call of conversation_recall in the making.
 type recalling struct {
-	call   contract.Call
+	asking
 	params conversation.RecallParams
-	*conversations.Results
 	poor   bool // none of the rare words occurs
 	named  int  // so many conversations are named also without a passage
 	latest bool // the latest statement of the best one is shown, not only named
@@ -62,21 +61,8 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 	if p.AllProjects {
 		open = func(dir string) (conversations.Source, error) { return t.everywhere(dir, p.Sources) }
 	}
-	undone := "it may be among these"
-	if p.IncludeCurrent {
-		undone = ""
-	}
-	err := t.askOf(ctx, open, call, func(ctx context.Context, source conversations.Source) (err error) {
-		var current current
-		a.call, current = located(ctx, source, call, undone)
-		if !p.IncludeCurrent {
-			q.Exclude, q.KinOf = current.ids, current.kinOf
-		}
-		if a.Results, err = source.Search(ctx, q); err == nil {
-			a.Close()
-		}
-		return err
-	})
+	a.asking = asking{call: call, query: q, undone: "it may be among these", whole: p.IncludeCurrent}
+	err := a.search(ctx, open, func(context.Context, conversations.Source) error { return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +74,7 @@ func rankQuery(p conversation.RecallParams) (conversations.SearchQuery, []contra
 	q := conversations.SearchQuery{
 		Filter:   conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
 		Question: p.Query, Order: conversations.Relevance, Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"),
-		Own: isRecallTool(), Limit: p.Limit, MaxText: passageText, MaxWide: passageWide,
+		Limit: p.Limit, MaxText: passageText, MaxWide: passageWide,
 	}
 	var d dates
 	q.Since, q.Until = d.between("since", p.Since, "until", p.Until)
@@ -100,21 +86,20 @@ type dates []contract.Problem
 
 // between returns the times that two parameters bound, nil where one is not given.
 func (d *dates) between(first string, since *string, last string, until *string) (from, to *time.Time) {
-	parse := func(name string, given *string) *iso8601.Span {
+	parse := func(name string, given *string) (span iso8601.Span, ok bool) {
 		if given == nil || strings.TrimFunc(*given, text.IsSpace) == "" {
-			return nil
+			return span, false
 		}
 		span, err := iso8601.Parse(strings.TrimFunc(*given, text.IsSpace))
 		if err != nil {
 			*d = append(*d, contract.Mismatch(name, dateForms, *given, ""))
-			return nil
 		}
-		return &span
+		return span, err == nil
 	}
-	if span := parse(first, since); span != nil {
+	if span, ok := parse(first, since); ok {
 		from = &span.First
 	}
-	if span := parse(last, until); span != nil {
+	if span, ok := parse(last, until); ok {
 		to = &span.Last
 	}
 	return from, to
@@ -126,35 +111,34 @@ const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W
 // answer fills the page: the best passages first, as far as there is room, and then more of
 // the best ones.
 func (a *recalling) answer() *conversation.RecallEnvelope {
-	a.poor = len(a.Words) > 0 && !slices.ContainsFunc(a.Words, func(w conversations.Word) bool { return w.Events > 0 && w.Rare }) &&
-		slices.ContainsFunc(a.Words, func(w conversations.Word) bool { return w.Events == 0 })
+	a.poor = len(a.found.Words) > 0 && !slices.ContainsFunc(a.found.Words, func(w conversations.Word) bool { return w.Events > 0 && w.Rare }) &&
+		slices.ContainsFunc(a.found.Words, func(w conversations.Word) bool { return w.Events == 0 })
 	most, limit := conversation.RecallMaxChars, a.params.Limit
 	if a.poor {
 		most, limit = poorChars, min(limit, poorPassages)
 	}
-	ranked := a.passages()
+	fits := func() bool { return chars(a.envelope()) <= most }
+	add := func(passages map[*conversations.Hit]bool, p *conversations.Hit) {
+		if passages[p] = true; !fits() {
+			delete(passages, p)
+		}
+	}
 	if !a.poor {
 		a.named = mostNamed
 	}
+	ranked := a.passages()
 	for _, p := range ranked {
-		if len(a.page) == limit {
-			break
-		}
-		a.page[p] = true
-		if chars(a.envelope()) > most {
-			delete(a.page, p)
+		if len(a.page) < limit {
+			add(a.page, p)
 		}
 	}
-	if a.latest = !a.poor; a.latest {
-		a.latest = chars(a.envelope()) <= most
-	}
-	for _, p := range ranked {
-		if !a.page[p] || a.poor || len(a.wide) == mostWide {
-			continue
-		}
-		a.wide[p] = true
-		if chars(a.envelope()) > most {
-			delete(a.wide, p)
+	if !a.poor {
+		a.latest = true
+		a.latest = fits()
+		for _, p := range ranked {
+			if a.page[p] && len(a.wide) < mostWide {
+				add(a.wide, p)
+			}
 		}
 	}
 	return a.envelope()
@@ -163,12 +147,12 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 // passages are the passages that are worth showing, the best one first.
 func (a *recalling) passages() []*conversations.Hit {
 	var all []*conversations.Hit
-	for i := range a.Hits {
-		h := &a.Hits[i]
-		if h.Score*100 < a.Hits[0].Score*leastScore {
+	for i := range a.found.Hits {
+		h := &a.found.Hits[i]
+		if h.Score*100 < a.found.Hits[0].Score*leastScore {
 			break
 		}
-		if h.Conversation.Score*100 >= a.Conversations[0].Score*leastConversation {
+		if h.Conversation.Score*100 >= a.found.Conversations[0].Score*leastConversation {
 			all = append(all, h)
 		}
 	}
@@ -180,12 +164,12 @@ func (a *recalling) envelope() *conversation.RecallEnvelope {
 	if a.poor {
 		e.DistinctiveWords = "not_found"
 	}
-	for i, c := range a.Conversations {
+	for i, c := range a.found.Conversations {
 		shown := conversation.RecallConversation{
 			ID: string(c.ID), Source: c.Source, Archived: c.Archived, Title: clip(text.Line(c.Title), recallTitle),
 		}
 		var last *conversations.Hit
-		for _, p := range a.Of(c) {
+		for _, p := range a.found.Of(c) {
 			if a.page[p] {
 				shown.Passages = append(shown.Passages, a.passage(p))
 				last = p
@@ -203,7 +187,7 @@ func (a *recalling) envelope() *conversation.RecallEnvelope {
 				shown.Latest = later.Number
 			}
 		}
-		if len(shown.Passages) > 0 || i < a.named && c.Score*100 >= a.Conversations[0].Score*leastNamed {
+		if len(shown.Passages) > 0 || i < a.named && c.Score*100 >= a.found.Conversations[0].Score*leastNamed {
 			e.Conversations = append(e.Conversations, shown)
 		}
 	}
@@ -233,24 +217,22 @@ func (a *recalling) passage(p *conversations.Hit) conversation.RecallPassage {
 // notes say which words occur nowhere, what was left out, and what to do about it.
 func (a *recalling) notes() []string {
 	notes := remarks(a.call)
-	missing := nowhere(a.Words)
+	missing := nowhere(a.found.Words)
 	switch {
-	case len(a.Words) == 0:
+	case len(a.found.Words) == 0:
 		notes = append(notes, "The question has no word to look for.")
-	case len(a.Conversations) == 0:
+	case len(a.found.Conversations) == 0:
 		notes = append(notes, "Nothing was found. "+a.elsewhere())
-		if missing != "" {
-			notes = append(notes, missing)
-		}
 	case a.poor:
-		notes = append(notes, missing+" These passages only have the common words of the question. "+a.elsewhere())
-	case missing != "":
+		missing += " These passages only have the common words of the question. " + a.elsewhere()
+	}
+	if missing != "" {
 		notes = append(notes, missing)
 	}
 	if repeated := a.repeated(); len(repeated) > 0 {
 		notes = append(notes, "The same elsewhere: "+bounded(repeated, "; ", maxRepeated)+".")
 	}
-	return append(notes, missedNotes(a.Aside.Problems)...)
+	return append(notes, missedNotes(a.found.Aside.Problems)...)
 }
 
 // maxRepeated is how many passages a note names the repeats of, and leastRepeated how long these
@@ -260,8 +242,8 @@ const maxRepeated, leastRepeated = 3, 120
 // repeated names the conversations that have a passage that is shown too.
 func (a *recalling) repeated() []string {
 	var all []string
-	for _, c := range a.Conversations {
-		for _, p := range a.Of(c) {
+	for _, c := range a.found.Conversations {
+		for _, p := range a.found.Of(c) {
 			if a.page[p] && len(p.Also) > 0 && len(p.Text) >= leastRepeated {
 				all = append(all, fmt.Sprintf("event=%d of %s in %s", p.Number, c.ID, bounded(names(p.Also), ", ", maxListed)))
 			}

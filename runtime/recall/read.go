@@ -38,7 +38,7 @@ type reading struct {
 	isLong    bool    // events are shortened, as they are too much together
 	latest    int     // where the last is that the assistant said, while it may be the answer, from 1; else 0
 	announces bool    // it is an announcement, where the next request is in the same turn
-	isOutline bool    // of the texts only how requests begin is kept
+	ahead     int     // how many characters of a text are looked at
 	calls     toolCalls
 
 	ranking *conversations.Results // of events, where the call says what it looks for
@@ -77,10 +77,10 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 		e, err = r.read(ctx, source)
 		return err
 	}
-	err := t.ask(ctx, call, read)
+	err := ask(ctx, t.open, call, read)
 	if isElsewhere(err) {
 		everywhere := func(dir string) (conversations.Source, error) { return t.everywhere(dir, nil) }
-		if found := t.askOf(ctx, everywhere, call, read); !isElsewhere(found) {
+		if found := ask(ctx, everywhere, call, read); !isElsewhere(found) {
 			err = found
 		}
 	}
@@ -123,7 +123,11 @@ func former(call contract.Call) contract.Call {
 }
 
 func newReading(call contract.Call, p conversation.ReadParams) *reading {
-	return &reading{call: call, params: p, calls: toolCalls{}}
+	r := &reading{call: call, params: p, calls: toolCalls{}, ahead: readAhead}
+	if p.About != nil && p.Event == nil {
+		r.ahead = 0 // what tells most is read again
+	}
+	return r
 }
 
 func (r *reading) read(ctx context.Context, source conversations.Source) (*conversation.ReadEnvelope, error) {
@@ -160,9 +164,8 @@ func (r *reading) read(ctx context.Context, source conversations.Source) (*conve
 // wants reports whether events of a kind are read: those that are asked for, those
 // that begin a turn, and those that a refusal may offer.
 func (r *reading) wants(kind transcript.Kind) bool {
-	name := kindOf(kind)
-	return kind == transcript.KindTurnStart || name == kindUser || isSaid(name) || includes(r.params.Include, name, false) ||
-		name == kindToolCall && includes(r.params.Include, kindToolResult, false)
+	return kind == transcript.KindTurnStart || kind == transcript.KindUser || isSaid(kind) || includes(r.params.Include, kind, false) ||
+		kind == transcript.KindToolCall && includes(r.params.Include, transcript.KindToolResult, false)
 }
 
 // collect reads the events of a query.
@@ -184,18 +187,13 @@ func (r *reading) add(recorded *conversations.Event) {
 		r.settle(true)
 		r.turns = append(r.turns, recorded.Turn)
 	}
-	kind := kindOf(recorded.Kind)
-	if kind == kindUser {
+	isRequest, isSaid := recorded.Kind == transcript.KindUser, isSaid(recorded.Kind)
+	if isRequest {
 		r.settle(!r.announces)
 	}
-	most := readAhead
-	if r.isOutline {
-		most = 0
-	}
-	e := newEvent(recorded, kind, most)
-	e.call = r.calls.match(recorded, kind)
-	isSaid := isSaid(kind)
-	if e.isBlank || !isSaid && kind != kindUser && !includes(r.params.Include, kind, false) {
+	e := newEvent(recorded, r.ahead)
+	e.call = r.calls.match(recorded)
+	if e.isBlank || !isSaid && !isRequest && !includes(r.params.Include, e.kind, false) {
 		return
 	}
 	if isSaid {
@@ -223,7 +221,7 @@ func (r *reading) settle(isAnswer bool) {
 // together, their texts are shortened.
 func (r *reading) keep(at int) {
 	e := &r.events[at]
-	e.isAsked = includes(r.params.Include, e.shown.EventKind, e.isAnswer)
+	e.isAsked = includes(r.params.Include, e.kind, e.isAnswer)
 	if !e.isAsked && !e.isResult() {
 		r.events = slices.Delete(r.events, at, at+1)
 		return
@@ -232,12 +230,9 @@ func (r *reading) keep(at int) {
 		r.asked++
 		r.chars += max(e.chars, 1)
 	}
-	switch {
-	case r.params.About != nil || r.isOutline:
-		e.body = body{}
-	case r.isLong:
+	if r.isLong {
 		*e = e.shortened(maxText)
-	case r.chars > maxWhole && r.asked > 1:
+	} else if r.chars > maxWhole && r.asked > 1 {
 		r.shorten()
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // callLimit is how long a source may take to answer one call.
@@ -58,12 +59,7 @@ func New(open Open) *Tools {
 }
 
 // ask opens the source for a call and asks it. The error is worded.
-func (t *Tools) ask(ctx context.Context, call contract.Call, question func(context.Context, conversations.Source) error) error {
-	return t.askOf(ctx, t.open, call, question)
-}
-
-// askOf is ask of the source that open opens.
-func (t *Tools) askOf(ctx context.Context, open Open, call contract.Call, question func(context.Context, conversations.Source) error) error {
+func ask(ctx context.Context, open Open, call contract.Call, question func(context.Context, conversations.Source) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, callLimit, errTooLong)
 	defer cancel()
 	source, err := open(call.Context.Dir)
@@ -77,6 +73,34 @@ func (t *Tools) askOf(ctx context.Context, open Open, call contract.Call, questi
 		return nil
 	}
 	return failure(ctx, err)
+}
+
+// asking is one call of a tool that searches.
+type asking struct {
+	call   contract.Call
+	query  conversations.SearchQuery
+	found  *conversations.Results
+	undone string // what is the case where the current conversation is not known; empty where that does not matter
+	whole  bool   // the current conversation is searched too
+}
+
+// search searches what open opens, and uses what is found while it is open.
+func (a *asking) search(ctx context.Context, open Open, use func(context.Context, conversations.Source) error) error {
+	if a.whole {
+		a.undone = ""
+	}
+	return ask(ctx, open, a.call, func(ctx context.Context, source conversations.Source) (err error) {
+		var current current
+		if a.call, current = located(ctx, source, a.call, a.undone); !a.whole {
+			a.query.Exclude, a.query.KinOf = current.ids, current.kinOf
+		}
+		a.query.Own = isRecallTool()
+		if a.found, err = source.Search(ctx, a.query); err != nil {
+			return err
+		}
+		defer a.found.Close()
+		return use(ctx, source)
+	})
 }
 
 // located puts what is known of the current conversation into a call: its id in its one
@@ -101,25 +125,24 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 		from.Tool, from.Arguments = call.Tool, call.Arguments
 		known = r.Caller(ctx, from)
 	}
-	var c current
-	for _, id := range known.IDs {
-		c.ids = append(c.ids, string(id))
-	}
-	c.kinOf = c.ids[:min(len(c.ids), 1)]
 	note := ""
 	switch {
-	case len(c.ids) > 0:
+	case len(known.IDs) > 0:
+		c := current{ids: names(known.IDs)}
+		c.kinOf = c.ids[:1]
 		call.Context.ConversationID = c.ids[0]
+		return call, c
 	case undone == "":
+		return call, current{}
 	case given != "":
 		note = fmt.Sprintf("The host's conversation id is not understood, so %s: %s.", undone, text.Quote(given))
 	case known.Recorded:
 		note = "Which conversation this is cannot be told, so " + undone + "."
+	default:
+		return call, current{}
 	}
-	if note != "" {
-		call.Notes = append(slices.Clone(call.Notes), note)
-	}
-	return call, c
+	call.Notes = append(slices.Clone(call.Notes), note)
+	return call, current{}
 }
 
 // current is what is left out as the current conversation.
@@ -136,4 +159,21 @@ type current struct {
 func (c current) is(id string) bool {
 	parsed, err := conversations.ParseID(id)
 	return err == nil && len(c.ids) > 0 && string(parsed) == c.ids[0]
+}
+
+// isRecallTool returns a function that reports whether a recorded tool is one of the
+// conversation tools. It is called for each tool call of a workspace.
+func isRecallTool() func(recorded string) bool {
+	var names []string
+	for _, tool := range declared() {
+		names = append(append(names, tool.Name), tool.Aliases...)
+	}
+	return func(recorded string) bool { return transcript.IsTool(recorded, names...) }
+}
+
+// declared are the conversation tools.
+func declared() []contract.Tool {
+	return []contract.Tool{
+		conversation.RecallTool(), conversation.GrepTool(), conversation.ListTool(), conversation.ReadTool(), conversation.SearchTool(),
+	}
 }

@@ -31,10 +31,8 @@ const (
 
 // searching is one call of conversation_search in the making.
 type searching struct {
-	call   contract.Call
+	asking
 	params conversation.SearchParams
-	query  conversations.SearchQuery
-	found  *conversations.Results
 	shown  []message
 }
 
@@ -48,61 +46,28 @@ func (t *Tools) Search(ctx context.Context, call contract.Call, p conversation.S
 }
 
 func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.SearchParams, maxText int) (*searching, error) {
-	s := &searching{params: p}
-	var problems []contract.Problem
-	s.query, problems = messageQuery(p)
+	q, problems := messageQuery(p)
 	if len(problems) > 0 {
 		return nil, coerce.Unmet(&call, problems)
 	}
-	s.query.MaxText, s.query.MaxWide, s.query.Counting, s.query.Own = maxText, maxText, t.counting(), isRecallTool()
+	s := &searching{asking: asking{call: call, query: q}, params: p}
+	s.query.MaxText, s.query.MaxWide, s.query.Counting = maxText, maxText, t.counting()
 	open := func(dir string) (_ conversations.Source, err error) {
 		if len(p.Sources) == 0 {
 			if s.query.Sources, err = t.sources(dir); err != nil {
 				return nil, err
 			}
 		}
+		if slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
+			s.undone = "it may be among these"
+		}
 		return t.everywhere(dir, s.query.Sources)
 	}
-	err := t.askOf(ctx, open, call, func(ctx context.Context, source conversations.Source) (err error) {
-		undone := "it may be among these"
-		if !slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
-			undone = ""
-		}
-		var current current
-		s.call, current = located(ctx, source, call, undone)
-		s.query.Exclude, s.query.KinOf = current.ids, current.kinOf
-		if s.found, err = source.Search(ctx, s.query); err != nil {
-			return err
-		}
-		defer s.found.Close()
-		return s.show(maxText)
+	err := s.asking.search(ctx, open, func(context.Context, conversations.Source) (err error) {
+		s.shown, err = messagesOf(s.found, maxText)
+		return err
 	})
 	return s, err
-}
-
-// show makes the messages of what was found. Of one that answers a question and is too long there is
-// the passage that does.
-func (s *searching) show(maxText int) error {
-	for i := range s.found.Hits {
-		h := &s.found.Hits[i]
-		if s.query.Order != conversations.Relevance {
-			m, err := messageOf(s.found, h, maxText)
-			if err != nil {
-				return err
-			}
-			s.shown = append(s.shown, m)
-			continue
-		}
-		m := message{Hit: h, Text: h.Text, Cut: h.After, Chars: utf8.RuneCountInString(h.Text)}
-		if h.Before {
-			m.Text = "..." + m.Text
-		}
-		if h.Before || h.After {
-			m.Chars = max(m.Chars, maxText+1) // of the whole text, at least
-		}
-		s.shown = append(s.shown, m)
-	}
-	return nil
 }
 
 // messageQuery is what the parameters ask for, with everything that is wrong with them.
@@ -154,21 +119,10 @@ func countBriefly() func() bool {
 
 // text is the answer for a model.
 func (s *searching) text() string {
-	var b blocks
-	size := 0
-	for i := range s.shown {
-		const around = 200 // bytes, about
-		size += len(s.shown[i].Text) + around
-	}
-	b.Grow(size)
-	for i := range s.shown {
-		b.add(&s.shown[i], s.params.IDs)
-	}
 	if len(s.shown) == 0 {
-		b.write("No matching messages.")
+		return inBlocks([]string{"No matching messages."}, s.notes())
 	}
-	b.note(s.notes())
-	return b.String()
+	return inBlocks(blocksOf(s.shown, s.params.IDs), s.notes())
 }
 
 // notes are what there is to remark, a sentence or two each; none where all that matches
@@ -176,18 +130,11 @@ func (s *searching) text() string {
 func (s *searching) notes() []string {
 	notes := remarks(s.call)
 	f := s.found
-	if f.More {
-		total := text.Number(f.Total)
-		if f.AtLeast {
-			total = "more than " + total
-		}
-		those := "the newest"
-		if s.query.After != nil {
-			those = "the next"
-		}
-		notes = append(notes, fmt.Sprintf("%s messages match in all; these are %s %d. Those behind them: conversation_search with the same arguments and cursor=%q.",
-			total, those, len(s.shown), s.next()))
-	} else if f.AtLeast && s.params.Order == "relevance" {
+	switch {
+	case f.More:
+		notes = append(notes, fmt.Sprintf("%s%s messages match in all; these are %s %d. Those behind them: conversation_search with the same arguments and cursor=%q.",
+			either(f.AtLeast, "more than ", ""), text.Number(f.Total), either(s.query.After == nil, "the newest", "the next"), len(s.shown), s.next()))
+	case f.AtLeast && s.params.Order == "relevance":
 		notes = append(notes, fmt.Sprintf("These are the %d that answer best; a larger limit shows more.", len(s.shown)))
 	}
 	var cut []string
@@ -198,10 +145,10 @@ func (s *searching) notes() []string {
 	}
 	if len(cut) > 0 {
 		notes = append(notes, fmt.Sprintf("%s cut at %d characters. conversation_read with id and event shows one whole: %s.",
-			count(len(cut), "message is", "messages are"), maxMessage, bounded(cut, ", ", maxNames)))
+			text.Count(len(cut), "message is", "messages are"), maxMessage, bounded(cut, ", ", maxNames)))
 	}
 	if f.Own > 0 {
-		notes = append(notes, fmt.Sprintf("%s left out, which are calls and results of these very tools.", count(f.Own, "match is", "matches are")))
+		notes = append(notes, fmt.Sprintf("%s left out, which are calls and results of these very tools.", text.Count(f.Own, "match is", "matches are")))
 	}
 	return append(notes, missedNotes(f.Aside.Problems)...)
 }
@@ -215,12 +162,6 @@ func (s *searching) next() string {
 	return cursor(&at)
 }
 
-// missedNotes are the notes about what could not be searched, or not to its end.
-func missedNotes(problems []conversations.Problem) []string {
-	isDuplicate := func(p conversations.Problem) bool { return p.Kind == conversations.Duplicate } // of which nothing is missed
-	return notSearched(slices.DeleteFunc(slices.Clone(problems), isDuplicate))
-}
-
 // structured answers conversation_search for programs.
 type structured struct{ *Tools }
 
@@ -231,21 +172,18 @@ func (s structured) Search(ctx context.Context, call contract.Call, p conversati
 		return "", err
 	}
 	answer := lettaAnswer{
-		Message: fmt.Sprintf("Showing %d results:", len(found.shown)), Results: []lettaResult{},
+		Message: "No results found.", Results: []lettaResult{},
 		Total: found.found.Total, TotalIsLeast: found.found.AtLeast, NextCursor: found.next(),
 	}
-	if len(found.shown) == 0 {
-		answer.Message = "No results found."
+	if n := len(found.shown); n > 0 {
+		answer.Message = fmt.Sprintf("Showing %d results:", n)
 	}
-	mode := "fts"
-	if found.query.Question == "" {
-		mode = "timestamp"
-	}
+	mode := lettaRelevance{either(found.query.Question == "", "timestamp", "fts")}
 	now := s.now().UTC()
 	for i := range found.shown {
 		m := &found.shown[i]
 		r := lettaResult{
-			Role: m.Role, Relevance: lettaRelevance{SearchMode: mode}, Content: m.Text, Truncated: m.Chars > maxStructured,
+			Role: m.Role, Relevance: mode, Content: m.Text, Truncated: m.Chars > maxStructured,
 			ID: messageID(m), Title: m.Conversation.Title,
 		}
 		if at := m.Time; !at.IsZero() {
@@ -285,14 +223,14 @@ type lettaRelevance struct {
 
 // ago is how long something is ago, in the largest unit that it has one of.
 func ago(d time.Duration) string {
-	d = max(d, 0)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds ago", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", d/time.Minute)
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh ago", d/time.Hour)
+	name, unit := "s", time.Second
+	switch d = max(d, 0); {
+	case d >= 24*time.Hour:
+		name, unit = "d", 24*time.Hour
+	case d >= time.Hour:
+		name, unit = "h", time.Hour
+	case d >= time.Minute:
+		name, unit = "m", time.Minute
 	}
-	return fmt.Sprintf("%dd ago", d/(24*time.Hour))
+	return fmt.Sprintf("%d%s ago", d/unit, name)
 }

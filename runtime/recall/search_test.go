@@ -229,10 +229,8 @@ func TestLinesLikeSeparators(t *testing.T) {
 		"\u2800---": "\\\u2800---", "\u00a0\u200d---": "\\\u00a0\u200d---", "\r---\r": "␍---",
 		"----": "----", "--": "--", "- - -": "- - -", "--- a": "--- a", "a ---": "a ---", "| --- |": "| --- |", ` \---`: ` \---`,
 	} {
-		var b blocks
 		m := messageAt(1, time.Unix(1, 0), "t", "before\n"+line+"\nafter")
-		b.add(&message{Hit: &m, Text: m.Text}, false)
-		if _, body, _ := strings.Cut(b.String(), "\n"); body != "before\n"+want+"\nafter" {
+		if _, body, _ := strings.Cut(blocksOf([]message{{Hit: &m, Text: m.Text}}, false)[0], "\n"); body != "before\n"+want+"\nafter" {
 			t.Errorf("%q became %q, want %q", line, body, want)
 		}
 	}
@@ -248,14 +246,11 @@ func FuzzBlocks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, title, text, role string) {
 		m := messageAt(7, time.Unix(1, 0), title, strings.ToValidUTF8(text, "?"))
 		m.Role = role
-		var b blocks
-		for range 3 {
-			b.add(&message{Hit: &m, Text: m.Text}, true)
-		}
-		b.note([]string{"a note"})
-		parts := strings.Split(b.String(), separator)
+		one := message{Hit: &m, Text: m.Text}
+		answer := inBlocks(blocksOf([]message{one, one, one}, true), []string{"a note"})
+		parts := strings.Split(answer, separator)
 		if len(parts) != 4 || parts[3] != "[note] a note" {
-			t.Fatalf("%d blocks: %q", len(parts), b.String())
+			t.Fatalf("%d blocks: %q", len(parts), answer)
 		}
 		for _, part := range parts[:3] {
 			head, body, ok := strings.Cut(part, "\n")

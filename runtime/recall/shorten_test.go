@@ -30,7 +30,7 @@ func TestForms(t *testing.T) {
 			if seed%3 == 0 {
 				rank = rank / 2 // fewer of what is needed
 			}
-			e := newEvent(&conversations.Event{Number: number, Text: []byte(strings.Repeat("line of text\n", r.IntN(100)))}, kindUser, math.MaxInt)
+			e := newEvent(&conversations.Event{Number: number, Text: []byte(strings.Repeat("line of text\n", r.IntN(100)))}, math.MaxInt)
 			d[rank] = append(d[rank], e.shortened(maxText))
 			ranked[rank] = append(ranked[rank], number)
 		}

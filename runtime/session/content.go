@@ -98,33 +98,15 @@ type listEntry struct {
 
 // listContent is the output of conv.list, in the order of creation.
 func (s State) listContent(caller string) string {
-	queued := map[string]bool{}
-	for _, b := range s.stack {
-		for _, f := range b.Frames {
-			queued[f.Target] = queued[f.Target] || !f.Started && f.Result == nil
-		}
-	}
-	for _, q := range s.queue {
-		queued[q.Conversation] = true
-	}
 	entries := []listEntry{}
 	for _, c := range s.conversations {
 		if c.Destroyed {
 			continue
 		}
-		entry := listEntry{
-			ID: c.ID, MessageCount: c.Messages, LastActiveAt: c.LastActive.Format(timeFormat), State: "idle",
+		entries = append(entries, listEntry{
+			ID: c.ID, MessageCount: c.Messages, LastActiveAt: c.LastActive.Format(timeFormat), State: s.Doing(c.ID),
 			ParentID: c.Parent, IsRoot: c.Parent == "", IsSelf: c.ID == caller, Title: c.Title, Usage: c.Usage,
-		}
-		switch {
-		case s.task != nil && c.ID == s.task.Conversation:
-			entry.State = "running"
-		case s.suspended(c.ID):
-			entry.State = "suspended"
-		case queued[c.ID]:
-			entry.State = "queued"
-		}
-		entries = append(entries, entry)
+		})
 	}
 	return object(struct {
 		Conversations []listEntry `json:"conversations"`

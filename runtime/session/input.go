@@ -79,8 +79,8 @@ type (
 	Expire struct{ Task TaskID }
 )
 
-// Effect is what the host has to do once the events of the step are synced.
-type Effect interface{ effect() }
+// Effect is what the host has to do once the events of the step are synced: a [Sample], a [RunTool] or a [Cancel].
+type Effect any
 
 type (
 	// Sample asks the model for a response to the history of a conversation.
@@ -100,7 +100,3 @@ type (
 	// Cancel ends all that runs of a task; [Stopped] reports that it has.
 	Cancel struct{ Task TaskID }
 )
-
-func (Sample) effect()  {}
-func (RunTool) effect() {}
-func (Cancel) effect()  {}

@@ -135,11 +135,7 @@ func (d *decision) resolve(turn LogicalTurn, result Result) {
 func (d *decision) resolveFrame(id FrameID, result Result) {
 	for _, b := range d.state.stack {
 		if slices.ContainsFunc(b.Frames, func(f Frame) bool { return f.ID == id }) {
-			e := Event{Conversation: b.Caller, Frame: id, Kind: FrameResolved, Result: result}
-			if turn := d.state.Conversation(b.Caller).turn; turn != nil {
-				e.LogicalTurn, e.Submission = turn.ID, turn.Submission
-			}
-			d.add(e)
+			d.emit(b.Caller, Event{Frame: id, Kind: FrameResolved, Result: result})
 			return
 		}
 	}

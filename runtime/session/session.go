@@ -84,7 +84,7 @@ type decision struct {
 func (d *decision) emit(conversation string, e Event) {
 	e.Conversation = conversation
 	if c := d.state.Conversation(conversation); c != nil && c.turn != nil {
-		e.LogicalTurn, e.Frame, e.Submission = c.turn.ID, c.turn.Frame, c.turn.Submission
+		e.LogicalTurn, e.Frame, e.Submission = c.turn.ID, cmp.Or(e.Frame, c.turn.Frame), c.turn.Submission
 	}
 	if t := d.state.task; t != nil && t.Conversation == conversation {
 		e.Task = t.ID

@@ -155,10 +155,6 @@ func (s State) Deadline() time.Time {
 	return s.Conversation(s.task.Conversation).turn.Budget.Deadline
 }
 
-// Stack returns the calls that wait for an answer, those of the first caller first. What its frames point to must not
-// be changed.
-func (s State) Stack() []Batch { return cloneStack(s.stack) }
-
 // Queue returns the submissions that wait, the next one first.
 func (s State) Queue() []Submission { return slices.Clone(s.queue) }
 
@@ -242,28 +238,29 @@ func (s State) live() int {
 // Room returns how many more conversations the session may have. Destroyed ones do not count.
 func (s State) Room() int { return s.config.MaxConversations - s.live() }
 
-// Idling returns the conversations, without the root, that nothing runs and nothing waits in, the one that has been idle
-// longest first.
-func (s State) Idling() []*Conversation {
-	busy := map[string]bool{}
-	if s.task != nil {
-		busy[s.task.Conversation] = true
+// Doing returns whether a conversation is running, suspended while it waits for an answer, queued, or idle.
+func (s State) Doing(id string) string {
+	switch {
+	case s.task != nil && s.task.Conversation == id:
+		return "running"
+	case s.suspended(id):
+		return "suspended"
+	case slices.ContainsFunc(s.queue, func(q Submission) bool { return q.Conversation == id }):
+		return "queued"
 	}
 	for _, b := range s.stack {
-		busy[b.Caller] = true
-		for _, f := range b.Frames {
-			busy[f.Target] = busy[f.Target] || f.Result == nil
+		if slices.ContainsFunc(b.Frames, func(f Frame) bool { return f.Target == id && f.Result == nil }) {
+			return "queued"
 		}
 	}
-	for _, q := range s.queue {
-		busy[q.Conversation] = true
-	}
-	var idling []*Conversation
-	for _, c := range s.conversations {
-		if !c.Destroyed && c.Parent != "" && !busy[c.ID] {
-			idling = append(idling, c)
-		}
-	}
+	return "idle"
+}
+
+// Idling returns the conversations, without the root, that are idle, the one that has been so longest first.
+func (s State) Idling() []*Conversation {
+	idling := slices.DeleteFunc(slices.Clone(s.conversations), func(c *Conversation) bool {
+		return c.Destroyed || c.Parent == "" || s.Doing(c.ID) != "idle"
+	})
 	slices.SortStableFunc(idling, func(a, b *Conversation) int { return a.LastActive.Compare(b.LastActive) })
 	return idling
 }

@@ -25,8 +25,7 @@ type Event struct {
 	// recorded in place of a text, such as structured data.
 	Arguments []byte
 	// Encoding is Base64 where the text, or a string of the arguments, is left as stored.
-	Encoding       Encoding
-	CompactedTurns int // how many turns, from the first, a compaction replaces
+	Encoding Encoding
 	// Object is the JSON object that is recorded, where its store has one that programs read;
 	// else nil. Only the metadata in it is decoded.
 	Object []byte

@@ -150,29 +150,10 @@ func (p *page) row(param *ir.Param, path string) {
 
 // kind is the type of a value in words.
 func kind(p *ir.Param) string {
-	words := string(p.Kind)
-	switch {
-	case p.OneOrMany:
-		words = "string, or array of strings"
-	case p.Kind == ir.Array:
-		words = "array of " + kinds(p.Item())
-	}
 	if p.Nullable {
-		words += ", or null"
+		return lower.Kind(p) + ", or null"
 	}
-	return words
-}
-
-// kinds is the type of items in words.
-func kinds(p *ir.Param) string {
-	words := string(p.Kind) + "s"
-	if p.Kind == ir.Array {
-		words = "arrays of " + kinds(p.Item())
-	}
-	if p.Nullable {
-		words += " or null"
-	}
-	return words
+	return lower.Kind(p)
 }
 
 func constraints(p *ir.Param) string {

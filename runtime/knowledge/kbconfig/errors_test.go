@@ -163,7 +163,7 @@ convtools.toml:5:346: error: "./a\\/" in disabled of topic "p" is no valid patte
 		},
 		{
 			"not UTF-8", one("[kb.topic.p]\ntitle = 'caf\xe9'\n"), nil,
-			"convtools.toml:2:13: error: this is not valid UTF-8 [KC001]",
+			"convtools.toml:2:10: error: invalid UTF-8 byte: 0xe9 [KC001]",
 		},
 		{
 			"what is broken makes nothing else missing",

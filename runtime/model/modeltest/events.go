@@ -45,14 +45,9 @@ func chat(a Answer) []string {
 		delta(fields{"tool_calls": []any{fields{"index": i, "id": c.ID, "type": "function", "function": fields{"name": c.Name, "arguments": ""}}}}, nil)
 		delta(fields{"tool_calls": []any{fields{"index": i, "function": fields{"arguments": c.Args}}}}, nil)
 	}
-	if a.Truncated {
-		finish = "length"
-	}
 	delta(fields{}, finish)
 	chunk(fields{"usage": fields{
-		"prompt_tokens": a.Usage.Input, "prompt_tokens_details": fields{"cached_tokens": a.Usage.Cached},
-		"completion_tokens": a.Usage.Output, "completion_tokens_details": fields{"reasoning_tokens": a.Usage.Reasoning},
-		"total_tokens": a.Usage.Input + a.Usage.Output,
+		"prompt_tokens": a.Usage.Input, "completion_tokens": a.Usage.Output, "total_tokens": a.Usage.Input + a.Usage.Output,
 	}})
 	return append(events, "data: [DONE]\n\n")
 }
@@ -106,15 +101,11 @@ func responses(a Answer) []string {
 		})
 	}
 	end := response("completed")
-	if a.Truncated {
-		end["status"], end["incomplete_details"] = "incomplete", fields{"reason": "max_output_tokens"}
-	}
 	end["usage"] = fields{
-		"input_tokens": a.Usage.Input, "input_tokens_details": fields{"cached_tokens": a.Usage.Cached},
-		"output_tokens": a.Usage.Output, "output_tokens_details": fields{"reasoning_tokens": a.Usage.Reasoning},
-		"total_tokens": a.Usage.Input + a.Usage.Output,
+		"input_tokens": a.Usage.Input, "input_tokens_details": fields{"cached_tokens": 0},
+		"output_tokens": a.Usage.Output, "output_tokens_details": fields{"reasoning_tokens": 0}, "total_tokens": a.Usage.Input + a.Usage.Output,
 	}
-	emit(fmt.Sprint("response.", end["status"]), fields{"response": end})
+	emit("response.completed", fields{"response": end})
 	return events
 }
 
@@ -136,7 +127,7 @@ func messages(a Answer) []string {
 	}
 	emit("message_start", fields{"message": fields{
 		"id": "msg", "type": "message", "role": "assistant", "model": "m", "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
-		"usage": fields{"input_tokens": a.Usage.Input - a.Usage.Cached, "cache_read_input_tokens": a.Usage.Cached, "cache_creation_input_tokens": 0, "output_tokens": 1},
+		"usage": fields{"input_tokens": a.Usage.Input, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0, "output_tokens": 1},
 	}})
 	if a.Thinking != "" {
 		block(fields{"type": "thinking", "thinking": "", "signature": ""},
@@ -154,12 +145,9 @@ func messages(a Answer) []string {
 		stop = "tool_use"
 		block(fields{"type": "tool_use", "id": c.ID, "name": c.Name, "input": fields{}}, fields{"type": "input_json_delta", "partial_json": c.Args})
 	}
-	if a.Truncated {
-		stop = "max_tokens"
-	}
 	emit("message_delta", fields{
 		"delta": fields{"stop_reason": stop, "stop_sequence": nil},
-		"usage": fields{"output_tokens": a.Usage.Output, "output_tokens_details": fields{"thinking_tokens": a.Usage.Reasoning}},
+		"usage": fields{"output_tokens": a.Usage.Output},
 	})
 	emit("message_stop", fields{})
 	return events

@@ -59,11 +59,10 @@ type Output struct{ CallID, Text string }
 
 // Answer is what the model answers, or how it fails to.
 type Answer struct {
-	Thinking  string
-	Pieces    []string // of the text
-	Calls     []Call
-	Usage     Usage
-	Truncated bool // at a limit of tokens
+	Thinking string
+	Pieces   []string // of the text
+	Calls    []Call
+	Usage    Usage
 
 	// Status refuses the request, with the error's type, a message and headers.
 	Status        int
@@ -76,8 +75,8 @@ type Answer struct {
 // Call is a tool call. The name is written as it is; only the Responses API has a namespace.
 type Call struct{ ID, Namespace, Name, Args string }
 
-// Usage is the tokens of a response. Cached are of the input, Reasoning of the output.
-type Usage struct{ Input, Cached, Output, Reasoning int }
+// Usage is the tokens of a response.
+type Usage struct{ Input, Output int }
 
 // Hangs is where a server stops to send.
 type Hangs int
@@ -157,7 +156,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("x-request-id", "req_test")
 	events := api.events(answer)
 	for i, event := range events {
 		if answer.Hangs == AtOnce || answer.Hangs == Halfway && i == len(events)/2 {
@@ -176,7 +174,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func refuse(w http.ResponseWriter, a Answer) {
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("x-request-id", "req_test")
 	for name, value := range a.Header {
 		w.Header().Set(name, value)
 	}

@@ -69,7 +69,7 @@ func (t *try) post(ctx context.Context) (reply, error) {
 	defer stall(nil)
 	quiet := time.AfterFunc(m.options.Silence, func() { stall(errSilence) })
 	defer quiet.Stop()
-	r, err := http.NewRequestWithContext(watched, http.MethodPost, m.options.BaseURL+m.wire.path(), bytes.NewReader(encoded))
+	r, err := http.NewRequestWithContext(watched, http.MethodPost, m.options.BaseURL+m.wire.path, bytes.NewReader(encoded))
 	if err != nil {
 		return reply{}, fmt.Errorf("preparing the request: %w", err)
 	}
@@ -91,16 +91,14 @@ func (t *try) post(ctx context.Context) (reply, error) {
 		quiet.Reset(m.options.Silence)
 		return n, err
 	}))
-	if failure := (*model.Error)(nil); errors.As(err, &failure) {
-		failure.RequestID = requestID(response.Header)
-	}
 	return got, presentable(err, key)
 }
 
 // read reads the events of a response up to its end.
 func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
 	limited := &io.LimitedReader{R: body, N: t.model.most}
-	decoder := t.model.wire.decode(t.names, t.delta)
+	s := &stream{names: t.names, delta: t.delta}
+	decoder := t.model.wire.decode(s)
 	end := false
 	var err error
 	for data, readErr := range events(limited) {
@@ -116,41 +114,40 @@ func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
 			break
 		}
 	}
-	got, whole := decoder.response()
+	got := decoder.response()
+	got.usage = s.usage
 	switch {
 	case err == nil && limited.N <= 0 && !end:
 		err = tooLarge()
-	case err == nil && !whole:
+	case err == nil && !s.whole:
 		err = &model.Error{Code: model.CodeCut, Temporary: true, Message: "the server ended the response before its end"}
 	}
-	if err != nil {
-		return usageOf(got), err
+	if err == nil {
+		err = t.finish(got.items)
 	}
-	return t.finish(got)
+	if err != nil {
+		got.items = nil // void: what is left is the usage
+	}
+	return got, err
 }
 
 func tooLarge() error {
 	return &model.Error{Code: model.CodeTooLarge, Message: "the response is larger than any that is read"}
 }
 
-// usageOf returns what is left of a response that is void.
-func usageOf(r reply) reply { return reply{usage: r.usage} }
-
 // finish checks a response that has ended, gives ids to calls that have none, as some servers send them, and marks what
 // is the provider's own.
-func (t *try) finish(r reply) (reply, error) {
+func (t *try) finish(items []model.Item) error {
 	ids := map[string]bool{}
-	for _, item := range r.items {
-		if item.Kind == model.ToolCall && item.CallID != "" {
-			if ids[item.CallID] {
-				return usageOf(r), invalid("the response has two calls with the id %s", text.Quote(item.CallID))
-			}
-			ids[item.CallID] = true
+	for _, item := range items {
+		if item.CallID != "" && ids[item.CallID] {
+			return invalid("the response has two calls with the id %s", text.Quote(item.CallID))
 		}
+		ids[item.CallID] = true
 	}
 	n := 0
-	for i := range r.items {
-		item := &r.items[i]
+	for i := range items {
+		item := &items[i]
 		for item.Kind == model.ToolCall && item.CallID == "" {
 			if id := "call_" + strconv.Itoa(n); !ids[id] {
 				item.CallID = id
@@ -161,7 +158,7 @@ func (t *try) finish(r reply) (reply, error) {
 			item.Raw = mark(t.request.from, item.Raw)
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // invalid is the error for a response that is none of the interface.
@@ -193,99 +190,79 @@ func (t *try) refused(r *http.Response) error {
 	var whole struct {
 		Error providerError `json:"error"`
 	}
-	said := providerError{Message: string(body)}
-	if json.Unmarshal(body, &whole) == nil && whole.Error.Message != "" {
-		said = whole.Error
+	if json.Unmarshal(body, &whole) != nil || whole.Error.Message == "" {
+		whole.Error = providerError{Message: string(body)}
 	}
-	if strings.TrimSpace(said.Message) == "" {
-		said.Message = http.StatusText(r.StatusCode)
+	if strings.TrimSpace(whole.Error.Message) == "" {
+		whole.Error.Message = http.StatusText(r.StatusCode)
 	}
-	said.Status = 0 // the real one counts
-	failure := said.failure()
-	failure.Status, failure.RequestID = r.StatusCode, requestID(r.Header)
-	failure.RetryAfter = retryAfter(r.Header)
-	said.classify(failure, r.StatusCode)
+	failure := whole.Error.failure(r.StatusCode)
+	failure.Status, failure.RetryAfter = r.StatusCode, retryAfter(r.Header)
 	if retry, err := strconv.ParseBool(r.Header.Get("x-should-retry")); err == nil {
 		failure.Temporary = retry
 	}
 	return failure
 }
 
-// providerError is an error as providers write it.
+// providerError is an error as providers write it. The code may be a number, which is a status of HTTP: in a stream that has
+// begun, servers have no other place for it.
 type providerError struct {
-	Type, Code, Message string
-	// Status is a code that is a number, which is a status of HTTP: in a stream that has begun, servers have no other
-	// place for it.
-	Status int
+	Type    any    `json:"type"`
+	Code    any    `json:"code"`
+	Message string `json:"message"`
 }
 
-// UnmarshalJSON reads an object with a type, a code and a message, or a text.
+// UnmarshalJSON reads an object, or a text.
 func (e *providerError) UnmarshalJSON(data []byte) error {
-	var fields struct {
-		Type    any    `json:"type"`
-		Code    any    `json:"code"`
-		Message string `json:"message"`
-	}
+	type plain providerError // without this method
 	if json.Unmarshal(data, &e.Message) == nil {
 		return nil
 	}
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return err
-	}
-	e.Type, _ = fields.Type.(string)
-	e.Code, _ = fields.Code.(string)
-	if status, ok := fields.Code.(float64); ok && status >= 400 && status < 600 {
-		e.Status = int(status)
-	}
-	e.Message = fields.Message
-	return nil
+	return json.Unmarshal(data, (*plain)(e))
 }
 
-// failure returns the error for what a provider reports, in a stream or beside a status.
-func (e providerError) failure() *model.Error {
-	failure := &model.Error{Code: model.CodeInvalidRequest, Type: cmp.Or(e.Code, e.Type), Message: "the provider answers: " + strings.TrimSpace(e.Message)}
-	if e.Status != 0 {
-		e.classify(failure, e.Status)
-	}
-	for _, name := range []string{e.Type, e.Code} {
+// status returns the status of HTTP that stands for an error in a stream.
+func (e providerError) status() int {
+	for _, name := range []any{e.Code, e.Type} {
+		if status, ok := name.(float64); ok && status >= 400 && status < 600 {
+			return int(status)
+		}
 		switch name {
 		case "rate_limit_error", "rate_limit_exceeded":
-			failure.Code, failure.Temporary = model.CodeRateLimited, true
+			return http.StatusTooManyRequests
 		case "overloaded_error", "server_is_overloaded", "slow_down":
-			failure.Code, failure.Temporary = model.CodeOverloaded, true
+			return http.StatusServiceUnavailable
 		case "api_error", "server_error", "timeout_error", "internal_server_error":
-			failure.Code, failure.Temporary = model.CodeServer, true
+			return http.StatusInternalServerError
 		case "authentication_error", "permission_error", "invalid_api_key":
-			failure.Code = model.CodeUnauthorized
+			return http.StatusUnauthorized
 		case "not_found_error", "model_not_found":
-			failure.Code = model.CodeUnknownModel
+			return http.StatusNotFound
 		}
 	}
-	return failure
+	return http.StatusBadRequest
 }
 
-// classify has an error be what a status of HTTP stands for.
-func (e providerError) classify(failure *model.Error, status int) {
-	switch {
+// failure returns the error for what a provider reports with a status; 0 stands for none, in a stream.
+func (e providerError) failure(status int) *model.Error {
+	f := &model.Error{Message: "the provider answers: " + strings.TrimSpace(e.Message)}
+	switch status = cmp.Or(status, e.status()); {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		failure.Code, failure.Temporary = model.CodeUnauthorized, false
-		failure.Hint = "check the key that key_env or key_command of the model's configuration gives"
+		f.Code, f.Hint = model.CodeUnauthorized, "check the key that key_env or key_command of the model's configuration gives"
 	case status == http.StatusNotFound:
-		failure.Code, failure.Temporary = model.CodeUnknownModel, false
-		failure.Hint = "check base_url and model of the model's configuration"
+		f.Code, f.Hint = model.CodeUnknownModel, "check base_url and model of the model's configuration"
 	case status == http.StatusTooManyRequests:
-		failure.Code = model.CodeRateLimited
-		failure.Temporary = e.Type != "insufficient_quota" && e.Code != "insufficient_quota"
+		f.Code, f.Temporary = model.CodeRateLimited, e.Type != "insufficient_quota" && e.Code != "insufficient_quota"
 	case status == http.StatusServiceUnavailable || status == 529:
-		failure.Code, failure.Temporary = model.CodeOverloaded, true
+		f.Code, f.Temporary = model.CodeOverloaded, true
 	case status >= 500 || status == http.StatusRequestTimeout:
-		failure.Code, failure.Temporary = model.CodeServer, true
+		f.Code, f.Temporary = model.CodeServer, true
 	case status < 400:
-		failure.Code, failure.Temporary = model.CodeInvalidResponse, false
-		failure.Hint = "check base_url of the model's configuration"
+		f.Code, f.Hint = model.CodeInvalidResponse, "check base_url of the model's configuration"
 	default:
-		failure.Code, failure.Temporary = model.CodeInvalidRequest, false
+		f.Code = model.CodeInvalidRequest
 	}
+	return f
 }
 
 // presentable makes what a provider said in an error fit to be shown, and takes the key out of it: a provider may repeat
@@ -295,20 +272,14 @@ func presentable(err error, key string) error {
 	if !errors.As(err, &failure) {
 		return err
 	}
-	for _, said := range []*string{&failure.Message, &failure.Type, &failure.RequestID} {
-		if key != "" {
-			*said = strings.ReplaceAll(*said, key, "[key]")
-		}
-		*said = text.Line(text.Cut(*said, maxMessage))
+	if key != "" {
+		failure.Message = strings.ReplaceAll(failure.Message, key, "[key]")
 	}
+	failure.Message = text.Line(text.Cut(failure.Message, maxMessage))
 	if key != "" && failure.Err != nil && strings.Contains(failure.Err.Error(), key) {
 		failure.Err = nil
 	}
 	return err
-}
-
-func requestID(h http.Header) string {
-	return cmp.Or(h.Get("x-request-id"), h.Get("request-id"))
 }
 
 // retryAfter returns how long a provider wants to be left alone (RFC 9110, 10.2.3).

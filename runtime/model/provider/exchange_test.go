@@ -165,7 +165,7 @@ func exchange(t *testing.T, api provider.API, file string, h history, requests b
 	}))
 	defer server.Close()
 	options := provider.Options{
-		Name: "test", API: api, BaseURL: server.URL + "/v1", Model: "some-model",
+		Name: "test", WebSearch: true, API: api, BaseURL: server.URL + "/v1", Model: "some-model",
 		Key: func(context.Context, bool) (string, error) { return "KEY", nil },
 	}
 	if h.options != nil {
@@ -232,15 +232,12 @@ func shownResponse(pieces []string, r model.Response, err error) []byte {
 			fmt.Fprintf(&b, "kept %s\n", i.Raw)
 		}
 	}
-	if r.Truncated {
-		fmt.Fprintln(&b, "truncated")
-	}
 	if u := r.Usage; u != (model.Usage{}) {
-		fmt.Fprintf(&b, "usage %d in, %d of them cached; %d out, %d of them reasoning\n", u.InputTokens, u.CachedTokens, u.OutputTokens, u.ReasoningTokens)
+		fmt.Fprintf(&b, "usage %d in, %d out\n", u.InputTokens, u.OutputTokens)
 	}
 	var failure *model.Error
 	if errors.As(err, &failure) {
-		fmt.Fprintf(&b, "error %s, type %q, temporary %v, after %d attempts: %s\n", failure.Code, failure.Type, failure.Temporary, failure.Attempts, failure.Message)
+		fmt.Fprintf(&b, "error %s, temporary %v, after %d attempts: %s\n", failure.Code, failure.Temporary, failure.Attempts, failure.Message)
 	} else if err != nil {
 		fmt.Fprintf(&b, "error %v\n", err)
 	}

@@ -31,5 +31,5 @@ func Decode(api API, stream io.Reader) (model.Response, error) {
 	}
 	t := try{model: m, request: request{from: m.from()}, names: names, delta: func(string) {}}
 	r, err := t.read(context.Background(), stream)
-	return model.Response{Items: r.items, Usage: r.usage, Truncated: r.truncated}, err
+	return model.Response{Items: r.items, Usage: r.usage}, err
 }

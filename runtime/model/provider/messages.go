@@ -9,15 +9,10 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// messages is Anthropic's Messages API.
-type messages struct{}
-
 // messagesTokens is the limit of a response where the configuration has none: the interface wants one.
 const messagesTokens = 32_000
 
-func (messages) path() string { return "/messages" }
-
-func (messages) authorize(h http.Header, key string) {
+func messagesKey(h http.Header, key string) {
 	// The version that compatible servers know as well. 2026-10-21 takes the same requests, but for temperature, top_p
 	// and top_k, which a configuration may have.
 	h.Set("anthropic-version", "2023-06-01")
@@ -26,7 +21,8 @@ func (messages) authorize(h http.Header, key string) {
 	}
 }
 
-func (messages) body(r request) fields {
+// messagesBody returns a request of Anthropic's Messages API.
+func messagesBody(r request) fields {
 	body := fields{"model": r.model, "messages": messagesHistory(r), "stream": true, "max_tokens": int64(messagesTokens)}
 	if r.Instructions != nil && strings.TrimSpace(*r.Instructions) != "" {
 		body["system"] = *r.Instructions
@@ -129,17 +125,11 @@ func messagesBlocks(e entry) []any {
 	return nil
 }
 
-func (messages) decode(names model.Names, delta func(string)) decoder {
-	return &messagesDecoder{names: names, delta: delta}
-}
-
 type messagesDecoder struct {
-	names  model.Names
-	delta  func(string)
+	*stream
 	blocks []*messagesBlock
-	usage  messagesUsage
+	tokens messagesUsage
 	stop   string
-	whole  bool
 }
 
 // messagesBlock is a block in the making.
@@ -172,7 +162,7 @@ func (d *messagesDecoder) event(data []byte) (bool, error) {
 		Usage *messagesUsage `json:"usage"`
 		Error providerError  `json:"error"`
 	}
-	event.Usage, event.Message.Usage = &d.usage, &d.usage
+	event.Usage, event.Message.Usage = &d.tokens, &d.tokens
 	if err := json.Unmarshal(data, &event); err != nil {
 		return false, invalid("an event of the response is not the JSON of the Messages API")
 	}
@@ -216,17 +206,14 @@ func (d *messagesDecoder) event(data []byte) (bool, error) {
 		}
 		return true, nil
 	case "error":
-		return false, event.Error.failure()
+		return false, event.Error.failure(0)
 	}
 	return false, nil
 }
 
-func (d *messagesDecoder) response() (reply, bool) {
-	r := reply{
-		usage:     d.usage.usage(),
-		truncated: d.stop == "max_tokens" || d.stop == "model_context_window_exceeded",
-		paused:    d.stop == "pause_turn",
-	}
+func (d *messagesDecoder) response() reply {
+	r := reply{paused: d.stop == "pause_turn"}
+	d.usage = d.tokens.usage()
 	for i := 0; i < len(d.blocks); i++ {
 		b := d.blocks[i]
 		if b.kind == "text" {
@@ -259,7 +246,7 @@ func (d *messagesDecoder) response() (reply, bool) {
 		}
 		r.items = append(r.items, item)
 	}
-	return r, d.whole
+	return r
 }
 
 // messageOf returns the message that adjacent blocks of text are: a text with citations comes in several. Empty blocks
@@ -308,15 +295,8 @@ type messagesUsage struct {
 	Read    int64 `json:"cache_read_input_tokens"`
 	Written int64 `json:"cache_creation_input_tokens"`
 	Output  int64 `json:"output_tokens"`
-	Details struct {
-		Thinking int64 `json:"thinking_tokens"`
-	} `json:"output_tokens_details"`
 }
 
 func (u messagesUsage) usage() model.Usage {
-	read := max(u.Read, 0)
-	return model.Usage{
-		InputTokens: max(u.Input, 0) + read + max(u.Written, 0), CachedTokens: read,
-		OutputTokens: max(u.Output, 0), ReasoningTokens: max(u.Details.Thinking, 0),
-	}
+	return model.Usage{InputTokens: max(u.Input, 0) + max(u.Read, 0) + max(u.Written, 0), OutputTokens: max(u.Output, 0)}
 }

@@ -43,7 +43,7 @@ func TestHistoriesAreLegal(t *testing.T) {
 			return model.Part{Text: text.Draw(t, "text")}
 		}), 1, 3)
 		answer := rapid.Custom(func(t *rapid.T) modeltest.Answer {
-			a := modeltest.Answer{Truncated: rapid.Bool().Draw(t, "truncated")}
+			var a modeltest.Answer
 			if rapid.Bool().Draw(t, "thinks") {
 				a.Thinking = "Hm."
 			}

@@ -37,6 +37,7 @@ type Options struct {
 	Key func(ctx context.Context, fresh bool) (string, error)
 
 	MaxOutputTokens int64          // of a response; 0 is the provider's own limit
+	WebSearch       bool           // the provider's own search may be used
 	Request         map[string]any // what a request has besides what the interface needs
 	Silence         time.Duration  // how long the provider may send nothing; 0 is 5 minutes
 }
@@ -71,11 +72,11 @@ func New(o Options) *Model {
 	m := &Model{options: o, most: maxResponse, wait: wait}
 	switch o.API {
 	case Responses:
-		m.wire = responses{}
+		m.wire = wire{"/responses", bearer, responsesBody, func(s *stream) decoder { return &responsesDecoder{stream: s} }}
 	case Messages:
-		m.wire = messages{}
+		m.wire = wire{"/messages", messagesKey, messagesBody, func(s *stream) decoder { return &messagesDecoder{stream: s} }}
 	default:
-		m.wire = chat{}
+		m.wire = wire{"/chat/completions", bearer, chatBody, func(s *stream) decoder { return &chatDecoder{stream: s} }}
 	}
 	if m.options.Silence <= 0 {
 		m.options.Silence = 5 * time.Minute
@@ -85,14 +86,20 @@ func New(o Options) *Model {
 }
 
 // wire is one HTTP interface.
-type wire interface {
-	path() string
-	// authorize adds the headers that the interface needs; key may be empty.
-	authorize(h http.Header, key string)
-	// body returns a request, as it is encoded in JSON.
-	body(r request) map[string]any
-	// decode returns a decoder of one response. delta is not nil.
-	decode(names model.Names, delta func(string)) decoder
+type wire struct {
+	path      string
+	authorize func(h http.Header, key string) // adds the headers that the interface needs; the key may be empty
+	body      func(request) fields            // returns a request, as it is encoded in JSON
+	decode    func(*stream) decoder
+}
+
+// fields is a JSON object.
+type fields = map[string]any
+
+func bearer(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
+	}
 }
 
 // request is what a request is encoded from.
@@ -103,20 +110,27 @@ type request struct {
 	from string
 }
 
+// stream is what decoders read a response with, and what they have read.
+type stream struct {
+	names model.Names
+	delta func(string) // gets the pieces of messages
+	usage model.Usage
+	whole bool // nothing of the response is missing
+}
+
 // decoder reads the events of a response.
 type decoder interface {
 	// event takes the data of one event. It returns whether the response has ended.
 	event(data []byte) (end bool, err error)
-	// response returns what the response was, after its last event. whole reports whether nothing of it is missing.
-	response() (r reply, whole bool)
+	// response returns what the response was, after its last event, but for the usage.
+	response() reply
 }
 
 // reply is a response as its decoder leaves it.
 type reply struct {
-	items     []model.Item // Raw is the provider's own form alone
-	usage     model.Usage
-	truncated bool
-	paused    bool // the provider wants the request again, with these items
+	items  []model.Item // Raw is the provider's own form alone
+	usage  model.Usage
+	paused bool // the provider wants the request again, with these items
 }
 
 // Sample implements [model.Model].
@@ -125,7 +139,7 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 		delta = func(string) {}
 	}
 	tools := r.Tools
-	if r.WebSearch {
+	if r.WebSearch = r.WebSearch && m.options.WebSearch; r.WebSearch {
 		tools = append(tools[:len(tools):len(tools)], model.Tool{Name: webSearch})
 	}
 	names, err := model.NamesOf(tools)
@@ -143,7 +157,6 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 			return model.Response{Usage: whole.Usage}, err
 		}
 		whole.Items = append(whole.Items, reply.items...)
-		whole.Truncated = reply.truncated
 		if !reply.paused {
 			break
 		}
@@ -200,10 +213,7 @@ func pause(attempt int, wanted time.Duration) time.Duration {
 func (m *Model) from() string { return string(m.options.API) + " " + m.options.Model }
 
 func add(a, b model.Usage) model.Usage {
-	return model.Usage{
-		InputTokens: a.InputTokens + b.InputTokens, CachedTokens: a.CachedTokens + b.CachedTokens,
-		OutputTokens: a.OutputTokens + b.OutputTokens, ReasoningTokens: a.ReasoningTokens + b.ReasoningTokens,
-	}
+	return model.Usage{InputTokens: a.InputTokens + b.InputTokens, OutputTokens: a.OutputTokens + b.OutputTokens}
 }
 
 // wait returns after a duration, or with the error of a context that has ended.

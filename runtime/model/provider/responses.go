@@ -2,29 +2,13 @@ package provider
 
 import (
 	"encoding/json"
-	"net/http"
 
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// responses is OpenAI's Responses API, without state on the server: a request has the whole history, reasoning in the
-// encrypted form that came with the response.
-type responses struct{}
-
-func (responses) path() string { return "/responses" }
-
-func (responses) authorize(h http.Header, key string) { bearer(h, key) }
-
-func bearer(h http.Header, key string) {
-	if key != "" {
-		h.Set("Authorization", "Bearer "+key)
-	}
-}
-
-// fields is a JSON object.
-type fields = map[string]any
-
-func (responses) body(r request) fields {
+// responsesBody returns a request of OpenAI's Responses API, without state on the server: it has the whole history,
+// reasoning in the encrypted form that came with the response.
+func responsesBody(r request) fields {
 	body := fields{
 		"model": r.model, "input": responsesInput(r), "stream": true, "store": false,
 		"include": []string{"reasoning.encrypted_content"},
@@ -102,20 +86,13 @@ func responsesParts(parts []model.Part) []fields {
 	return encoded
 }
 
-func (responses) decode(names model.Names, delta func(string)) decoder {
-	return &responsesDecoder{names: names, delta: delta}
-}
-
 type responsesDecoder struct {
-	names model.Names
-	delta func(string)
-	reply reply
-	whole bool
-	// unpaired reports that there was reasoning which cannot be sent again.
-	unpaired bool
+	*stream
+	reply    reply
+	unpaired bool // there was reasoning which cannot be sent again
 }
 
-func (d *responsesDecoder) response() (reply, bool) { return d.reply, d.whole }
+func (d *responsesDecoder) response() reply { return d.reply }
 
 func (d *responsesDecoder) event(data []byte) (bool, error) {
 	var event struct {
@@ -141,7 +118,7 @@ func (d *responsesDecoder) event(data []byte) (bool, error) {
 		return false, invalid("an event of the response is not the JSON of the Responses API")
 	}
 	if usage := event.Response.Usage; usage != nil {
-		d.reply.usage = usage.usage()
+		d.usage = usage.usage()
 	}
 	switch event.Type {
 	case "response.output_text.delta", "response.refusal.delta":
@@ -157,24 +134,20 @@ func (d *responsesDecoder) event(data []byte) (bool, error) {
 				}
 			}
 		}
-		if event.Type == "response.incomplete" {
-			if event.Response.IncompleteDetails.Reason == "content_filter" {
-				return false, withheld()
-			}
-			d.reply.truncated = true
+		if event.Response.IncompleteDetails.Reason == "content_filter" {
+			return false, withheld()
 		}
 		return true, nil
 	case "response.failed":
 		if event.Response.Error == nil {
-			return false, (providerError{Code: "server_error", Message: "the response failed"}).failure()
+			return false, (providerError{Code: "server_error", Message: "the response failed"}).failure(0)
 		}
-		return false, event.Response.Error.failure()
+		return false, event.Response.Error.failure(0)
 	case "error":
-		if event.Error != nil {
-			return false, event.Error.failure()
+		if event.Error == nil {
+			event.Error = &providerError{Code: event.Code, Message: event.Message}
 		}
-		code, _ := event.Code.(string)
-		return false, (providerError{Code: code, Message: event.Message}).failure()
+		return false, event.Error.failure(0)
 	}
 	return false, nil
 }
@@ -186,26 +159,14 @@ func withheld() error {
 
 // openAIUsage is the usage of a response. The second name of each is that of Chat Completions.
 type openAIUsage struct {
-	Input             int64              `json:"input_tokens"`
-	Prompt            int64              `json:"prompt_tokens"`
-	Output            int64              `json:"output_tokens"`
-	Completion        int64              `json:"completion_tokens"`
-	InputDetails      openAIUsageDetails `json:"input_tokens_details"`
-	PromptDetails     openAIUsageDetails `json:"prompt_tokens_details"`
-	OutputDetails     openAIUsageDetails `json:"output_tokens_details"`
-	CompletionDetails openAIUsageDetails `json:"completion_tokens_details"`
-}
-
-type openAIUsageDetails struct {
-	Cached    int64 `json:"cached_tokens"`
-	Reasoning int64 `json:"reasoning_tokens"`
+	Input      int64 `json:"input_tokens"`
+	Prompt     int64 `json:"prompt_tokens"`
+	Output     int64 `json:"output_tokens"`
+	Completion int64 `json:"completion_tokens"`
 }
 
 func (u openAIUsage) usage() model.Usage {
-	return model.Usage{
-		InputTokens: max(u.Input, u.Prompt, 0), CachedTokens: max(u.InputDetails.Cached, u.PromptDetails.Cached, 0),
-		OutputTokens: max(u.Output, u.Completion, 0), ReasoningTokens: max(u.OutputDetails.Reasoning, u.CompletionDetails.Reasoning, 0),
-	}
+	return model.Usage{InputTokens: max(u.Input, u.Prompt, 0), OutputTokens: max(u.Output, u.Completion, 0)}
 }
 
 func (d *responsesDecoder) item(raw json.RawMessage) error {

@@ -1,4 +1,4 @@
-// Package script is a model that answers from a file, without a network: for tests, demonstrations and replays.
+// Package script is a model that answers from a file, without a network: for tests and demonstrations.
 //
 // A script is TOML. It has conversations, and each of them the responses that the model gives in it, one after the
 // other:
@@ -21,14 +21,13 @@
 //
 // The first conversation that fits is taken. Which of its responses is next follows from the history alone: the first
 // one whose match is in what the model answers, and otherwise the one that has the number of the response among those
-// without match. So the model answers in the same way again after a crash, and in a fork of a session.
+// without match. So the model answers in the same way again after a crash.
 //
 // A response has these keys, all of them optional:
 //
 //	text     what the model answers
-//	pieces   the same in the pieces in which it arrives, in place of text
-//	calls    the tools that it calls: tool is a canonical name; arguments is a table, or a text that is passed on as it
-//	         is; id is the id of the call, where it is not to be call_1, call_2, … of the conversation
+//	pieces   the same in the pieces in which it arrives, behind text
+//	calls    the tools that it calls: tool is a canonical name, arguments a table, or a text that is passed on as it is
 //	match    the last input or output that is being answered contains this
 //	repeat   true: for all further responses too
 //	delay    how long the model takes before the first piece, as "250ms"
@@ -39,11 +38,13 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,19 +57,11 @@ import (
 
 // Model answers from a script. It implements [model.Model].
 type Model struct {
-	name   string
-	script file
-	wait   func(context.Context, time.Duration) error
-}
-
-// file is a decoded script.
-type file struct {
-	Conversations []conversation `toml:"conversation"`
-}
-
-type conversation struct {
-	First     string     `toml:"first"`
-	Responses []response `toml:"response"`
+	name          string
+	Conversations []struct {
+		First     string     `toml:"first"`
+		Responses []response `toml:"response"`
+	} `toml:"conversation"`
 }
 
 type response struct {
@@ -83,67 +76,21 @@ type response struct {
 type call struct {
 	Tool      string `toml:"tool"`
 	Arguments any    `toml:"arguments"`
-	ID        string `toml:"id"`
 }
 
-// Parse reads a script for a model that the configuration calls name. wait takes the time that the script wants; nil
-// waits for real.
-func Parse(name, source string, wait func(context.Context, time.Duration) error) (*Model, error) {
-	m := &Model{name: name, wait: wait}
-	if wait == nil {
-		m.wait = sleep
-	}
-	meta, err := toml.Decode(strings.TrimPrefix(source, "\ufeff"), &m.script)
+// Parse reads a script for a model that the configuration calls name.
+func Parse(name, source string) (*Model, error) {
+	m := &Model{name: name}
+	meta, err := toml.Decode(strings.TrimPrefix(source, "\ufeff"), m)
 	if err != nil {
 		return nil, fmt.Errorf("reading the script: %w", err)
 	}
-	if unknown := meta.Undecoded(); len(unknown) > 0 && !inArguments(unknown[0]) {
-		return nil, fmt.Errorf("reading the script: unknown key %s", text.Quote(unknown[0].String()))
-	}
-	for i, c := range m.script.Conversations {
-		for n, r := range c.Responses {
-			if problem := r.problem(); problem != "" {
-				return nil, fmt.Errorf("reading the script: response %d of conversation %d: %s", n+1, i+1, problem)
-			}
+	for _, key := range meta.Undecoded() {
+		if !slices.Contains(key, "arguments") { // which may have any
+			return nil, fmt.Errorf("reading the script: unknown key %s", text.Quote(key.String()))
 		}
 	}
 	return m, nil
-}
-
-// inArguments reports whether a key is one of the arguments of a call, which may be any.
-func inArguments(key toml.Key) bool {
-	return len(key) > 4 && key[2] == "calls" && key[3] == "arguments"
-}
-
-func (r response) problem() string {
-	if r.Text != "" && r.Pieces != nil {
-		return "it has both text and pieces"
-	}
-	if r.Delay < 0 {
-		return "delay cannot be negative"
-	}
-	for _, c := range r.Calls {
-		if c.Tool == "" {
-			return "a call names no tool"
-		}
-		switch c.Arguments.(type) {
-		case nil, string, map[string]any:
-		default:
-			return "arguments have to be a table or a text"
-		}
-	}
-	return ""
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // Sample implements [model.Model]. Four bytes are a token.
@@ -154,43 +101,36 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 		return model.Response{}, m.fail(err)
 	}
 	if next.Delay > 0 {
-		err = m.wait(ctx, next.Delay)
-	} else {
-		err = context.Cause(ctx)
+		select {
+		case <-time.After(next.Delay):
+		case <-ctx.Done():
+		}
 	}
-	if err != nil {
-		return model.Response{}, err
-	}
-	pieces := next.Pieces
-	if pieces == nil && next.Text != "" {
-		pieces = []string{next.Text}
+	if ctx.Err() != nil {
+		return model.Response{}, context.Cause(ctx)
 	}
 	said := ""
-	for _, piece := range pieces {
-		if piece, err = h.fill(piece, plain); err != nil {
+	for _, piece := range append([]string{next.Text}, next.Pieces...) {
+		if piece, err = h.fill(piece, func(s string) string { return s }); err != nil {
 			return model.Response{}, m.fail(err)
 		}
 		said += piece
-		if delta != nil {
+		if delta != nil && piece != "" {
 			delta(piece)
 		}
 	}
-	var response model.Response
+	var items []model.Item
 	if said != "" {
-		response.Items = append(response.Items, model.Text(model.AgentMessage, said))
+		items = append(items, model.Text(model.AgentMessage, said))
 	}
 	for i, c := range next.Calls {
-		item := model.Item{Kind: model.ToolCall, CallID: c.ID, Name: c.Tool, Wire: c.Tool}
-		if item.CallID == "" {
-			item.CallID = "call_" + strconv.Itoa(h.calls+i+1)
-		}
+		item := model.Item{Kind: model.ToolCall, CallID: "call_" + strconv.Itoa(h.calls+i+1), Name: c.Tool, Wire: c.Tool}
 		if item.Arguments, err = h.arguments(c.Arguments); err != nil {
 			return model.Response{}, m.fail(err)
 		}
-		response.Items = append(response.Items, item)
+		items = append(items, item)
 	}
-	response.Usage = model.Usage{InputTokens: tokens(r.Items), OutputTokens: tokens(response.Items)}
-	return response, nil
+	return model.Response{Items: items, Usage: model.Usage{InputTokens: tokens(r.Items), OutputTokens: tokens(items)}}, nil
 }
 
 func (m *Model) fail(err error) error {
@@ -199,8 +139,8 @@ func (m *Model) fail(err error) error {
 
 // next returns the response to a history.
 func (m *Model) next(h history) (response, error) {
-	for i, c := range m.script.Conversations {
-		if !h.begins(c.First) {
+	for i, c := range m.Conversations {
+		if !slices.ContainsFunc(append([]string{""}, h.first...), func(input string) bool { return strings.Contains(input, c.First) }) {
 			continue
 		}
 		n := 0
@@ -239,6 +179,7 @@ func read(items []model.Item) history {
 	var h history
 	answering := false
 	for _, item := range items {
+		own := false
 		switch item.Kind {
 		case model.UserMessage:
 			h.input = item.Text()
@@ -249,58 +190,38 @@ func read(items []model.Item) history {
 		case model.ToolOutput:
 			h.outputs = append(h.outputs, item.Output)
 			h.last = item.Output
-		case model.ToolCall:
-			h.calls++
-		}
-		own := item.Kind != model.UserMessage && item.Kind != model.ToolOutput
-		if own && !answering {
-			h.responses++
+		default:
+			own = true
+			if item.Kind == model.ToolCall {
+				h.calls++
+			}
+			if !answering {
+				h.responses++
+			}
 		}
 		answering = own
 	}
 	return h
 }
 
-func (h history) begins(first string) bool {
-	for _, input := range h.first {
-		if strings.Contains(input, first) {
-			return true
-		}
-	}
-	return first == ""
-}
-
 // fill replaces the placeholders in a text by what they stand for, as write writes it.
 func (h history) fill(s string, write func(string) string) (string, error) {
 	var failed error
 	// The pattern is compiled here: a script is short, and most programs that link this package read none.
-	filled := regexp.MustCompile(`\$\{[^{}]*\}`).ReplaceAllStringFunc(s, func(placeholder string) string {
+	filled := regexp.MustCompile(`\$\{(input|output(\.[^{}]+)?)\}`).ReplaceAllStringFunc(s, func(placeholder string) string {
 		value, err := h.value(strings.Trim(placeholder, "${}"))
-		if err != nil && failed == nil {
-			failed = err
-		}
+		failed = cmp.Or(failed, err)
 		return write(value)
 	})
 	return filled, failed
 }
 
-func plain(s string) string { return s }
-
-// inJSON writes a text as it stands between the quotes of a JSON string.
-func inJSON(s string) string {
-	encoded, _ := json.Marshal(s) // a string always can be written
-	return string(encoded[1 : len(encoded)-1])
-}
-
+// value returns what a placeholder stands for: input, output, output.KEY or output.NUMBER.KEY.
 func (h history) value(name string) (string, error) {
 	if name == "input" {
 		return h.input, nil
 	}
-	path, found := strings.CutPrefix(name, "output")
-	if !found || path != "" && path[0] != '.' {
-		return "", fmt.Errorf("the script has an unknown placeholder %s; known are input and output", text.Quote(name))
-	}
-	number, key := len(h.outputs), strings.TrimPrefix(path, ".")
+	number, key := len(h.outputs), strings.TrimPrefix(strings.TrimPrefix(name, "output"), ".")
 	if first, rest, _ := strings.Cut(key, "."); first != "" {
 		if n, err := strconv.Atoi(first); err == nil {
 			number, key = n, rest
@@ -327,7 +248,7 @@ func (h history) value(name string) (string, error) {
 // arguments returns the arguments of a call as JSON.
 func (h history) arguments(arguments any) (string, error) {
 	if verbatim, ok := arguments.(string); ok {
-		return h.fill(verbatim, plain)
+		return h.fill(verbatim, func(s string) string { return s })
 	}
 	if arguments == nil {
 		return "{}", nil
@@ -336,7 +257,10 @@ func (h history) arguments(arguments any) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing the arguments of the script: %w", err)
 	}
-	return h.fill(string(encoded), inJSON)
+	return h.fill(string(encoded), func(s string) string { // as it stands between the quotes of a JSON string
+		quoted, _ := json.Marshal(s) // a text always has a form
+		return string(quoted[1 : len(quoted)-1])
+	})
 }
 
 func tokens(items []model.Item) int64 {

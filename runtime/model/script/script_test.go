@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,7 +35,7 @@ first = "List hotels"
 [[conversation.response]]
 pieces = ["I have the prices ", "checked."]
 delay = "100ms"
-calls = [{ tool = "conv.create", arguments = { user_instruction = "Compare prices" }, id = "mine" }]
+calls = [{ tool = "conv.create", arguments = { user_instruction = "Compare prices" } }]
 
 [[conversation.response]]
 match = "no price"
@@ -66,9 +67,9 @@ func play(t *testing.T, m *script.Model, items ...model.Item) (text string, call
 	return text, calls
 }
 
-func parse(t *testing.T, source string, wait func(context.Context, time.Duration) error) *script.Model {
+func parse(t *testing.T, source string) *script.Model {
 	t.Helper()
-	m, err := script.Parse("test", source, wait)
+	m, err := script.Parse("test", source)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func output(id, text string) model.Item {
 
 func TestScript(t *testing.T) {
 	t.Parallel()
-	m := parse(t, trip, func(context.Context, time.Duration) error { return nil })
+	m := parse(t, trip)
 	one := call("call_1", "conv.create", `{"budget":{"max_tokens":100},"user_instruction":"List hotels"}`)
 	two := call("call_2", "conv.create", `{"user_instruction":"List trains to the Adler"}`)
 	hotels := output("call_1", `{"last_assistant_message":"the Adler","n":3}`)
@@ -101,7 +102,7 @@ func TestScript(t *testing.T) {
 		"the first response":           {[]model.Item{user("context"), user("Plan the trip, please")}, "I ask for hotels.", []model.Item{one}},
 		"after an output":              {[]model.Item{user("Plan the trip"), agent("x"), one, hotels}, "", []model.Item{two}},
 		"of two outputs":               {[]model.Item{user("Plan the trip"), agent("x"), one, hotels, two, output("call_2", `{"last_assistant_message":"ICE"}`)}, "Hotel: the Adler Train: ICE", nil},
-		"with an id":                   {[]model.Item{user("List hotels")}, "I have the prices checked.", []model.Item{call("mine", "conv.create", `{"user_instruction":"Compare prices"}`)}},
+		"in pieces":                    {[]model.Item{user("List hotels")}, "I have the prices checked.", []model.Item{call("call_1", "conv.create", `{"user_instruction":"Compare prices"}`)}},
 		"by number":                    {[]model.Item{user("List hotels"), agent("a"), user("and?")}, "the Adler", nil},
 		"by what is answered":          {[]model.Item{user("List hotels"), agent("a"), user("there is no price")}, "none", nil},
 		"by an output":                 {[]model.Item{user("List hotels"), agent("a"), one, output("call_1", "no price")}, "none", nil},
@@ -124,30 +125,24 @@ func TestScript(t *testing.T) {
 // Pieces arrive one by one, after a delay.
 func TestDelay(t *testing.T) {
 	t.Parallel()
-	var happened []string
-	m := parse(t, trip, func(_ context.Context, d time.Duration) error {
-		happened = append(happened, d.String())
-		return nil
+	m := parse(t, trip)
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var pieces []string
+		r, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("List hotels")}}, func(text string) { pieces = append(pieces, text) })
+		if err != nil || time.Since(began) != 100*time.Millisecond {
+			t.Fatalf("%v after %v", err, time.Since(began))
+		}
+		if diff := cmp.Diff([]string{"I have the prices ", "checked."}, pieces); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if want := (model.Usage{InputTokens: 3, OutputTokens: 16}); r.Usage != want { // 11 and 26 + 37 bytes
+			t.Errorf("usage %+v, want %+v", r.Usage, want)
+		}
 	})
-	r, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("List hotels")}}, func(text string) { happened = append(happened, text) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"100ms", "I have the prices ", "checked."}, happened); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if want := (model.Usage{InputTokens: 3, OutputTokens: 16}); r.Usage != want { // 11 and 26 + 37 bytes
-		t.Errorf("usage %+v, want %+v", r.Usage, want)
-	}
-
 	gone := errors.New("gone")
-	m = parse(t, trip, func(context.Context, time.Duration) error { return gone })
-	if _, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user("List hotels")}}, nil); !errors.Is(err, gone) {
-		t.Errorf("the error of waiting is %v", err)
-	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(gone)
-	m = parse(t, trip, nil)
 	for _, first := range []string{"List hotels", "anything"} {
 		if _, err := m.Sample(ctx, model.Request{Items: []model.Item{user(first)}}, nil); !errors.Is(err, gone) {
 			t.Errorf("%s: the error of a context that has ended is %v", first, err)
@@ -166,14 +161,13 @@ text = "${output.key}"
 text = "${output.key}"
 [[conversation.response]]
 text = "${home}"
-`, nil)
+`)
 	a := []model.Item{user("refer"), agent("a"), user("b")}
 	for want, items := range map[string][]model.Item{
-		`the script has no conversation that begins with "other"`:                  {user("other")},
-		`the script refers to an output that there is not: "output.key"`:           {user("refer")},
-		`the script refers to "key", which is not in the output "{}"`:              {user("refer"), call("c", "x", "{}"), output("c", "{}")},
-		`the script has an unknown placeholder "home"; known are input and output`: append(a, agent("c"), user("d")),
-		`the script has no response 4 for conversation 1 (first = "refer")`:        append(a, agent("c"), user("d"), agent("e"), user("f")),
+		`the script has no conversation that begins with "other"`:           {user("other")},
+		`the script refers to an output that there is not: "output.key"`:    {user("refer")},
+		`the script refers to "key", which is not in the output "{}"`:       {user("refer"), call("c", "x", "{}"), output("c", "{}")},
+		`the script has no response 4 for conversation 1 (first = "refer")`: append(a, agent("c"), user("d"), agent("e"), user("f")),
 	} {
 		_, err := m.Sample(t.Context(), model.Request{Items: items}, nil)
 		failure := (*model.Error)(nil)
@@ -189,10 +183,6 @@ func TestParse(t *testing.T) {
 		"no TOML":        {"[[conversation", "reading the script: toml:"},
 		"unknown key":    {"[[conversation]]\nfirts = 'a'", `unknown key "conversation.firts"`},
 		"unknown answer": {"[[conversation]]\n[[conversation.response]]\ntxt = 'a'", `unknown key "conversation.response.txt"`},
-		"both":           {"[[conversation]]\n[[conversation.response]]\ntext = 'a'\npieces = []", "response 1 of conversation 1: it has both text and pieces"},
-		"no tool":        {"[[conversation]]\n[[conversation.response]]\ncalls = [{}]", "a call names no tool"},
-		"arguments":      {"[[conversation]]\n[[conversation.response]]\ncalls = [{ tool = 'a', arguments = 3 }]", "arguments have to be a table or a text"},
-		"delay":          {"[[conversation]]\n[[conversation.response]]\ndelay = '-1s'", "delay cannot be negative"},
 		"a wrong type":   {"[[conversation]]\nfirst = 3", "reading the script: toml:"},
 		"any arguments":  {"[[conversation]]\n[[conversation.response]]\ncalls = [{ tool = 'a', arguments = { x = { y = [1, { z = 1 }] } } }]", ""},
 		"verbatim":       {"[[conversation]]\n[[conversation.response]]\ncalls = [{ tool = 'a', arguments = '{' }]", ""},
@@ -200,7 +190,7 @@ func TestParse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := script.Parse("test", test.source, nil)
+			_, err := script.Parse("test", test.source)
 			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
@@ -212,14 +202,16 @@ func FuzzParse(f *testing.F) {
 	f.Add(trip, "Plan the trip")
 	f.Add("[[conversation]]\n[[conversation.response]]\ntext='${output.9}'", "x")
 	f.Fuzz(func(t *testing.T, source, input string) {
-		m, err := script.Parse("test", source, func(context.Context, time.Duration) error { return nil })
+		m, err := script.Parse("test", source)
 		if err != nil {
 			return
 		}
-		r, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user(input)}}, nil)
-		again, errAgain := m.Sample(t.Context(), model.Request{Items: []model.Item{user(input)}}, nil)
-		if diff := cmp.Diff(r, again); diff != "" || (err == nil) != (errAgain == nil) {
-			t.Errorf("the second answer is another one: %v, %v\n%s", err, errAgain, diff)
-		}
+		synctest.Test(t, func(t *testing.T) { // a script may wait
+			r, err := m.Sample(t.Context(), model.Request{Items: []model.Item{user(input)}}, nil)
+			again, errAgain := m.Sample(t.Context(), model.Request{Items: []model.Item{user(input)}}, nil)
+			if diff := cmp.Diff(r, again); diff != "" || (err == nil) != (errAgain == nil) {
+				t.Errorf("the second answer is another one: %v, %v\n%s", err, errAgain, diff)
+			}
+		})
 	})
 }

@@ -2,10 +2,8 @@ package conversationcli
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,70 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// editing is what edit was asked for; nil stands for what is to stay as it is.
-type editing struct {
-	title         *string
-	hidden        *bool
-	pinned, local func(now bool) bool
-	expires       func(now time.Time) time.Time
-}
-
-// Values of flags that were given without one, in the words in which the help has what
-// can be given.
-const (
-	trueOrFalse = "true|false"
-	anyTime     = "time"
-)
-
-// toggle parses true, false or nothing, for the other of what something is.
-func toggle(to *func(bool) bool) func(string) error {
-	return func(text string) error {
-		value, err := strconv.ParseBool(text)
-		if text == trueOrFalse {
-			*to = func(now bool) bool { return !now }
-			return nil
-		}
-		if err != nil {
-			return &valueError{fmt.Sprintf("must be true or false, not %q", text), ""}
-		}
-		*to = func(bool) bool { return value }
-		return nil
-	}
-}
-
-// expire parses the value of --tmp, which counts from now.
-func (e *editing) expire(now func() time.Time) func(string) error {
-	return func(text string) error {
-		age, ok := parseAge(text)
-		if !ok && text != "now" && text != anyTime {
-			return cannotBe(text, "write --tmp=2d, --tmp=1h or --tmp=now")
-		}
-		e.expires = func(at time.Time) time.Time {
-			if text == anyTime && !at.IsZero() {
-				return time.Time{}
-			}
-			return now().Add(age)
-		}
-		return nil
-	}
-}
-
-// change is what is to be changed of a conversation.
-func (e *editing) change(now transcript.Conversation) jp.Change {
-	to := jp.Change{Title: e.title, Hidden: e.hidden}
-	if e.pinned != nil {
-		to.Pinned = new(e.pinned(!now.PinnedAt.IsZero()))
-	}
-	if e.expires != nil {
-		if at := e.expires(now.ExpiresAt); !at.Equal(now.ExpiresAt) {
-			to.Expires = &at
-		}
-	}
-	return to
-}
-
 func (c *commands) editCommand() *cobra.Command {
-	var e editing
 	cmd := &cobra.Command{
 		Use:   "edit ID…",
 		Short: "Change the title, the pin or the place of conversations",
@@ -92,57 +27,65 @@ them: they are left out of lists and searches then, and can still be read.
 		Example: `  convtools conversation edit jp-c17737387251 --title "Retry policy"
   convtools conversation edit . --hide`,
 	}
+	var expires time.Duration
 	flags := cmd.Flags()
-	flags.Func("title", "give it this `title`", func(title string) error {
-		if e.title = &title; strings.TrimSpace(title) == "" {
-			return &valueError{"cannot be blank", "--no-title removes it"}
+	title := flags.String("title", "", "give it this `title`")
+	flags.Bool("no-title", false, "remove its title")
+	pin := flags.Bool("pin", false, "pin it; =false takes that back")
+	hide := flags.Bool("hide", false, "hide it from lists and searches")
+	flags.Bool("unhide", false, "show it again")
+	flags.Func("tmp", "have JP delete it after a `time` such as 2d; bare: now", func(text string) error {
+		var ok bool
+		if expires, ok = parseAge(text); !ok && text != "now" {
+			return cannotBe(text, "write --tmp=2d, --tmp=1h or --tmp=now")
 		}
 		return nil
 	})
-	noTitle := flags.Bool("no-title", false, "remove its title")
-	hide := flags.Bool("hide", false, "hide it from lists and searches")
-	unhide := flags.Bool("unhide", false, "show it again")
-	noTmp := flags.Bool("no-tmp", false, "keep it")
-	flags.Func("pin", "pin it, or not; bare: the other of what it is``", toggle(&e.pinned))
-	flags.Func("tmp", "have JP delete it after a time such as 2d, or now; bare: now, or keep it if it expires``", e.expire(c.host.Now))
-	flags.Func("local", "keep it out of the project, or not; bare: the other of what it is``", toggle(&e.local))
-	for name, bare := range map[string]string{"pin": trueOrFalse, "tmp": anyTime, "local": trueOrFalse} {
-		flags.Lookup(name).NoOptDefVal = bare
+	flags.Lookup("tmp").NoOptDefVal = "now"
+	flags.Bool("no-tmp", false, "keep it")
+	local := flags.Bool("local", false, "keep it out of the project; =false takes that back")
+	var to jp.Change
+	edit := func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		edited, err := w.Edit(ctx, l.ID, func(transcript.Conversation) jp.Change { return to })
+		if err != nil {
+			return outcome{}, err
+		}
+		l.Title = edited.After.Title
+		was, is := false, false
+		if flags.Changed("local") {
+			was, is, err = w.SetLocal(ctx, l.ID, func(bool) bool { return *local })
+		}
+		return outcome{isNothing: !edited.Changed && was == is}, err
 	}
-	c.changing(cmd, &change{verb: "edit", done: "edited", nothing: "it is like that already", each: e.edit},
+	return c.changing(cmd, &change{verb: "edit", done: "edited", nothing: "it is like that already", each: edit},
 		func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
 			if err := excluded(flags, "title no-title", "hide unhide", "tmp no-tmp"); err != nil {
 				return nil, err
 			}
-			if *noTitle {
-				e.title = new(string)
+			isTitled := flags.Changed("title")
+			if isTitled && strings.TrimSpace(*title) == "" {
+				return nil, usageError("--no-title removes it", "--title cannot be blank")
 			}
-			if *hide || *unhide {
-				e.hidden = hide
+			if isTitled || flags.Changed("no-title") {
+				to.Title = title
 			}
-			if *noTmp {
-				e.expires = func(time.Time) time.Time { return time.Time{} }
+			if flags.Changed("pin") {
+				to.Pinned = pin
 			}
-			if e.title == nil && e.hidden == nil && e.pinned == nil && e.local == nil && e.expires == nil {
+			if flags.Changed("hide") || flags.Changed("unhide") {
+				to.Hidden = hide
+			}
+			if flags.Changed("no-tmp") {
+				to.Expires = new(time.Time)
+			}
+			if flags.Changed("tmp") {
+				to.Expires = new(c.host.Now().Add(expires))
+			}
+			if to.Title == nil && to.Pinned == nil && to.Hidden == nil && to.Expires == nil && !flags.Changed("local") {
 				return nil, usageError("--title, --pin, --hide, --tmp and --local change something; --help lists all", "edit was not told what to change")
 			}
 			return c.named(cmd, args, "")
 		})
-	return cmd
-}
-
-// edit edits a conversation, and gives l the title that it has then.
-func (e *editing) edit(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-	edited, err := w.Edit(ctx, l.ID, e.change)
-	if err != nil {
-		return outcome{}, err
-	}
-	l.Title = edited.After.Title
-	was, is := false, false
-	if e.local != nil {
-		was, is, err = w.SetLocal(ctx, l.ID, e.local)
-	}
-	return outcome{isNothing: !edited.Changed && was == is}, err
 }
 
 func (c *commands) labelCommand() *cobra.Command {

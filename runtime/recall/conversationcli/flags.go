@@ -179,22 +179,33 @@ func parseAge(text string) (time.Duration, bool) {
 		name = strings.TrimSuffix(name, "s")
 	}
 	n, err := strconv.Atoi(digits)
-	const day = 24 * time.Hour
-	for unit, names := range map[time.Duration]string{
-		time.Second:                            "s sec second",
-		time.Minute:                            "m min minute",
-		time.Hour:                              "h hr hour",
-		day:                                    "d day",
-		7 * day:                                "w week",
-		30*day + 10*time.Hour + 30*time.Minute: "M month", // a twelfth of a year
-		365*day + 6*time.Hour:                  "y year",
-	} {
-		if slices.Contains(strings.Fields(names), name) {
-			age := time.Duration(n) * unit
-			return age, err == nil && n >= 0 && age/unit == time.Duration(n)
+	for _, u := range units() {
+		if slices.Contains(u.names, name) {
+			age := time.Duration(n) * u.length
+			return age, err == nil && n >= 0 && age/u.length == time.Duration(n)
 		}
 	}
 	return 0, false
+}
+
+// unit is a unit of time, with its names, the whole one last.
+type unit struct {
+	length time.Duration
+	names  []string
+}
+
+// units are those in which people write ages, the largest first.
+func units() []unit {
+	const day = 24 * time.Hour
+	return []unit{
+		{365 * day, []string{"y", "year"}},
+		{365 * day / 12, []string{"M", "month"}},
+		{7 * day, []string{"w", "week"}},
+		{day, []string{"d", "day"}},
+		{time.Hour, []string{"h", "hr", "hour"}},
+		{time.Minute, []string{"m", "min", "minute"}},
+		{time.Second, []string{"s", "sec", "second"}},
+	}
 }
 
 // ascending reads the flags for the order of conversations.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/base/near"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
@@ -40,15 +39,7 @@ URL of a PostgreSQL database, postgres://…, it is there.`),
 		RunE:    func(cmd *cobra.Command, args []string) error { return c.importAll(cmd.Context(), args) },
 	}
 	kinds := exports.Kinds()
-	cmd.Flags().Func("kind", "take only conversations of this `KIND` of export: "+strings.Join(kinds, ", "), func(kind string) error {
-		if c.kind = kind; slices.Contains(kinds, kind) {
-			return nil
-		}
-		if like := near.Name(kind, kinds); like != "" {
-			return cannotBe(kind, "did you mean "+like+"?")
-		}
-		return cannotBe(kind, "the kinds are "+strings.Join(kinds, ", "))
-	})
+	oneOf(cmd, &c.kind, "kind", "", "take only conversations of this `KIND` of export: "+strings.Join(kinds, ", "), kinds...)
 	cmd.Flags().BoolVarP(&c.dryRun, "dry-run", "n", false, "show what would be added, and write nothing")
 	addJSON(cmd, "print what has become of each export as JSON")
 	return c.ready(cmd)
@@ -145,7 +136,10 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 func (c *importing) imported(ctx context.Context, path string, w *archive.Writer) (*exports.Report, error) {
 	bar := newProgress(c.host.Stderr, c.host.Now)
 	defer bar.clear()
-	report, err := exports.Import(ctx, path, w, exports.Options{Kind: c.kind, Progress: bar.imported})
+	report, err := exports.Import(ctx, path, w, exports.Options{Kind: c.kind, Progress: func(at exports.Progress) {
+		const mega = 1 << 20
+		bar.show("%d of %d MB, %d conversations", at.Done/mega, at.Total/mega, at.Conversations)
+	}})
 	var unrecognised *exports.UnrecognisedError
 	if info, statErr := os.Stat(path); errors.As(err, &unrecognised) && statErr == nil && info.IsDir() {
 		if program := conversations.ProgramAt(path, c.host.Getenv); program != "" {

@@ -299,31 +299,15 @@ func (c *commands) when(t time.Time, full bool) string {
 	return age(t.UTC(), c.host.Now().UTC())
 }
 
-// age writes how long ago t was in its largest unit: years and months by the calendar,
-// and smaller units by their length.
+// age writes how long ago t was in its largest unit.
 func age(t, now time.Time) string {
 	d := now.Sub(t)
 	if d < -time.Minute {
 		return "in the future"
 	}
-	months := 12*(now.Year()-t.Year()) + int(now.Month()-t.Month())
-	if t.AddDate(0, months, 0).After(now) {
-		months--
-	}
-	const day = 24 * time.Hour
-	for _, u := range []struct {
-		name string
-		n    int
-	}{
-		{"year", months / 12},
-		{"month", months},
-		{"week", int(d / (7 * day))},
-		{"day", int(d / day)},
-		{"hour", int(d / time.Hour)},
-		{"minute", int(d / time.Minute)},
-	} {
-		if u.n > 0 {
-			return plural(u.n, u.name) + " ago"
+	for _, u := range units() {
+		if n := int(d / u.length); n > 0 && u.length > time.Second {
+			return plural(n, u.names[len(u.names)-1]) + " ago"
 		}
 	}
 	return "just now"

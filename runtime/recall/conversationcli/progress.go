@@ -3,27 +3,24 @@ package conversationcli
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/archive/exports"
 )
 
-// progress shows on a terminal how far something is that takes long.
+// progress is a line on a terminal about how far something is that takes long.
 type progress struct {
-	out    io.Writer // nil where there is no terminal
-	now    func() time.Time
-	begun  time.Time
-	shown  time.Time
-	showed bool
+	out          io.Writer // nil where there is no terminal
+	now          func() time.Time
+	begun, shown time.Time
 }
 
 const (
 	showAfter = time.Second
 	showEvery = 200 * time.Millisecond
+	clearLine = "\r\x1b[K"
 )
 
 // newProgress returns what shows progress of something that begins now.
@@ -35,24 +32,13 @@ func newProgress(stderr io.Writer, now func() time.Time) *progress {
 	return p
 }
 
-// isDue reports whether to show something.
-func (p *progress) isDue() bool {
+// show shows a line where it is time for that.
+func (p *progress) show(format string, args ...any) {
 	now := p.now()
-	if p.out == nil || now.Sub(p.begun) < showAfter || now.Sub(p.shown) < showEvery {
-		return false
+	if p.out != nil && now.Sub(p.begun) >= showAfter && now.Sub(p.shown) >= showEvery {
+		p.shown = now
+		fmt.Fprintf(p.out, clearLine+format, args...)
 	}
-	p.shown, p.showed = now, true
-	return true
-}
-
-// imported shows how far an import is.
-func (p *progress) imported(at exports.Progress) {
-	if at.Total == 0 || !p.isDue() {
-		return
-	}
-	const width, mega = 30, 1 << 20
-	done := int(min(at.Done*width/at.Total, width))
-	fmt.Fprintf(p.out, "\r[%s%s] %d of %d MB, %d conversations ", strings.Repeat("=", done), strings.Repeat(" ", width-done), at.Done/mega, at.Total/mega, at.Conversations)
 }
 
 // indexed shows how many conversations of a store were looked at for its index, and nothing once
@@ -60,15 +46,15 @@ func (p *progress) imported(at exports.Progress) {
 func (p *progress) indexed(of store.Store, done, all int) {
 	if done == all {
 		p.clear()
-	} else if p.isDue() {
-		fmt.Fprintf(p.out, "\r\x1b[Kreading %s: %s of %s conversations", of.Name(), text.Number(done), text.Number(all))
+	} else {
+		p.show("reading %s: %s of %s conversations", of.Name(), text.Number(done), text.Number(all))
 	}
 }
 
 // clear leaves nothing of what was shown.
 func (p *progress) clear() {
-	if p.showed {
-		fmt.Fprint(p.out, "\r\x1b[K")
-		p.showed = false
+	if !p.shown.IsZero() {
+		fmt.Fprint(p.out, clearLine)
+		p.shown = time.Time{}
 	}
 }

@@ -36,7 +36,7 @@ brings them back from. It asks first; where nobody can be asked it needs --yes.
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&r.permanent, "permanent", false, "delete for good, from the trash too")
-	flags.BoolVar(&r.keepChildren, "keep-children", false, "keep what was forked from them, as children of their parents")
+	flags.BoolVar(&r.keepChildren, "keep-children", false, "keep what was forked from them")
 	c.addSpan(cmd, &r.span)
 	return c.changing(cmd, &r.change, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
 		return c.toRemove(cmd, &r, args)
@@ -74,11 +74,6 @@ func (c *commands) toRemove(cmd *cobra.Command, r *removal, args []string) ([]co
 		list = append(list, below...)
 	}
 	r.together = func(ctx context.Context, w *jp.Writer) error {
-		if r.keepChildren {
-			if err := lift(ctx, w, all, removed); err != nil {
-				return err
-			}
-		}
 		var ids []transcript.ID
 		for i := range list {
 			ids = append(ids, list[i].ID)
@@ -100,26 +95,6 @@ func below(all []conversations.Listed, removed map[transcript.ID]bool) (found []
 		}
 	}
 	return found
-}
-
-// lift makes the children of those that are removed children of the nearest conversation
-// above that is not.
-func lift(ctx context.Context, w *jp.Writer, all []conversations.Listed, removed map[transcript.ID]bool) error {
-	parents, kept := parentsOf(all), map[transcript.ID]bool{}
-	for id := range parents {
-		kept[id] = !removed[id]
-	}
-	for i := range all {
-		if !kept[all[i].ID] || !removed[all[i].Parent] {
-			continue
-		}
-		parent := above(all[i].ID, parents, kept)
-		_, err := w.Edit(ctx, all[i].ID, func(transcript.Conversation) jp.Change { return jp.Change{Parent: &parent} })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // inTrash returns the conversations that arguments name which are in the trash and nowhere
@@ -190,11 +165,7 @@ func restore(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcom
 	err := w.Restore(ctx, l.ID)
 	var missing *conversations.NotFoundError
 	if errors.As(err, &missing) {
-		hint := "conversation restore lists what is in the trash"
-		if len(missing.Nearest) > 0 {
-			hint = "nearest ids in the trash: " + joinBounded(missing.Nearest, ", ")
-		}
-		err = failedHint(hint, "conversation %s is not in the trash", l.ID)
+		err = failedHint("conversation restore lists what is in the trash", "conversation %s is not in the trash", l.ID)
 	}
 	return outcome{}, err
 }

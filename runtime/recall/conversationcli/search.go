@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -133,49 +134,40 @@ func (s *searching) search(ctx context.Context) error {
 	}
 	if s.out.format.json {
 		s.out = nil
-		err = cli.WriteJSON(s.host.Stdout, s.host.Terminal, []byte(answer+"\n"))
+		if err := cli.WriteJSON(s.host.Stdout, s.host.Terminal, []byte(answer+"\n")); err != nil {
+			return err
+		}
 	} else {
 		s.write(answer, s.Query)
 	}
-	if err != nil {
-		return err
-	}
 	return foundAny(!strings.HasPrefix(answer, "No matching messages.") && !strings.HasPrefix(answer, `{"message":"No results`))
 }
-
-// What an answer of the tools consists of.
-const (
-	betweenBlocks = "\n\n---\n\n"
-	noteBlock     = "[note] "
-)
 
 // write prints an answer. On a terminal matches of query are in colour, and times are those
 // of the local zone.
 func (s *searching) write(answer, query string) {
 	if s.host.Terminal {
-		blocks := strings.Split(answer, betweenBlocks)
+		blocks := strings.Split(answer, "\n\n---\n\n")
 		for i, block := range blocks {
-			blocks[i] = styled(block, strings.TrimFunc(query, text.IsSpace), s.host.Now().Location())
+			blocks[i] = styled(block, strings.TrimSpace(query), s.host.Now().Location())
 		}
 		answer = strings.Join(blocks, "\n\n")
 	}
 	s.out.write(answer + "\n")
 }
 
-// styled is a block for a terminal, with times of a zone.
+// styled is a block of an answer for a terminal, with times of a zone.
 func styled(block, query string, zone *time.Location) string {
-	head, body, ok := strings.Cut(block, "\n")
-	if strings.HasPrefix(block, noteBlock) {
+	head, body, isMessage := strings.Cut(block, "\n")
+	switch {
+	case strings.HasPrefix(block, "[note] "):
 		return styleDim + block + styleReset
-	}
-	if !ok {
+	case !isMessage:
 		return block
 	}
 	const layout = "[2006-01-02 15:04"
-	if len(head) > len(layout) {
-		if at, err := time.Parse(layout, head[:len(layout)]); err == nil {
-			head = at.In(zone).Format(layout) + head[len(layout):]
-		}
+	if at, err := time.Parse(layout, head[:min(len(head), len(layout))]); err == nil {
+		head = at.In(zone).Format(layout) + head[len(layout):]
 	}
 	return styleID + coloured(head, excerpt.Occurrences(head, query), styleReset+styleID) + styleReset + "\n" +
 		coloured(body, excerpt.Occurrences(body, query), styleReset)
@@ -200,14 +192,11 @@ func (c *commands) indexCommand() *cobra.Command {
 		Use:   "index",
 		Short: "Bring the index of all messages up to date",
 		Long: `Makes an index of the messages of all stores, or brings it up to date, so that
-searches need not read them. It stands in the user's cache directory, takes a
-little more room than the texts, and can be removed at any time: answers are
-the same without it.
+searches need not read them, and removes those of stores that are gone. It
+stands in the user's cache directory, takes a little more room than the texts,
+and can be removed at any time: answers are the same without it.
 
-Indexes of stores that are gone are removed.
-
-A search makes indexes by itself, and a list has titles, times and counts from
-them. To keep none, write in convtools.toml:
+A search makes indexes by itself. To keep none, write in convtools.toml:
 
   [index]
   off = true`,
@@ -233,10 +222,7 @@ func (c *commands) index(ctx context.Context, options conversations.Options) err
 		return err
 	}
 	stores, err := library.RefreshIndexes(ctx, options.Progress)
-	if err != nil {
-		return err
-	}
-	if err := library.RemoveGoneIndexes(); err != nil {
+	if err = cmp.Or(err, library.RemoveGoneIndexes()); err != nil {
 		return err
 	}
 	rows := [][]string{{"STORE", "INDEX", "CONVERSATIONS", "MESSAGES", "CHANGED", "MB"}}
@@ -253,12 +239,12 @@ func (c *commands) index(ctx context.Context, options conversations.Options) err
 			"changed", r.Changed, "removed", r.Removed, "bytes", r.Bytes, "problem", problem,
 		}
 	})
-	if c.out.format.json {
+	switch {
+	case c.out.format.json:
 		return c.out.object(object{"stores", listed})
-	}
-	if len(stores) == 0 {
+	case len(stores) == 0:
 		c.printTable("no index is kept\n", nil, foreignCache(options))
-	} else {
+	default:
 		c.printTable("", rows, remarks, 2, 3, 4, 5)
 	}
 	return nil
@@ -294,19 +280,26 @@ func (c *commands) status(ctx context.Context) error {
 	rows := [][]string{{"STORE", "CONVERSATIONS", "MESSAGES", "NEWEST", "INDEX"}}
 	var remarks []string
 	var stores []object
-	for _, source := range sources {
-		row, store, problems, err := c.searched(ctx, library, source)
-		if err != nil && (ctx.Err() != nil || len(sources) == 1) {
-			return err
+	for _, name := range sources {
+		s, err := c.searched(ctx, library, name)
+		if err != nil {
+			if ctx.Err() != nil || len(sources) == 1 {
+				return err
+			}
+			s.problems = []string{text.Line(explained(err).Error())} // the others are there
 		}
-		if err != nil { // the others are there
-			row, problems = []string{source, "-", "-", "-", "-"}, []string{text.Line(explained(err).Error())}
-			store = object{"store", source, "conversations", 0, "messages", 0, "newest", nil, "problems", problems, "index_bytes", 0, "indexed_at", nil}
+		if s.conversations == 0 && len(s.problems) == 0 {
+			continue
 		}
-		if row[1] != "0" || len(problems) > 0 {
-			rows, stores = append(rows, row), append(stores, store)
-			remarks = append(remarks, problemsOf(source, problems)...)
-		}
+		rows = append(rows, []string{
+			name, text.Number(s.conversations), text.Number(s.messages), either(s.newest.IsZero(), "-", c.when(s.newest, false)),
+			either(s.bytes == 0, "-", megabytes(s.bytes)+" MB, "+c.when(s.indexed, false)),
+		})
+		stores = append(stores, object{
+			"store", name, "conversations", s.conversations, "messages", s.messages, "newest", s.newest,
+			"problems", s.problems, "index_bytes", s.bytes, "indexed_at", s.indexed,
+		})
+		remarks = append(remarks, problemsOf(name, s.problems)...)
 	}
 	if c.out.format.json {
 		return c.out.object(object{"stores", stores})
@@ -323,38 +316,38 @@ func foreignCache(o conversations.Options) []string {
 	return nil
 }
 
-// searched returns what there is in the stores of a kind, as a row and for JSON, and what
-// is wrong with them.
-func (c *commands) searched(ctx context.Context, library *conversations.Library, source string) (row []string, store object, problems []string, err error) {
+// searched is what there is in the stores of a kind, and what is wrong with them.
+type searched struct {
+	conversations, messages int
+	newest, indexed         time.Time
+	bytes                   int64 // of the index
+	problems                []string
+}
+
+func (c *commands) searched(ctx context.Context, library *conversations.Library, source string) (s searched, err error) {
 	filter := conversations.Filter{Sources: []string{source}}
 	found, err := library.Search(ctx, conversations.SearchQuery{Filter: filter, Order: conversations.Newest, Limit: 1})
 	if err != nil {
-		return nil, nil, nil, err
+		return s, err
 	}
 	defer found.Close()
 	filter.Both = true
 	listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
+	if err != nil {
+		return s, err
+	}
+	s.conversations, s.messages = listing.Total, found.Total
 	for i := range found.Aside.Problems {
-		problems = append(problems, c.describe(&found.Aside.Problems[i]))
+		s.problems = append(s.problems, c.describe(&found.Aside.Problems[i]))
 	}
-	var newest, indexed time.Time
 	for _, m := range found.Hits {
-		newest = m.Time
+		s.newest = m.Time
 	}
-	var bytes int64
 	for _, r := range library.IndexReports() {
 		if r.Store == source && r.Bytes > 0 {
-			bytes += r.Bytes
-			indexed = time.Unix(max(r.Updated, indexed.Unix()), 0)
+			s.bytes += r.Bytes
+			s.indexed = time.Unix(max(r.Updated, s.indexed.Unix()), 0)
 		}
 	}
-	row = []string{
-		source, text.Number(listing.Total), text.Number(found.Total), either(newest.IsZero(), "-", c.when(newest, false)),
-		either(bytes == 0, "-", megabytes(bytes)+" MB, "+c.when(indexed, false)),
-	}
-	store = object{
-		"store", source, "conversations", listing.Total, "messages", found.Total, "newest", newest,
-		"problems", problems, "index_bytes", bytes, "indexed_at", indexed,
-	}
-	return row, store, problems, err
+	return s, nil
 }

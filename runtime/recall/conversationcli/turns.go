@@ -26,20 +26,6 @@ type turnFlags struct {
 func (t *turnFlags) addFlags(flags *pflag.FlagSet) {
 	flags.Func("turn", "only turn `N`, or turns A..B, A.. or ..B", t.parseRange)
 	t.addCounts(flags, "", "")
-	flags.Func("from", "from turn `X` on: a number, -N counted from the end, an age such as 5h, or last-compaction", func(text string) error {
-		if text == "last-compaction" {
-			t.First = conversations.Bound{Kind: conversations.Compaction}
-			return nil
-		}
-		return parseBound(&t.First, text, ", or last-compaction")
-	})
-	flags.Func("to", "up to turn `X`: a number, -N counted from the end, or an age such as 5h", func(text string) error {
-		err := parseBound(&t.Last, text, "")
-		if t.Last.Kind == conversations.Turn && t.Last.N > 0 {
-			t.Last.Kind = conversations.Count // as far as there are
-		}
-		return err
-	})
 }
 
 // addCounts defines --last and --first, with one letter for each, or none.
@@ -86,7 +72,7 @@ func (t *turnFlags) selected(flags *pflag.FlagSet) (conversations.Turns, error) 
 	if t.first != nil {
 		turns.Last = conversations.Bound{Kind: conversations.Count, N: *t.first}
 	}
-	return turns, excluded(flags, "turn last first from", "turn last first to")
+	return turns, excluded(flags, "turn last first")
 }
 
 // parseRange parses N, A..B, A.., ..B and .. .
@@ -116,23 +102,6 @@ func (t *turnFlags) parseRange(text string) error {
 		return &valueError{text + " ends before it begins", fmt.Sprintf("write --turn %d..%d", t.Last.N, t.First.N)}
 	}
 	return cmp.Or(err1, err2)
-}
-
-// parseBound parses the value of --from or --to. more is what else that may be.
-func parseBound(to *conversations.Bound, text, more string) error {
-	n, err := strconv.Atoi(text)
-	age, isAge := parseAge(text)
-	switch {
-	case err == nil && n < 0:
-		*to = conversations.Bound{Kind: conversations.FromEnd, N: -n}
-	case err == nil:
-		*to = conversations.Bound{Kind: conversations.Turn, N: n}
-	case isAge:
-		*to = conversations.Bound{Kind: conversations.Age, Age: age}
-	default:
-		return cannotBe(text, "use a turn number, -N for the Nth turn from the end, or an age such as 30m, 5h, 2d or 3w"+more)
-	}
-	return nil
 }
 
 // completing completes arguments, of which the numbers of --last and --first are none.

@@ -45,16 +45,14 @@ printed.`,
 type dialog struct {
 	*commands
 	session *tools.Session
-	context []session.Part // what goes with the next input
+	next    session.Submit // but for what is said
 	lines   <-chan string
-	// interrupts ask for the end of a task or of all, and ends for the end of the process.
-	interrupts, ends <-chan os.Signal
+	signals <-chan os.Signal
+	failed  bool // what was said last has no answer
 
 	mu       sync.Mutex // events come from elsewhere
-	current  string     // the conversation that is talked in
 	progress *progress
 	midline  bool // a piece of a message was printed last
-	failed   bool // what was said last has no answer
 }
 
 func (c *commands) runChat(ctx context.Context, t *talk) error {
@@ -63,41 +61,33 @@ func (c *commands) runChat(ctx context.Context, t *talk) error {
 	}
 	// A signal ends what runs, and not the program: what its context says does not count.
 	ctx = context.WithoutCancel(ctx)
-	interrupts, ends := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
-	signal.Notify(ends, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(interrupts)
-	defer signal.Stop(ends)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer signal.Stop(signals)
 	sessions, err := c.open()
 	if err != nil {
 		return err
 	}
 	defer sessions.Close()
-	d := &dialog{commands: c, progress: newProgress(c.host.Stderr), interrupts: interrupts, ends: ends}
+	d := &dialog{commands: c, progress: &progress{out: c.host.Stderr}, signals: signals}
 	d.progress.before = d.endLine
-	c.introduce(ctx, sessions, t.id, d.progress)
-	var in session.Submit
-	d.session, in, err = c.begin(ctx, sessions, t, d.event)
-	if err != nil {
+	if d.session, d.next, err = c.begin(ctx, sessions, t, d.event); err != nil {
 		return failure(err)
 	}
-	d.turnTo(in.Conversation)
-	d.context = in.Context
-	if c.host.Terminal {
-		d.welcome()
-	}
-	lines, readErr := readLines(c.host.Stdin)
-	d.lines = lines
+	d.turnTo(d.next.Conversation)
+	d.tell("%s", d.welcome())
+	var readErr error
+	d.lines = readLines(c.host.Stdin, &readErr)
 	err = d.run(ctx)
 	if closed := d.session.Close(); err == nil {
 		err = closed
 	}
-	if c.host.Terminal {
-		fmt.Fprintf(c.host.Stderr, "convtools chat --id %s goes on.\n", d.session.State().ID())
-	}
+	d.tell("convtools chat --id %s goes on.\n", d.session.State().ID())
 	select {
-	case read := <-readErr:
-		err = errors.Join(err, read)
+	case _, more := <-d.lines:
+		if !more {
+			err = errors.Join(err, readErr)
+		}
 	default:
 	}
 	if err == nil && d.failed && !c.host.Terminal {
@@ -106,14 +96,20 @@ func (c *commands) runChat(ctx context.Context, t *talk) error {
 	return err
 }
 
-// welcome prints who is talked with, and how to end.
-func (d *dialog) welcome() {
+// tell says something to a person at a terminal.
+func (d *dialog) tell(format string, args ...any) {
+	if d.host.Terminal {
+		fmt.Fprintf(d.host.Stderr, format, args...)
+	}
+}
+
+// welcome says who is talked with, and how to end.
+func (d *dialog) welcome() string {
 	with := "a model"
-	root := d.session.State().Root()
-	if settings, err := tools.ParseSettings(root.Settings); err == nil && settings.Model != "" {
+	if settings, err := tools.ParseSettings(d.session.State().Root().Settings); err == nil && settings.Model != "" {
 		with = "the model " + text.Quote(settings.Model)
 	}
-	fmt.Fprintf(d.host.Stderr, "This is %s. /help lists what else can be typed; Ctrl-D ends.\n", with)
+	return "This is " + with + ". /help lists what else can be typed; Ctrl-D ends.\n"
 }
 
 // help is what can be typed.
@@ -123,9 +119,9 @@ const help = `/list      lists the conversations
 Ctrl-C     ends the task that runs; a second one ends all that runs
 `
 
-// readLines reads lines of a person. The channel of errors has one where reading ended before the end of the input.
-func readLines(in io.Reader) (<-chan string, <-chan error) {
-	lines, failed := make(chan string), make(chan error, 1)
+// readLines reads lines of a person. When it closes the channel, failed says why reading ended before the end of the input.
+func readLines(in io.Reader, failed *error) <-chan string {
+	lines := make(chan string)
 	go func() { // until the input ends, or the program does
 		defer close(lines)
 		scanner := bufio.NewScanner(in)
@@ -133,13 +129,11 @@ func readLines(in io.Reader) (<-chan string, <-chan error) {
 		for scanner.Scan() {
 			lines <- scanner.Text()
 		}
-		if err := scanner.Err(); errors.Is(err, bufio.ErrTooLong) {
-			failed <- cli.Usagef("a line is longer than %d bytes", maxInput)
-		} else if err != nil {
-			failed <- err
+		if *failed = scanner.Err(); errors.Is(*failed, bufio.ErrTooLong) {
+			*failed = cli.Usagef("a line is longer than %d bytes", maxInput)
 		}
 	}()
-	return lines, failed
+	return lines
 }
 
 // run talks until the person, or the input, ends it.
@@ -150,35 +144,13 @@ func (d *dialog) run(ctx context.Context) error {
 		}
 		d.endLine()
 	}
-	for leaving := false; ; {
-		if d.host.Terminal {
-			fmt.Fprintf(d.host.Stderr, "%s> ", d.progress.name(d.current))
-		}
-		var line string
-		more := false
-		select {
-		case line, more = <-d.lines:
-			leaving = false
-		case <-d.interrupts:
-			// One that comes a moment after the answer is not meant to end the chat.
-			if d.host.Terminal && !leaving {
-				leaving = true
-				fmt.Fprintln(d.host.Stderr, "\nnothing runs; a second Ctrl-C ends, as Ctrl-D does")
-				continue
-			}
-		case <-d.ends:
-		}
-		if !more {
-			if d.host.Terminal {
-				fmt.Fprintln(d.host.Stderr)
-			}
+	for {
+		line, more := d.read()
+		word, rest, _ := strings.Cut(line, " ")
+		switch {
+		case !more || word == "/quit":
 			return nil
-		}
-		line = strings.TrimSpace(strings.ToValidUTF8(line, "\uFFFD"))
-		switch word, rest, _ := strings.Cut(line, " "); {
 		case line == "":
-		case word == "/quit":
-			return nil
 		case word == "/list":
 			if err := d.list(); err != nil {
 				return err
@@ -198,9 +170,30 @@ func (d *dialog) run(ctx context.Context) error {
 	}
 }
 
+// read returns the next line of the person, and false where there is none any more.
+func (d *dialog) read() (line string, more bool) {
+	for leaving := false; ; leaving = true {
+		d.tell("%s> ", nameOf(d.session.State(), d.next.Conversation))
+		select {
+		case line, more = <-d.lines:
+		case asked := <-d.signals:
+			// A Ctrl-C that comes a moment after the answer is not meant to end the chat.
+			if asked == os.Interrupt && d.host.Terminal && !leaving {
+				d.tell("\nnothing runs; a second Ctrl-C ends, as Ctrl-D does\n")
+				continue
+			}
+		}
+		if !more {
+			d.tell("\n")
+		}
+		return strings.TrimSpace(strings.ToValidUTF8(line, "\uFFFD")), more
+	}
+}
+
 // say submits a line and waits for the answer. It reports whether the program is to end.
 func (d *dialog) say(ctx context.Context, line string) (quit bool, err error) {
-	turn, err := d.session.Submit(ctx, session.Submit{Conversation: d.current, Context: d.context, Input: []session.Part{{Text: line}}})
+	d.next.Input = []session.Part{{Text: line}}
+	turn, err := d.session.Submit(ctx, d.next)
 	var refused *session.Refusal
 	if errors.As(err, &refused) {
 		cli.Warn(d.host.Stderr, "%v", err)
@@ -209,7 +202,7 @@ func (d *dialog) say(ctx context.Context, line string) (quit bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	d.context = nil
+	d.next.Context = nil
 	var result session.Result
 	quit, err = d.wait(func() (err error) {
 		result, err = turn.Wait(ctx)
@@ -219,14 +212,11 @@ func (d *dialog) say(ctx context.Context, line string) (quit bool, err error) {
 		return quit, err
 	}
 	d.endLine()
-	d.failed = true
-	switch result.Status {
-	case session.StatusCompleted, session.StatusNoMessage:
-		d.failed = false
-		if !d.host.Terminal && result.Message != "" {
-			err = d.printMessage(result.Message)
-		}
-	case session.StatusFailed:
+	d.failed = result.Status != session.StatusCompleted && result.Status != session.StatusNoMessage
+	switch {
+	case !d.failed && !d.host.Terminal && result.Message != "":
+		err = d.printMessage(result.Message)
+	case result.Status == session.StatusFailed:
 		if !d.host.Terminal { // otherwise it has been shown
 			fmt.Fprintf(d.host.Stderr, "error: %s\n", text.Line(result.Failure.Message))
 		}
@@ -242,19 +232,18 @@ func (d *dialog) say(ctx context.Context, line string) (quit bool, err error) {
 func (d *dialog) wait(f func() error) (quit bool, err error) {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
-	for asked := false; ; {
-		chain := asked
+	for again := false; ; again = true {
 		select {
 		case err := <-done:
 			return quit, err
-		case <-d.interrupts:
-			d.acknowledge(asked)
-			asked = true
-		case <-d.ends:
-			quit, chain = true, true
+		case asked := <-d.signals:
+			quit = quit || asked != os.Interrupt
+		}
+		if !quit {
+			d.acknowledge(again)
 		}
 		var late *session.InputError // it has ended by itself, or is being stopped
-		if err := d.session.Do(context.Background(), session.Interrupt{Chain: chain}); err != nil && !errors.As(err, &late) {
+		if err := d.session.Do(context.Background(), session.Interrupt{Chain: quit || again}); err != nil && !errors.As(err, &late) {
 			return quit, err
 		}
 	}
@@ -262,16 +251,13 @@ func (d *dialog) wait(f func() error) (quit bool, err error) {
 
 // acknowledge ends the line on which a terminal shows ^C.
 func (d *dialog) acknowledge(again bool) {
-	if !d.host.Terminal {
-		return
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.midline = false
 	if again {
-		fmt.Fprintln(d.host.Stderr, "\nending all that runs")
+		d.tell("\nending all that runs\n")
 	} else {
-		fmt.Fprintln(d.host.Stderr, "\nending the task that runs; Ctrl-C again ends all")
+		d.tell("\nending the task that runs; Ctrl-C again ends all\n")
 	}
 }
 
@@ -280,10 +266,10 @@ func (d *dialog) list() error {
 	var b strings.Builder
 	for c := range d.session.State().Conversations() {
 		mark := " "
-		if c.ID == d.current {
+		if c.ID == d.next.Conversation {
 			mark = "*"
 		}
-		fmt.Fprintf(&b, "%s %-5s %s  %s  %s  %s\n", mark, d.progress.name(c.ID), c.ID, stateOf(d.session.State(), c),
+		fmt.Fprintf(&b, "%s %-5s %s  %s  %s  %s\n", mark, nameOf(d.session.State(), c.ID), c.ID, stateOf(d.session.State(), c),
 			text.Count(c.Messages, "message", "messages"), text.Cell(tools.TitleOf(c)))
 	}
 	_, err := io.WriteString(d.host.Stdout, b.String())
@@ -295,7 +281,7 @@ func (d *dialog) switchTo(name string) {
 	i := 0
 	for c := range d.session.State().Conversations() {
 		i++
-		if n, err := strconv.Atoi(strings.TrimPrefix(name, "#")); err == nil && n == i || name == d.progress.name(c.ID) || strings.EqualFold(name, c.ID) {
+		if n, err := strconv.Atoi(strings.TrimPrefix(name, "#")); err == nil && n == i || strings.EqualFold(name, c.ID) {
 			if c.Destroyed {
 				break
 			}
@@ -303,38 +289,29 @@ func (d *dialog) switchTo(name string) {
 			return
 		}
 	}
-	if name == "" {
-		fmt.Fprintln(d.host.Stderr, "/switch takes the number of a conversation, as in /switch 2; /list lists them")
-		return
-	}
-	fmt.Fprintf(d.host.Stderr, "there is no conversation %s; /list lists them\n", text.Quote(name))
+	fmt.Fprintf(d.host.Stderr, "there is no conversation %s; /list lists them, and /switch 2 talks in the second one\n", text.Quote(name))
 }
 
 func (d *dialog) turnTo(conversation string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.current = conversation
-	if d.host.Terminal {
-		d.progress.streamed = conversation
-	}
+	d.next.Conversation, d.progress.streamed = conversation, conversation
 }
 
 // event shows what happens, at a terminal.
-func (d *dialog) event(e session.Event, _ session.State) {
+func (d *dialog) event(e session.Event, s session.State) {
+	if !d.host.Terminal {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.host.Terminal {
-		if e.Conversation != "" {
-			d.progress.name(e.Conversation)
-		}
-		return
-	}
-	if e.Kind == session.AgentMessageDelta && e.Conversation == d.current {
+	switch {
+	case e.Kind == session.AgentMessageDelta && e.Conversation == d.progress.streamed:
 		d.midline = !strings.HasSuffix(e.Text(), "\n")
 		_, _ = io.WriteString(d.host.Stdout, text.Visible(e.Text())) // a terminal that is gone ends the input too
-		return
+	default:
+		d.progress.event(e, s)
 	}
-	d.progress.event(e)
 }
 
 // endLine ends the line of a message.

@@ -1,4 +1,4 @@
-// Package sessioncli is the command line for people who talk to models: convtools query, chat and session.
+// Package command is the command line for people who talk to models: convtools query, chat and session.
 //
 // It prints what happens in a session and passes on what a person says. It must never decide what happens there.
 package command
@@ -16,7 +16,6 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/session"
-	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/log"
 	"github.com/convtools/convtools/runtime/session/tools"
 	"github.com/convtools/convtools/runtime/sessionconfig"
@@ -55,6 +54,20 @@ func (c *commands) open() (*tools.Sessions, error) {
 	return s, nil
 }
 
+// openAt returns what sessions have here, to be closed, and what a person means with an id.
+func (c *commands) openAt(ctx context.Context, id string) (*tools.Sessions, tools.Place, error) {
+	sessions, err := c.open()
+	if err != nil {
+		return nil, tools.Place{}, err
+	}
+	at, err := sessions.Find(ctx, id)
+	if err != nil {
+		sessions.Close()
+		return nil, tools.Place{}, failure(err)
+	}
+	return sessions, at, nil
+}
+
 // learning is the flag with which a person has more learned, and the family that has it. Where there is none, its Set is
 // nil.
 func (c *commands) learning() (toolset.Flag, toolset.Family) {
@@ -68,18 +81,24 @@ func (c *commands) learning() (toolset.Flag, toolset.Family) {
 	return toolset.Flag{}, toolset.Family{}
 }
 
-// learn has the tools know what was learned when a conversation began.
-func (c *commands) learn(settings tools.Settings) {
+// learn has the tools know what patterns name.
+func (c *commands) learn(patterns []string) error {
 	flag, _ := c.learning()
-	if flag.Set == nil || len(settings.Knowledge) == 0 {
-		return
+	if flag.Set == nil || len(patterns) == 0 {
+		return nil
 	}
-	var problem error
-	for _, pattern := range settings.Knowledge {
-		problem = errors.Join(problem, flag.Set(pattern))
+	for _, pattern := range patterns {
+		if err := flag.Set(pattern); err != nil {
+			return err
+		}
 	}
-	if problem = errors.Join(problem, flag.Check()); problem != nil {
-		cli.Warn(c.host.Stderr, "what was learned with --knowledge cannot be found any more: %v", problem)
+	return flag.Check()
+}
+
+// relearn has the tools know what was learned when a conversation began.
+func (c *commands) relearn(settings tools.Settings) {
+	if err := c.learn(settings.Knowledge); err != nil {
+		cli.Warn(c.host.Stderr, "what was learned with --knowledge cannot be found any more: %v", err)
 	}
 }
 
@@ -132,11 +151,6 @@ func ask(ctx context.Context, e *tools.Session, in session.Submit) (session.Resu
 	if err != nil {
 		return session.Result{}, err
 	}
-	return follow(ctx, e, turn)
-}
-
-// follow waits for the answer to a submission. When ctx is done it interrupts the session.
-func follow(ctx context.Context, e *tools.Session, turn *engine.Turn) (session.Result, error) {
 	result, err := turn.Wait(ctx)
 	if ctx.Err() == nil || err == nil {
 		return result, err

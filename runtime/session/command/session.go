@@ -160,7 +160,7 @@ messages it has, and the tokens that it and all below it have used.`,
 				return err
 			}
 			defer sessions.Close()
-			state, torn, err := log.Load(sessions.Dir, at.session)
+			state, torn, err := log.Load(sessions.Dir, at.Session)
 			if err != nil {
 				return failure(err)
 			}
@@ -203,20 +203,18 @@ func (s *shown) add() {
 	}
 }
 
+// stateOf returns what a conversation does, as people are told.
 func stateOf(s session.State, c *session.Conversation) string {
-	_, running := s.Running()
+	doing := s.Doing(c.ID)
 	switch {
 	case c.Destroyed:
 		return "destroyed"
-	case running == c.ID:
-		return "running"
+	case doing == "suspended":
+		return "waiting"
+	case doing == "queued":
+		return "idle"
 	}
-	for _, batch := range s.Stack() {
-		if batch.Caller == c.ID {
-			return "waiting"
-		}
-	}
-	return "idle"
+	return doing
 }
 
 func (s *shown) print(b *strings.Builder, first, rest string, width int) {
@@ -251,9 +249,9 @@ session.`,
 				return err
 			}
 			defer sessions.Close()
-			records := log.Read(sessions.Dir, at.session)
+			records := log.Read(sessions.Dir, at.Session)
 			if follow {
-				records = log.Follow(cmd.Context(), sessions.Dir, at.session)
+				records = log.Follow(cmd.Context(), sessions.Dir, at.Session)
 			}
 			p := c.printer(true)
 			for record, err := range records {

@@ -20,7 +20,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,26 +53,15 @@ type Options struct {
 
 // Limits bounds what models and tools return. Zero fields have the defaults given here.
 type Limits struct {
-	// ResponseBytes is the size of a response, its pieces and its items alike; 8 MiB. A longer one fails the task with
-	// the code [model.CodeTooLarge].
-	ResponseBytes int
-	// ResponseTime is how long a response may take to its end; 1 h. One that takes longer fails the task with the code
-	// [model.CodeStalled].
-	ResponseTime time.Duration
-	// Calls is how many calls of a response are carried out; 128. The others are refused with [session.CodeDepth].
-	Calls int
-	// RequestBytes is the size of what the calls of a response ask for, with the files that they name; 64 MiB. A call
-	// that goes beyond it is refused with [session.CodeInvalidArguments].
-	RequestBytes int
-	// HistoryBytes is the size of a conversation that a model is asked in; 64 MiB. A longer one fails the task with the
-	// code [model.CodeTooLarge]: no provider takes as much, and each request would have all of it.
+	ResponseBytes int           // of a response, its pieces and its items alike; 8 MiB. A longer one fails the task.
+	ResponseTime  time.Duration // that a response may take to its end; 1 h. One that takes longer fails the task.
+	Calls         int           // of a response that are carried out; 128. The others are refused.
+	RequestBytes  int           // that the calls of a response send, with the files that they name; 64 MiB. More is refused.
+	// HistoryBytes is the size of a conversation that a model is asked in; 64 MiB. A longer one fails the task: no provider
+	// takes as much, and each request would have all of it.
 	HistoryBytes int
-	// OutputChars is how many characters of a tool's output are kept, the first and the last ones, with a note where
-	// more are left out; 262,144.
-	OutputChars int
-	// Grace is how long a model or a tool may take to return once its context has ended; 10 s. One that takes longer
-	// ends the session with a [*StuckError].
-	Grace time.Duration
+	OutputChars  int           // of a tool's output that are kept, the first and the last ones; 262,144
+	Grace        time.Duration // in which a model or a tool returns once its context has ended; 10 s. More ends the session.
 }
 
 // Tools is what conversations may call besides their models. Its methods are called one at a time.
@@ -88,22 +76,6 @@ type Tools interface {
 	Run(ctx context.Context, c *session.Conversation, call session.Item) (content string, success bool)
 }
 
-// StuckError is the error for a model or a tool that did not return in time after it was asked to stop. Nothing else is
-// begun in the session then; whoever resumes it finds the task ended as it was asked to.
-type StuckError struct {
-	Task  session.TaskID
-	Tool  string // empty for the model
-	Grace time.Duration
-}
-
-func (e *StuckError) Error() string {
-	what := "the model"
-	if e.Tool != "" {
-		what = "the tool " + e.Tool
-	}
-	return fmt.Sprintf("%s did not stop within %v", what, e.Grace)
-}
-
 // ErrClosed is the error of an Engine that has been closed.
 var ErrClosed = errors.New("the session has been closed")
 
@@ -114,7 +86,6 @@ type Engine struct {
 
 	now      atomic.Pointer[moment]
 	requests chan request
-	pieces   chan session.Delta // of the response that is being read
 	close    sync.Once
 	closing  chan struct{}
 	done     chan struct{} // closed when nothing runs any more
@@ -189,7 +160,7 @@ func newEngine(o Options, written *log.Log, state session.State) *Engine {
 	}
 	e := &Engine{
 		options: o, log: written,
-		requests: make(chan request), pieces: make(chan session.Delta), closing: make(chan struct{}), done: make(chan struct{}),
+		requests: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
 		turns: map[session.SubmissionID]*Turn{},
 	}
 	e.now.Store(&moment{state: state, over: make(chan struct{})})
@@ -205,8 +176,8 @@ func (e *Engine) Torn() *log.Torn { return e.log.Torn() }
 // Done returns a channel that is closed when the engine has ended, because it was closed or by an error.
 func (e *Engine) Done() <-chan struct{} { return e.done }
 
-// Err returns why the engine has ended, and nil while it has not: [ErrClosed], a [*StuckError], or why the log could not
-// be written.
+// Err returns why the engine has ended, and nil while it has not: [ErrClosed], that something did not stop, or
+// why the log could not be written.
 func (e *Engine) Err() error {
 	select {
 	case <-e.done:
@@ -281,7 +252,7 @@ func (e *Engine) Await(ctx context.Context, wanted func(session.State) bool) err
 }
 
 // Close ends the engine. What runs is stopped, and is not recorded as interrupted: [Resume] goes on with it, or behind it
-// where it came to its end all the same. Close returns when nothing runs any more and the log is closed. An error is a [*StuckError] or that of the log.
+// where it came to its end all the same. Close returns when nothing runs any more and the log is closed. An error is that of the log, or that something did not stop.
 func (e *Engine) Close() error {
 	e.close.Do(func() { close(e.closing) })
 	<-e.done

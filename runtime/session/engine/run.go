@@ -61,8 +61,6 @@ func (e *Engine) loop(effects []session.Effect) error {
 		select {
 		case r := <-e.requests:
 			effects, err = e.serve(r)
-		case piece := <-e.pieces:
-			effects, err = e.take(piece)
 		case in := <-result:
 			effects, err = e.finished(in)
 		case <-grace:

@@ -29,7 +29,11 @@ func (w *work) stop(grace time.Duration) {
 func (w *work) stopping() bool { return w.grace != nil }
 
 func (w *work) stuck(grace time.Duration) error {
-	return &StuckError{Task: w.task, Tool: w.tool, Grace: grace}
+	what := "the model"
+	if w.tool != "" {
+		what = "the tool " + w.tool
+	}
+	return fmt.Errorf("%s did not stop within %v", what, grace) // whoever resumes the session finds the task ended
 }
 
 // begin begins work on a goroutine of its own.
@@ -103,7 +107,7 @@ func (p *pieces) pass(ctx context.Context) {
 		return
 	}
 	select {
-	case p.engine.pieces <- session.Delta{Task: p.task, Text: valid(p.waiting)}:
+	case p.engine.requests <- request{input: session.Delta{Task: p.task, Text: valid(p.waiting)}, reply: make(chan error, 1)}:
 	case <-ctx.Done():
 	}
 	p.waiting = ""

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -108,15 +109,10 @@ func holds(dir, id, conversation string) bool {
 	}
 }
 
-// UnfinishedError is why [GC] keeps a session that has something to go on with.
-type UnfinishedError struct{ Session string }
-
-func (e *UnfinishedError) Error() string { return "session " + e.Session + " has not finished" }
-
 // Collected is what [GC] has done.
 type Collected struct {
 	Removed []Info
-	Kept    []error // why others that are old enough are: a [*BusyError], an [*UnfinishedError], or what is wrong with a log
+	Kept    []error // why others that are old enough are: it is in use, has not finished, or is damaged
 }
 
 // GC removes the logs of sessions that have finished, and were last written before a time, with all their
@@ -152,7 +148,7 @@ func collect(dir, id string, dry bool) error {
 	case err != nil:
 		return err
 	case !state.Idle():
-		return &UnfinishedError{Session: id}
+		return fmt.Errorf("session %s has not finished", id)
 	case dry:
 		return nil
 	}

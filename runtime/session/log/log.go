@@ -194,8 +194,8 @@ func write(dir, path string, text []byte) error {
 }
 
 // Open opens the log of a session for writing. Where another process has it open the error is a [*BusyError]; where
-// there is none, a [*NotFoundError]; where it cannot be continued, a [*DamagedError], a [*VersionError] or a
-// [*session.LogError].
+// there is none, a [*NotFoundError]; where it cannot be continued, a [*DamagedError], a
+// [*session.LogError], or says of which version it is.
 func Open(dir, id string) (*Log, error) {
 	path, ok := Path(dir, id)
 	if !ok {

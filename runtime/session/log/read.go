@@ -20,31 +20,14 @@ import (
 type DamagedError struct {
 	Path   string
 	Offset int64 // of the line in the file
-	Line   int   // its number, from 1
-	Seq    int64 // the last event before it
 	Err    error // what is wrong
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("%s is damaged at byte %d (line %d, after event %d): %v", e.Path, e.Offset, e.Line, e.Seq, e.Err)
+	return fmt.Sprintf("%s is damaged at byte %d: %v", e.Path, e.Offset, e.Err)
 }
 
 func (e *DamagedError) Unwrap() error { return e.Err }
-
-// VersionError is the error for a log in another version of the format.
-type VersionError struct {
-	Path      string
-	Version   int
-	Supported int // the one that this program reads
-}
-
-func (e *VersionError) Error() string {
-	by := "a newer"
-	if e.Version < e.Supported {
-		by = "an older"
-	}
-	return fmt.Sprintf("%s has version %d of the session format, that of %s program; this one reads version %d", e.Path, e.Version, by, e.Supported)
-}
 
 // Torn is what a crash has left at the end of a log.
 type Torn struct {
@@ -58,8 +41,6 @@ type reader struct {
 	file   *os.File
 	in     *bufio.Reader
 	offset int64 // of the next line
-	line   int   // the number of the line before
-	seq    int64
 	torn   *Torn // at the end
 }
 
@@ -94,10 +75,14 @@ func newReader(path string, in io.Reader) (*reader, error) {
 	}
 	var h header
 	if json.Unmarshal(line, &h) != nil || h.Format != format || h.Version < 1 {
-		return nil, r.damaged(0, errors.New("the first line is not that of a session log"))
+		return nil, &DamagedError{Path: path, Err: errors.New("the first line is not that of a session log")}
 	}
 	if h.Version != version {
-		return nil, &VersionError{Path: path, Version: h.Version, Supported: version}
+		by := "a newer"
+		if h.Version < version {
+			by = "an older"
+		}
+		return nil, fmt.Errorf("%s has version %d of the session format, that of %s program; this one reads version %d", path, h.Version, by, version)
 	}
 	return r, nil
 }
@@ -112,12 +97,7 @@ func (r *reader) next() ([]byte, error) {
 		err = fmt.Errorf("reading %s: %w", r.path, err)
 	}
 	r.offset += int64(len(line))
-	r.line++
 	return line, err
-}
-
-func (r *reader) damaged(offset int64, err error) *DamagedError {
-	return &DamagedError{Path: r.path, Offset: offset, Line: r.line, Seq: r.seq, Err: err}
 }
 
 // record returns the events of the next line. At the end of the log the error is [io.EOF], and torn is set where a crash
@@ -130,12 +110,10 @@ func (r *reader) record() ([]session.Event, error) {
 	}
 	events, err := eventsIn(line)
 	if err == nil {
-		r.seq = events[len(events)-1].Seq
 		return events, nil
 	}
-	damage := r.damaged(start, err)
 	if r.synced() {
-		return nil, damage
+		return nil, &DamagedError{Path: r.path, Offset: start, Err: err}
 	}
 	r.torn = &Torn{Offset: start, Bytes: r.offset - start}
 	return nil, io.EOF

@@ -43,7 +43,7 @@ func (f *files) text(path, field string) (string, error) {
 	}
 	content := strings.TrimPrefix(string(data), "\ufeff")
 	if !utf8.ValidString(content) {
-		return "", unreadable(path, field, errNotText)
+		return "", unreadable(path, field, unfit("it is not UTF-8"))
 	}
 	return content, nil
 }
@@ -55,18 +55,18 @@ func (f *files) image(path, field string) (string, error) {
 		return "", unreadable(path, field, err)
 	}
 	if f.images += len(data); f.images > maxImages {
-		return "", unreadable(path, field, errTooManyBytes)
+		return "", unreadable(path, field, unfit("the image files of one call have more than 16777216 bytes"))
 	}
 	kind := http.DetectContentType(data)
 	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind) {
-		return "", unreadable(path, field, errNotImage)
+		return "", unreadable(path, field, unfit("it is not a PNG, JPEG, GIF or WebP image"))
 	}
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
 }
 
 func (f *files) read(path string, most int64) ([]byte, error) {
 	if f.settings.Root == "" {
-		return nil, errNoWorkspace
+		return nil, unfit("there is no workspace here: a project has a directory .jp or a file convtools.toml")
 	}
 	if f.root == nil {
 		root, err := safefile.OpenDir(f.settings.Root)
@@ -83,25 +83,23 @@ func (f *files) read(path string, most int64) ([]byte, error) {
 		// The same place by its other name, where the workspace lies behind a link.
 		root, unknown := filepath.EvalSymlinks(f.settings.Root)
 		if inside, err = filepath.Rel(root, path); unknown != nil || err != nil || !filepath.IsLocal(inside) {
-			return nil, errOutside
+			return nil, unfit("it is outside of the workspace")
 		}
 	}
 	return safefile.ReadIn(f.root, inside, most)
 }
 
-var (
-	errOutside      = errors.New("it is outside of the workspace")
-	errNoWorkspace  = errors.New("there is no workspace here: a project has a directory .jp or a file convtools.toml")
-	errNotText      = errors.New("it is not UTF-8")
-	errNotImage     = errors.New("it is not a PNG, JPEG, GIF or WebP image")
-	errTooManyBytes = errors.New("the image files of one call have more than 16777216 bytes")
-)
+// unfit is why a file cannot be used.
+type unfit string
+
+func (u unfit) Error() string { return string(u) }
 
 // unreadable returns the refusal of a call that names a file which cannot be read. It names no place but the one that
 // the call did.
 func unreadable(path, field string, err error) *session.Refusal {
 	cause := "it cannot be read, or it lies behind a link out of the workspace"
 	var tooLarge *safefile.TooLargeError
+	var known unfit
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		cause = "there is no such file"
@@ -111,8 +109,8 @@ func unreadable(path, field string, err error) *session.Refusal {
 		cause = safefile.ErrNotRegular.Error()
 	case errors.As(err, &tooLarge):
 		cause = tooLarge.Error()
-	case errors.Is(err, errOutside), errors.Is(err, errNoWorkspace), errors.Is(err, errNotText), errors.Is(err, errNotImage), errors.Is(err, errTooManyBytes):
-		cause = err.Error()
+	case errors.As(err, &known):
+		cause = string(known)
 	}
 	return &session.Refusal{Code: session.CodeUnreadableFile, Field: field, Reason: text.Quote(path) + " cannot be used: " + cause}
 }

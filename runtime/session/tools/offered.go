@@ -50,12 +50,7 @@ func (s *Sessions) Offered(ctx context.Context, c *session.Conversation) []model
 // slowest needs.
 func (s *Sessions) catalogue(ctx context.Context) map[string][]string {
 	catalogue := map[string][]string{}
-	for _, server := range s.servers.Names() {
-		tools, err := s.servers.Tools(ctx, server)
-		if err != nil {
-			s.options.Warn(err.Error())
-			continue
-		}
+	for server, tools := range s.servers.Tools(ctx, func(string) bool { return true }, s.options.Warn) {
 		catalogue[server] = []string{}
 		for _, tool := range tools {
 			catalogue[server] = append(catalogue[server], tool.Name)
@@ -68,15 +63,7 @@ func (s *Sessions) catalogue(ctx context.Context) map[string][]string {
 // are missing.
 func (s *Sessions) ofServers(ctx context.Context, c *session.Conversation) []ServerTool {
 	var allowed []ServerTool
-	for _, server := range s.servers.Names() {
-		if !c.AllowsSome(server) {
-			continue
-		}
-		tools, err := s.servers.Tools(ctx, server)
-		if err != nil {
-			s.options.Warn(err.Error())
-			continue
-		}
+	for server, tools := range s.servers.Tools(ctx, c.AllowsSome, s.options.Warn) {
 		for _, tool := range tools {
 			if c.Allows(server, tool.Name) {
 				allowed = append(allowed, tool)
@@ -88,12 +75,11 @@ func (s *Sessions) ofServers(ctx context.Context, c *session.Conversation) []Ser
 
 // ofServer returns the tool of an MCP server that a conversation may use under a name.
 func (s *Sessions) ofServer(ctx context.Context, c *session.Conversation, name string) (ServerTool, bool) {
-	if !strings.HasPrefix(name, serverPrefix) {
-		return ServerTool{}, false
-	}
-	for _, tool := range s.ofServers(ctx, c) {
-		if tool.Offered == name {
-			return tool, true
+	if strings.HasPrefix(name, serverPrefix) {
+		for _, tool := range s.ofServers(ctx, c) {
+			if tool.Offered == name {
+				return tool, true
+			}
 		}
 	}
 	return ServerTool{}, false
@@ -123,7 +109,7 @@ func (s *Sessions) mayUse(ctx context.Context, c *session.Conversation, name str
 }
 
 // Run runs the tool of an ordinary call.
-func (s *Sessions) Run(ctx context.Context, c *session.Conversation, call session.Item) (content string, success bool) {
+func (s *Session) Run(ctx context.Context, c *session.Conversation, call session.Item) (content string, success bool) {
 	if tool, ok := s.ofServer(ctx, c, call.Name); ok {
 		return s.servers.Call(ctx, tool, []byte(call.Arguments))
 	}

@@ -13,10 +13,12 @@ import (
 	"github.com/google/uuid"
 
 	generated "github.com/convtools/convtools/generated/conv"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
+	"github.com/convtools/convtools/runtime/sessionconfig"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -68,10 +70,10 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := func(name string) Server {
-		return Server{Name: name, Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"CONV_TEST_SERVER": name}}
+	server := func(name string) sessionconfig.Server {
+		return sessionconfig.Server{Name: name, Server: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"CONV_TEST_SERVER": name}}}
 	}
-	servers := NewServers([]Server{server("files"), server("web"), {Name: "gone", Command: "no-such-program-of-conv"}}, ServerOptions{})
+	servers := NewServers([]sessionconfig.Server{server("files"), server("web"), {Name: "gone", Server: config.Server{Command: "no-such-program-of-conv"}}}, ServerOptions{})
 	t.Cleanup(servers.Close)
 	registry, err := toolset.NewRegistry(toolset.Family{
 		Name: "own",
@@ -107,7 +109,7 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 		},
 	}, engine.Options{
 		Model: func(context.Context, *session.Conversation) (model.Model, error) { return s, nil },
-		Tools: tools, NewID: uuid.NewString,
+		Tools: &Session{Sessions: tools, id: root}, NewID: uuid.NewString,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +162,7 @@ func TestTools(t *testing.T) {
 		t.Errorf("offered (-want +got):\n%s", diff)
 	}
 	for i, want := range []string{
-		`own {"a":1}  in /w/d`,
+		`own {"a":1} convtools-aa000000-0000-4000-8000-000000000000 in /w/d`,
 		`files read{"b":2}`,
 		`"code":"unavailable","reason":"this conversation has no tool \"mcp__files__nothing\""`,
 		"own_panic failed: it is a fault of this program",

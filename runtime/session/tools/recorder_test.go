@@ -149,8 +149,8 @@ func TestCrashes(t *testing.T) {
 	if !strings.HasPrefix(all, wantRecorded) {
 		t.Errorf("want it to begin with\n%s\ngot\n%s", wantRecorded, all)
 	}
-	if as := r.recordedAs(child, last); as == "" || as == r.recordedAs(talking, last) || r.recordedAs("other", last) != "" {
-		t.Errorf("recorded as %s and %s", r.recordedAs(talking, last), as)
+	if as := r.recordedAs(child); as == "" || as == r.recordedAs(talking) || r.recordedAs("other") != "" {
+		t.Errorf("recorded as %s and %s", r.recordedAs(talking), as)
 	}
 	r.finish(last)
 	if diff := cmp.Diff(all, allRecorded(t, whole)); diff != "" {
@@ -195,7 +195,7 @@ func TestOthersWrite(t *testing.T) {
 	for _, e := range events[:middle] {
 		before.observe(e.Event, e.state)
 	}
-	id := before.recordedAs(child, last)
+	id := before.recordedAs(child)
 	writer := w.Writer(jp.WriterOptions{})
 	title := "Hotels in Chur"
 	if _, err := writer.Edit(t.Context(), id, func(transcript.Conversation) jp.Change { return jp.Change{Title: &title} }); err != nil {

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +23,7 @@ func TestRemovedWhileItGoesOn(t *testing.T) {
 			for _, e := range events[:middle] {
 				r.observe(e.Event, e.state)
 			}
-			id := r.recordedAs(child, last)
+			id := r.recordedAs(child)
 			if next {
 				r = record(t, w)
 			}
@@ -38,8 +37,7 @@ func TestRemovedWhileItGoesOn(t *testing.T) {
 					}
 				}
 			}
-			var removed *RemovedError
-			if err := r.finish(last); !gone || !errors.As(err, &removed) || removed.ID != id || removed.Session != talking {
+			if err := r.finish(last); !gone || err == nil || !strings.HasPrefix(err.Error(), "conversation "+string(id)+" was removed") || !strings.Contains(err.Error(), talking) {
 				t.Errorf("gone: %v, %v", gone, err)
 			}
 			all := allRecorded(t, w)

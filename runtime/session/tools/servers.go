@@ -2,12 +2,13 @@ package tools
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,19 +19,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/process"
+	"github.com/convtools/convtools/runtime/sessionconfig"
 )
-
-// Server is a server as the user has configured it: with a command or a URL.
-type Server struct {
-	// Name is 1 to 32 letters, digits and hyphens. A name that is offered begins with it, and ends it with two underscores:
-	// no two pairs of a server and a tool have one name.
-	Name    string
-	Command string
-	Args    []string
-	Env     map[string]string // besides that of [process.DefaultEnv]
-	URL     string            // of a server over streamable HTTP
-}
 
 // ServerOptions says who asks, and for how long. Zero times have the defaults given here.
 type ServerOptions struct {
@@ -38,7 +30,6 @@ type ServerOptions struct {
 	Dir           string        // where servers are started; empty for the working directory
 	StartTime     time.Duration // to start and list its tools; 30 s
 	CallTime      time.Duration // of one call; 5 min
-	RetryTime     time.Duration // until a server is started again that could not be; 1 min
 }
 
 // What a server may say.
@@ -50,27 +41,22 @@ const (
 	maxMessage     = 16 << 20
 )
 
+// retryTime is how long a server that could not be started is left alone.
+const retryTime = time.Minute
+
 // ServerTool is a tool of a server.
 type ServerTool struct {
 	Server, Name string
-	// Offered is the name that models call it by: see [OfferedName].
+	// Offered is the name that models call it by, of characters that every provider takes: mcp__SERVER__TOOL.
 	Offered     string
 	Description string
 	Schema      json.RawMessage // a JSON Schema of type object
+
+	of *server
 }
 
-// UnavailableError is the error for a server that cannot be used.
-type UnavailableError struct {
-	Server string
-	Cause  string // safe to show
-	Err    error
-}
-
-func (e *UnavailableError) Error() string {
-	return fmt.Sprintf("the MCP server %s cannot be used: %s", e.Server, e.Cause)
-}
-
-func (e *UnavailableError) Unwrap() error { return e.Err }
+// serverPrefix is how every name begins that a tool of an MCP server is offered under.
+const serverPrefix = "mcp__"
 
 // Servers is the MCP servers that the user has configured. One is started, or connected to, when its tools are first asked
 // for, and stays until [Servers.Close]. What it says is untrusted: the number of its tools, their descriptions and
@@ -84,16 +70,8 @@ type Servers struct {
 }
 
 // NewServers returns servers none of which is started. The names of servers have to differ.
-func NewServers(servers []Server, o ServerOptions) *Servers {
-	if o.StartTime <= 0 {
-		o.StartTime = 30 * time.Second
-	}
-	if o.CallTime <= 0 {
-		o.CallTime = 5 * time.Minute
-	}
-	if o.RetryTime <= 0 {
-		o.RetryTime = time.Minute
-	}
+func NewServers(servers []sessionconfig.Server, o ServerOptions) *Servers {
+	o.StartTime, o.CallTime = cmp.Or(o.StartTime, 30*time.Second), cmp.Or(o.CallTime, 5*time.Minute)
 	s := &Servers{
 		options: o,
 		client:  mcp.NewClient(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}),
@@ -105,34 +83,22 @@ func NewServers(servers []Server, o ServerOptions) *Servers {
 	return s
 }
 
-// Names returns the names of all servers, sorted.
-func (s *Servers) Names() []string {
-	var names []string
-	for _, one := range s.servers {
-		names = append(names, one.Name)
+// Tools yields the servers that are wanted, by name, with their tools, by name too. What cannot be used is left out, and
+// warn is told why.
+func (s *Servers) Tools(ctx context.Context, wanted func(server string) bool, warn func(string)) iter.Seq2[string, []ServerTool] {
+	return func(yield func(string, []ServerTool) bool) {
+		for _, one := range s.servers {
+			if !wanted(one.Name) {
+				continue
+			}
+			_, tools, err := one.connected(ctx, s)
+			if err != nil {
+				warn(err.Error())
+			} else if !yield(one.Name, tools) {
+				return
+			}
+		}
 	}
-	return names
-}
-
-// Tools returns the tools of a server, sorted by name. The error is an [*UnavailableError], or that of the context.
-func (s *Servers) Tools(ctx context.Context, name string) ([]ServerTool, error) {
-	_, _, tools, err := s.connected(ctx, name)
-	return tools, err
-}
-
-// connected returns a server with its session, which is begun where there is none, and its tools.
-func (s *Servers) connected(ctx context.Context, name string) (*server, *mcp.ClientSession, []ServerTool, error) {
-	i := slices.IndexFunc(s.servers, func(one *server) bool { return one.Name == name })
-	if i < 0 {
-		return nil, nil, nil, &UnavailableError{Server: name, Cause: "it is not configured"}
-	}
-	one := s.servers[i]
-	one.mu.Lock()
-	defer one.mu.Unlock()
-	if err := one.start(ctx, s); err != nil {
-		return nil, nil, nil, err
-	}
-	return one, one.session, one.tools, nil
 }
 
 // Call calls a tool, and returns its text, shortened where it is too long. Where it cannot be called, the text is why.
@@ -146,14 +112,14 @@ func (s *Servers) Call(ctx context.Context, t ServerTool, arguments []byte) (con
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.options.CallTime)
 	defer cancel()
-	one, session, _, err := s.connected(ctx, t.Server)
+	session, _, err := t.of.connected(ctx, s)
 	if err != nil {
 		return err.Error(), false
 	}
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: t.Name, Arguments: json.RawMessage(arguments)})
 	if err != nil {
-		one.forget(session, err)
-		return fmt.Sprintf("%s/%s did not answer: %s", t.Server, t.Name, s.cause(ctx, err)), false
+		t.of.forget(session, err)
+		return fmt.Sprintf("%s/%s did not answer: %s", t.Server, t.Name, cause(ctx, err)), false
 	}
 	return shortened(textOf(result)), !result.IsError
 }
@@ -167,7 +133,7 @@ func (s *Servers) Close() {
 	stopping.Wait()
 }
 
-func (s *Servers) cause(ctx context.Context, err error) string {
+func cause(ctx context.Context, err error) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return "it took too long"
 	}
@@ -176,7 +142,7 @@ func (s *Servers) cause(ctx context.Context, err error) string {
 
 // server is a server with its connection.
 type server struct {
-	Server
+	sessionconfig.Server
 
 	mu      sync.Mutex
 	session *mcp.ClientSession // nil while there is none
@@ -187,46 +153,47 @@ type server struct {
 	closed  bool
 }
 
-// start connects to the server and lists its tools. s.mu is held.
-func (s *server) start(ctx context.Context, all *Servers) error {
-	if s.session != nil {
-		return nil
-	}
-	if s.closed {
-		return &UnavailableError{Server: s.Name, Cause: "this program is about to end"}
-	}
-	if s.failed != nil && time.Since(s.at) < all.options.RetryTime {
-		return s.failed
+// connected returns the session, which is begun where there is none, and its tools.
+func (s *server) connected(ctx context.Context, all *Servers) (*mcp.ClientSession, []ServerTool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.session != nil:
+		return s.session, s.tools, nil
+	case s.closed:
+		return nil, nil, errors.New("this program is about to end")
+	case s.failed != nil && time.Since(s.at) < retryTime:
+		return nil, nil, s.failed
 	}
 	limited, cancel := context.WithTimeout(ctx, all.options.StartTime)
 	defer cancel()
-	s.failed, s.at = s.connect(limited, all), time.Now()
-	if ctx.Err() != nil {
-		s.failed = nil // it was not waited for
-		return fmt.Errorf("starting the MCP server %s: %w", s.Name, context.Cause(ctx))
+	err := s.connect(limited, all)
+	if err == nil {
+		s.failed = nil
+		return s.session, s.tools, nil
 	}
-	return s.failed
+	said := cause(limited, err)
+	if last := s.end(); last != "" {
+		said += "; it said: " + last
+	}
+	err = fmt.Errorf("the MCP server %s cannot be used: %s", s.Name, said)
+	if ctx.Err() == nil { // otherwise it was not waited for
+		s.failed, s.at = err, time.Now()
+	}
+	return nil, nil, err
 }
 
+// connect connects to the server and lists its tools. s.mu is held.
 func (s *server) connect(ctx context.Context, all *Servers) error {
 	transport, err := s.transport(all.options.Dir)
 	if err != nil {
-		return &UnavailableError{Server: s.Name, Cause: text.Line(err.Error()), Err: err}
+		return err
 	}
 	// The session lasts longer than the call that needs it first.
-	session, err := all.client.Connect(ctx, transport, nil)
-	if err == nil {
-		s.session = session
-		err = s.list(ctx)
+	if s.session, err = all.client.Connect(ctx, transport, nil); err != nil {
+		return err
 	}
-	if err != nil {
-		cause := all.cause(ctx, err)
-		if last := s.end(); last != "" {
-			cause += "; it said: " + last
-		}
-		return &UnavailableError{Server: s.Name, Cause: cause, Err: err}
-	}
-	return nil
+	return s.list(ctx)
 }
 
 func (s *server) transport(dir string) (mcp.Transport, error) {
@@ -251,29 +218,22 @@ func (s *server) transport(dir string) (mcp.Transport, error) {
 // list asks for the tools. What no model could be offered is left out.
 func (s *server) list(ctx context.Context) error {
 	s.tools = nil
+	names := map[string]bool{}
 	for tool, err := range s.session.Tools(ctx, nil) {
 		if err != nil {
 			return err
 		}
-		if len(s.tools) == maxTools {
-			break
-		}
 		schema, err := json.Marshal(tool.InputSchema)
-		if err != nil || len(schema) > maxSchema || !object(schema) || tool.Name == "" {
+		offered := model.Flat(serverPrefix + s.Name + "__" + tool.Name)
+		if err != nil || len(schema) > maxSchema || !object(schema) || tool.Name == "" || names[offered] || len(s.tools) == maxTools {
 			continue
 		}
+		names[offered] = true
 		s.tools = append(s.tools, ServerTool{
-			Server: s.Name, Name: tool.Name, Offered: OfferedName(s.Name, tool.Name),
-			Description: text.Visible(text.Cut(tool.Description, maxDescription)), Schema: schema,
+			Server: s.Name, Name: tool.Name, Offered: offered, Description: text.Visible(text.Cut(tool.Description, maxDescription)), Schema: schema, of: s,
 		})
 	}
 	slices.SortFunc(s.tools, func(a, b ServerTool) int { return strings.Compare(a.Name, b.Name) })
-	names := map[string]bool{}
-	s.tools = slices.DeleteFunc(s.tools, func(t ServerTool) bool {
-		again := names[t.Offered]
-		names[t.Offered] = true
-		return again
-	})
 	return nil
 }
 
@@ -366,13 +326,7 @@ func withinOrigin(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
-}
+func origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
 
 // bounded sends requests, and takes no more of an answer than a message may have.
 type bounded struct{}

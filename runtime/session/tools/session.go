@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
+	"fmt"
+	"io/fs"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
@@ -17,16 +19,15 @@ import (
 // Session is a session that this process has open. What is said in it is recorded where its settings say.
 type Session struct {
 	*engine.Engine
-	host     *Sessions
-	id       string        // and that of the root
-	recorder *recorder     // nil where the log is all
-	opened   chan struct{} // closed when Engine is set, or is not going to be
+	*Sessions
+	id       string    // and that of the root
+	recorder *recorder // nil where the log is all
 }
 
-// Begin starts a new session. observe is called as [engine.Options.Observe] says. Errors are those of [Sessions.Start] and
-// [engine.Start].
+// Begin starts a new session. observe is called as [engine.Options.Observe] says. Errors are those of
+// [sessionconfig.Config.Choose], where no model is there for it, and [engine.Start].
 func (s *Sessions) Begin(ctx context.Context, n New, observe func(session.Event, session.State)) (*Session, error) {
-	start, err := s.Start(ctx, n)
+	start, err := s.start(ctx, n)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +50,7 @@ func (s *Sessions) Resume(id string, observe func(session.Event, session.State))
 
 // session opens a session, with what records it.
 func (s *Sessions) session(id, settings string, observe func(session.Event, session.State), open func(engine.Options) (*engine.Engine, error)) (*Session, error) {
-	opened := &Session{host: s, id: id, opened: make(chan struct{})}
-	defer close(opened.opened)
+	opened := &Session{Sessions: s, id: id}
 	parsed, err := ParseSettings(settings)
 	if err != nil {
 		return nil, err
@@ -64,10 +64,7 @@ func (s *Sessions) session(id, settings string, observe func(session.Event, sess
 			opened.recorder.model, opened.recorder.warn = s.jpModel, s.options.Warn
 		}
 	}
-	s.mu.Lock()
-	s.open = append(s.open, opened)
-	s.mu.Unlock()
-	opened.Engine, err = open(engine.Options{Model: s.Model, Tools: s, Now: s.now, NewID: s.NewID, Observe: func(e session.Event, state session.State) {
+	opened.Engine, err = open(engine.Options{Model: s.Model, Tools: opened, Now: s.now, NewID: s.NewID, Observe: func(e session.Event, state session.State) {
 		if observe != nil {
 			observe(e, state)
 		}
@@ -75,90 +72,91 @@ func (s *Sessions) session(id, settings string, observe func(session.Event, sess
 			opened.recorder.observe(e, state)
 		}
 	}})
-	if err != nil {
-		opened.forget()
-		return nil, err
-	}
-	return opened, nil
+	return opened, err
 }
 
-func (o *Session) forget() {
-	o.host.mu.Lock()
-	defer o.host.mu.Unlock()
-	o.host.open = slices.DeleteFunc(o.host.open, func(other *Session) bool { return other == o })
-}
-
-// Close records what is not recorded yet, and closes the session as [engine.Engine.Close] does. The error may also be a
-// [*RemovedError].
+// Close records what is not recorded yet, and closes the session as [engine.Engine.Close] does. An error may be why
+// something is not recorded.
 func (o *Session) Close() error {
 	var removed error
 	if o.recorder != nil && o.Err() == nil { // otherwise another process may have it open
 		removed = o.recorder.finish(o.State())
 	}
-	o.forget()
 	return errors.Join(o.Engine.Close(), removed)
 }
 
-// recordedAs returns the id under which a conversation of an open session is recorded.
-func (s *Sessions) recordedAs(conversation string) string {
-	s.mu.Lock()
-	open := slices.Clone(s.open)
-	s.mu.Unlock()
-	for _, o := range open {
-		<-o.opened // its tools may run before
-		if o.Engine == nil || o.State().Conversation(conversation) == nil {
-			continue
-		}
-		if o.recorder == nil {
-			return string(sessions.ID(o.id, o.id, conversation))
-		}
-		return string(o.recorder.recordedAs(conversation, o.State()))
+// recordedAs returns the id under which a conversation of the session is recorded.
+func (o *Session) recordedAs(conversation string) string {
+	if o.recorder == nil {
+		return string(sessions.ID(o.id, o.id, conversation))
 	}
-	return ""
+	return string(o.recorder.recordedAs(conversation))
 }
 
-// RecordedConversation is where a conversation that is recorded elsewhere comes from.
-type RecordedConversation struct{ Session, Conversation string }
+// Place is a conversation, and the session that it belongs to with the settings of that.
+type Place struct {
+	Session, Conversation string
+	Settings              Settings
+}
 
-// Recorded returns the conversation of a session that is recorded under an id, and false for what is no such id. The error
-// is a [*CopyError] for a copy of one, which [Sessions.Copied] begins a session for.
-func (s *Sessions) Recorded(ctx context.Context, id string) (RecordedConversation, bool, error) {
+// Find returns what a person means with an id: that of a session, which is that of its root, or of any conversation of
+// one, or the id under which one is recorded. The error is a [*log.NotFoundError] where there is none, and a [*CopyError]
+// for a copy of one, which [Sessions.Copied] begins a session for.
+func (s *Sessions) Find(ctx context.Context, id string) (Place, error) {
+	id = strings.ToLower(strings.TrimSpace(id))
+	at, err := s.recorded(ctx, id)
+	known := at.Session != ""
+	if err != nil {
+		return Place{}, err
+	}
+	if !known {
+		at = Place{Session: id, Conversation: id}
+	}
+	summary, err := log.Summarize(s.Dir, at.Session)
+	if errors.Is(err, fs.ErrNotExist) && !known {
+		if at.Session, err = log.Holding(ctx, s.Dir, id); err == nil {
+			summary, err = log.Summarize(s.Dir, at.Session)
+		}
+	}
+	if err != nil {
+		return Place{}, err
+	}
+	at.Settings, err = ParseSettings(summary.Context.Settings)
+	return at, err
+}
+
+// recorded returns the conversation of a session that is recorded under an id, and no session for what is no such id.
+func (s *Sessions) recorded(ctx context.Context, id string) (Place, error) {
 	if of, conversation, ok := sessions.Split(id); ok {
-		return RecordedConversation{of, cmp.Or(conversation, of)}, true, nil
+		return Place{Session: of, Conversation: cmp.Or(conversation, of)}, nil
 	}
 	parsed, err := jp.ParseID(id)
 	if err != nil || s.workspace == nil {
-		return RecordedConversation{id, id}, false, nil
+		return Place{}, nil
 	}
 	opened, _, err := s.workspace.Open(ctx)
 	if err != nil {
-		return RecordedConversation{}, false, err
+		return Place{}, err
 	}
 	defer opened.Close()
 	found, err := opened.Find(ctx, parsed)
 	var missing *store.NotFoundError
-	switch {
-	case errors.As(err, &missing):
-		return RecordedConversation{id, id}, false, nil
-	case err != nil:
-		return RecordedConversation{}, false, err
+	if errors.As(err, &missing) {
+		return Place{}, nil
+	}
+	if err != nil {
+		return Place{}, err
 	}
 	if at, ok := labelled(found.Conversation); ok {
 		if own, err := s.isOwn(ctx, found.Conversation, at); own || err != nil {
-			return at, true, err
+			return at, err
 		}
 	}
-	if last, err := lastMark(ctx, found, func(mark) bool { return true }); err != nil {
-		return RecordedConversation{}, false, err
-	} else if last > 0 {
-		return RecordedConversation{}, false, &CopyError{ID: string(parsed)}
+	last, err := lastMark(ctx, found, func(mark) bool { return true })
+	if err == nil && last > 0 {
+		err = &CopyError{ID: string(parsed)}
+	} else if err == nil {
+		err = fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", parsed)
 	}
-	return RecordedConversation{}, false, &NotOursError{ID: string(parsed)}
-}
-
-// NotOursError is the error for a recorded conversation that is of no session.
-type NotOursError struct{ ID string }
-
-func (e *NotOursError) Error() string {
-	return "conversation " + e.ID + " was not held with convtools query or chat, so they cannot go on with it"
+	return Place{}, err
 }

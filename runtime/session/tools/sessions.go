@@ -54,7 +54,6 @@ type Sessions struct {
 	mu     sync.Mutex
 	models map[string]model.Model // by name, opened
 	named  string                 // see [Sessions.Named]
-	open   []*Session             // of this process
 }
 
 // Open reads the configuration. Nothing is started. The errors are those of [sessionconfig.Load].
@@ -94,11 +93,7 @@ func Open(o Options) (*Sessions, error) {
 	for _, wrong := range configured.Wrong {
 		o.Warn(wrong.Error())
 	}
-	var servers []Server
-	for _, c := range configured.Servers {
-		servers = append(servers, Server{Name: c.Name, Command: c.Command, Args: c.Args, Env: c.Env, URL: c.URL})
-	}
-	s.servers = NewServers(servers, ServerOptions{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.Where.Root, s.Where.Dir)})
+	s.servers = NewServers(configured.Servers, ServerOptions{Name: o.Host.Name, Version: o.Host.Version, Dir: cmp.Or(s.Where.Root, s.Where.Dir)})
 	return s, nil
 }
 
@@ -145,50 +140,36 @@ var ErrNoHome = errors.New("where sessions are kept is not known: set HOME, or X
 // NewID returns a UUID that it has not returned before.
 func (s *Sessions) NewID() string { return s.options.NewID() }
 
-// New is what a new session is to be.
+// New is what a new session is to be. Of the settings, Model may be empty, for the model that the configuration chooses, and
+// Root, Dir and JP are those of here.
 type New struct {
-	// Model is the name of a configured model; empty stands for the one that the configuration chooses.
-	Model string
-	// Title is that of the root conversation; it may be empty.
-	Title string
-	// Knowledge and Hidden are as in [Settings].
-	Knowledge []string
-	Hidden    bool
-	// Outside reports that a program outside has the place of the root's model: its calls are [session.Invoke].
-	Outside bool
-	// Recorded is as in [Settings], and History what was said in it as far as the root's model is to know it.
-	Recorded string
-	History  []session.Item
-	// ID is that of the session and of its root; empty stands for a new one.
-	ID string
+	Settings
+	Title   string         // of the root conversation; it may be empty
+	History []session.Item // what was said in the recorded conversation as far as the root's model is to know it
+	ID      string         // of the session and of its root; empty stands for a new one
 }
 
 // maxSamples is how many requests to models one input may cost in all: models that hand work to each other for ever would
 // else take days to come to the limits of each.
 const maxSamples = 2000
 
-// Start returns the input that starts a new session. The error is one of [sessionconfig.Config.Choose]: no model is there
-// for it.
-func (s *Sessions) Start(ctx context.Context, n New) (session.Start, error) {
+// start returns the input that starts a new session.
+func (s *Sessions) start(ctx context.Context, n New) (session.Start, error) {
 	m, err := s.Config.Choose(n.Model)
 	if err != nil {
 		return session.Start{}, err
 	}
 	s.Named(n.Model)
-	settings := s.Where
-	settings.Knowledge, settings.Hidden, settings.Recorded = n.Knowledge, n.Hidden, n.Recorded
-	settings.JP = s.workspace != nil
-	if settings.Outside = n.Outside; !n.Outside { // which lasts, whatever becomes of the configuration
+	settings := n.Settings
+	settings.Root, settings.Dir, settings.JP = s.Where.Root, s.Where.Dir, s.workspace != nil
+	if !n.Outside { // which lasts, whatever becomes of the configuration
 		settings.Model = m.Name
 	}
 	catalogue := s.catalogue(ctx)
 	if ctx.Err() != nil { // which servers have tools is not known
 		return session.Start{}, context.Cause(ctx)
 	}
-	id := n.ID
-	if id == "" {
-		id = s.NewID()
-	}
+	id := cmp.Or(n.ID, s.NewID())
 	in := session.Start{
 		Session: id, Root: id, // a person has one to remember
 		History: n.History,
@@ -249,20 +230,8 @@ func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Mode
 	if err != nil {
 		return nil, err
 	}
-	if !chosen.WebSearch() {
-		m = withoutSearch{m}
-	}
 	s.models[settings.Model] = m
 	return m, nil
-}
-
-// withoutSearch is a model that does not search the web, also for a conversation that began when it could.
-type withoutSearch struct{ model.Model }
-
-// Sample implements [model.Model].
-func (m withoutSearch) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
-	r.WebSearch = false
-	return m.Model.Sample(ctx, r, delta)
 }
 
 // Close ends the MCP servers that were started.

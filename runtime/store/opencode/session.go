@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,6 +35,7 @@ type source interface {
 // info is what is recorded about a session.
 type info struct {
 	source  source
+	file    string // in a tree
 	session string // id
 	parent  string // session that it is a task of
 	dir     string
@@ -67,8 +67,8 @@ func (s *Store) open() *listing {
 	for _, path := range databases {
 		l.sources = append(l.sources, newDatabase(path))
 	}
-	t := &tree{dir: filepath.Join(s.Dir, treeDir)}
-	if info, err := os.Stat(t.dir); err == nil && info.IsDir() {
+	t := newTree(s.Dir)
+	if info, err := os.Stat(t.Dir); err == nil && info.IsDir() {
 		l.sources = append(l.sources, t)
 	}
 	return l

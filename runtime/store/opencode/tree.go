@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -21,7 +20,7 @@ import (
 
 // tree is the files that versions before 1.2 kept: one for each session, message and
 // part. It implements [source], and holds no open files.
-type tree struct{ dir string }
+type tree struct{ history.Store }
 
 // The folders of the tree. That of sessions has one for each project, that of messages
 // one for each session, and that of parts one for each message.
@@ -36,96 +35,70 @@ const (
 // maxFile bounds the file of a session or a message, in bytes.
 const maxFile = 16 << 20
 
-func (t *tree) path() string { return t.dir }
+func (t *tree) path() string { return t.Dir }
 
 func (*tree) Retain() {}
 
 func (*tree) Release() {}
 
-// in calls do with the directory of the tree.
-func (t *tree) in(do func(root *os.Root) error) error {
-	root, err := safefile.OpenDir(t.dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return do(root)
-}
+// idOf returns the id that a file is named after.
+func idOf(file string) string { return strings.TrimSuffix(path.Base(file), fileExtension) }
 
-// names returns the names in a folder that begin with a prefix and are ids, those of files without
-// their extension, in their order, and none where there is no folder.
-func names(root *os.Root, dir, prefix string) ([]string, error) {
-	var found []string
-	entries, err := safefile.ReadDirIn(root, dir)
+// files returns the files of messages or parts in a folder, in the order of their ids, which begin with a
+// time; none where there is no folder.
+func files(root *history.Root, dir, prefix string) (found []string, err error) {
+	entries, err := root.ReadDir(dir)
 	for _, e := range entries {
-		name, isFile := strings.CutSuffix(e.Name(), fileExtension)
-		if isFile != e.IsDir() && (prefix == "" && e.IsDir() || isID(name, prefix)) {
-			found = append(found, name)
+		if id, isFile := strings.CutSuffix(e.Name(), fileExtension); isFile && !e.IsDir() && isID(id, prefix) {
+			found = append(found, path.Join(dir, e.Name()))
 		}
 	}
-	slices.Sort(found)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	return found, err
 }
 
-// files returns the paths of the files in the folder of an id.
-func files(root *os.Root, dir, id, prefix string) ([]string, error) {
-	found, err := names(root, path.Join(dir, id), prefix)
-	for i, name := range found {
-		found[i] = path.Join(dir, id, name+fileExtension)
-	}
-	return found, err
+func messageFiles(root *history.Root, session string) ([]string, error) {
+	return files(root, path.Join(messageDir, session), "msg_")
 }
 
-// idOf returns the id that a file is named after.
-func idOf(file string) string { return strings.TrimSuffix(path.Base(file), fileExtension) }
-
-func messageFiles(root *os.Root, session string) ([]string, error) {
-	return files(root, messageDir, session, "msg_")
+func partFiles(root *history.Root, message string) ([]string, error) {
+	return files(root, path.Join(partDir, message), "prt_")
 }
-
-func partFiles(root *os.Root, message string) ([]string, error) {
-	return files(root, partDir, message, "prt_")
-}
-
-func (t *tree) full(name string) string { return filepath.Join(t.dir, filepath.FromSlash(name)) }
 
 func (t *tree) sessions(ctx context.Context, session string) (all []*info, problems []store.Problem, err error) {
-	err = t.in(func(root *os.Root) error {
-		projects, err := names(root, sessionDir, "")
-		for _, project := range projects {
-			found := []string{path.Join(sessionDir, project, session+fileExtension)}
-			if session == "" {
-				var err error
-				if found, err = files(root, sessionDir, project, sessionPrefix); err != nil {
-					problems = append(problems, history.Problem("", store.Unreadable, t.full(path.Join(sessionDir, project)), err))
-				}
-			}
-			for _, file := range found {
-				i, err := t.info(root, file)
-				switch {
-				case ctx.Err() != nil:
-					return ctx.Err()
-				case err != nil:
-					problems = append(problems, history.Problem(id(idOf(file)), store.BadMetadata, t.full(file), err))
-				case i != nil:
-					all = append(all, i)
-				}
-			}
+	root, err := t.Open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	found, problems, err := t.Walk(root, sessionDir, func(dir string) bool { return path.Dir(dir) == sessionDir })
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	for _, file := range found {
+		is, isFile := strings.CutSuffix(path.Base(file), fileExtension)
+		if !isFile || !isSession(is) || session != "" && session != is {
+			continue
 		}
-		return err
-	})
-	return all, problems, err
+		i, failed := t.info(root, file)
+		switch {
+		case failed != nil:
+			problems = append(problems, t.Problem(id(is), store.BadMetadata, file, failed))
+		case i != nil:
+			all = append(all, i)
+		}
+	}
+	return all, problems, cmp.Or(ctx.Err(), err)
 }
 
 var errNoObject = errors.New("it is no JSON object")
 
 // info reads the file of a session. It returns nil where there is none, or where nothing is
 // recorded in it.
-func (t *tree) info(root *os.Root, file string) (*info, error) {
-	data, err := safefile.ReadIn(root, file, maxFile)
+func (t *tree) info(root *history.Root, file string) (*info, error) {
+	data, err := root.ReadFile(file, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -142,97 +115,96 @@ func (t *tree) info(root *os.Root, file string) (*info, error) {
 	if !jsontext.Decode(data, &from) {
 		return nil, errNoObject
 	}
-	i := &info{source: t, session: idOf(file), parent: from.Parent, dir: from.Dir, title: from.Title, revert: from.Revert, times: from.Time}
+	i := &info{source: t, file: file, session: idOf(file), parent: from.Parent, dir: from.Dir, title: from.Title, revert: from.Revert, times: from.Time}
 	messages, err := messageFiles(root, i.session)
 	switch {
 	case err != nil: // which is told of where the session is read
 	case len(messages) == 0:
 		return nil, nil
-	default: // ids begin with a time
-		data, _ := safefile.ReadIn(root, messages[0], maxFile)
-		var first message
-		first.decode(data)
-		i.begun = first.created
+	default:
+		i.begun = readMessage(root, messages[0]).created
 	}
 	return i, nil
 }
 
+// readMessage reads the file of a message. One that cannot be read is of no known role.
+func readMessage(root *history.Root, file string) message {
+	m := message{id: idOf(file)}
+	if data, err := root.ReadFile(file, maxFile); err == nil {
+		m.decode(data)
+	}
+	return m
+}
+
 func (t *tree) messages(ctx context.Context, session string, last int) (found []message, err error) {
-	err = t.in(func(root *os.Root) error {
-		all, err := messageFiles(root, session)
-		if last >= 0 {
-			all = all[max(0, len(all)-last):]
-		}
-		for _, file := range all {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			data, err := safefile.ReadIn(root, file, maxFile)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // deleted meanwhile
-			}
-			m := message{id: idOf(file)}
-			if err == nil { // else it is told of as of no known role
-				m.decode(data)
-			}
-			found = append(found, m)
-		}
-		return err
-	})
+	root, err := t.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	all, err := messageFiles(root, session)
+	if last >= 0 {
+		all = all[max(0, len(all)-last):]
+	}
+	for i := 0; i < len(all) && ctx.Err() == nil; i++ {
+		found = append(found, readMessage(root, all[i]))
+	}
 	slices.SortStableFunc(found, func(a, b message) int { return cmp.Compare(a.created, b.created) })
-	return found, err
+	return found, cmp.Or(ctx.Err(), err)
 }
 
 func (t *tree) parts(ctx context.Context, message string) (p partsOf, err error) {
-	err = t.in(func(root *os.Root) error {
-		all, err := partFiles(root, message)
-		for _, file := range all {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			raw, err := safefile.ReadIn(root, file, maxPart)
-			var large *safefile.TooLargeError
-			switch {
-			case errors.As(err, &large):
-				p.left++
-			case err != nil:
-				p.unread++
-			default:
-				p.add(idOf(file), raw)
-			}
+	root, err := t.Open()
+	if err != nil {
+		return p, err
+	}
+	defer root.Close()
+	all, err := partFiles(root, message)
+	for i := 0; i < len(all) && ctx.Err() == nil; i++ {
+		raw, failed := root.ReadFile(all[i], maxPart)
+		var large *safefile.TooLargeError
+		switch {
+		case errors.As(failed, &large):
+			p.left++
+		case failed != nil:
+			p.unread++
+		default:
+			p.add(idOf(all[i]), raw)
 		}
-		return err
-	})
-	return p, err
+	}
+	return p, cmp.Or(ctx.Err(), err)
 }
 
-func (t *tree) version(ctx context.Context, session string) (version string, err error) {
+func (t *tree) version(ctx context.Context, session string) (string, error) {
 	found, _, err := t.sessions(ctx, session)
 	if err != nil || len(found) == 0 {
 		return "", err
 	}
-	err = t.in(func(root *os.Root) error {
-		all, err := messageFiles(root, session)
-		for _, message := range slices.Clone(all) {
-			parts, failed := partFiles(root, idOf(message))
-			all, err = append(all, parts...), cmp.Or(err, failed, ctx.Err())
-		}
-		projects, failed := names(root, sessionDir, "")
-		for _, project := range projects {
-			all = append(all, path.Join(sessionDir, project, session+fileExtension))
-		}
-		var latest time.Time
-		there := 0
-		for _, file := range all {
-			if info, err := root.Stat(file); err == nil {
-				there++
-				if info.ModTime().After(latest) {
-					latest = info.ModTime()
-				}
+	root, err := t.Open()
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	messages, err := messageFiles(root, session)
+	all := append([]string{found[0].file}, messages...)
+	for _, message := range messages {
+		parts, failed := partFiles(root, idOf(message))
+		all, err = append(all, parts...), cmp.Or(err, failed, ctx.Err())
+	}
+	var latest time.Time
+	there := 0
+	for _, file := range all {
+		if info, err := root.Stat(file); err == nil {
+			there++
+			if info.ModTime().After(latest) {
+				latest = info.ModTime()
 			}
 		}
-		version = fmt.Sprintf("%d %d", there, latest.UnixNano())
-		return cmp.Or(err, failed)
-	})
-	return version, err
+	}
+	return fmt.Sprintf("%d %d", there, latest.UnixNano()), err
+}
+
+// newTree returns the tree in a home.
+func newTree(home string) *tree {
+	return &tree{history.Store{Kind: Name, Dir: filepath.Join(home, treeDir)}}
 }

@@ -28,7 +28,7 @@ func vendor(api provider.API) func(context.Context, *lab) (string, error) {
 		}
 		defer func() { err = errors.Join(err, server.Close()) }()
 		responses, err := converse(ctx, provider.New(provider.Options{
-			Name: "vendor", API: api, BaseURL: url, Model: "gpt-5", MaxOutputTokens: 2000,
+			Name: "vendor", API: api, WebSearch: true, BaseURL: url, Model: "gpt-5", MaxOutputTokens: 2000,
 			Key: func(context.Context, bool) (string, error) { return modeltest.Key, nil },
 		}), api)
 		if err != nil {
@@ -65,12 +65,12 @@ func vendorAnswer(e modeltest.Exchange) modeltest.Answer {
 				{ID: "call_a", Name: "conv_create", Args: `{"user_instruction":"größer <&>"}`},
 				{ID: "call_b", Name: "fetch", Args: `{}`},
 			},
-			Usage: modeltest.Usage{Input: 120, Cached: 100, Output: 40, Reasoning: 10},
+			Usage: modeltest.Usage{Input: 120, Output: 40},
 		}
 	case 2:
 		return modeltest.Answer{Calls: []modeltest.Call{{ID: "call_c", Name: "conv_list", Args: `{}`}}, Usage: modeltest.Usage{Input: 200, Output: 5}}
 	}
-	return modeltest.Answer{Pieces: []string{"Done."}, Truncated: true, Usage: modeltest.Usage{Input: 300, Output: 2}}
+	return modeltest.Answer{Pieces: []string{"Done."}, Usage: modeltest.Usage{Input: 300, Output: 2}}
 }
 
 // converse has a conversation with everything in it that an adapter sends.
@@ -146,7 +146,6 @@ type vendorSeen struct {
 	Text   string           `json:"text"`
 	Calls  []vendorSeenCall `json:"calls"`
 	Thinks bool             `json:"thinks"`
-	Cut    bool             `json:"cut"`
 	Usage  map[string]int64 `json:"usage"`
 }
 
@@ -157,9 +156,7 @@ type vendorSeenCall struct {
 }
 
 func seenOf(r models.Response) vendorSeen {
-	seen := vendorSeen{Calls: []vendorSeenCall{}, Cut: r.Truncated, Usage: map[string]int64{
-		"input": r.Usage.InputTokens, "cached": r.Usage.CachedTokens, "output": r.Usage.OutputTokens, "reasoning": r.Usage.ReasoningTokens,
-	}}
+	seen := vendorSeen{Calls: []vendorSeenCall{}, Usage: map[string]int64{"input": r.Usage.InputTokens, "output": r.Usage.OutputTokens}}
 	for _, item := range r.Items {
 		switch item.Kind {
 		case models.AgentMessage:

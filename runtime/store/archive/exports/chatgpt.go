@@ -2,78 +2,21 @@ package exports
 
 import (
 	"bytes"
-	"cmp"
-	"errors"
 	"strings"
-	"time"
 
-	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/internal/chatgptcontent"
-	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Errors of conversations.
-var (
-	errNoID      = errors.New("it has no id")
-	errNoMapping = errors.New("its mapping is no object of nodes")
-)
-
-// chatGPT reads a conversation of a ChatGPT export, which is a JSON object that a cursor
-// has walked.
-func chatGPT(raw []byte, into *archive.Conversation) error {
-	var c struct {
-		Native   string       `json:"conversation_id"`
-		ID       string       `json:"id"`
-		Title    string       `json:"title"`
-		Created  moment       `json:"create_time"`
-		Updated  moment       `json:"update_time"`
-		Archived bool         `json:"is_archived"`
-		Current  string       `json:"current_node"`
-		Mapping  jsontext.Raw `json:"mapping"`
-	}
-	jsontext.Decode(raw, &c)
-	*into = archive.Conversation{
-		Kind: ChatGPT, Native: cmp.Or(c.Native, c.ID), Title: c.Title, Created: c.Created.Time, Updated: c.Updated.Time, Archived: c.Archived,
-		Messages: into.Messages[:0],
-	}
-	switch {
-	case into.Native == "":
-		return errNoID
-	case len(c.Mapping) == 0 || c.Mapping[0] != '{':
-		return errNoMapping
-	}
-	var nodes []node
-	for m := range jsontext.Members(c.Mapping) {
-		if len(nodes) == maxMessages {
-			return errTooMany
-		}
-		n := node{id: string(jsontext.Unescape(m.Key))} // the one inside repeats it
-		jsontext.Decode(m.Value, &n)
-		var said struct {
-			Created moment `json:"create_time"`
-		}
-		jsontext.Decode(n.Message, &said)
-		n.time = said.Created.Time
-		nodes = append(nodes, n)
-	}
-	places, active := order(nodes, c.Current)
-	for _, at := range places {
-		appendChatGPT(into, nodes[at].Message, active[at])
-	}
-	return nil
-}
-
-// appendChatGPT appends a message, unless there is no text in it.
-func appendChatGPT(into *archive.Conversation, raw jsontext.Raw, active bool) {
+// chatGPT appends a message of a ChatGPT export.
+func chatGPT(into *saying, raw jsontext.Raw) {
 	var m struct {
 		ID     string `json:"id"`
 		Author struct {
 			Role string `json:"role"`
 			Name string `json:"name"`
 		} `json:"author"`
-		Created   moment       `json:"create_time"`
 		Recipient string       `json:"recipient"`
 		Content   jsontext.Raw `json:"content"`
 		Metadata  struct {
@@ -92,11 +35,9 @@ func appendChatGPT(into *archive.Conversation, raw jsontext.Raw, active bool) {
 			text = chatgptcontent.AppendLine(text, []byte("[file "+file.Name+"]"))
 		}
 	}
-	if len(text) == 0 {
-		return
-	}
+	into.native = m.ID
 	kind, name := chatGPTKind(m.Author.Role, m.Author.Name, m.Recipient, contentType, m.Metadata.Hidden)
-	into.Messages = append(into.Messages, archive.Message{Native: m.ID, Kind: kind, Name: name, Time: m.Created.Time, Active: active, Text: text})
+	into.add(kind, name, text)
 }
 
 // reference is what a mark in a text stands for.
@@ -164,34 +105,4 @@ func chatGPTKind(role, author, recipient, contentType string, hidden bool) (kind
 		return transcript.KindToolResult, author
 	}
 	return kindOf(role)
-}
-
-// kindOf returns the kind of the messages of a role. Those of one that is not known have it
-// as their name.
-func kindOf(role string) (kind transcript.Kind, name string) {
-	switch role {
-	case "user", "human":
-		return transcript.KindUser, ""
-	case "assistant":
-		return transcript.KindAssistant, ""
-	case "tool":
-		return transcript.KindToolResult, ""
-	case "system":
-		return transcript.KindSystem, ""
-	case "":
-		return transcript.KindSystem, "unknown"
-	}
-	return transcript.KindSystem, role
-}
-
-// moment is a time in any of the forms of [messagedb.Moment].
-type moment struct{ time.Time }
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (m *moment) UnmarshalJSON(raw []byte) error {
-	if text, ok := jsontext.Unquote(raw); ok {
-		raw = text
-	}
-	m.Time = messagedb.Moment(raw)
-	return nil
 }

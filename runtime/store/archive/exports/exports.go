@@ -259,19 +259,16 @@ func (i *importing) value(ctx context.Context, kind string, raw []byte, p Proble
 		i.problem(p)
 		return nil
 	}
-	read, all := chatGPT, []jsontext.Raw{raw}
-	switch kind {
-	case Claude:
-		read = claude
-	case Letta:
+	all := []jsontext.Raw{raw}
+	if kind == Letta {
 		var file struct {
 			Agents []jsontext.Raw `json:"agents"`
 		}
 		jsontext.Decode(raw, &file)
-		read, all = letta, file.Agents
+		all = file.Agents
 	}
 	for _, raw := range all {
-		if err := i.put(ctx, read(raw, &i.conversation), p); err != nil {
+		if err := i.put(ctx, read(kind, raw, &i.conversation), p); err != nil {
 			return err
 		}
 	}

@@ -1,42 +1,14 @@
 package exports
 
 import (
-	"github.com/convtools/convtools/runtime/store/archive"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// letta reads an agent of a Letta agent file: all its messages are one conversation.
-func letta(raw []byte, into *archive.Conversation) error {
-	var c struct {
-		Native   string       `json:"id"`
-		Title    string       `json:"name"`
-		Created  moment       `json:"created_at"`
-		Updated  moment       `json:"updated_at"`
-		Messages jsontext.Raw `json:"messages"`
-	}
-	jsontext.Decode(raw, &c)
-	*into = archive.Conversation{
-		Kind: Letta, Native: c.Native, Title: c.Title, Created: c.Created.Time, Updated: c.Updated.Time, Messages: into.Messages[:0],
-	}
-	if err := complete(into, c.Messages); err != nil {
-		return err
-	}
-	for message := range jsontext.Elements(c.Messages) {
-		if len(into.Messages) >= maxMessages {
-			return errTooMany
-		}
-		appendLetta(into, message)
-	}
-	return nil
-}
-
-// appendLetta appends what a message consists of, unless there is no text in it.
-func appendLetta(into *archive.Conversation, raw []byte) {
+// letta appends what a message of a Letta agent file consists of.
+func letta(into *saying, raw jsontext.Raw) {
 	var m struct {
-		ID      string       `json:"id"`
 		Role    string       `json:"role"`
-		Created moment       `json:"created_at"`
 		Tool    string       `json:"name"`
 		Content jsontext.Raw `json:"content"`
 		Calls   []struct {
@@ -47,11 +19,6 @@ func appendLetta(into *archive.Conversation, raw []byte) {
 		} `json:"tool_calls"`
 	}
 	jsontext.Decode(raw, &m)
-	add := func(kind transcript.Kind, name string, text []byte) {
-		if len(text) > 0 {
-			into.Messages = append(into.Messages, archive.Message{Native: m.ID, Kind: kind, Name: name, Time: m.Created.Time, Active: true, Text: text})
-		}
-	}
 	kind, name := kindOf(m.Role)
 	said := textsOf(m.Content)
 	switch {
@@ -62,7 +29,7 @@ func appendLetta(into *archive.Conversation, raw []byte) {
 	case kind == transcript.KindAssistant && len(m.Calls) > 0:
 		kind = transcript.KindReasoning // what is said is in a call
 	}
-	add(kind, name, said)
+	into.add(kind, name, said)
 	for _, call := range m.Calls {
 		arguments := call.Function.Arguments
 		if text, ok := jsontext.Unquote(arguments); ok {
@@ -72,9 +39,9 @@ func appendLetta(into *archive.Conversation, raw []byte) {
 			Message []byte `json:"message"`
 		}
 		if jsontext.Decode(arguments, &told) && call.Function.Name == "send_message" && told.Message != nil {
-			add(transcript.KindAssistant, "", told.Message)
+			into.add(transcript.KindAssistant, "", told.Message)
 		} else {
-			add(transcript.KindToolCall, call.Function.Name, arguments)
+			into.add(transcript.KindToolCall, call.Function.Name, arguments)
 		}
 	}
 }

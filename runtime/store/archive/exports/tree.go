@@ -11,6 +11,7 @@ import (
 // or has an answer made again begins a branch.
 type node struct {
 	id       string
+	native   string       // its id in the export
 	Parent   string       `json:"parent"`
 	Children []string     `json:"children"` // some of which may be missing
 	Message  jsontext.Raw `json:"message"`

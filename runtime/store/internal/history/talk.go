@@ -57,8 +57,6 @@ func (t *Talk) Add(e transcript.Event) {
 			delete(t.Asked, e.CallID)
 			e.Kind = transcript.KindInquiryResponse
 		}
-	case transcript.KindCompaction:
-		e.CompactedTurns = t.Totals.Turns
 	}
 	if e.Kind.Typed() {
 		t.Totals.Turns = max(t.Totals.Turns, 1)

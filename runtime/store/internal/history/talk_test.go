@@ -15,7 +15,7 @@ func TestTalk(t *testing.T) {
 	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	var b strings.Builder
 	talk := Talk{Inquiry: "ask", Yield: func(e *transcript.Event) bool {
-		fmt.Fprintf(&b, "%d %d %s %s %q %t %d\n", e.Index, e.Turn, e.Kind, e.Name, e.Text, e.Failed, e.CompactedTurns)
+		fmt.Fprintf(&b, "%d %d %s %s %q %t\n", e.Index, e.Turn, e.Kind, e.Name, e.Text, e.Failed)
 		return true
 	}}
 	add := func(kind transcript.Kind, said string) {
@@ -37,15 +37,15 @@ func TestTalk(t *testing.T) {
 	result("c1", "gone", true)
 	add(transcript.KindCompaction, "")
 	talk.Add(transcript.Event{Kind: transcript.KindUser, Time: at.Add(time.Hour)})
-	want := `0 1 assistant  "Before" false 0
-1 2 user  "\n # Go\n on" false 0
-2 2 tool_call Read "" false 0
-3 2 inquiry  "Which?\n- a\n- b\nWhy?" false 0
-4 2 inquiry_response  "a" false 0
-5 2 tool_call ask "" false 0
-6 2 tool_result  "gone" true 0
-7 0 compaction  "" false 2
-8 3 user  "" false 0
+	want := `0 1 assistant  "Before" false
+1 2 user  "\n # Go\n on" false
+2 2 tool_call Read "" false
+3 2 inquiry  "Which?\n- a\n- b\nWhy?" false
+4 2 inquiry_response  "a" false
+5 2 tool_call ask "" false
+6 2 tool_result  "gone" true
+7 0 compaction  "" false
+8 3 user  "" false
 `
 	if got := b.String(); got != want {
 		t.Errorf("%s, want %s", got, want)

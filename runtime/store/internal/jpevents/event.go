@@ -94,7 +94,7 @@ func (e *Event) Time() time.Time {
 func (e *Event) Printed() transcript.Event {
 	p := transcript.Event{
 		Index: e.Index, Turn: e.Turn, Kind: e.Kind, Time: e.Time(), Name: jsontext.String(e.Name), CallID: jsontext.String(e.ID),
-		Failed: string(e.IsError) == "true", CompactedTurns: e.CompactedTurns(),
+		Failed: string(e.IsError) == "true",
 	}
 	if said, ok := jsontext.Unquote(e.said); ok {
 		p.Text = jsontext.Unescape(said)

@@ -27,21 +27,18 @@ func Retry(ctx context.Context, do func() error) error {
 }
 
 // Shared is a database that several use at a time, as D. It is opened where it is used first,
-// and again after [ErrChanged]. It is safe for concurrent use.
-type Shared[D interface{ Close() error }] struct {
+// and again after [ErrChanged], and closed after its last user. It is safe for concurrent use.
+type Shared[D interface {
+	comparable
+	Close() error
+}] struct {
 	// Open opens the database.
 	Open func(context.Context) (D, error)
 
 	mu     sync.Mutex
 	users  int
-	latest *opening[D] // nil where it is not open
-}
-
-// opening is a database as it was opened once.
-type opening[D interface{ Close() error }] struct {
-	db    D
-	using int
-	over  bool // it is closed once nobody is using it
+	latest D   // the zero value where it is not open
+	all    []D // that were opened, as others may still use what was changed since
 }
 
 // Retain adds a user.
@@ -51,54 +48,45 @@ func (s *Shared[D]) Retain() {
 	s.users++
 }
 
-// Release takes a user away. The database is closed after the last one.
+// Release takes a user away.
 func (s *Shared[D]) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.users--; s.users <= 0 && s.latest != nil {
-		s.latest.using++
-		s.done(s.latest, true)
+	if s.users--; s.users > 0 {
+		return
 	}
+	for _, db := range s.all {
+		db.Close()
+	}
+	var none D
+	s.latest, s.all = none, nil
 }
 
 // Do does something with the database, and again with it as it is then where its owner has
 // changed it meanwhile.
 func (s *Shared[D]) Do(ctx context.Context, do func(D) error) error {
+	s.Retain()
+	defer s.Release()
+	var changed D
 	return Retry(ctx, func() error {
-		o, err := s.use(ctx)
-		if err != nil {
-			return err
+		db, err := s.use(ctx, changed)
+		if err == nil {
+			err = do(db)
+			changed = db
 		}
-		err = do(o.db)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.done(o, errors.Is(err, ErrChanged))
 		return err
 	})
 }
 
-// use returns the database, opened.
-func (s *Shared[D]) use(ctx context.Context) (*opening[D], error) {
+// use returns the database, opened, but not as it was before it changed.
+func (s *Shared[D]) use(ctx context.Context, changed D) (db D, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.latest == nil {
-		db, err := s.Open(ctx)
-		if err != nil {
-			return nil, err
+	if s.latest == changed { // also where both are none
+		if db, err = s.Open(ctx); err != nil {
+			return db, err
 		}
-		s.latest = &opening[D]{db: db}
+		s.latest, s.all = db, append(s.all, db)
 	}
-	s.latest.using++
 	return s.latest, nil
-}
-
-// done ends a use. over is set where nobody is to use it any more.
-func (s *Shared[D]) done(o *opening[D], over bool) {
-	o.using--
-	if o.over = o.over || over; o.over && s.latest == o {
-		s.latest = nil
-	}
-	if o.over && o.using == 0 {
-		o.db.Close()
-	}
 }

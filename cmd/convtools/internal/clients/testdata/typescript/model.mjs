@@ -13,18 +13,14 @@ async function responses() {
     text: response.output_text,
     calls: calls.map((c) => ({ id: c.call_id, name: c.namespace ? `${c.namespace}.${c.name}` : c.name, arguments: c.arguments })),
     thinks: response.output.some((item) => item.type === 'reasoning'),
-    cut: response.status === 'incomplete',
-    usage: {
-      input: response.usage.input_tokens, cached: response.usage.input_tokens_details.cached_tokens,
-      output: response.usage.output_tokens, reasoning: response.usage.output_tokens_details.reasoning_tokens,
-    },
+    usage: { input: response.usage.input_tokens, output: response.usage.output_tokens },
   }
 }
 
 async function chat() {
   const { default: OpenAI } = await import('openai')
   const client = new OpenAI({ baseURL: plan.url, apiKey: plan.key, maxRetries: 0 })
-  const seen = { text: '', calls: [], thinks: false, cut: false }
+  const seen = { text: '', calls: [], thinks: false }
   let usage
   for await (const chunk of await client.chat.completions.create(plan.body)) {
     usage = chunk.usage ?? usage
@@ -32,7 +28,6 @@ async function chat() {
     if (!choice) continue
     seen.text += choice.delta.content ?? ''
     seen.thinks ||= Boolean(choice.delta.reasoning_content)
-    seen.cut ||= choice.finish_reason === 'length'
     for (const piece of choice.delta.tool_calls ?? []) {
       const call = (seen.calls[piece.index] ??= { id: '', name: '', arguments: '' })
       call.id += piece.id ?? ''
@@ -40,10 +35,7 @@ async function chat() {
       call.arguments += piece.function.arguments ?? ''
     }
   }
-  seen.usage = {
-    input: usage.prompt_tokens, cached: usage.prompt_tokens_details.cached_tokens,
-    output: usage.completion_tokens, reasoning: usage.completion_tokens_details.reasoning_tokens,
-  }
+  seen.usage = { input: usage.prompt_tokens, output: usage.completion_tokens }
   return seen
 }
 
@@ -58,10 +50,8 @@ async function messages() {
     text: of('text').map((block) => block.text).join(''),
     calls: of('tool_use').map((c) => ({ id: c.id, name: c.name, arguments: JSON.stringify(c.input) })),
     thinks: of('thinking').length > 0,
-    cut: message.stop_reason === 'max_tokens',
     usage: {
-      input: usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens, cached: usage.cache_read_input_tokens,
-      output: usage.output_tokens, reasoning: usage.output_tokens_details?.thinking_tokens ?? 0,
+      input: usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens, output: usage.output_tokens,
     },
   }
 }

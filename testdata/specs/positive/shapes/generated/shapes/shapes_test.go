@@ -178,7 +178,7 @@ A call in the right form: shapes_plot {"id": "` + id + `", "x": 1}`,
 - points[1] must be an integer (0 to 100), got 101.
 - rows[0] must be an array of 1 to 3 numbers, got [].
 - rows[1][1] must be a number, or null, got the boolean true.
-- rows[2] must be an array of numbers (1 to 3 items; each may be null), got the number 3.
+- rows[2] must be an array of numbers or null (1 to 3 items), got the number 3.
 - marks[0] must be true or false, got the value null.
 - links[0] must be a URI with its scheme, such as https://example.com/a, got "a".
 - limit must be an integer (at most 50), or null, got the string "7".

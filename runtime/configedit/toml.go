@@ -77,6 +77,9 @@ func setTOML(src []byte, path []string, there bool, members []Member) ([]byte, e
 		}
 		last = st
 		i := slices.IndexFunc(members, func(m Member) bool { return slices.Equal(st.Name, []string{m.Key}) })
+		if value := src[st.Value:st.End]; i >= 0 && bytes.ContainsRune(value, '#') && bytes.ContainsRune(value, '\n') {
+			return nil, &ConflictError{Path: append(slices.Clip(path), st.Name...), Detail: "may have comments, which would be lost", Fix: "change it by hand"}
+		}
 		if i >= 0 {
 			out, from = slices.Concat(out, src[from:st.Value], []byte(tomlValue(members[i].Value))), st.End
 			members = slices.Delete(slices.Clone(members), i, i+1)

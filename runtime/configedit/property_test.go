@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tailscale/hujson"
 
-	"github.com/convtools/convtools/runtime/install/internal/configedit"
+	"github.com/convtools/convtools/runtime/configedit"
 )
 
 // TestRandomJSONC sets and removes the entry in random documents. What was

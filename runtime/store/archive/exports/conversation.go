@@ -1,0 +1,173 @@
+package exports
+
+import (
+	"cmp"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// header is what exports have of a conversation, each under its own keys: ChatGPT, Claude.ai, and
+// Letta of an agent, all of whose messages are one conversation.
+type header struct {
+	Conversation string       `json:"conversation_id"`
+	UUID         string       `json:"uuid"`
+	ID           string       `json:"id"`
+	Title        string       `json:"title"`
+	Name         string       `json:"name"`
+	CreateTime   moment       `json:"create_time"`
+	CreatedAt    moment       `json:"created_at"`
+	UpdateTime   moment       `json:"update_time"`
+	UpdatedAt    moment       `json:"updated_at"`
+	Archived     bool         `json:"is_archived"`
+	CurrentNode  string       `json:"current_node"`
+	CurrentLeaf  string       `json:"current_leaf_message_uuid"`
+	Mapping      jsontext.Raw `json:"mapping"`
+	ChatMessages jsontext.Raw `json:"chat_messages"`
+	Messages     jsontext.Raw `json:"messages"`
+}
+
+// Errors of conversations.
+var (
+	errNoID       = errors.New("it has no id")
+	errNoMapping  = errors.New("its mapping is no object of nodes")
+	errNoMessages = errors.New("its messages are no array")
+)
+
+// read reads a conversation of a kind of export, which is a JSON object that a cursor has walked.
+func read(kind string, raw []byte, into *archive.Conversation) error {
+	var h header
+	jsontext.Decode(raw, &h)
+	*into = archive.Conversation{
+		Kind: kind, Native: cmp.Or(h.Conversation, h.UUID, h.ID), Title: cmp.Or(h.Title, h.Name), Archived: h.Archived,
+		Created: cmp.Or(h.CreateTime, h.CreatedAt).Time, Updated: cmp.Or(h.UpdateTime, h.UpdatedAt).Time, Messages: into.Messages[:0],
+	}
+	if into.Native == "" {
+		return errNoID
+	}
+	appendTo := map[string]func(*saying, jsontext.Raw){ChatGPT: chatGPT, Claude: claude, Letta: letta}[kind]
+	nodes, err := h.nodes(kind)
+	if err != nil {
+		return err
+	}
+	places, active := order(nodes, cmp.Or(h.CurrentNode, h.CurrentLeaf))
+	for _, at := range places {
+		n := &nodes[at]
+		appendTo(&saying{to: into, from: len(into.Messages), native: n.native, time: n.time, active: active[at]}, n.Message)
+	}
+	return nil
+}
+
+// nodes returns the messages, and what links them.
+func (h *header) nodes(kind string) (nodes []node, err error) {
+	list := h.ChatMessages
+	switch kind {
+	case ChatGPT:
+		return mapped(h.Mapping)
+	case Letta:
+		list = h.Messages
+	}
+	if len(list) == 0 || list[0] != '[' {
+		return nil, errNoMessages
+	}
+	before := "" // a message that does not name its parent answers the one before
+	for element := range jsontext.Elements(list) {
+		if len(nodes) == maxMessages {
+			return nil, errTooMany
+		}
+		var m struct {
+			UUID    string  `json:"uuid"`
+			ID      string  `json:"id"`
+			Parent  *string `json:"parent_message_uuid"`
+			Created moment  `json:"created_at"`
+		}
+		jsontext.Decode(element, &m)
+		n := node{id: m.UUID, native: m.UUID, Parent: before, Message: element, time: m.Created.Time}
+		switch {
+		case kind == Letta: // whose messages are no tree
+			n.id, n.native = strconv.Itoa(len(nodes)), m.ID
+		case m.Parent != nil:
+			n.Parent = *m.Parent
+		}
+		before = n.id
+		nodes = append(nodes, n)
+	}
+	return nodes, nil
+}
+
+// mapped returns the nodes of a mapping of ChatGPT.
+func mapped(mapping jsontext.Raw) (nodes []node, err error) {
+	if len(mapping) == 0 || mapping[0] != '{' {
+		return nil, errNoMapping
+	}
+	for m := range jsontext.Members(mapping) {
+		if len(nodes) == maxMessages {
+			return nil, errTooMany
+		}
+		n := node{id: string(jsontext.Unescape(m.Key))} // the one inside repeats it
+		jsontext.Decode(m.Value, &n)
+		var said struct {
+			Created moment `json:"create_time"`
+		}
+		jsontext.Decode(n.Message, &said)
+		n.time = said.Created.Time
+		nodes = append(nodes, n)
+	}
+	return nodes, nil
+}
+
+// saying is a message that is appended to a conversation, as one or several.
+type saying struct {
+	to     *archive.Conversation
+	from   int // of its messages
+	native string
+	time   time.Time
+	active bool
+}
+
+// add appends a text, if there is one. What a user says in several is one text.
+func (s *saying) add(kind transcript.Kind, name string, text []byte) {
+	all := s.to.Messages
+	switch last := len(all) - 1; {
+	case len(text) == 0:
+	case last >= s.from && kind == transcript.KindUser && all[last].Kind == kind:
+		all[last].Text = append(append(all[last].Text, '\n'), text...)
+	default:
+		s.to.Messages = append(all, archive.Message{Native: s.native, Kind: kind, Name: name, Time: s.time, Active: s.active, Text: text})
+	}
+}
+
+// kindOf returns the kind of the messages of a role. Those of one that is not known have it
+// as their name.
+func kindOf(role string) (kind transcript.Kind, name string) {
+	switch role {
+	case "user", "human":
+		return transcript.KindUser, ""
+	case "assistant":
+		return transcript.KindAssistant, ""
+	case "tool":
+		return transcript.KindToolResult, ""
+	case "system":
+		return transcript.KindSystem, ""
+	case "":
+		return transcript.KindSystem, "unknown"
+	}
+	return transcript.KindSystem, role
+}
+
+// moment is a time in any of the forms of [messagedb.Moment].
+type moment struct{ time.Time }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (m *moment) UnmarshalJSON(raw []byte) error {
+	if text, ok := jsontext.Unquote(raw); ok {
+		raw = text
+	}
+	m.Time = messagedb.Moment(raw)
+	return nil
+}
