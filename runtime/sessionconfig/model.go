@@ -48,18 +48,8 @@ func (m Model) Tools() bool { return m.table.API != command }
 // WebSearch reports whether the provider's own search may be offered.
 func (m Model) WebSearch() bool { return m.table.WebSearch }
 
-// Endpoint is where a model is behind an HTTP interface.
-type Endpoint struct {
-	API     string // responses, chat or messages
-	BaseURL string // empty is that of the vendor whose interface it is
-	Model   string // what the provider calls it
-	KeyEnv  string // the variable with the key; may be empty
-}
-
-// Endpoint returns where the model is, and false where it is not behind an HTTP interface.
-func (m Model) Endpoint() (Endpoint, bool) {
-	return Endpoint{API: m.table.API, BaseURL: m.table.BaseURL, Model: m.table.Model, KeyEnv: m.table.KeyEnv}, m.http()
-}
+// Endpoint returns the table of a model that is behind an HTTP interface, and false for another one.
+func (m Model) Endpoint() (config.Model, bool) { return m.table, m.http() }
 
 // http reports whether the model is behind an HTTP interface.
 func (m Model) http() bool { return m.table.API != command && m.table.API != scripted }
@@ -186,55 +176,24 @@ func (e *NoModelError) Error() string {
 // only one of the project. The error is a [*NoModelError], an [*Error] for a model whose table is wrong, or a
 // [*TrustError] for one of a project that the user has not named.
 func (c Config) Choose(name string) (Model, error) {
-	if name != "" {
-		return c.named(name)
-	}
-	if name := cmp.Or(c.usersOwn, c.Session.Model); name != "" {
-		m, err := c.named(name)
-		if err != nil || c.usersOwn != "" {
-			return m, err
-		}
-		return m.Trusted()
-	}
-	var users, projects []Model
+	own := cmp.Or(name, c.usersOwn)
+	wanted := cmp.Or(own, c.Session.Model)
+	users := slices.ContainsFunc(c.Models, func(m Model) bool { return m.source.Root == "" })
+	missing := &NoModelError{Name: wanted, UserFile: c.userFile}
+	var found []Model
 	for _, m := range c.Models {
-		if m.source.Root == "" {
-			users = append(users, m)
-		} else {
-			projects = append(projects, m)
+		missing.Known = append(missing.Known, m.Name)
+		if m.Name == wanted || wanted == "" && (m.source.Root == "" || !users) {
+			found = append(found, m)
 		}
 	}
 	switch {
-	case len(users) == 1:
-		return users[0].usable()
-	case len(users) == 0 && len(projects) == 1:
-		return projects[0].Trusted()
+	case len(found) != 1:
+		return Model{}, missing
+	case own != "":
+		return found[0], found[0].wrong
 	}
-	return Model{}, c.none("")
-}
-
-func (c Config) named(name string) (Model, error) {
-	i := slices.IndexFunc(c.Models, func(m Model) bool { return m.Name == name })
-	if i < 0 {
-		return Model{}, c.none(name)
-	}
-	return c.Models[i].usable()
-}
-
-// usable returns the model unless something is wrong with its table.
-func (m Model) usable() (Model, error) {
-	if m.wrong != nil {
-		return m, m.wrong
-	}
-	return m, nil
-}
-
-func (c Config) none(name string) error {
-	e := &NoModelError{Name: name, UserFile: c.userFile}
-	for _, m := range c.Models {
-		e.Known = append(e.Known, m.Name)
-	}
-	return e
+	return found[0].Trusted()
 }
 
 // Trusted returns the model unless it is one that the user has to trust the project for. The error is a [*TrustError].
@@ -360,22 +319,19 @@ func (k *keyCommand) key(ctx context.Context, fresh bool) (string, error) {
 		return k.last, nil
 	}
 	result, err := k.runner.Run(ctx, k.command)
-	if failure := (*process.Error)(nil); errors.As(err, &failure) {
-		// What it has printed, on standard error too, may hold the key, and so may its arguments.
-		return "", noKey(failure.Detail)
+	key, wrong := keyOf(result.Stdout)
+	problem := ""
+	switch failure := (*process.Error)(nil); {
+	case errors.As(err, &failure):
+		problem = failure.Detail // what it has printed, on standard error too, may hold the key, and so may its arguments
+	case result.ExitCode != 0:
+		problem = fmt.Sprintf("it ended with exit code %d", result.ExitCode)
+	case wrong != nil:
+		problem = "what it prints " + wrong.Error()
 	}
-	if result.ExitCode != 0 {
-		return "", noKey(fmt.Sprintf("it ended with exit code %d", result.ExitCode))
-	}
-	key, err := keyOf(result.Stdout)
-	if err != nil {
-		return "", noKey("what it prints " + err.Error())
+	if problem != "" {
+		return "", fmt.Errorf("key_command gives no key: %s; run it yourself to see why", problem)
 	}
 	k.last = key
 	return key, nil
-}
-
-// noKey is the error for a command that gives no key.
-func noKey(problem string) error {
-	return errors.New("key_command gives no key: " + problem + "; run it yourself to see why")
 }

@@ -157,43 +157,29 @@ func said(stdout []byte) (string, error) {
 // maxShown is how many characters of what a command has said are shown.
 const maxShown = 300
 
-// outline returns how what a command has said on standard error begins and ends, or the last error in JSON there, safe to
-// show.
+// outline returns how what a command has said on standard error begins and ends, or the last error in JSON there with what
+// belongs to it, as jp --format=json prints one, safe to show.
 func outline(stderr []byte) string {
 	said := string(stderr)
 	for _, line := range slices.Backward(strings.Split(said, "\n")) {
-		if message := messageOf(line); message != "" {
-			said = message
-			break
+		var e struct {
+			Message  string  `json:"message"`
+			Metadata [][]any `json:"metadata"` // pairs
 		}
-	}
-	shown := []rune(strings.Join(strings.Fields(said), " "))
-	if len(shown) > maxShown {
-		shown = slices.Concat(shown[:maxShown/2], []rune(" … "), shown[len(shown)-maxShown/2:])
-	}
-	return text.Line(string(shown))
-}
-
-// messageOf returns the message of an error in JSON as jp --format=json prints it, with what belongs to it; empty where
-// there is none.
-func messageOf(line string) string {
-	var e struct {
-		Message  string  `json:"message"`
-		Metadata [][]any `json:"metadata"` // pairs
-	}
-	if json.Unmarshal([]byte(line), &e) != nil || e.Message == "" {
-		return ""
-	}
-	var details []string
-	for _, pair := range e.Metadata {
-		if len(pair) == 2 {
-			details = append(details, fmt.Sprint(pair[1]))
+		if json.Unmarshal([]byte(line), &e) != nil || e.Message == "" {
+			continue
 		}
+		said = e.Message
+		between := ": "
+		for _, pair := range e.Metadata {
+			if len(pair) == 2 {
+				said += between + fmt.Sprint(pair[1])
+				between = "; "
+			}
+		}
+		break
 	}
-	if len(details) == 0 {
-		return e.Message
-	}
-	return e.Message + ": " + strings.Join(details, "; ")
+	return text.Line(text.CutMiddle(strings.Join(strings.Fields(said), " "), maxShown))
 }
 
 type prompt struct {

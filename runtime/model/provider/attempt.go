@@ -69,7 +69,7 @@ func (t *try) post(ctx context.Context) (reply, error) {
 	defer stall(nil)
 	quiet := time.AfterFunc(m.options.Silence, func() { stall(errSilence) })
 	defer quiet.Stop()
-	r, err := http.NewRequestWithContext(watched, http.MethodPost, m.options.BaseURL+m.wire.path(), bytes.NewReader(encoded))
+	r, err := http.NewRequestWithContext(watched, http.MethodPost, m.options.BaseURL+m.wire.path, bytes.NewReader(encoded))
 	if err != nil {
 		return reply{}, fmt.Errorf("preparing the request: %w", err)
 	}
@@ -97,7 +97,8 @@ func (t *try) post(ctx context.Context) (reply, error) {
 // read reads the events of a response up to its end.
 func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
 	limited := &io.LimitedReader{R: body, N: t.model.most}
-	decoder := t.model.wire.decode(t.names, t.delta)
+	s := &stream{names: t.names, delta: t.delta}
+	decoder := t.model.wire.decode(s)
 	end := false
 	var err error
 	for data, readErr := range events(limited) {
@@ -113,11 +114,12 @@ func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
 			break
 		}
 	}
-	got, whole := decoder.response()
+	got := decoder.response()
+	got.usage = s.usage
 	switch {
 	case err == nil && limited.N <= 0 && !end:
 		err = tooLarge()
-	case err == nil && !whole:
+	case err == nil && !s.whole:
 		err = &model.Error{Code: model.CodeCut, Temporary: true, Message: "the server ended the response before its end"}
 	}
 	if err == nil {

@@ -3,21 +3,14 @@ package provider
 import (
 	"encoding/json"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// chat is OpenAI's Chat Completions API, as far as the many servers go that offer it too.
-type chat struct{}
-
-func (chat) path() string { return "/chat/completions" }
-
-func (chat) authorize(h http.Header, key string) { bearer(h, key) }
-
-func (chat) body(r request) fields {
+// chatBody returns a request of OpenAI's Chat Completions API, as far as the many servers go that offer it too.
+func chatBody(r request) fields {
 	body := fields{
 		"model": r.model, "messages": chatMessages(r), "stream": true,
 		"stream_options": fields{"include_usage": true},
@@ -155,22 +148,14 @@ func chatMessage(run []entry, sameTurn bool) fields {
 	return message
 }
 
-func (chat) decode(names model.Names, delta func(string)) decoder {
-	return &chatDecoder{names: names, delta: delta}
-}
-
 // done is the data of the last event of a stream.
 const done = "[DONE]"
 
 type chatDecoder struct {
-	names              model.Names
-	delta              func(string)
+	*stream
 	text               strings.Builder
 	reasoning, thought strings.Builder // some servers have one, some the other
 	calls              []*chatCall
-	finish             string
-	ended              bool
-	usage              model.Usage
 }
 
 // chatCall is a call in the making.
@@ -183,7 +168,7 @@ type chatCall struct {
 
 func (d *chatDecoder) event(data []byte) (bool, error) {
 	if string(data) == done {
-		d.ended = true
+		d.whole = true
 		return true, nil
 	}
 	var chunk struct {
@@ -224,12 +209,10 @@ func (d *chatDecoder) event(data []byte) (bool, error) {
 			return false, err
 		}
 	}
-	if choice.Finish != "" {
-		d.finish = choice.Finish
-	}
-	if d.finish == "content_filter" {
+	if choice.Finish == "content_filter" {
 		return false, withheld()
 	}
+	d.whole = d.whole || choice.Finish != ""
 	return false, nil
 }
 
@@ -269,8 +252,7 @@ func (d *chatDecoder) call(piece map[string]json.RawMessage) error {
 	return nil
 }
 
-func (d *chatDecoder) response() (reply, bool) {
-	r := reply{usage: d.usage}
+func (d *chatDecoder) response() (r reply) {
 	if d.reasoning.Len()+d.thought.Len() > 0 {
 		thinking := struct {
 			Reasoning string `json:"reasoning,omitempty"`
@@ -298,5 +280,5 @@ func (d *chatDecoder) response() (reply, bool) {
 		}
 		r.items = append(r.items, item)
 	}
-	return r, d.ended || d.finish != ""
+	return r
 }

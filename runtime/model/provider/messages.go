@@ -9,15 +9,10 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// messages is Anthropic's Messages API.
-type messages struct{}
-
 // messagesTokens is the limit of a response where the configuration has none: the interface wants one.
 const messagesTokens = 32_000
 
-func (messages) path() string { return "/messages" }
-
-func (messages) authorize(h http.Header, key string) {
+func messagesKey(h http.Header, key string) {
 	// The version that compatible servers know as well. 2026-10-21 takes the same requests, but for temperature, top_p
 	// and top_k, which a configuration may have.
 	h.Set("anthropic-version", "2023-06-01")
@@ -26,7 +21,8 @@ func (messages) authorize(h http.Header, key string) {
 	}
 }
 
-func (messages) body(r request) fields {
+// messagesBody returns a request of Anthropic's Messages API.
+func messagesBody(r request) fields {
 	body := fields{"model": r.model, "messages": messagesHistory(r), "stream": true, "max_tokens": int64(messagesTokens)}
 	if r.Instructions != nil && strings.TrimSpace(*r.Instructions) != "" {
 		body["system"] = *r.Instructions
@@ -129,17 +125,11 @@ func messagesBlocks(e entry) []any {
 	return nil
 }
 
-func (messages) decode(names model.Names, delta func(string)) decoder {
-	return &messagesDecoder{names: names, delta: delta}
-}
-
 type messagesDecoder struct {
-	names  model.Names
-	delta  func(string)
+	*stream
 	blocks []*messagesBlock
-	usage  messagesUsage
+	tokens messagesUsage
 	stop   string
-	whole  bool
 }
 
 // messagesBlock is a block in the making.
@@ -172,7 +162,7 @@ func (d *messagesDecoder) event(data []byte) (bool, error) {
 		Usage *messagesUsage `json:"usage"`
 		Error providerError  `json:"error"`
 	}
-	event.Usage, event.Message.Usage = &d.usage, &d.usage
+	event.Usage, event.Message.Usage = &d.tokens, &d.tokens
 	if err := json.Unmarshal(data, &event); err != nil {
 		return false, invalid("an event of the response is not the JSON of the Messages API")
 	}
@@ -221,8 +211,9 @@ func (d *messagesDecoder) event(data []byte) (bool, error) {
 	return false, nil
 }
 
-func (d *messagesDecoder) response() (reply, bool) {
-	r := reply{usage: d.usage.usage(), paused: d.stop == "pause_turn"}
+func (d *messagesDecoder) response() reply {
+	r := reply{paused: d.stop == "pause_turn"}
+	d.usage = d.tokens.usage()
 	for i := 0; i < len(d.blocks); i++ {
 		b := d.blocks[i]
 		if b.kind == "text" {
@@ -255,7 +246,7 @@ func (d *messagesDecoder) response() (reply, bool) {
 		}
 		r.items = append(r.items, item)
 	}
-	return r, d.whole
+	return r
 }
 
 // messageOf returns the message that adjacent blocks of text are: a text with citations comes in several. Empty blocks

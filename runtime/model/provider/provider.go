@@ -72,11 +72,11 @@ func New(o Options) *Model {
 	m := &Model{options: o, most: maxResponse, wait: wait}
 	switch o.API {
 	case Responses:
-		m.wire = responses{}
+		m.wire = wire{"/responses", bearer, responsesBody, func(s *stream) decoder { return &responsesDecoder{stream: s} }}
 	case Messages:
-		m.wire = messages{}
+		m.wire = wire{"/messages", messagesKey, messagesBody, func(s *stream) decoder { return &messagesDecoder{stream: s} }}
 	default:
-		m.wire = chat{}
+		m.wire = wire{"/chat/completions", bearer, chatBody, func(s *stream) decoder { return &chatDecoder{stream: s} }}
 	}
 	if m.options.Silence <= 0 {
 		m.options.Silence = 5 * time.Minute
@@ -86,14 +86,20 @@ func New(o Options) *Model {
 }
 
 // wire is one HTTP interface.
-type wire interface {
-	path() string
-	// authorize adds the headers that the interface needs; key may be empty.
-	authorize(h http.Header, key string)
-	// body returns a request, as it is encoded in JSON.
-	body(r request) map[string]any
-	// decode returns a decoder of one response. delta is not nil.
-	decode(names model.Names, delta func(string)) decoder
+type wire struct {
+	path      string
+	authorize func(h http.Header, key string) // adds the headers that the interface needs; the key may be empty
+	body      func(request) fields            // returns a request, as it is encoded in JSON
+	decode    func(*stream) decoder
+}
+
+// fields is a JSON object.
+type fields = map[string]any
+
+func bearer(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
+	}
 }
 
 // request is what a request is encoded from.
@@ -104,12 +110,20 @@ type request struct {
 	from string
 }
 
+// stream is what decoders read a response with, and what they have read.
+type stream struct {
+	names model.Names
+	delta func(string) // gets the pieces of messages
+	usage model.Usage
+	whole bool // nothing of the response is missing
+}
+
 // decoder reads the events of a response.
 type decoder interface {
 	// event takes the data of one event. It returns whether the response has ended.
 	event(data []byte) (end bool, err error)
-	// response returns what the response was, after its last event. whole reports whether nothing of it is missing.
-	response() (r reply, whole bool)
+	// response returns what the response was, after its last event, but for the usage.
+	response() reply
 }
 
 // reply is a response as its decoder leaves it.

@@ -2,29 +2,13 @@ package provider
 
 import (
 	"encoding/json"
-	"net/http"
 
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// responses is OpenAI's Responses API, without state on the server: a request has the whole history, reasoning in the
-// encrypted form that came with the response.
-type responses struct{}
-
-func (responses) path() string { return "/responses" }
-
-func (responses) authorize(h http.Header, key string) { bearer(h, key) }
-
-func bearer(h http.Header, key string) {
-	if key != "" {
-		h.Set("Authorization", "Bearer "+key)
-	}
-}
-
-// fields is a JSON object.
-type fields = map[string]any
-
-func (responses) body(r request) fields {
+// responsesBody returns a request of OpenAI's Responses API, without state on the server: it has the whole history,
+// reasoning in the encrypted form that came with the response.
+func responsesBody(r request) fields {
 	body := fields{
 		"model": r.model, "input": responsesInput(r), "stream": true, "store": false,
 		"include": []string{"reasoning.encrypted_content"},
@@ -102,20 +86,13 @@ func responsesParts(parts []model.Part) []fields {
 	return encoded
 }
 
-func (responses) decode(names model.Names, delta func(string)) decoder {
-	return &responsesDecoder{names: names, delta: delta}
-}
-
 type responsesDecoder struct {
-	names model.Names
-	delta func(string)
-	reply reply
-	whole bool
-	// unpaired reports that there was reasoning which cannot be sent again.
-	unpaired bool
+	*stream
+	reply    reply
+	unpaired bool // there was reasoning which cannot be sent again
 }
 
-func (d *responsesDecoder) response() (reply, bool) { return d.reply, d.whole }
+func (d *responsesDecoder) response() reply { return d.reply }
 
 func (d *responsesDecoder) event(data []byte) (bool, error) {
 	var event struct {
@@ -141,7 +118,7 @@ func (d *responsesDecoder) event(data []byte) (bool, error) {
 		return false, invalid("an event of the response is not the JSON of the Responses API")
 	}
 	if usage := event.Response.Usage; usage != nil {
-		d.reply.usage = usage.usage()
+		d.usage = usage.usage()
 	}
 	switch event.Type {
 	case "response.output_text.delta", "response.refusal.delta":

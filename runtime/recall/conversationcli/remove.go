@@ -165,11 +165,7 @@ func restore(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcom
 	err := w.Restore(ctx, l.ID)
 	var missing *conversations.NotFoundError
 	if errors.As(err, &missing) {
-		hint := "conversation restore lists what is in the trash"
-		if len(missing.Nearest) > 0 {
-			hint = "nearest ids in the trash: " + joinBounded(missing.Nearest, ", ")
-		}
-		err = failedHint(hint, "conversation %s is not in the trash", l.ID)
+		err = failedHint("conversation restore lists what is in the trash", "conversation %s is not in the trash", l.ID)
 	}
 	return outcome{}, err
 }

@@ -69,9 +69,8 @@ func (c *commands) runChat(ctx context.Context, t *talk) error {
 		return err
 	}
 	defer sessions.Close()
-	d := &dialog{commands: c, progress: newProgress(c.host.Stderr), signals: signals}
+	d := &dialog{commands: c, progress: &progress{out: c.host.Stderr}, signals: signals}
 	d.progress.before = d.endLine
-	c.introduce(ctx, sessions, t.id, d.progress)
 	if d.session, d.next, err = c.begin(ctx, sessions, t, d.event); err != nil {
 		return failure(err)
 	}
@@ -174,7 +173,7 @@ func (d *dialog) run(ctx context.Context) error {
 // read returns the next line of the person, and false where there is none any more.
 func (d *dialog) read() (line string, more bool) {
 	for leaving := false; ; leaving = true {
-		d.tell("%s> ", d.progress.name(d.next.Conversation))
+		d.tell("%s> ", nameOf(d.session.State(), d.next.Conversation))
 		select {
 		case line, more = <-d.lines:
 		case asked := <-d.signals:
@@ -270,7 +269,7 @@ func (d *dialog) list() error {
 		if c.ID == d.next.Conversation {
 			mark = "*"
 		}
-		fmt.Fprintf(&b, "%s %-5s %s  %s  %s  %s\n", mark, d.progress.name(c.ID), c.ID, stateOf(d.session.State(), c),
+		fmt.Fprintf(&b, "%s %-5s %s  %s  %s  %s\n", mark, nameOf(d.session.State(), c.ID), c.ID, stateOf(d.session.State(), c),
 			text.Count(c.Messages, "message", "messages"), text.Cell(tools.TitleOf(c)))
 	}
 	_, err := io.WriteString(d.host.Stdout, b.String())
@@ -282,7 +281,7 @@ func (d *dialog) switchTo(name string) {
 	i := 0
 	for c := range d.session.State().Conversations() {
 		i++
-		if n, err := strconv.Atoi(strings.TrimPrefix(name, "#")); err == nil && n == i || name == d.progress.name(c.ID) || strings.EqualFold(name, c.ID) {
+		if n, err := strconv.Atoi(strings.TrimPrefix(name, "#")); err == nil && n == i || strings.EqualFold(name, c.ID) {
 			if c.Destroyed {
 				break
 			}
@@ -300,19 +299,18 @@ func (d *dialog) turnTo(conversation string) {
 }
 
 // event shows what happens, at a terminal.
-func (d *dialog) event(e session.Event, _ session.State) {
+func (d *dialog) event(e session.Event, s session.State) {
+	if !d.host.Terminal {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
-	case !d.host.Terminal:
-		if e.Conversation != "" {
-			d.progress.name(e.Conversation)
-		}
 	case e.Kind == session.AgentMessageDelta && e.Conversation == d.progress.streamed:
 		d.midline = !strings.HasSuffix(e.Text(), "\n")
 		_, _ = io.WriteString(d.host.Stdout, text.Visible(e.Text())) // a terminal that is gone ends the input too
 	default:
-		d.progress.event(e)
+		d.progress.event(e, s)
 	}
 }
 

@@ -54,6 +54,20 @@ func (c *commands) open() (*tools.Sessions, error) {
 	return s, nil
 }
 
+// openAt returns what sessions have here, to be closed, and what a person means with an id.
+func (c *commands) openAt(ctx context.Context, id string) (*tools.Sessions, tools.Place, error) {
+	sessions, err := c.open()
+	if err != nil {
+		return nil, tools.Place{}, err
+	}
+	at, err := sessions.Find(ctx, id)
+	if err != nil {
+		sessions.Close()
+		return nil, tools.Place{}, failure(err)
+	}
+	return sessions, at, nil
+}
+
 // learning is the flag with which a person has more learned, and the family that has it. Where there is none, its Set is
 // nil.
 func (c *commands) learning() (toolset.Flag, toolset.Family) {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,62 +8,39 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/session"
-	"github.com/convtools/convtools/runtime/session/log"
-	"github.com/convtools/convtools/runtime/session/tools"
 )
 
 // progress writes what happens in a session for people, a line each. Conversations have numbers in the order in which
 // they were begun, and the first one is the root.
 type progress struct {
-	out   io.Writer
-	names map[string]string
+	out io.Writer
 	// streamed is the conversation whose messages are shown elsewhere; empty for none.
 	streamed string
 	// before is called before a line. It may be nil.
 	before func()
 }
 
-func newProgress(out io.Writer) *progress { return &progress{out: out, names: map[string]string{}} }
-
-// introduce has the conversations named that a session has already, so that each keeps its number. Where there is no
-// session with the id, whoever opens it says so.
-func (c *commands) introduce(ctx context.Context, sessions *tools.Sessions, id string, to *progress) {
-	if id == "" {
-		return
-	}
-	at, err := c.locate(ctx, sessions, id)
-	if err != nil {
-		return
-	}
-	state, _, err := log.Load(sessions.Dir, at.session)
-	if err != nil {
-		return
-	}
-	for c := range state.Conversations() {
-		to.name(c.ID)
-	}
-}
-
-func (p *progress) name(id string) string {
-	if p.names[id] == "" {
-		p.names[id] = fmt.Sprintf("#%d", len(p.names)+1)
-		if len(p.names) == 1 {
-			p.names[id] = "root"
+// nameOf returns what a conversation of a session is called.
+func nameOf(s session.State, id string) string {
+	n := 0
+	for c := range s.Conversations() {
+		if n++; c.ID == id && n > 1 {
+			return fmt.Sprintf("#%d", n)
 		}
 	}
-	return p.names[id]
+	return "root"
 }
 
 // event writes what an event is to a person, if anything.
-func (p *progress) event(e session.Event) {
+func (p *progress) event(e session.Event, s session.State) {
 	if e.Conversation == "" {
 		return
 	}
-	name := p.name(e.Conversation)
+	name := nameOf(s, e.Conversation)
 	switch e.Kind {
 	case session.UserMessage:
 		if e.Origin == session.FromConv {
-			p.line(name, "is asked by "+p.name(e.From)+": "+e.Text())
+			p.line(name, "is asked by "+nameOf(s, e.From)+": "+e.Text())
 		}
 	case session.AgentMessage:
 		if e.Conversation != p.streamed {
@@ -83,7 +59,7 @@ func (p *progress) event(e session.Event) {
 	case session.CallsDeferred:
 		var targets []string
 		for _, f := range e.Batch.Frames {
-			targets = append(targets, p.name(f.Target))
+			targets = append(targets, nameOf(s, f.Target))
 		}
 		p.line(name, fmt.Sprintf("is replaced by %s: %s now, then %s goes on", e.Batch.Frames[0].Call.Name, runs(targets), name))
 	case session.TaskComplete:

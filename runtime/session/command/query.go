@@ -104,14 +104,11 @@ func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output
 	}
 	defer sessions.Close()
 	p := c.printer(o.json)
-	shown := newProgress(c.host.Stderr)
-	if o.progress {
-		c.introduce(ctx, sessions, t.id, shown)
-	}
-	e, in, err := c.begin(ctx, sessions, t, func(e session.Event, _ session.State) {
+	shown := &progress{out: c.host.Stderr}
+	e, in, err := c.begin(ctx, sessions, t, func(e session.Event, s session.State) {
 		p.event(e)
 		if o.progress {
-			shown.event(e)
+			shown.event(e, s)
 		}
 	})
 	if err != nil {
@@ -134,9 +131,9 @@ func (c *commands) begin(ctx context.Context, sessions *tools.Sessions, t *talk,
 		return nil, in, err
 	}
 	if t.id == "" {
-		return start(ctx, sessions, tools.New{Model: t.model, Title: t.title, Knowledge: t.knowledge, Hidden: t.hidden}, observe)
+		return start(ctx, sessions, tools.New{Settings: tools.Settings{Model: t.model, Knowledge: t.knowledge, Hidden: t.hidden}, Title: t.title}, observe)
 	}
-	at, err := c.locate(ctx, sessions, t.id)
+	at, err := sessions.Find(ctx, t.id)
 	var copied *tools.CopyError
 	switch {
 	case errors.As(err, &copied):
@@ -148,9 +145,9 @@ func (c *commands) begin(ctx context.Context, sessions *tools.Sessions, t *talk,
 		return start(ctx, sessions, n, observe)
 	case err != nil:
 		return nil, in, err
-	case t.model != "" && t.model != at.settings.Model:
-		return nil, in, cli.Usagef("the conversation has the model %q and keeps it; without --id a new one has another", at.settings.Model)
-	case at.settings.Outside && at.conversation == at.session:
+	case t.model != "" && t.model != at.Settings.Model:
+		return nil, in, cli.Usagef("the conversation has the model %q and keeps it; without --id a new one has another", at.Settings.Model)
+	case at.Settings.Outside && at.Conversation == at.Session:
 		return nil, in, cli.Usagef("a program outside has the place of the model in this conversation; those that it has begun can be asked")
 	}
 	if _, family := c.learning(); len(t.knowledge) > 0 && family.Prompt != nil { // what the conversation began with stays: this is new to it
@@ -158,18 +155,18 @@ func (c *commands) begin(ctx context.Context, sessions *tools.Sessions, t *talk,
 			in.Context = []session.Part{{Text: section}}
 		}
 	}
-	c.relearn(at.settings)
+	c.relearn(at.Settings)
 	sessions.Named(t.model)
-	e, err := sessions.Resume(at.session, observe)
+	e, err := sessions.Resume(at.Session, observe)
 	if err != nil {
 		return nil, in, err
 	}
 	c.warnTorn(e)
-	if e.State().Conversation(at.conversation) == nil {
+	if e.State().Conversation(at.Conversation) == nil {
 		_ = e.Close() // nothing was asked of it
-		return nil, in, &log.NotFoundError{Session: at.conversation, Dir: sessions.Dir}
+		return nil, in, &log.NotFoundError{Session: at.Conversation, Dir: sessions.Dir}
 	}
-	in.Conversation = at.conversation
+	in.Conversation = at.Conversation
 	return e, in, nil
 }
 

@@ -34,10 +34,10 @@ func (c *commands) runResume(ctx context.Context, id string, json bool) error {
 		return err
 	}
 	defer sessions.Close()
-	c.relearn(at.settings)
+	c.relearn(at.Settings)
 	p := c.printer(json)
 	observed := false
-	e, err := sessions.Resume(at.session, func(event session.Event, _ session.State) {
+	e, err := sessions.Resume(at.Session, func(event session.Event, _ session.State) {
 		observed = true
 		p.event(event)
 	})
@@ -52,12 +52,12 @@ func (c *commands) runResume(ctx context.Context, id string, json bool) error {
 	if err = errors.Join(err, e.Close()); err != nil {
 		return c.finish(ctx, p, session.Result{}, err)
 	}
-	last, result, err := ending(sessions.Dir, at.session)
+	last, result, err := ending(sessions.Dir, at.Session)
 	switch {
 	case err != nil:
 		return failure(err)
 	case result.Status == "":
-		return cli.Hint(errors.New("nothing has been asked in this session"), "convtools query --id "+at.session+" TEXT asks")
+		return cli.Hint(errors.New("nothing has been asked in this session"), "convtools query --id "+at.Session+" TEXT asks")
 	}
 	if !observed && last.Seq > 0 {
 		p.event(last)

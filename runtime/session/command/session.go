@@ -160,7 +160,7 @@ messages it has, and the tokens that it and all below it have used.`,
 				return err
 			}
 			defer sessions.Close()
-			state, torn, err := log.Load(sessions.Dir, at.session)
+			state, torn, err := log.Load(sessions.Dir, at.Session)
 			if err != nil {
 				return failure(err)
 			}
@@ -249,9 +249,9 @@ session.`,
 				return err
 			}
 			defer sessions.Close()
-			records := log.Read(sessions.Dir, at.session)
+			records := log.Read(sessions.Dir, at.Session)
 			if follow {
-				records = log.Follow(cmd.Context(), sessions.Dir, at.session)
+				records = log.Follow(cmd.Context(), sessions.Dir, at.Session)
 			}
 			p := c.printer(true)
 			for record, err := range records {

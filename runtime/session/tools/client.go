@@ -37,27 +37,21 @@ type client struct {
 	title    string
 	from     string // the conversation that calls; empty where the host does not say
 
-	mu     sync.Mutex
-	opened *opened // nil while nobody uses the session
-	closed bool
-}
-
-// opened is a session that is open.
-type opened struct {
-	*Session
-	client *client
-	users  int // calls; belongs to the client's mu
+	mu      sync.Mutex
+	session *Session // nil while nobody uses it
+	users   int      // calls
+	closed  bool
 }
 
 // turn is use, and waits while another process has the session, as long as waiting lasts.
-func (c *client) turn(ctx, waiting context.Context) (o *opened, done func(), err error) {
+func (c *client) turn(ctx, waiting context.Context) (s *Session, done func(), err error) {
 	again := time.NewTicker(busyPause)
 	defer again.Stop()
 	for {
-		o, done, err = c.use(ctx)
+		s, done, err = c.use(ctx)
 		var busy *log.BusyError
 		if !errors.As(err, &busy) {
-			return o, done, err
+			return s, done, err
 		}
 		select {
 		case <-again.C:
@@ -70,71 +64,73 @@ func (c *client) turn(ctx, waiting context.Context) (o *opened, done func(), err
 // busyPause is the time between two attempts to open a session that another process has.
 const busyPause = 100 * time.Millisecond
 
-// use opens the session where it is not open. done has to be called. Errors are those of packages sessionhost and engine.
-func (c *client) use(ctx context.Context) (o *opened, done func(), err error) {
+// use opens the session where it is not open. done has to be called. Errors are those of [Sessions.Begin],
+// [Sessions.Resume] and of an engine that is closed.
+func (c *client) use(ctx context.Context) (s *Session, done func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return nil, nil, engine.ErrClosed
 	}
-	if c.opened != nil && c.opened.Err() != nil {
+	if c.session != nil && c.session.Err() != nil {
 		c.end()
 	}
-	if c.opened == nil {
-		if c.opened, err = c.open(ctx); err != nil {
+	if c.session == nil {
+		if s, err = c.open(ctx); err != nil {
 			return nil, nil, err
 		}
+		c.session, c.users = s, 0
 	}
-	o = c.opened
-	o.users++
-	return o, func() { c.done(o) }, nil
+	s = c.session
+	c.users++
+	return s, func() { c.done(s) }, nil
 }
 
 // open goes on with the session, or starts it.
-func (c *client) open(ctx context.Context) (*opened, error) {
+func (c *client) open(ctx context.Context) (*Session, error) {
 	s, err := c.sessions.Resume(c.id, nil)
 	if errors.Is(err, fs.ErrNotExist) {
-		s, err = c.sessions.Begin(ctx, New{ID: c.id, Title: c.title, Outside: true, Recorded: c.from}, nil)
+		s, err = c.sessions.Begin(ctx, New{ID: c.id, Title: c.title, Settings: Settings{Outside: true, Recorded: c.from}}, nil)
 		if errors.Is(err, fs.ErrExist) { // another process was faster
 			s, err = c.sessions.Resume(c.id, nil)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &opened{Session: s, client: c}, nil
+	return s, err
 }
 
 // done ends one use. Behind the last one, the session is closed as soon as nothing runs in it.
-func (c *client) done(o *opened) {
+func (c *client) done(s *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	o.users--
-	switch {
-	case o.users > 0 || c.opened != o:
-	case o.State().Idle():
-		c.end()
-	default:
-		go func() {
-			_ = o.Wait(context.Background()) // an engine that has ended is closed as well
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			if o.users == 0 && c.opened == o {
-				c.end()
-			}
-		}()
+	if c.session != s {
+		return
 	}
+	if c.users--; c.users > 0 {
+		return
+	}
+	if s.State().Idle() {
+		c.end()
+		return
+	}
+	go func() {
+		_ = s.Wait(context.Background()) // an engine that has ended is closed as well
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.users == 0 && c.session == s {
+			c.end()
+		}
+	}()
 }
 
 // end closes the session. c.mu is held.
 func (c *client) end() {
-	if c.opened == nil {
+	if c.session == nil {
 		return
 	}
-	if err := c.opened.Close(); err != nil {
+	if err := c.session.Close(); err != nil {
 		c.family.host.WarnOnce(fmt.Sprintf("session %s: %v", c.id, err))
 	}
-	c.opened = nil
+	c.session = nil
 }
 
 // close ends what runs in the session, which goes on when the session is used again.
@@ -170,24 +166,24 @@ func patience(ctx context.Context, where contract.Context, milliseconds *int) (c
 
 // converse makes a call of conv.create or conv.send, and waits for its output: as long as waiting lasts, and
 // unless the client has canceled the call, when ctx is done.
-func (o *opened) converse(ctx, waiting context.Context, call session.Item) (string, error) {
-	call.CallID = o.client.sessions.NewID()
+func (c *client) converse(ctx, waiting context.Context, s *Session, call session.Item) (string, error) {
+	call.CallID = s.NewID()
 	if create := call.Request.Create; create != nil {
-		if err := o.makeRoom(ctx); err != nil {
+		if err := c.makeRoom(ctx, s); err != nil {
 			return "", err
 		}
 		create.ConversationID = call.CallID
 	}
-	turn, err := o.Submit(ctx, session.Invoke{Conversation: o.client.id, Call: call})
+	turn, err := s.Submit(ctx, session.Invoke{Conversation: c.id, Call: call})
 	if err != nil {
 		return "", err
 	}
-	answer, err := o.answer(waiting, call.CallID)
+	answer, err := answer(waiting, s, call.CallID)
 	if ctx.Err() != nil && err != nil {
 		// The client has canceled the call, or is gone: nobody waits for the answer.
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
-		if o.Do(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil {
+		if s.Do(stopping, session.Interrupt{Chain: true, Submission: turn.ID}) == nil {
 			_, _ = turn.Wait(stopping) // what takes longer stops in its own time
 		}
 	}
@@ -197,39 +193,39 @@ func (o *opened) converse(ctx, waiting context.Context, call session.Item) (stri
 // makeRoom destroys conversations where the session has as many as it may have: those that programs left behind which ended
 // before this one began, first the ones that have been idle longest. What this one has used counts, so that it is refused
 // more of them as any caller is.
-func (o *opened) makeRoom(ctx context.Context) error {
-	s := o.State()
+func (c *client) makeRoom(ctx context.Context, s *Session) error {
+	state := s.State()
 	wanted, asked := 1, map[string]bool{}
-	for _, q := range s.Queue() {
+	for _, q := range state.Queue() {
 		if q.Call != nil && q.Call.Request.Create != nil {
 			wanted++
 		} else if q.Call != nil {
 			asked[targetOf(*q.Call)] = true
 		}
 	}
-	for _, c := range s.Idling() {
-		if wanted <= s.Room() || !c.LastActive.Before(o.client.family.began) {
+	for _, old := range state.Idling() {
+		if wanted <= state.Room() || !old.LastActive.Before(c.family.began) {
 			break
 		}
-		if asked[c.ID] {
+		if asked[old.ID] {
 			continue
 		}
-		err := o.Do(ctx, session.Remove{Conversation: c.ID})
+		err := s.Do(ctx, session.Remove{Conversation: old.ID})
 		var refusal *session.Refusal // another call was faster
 		if err != nil && !errors.As(err, &refusal) {
 			return err
 		}
 		wanted--
-		o.client.family.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", c.ID, c.LastActive.Format(time.RFC3339)))
+		c.family.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", old.ID, old.LastActive.Format(time.RFC3339)))
 	}
 	return nil
 }
 
 // answer waits for the output of a call.
-func (o *opened) answer(waiting context.Context, id string) (string, error) {
+func answer(waiting context.Context, s *Session, id string) (string, error) {
 	var got outcome
-	err := o.Await(waiting, func(s session.State) bool {
-		got = outcomeOf(s, id)
+	err := s.Await(waiting, func(state session.State) bool {
+		got = outcomeOf(state, id)
 		return !got.running
 	})
 	switch {
@@ -299,8 +295,8 @@ func refused(r *session.Refusal) error {
 }
 
 // destroy makes a call of conv.destroy, also of a conversation that runs.
-func (o *opened) destroy(ctx context.Context, id string) (string, error) {
-	err := o.Do(ctx, session.Remove{Conversation: id})
+func destroy(ctx context.Context, s *Session, id string) (string, error) {
+	err := s.Do(ctx, session.Remove{Conversation: id})
 	var refusal *session.Refusal
 	var late *session.InputError // it is being destroyed already
 	switch {
@@ -309,8 +305,8 @@ func (o *opened) destroy(ctx context.Context, id string) (string, error) {
 	case err != nil && !errors.As(err, &late):
 		return "", err
 	}
-	err = o.Await(ctx, func(s session.State) bool {
-		conversation := s.Conversation(strings.ToLower(id))
+	err = s.Await(ctx, func(state session.State) bool {
+		conversation := state.Conversation(strings.ToLower(id))
 		return conversation == nil || conversation.Destroyed
 	})
 	if err != nil {
@@ -321,13 +317,13 @@ func (o *opened) destroy(ctx context.Context, id string) (string, error) {
 
 // read answers conv.list and conv.history, also while another process uses the session.
 func (c *client) read(ctx context.Context, call session.Item) (string, error) {
-	o, done, err := c.use(ctx)
+	s, done, err := c.use(ctx)
 	var state session.State
 	var busy *log.BusyError
 	switch {
 	case err == nil:
 		defer done()
-		state = o.State()
+		state = s.State()
 	case errors.As(err, &busy):
 		if state, _, err = log.Load(c.sessions.Dir, c.id); err != nil {
 			return "", err

@@ -21,7 +21,7 @@ func (e *CopyError) Error() string {
 
 // isOwn reports whether a conversation of a session is recorded in the conversation that names it, which may be a copy. It
 // reports true where the session cannot be read: whoever opens it says what is wrong.
-func (s *Sessions) isOwn(ctx context.Context, c transcript.Conversation, at RecordedConversation) (bool, error) {
+func (s *Sessions) isOwn(ctx context.Context, c transcript.Conversation, at Place) (bool, error) {
 	state, _, err := log.Load(s.Dir, at.Session)
 	if err != nil {
 		return true, nil
@@ -58,7 +58,7 @@ func (s *Sessions) Copied(ctx context.Context, id string) (New, error) {
 		return New{}, err
 	}
 	h.answered()
-	return New{Title: found.Title, Hidden: found.Hidden, Recorded: id, History: h.items}, nil
+	return New{Title: found.Title, Settings: Settings{Hidden: found.Hidden, Recorded: id}, History: h.items}, nil
 }
 
 // history is what was said in a recorded conversation, as a model is asked with it.

@@ -115,15 +115,15 @@ repeat = true
 	}
 	is := func(id transcript.ID, of, conversation string) {
 		t.Helper()
-		at, known, err := s.Recorded(t.Context(), string(id))
-		if err != nil || !known || at.Session != of || at.Conversation != conversation {
-			t.Errorf("%s: %+v, %v, %v; want %s of %s", id, at, known, err, conversation, of)
+		at, err := s.recorded(t.Context(), string(id))
+		if err != nil || at.Session != of || at.Conversation != conversation {
+			t.Errorf("%s: %+v, %v; want %s of %s", id, at, err, conversation, of)
 		}
 	}
 	isCopy := func(id transcript.ID) {
 		t.Helper()
 		var copied *CopyError
-		if at, _, err := s.Recorded(t.Context(), string(id)); !errors.As(err, &copied) || copied.ID != string(id) {
+		if at, err := s.recorded(t.Context(), string(id)); !errors.As(err, &copied) || copied.ID != string(id) {
 			t.Errorf("%s: %+v, %v; want a copy", id, at, err)
 		}
 	}
@@ -152,7 +152,7 @@ repeat = true
 	}
 	is(as, of, root)
 
-	if _, _, err := s.Recorded(t.Context(), "jp-c17700000000"); err == nil || !strings.Contains(err.Error(), "was not held with convtools") {
+	if _, err := s.recorded(t.Context(), "jp-c17700000000"); err == nil || !strings.Contains(err.Error(), "was not held with convtools") {
 		t.Errorf("JP's own: %v", err)
 	}
 }

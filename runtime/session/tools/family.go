@@ -157,18 +157,18 @@ func (f *family) answer(ctx context.Context, call contract.Call) (string, error)
 	}
 	waiting, cancel := patience(ctx, call.Context, asked.wait)
 	defer cancel()
-	o, done, err := c.turn(ctx, waiting)
+	s, done, err := c.turn(ctx, waiting)
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	switch destroy := asked.request.Destroy; {
-	case destroy != nil:
-		return o.destroy(ctx, destroy.ConversationID)
+	switch {
+	case asked.request.Destroy != nil:
+		return destroy(ctx, s, asked.request.Destroy.ConversationID)
 	case asked.task != "":
-		return o.answer(waiting, asked.task)
+		return answer(waiting, s, asked.task)
 	}
-	return o.converse(ctx, waiting, item)
+	return c.converse(ctx, waiting, s, item)
 }
 
 // close ends what runs in all sessions. It goes on when they are used again.

@@ -69,7 +69,7 @@ func (r *recorder) observe(e session.Event, s session.State) {
 	r.find(c, e.Kind == session.ConversationOpened)
 	switch e.Kind {
 	case session.TaskComplete, session.TaskFailed, session.TurnAborted, session.CallsClosed:
-		_ = r.record(c, s) // which has been said, or finish returns
+		_ = r.record(c) // which has been said, or finish returns
 	}
 }
 
@@ -95,10 +95,11 @@ func (r *recorder) find(c *session.Conversation, isNew bool) *recorded {
 func (r *recorder) finish(s session.State) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.state = s
 	var removed error
 	for c := range s.Conversations() {
 		var missing *store.NotFoundError
-		if errors.As(r.record(c, s), &missing) {
+		if errors.As(r.record(c), &missing) {
 			removed = fmt.Errorf("conversation %s was removed while it went on, so what was said is not recorded there: convtools session show %s prints it", r.known[c.ID].as, r.session)
 		}
 	}
@@ -126,11 +127,11 @@ func isOutside(c *session.Conversation) bool {
 }
 
 // record writes what of a conversation is not recorded yet.
-func (r *recorder) record(c *session.Conversation, s session.State) error {
+func (r *recorder) record(c *session.Conversation) error {
 	if isOutside(c) {
 		return nil
 	}
-	err := r.write(c, s)
+	err := r.write(c)
 	var missing *store.NotFoundError // which finish returns
 	if err != nil {
 		r.known[c.ID].read = false // what has been written of it has to be looked for
@@ -148,20 +149,24 @@ func (r *recorder) record(c *session.Conversation, s session.State) error {
 	return err
 }
 
-func (r *recorder) write(c *session.Conversation, s session.State) error {
+func (r *recorder) write(c *session.Conversation) error {
 	ctx := context.Background() // what was said is recorded also where nobody waits any more
 	at := r.find(c, false)
-	if pending, _ := r.events(at, c); len(pending) == 0 {
-		return nil
-	}
-	if !at.read {
-		if made, err := r.begin(ctx, at, c, s); err != nil || made {
-			return err
-		}
-	}
 	events, last := r.events(at, c)
 	if len(events) == 0 {
 		return nil
+	}
+	if !at.read {
+		made, err := r.begin(ctx, at, c, events)
+		if made && err == nil {
+			at.seq = last
+		}
+		if err != nil || made {
+			return err
+		}
+		if events, last = r.events(at, c); len(events) == 0 {
+			return nil
+		}
 	}
 	if err := r.writer.Append(ctx, at.as, events...); err != nil {
 		return err
@@ -173,8 +178,8 @@ func (r *recorder) write(c *session.Conversation, s session.State) error {
 // rootOpened is the number of the event that has what was there before the session.
 const rootOpened = 2
 
-// begin finds the conversation, or makes it with all that has been said, which it reports.
-func (r *recorder) begin(ctx context.Context, at *recorded, c *session.Conversation, s session.State) (made bool, err error) {
+// begin finds the conversation, and up to where it is recorded, or makes it with events, which it reports.
+func (r *recorder) begin(ctx context.Context, at *recorded, c *session.Conversation, events []jp.NewEvent) (made bool, err error) {
 	switch {
 	case at.there:
 		mine := r.session
@@ -182,38 +187,30 @@ func (r *recorder) begin(ctx context.Context, at *recorded, c *session.Conversat
 			return jp.Change{Labels: map[string]*string{label: &mine}}
 		})
 	case at.as == "":
-		made, err = r.create(ctx, at, c, s)
+		at.as, made, err = r.writer.Create(ctx, r.new(c, events))
 	}
-	if err != nil || made {
-		return made, err
+	if err == nil && !made {
+		var last int64
+		last, err = r.position(ctx, at)
+		at.seq = max(at.seq, last)
 	}
-	last, err := r.position(ctx, at)
-	at.seq, at.read = max(at.seq, last), err == nil
-	return false, err
+	at.read = err == nil
+	return made, err
 }
 
-// create makes the conversation with all that has been said, and reports whether it was not there.
-func (r *recorder) create(ctx context.Context, at *recorded, c *session.Conversation, s session.State) (bool, error) {
-	events, last := r.events(at, c)
+// new returns what a conversation is made as.
+func (r *recorder) new(c *session.Conversation, events []jp.NewEvent) jp.New {
 	settings, _ := ParseSettings(c.Settings) // as in find
 	n := jp.New{
 		Begun: c.Opened, Title: TitleOf(c), Hidden: settings.Hidden, Label: label, Value: r.value(c), Events: events, Model: r.model(settings.Model),
 	}
-	if parent := s.Conversation(c.Parent); parent != nil {
+	if parent := r.state.Conversation(c.Parent); parent != nil {
 		if r.find(parent, false).as == "" { // a process before this one has recorded it, if any
-			_ = r.record(parent, s) // as in observe
+			_ = r.record(parent) // as in observe
 		}
 		n.Parent = r.known[parent.ID].as
 	}
-	id, made, err := r.writer.Create(ctx, n)
-	if err != nil {
-		return false, err
-	}
-	at.as = id
-	if made {
-		at.read, at.seq = true, last
-	}
-	return made, nil
+	return n
 }
 
 // label is the key of the label that a recorded conversation has: the id of the session and, but for the root, behind a
@@ -230,7 +227,7 @@ func (r *recorder) value(c *session.Conversation) string {
 
 // labelled returns the session and the conversation in it that a recorded conversation comes from, and false where it is
 // another one. A root has its session's id.
-func labelled(c transcript.Conversation) (at RecordedConversation, ok bool) {
+func labelled(c transcript.Conversation) (at Place, ok bool) {
 	value, ok := c.Labels[label]
 	at.Session, at.Conversation, _ = strings.Cut(value, "/")
 	if at.Conversation == "" {
@@ -244,14 +241,6 @@ func labelled(c transcript.Conversation) (at RecordedConversation, ok bool) {
 type mark struct {
 	Seq     int64  `json:"convtools_seq"`
 	Session string `json:"convtools_session"`
-}
-
-// metadata returns that of what is recorded of an event of the log.
-func (r *recorder) metadata(at *recorded, seq int64) map[string]any {
-	if at.there {
-		return map[string]any{"convtools_seq": seq, "convtools_session": r.session}
-	}
-	return map[string]any{"convtools_seq": seq}
 }
 
 // position returns the last event of the log that is recorded in a conversation; 0 for none.
@@ -292,7 +281,11 @@ func (r *recorder) events(at *recorded, c *session.Conversation) (all []jp.NewEv
 	last = at.seq
 	for _, entry := range slices.Backward(pending) {
 		last = entry.Seq
-		all = append(all, eventsOf(entry, r.metadata(at, entry.Seq))...)
+		metadata := map[string]any{"convtools_seq": entry.Seq}
+		if at.there {
+			metadata["convtools_session"] = r.session
+		}
+		all = append(all, eventsOf(entry, metadata)...)
 	}
 	return all, last
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
@@ -91,41 +93,70 @@ func (o *Session) recordedAs(conversation string) string {
 	return string(o.recorder.recordedAs(conversation))
 }
 
-// RecordedConversation is where a conversation that is recorded elsewhere comes from.
-type RecordedConversation struct{ Session, Conversation string }
+// Place is a conversation, and the session that it belongs to with the settings of that.
+type Place struct {
+	Session, Conversation string
+	Settings              Settings
+}
 
-// Recorded returns the conversation of a session that is recorded under an id, and false for what is no such id. The error
-// is a [*CopyError] for a copy of one, which [Sessions.Copied] begins a session for.
-func (s *Sessions) Recorded(ctx context.Context, id string) (RecordedConversation, bool, error) {
+// Find returns what a person means with an id: that of a session, which is that of its root, or of any conversation of
+// one, or the id under which one is recorded. The error is a [*log.NotFoundError] where there is none, and a [*CopyError]
+// for a copy of one, which [Sessions.Copied] begins a session for.
+func (s *Sessions) Find(ctx context.Context, id string) (Place, error) {
+	id = strings.ToLower(strings.TrimSpace(id))
+	at, err := s.recorded(ctx, id)
+	known := at.Session != ""
+	if err != nil {
+		return Place{}, err
+	}
+	if !known {
+		at = Place{Session: id, Conversation: id}
+	}
+	summary, err := log.Summarize(s.Dir, at.Session)
+	if errors.Is(err, fs.ErrNotExist) && !known {
+		if at.Session, err = log.Holding(ctx, s.Dir, id); err == nil {
+			summary, err = log.Summarize(s.Dir, at.Session)
+		}
+	}
+	if err != nil {
+		return Place{}, err
+	}
+	at.Settings, err = ParseSettings(summary.Context.Settings)
+	return at, err
+}
+
+// recorded returns the conversation of a session that is recorded under an id, and no session for what is no such id.
+func (s *Sessions) recorded(ctx context.Context, id string) (Place, error) {
 	if of, conversation, ok := sessions.Split(id); ok {
-		return RecordedConversation{of, cmp.Or(conversation, of)}, true, nil
+		return Place{Session: of, Conversation: cmp.Or(conversation, of)}, nil
 	}
 	parsed, err := jp.ParseID(id)
 	if err != nil || s.workspace == nil {
-		return RecordedConversation{id, id}, false, nil
+		return Place{}, nil
 	}
 	opened, _, err := s.workspace.Open(ctx)
 	if err != nil {
-		return RecordedConversation{}, false, err
+		return Place{}, err
 	}
 	defer opened.Close()
 	found, err := opened.Find(ctx, parsed)
 	var missing *store.NotFoundError
-	switch {
-	case errors.As(err, &missing):
-		return RecordedConversation{id, id}, false, nil
-	case err != nil:
-		return RecordedConversation{}, false, err
+	if errors.As(err, &missing) {
+		return Place{}, nil
+	}
+	if err != nil {
+		return Place{}, err
 	}
 	if at, ok := labelled(found.Conversation); ok {
 		if own, err := s.isOwn(ctx, found.Conversation, at); own || err != nil {
-			return at, true, err
+			return at, err
 		}
 	}
-	if last, err := lastMark(ctx, found, func(mark) bool { return true }); err != nil {
-		return RecordedConversation{}, false, err
-	} else if last > 0 {
-		return RecordedConversation{}, false, &CopyError{ID: string(parsed)}
+	last, err := lastMark(ctx, found, func(mark) bool { return true })
+	if err == nil && last > 0 {
+		err = &CopyError{ID: string(parsed)}
+	} else if err == nil {
+		err = fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", parsed)
 	}
-	return RecordedConversation{}, false, fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", parsed)
+	return Place{}, err
 }

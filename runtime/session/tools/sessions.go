@@ -140,22 +140,13 @@ var ErrNoHome = errors.New("where sessions are kept is not known: set HOME, or X
 // NewID returns a UUID that it has not returned before.
 func (s *Sessions) NewID() string { return s.options.NewID() }
 
-// New is what a new session is to be.
+// New is what a new session is to be. Of the settings, Model may be empty, for the model that the configuration chooses, and
+// Root, Dir and JP are those of here.
 type New struct {
-	// Model is the name of a configured model; empty stands for the one that the configuration chooses.
-	Model string
-	// Title is that of the root conversation; it may be empty.
-	Title string
-	// Knowledge and Hidden are as in [Settings].
-	Knowledge []string
-	Hidden    bool
-	// Outside reports that a program outside has the place of the root's model: its calls are [session.Invoke].
-	Outside bool
-	// Recorded is as in [Settings], and History what was said in it as far as the root's model is to know it.
-	Recorded string
-	History  []session.Item
-	// ID is that of the session and of its root; empty stands for a new one.
-	ID string
+	Settings
+	Title   string         // of the root conversation; it may be empty
+	History []session.Item // what was said in the recorded conversation as far as the root's model is to know it
+	ID      string         // of the session and of its root; empty stands for a new one
 }
 
 // maxSamples is how many requests to models one input may cost in all: models that hand work to each other for ever would
@@ -169,20 +160,16 @@ func (s *Sessions) start(ctx context.Context, n New) (session.Start, error) {
 		return session.Start{}, err
 	}
 	s.Named(n.Model)
-	settings := s.Where
-	settings.Knowledge, settings.Hidden, settings.Recorded = n.Knowledge, n.Hidden, n.Recorded
-	settings.JP = s.workspace != nil
-	if settings.Outside = n.Outside; !n.Outside { // which lasts, whatever becomes of the configuration
+	settings := n.Settings
+	settings.Root, settings.Dir, settings.JP = s.Where.Root, s.Where.Dir, s.workspace != nil
+	if !n.Outside { // which lasts, whatever becomes of the configuration
 		settings.Model = m.Name
 	}
 	catalogue := s.catalogue(ctx)
 	if ctx.Err() != nil { // which servers have tools is not known
 		return session.Start{}, context.Cause(ctx)
 	}
-	id := n.ID
-	if id == "" {
-		id = s.NewID()
-	}
+	id := cmp.Or(n.ID, s.NewID())
 	in := session.Start{
 		Session: id, Root: id, // a person has one to remember
 		History: n.History,

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -33,16 +32,11 @@ func (w *Workspace) Activated() ([]transcript.ID, error) {
 		return nil, fmt.Errorf("opening %s: %w", w.user, reason(err))
 	}
 	defer root.Close()
-	for _, name := range []string{who.file(), who.id} { // JP once used the bare value
-		if strings.ContainsAny(name, `/\`) || name == "." || name == ".." {
-			continue
-		}
-		ids, err := readActivated(root, "sessions/"+name+".json", who)
-		if !errors.Is(err, fs.ErrNotExist) {
-			return ids, err
-		}
+	ids, err := readActivated(root, "sessions/"+who.file()+".json", who)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	return nil, nil
+	return ids, err
 }
 
 // sessionID is who a session is, as JP finds it out.

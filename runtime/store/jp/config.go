@@ -27,7 +27,9 @@ type Model struct {
 func (w *Workspace) baseConfig(asked Model) []byte {
 	configured := w.configured()
 	base := nested("ask", "conversation", "tools", "*", "run") // without it JP loads nothing
-	for _, key := range recorded() {
+	// What a conversation is recorded with outranks the configuration when JP goes on in it, and so does JP's own default
+	// where a part is missing.
+	for _, key := range [][]string{{"assistant", "model"}, {"providers", "llm"}, {"conversation", "tools", "*"}} {
 		if part, ok := at(configured, key...).(map[string]any); ok {
 			overlay(base, nested(part, key...))
 		}
@@ -51,12 +53,6 @@ func (m Model) config() map[string]any {
 		}
 	}
 	return config
-}
-
-// recorded is the parts of JP's configuration that a new conversation is recorded with. What a conversation is recorded with
-// outranks the configuration when JP goes on in it, and so does JP's own default where a part is missing.
-func recorded() [][]string {
-	return [][]string{{"assistant", "model"}, {"providers", "llm"}, {"conversation", "tools", "*"}}
 }
 
 // maxConfigSize bounds a file of JP's configuration.
@@ -98,41 +94,42 @@ func (w *Workspace) configured() map[string]any {
 func globalConfigDir(getenv func(string) string, goos string) string {
 	home := config.Home(getenv)
 	if dir := getenv("JP_GLOBAL_CONFIG_DIR"); dir != "" {
-		if expanded, ok := config.Expand(dir, home); ok {
-			return expanded
-		}
-		return dir
+		expanded, _ := config.Expand(dir, home)
+		return cmp.Or(expanded, dir)
 	}
 	switch {
-	case goos == "windows" && getenv("AppData") != "":
-		return filepath.Join(getenv("AppData"), "jp", "config")
-	case goos == "darwin" && home != "":
-		return filepath.Join(home, "Library", "Application Support", "jp")
-	case goos == "windows" || goos == "darwin":
-		return ""
+	case goos == "windows":
+		return under(getenv("AppData"), "jp", "config")
+	case goos == "darwin":
+		return under(home, "Library", "Application Support", "jp")
 	case filepath.IsAbs(getenv("XDG_CONFIG_HOME")):
 		return filepath.Join(getenv("XDG_CONFIG_HOME"), "jp")
-	case home != "":
-		return filepath.Join(home, ".config", "jp")
 	}
-	return ""
+	return under(home, ".config", "jp")
+}
+
+// under returns a path below a directory, or "" where that is.
+func under(base string, elem ...string) string {
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{base}, elem...)...)
 }
 
 // overlay sets what one configuration has in another one, table by table.
 func overlay(into, from map[string]any) {
 	for key, value := range from {
-		table, ok := value.(map[string]any)
-		under, both := into[key].(map[string]any)
-		switch {
-		case ok && both:
-			overlay(under, table)
-		case ok:
-			under = map[string]any{}
-			overlay(under, table)
-			into[key] = under
-		default:
+		inner, isTable := value.(map[string]any)
+		if !isTable {
 			into[key] = value
+			continue
 		}
+		under, both := into[key].(map[string]any)
+		if !both {
+			under = map[string]any{}
+			into[key] = under
+		}
+		overlay(under, inner)
 	}
 }
 

@@ -33,13 +33,13 @@ func TestCreate(t *testing.T) {
 		if diff := cmp.Diff(`[
   {
     "arguments": {
+      "n": 12345678901234567890,
       "list": [
         "YTxi",
         {
           "k": ""
         }
       ],
-      "n": 12345678901234567890,
       "none": null
     },
     "id": "1",

@@ -48,11 +48,11 @@ func (wr *Writer) setArchived(ctx context.Context, id transcript.ID, archived bo
 		if archived {
 			return nil
 		}
-		copies, err := c.copies(ctx, id)
+		all, err := c.allDirs(ctx)
 		if err != nil {
 			return err
 		}
-		return c.stampArchived(c.place(copies), time.Time{})
+		return c.stampArchived(c.place(of(id, all)), time.Time{})
 	})
 	return moved && err == nil, err
 }

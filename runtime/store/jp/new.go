@@ -118,9 +118,9 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (tr
 		return "", err
 	}
 	defer c.end()
-	copies, err := c.copies(ctx, id)
-	if err != nil {
-		return "", err
+	copies := of(id, c.all)
+	if len(copies) == 0 {
+		return "", c.notFound(id)
 	}
 	var source place
 	var s stream

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -53,43 +54,27 @@ func (e NewEvent) fields() (map[string]any, error) {
 	case transcript.KindAssistant:
 		fields["type"], fields["message"] = "chat_response", e.Text
 	case transcript.KindToolCall:
-		arguments := map[string]any{}
-		if len(e.Arguments) > 0 {
-			decoder := json.NewDecoder(bytes.NewReader(e.Arguments))
-			decoder.UseNumber()
-			if err := decoder.Decode(&arguments); err != nil {
-				return nil, fmt.Errorf("the arguments of a call: %w", err)
-			}
+		arguments := e.Arguments
+		if len(arguments) == 0 {
+			arguments = json.RawMessage("{}")
 		}
-		fields["type"], fields["id"], fields["name"], fields["arguments"] = "tool_call_request", e.CallID, e.Name, encodeTexts(arguments)
+		if !jsontext.Decode(arguments, new(struct{})) || !json.Valid(arguments) {
+			return nil, errors.New("the arguments of a call are no object")
+		}
+		fields["type"], fields["id"], fields["name"], fields["arguments"] = "tool_call_request", e.CallID, e.Name, stored(arguments)
 	case transcript.KindToolResult:
-		fields["type"], fields["id"], fields["content"], fields["is_error"] = "tool_call_response", e.CallID, encodeTexts(e.Text), e.Failed
+		fields["type"], fields["id"], fields["content"], fields["is_error"] = "tool_call_response", e.CallID, stored(e.Text), e.Failed
 	default:
 		return nil, fmt.Errorf("an event of the kind %d cannot be added", e.Kind)
 	}
 	if len(e.Metadata) > 0 {
-		fields["metadata"] = encodeTexts(e.Metadata)
+		fields["metadata"] = stored(e.Metadata)
 	}
 	return fields, nil
 }
 
-// encodeTexts returns a JSON value with each text in it as JP stores it: in base64, but for keys.
-func encodeTexts(value any) any {
-	switch value := value.(type) {
-	case string:
-		return base64.StdEncoding.EncodeToString([]byte(value))
-	case map[string]any:
-		encoded := make(map[string]any, len(value))
-		for key, v := range value {
-			encoded[key] = encodeTexts(v)
-		}
-		return encoded
-	case []any:
-		encoded := make([]any, len(value))
-		for i, v := range value {
-			encoded[i] = encodeTexts(v)
-		}
-		return encoded
-	}
-	return value
+// stored returns a value with each text in it as JP stores it: in base64, but for keys.
+func stored(value any) json.RawMessage {
+	w := jsontext.Writer{Text: func(dst, raw []byte) []byte { return base64.StdEncoding.AppendEncode(dst, jsontext.Unescape(raw)) }}
+	return w.Append(nil, marshalIndent(value, ""))
 }

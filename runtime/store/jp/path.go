@@ -27,17 +27,12 @@ func (w *Workspace) Paths(ctx context.Context) (find func(transcript.ID, File) (
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := s.listing(ctx, everywhere)
-	if err != nil {
-		s.Close()
-		return nil, nil, err
-	}
 	return func(id transcript.ID, file File) (string, error) {
-		n, _ := numberOf(id)
-		p, ok := l.locate(n, false)
-		if !ok {
-			return "", s.notFound(id)
+		found, err := s.Find(ctx, id)
+		if err != nil {
+			return "", err
 		}
+		p := found.Record.(*record).place
 		order := s.byStream(&p)
 		if file == MetadataFile {
 			order = s.byMetadata(&p)

@@ -1,14 +1,13 @@
 package jp
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -110,42 +109,36 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 		return err
 	}
 	defer c.end()
-	all, err := c.allDirs(ctx)
-	if err != nil {
-		return err
-	}
-	trash, err := c.readTrash(ctx)
-	if err != nil {
-		return err
-	}
-	at := wr.now().UTC()
+	all := c.all
 	if forGood {
-		all = append(all, trash...)
-		if err := c.lockStage(ctx); err != nil {
+		trash, err := c.readTrash(ctx)
+		if err = cmp.Or(err, c.lockStage(ctx)); err != nil {
 			return err
 		}
+		all = append(all, trash...)
 	}
 	var missing []transcript.ID
+	var taken []found
 	for _, id := range ids {
-		if len(of(id, all)) == 0 {
+		copies := of(id, all)
+		if len(copies) == 0 {
 			missing = append(missing, id)
 		}
+		c.newestLast(copies)
+		taken = append(taken, copies...)
 	}
 	if len(missing) > 0 {
 		return c.notFound(missing...)
 	}
-	for _, id := range ids {
-		copies := of(id, all)
-		c.newestLast(copies)
-		for _, f := range copies {
-			if forGood {
-				err = c.discard(f)
-			} else {
-				err = c.moveInto(f.store, f.dir, path.Join(trashDir, at.Format(trashLayout), path.Dir(f.dir)), path.Base(f.dir))
-			}
-			if err != nil {
-				return err
-			}
+	removal := path.Join(trashDir, wr.now().UTC().Format(trashLayout))
+	for _, f := range taken {
+		if forGood {
+			err = c.discard(f)
+		} else {
+			err = c.moveInto(f.store, f.dir, path.Join(removal, path.Dir(f.dir)), path.Base(f.dir))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -167,8 +160,7 @@ func (c *writing) tidy(f found) {
 }
 
 // Restore brings a conversation back from the trash, in each store that has none
-// of that id: live or archived, as it was. A [*store.NotFoundError] has the ids in
-// the trash that are spelled most alike.
+// of that id: live or archived, as it was.
 func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 	c, err := wr.begin(ctx, id)
 	if err != nil {
@@ -179,42 +171,25 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 	if err != nil {
 		return err
 	}
-	removed := of(id, all)
+	removed, there := of(id, all), of(id, c.all)
 	if len(removed) == 0 {
-		return &store.NotFoundError{IDs: []transcript.ID{id}, Nearest: nearest(id, all), Place: c.w.root}
-	}
-	there, err := c.copies(ctx, id)
-	var none *store.NotFoundError
-	if err != nil && !errors.As(err, &none) {
-		return err
+		return c.notFound(id)
 	}
 	restored := false
-	for i := range c.roots {
-		in := func(f found) bool { return f.store == i }
-		mine := slices.DeleteFunc(slices.Clone(removed), func(f found) bool { return !in(f) })
-		if len(mine) == 0 || slices.ContainsFunc(there, in) {
+	for _, f := range slices.Backward(removed) { // of each store what was removed last
+		if slices.ContainsFunc(there, func(other found) bool { return other.store == f.store }) {
 			continue
 		}
-		f := mine[len(mine)-1] // the one that was removed last
-		if err := c.moveInto(i, f.dir, partition(f.archived), path.Base(f.dir)); err != nil {
+		if err := c.moveInto(f.store, f.dir, partition(f.archived), path.Base(f.dir)); err != nil {
 			return err
 		}
 		c.tidy(f)
-		restored = true
+		there, restored = append(there, f), true
 	}
 	if !restored {
 		return &ExistsError{id}
 	}
 	return nil
-}
-
-// nearest returns the ids that are spelled most alike one.
-func nearest(id transcript.ID, dirs []found) []transcript.ID {
-	var all []store.Conversation
-	for _, f := range dirs {
-		all = append(all, store.Conversation{Conversation: transcript.Conversation{ID: f.number.id()}})
-	}
-	return store.Nearest(id, all)
 }
 
 // ExistsError is the error for a conversation in the trash that cannot be

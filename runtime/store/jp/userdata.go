@@ -1,6 +1,7 @@
 package jp
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -20,18 +21,9 @@ func userDataDir(getenv func(string) string, goos string) string {
 	if dir := getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "jp")
 	}
-	under := func(base string, elem ...string) string {
-		if base == "" {
-			return ""
-		}
-		return filepath.Join(append([]string{base}, elem...)...)
-	}
 	switch goos {
 	case "windows":
-		if base := getenv("LOCALAPPDATA"); base != "" {
-			return under(base, "jp", "data")
-		}
-		return under(getenv("USERPROFILE"), "AppData", "Local", "jp", "data")
+		return cmp.Or(under(getenv("LOCALAPPDATA"), "jp", "data"), under(getenv("USERPROFILE"), "AppData", "Local", "jp", "data"))
 	case "darwin":
 		return under(getenv("HOME"), "Library", "Application Support", "jp")
 	}

@@ -75,6 +75,7 @@ type writing struct {
 	wr      *Writer
 	locks   *locks
 	release []func()
+	all     []found // the directories of all conversations, once the locks are taken
 }
 
 // begin opens the stores and takes the locks of conversations, all or none.
@@ -112,7 +113,8 @@ func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *writing, 
 			return nil, err
 		}
 	}
-	return c, nil
+	c.all, err = c.allDirs(ctx)
+	return c, err
 }
 
 // lock takes a lock that is held to the end.
@@ -142,9 +144,9 @@ func (wr *Writer) change(ctx context.Context, id transcript.ID, do func(c *writi
 		return err
 	}
 	defer c.end()
-	copies, err := c.copies(ctx, id)
-	if err != nil {
-		return err
+	copies := of(id, c.all)
+	if len(copies) == 0 {
+		return c.notFound(id)
 	}
 	for _, f := range copies { // what a process left that was killed while it had the lock
 		for _, file := range files() {
@@ -154,20 +156,6 @@ func (wr *Writer) change(ctx context.Context, id transcript.ID, do func(c *writi
 		}
 	}
 	return do(c, copies)
-}
-
-// copies returns the directories that have the name of a conversation. Nobody
-// renames them while its lock is held.
-func (c *writing) copies(ctx context.Context, id transcript.ID) ([]found, error) {
-	all, err := c.allDirs(ctx)
-	if err != nil {
-		return nil, err
-	}
-	mine := of(id, all)
-	if len(mine) == 0 {
-		return nil, c.notFound(id)
-	}
-	return mine, nil
 }
 
 // allDirs returns the directories of all conversations. One that cannot be listed is an error.

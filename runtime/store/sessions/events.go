@@ -96,7 +96,7 @@ func (i *item) event(kind string) (x transcript.Event, ok bool) {
 			x.Text = arguments
 		}
 	case "tool_output":
-		x = transcript.Event{Kind: transcript.KindToolResult, CallID: i.CallID, Name: i.Tool, Text: []byte(i.Content), Failed: i.Failed || i.Success != nil && !*i.Success}
+		x = transcript.Event{Kind: transcript.KindToolResult, CallID: i.CallID, Name: i.Tool, Text: []byte(i.Content), Failed: i.Failed}
 	default:
 		return x, false
 	}
@@ -109,10 +109,8 @@ func (i *item) said() []byte {
 	if json.Unmarshal(i.Text, &text) == nil {
 		return []byte(text)
 	}
-	parts := i.Parts
-	if parts == nil {
-		_ = json.Unmarshal(i.Text, &parts) // what is neither has no text
-	}
+	var parts []part
+	_ = json.Unmarshal(i.Text, &parts) // what is neither has no text
 	var texts []string
 	for _, p := range parts {
 		switch kind, data, inline := strings.Cut(p.ImageURL, ";"); {

@@ -10,13 +10,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -31,37 +29,31 @@ const Name = "convtools"
 // IDPrefix is what the ids of conversations of this store begin with.
 const IDPrefix = "convtools-"
 
+// ids are of sessions, and of their conversations that are not the root.
+func ids() *history.IDs {
+	return &history.IDs{Prefix: IDPrefix, Part: history.IsUUID, Example: IDPrefix + "2c154aa7-742d-46ce-af44-de020dbaa17b"}
+}
+
 // ID returns the id of a conversation of a session: that of the session, with "." and the conversation's own behind it
 // where it is not the root.
 func ID(session, root, conversation string) transcript.ID {
 	if conversation == root {
-		return transcript.ID(IDPrefix + session)
+		conversation = ""
 	}
-	return transcript.ID(IDPrefix + session + "." + conversation)
+	return ids().ID(session, conversation)
 }
 
 // Split returns the session of an id, and the conversation in it; empty stands for the root. It reports false for what is
 // no id of this store.
 func Split(id string) (session, conversation string, ok bool) {
-	rest, prefixed := history.CutPrefix(id, IDPrefix)
-	session, conversation, child := strings.Cut(strings.ToLower(rest), ".")
-	return session, conversation, prefixed && history.IsUUID(session) && (!child || history.IsUUID(conversation))
+	return ids().Split(strings.ToLower(id))
 }
 
 // ParseID reads an id, whose case does not matter. The error is a [*store.BadIDError].
-func ParseID(text string) (transcript.ID, error) {
-	session, conversation, ok := Split(text)
-	if !ok {
-		return "", history.BadID(text, `expected "convtools-" and the uuid of a session, such as convtools-2c154aa7-742d-46ce-af44-de020dbaa17b`)
-	}
-	return ID(session, "", conversation), nil
-}
+func ParseID(text string) (transcript.ID, error) { return ids().Parse(strings.ToLower(text)) }
 
 // Claims reports whether a text can only be meant as an id of this store, be it a wrong one.
-func Claims(text string) bool {
-	_, prefixed := history.CutPrefix(text, IDPrefix)
-	return prefixed
-}
+func Claims(text string) bool { return ids().Claims(text) }
 
 // Home returns the directory of the logs, or "" where the environment does not tell. It is the same on all systems.
 func Home(getenv func(string) string) string {
@@ -80,21 +72,7 @@ type Store struct{ history.Store }
 // Open returns the store, and false where there are no sessions.
 func Open(o store.Options) (*Store, bool) {
 	s := &Store{history.New(o, Name, cmp.Or(o.Home, Home(o.Env())), ParseID)}
-	return s, s.Dir != "" && hasSessions(s.Dir)
-}
-
-// hasSessions reports whether a directory has logs of sessions. One that cannot be looked at may: opening it reports why.
-func hasSessions(dir string) bool {
-	if !store.IsThere(dir) {
-		return false
-	}
-	root, err := safefile.OpenDir(dir)
-	if err != nil {
-		return true
-	}
-	defer root.Close()
-	entries, err := safefile.ReadDirIn(root, ".")
-	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return sessionOf(e.Name()) != "" })
+	return s, s.Dir != "" && store.IsThere(s.Dir)
 }
 
 // sessionOf returns the session that a file is the log of; "" for none.
@@ -130,17 +108,14 @@ type event struct {
 	Outputs []item `json:"outputs"`
 }
 
-// item is what is read of an item of a history. Logs of version 1 have parts and success, later ones parts in the place
-// of the text, and failed.
+// item is what is read of an item of a history. In the place of the text of a message there may be parts.
 type item struct {
 	Origin    string          `json:"origin"`
 	Text      json.RawMessage `json:"text"`
-	Parts     []part          `json:"parts"`
 	CallID    string          `json:"call_id"`
 	Tool      string          `json:"tool"`
 	Arguments string          `json:"arguments"`
 	Content   string          `json:"content"`
-	Success   *bool           `json:"success"`
 	Failed    bool            `json:"failed"`
 }
 
