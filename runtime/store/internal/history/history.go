@@ -107,12 +107,21 @@ func (i *IDs) own(text string) (string, bool) {
 	return text, IsUUID(text)
 }
 
-// Parse reads an id. The error is a [*store.BadIDError].
-func (i *IDs) Parse(text string) (transcript.ID, error) {
+// Split returns the session and the part of an id, in any case.
+func (i *IDs) Split(text string) (session, part string, ok bool) {
 	rest, prefixed := CutPrefix(text, i.Prefix)
 	session, part, hasPart := strings.Cut(rest, ".")
-	session, ok := i.own(session)
+	session, ok = i.own(session)
 	if !ok || !prefixed && (i.Bare == nil || !i.Bare(session)) || hasPart && (i.Part == nil || !i.Part(part)) {
+		return "", "", false
+	}
+	return session, part, true
+}
+
+// Parse reads an id. The error is a [*store.BadIDError].
+func (i *IDs) Parse(text string) (transcript.ID, error) {
+	session, part, ok := i.Split(text)
+	if !ok {
 		return "", BadID(text, fmt.Sprintf("expected %q and the id of a session, such as %s", i.Prefix, i.Example))
 	}
 	return i.ID(session, part), nil
