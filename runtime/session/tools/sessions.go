@@ -126,16 +126,14 @@ func holds(dir, other string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-// LogDir returns the directory of the logs, in that for the data of the user. The error is [ErrNoHome].
+// LogDir returns the directory of the logs, in that for the data of the user. The error is
+// that the environment names no home directory.
 func LogDir(getenv func(string) string) (string, error) {
 	if dir := sessions.Home(getenv); dir != "" {
 		return dir, nil
 	}
-	return "", ErrNoHome
+	return "", errors.New("where sessions are kept is not known: set HOME, or XDG_DATA_HOME to the path of a directory")
 }
-
-// ErrNoHome is the error where the environment does not name the user's home directory.
-var ErrNoHome = errors.New("where sessions are kept is not known: set HOME, or XDG_DATA_HOME to the path of a directory")
 
 // NewID returns a UUID that it has not returned before.
 func (s *Sessions) NewID() string { return s.options.NewID() }
