@@ -243,9 +243,9 @@ func (e providerError) failure(status int) *model.Error {
 	f := &model.Error{Message: "the provider answers: " + strings.TrimSpace(e.Message)}
 	switch status = cmp.Or(status, e.status()); {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		f.Code, f.Hint = model.CodeUnauthorized, "check the key that key_env or key_command of the model's configuration gives"
+		f.Code = model.CodeUnauthorized
 	case status == http.StatusNotFound:
-		f.Code, f.Hint = model.CodeUnknownModel, "check base_url and model of the model's configuration"
+		f.Code = model.CodeUnknownModel
 	case status == http.StatusTooManyRequests:
 		f.Code, f.Temporary = model.CodeRateLimited, e.Type != "insufficient_quota" && e.Code != "insufficient_quota"
 	case status == http.StatusServiceUnavailable || status == 529:
@@ -253,7 +253,7 @@ func (e providerError) failure(status int) *model.Error {
 	case status >= 500 || status == http.StatusRequestTimeout:
 		f.Code, f.Temporary = model.CodeServer, true
 	case status < 400:
-		f.Code, f.Hint = model.CodeInvalidResponse, "check base_url of the model's configuration"
+		f.Code = model.CodeInvalidResponse
 	default:
 		f.Code = model.CodeInvalidRequest
 	}
