@@ -49,7 +49,7 @@ func several(t *testing.T) *conversations.Library {
 	return open(t, func(w *jptest.Workspace, dataDir string) {
 		w.Conversation("17600000000", "a").Title("Retry policy").Label("area", "feed").Label("decision", "").LastActivated(at(20)).
 			TurnStart().User("Should we retry?").Assistant("Yes.").TurnStart().User("Do it.")
-		w.Conversation("17610000000", "b").Title("Cache").LastActivated(at(1)).Expires(at(25)).User("What about RETRY?")
+		w.Conversation("17610000000", "b").Title("Cache").LastActivated(at(1)).Set("expires_at", jptest.Timestamp(at(25))).User("What about RETRY?")
 		w.Conversation("17620000000", "c").Title("Nightly").Hidden().User("Mention each retry.")
 		w.Conversation("17630000000", "d").Title("Polling").Archived(at(2)).User("Longest retry was 31s.")
 		w.Conversation("17640000000", "e").Title("Cut off").User("A retry before the damage.").Assistant("Lost.").
@@ -340,7 +340,7 @@ func TestReadEvents(t *testing.T) {
 			Reasoning("why").
 			ToolCall("call_1", "fs_read", map[string]any{"path": long}).
 			ToolResult("call_1", long+"é", true).
-			Inquiry("q", jptest.Question{Text: "sure?"}).
+			Inquiry("q", "sure?").
 			InquiryResponse("q", true).
 			Structured(map[string]any{"a": "b"}).
 			Structured("a text").

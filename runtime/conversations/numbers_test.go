@@ -1,6 +1,8 @@
 package conversations_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -23,8 +25,8 @@ type numbered struct {
 }
 
 // expected numbers what is recorded, naively.
-func expected(recorded []jptest.Recorded) (events []numbered, size conversations.Size) {
-	for _, r := range recorded {
+func expected(all []recorded) (events []numbered, size conversations.Size) {
+	for _, r := range all {
 		if r.Turn == 0 {
 			continue
 		}
@@ -62,11 +64,11 @@ func readNumbered(t *testing.T, l conversations.Source, q conversations.ReadQuer
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	const conversationsOfEach = 40
-	var recorded [conversationsOfEach][]jptest.Recorded
+	var added [conversationsOfEach][]recorded
 	l := open(t, func(w *jptest.Workspace, _ string) {
-		for i := range recorded {
+		for i := range added {
 			r := rand.New(rand.NewPCG(uint64(i), 9))
-			recorded[i] = w.Conversation(fmt.Sprint(17600000000+i), "x").Random(r, r.IntN(60))
+			added[i] = addRandom(w.Conversation(fmt.Sprint(17600000000+i), "x"), r, r.IntN(60))
 		}
 	})
 	listing, err := l.List(t.Context(), conversations.ListQuery{Sort: conversations.ByID, Ascending: true, Sizes: true})
@@ -74,7 +76,7 @@ func TestNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, c := range listing.Conversations {
-		all, size := expected(recorded[i])
+		all, size := expected(added[i])
 		if diff := cmp.Diff(&size, c.Size); diff != "" {
 			t.Errorf("%s: size (-want +got):\n%s", c.ID, diff)
 		}
@@ -205,4 +207,80 @@ func TestSizesAreBounded(t *testing.T) {
 	if sizes := allocated(list(byCreation)); sizes > plain+decoded+4<<20 {
 		t.Errorf("counting the characters of %d bytes allocates %d more", 2*chars, sizes-plain)
 	}
+}
+
+// recorded is an event that addRandom added, as it is read.
+type recorded struct {
+	Kind string // as transcript.Kind spells it
+	Turn int    // from 1; 0 outside of all turns
+	Text string
+}
+
+// addRandom adds n events of all kinds to a conversation that has none, and returns them. Their
+// texts hold what is hard to cut: characters of several bytes, escapes, base64 that is not
+// text, halves of surrogate pairs, bytes that are not UTF-8.
+func addRandom(c *jptest.Conversation, r *rand.Rand, n int) []recorded {
+	var all []recorded
+	turn := 0
+	for range n {
+		e := randomEvent(c, r)
+		if !slices.Contains([]string{"config_delta", "compaction", "unknown"}, e.Kind) {
+			if e.Kind == "turn_start" || turn == 0 {
+				turn++
+			}
+			e.Turn = turn
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func randomEvent(c *jptest.Conversation, r *rand.Rand) recorded {
+	pieces := []string{"a ", "word ", "\n", "\t", `"`, `\`, "<b>&amp;", "]]>", "東京", "😀", "e\u0301", "\x01", "\u202e"}
+	var b strings.Builder
+	for range r.IntN([]int{1, 4, 30, 1000}[r.IntN(4)]) {
+		b.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	text := b.String()
+	value := map[string]any{"a text": text, "list": []any{1, "x", map[string]any{}, nil}}
+	var shown strings.Builder
+	encoder := json.NewEncoder(&shown)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		panic(err)
+	}
+	binary := "\xff\xfe" + text
+	c.Encode([]jptest.Encoding{jptest.Standard, jptest.Standard, jptest.URLSafe}[r.IntN(3)])
+	kinds := []struct {
+		kind, text string
+		add        func()
+	}{
+		{"user", text, func() { c.User(text) }},
+		{"user", text, func() { c.User(text) }},
+		{"user", "a😀\ufffd b\ufffdc", func() {
+			c.RawEvent(`{"type":"chat_request","timestamp":"2026-05-29 19:42:36.5","content":"a\ud83d\ude00\ud83d b` + "\xff" + `c"}`)
+		}},
+		{"assistant", text, func() { c.Assistant(text) }},
+		{"assistant", text, func() { c.Assistant(text) }},
+		{"reasoning", text, func() { c.Reasoning(text) }},
+		{"structured", strings.TrimSuffix(shown.String(), "\n"), func() { c.Structured(value) }},
+		{"structured", text, func() { c.Structured(text) }},
+		{"tool_call", strings.TrimSuffix(shown.String(), "\n"), func() { c.ToolCall("call", "fs_read", value) }},
+		{"tool_result", text, func() { c.ToolResult("call", text, r.IntN(2) == 0) }},
+		{"tool_result", base64.StdEncoding.EncodeToString([]byte(binary)), func() { // which is no text, and so base64 is read
+			c.Encode(jptest.Standard).ToolResult("call", binary, false)
+		}},
+		{"inquiry", text, func() { c.Inquiry("call.q", text) }},
+		{"inquiry_response", text, func() { c.InquiryResponse("call.q", text) }},
+		{"config_delta", "", func() { c.ConfigDelta(map[string]any{"content": text}) }},
+		{"compaction", "", func() { c.Compaction(0, 0, text) }},
+		{"unknown", "", func() {
+			c.RawEvent(`{"type":"telemetry","timestamp":"2026-05-29 19:42:36.5","content":"aGVsbG8="}`)
+		}},
+		{"turn_start", "", func() { c.TurnStart() }},
+	}
+	chosen := kinds[r.IntN(len(kinds))]
+	chosen.add()
+	return recorded{Kind: chosen.kind, Text: chosen.text}
 }

@@ -104,7 +104,7 @@ func randomEvents(rng *rand.Rand, c *jptest.Conversation) {
 		case 6, 7:
 			c.Encode(jptest.Encoding(rng.IntN(3))).ToolResult(id(), randomText(rng, 30), false)
 		case 8:
-			c.Inquiry("q", jptest.Question{Text: randomText(rng, 5)}).InquiryResponse("q", "retry")
+			c.Inquiry("q", randomText(rng, 5)).InquiryResponse("q", "retry")
 		case 9:
 			c.Structured(randomArguments(rng, rng.IntN(2)))
 		case 10:

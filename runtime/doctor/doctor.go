@@ -11,7 +11,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"runtime"
 	"sync"
 	"time"
@@ -58,29 +57,12 @@ type Check struct {
 	Path          string        `json:"path,omitempty"`        // of the configuration file
 }
 
-// Versions are those of the programs involved.
-type Versions struct {
-	Name    string // of this program
-	Program string // its version
-	Go      string // that built it
-	JP      string // as it prints it; empty where there is none in PATH
-}
-
-// MarshalJSON writes each version under the name of its program.
-func (v Versions) MarshalJSON() ([]byte, error) {
-	versions := map[string]string{v.Name: v.Program, "go": v.Go}
-	if v.JP != "" {
-		versions["jp"] = v.JP
-	}
-	return json.Marshal(versions)
-}
-
 // Report is everything that was found.
 type Report struct {
-	Versions Versions `json:"versions"`
-	Checks   []Check  `json:"checks"`
-	Warnings int      `json:"warnings"`
-	Problems int      `json:"problems"`
+	Versions map[string]string `json:"versions"` // of programs: this one, Go, and JP as it prints it, where it is in PATH
+	Checks   []Check           `json:"checks"`
+	Warnings int               `json:"warnings"`
+	Problems int               `json:"problems"`
 }
 
 // Examine looks at everything. It always has a report: what cannot be looked at
@@ -88,14 +70,20 @@ type Report struct {
 func Examine(ctx context.Context, c Config) Report {
 	var jp []toolset.Check
 	var hosts []Check
-	r := Report{Versions: Versions{Name: c.Install.Name, Program: c.Version, Go: runtime.Version()}}
+	var version string // of JP
 	var probing sync.WaitGroup
-	probing.Go(func() { r.Versions.JP, jp = c.jp(ctx) })
+	probing.Go(func() { version, jp = c.jp(ctx) })
 	probing.Go(func() { hosts = c.hosts(ctx) })
 	families := c.families(ctx)
 	probing.Wait()
 
-	r.add(toolset.Check{Name: "versions", Status: toolset.OK, Detail: r.Versions.String()})
+	r := Report{Versions: map[string]string{c.Install.Name: c.Version, "go": runtime.Version()}}
+	versions := c.Install.Name + " " + c.Version + ", " + runtime.Version()
+	if version != "" {
+		r.Versions["jp"] = version
+		versions += ", " + version
+	}
+	r.add(toolset.Check{Name: "versions", Status: toolset.OK, Detail: versions})
 	r.add(jp...)
 	r.add(c.program())
 	r.add(families...)
@@ -137,14 +125,6 @@ func (r *Report) addCheck(c Check) {
 		r.Problems++
 	}
 	r.Checks = append(r.Checks, c)
-}
-
-func (v Versions) String() string {
-	text := v.Name + " " + v.Program + ", " + v.Go
-	if v.JP != "" {
-		text += ", " + v.JP
-	}
-	return text
 }
 
 // program reports which program this is, and whether the one in PATH is another.

@@ -318,7 +318,7 @@ func TestJPVersion(t *testing.T) {
 			c.LookPath = func(name string) (string, error) { return "/bin/" + name, nil }
 			runner.result, runner.err = test.result, test.err
 			report := doctor.Examine(t.Context(), c)
-			if report.Versions.JP != test.version || report.Warnings != test.warnings || report.Problems != 0 {
+			if report.Versions["jp"] != test.version || report.Warnings != test.warnings || report.Problems != 0 {
 				t.Errorf("%+v", report)
 			}
 			if test.detail != "" {

@@ -82,17 +82,13 @@ is always 0. ` + host.Name + ` install jp writes tool definitions that say:
 
   command = "` + commandLineOf(host.Name) + `"
 
-` + cli.Fill(flagsHelp(host.Name, registry)),
+Before ` + name + ` can stand ` + strings.Join(flagWords(registry), ", ") + ".",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && asksForHelp(args[len(args)-1:]) {
 				return cmd.Help()
 			}
-			words := []string{"-w", "--conversation-id"}
-			for _, f := range registry.Flags() {
-				words = append(words, f.Word())
-			}
-			return cli.Usagef("only %s can stand before %s", and(words), name)
+			return cli.Usagef("only %s can stand before %s", strings.Join(flagWords(registry), ", "), name)
 		},
 	}
 	for _, example := range registry.Examples() {
@@ -103,30 +99,11 @@ is always 0. ` + host.Name + ` install jp writes tool definitions that say:
 	return cmd
 }
 
-// flagsHelp says what can stand before jp-tool.
-func flagsHelp(program string, registry *toolset.Registry) string {
-	text := "Before " + name + " can stand -w, --conversation-id"
-	example := ""
-	for _, family := range registry.Families() {
-		var words []string
-		for _, f := range family.Flags {
-			words = append(words, f.Word()+f.ValueName())
-			if f.Example != "" && example == "" {
-				example = fmt.Sprintf(", as in: %s %s '%s' %s …", program, f.Word(), f.Example, name)
-			}
-		}
-		if len(words) > 0 {
-			text += ", and for " + and(family.Flags[0].Tools) + " " + and(words)
-		}
+// flagWords are the flags that can stand before jp-tool.
+func flagWords(registry *toolset.Registry) []string {
+	words := []string{"-w", "--conversation-id"}
+	for _, f := range registry.Flags() {
+		words = append(words, f.Word())
 	}
-	return text + example
-}
-
-// and joins words to a list in a sentence.
-func and(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
+	return words
 }

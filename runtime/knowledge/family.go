@@ -75,8 +75,7 @@ func (f *family) project(dir string) (string, error) {
 func PatternFlag(host *toolset.Host, opts *Options) toolset.Flag {
 	return toolset.Flag{
 		Name: "knowledge", Shorthand: "k", Usage: "take `TOPIC/GLOB` for learned too; can be repeated",
-		Example: "project/style/**",
-		Set:     func(value string) error { opts.Patterns = append(opts.Patterns, value); return nil },
+		Set: func(value string) error { opts.Patterns = append(opts.Patterns, value); return nil },
 		Check: func() error {
 			_, err := OpenFor(host, "", *opts)
 			return err

@@ -12,7 +12,6 @@ import (
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/store/command"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -24,12 +23,8 @@ const (
 	programLimit = 5 * time.Second
 )
 
-// namedDamaged is how many damaged conversations a check names, and maxDetail how
-// many characters of one thing it repeats.
-const (
-	namedDamaged = 5
-	maxDetail    = 200
-)
+// namedDamaged is how many damaged conversations a check names.
+const namedDamaged = 5
 
 // checks looks at the workspace, at what serves conversations, at these, and at what
 // other programs recorded.
@@ -242,24 +237,32 @@ func (f *family) checkConversations(ctx context.Context, cli toolset.Check) []to
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	counts := [2]int{}
+	library, err := f.library(f.host.Dir)
+	if err != nil {
+		return f.unlisted(cli, err)
+	}
+	// A program would have to print every conversation for what only the events tell.
+	listing, err := library.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Both: true, Hidden: true}, NoEvents: f.line() != ""})
+	if err != nil {
+		return f.unlisted(cli, err)
+	}
+	live, archived := 0, 0
 	var damaged []string
-	for i, archived := range []bool{false, true} {
-		listing, err := f.listAll(ctx, archived)
-		if err != nil {
-			return f.unlisted(cli, whyUnlisted(err, limit))
+	for i := range listing.Conversations {
+		c := &listing.Conversations[i]
+		if c.Archived {
+			archived++
+		} else {
+			live++
 		}
-		counts[i] = max(listing.Total, len(listing.Conversations))
-		for i := range listing.Conversations {
-			if p := listing.Conversations[i].Damage; p != nil {
-				damaged = append(damaged, named(p))
-			}
-		}
-		for i := range listing.Aside.Problems {
-			damaged = append(damaged, named(&listing.Aside.Problems[i]))
+		if c.Damage != nil {
+			damaged = append(damaged, named(c.Damage))
 		}
 	}
-	checks := []toolset.Check{cli, {Name: "conversations", Status: toolset.OK, Detail: fmt.Sprintf("%d live, %d archived", counts[0], counts[1])}}
+	for i := range listing.Aside.Problems {
+		damaged = append(damaged, named(&listing.Aside.Problems[i]))
+	}
+	checks := []toolset.Check{cli, {Name: "conversations", Status: toolset.OK, Detail: fmt.Sprintf("%d live, %d archived", live, archived)}}
 	if len(damaged) > 0 {
 		checks = append(checks, toolset.Check{
 			Name: "damaged", Status: toolset.Problem, Detail: bounded(damaged, ", ", namedDamaged),
@@ -267,15 +270,6 @@ func (f *family) checkConversations(ctx context.Context, cli toolset.Check) []to
 		})
 	}
 	return checks
-}
-
-func (f *family) listAll(ctx context.Context, archived bool) (conversations.Listing, error) {
-	library, err := f.library(f.host.Dir)
-	if err != nil {
-		return conversations.Listing{}, err
-	}
-	// A program would have to print every conversation for what only the events tell.
-	return library.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Archived: archived, Hidden: true}, NoEvents: f.line() != ""})
 }
 
 // named is a problem for a person.
@@ -287,29 +281,13 @@ func named(p *conversations.Problem) string {
 	return shown(fmt.Sprintf("%s (%v)", what, p.Err))
 }
 
-// whyUnlisted is why there is no list of conversations, for a person.
-func whyUnlisted(err error, limit time.Duration) string {
-	var run *process.Error
-	var program *command.Error
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf("conversation ls hangs: it was stopped after %v", limit)
-	case errors.As(err, &run):
-		return run.Error()
-	case !errors.As(err, &program), program.Lacks():
-		return personal(err).Error()
-	default:
-		said, _, _ := strings.Cut(program.Said, "\n")
-		if said == "" {
-			said = "nothing on standard error"
-		}
-		return fmt.Sprintf("conversation ls does not list them in JSON (exit code %d) and says: %s", program.Exit, clip(said, maxDetail))
-	}
-}
-
 // unlisted is the checks where there is no list: a program of the user's choice is
 // to blame for that itself, unless it was not let.
-func (f *family) unlisted(cli toolset.Check, why string) []toolset.Check {
+func (f *family) unlisted(cli toolset.Check, err error) []toolset.Check {
+	why := personal(err).Error()
+	if errors.Is(err, context.DeadlineExceeded) {
+		why = "listing conversations was stopped, as it took too long"
+	}
 	if f.line() != "" && f.options(f.host.Dir).Allowed() == nil {
 		f.blame(&cli, why)
 		return []toolset.Check{cli}
@@ -327,27 +305,17 @@ func (f *family) reads(context.Context) string {
 	}
 	library, err := f.library(f.host.Dir)
 	var missing *conversations.NoWorkspaceError
-	var excluded *conversations.ExcludedError
-	switch {
-	case errors.As(err, &excluded) && excluded.Remembered != "":
-		return "No conversation of this project is read: " + excluded.By + " excluded it, and it stays so now that it is gone; " + takeBack(excluded) + " takes it back."
-	case errors.As(err, &excluded):
-		return "No conversation of this project is read: " + excluded.By + " excludes it."
-	case errors.As(err, &missing):
-		return f.readsNothing()
-	case err != nil:
+	if err != nil && !errors.As(err, &missing) {
 		return "No conversation is read: " + personal(err).Error() + "."
 	}
 	var from []string
-	for _, o := range library.Origins() {
-		from = append(from, o.Program+" in "+config.Short(o.Place, f.host.Getenv))
+	if err == nil {
+		for _, o := range library.Origins() {
+			from = append(from, o.Program+" in "+config.Short(o.Place, f.host.Getenv))
+		}
 	}
 	if len(from) == 0 {
-		return f.readsNothing()
+		return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s: there are none yet; and conversation_search those of all projects and what was imported.", join(conversations.Programs(), "or"))
 	}
 	return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s, and conversation_search those of all projects and what was imported; %s stores shows which.", join(from, "and"), f.host.Name)
-}
-
-func (f *family) readsNothing() string {
-	return fmt.Sprintf("The tools read conversations of the project they are called from, recorded by %s: there are none yet; and conversation_search those of all projects and what was imported.", join(conversations.Programs(), "or"))
 }

@@ -195,7 +195,16 @@ func TestRandomReadingsAgree(t *testing.T) {
 	w := jptest.New(dir, "tests")
 	for i := range 5 {
 		r := rand.New(rand.NewPCG(uint64(i), 12))
-		w.Conversation(fmt.Sprint(17600000000+i), "x").Random(r, 20+r.IntN(100))
+		c := w.Conversation(fmt.Sprint(17600000000+i), "x")
+		for range 20 + r.IntN(100) {
+			text := strings.Repeat("a word\n\"<b>]]>東京😀\x01\u202e ", r.IntN(40)*r.IntN(2))
+			add := []func(){
+				func() { c.TurnStart() }, func() { c.User(text) }, func() { c.Assistant(text) }, func() { c.Reasoning(text) },
+				func() { c.ToolCall("call", "fs_read", map[string]any{"a": text}) }, func() { c.ToolResult("call", text, r.IntN(2) == 0) },
+				func() { c.Inquiry("call.q", text) }, func() { c.Structured([]any{text, nil}) }, func() { c.ConfigDelta(text) },
+			}
+			add[r.IntN(len(add))]()
+		}
 	}
 	if err := w.Write(); err != nil {
 		t.Fatal(err)

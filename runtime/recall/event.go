@@ -159,17 +159,16 @@ const (
 
 // match remembers the event of a call, and returns the one that a result is of; 0
 // for other events, and where that is not known.
-func (c toolCalls) match(e *conversations.Event) int {
+func (c toolCalls) match(e *conversations.Event) (call int) {
 	switch {
 	case e.CallID == "" || len(e.CallID) > maxCallID:
 	case e.Kind == transcript.KindToolCall && len(c) < maxOpenCalls:
 		c[e.CallID] = e.Number
 	case e.Kind == transcript.KindToolResult:
-		call := c[e.CallID]
+		call = c[e.CallID]
 		delete(c, e.CallID)
-		return call
 	}
-	return 0
+	return call
 }
 
 // isIdentifier reports whether s looks like the id of a conversation.

@@ -126,26 +126,21 @@ func stopped(ctx context.Context) string {
 
 // badIDs is what is wrong with the ids in an error, which may be about several.
 func badIDs(err error) string {
+	var bad *conversations.BadIDError
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		var texts []string
 		for _, err := range several.Unwrap() {
 			texts = append(texts, badIDs(err))
 		}
 		return bounded(texts, "; ", maxNames)
+	} else if errors.As(err, &bad) {
+		err = bad
 	}
-	var bad *conversations.BadIDError
-	if !errors.As(err, &bad) {
-		return shown(err.Error())
-	}
-	return shown(bad.Error())
+	return shown(err.Error())
 }
 
 func notFound(e *conversations.NotFoundError, err error) error {
-	what := "Conversation "
-	if len(e.IDs) > 1 {
-		what = "Conversations "
-	}
-	what += bounded(names(e.IDs), ", ", maxNames) + " not found in "
+	what := either(len(e.IDs) > 1, "Conversations ", "Conversation ") + bounded(names(e.IDs), ", ", maxNames) + " not found in "
 	rest := "."
 	if len(e.Nearest) > 0 {
 		rest += " Nearest ids: " + bounded(names(e.Nearest), ", ", maxNames) + "."
@@ -263,25 +258,20 @@ func lacking(e *command.Error) string {
 func saying(said string) string {
 	var sentences []string
 	for line := range strings.Lines(said) {
-		if line = strings.TrimPrefix(strings.TrimSpace(line), "error: "); line != "" {
-			sentences = append(sentences, sentence(line))
-		}
+		sentences = append(sentences, sentence(strings.TrimPrefix(strings.TrimSpace(line), "error: ")))
 	}
-	return strings.Join(sentences, " ")
+	return strings.Join(strings.Fields(strings.Join(sentences, " ")), " ")
 }
 
 // sentence gives text a capital and a full stop. Text that begins with
 // something other than a word, such as an id or a path, keeps its spelling.
 func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
 	word, _, _ := strings.Cut(s, " ")
-	if !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), func(r rune) bool { return !unicode.IsLower(r) }) {
+	if s != "" && !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), func(r rune) bool { return !unicode.IsLower(r) }) {
 		first, size := utf8.DecodeRuneInString(s)
 		s = string(unicode.ToUpper(first)) + s[size:]
 	}
-	if !strings.ContainsAny(s[len(s)-1:], ".?!") {
+	if s != "" && !strings.ContainsAny(s[len(s)-1:], ".?!") {
 		s += "."
 	}
 	return s

@@ -50,10 +50,8 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 		return f.options(dir).SearchSources()
 	}
 	return toolset.Family{
-		Name: "conversation",
-		Declared: func() []contract.Tool {
-			return declared()
-		},
+		Name:     "conversation",
+		Declared: declared,
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
 			return conversation.Call(ctx, f.tools, former(call))
 		},

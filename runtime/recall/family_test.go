@@ -296,7 +296,7 @@ func TestChecks(t *testing.T) {
 		{"program that is not there", sample, "no-such-program", []string{"ok workspace: ", "off user data: ", "problem command line: no-such-program (CONVTOOLS_CLI): "}},
 		{"program that is another", sample, program, []string{
 			"ok workspace: ", "off user data: ",
-			fmt.Sprintf("problem command line: %s (CONVTOOLS_CLI): conversation ls does not list them in JSON (exit code 0) and says: nothing on standard error", program),
+			fmt.Sprintf("problem command line: %s (CONVTOOLS_CLI): The conversation command line did not print what was expected, one JSON array of records: it is not JSON: ", program),
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

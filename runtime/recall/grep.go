@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
@@ -92,12 +93,10 @@ func given[T any](p *T) (value T) {
 // choose puts all lines that match in order, and reads those of the page.
 func (g *grepping) choose(ctx context.Context, source conversations.Source) error {
 	if n := g.params.Event; n != nil {
-		g.found.Hits = slices.DeleteFunc(g.found.Hits, func(h conversations.Hit) bool { return h.Number != *n || h.Number < 1 })
 		g.found.Total = 0
-		for i := range g.found.Hits {
-			h := &g.found.Hits[i]
-			g.found.Total += h.Lines
-			h.Conversation.Matches = h.Lines
+		g.found.Hits = slices.DeleteFunc(g.found.Hits, func(h conversations.Hit) bool { return h.Number != *n || h.Number < 1 })
+		for _, h := range g.found.Hits {
+			g.found.Total, h.Conversation.Matches = h.Lines, h.Lines
 		}
 	}
 	if len(g.found.Hits) == 0 {
@@ -256,17 +255,13 @@ func (g *grepping) width() int {
 	if g.params.Limit <= usualLimit {
 		first = first[:min(len(first), max(usualLines/(1+g.context), usualLines/4))]
 	}
-	width := widest
-	for ; width > narrowest; width-- {
+	return widest - sort.Search(widest-narrowest, func(less int) bool {
 		total := 0
 		for _, l := range first {
-			total += min(l.size, l.count*width)
+			total += min(l.size, l.count*(widest-less))
 		}
-		if total <= g.usualSize()*textShare/100 {
-			break
-		}
-	}
-	return width
+		return total <= g.usualSize()*textShare/100
+	})
 }
 
 // usualSize is about how many characters an answer has.
@@ -301,8 +296,7 @@ func (g *grepping) show() error {
 }
 
 // scopesOf returns the scopes that some names of the parameter scopes stand for.
-func scopesOf(names []string) transcript.Scopes {
-	var scopes transcript.Scopes
+func scopesOf(names []string) (scopes transcript.Scopes) {
 	for _, known := range transcript.NamedScopes() {
 		if slices.Contains(names, known.Name) {
 			scopes |= known.Scopes

@@ -305,26 +305,25 @@ func (g *grepping) leftOut() []string {
 	var left []string
 	id := transcript.ID(g.call.Context.ConversationID)
 	excluded := g.found.Aside.Excluded
-	kin := slices.DeleteFunc(slices.Clone(excluded), func(other transcript.ID) bool { return other == id })
-	what, they := "the current conversation, "+string(id), "them"
-	switch {
-	case len(kin) == 0:
-		they = "it"
-	case len(kin) == len(excluded): // it is not recorded here
-		what = "what belongs to the current conversation, " + string(id) + ": " + bounded(names(kin), ", ", maxListed)
-	default:
-		what += ", and what belongs to it: " + bounded(names(kin), ", ", maxListed)
-	}
-	if len(excluded) > 0 {
+	if kin := slices.DeleteFunc(slices.Clone(excluded), func(other transcript.ID) bool { return other == id }); len(excluded) > 0 {
+		what, they := "the current conversation, "+string(id), "it"
+		if len(kin) == len(excluded) { // it is not recorded here
+			what = "what belongs to " + what
+		} else if len(kin) > 0 {
+			what += ", and what belongs to it"
+		}
+		if len(kin) > 0 {
+			what, they = what+": "+bounded(names(kin), ", ", maxListed), "them"
+		}
 		left = append(left, what+" (include_current=true searches "+they+" too)")
 	}
 	if n := g.found.Own; n > 0 {
 		left = append(left, text.Count(n, "match", "matches")+` in calls and results of these tools (scopes=["recall"] searches them)`)
 	}
-	if len(left) == 0 {
-		return nil
+	if len(left) > 0 {
+		left = []string{"Left out: " + strings.Join(left, "; ") + "."}
 	}
-	return []string{"Left out: " + strings.Join(left, "; ") + "."}
+	return left
 }
 
 // nothingFound says what was searched for and where, and what may find something.

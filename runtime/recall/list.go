@@ -3,14 +3,12 @@ package recall
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // maxOutlines is how many characters an answer with outlines may have: they are read to
@@ -41,10 +39,7 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 	q := conversations.ListQuery{
 		Filter: conversations.Filter{Archived: p.Archived, Hidden: p.IncludeHidden, Sources: p.Sources},
 		Sort:   conversations.SortNamed(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
-		Sizes: true,
-	}
-	if p.TitleContains != nil {
-		q.TitleContains = *p.TitleContains
+		TitleContains: given(p.TitleContains), Sizes: true,
 	}
 	err := ask(ctx, t.open, call, func(ctx context.Context, source conversations.Source) (err error) {
 		l.call, _ = located(ctx, source, call, "no conversation could be marked as the current one")
@@ -90,13 +85,12 @@ func (l *listing) readOutlines(ctx context.Context, source conversations.Source)
 		var o outline
 		if id != l.call.Context.ConversationID {
 			var err error
-			switch o, err = readOutline(ctx, source, id); {
-			case ctx.Err() != nil:
-				return ctx.Err()
-			case err != nil:
-				// It was there when it was listed.
-				o = outline{unread: true}
+			if o, err = readOutline(ctx, source, id); err != nil {
+				o = outline{unread: true} // it was there when it was listed
 			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 		for i := range o.requests {
 			used += len(o.requests[i].Text)
@@ -160,18 +154,18 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	if e.HasMore {
 		e.NextOffset = next
 	}
-	var damaged, unread []transcript.ID
-	var cut []string
-	shortened, most := false, maxBeginning
+	most := maxBeginning
 	if l.requests > manyRequests {
 		most = shortBeginning
 	}
+	var damaged, unread, cut []string
+	shortened := false
 	for i := range l.Conversations[:n] {
 		c := &l.Conversations[i]
 		row := l.row(c)
 		shortened = shortened || row.Title != c.Title
 		if c.Damage != nil {
-			damaged = append(damaged, c.ID)
+			damaged = append(damaged, row.ID)
 		}
 		if i < len(l.outlines) {
 			o := &l.outlines[i]
@@ -180,58 +174,45 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 				cut = append(cut, o.cutNote(row.ID))
 			}
 			if o.unread {
-				unread = append(unread, c.ID)
+				unread = append(unread, row.ID)
 			}
 		}
 		e.Conversations = append(e.Conversations, row)
 	}
+	say := func(is bool, note string) {
+		if is {
+			e.Notes = append(e.Notes, note)
+		}
+	}
 	e.Notes = remarks(l.call)
-	if page := slices.Concat(l.pageNotes(&e), l.elsewhere()); len(page) > 0 {
-		e.Notes = append(e.Notes, strings.Join(page, " "))
-	}
+	page := strings.TrimSpace(l.pageNote(&e) + " " + l.elsewhere())
+	say(page != "", page)
 	e.Notes = append(e.Notes, cut...)
-	if left := len(l.Conversations) - n; left > 0 && !l.params.Outline {
-		e.Notes = append(e.Notes, fmt.Sprintf("%d more of this page did not fit into %d characters.", left, conversation.ListMaxChars))
-	}
-	if shortened {
-		e.Notes = append(e.Notes, fmt.Sprintf("Titles of more than %d characters are cut and end with ….", maxTitle))
-	}
-	if len(damaged) > 0 {
-		e.Notes = append(e.Notes, "Damaged, so that events_count and last_event_at are not known: "+bounded(names(damaged), ", ", maxListed)+".")
-	}
-	if len(unread) > 0 {
-		e.Notes = append(e.Notes, "Without an outline, because they could not be read: "+bounded(names(unread), ", ", maxListed)+".")
-	}
+	left := len(l.Conversations) - n
+	say(left > 0 && !l.params.Outline, fmt.Sprintf("%d more of this page did not fit into %d characters.", left, conversation.ListMaxChars))
+	say(shortened, fmt.Sprintf("Titles of more than %d characters are cut and end with ….", maxTitle))
+	say(len(damaged) > 0, "Damaged, so that events_count and last_event_at are not known: "+bounded(damaged, ", ", maxListed)+".")
+	say(len(unread) > 0, "Without an outline, because they could not be read: "+bounded(unread, ", ", maxListed)+".")
 	e.Notes = append(e.Notes, asideNotes(l.Aside.Problems)...)
 	return &e
 }
 
-func (l *listing) pageNotes(e *conversation.ListEnvelope) []string {
+// pageNote says what of all is shown, where that is not all, and the call for more of it.
+func (l *listing) pageNote(e *conversation.ListEnvelope) string {
 	p := l.params
-	what, filter, aside := "live conversations", "", ", hidden ones aside"
-	if p.Archived {
-		what = "archived conversations"
-	}
-	if p.IncludeHidden {
-		aside = ""
-	}
-	what += ofSources(p.Sources)
-	if p.TitleContains != nil && *p.TitleContains != "" {
-		filter = " match title_contains=" + text.Quote(*p.TitleContains)
-	}
-	first, last := p.Offset+1, p.Offset+e.Count
+	what := either(p.Archived, "archived", "live") + " conversations" + ofSources(p.Sources)
+	aside := either(p.IncludeHidden, "", ", hidden ones aside")
 	switch {
-	case e.Total == 0 && filter != "":
-		return []string{"No " + what + filter + aside + ". conversation_grep looks into what was said."}
+	case e.Total == 0 && given(p.TitleContains) != "":
+		return "No " + what + " match title_contains=" + text.Quote(*p.TitleContains) + aside + ". conversation_grep looks into what was said."
 	case e.Total == 0:
-		return []string{"There are no " + what + " in this project" + aside + "."}
+		return "There are no " + what + " in this project" + aside + "."
 	case e.Count == 0:
-		return []string{fmt.Sprintf("offset %d is past the end (total %d): the last valid offset is %d.", p.Offset, e.Total, e.Total-1)}
+		return fmt.Sprintf("offset %d is past the end (total %d): the last valid offset is %d.", p.Offset, e.Total, e.Total-1)
 	case e.HasMore:
-		return []string{fmt.Sprintf("Showing %d-%d of %d. Next page: offset=%d.", first, last, e.Total, e.NextOffset)}
-	default:
-		return nil
+		return fmt.Sprintf("Showing %d-%d of %d. Next page: offset=%d.", p.Offset+1, p.Offset+e.Count, e.Total, e.NextOffset)
 	}
+	return ""
 }
 
 // ofSources says of which sources conversations are; nothing where they are of any.
@@ -243,13 +224,10 @@ func ofSources(sources []string) string {
 }
 
 // elsewhere names the call that looks where this one did not.
-func (l *listing) elsewhere() []string {
-	one, many := "archived conversation", "archived conversations"
-	if l.params.Archived {
-		one, many = "live conversation", "live conversations"
-	}
+func (l *listing) elsewhere() string {
 	if l.others == 0 {
-		return nil
+		return ""
 	}
-	return []string{fmt.Sprintf("%s: archived=%v.", text.Count(l.others, one, many), !l.params.Archived)}
+	what := either(l.params.Archived, "live", "archived") + " conversation"
+	return fmt.Sprintf("%s: archived=%v.", text.Count(l.others, what, what+"s"), !l.params.Archived)
 }

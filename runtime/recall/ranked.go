@@ -86,21 +86,20 @@ type dates []contract.Problem
 
 // between returns the times that two parameters bound, nil where one is not given.
 func (d *dates) between(first string, since *string, last string, until *string) (from, to *time.Time) {
-	parse := func(name string, given *string) *iso8601.Span {
+	parse := func(name string, given *string) (span iso8601.Span, ok bool) {
 		if given == nil || strings.TrimFunc(*given, text.IsSpace) == "" {
-			return nil
+			return span, false
 		}
 		span, err := iso8601.Parse(strings.TrimFunc(*given, text.IsSpace))
 		if err != nil {
 			*d = append(*d, contract.Mismatch(name, dateForms, *given, ""))
-			return nil
 		}
-		return &span
+		return span, err == nil
 	}
-	if span := parse(first, since); span != nil {
+	if span, ok := parse(first, since); ok {
 		from = &span.First
 	}
-	if span := parse(last, until); span != nil {
+	if span, ok := parse(last, until); ok {
 		to = &span.Last
 	}
 	return from, to
@@ -224,12 +223,10 @@ func (a *recalling) notes() []string {
 		notes = append(notes, "The question has no word to look for.")
 	case len(a.found.Conversations) == 0:
 		notes = append(notes, "Nothing was found. "+a.elsewhere())
-		if missing != "" {
-			notes = append(notes, missing)
-		}
 	case a.poor:
-		notes = append(notes, missing+" These passages only have the common words of the question. "+a.elsewhere())
-	case missing != "":
+		missing += " These passages only have the common words of the question. " + a.elsewhere()
+	}
+	if missing != "" {
 		notes = append(notes, missing)
 	}
 	if repeated := a.repeated(); len(repeated) > 0 {

@@ -125,25 +125,24 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 		from.Tool, from.Arguments = call.Tool, call.Arguments
 		known = r.Caller(ctx, from)
 	}
-	var c current
-	for _, id := range known.IDs {
-		c.ids = append(c.ids, string(id))
-	}
-	c.kinOf = c.ids[:min(len(c.ids), 1)]
 	note := ""
 	switch {
-	case len(c.ids) > 0:
+	case len(known.IDs) > 0:
+		c := current{ids: names(known.IDs)}
+		c.kinOf = c.ids[:1]
 		call.Context.ConversationID = c.ids[0]
+		return call, c
 	case undone == "":
+		return call, current{}
 	case given != "":
 		note = fmt.Sprintf("The host's conversation id is not understood, so %s: %s.", undone, text.Quote(given))
 	case known.Recorded:
 		note = "Which conversation this is cannot be told, so " + undone + "."
+	default:
+		return call, current{}
 	}
-	if note != "" {
-		call.Notes = append(slices.Clone(call.Notes), note)
-	}
-	return call, c
+	call.Notes = append(slices.Clone(call.Notes), note)
+	return call, current{}
 }
 
 // current is what is left out as the current conversation.

@@ -64,14 +64,10 @@ func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri st
 // readings are the calls to try, from the fullest to the shortest. The last is
 // one that is never too long.
 func readings(id string) []conversation.ReadParams {
-	everything := []string{
-		"chat", "reasoning",
-		"tool_calls", "tool_results",
-	}
 	results := []string{"requests", "answers"}
 	calls := []conversation.ReadParams{
-		{ID: id, Include: everything, IncludeCurrent: true},
-		{ID: id, Include: everything[:1], IncludeCurrent: true},
+		{ID: id, Include: []string{"chat", "reasoning", "tool_calls", "tool_results"}, IncludeCurrent: true},
+		{ID: id, Include: []string{"chat"}, IncludeCurrent: true},
 		{ID: id, Include: results, IncludeCurrent: true},
 	}
 	for _, last := range []int{64, 16, 4, 1} {

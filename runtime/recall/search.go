@@ -130,18 +130,11 @@ func (s *searching) text() string {
 func (s *searching) notes() []string {
 	notes := remarks(s.call)
 	f := s.found
-	if f.More {
-		total := text.Number(f.Total)
-		if f.AtLeast {
-			total = "more than " + total
-		}
-		those := "the newest"
-		if s.query.After != nil {
-			those = "the next"
-		}
-		notes = append(notes, fmt.Sprintf("%s messages match in all; these are %s %d. Those behind them: conversation_search with the same arguments and cursor=%q.",
-			total, those, len(s.shown), s.next()))
-	} else if f.AtLeast && s.params.Order == "relevance" {
+	switch {
+	case f.More:
+		notes = append(notes, fmt.Sprintf("%s%s messages match in all; these are %s %d. Those behind them: conversation_search with the same arguments and cursor=%q.",
+			either(f.AtLeast, "more than ", ""), text.Number(f.Total), either(s.query.After == nil, "the newest", "the next"), len(s.shown), s.next()))
+	case f.AtLeast && s.params.Order == "relevance":
 		notes = append(notes, fmt.Sprintf("These are the %d that answer best; a larger limit shows more.", len(s.shown)))
 	}
 	var cut []string
@@ -179,21 +172,18 @@ func (s structured) Search(ctx context.Context, call contract.Call, p conversati
 		return "", err
 	}
 	answer := lettaAnswer{
-		Message: fmt.Sprintf("Showing %d results:", len(found.shown)), Results: []lettaResult{},
+		Message: "No results found.", Results: []lettaResult{},
 		Total: found.found.Total, TotalIsLeast: found.found.AtLeast, NextCursor: found.next(),
 	}
-	if len(found.shown) == 0 {
-		answer.Message = "No results found."
+	if n := len(found.shown); n > 0 {
+		answer.Message = fmt.Sprintf("Showing %d results:", n)
 	}
-	mode := "fts"
-	if found.query.Question == "" {
-		mode = "timestamp"
-	}
+	mode := lettaRelevance{either(found.query.Question == "", "timestamp", "fts")}
 	now := s.now().UTC()
 	for i := range found.shown {
 		m := &found.shown[i]
 		r := lettaResult{
-			Role: m.Role, Relevance: lettaRelevance{SearchMode: mode}, Content: m.Text, Truncated: m.Chars > maxStructured,
+			Role: m.Role, Relevance: mode, Content: m.Text, Truncated: m.Chars > maxStructured,
 			ID: messageID(m), Title: m.Conversation.Title,
 		}
 		if at := m.Time; !at.IsZero() {
@@ -233,14 +223,14 @@ type lettaRelevance struct {
 
 // ago is how long something is ago, in the largest unit that it has one of.
 func ago(d time.Duration) string {
-	d = max(d, 0)
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds ago", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", d/time.Minute)
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh ago", d/time.Hour)
+	name, unit := "s", time.Second
+	switch d = max(d, 0); {
+	case d >= 24*time.Hour:
+		name, unit = "d", 24*time.Hour
+	case d >= time.Hour:
+		name, unit = "h", time.Hour
+	case d >= time.Minute:
+		name, unit = "m", time.Minute
 	}
-	return fmt.Sprintf("%dd ago", d/(24*time.Hour))
+	return fmt.Sprintf("%d%s ago", d/unit, name)
 }

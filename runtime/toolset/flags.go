@@ -42,16 +42,6 @@ func (f Flag) Word() string {
 	return "--" + f.Name
 }
 
-// ValueName is the name of the flag's value, as it stands behind the flag in help,
-// with a blank before it; empty for a switch.
-func (f Flag) ValueName() string {
-	if f.Switch {
-		return ""
-	}
-	name, _ := pflag.UnquoteUsage(&pflag.Flag{Usage: f.Usage, Value: &flagValue{}})
-	return " " + name
-}
-
 // AddToCommand defines the flag for a command, with what a shell completes it
 // with.
 func (f Flag) AddToCommand(cmd *cobra.Command) {
@@ -74,23 +64,15 @@ func (r *Registry) AddFlags(cmd *cobra.Command) {
 // set. With the name of a tool, one that does not count for it is wrong too: it
 // would go unheeded.
 func (r *Registry) CheckFlags(set *pflag.FlagSet, tool string) error {
-	var given []Flag
 	for _, f := range r.Flags() {
-		if set.Changed(f.Name) {
-			given = append(given, f)
-		}
-	}
-	for _, f := range given {
-		if tool != "" && !slices.Contains(f.Tools, tool) {
+		switch {
+		case !set.Changed(f.Name):
+		case tool != "" && !slices.Contains(f.Tools, tool):
 			return &UnheededFlagError{Flag: f, Tool: tool}
-		}
-	}
-	for _, f := range given {
-		if f.Check == nil {
-			continue
-		}
-		if err := f.Check(); err != nil {
-			return err
+		case f.Check != nil:
+			if err := f.Check(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -221,8 +221,6 @@ type Flag struct {
 	Usage string
 	// Switch marks a flag without a value; others take one, and may be repeated.
 	Switch bool
-	// Example is a value for help, such as "project/style/**".
-	Example string
 	// Tools are the names of the tools it counts for.
 	Tools []string
 	// OneProject is what of a single project the flag is about, such as "a topic";

@@ -14,7 +14,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
-	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -25,12 +24,16 @@ const maxInput = 8 << 20
 
 func (p *CommandLine) callCommand() *cobra.Command {
 	structured := false
+	var calls []string
+	for _, example := range p.Registry.Examples() {
+		calls = append(calls, "call "+example)
+	}
 	cmd := &cobra.Command{
 		Use:   "call TOOL [JSON | - | key=value …]",
 		Short: "Call a tool and print its answer",
 		Long: "Calls a tool the way an assistant does and prints its answer.\n\n" + cli.Fill(
-			`Arguments are one JSON object, "-" to read one from standard input, or key=value pairs, which are read as the types the tool declares: lists take values between commas, or the key more than once.`+p.oneOrManyHelp()),
-		Example:           p.callExamples(),
+			`Arguments are one JSON object, "-" to read one from standard input, or key=value pairs, which are read as the types the tool declares: lists take values between commas, or the key more than once.`),
+		Example:           cli.Examples(p.Host.Name, calls...),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: p.completeCall,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,26 +75,6 @@ func (p *CommandLine) callCommand() *cobra.Command {
 	return cmd
 }
 
-func (p *CommandLine) callExamples() string {
-	var calls []string
-	for _, example := range p.Registry.Examples() {
-		calls = append(calls, "call "+example)
-	}
-	return cli.Examples(p.Host.Name, calls...)
-}
-
-// oneOrManyHelp names an argument for which one value does as well as a list.
-func (p *CommandLine) oneOrManyHelp() string {
-	for _, tool := range p.Registry.Declared() {
-		for _, parameter := range tool.Parameters {
-			if parameter.OneOrMany {
-				return fmt.Sprintf(" Where one value does too, as for %s of %s, a comma belongs to it.", parameter.Name, tool.Name)
-			}
-		}
-	}
-	return ""
-}
-
 // arguments makes one JSON object of what stands behind the tool's name.
 func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, error) {
 	if len(words) == 0 {
@@ -121,36 +104,39 @@ func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, err
 // pairs reads key=value words. A value that is not of the declared type is
 // passed on as text, for the tool to say what it wants.
 func pairs(tool contract.Tool, words []string) ([]byte, error) {
-	var given coerce.Object // in the order of its members
+	given := map[string]any{}
 	for _, word := range words {
 		key, value, ok := strings.Cut(word, "=")
 		if !ok || key == "" {
 			return nil, fmt.Errorf("%q is not key=value", word)
 		}
 		declared := parameter(tool, key)
-		i := slices.IndexFunc(given, func(f coerce.Field) bool { return f.Name == key })
-		if i < 0 {
-			i = len(given)
-			given = append(given, coerce.Field{Name: key})
-		} else if declared.Type != "array" {
-			return nil, fmt.Errorf("%s is given twice", key)
-		}
-		argument := &given[i].Value
-		list, _ := (*argument).([]any)
+		earlier, isRepeated := given[key]
+		list, isList := earlier.([]any)
+		var items []json.RawMessage
 		switch {
+		case isRepeated && declared.Type != "array":
+			return nil, fmt.Errorf("%s is given twice", key)
+		case declared.OneOrMany && !isRepeated:
+			given[key] = value
+		case declared.OneOrMany && !isList:
+			given[key] = []any{earlier, value}
 		case declared.OneOrMany:
-			*argument = another(*argument, value)
-		case declared.Items != nil && declared.Items.Type != "string" && !strings.HasPrefix(value, "[") && json.Valid([]byte("["+value+"]")):
-			*argument = append(list, rawItems(value)...)
+			given[key] = append(list, value)
+		case declared.Items != nil && declared.Items.Type != "string" && !strings.HasPrefix(value, "[") && json.Unmarshal([]byte("["+value+"]"), &items) == nil:
+			for _, item := range items {
+				list = append(list, item)
+			}
+			given[key] = list
 		case declared.Type == "array" && !strings.HasPrefix(value, "["):
 			for item := range strings.SplitSeq(value, ",") {
 				list = append(list, strings.TrimSpace(item))
 			}
-			*argument = list
+			given[key] = list
 		case declared.Type != "string" && json.Valid([]byte(value)):
-			*argument = json.RawMessage(value)
+			given[key] = json.RawMessage(value)
 		default:
-			*argument = value
+			given[key] = value
 		}
 	}
 	arguments, err := json.Marshal(given)
@@ -158,19 +144,6 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 		return nil, fmt.Errorf("writing the arguments: %w", err)
 	}
 	return arguments, nil
-}
-
-// rawItems reads "1,2", or one object, as the items of an array.
-func rawItems(value string) []any {
-	var items []json.RawMessage
-	if err := json.Unmarshal([]byte("["+value+"]"), &items); err != nil {
-		return nil // it was valid
-	}
-	list := make([]any, len(items))
-	for i := range items {
-		list[i] = items[i]
-	}
-	return list
 }
 
 // parameter returns what a tool declares of an argument; nothing where it has
@@ -182,18 +155,6 @@ func parameter(tool contract.Tool, name string) contract.Parameter {
 		}
 	}
 	return contract.Parameter{}
-}
-
-// another adds a text to an argument that is one text or a list of them.
-func another(to any, value string) any {
-	switch earlier := to.(type) {
-	case []string:
-		return append(earlier, value)
-	case string:
-		return []string{earlier, value}
-	default:
-		return value
-	}
 }
 
 // completeCall completes the names of tools, then the names and values of a

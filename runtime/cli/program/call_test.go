@@ -26,7 +26,7 @@ func TestPairs(t *testing.T) {
 		{[]string{"points=one"}, `{"points":["one"]}`},
 		{[]string{`items={"a":1,"b":2}`}, `{"items":[{"a":1,"b":2}]}`},
 		{[]string{"words=1,2"}, `{"words":["1","2"]}`},
-		{[]string{`size={"width":1}`, "scale=0.5", "text=0.5"}, `{"size":{"width":1},"scale":0.5,"text":"0.5"}`},
+		{[]string{`size={"width":1}`, "scale=0.5", "text=0.5"}, `{"scale":0.5,"size":{"width":1},"text":"0.5"}`},
 	} {
 		got, err := pairs(tool, tc.words)
 		if err != nil || string(got) != tc.want {

@@ -105,29 +105,15 @@ func (g *grepping) check(cmd *cobra.Command, text string) error {
 	if g.Ascending, err2 = ascending(cmd.Flags()); err == nil {
 		g.Pattern, err = excerpt.Compile(text, g.regex, g.ignoreCase)
 	}
-	return cmp.Or(badPattern(err, text), err, err2)
-}
-
-// badPattern words why a pattern cannot be searched for; nil for any other error.
-func badPattern(err error, text string) error {
-	var e *excerpt.PatternError
-	if !errors.As(err, &e) {
-		return nil
+	var bad *excerpt.PatternError
+	if errors.As(err, &bad) {
+		hint := "give one line of text in UTF-8, such as: conversation grep retry"
+		if bad.Err != nil {
+			hint = "the syntax is RE2, without look-around and back-references; leave out --regex to search for the text as it is"
+		}
+		return usageError(hint, "%w", bad)
 	}
-	switch e.Reason {
-	case excerpt.PatternHasNUL:
-		return usageError("recorded text is searched line by line as text", "the pattern contains a NUL byte")
-	case excerpt.PatternEmpty:
-		return usageError("give some text to look for, such as: conversation grep retry", "the pattern is empty")
-	case excerpt.PatternHasLines:
-		return usageError("search for one of the lines", "the pattern has more than one line, and the search goes line by line")
-	case excerpt.PatternNotUTF8:
-		return usageError("give the pattern in UTF-8", "the pattern is not valid UTF-8: %q", text)
-	case excerpt.PatternTooLarge:
-		return usageError("use a shorter one", "invalid pattern: %w", e.Err)
-	}
-	return usageError("the syntax is RE2, without look-around and back-references; leave out --regex to search for the text as it is",
-		"invalid pattern: %w", e.Err)
+	return cmp.Or(err, err2)
 }
 
 func (g *grepping) grep(cmd *cobra.Command, args []string) error {
@@ -351,28 +337,20 @@ func (w *hitWriter) marked(h *grepLine) []byte {
 	return text.AppendVisible(b, h.Text[at:])
 }
 
-// submatch is a match in a line, as JSON has it.
-type submatch struct {
-	Match string `json:"match"`
-	Start int    `json:"start"`
-	End   int    `json:"end"`
-}
-
 // hitObject is a line as JSON has it.
 func hitObject(h *grepLine) object {
-	var matches []submatch
-	for s := range h.spans {
-		matches = append(matches, submatch{string(h.Text[s.Start:s.End]), s.Start, s.End})
-	}
+	matches := objects(slices.Collect(h.spans), func(s excerpt.Span) object {
+		return object{"match", string(h.Text[s.Start:s.End]), "start", s.Start, "end", s.End}
+	})
 	c := h.hit.Conversation
 	o := object{"id", c.ID, "turn", orNull(h.hit.Turn), "scope", h.hit.Scope.String(), "timestamp", h.hit.Time, "title", orNull(c.Title)}
 	o = append(o, given("source", c.Source)...)
 	o = append(o, "text", string(h.Text), "match", h.isMatch, "submatches", matches)
+	var line, event any
 	if h.hit.Index >= 0 {
-		o = append(o, "line", h.number, "event", h.hit.Index)
-	} else {
-		o = append(o, "line", nil, "event", nil)
+		line, event = h.number, h.hit.Index
 	}
+	o = append(o, "line", line, "event", event)
 	if h.Chars > 0 {
 		o = append(o, "chars", h.Chars)
 	}

@@ -63,7 +63,7 @@ func writeSample(dir, dataDir string) error {
 		Title("Retry policy").
 		Label("area", "feed").
 		Label("decision", "").
-		Pinned(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).
+		Set("pinned_at", jptest.Timestamp(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))).
 		LastActivated(time.Date(2026, 2, 20, 8, 0, 0, 0, time.UTC)).
 		TurnStart().
 		User("Should we retry the gauge feed?\nIt answers 503 at night.").
@@ -74,7 +74,7 @@ func writeSample(dir, dataDir string) error {
 		TurnStart().
 		User("Do it.").
 		ToolCall("call_2", "go_test", map[string]any{"run": "Retry"}).
-		Inquiry("call_2.confirm", jptest.Question{Tool: "go_test", Text: "Run the retry tests?"}).
+		Inquiry("call_2.confirm", "Run the retry tests?").
 		InquiryResponse("call_2.confirm", true).
 		ToolResult("call_2", "FAIL\n", true).
 		Structured("retry: done").
@@ -107,7 +107,7 @@ func writeSample(dir, dataDir string) error {
 	w.Conversation("17650000000", "").
 		TurnStart().
 		User("\x1b]0;owned\a\x1b[2J hostile \u202e text", jptest.NoTimestamp()).
-		Expires(time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC))
+		Set("expires_at", jptest.Timestamp(time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC)))
 	w.Conversation("17660000000", "broken-metadata").
 		TurnStart().
 		User("The metadata of this one is broken; retry.").

@@ -125,7 +125,7 @@ func writeRandom(t *testing.T, dir string, rng *rand.Rand) {
 			case 8:
 				c.ToolCall("call", "re"+"try", map[string]any{"path": text, "n": 1, "list": []any{text, nil, map[string]any{}}})
 			case 9:
-				c.Inquiry("q", jptest.Question{Text: text, Options: []string{"retry"}})
+				c.Inquiry("q", text)
 			}
 			if rng.IntN(8) == 0 {
 				c.Compaction(0, 0, "retry")

@@ -23,8 +23,6 @@ type printing struct {
 	style      string
 	noMetadata bool
 
-	query   conversations.ReadQuery
-	heading string            // the id of the one to be printed, as a link
 	several bool              // conversations are printed
 	any     bool              // an event of this one was printed
 	turn    int               // that was printed last
@@ -71,52 +69,41 @@ func (p *printing) print(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(err1, err2, err3); err != nil {
 		return err
 	}
+	source, err := p.open()
+	if err != nil {
+		return err
+	}
 	p.several = len(ids) > 1
-	p.query = conversations.ReadQuery{Turns: turns, Events: conversations.EventRange{First: p.event, Last: p.event}, NoText: p.out.format.json, Opened: p.opened}
 	if p.several { // nothing is printed where one is not there
 		if _, err := p.all(cmd.Context(), conversations.Filter{IDs: ids}); err != nil {
 			return err
 		}
 	}
 	if len(ids) == 0 {
-		ids = []string{""}
+		ids = []string{""} // the one that was activated last
 	}
 	for _, id := range ids {
-		if err := p.conversation(cmd, id); err != nil {
+		r, err := source.Read(cmd.Context(), conversations.ReadQuery{
+			ID: id, Turns: turns, Events: conversations.EventRange{First: p.event, Last: p.event}, Kinds: p.shows,
+			NoText: p.out.format.json, Opened: func(r *conversations.Reading) error { return p.opened(r, id != "") }, Event: p.add,
+		})
+		switch {
+		case err != nil:
+			return err
+		case p.out.format.json && p.several:
+			p.out.add("", about(r.ID, r.Title, "events", p.events))
+		case !p.any && !p.out.format.json:
+			p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, plural(r.Turns, "turn"), p.style)
+		}
+		if err := p.out.flush(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// conversation prints a conversation; without an id the one that was activated last.
-func (p *printing) conversation(cmd *cobra.Command, id string) error {
-	source, err := p.open()
-	if err != nil {
-		return err
-	}
-	p.heading = id
-	q := &p.query
-	q.ID, q.Kinds, q.Event = id, p.shows, p.add
-	r, err := source.Read(cmd.Context(), *q)
-	if err != nil {
-		return err
-	}
-	switch {
-	case p.out.format.json && p.several:
-		p.out.add("", about(r.ID, r.Title, "events", p.events))
-	case p.any || p.out.format.json:
-	case q.Turns.First == (conversations.Bound{Kind: conversations.CountBack}) || q.Turns.Last == (conversations.Bound{Kind: conversations.Count}):
-		p.note("no turns were asked for: --last and --first take how many turns to print")
-	default:
-		p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, plural(r.Turns, "turn"), p.style)
-	}
-	return p.out.flush()
-}
-
 // opened writes what is to be known of a conversation before it is printed.
-func (p *printing) opened(r *conversations.Reading) error {
-	isNamed := p.query.ID != ""
+func (p *printing) opened(r *conversations.Reading, isNamed bool) error {
 	p.warnOf(r.Aside.Problems, isNamed)
 	if !isNamed {
 		p.note("printing %s, the conversation activated last", r.ID)
@@ -130,7 +117,7 @@ func (p *printing) opened(r *conversations.Reading) error {
 	case f.markdown:
 		p.out.write(before + markdownTitle(r))
 	case p.several && !f.json:
-		title := strings.TrimRight(fmt.Sprintf("══ %s ══ %s", p.heading, text.Cell(r.Title)), " ")
+		title := strings.TrimRight(fmt.Sprintf("══ %s ══ %s", r.ID, text.Cell(r.Title)), " ")
 		p.out.write(before + rule(title, 0, f) + "\n")
 	}
 	return p.out.err
@@ -192,10 +179,7 @@ const (
 
 // head is the heading of an event.
 func (p *printing) head(e *conversations.Event, role string) string {
-	width := defaultRuleSize
-	if p.host.Terminal && p.host.Width > 0 {
-		width = min(p.host.Width, maxRuleWidth)
-	}
+	width := min(cmp.Or(p.host.Width, defaultRuleSize), maxRuleWidth)
 	title := fmt.Sprintf("── %s ── turn %d ──", role, e.Turn)
 	if !e.Time.IsZero() {
 		title += e.Time.Format(" " + fullTime + " ──")
@@ -264,22 +248,17 @@ func markdownTitle(r *conversations.Reading) string {
 
 // role names who speaks in an event, or is empty when the style leaves it out.
 func (p *printing) role(e *conversations.Event) string {
-	switch e.Kind {
+	switch isFull := p.style == "full"; e.Kind {
 	case transcript.KindUser, transcript.KindAssistant, transcript.KindStructured:
 		return e.Kind.String()
 	case transcript.KindToolCall:
 		return "tool call"
 	case transcript.KindToolResult:
 		return either(e.IsError, "tool error", "tool result")
-	}
-	if p.style != "full" {
-		return ""
-	}
-	switch e.Kind {
 	case transcript.KindReasoning, transcript.KindInquiry, transcript.KindSystem:
-		return e.Kind.String()
+		return either(isFull, e.Kind.String(), "")
 	case transcript.KindInquiryResponse:
-		return "answer"
+		return either(isFull, "answer", "")
 	}
 	return ""
 }

@@ -102,29 +102,11 @@ func (c *Conversation) ToolResult(id, content string, isError bool, opts ...Even
 	return c.add("tool_call_response", opts, "id", id, "content", content, "is_error", isError)
 }
 
-// Question is asked while a tool runs.
-type Question struct {
-	Tool    string   // the tool that asks; empty when the assistant does
-	Text    string   // the question itself
-	Options []string // what to choose from; none for a yes or no question
-}
-
-// Inquiry adds a question. By convention its id is that of the tool call, a dot, and a name
-// for the question.
-func (c *Conversation) Inquiry(id string, q Question, opts ...EventOption) *Conversation {
-	source := fields{"source": "assistant"}
-	if q.Tool != "" {
-		source = fields{"source": "tool", "name": q.Tool}
-	}
-	answer := fields{"type": "boolean"}
-	if len(q.Options) > 0 {
-		var options []fields
-		for _, o := range q.Options {
-			options = append(options, fields{"value": o})
-		}
-		answer = fields{"type": "select", "options": options}
-	}
-	return c.add("inquiry_request", opts, "id", id, "source", source, "question", fields{"text": q.Text, "answer_type": answer})
+// Inquiry adds a question of the assistant, for a yes or no. By convention its id is that of the
+// tool call, a dot, and a name for the question.
+func (c *Conversation) Inquiry(id, text string, opts ...EventOption) *Conversation {
+	question := fields{"text": text, "answer_type": fields{"type": "boolean"}}
+	return c.add("inquiry_request", opts, "id", id, "source", fields{"source": "assistant"}, "question", question)
 }
 
 // InquiryResponse adds the answer to an inquiry: any JSON value.

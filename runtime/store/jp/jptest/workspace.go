@@ -175,27 +175,22 @@ func (c *Conversation) Dir() string {
 	return path.Join("conversations", name)
 }
 
-func (c *Conversation) set(key string, value any) *Conversation {
+// Set sets a key of the metadata.
+func (c *Conversation) Set(key string, value any) *Conversation {
 	c.metadata[key] = value
 	return c
 }
 
 // Title sets the title; without one the key is absent.
-func (c *Conversation) Title(title string) *Conversation { return c.set("title", title) }
+func (c *Conversation) Title(title string) *Conversation { return c.Set("title", title) }
 
 // LastActivated sets last_activated_at; the default is the creation time.
 func (c *Conversation) LastActivated(at time.Time) *Conversation {
-	return c.set("last_activated_at", Timestamp(at))
+	return c.Set("last_activated_at", Timestamp(at))
 }
 
-// Pinned pins the conversation.
-func (c *Conversation) Pinned(at time.Time) *Conversation { return c.set("pinned_at", Timestamp(at)) }
-
-// Expires sets the earliest time at which JP may delete the conversation.
-func (c *Conversation) Expires(at time.Time) *Conversation { return c.set("expires_at", Timestamp(at)) }
-
 // Hidden marks the conversation as hidden, with a key that JP does not have yet.
-func (c *Conversation) Hidden() *Conversation { return c.set("hidden", true) }
+func (c *Conversation) Hidden() *Conversation { return c.Set("hidden", true) }
 
 // Archived puts the conversation under .archive. The zero time leaves archived_at out: the
 // directory alone decides.
@@ -204,7 +199,7 @@ func (c *Conversation) Archived(at time.Time) *Conversation {
 	if at.IsZero() {
 		return c
 	}
-	return c.set("archived_at", Timestamp(at))
+	return c.Set("archived_at", Timestamp(at))
 }
 
 // Label adds a label; a bare label has an empty value.
@@ -215,18 +210,13 @@ func (c *Conversation) Label(key, value string) *Conversation {
 		labels = map[string]string{}
 	}
 	labels[key] = value
-	return c.set("labels", labels)
+	return c.Set("labels", labels)
 }
 
 // File writes a file of the conversation's directory as it is: an extra file, or a damaged
 // one in the place of the one that would have been written.
 func (c *Conversation) File(name string, data []byte) *Conversation {
 	return c.Edit(name, func([]byte) []byte { return data })
-}
-
-// BaseConfig replaces the base_config.json that every conversation has.
-func (c *Conversation) BaseConfig(config any) *Conversation {
-	return c.File(BaseConfigFile, marshal(config, ""))
 }
 
 // Edit changes a file after it was made, for example to cut it off.

@@ -71,8 +71,8 @@ func TestFormat(t *testing.T) {
 	w.Conversation(testID, "all-kinds").
 		Title(`<All> & "kinds"`).
 		LastActivated(time.Date(2026, 5, 29, 20, 4, 40, 293_992_000, time.UTC)).
-		Pinned(time.Date(2026, 5, 30, 0, 0, 0, 0, time.FixedZone("east", 3600))).
-		Expires(time.Date(2027, 1, 1, 0, 0, 0, 500_000_000, time.UTC)).
+		Set("pinned_at", jptest.Timestamp(time.Date(2026, 5, 30, 0, 0, 0, 0, time.FixedZone("east", 3600)))).
+		Set("expires_at", jptest.Timestamp(time.Date(2027, 1, 1, 0, 0, 0, 500_000_000, time.UTC))).
 		Hidden().
 		Label("b", "2").Label("a", "").
 		TurnStart().
@@ -82,9 +82,9 @@ func TestFormat(t *testing.T) {
 		ToolCall("call_1", "fs_read_file", json.RawMessage(`{"z": "foo", "a": [1.50, "", {"foo": "\u0066oo", "k": null}], "b": true}`)).
 		ToolResult("call_1", "\xff\xfe~~~???", true).
 		Structured(nil).
-		Inquiry("call_1.ask", jptest.Question{Tool: "rm", Text: "Sure?"}).
+		Inquiry("call_1.ask", "Sure?").
 		InquiryResponse("call_1.ask", false).
-		Inquiry("q", jptest.Question{Text: "Which?", Options: []string{"x", "y"}}).
+		Inquiry("q", "Which?").
 		ConfigDelta(map[string]any{"k": 1}).
 		Compaction(0, 2, "short").
 		Compaction(1, 1, "").
@@ -169,8 +169,7 @@ func TestFormat(t *testing.T) {
     "type": "inquiry_request",
     "id": "call_1.ask",
     "source": {
-      "source": "tool",
-      "name": "rm"
+      "source": "assistant"
     },
     "question": {
       "text": "Sure?",
@@ -195,15 +194,7 @@ func TestFormat(t *testing.T) {
     "question": {
       "text": "Which?",
       "answer_type": {
-        "type": "select",
-        "options": [
-          {
-            "value": "x"
-          },
-          {
-            "value": "y"
-          }
-        ]
+        "type": "boolean"
       }
     }
   },
