@@ -285,7 +285,7 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	case o.check:
 		return len(differences) == 0, nil
 	}
-	o.warn(root, stderr, result)
+	o.warn(root, stderr, result, differences)
 	if err := plan.Write(root, result, differences); err != nil {
 		return false, err
 	}
@@ -320,18 +320,22 @@ func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
 // longestLock is the most bytes of a contract.lock that are compared.
 const longestLock = 64 << 20
 
-// warn tells which changes since the contract.lock that is there break callers. One
-// that cannot be read is about to be replaced, and no reason to stop.
-func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result) {
+// warn tells which changes break callers, where the contract.lock changes: since the one
+// that was committed last, or the one that is there where git has none. One that cannot be read is
+// about to be replaced, and no reason to stop.
+func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result, differences []plan.Difference) {
 	name := path.Join(result.Contract.Targets.Generated, lock.File)
-	old, err := safefile.ReadIn(root, name, longestLock)
-	if err != nil || o.uncommitted(name) {
+	if !slices.Contains(differences, plan.Difference{Path: name, Kind: plan.Stale}) {
 		return
 	}
-	changes, _, err := result.Changes(old, today())
+	old, err := oldContract(o.dir, "git:HEAD", result.Contract.Targets.Generated)
+	if err != nil && !o.uncommitted(name) {
+		old, err = safefile.ReadIn(root, name, longestLock)
+	}
 	if err != nil {
 		return
 	}
+	changes, _, _ := result.Changes(old, today())
 	for _, c := range changes {
 		if c.Breaks() {
 			fmt.Fprintf(stderr, "warning: %s\n", c)

@@ -106,6 +106,7 @@ func (s *served) load() {
 	}
 	s.jpFiles = jpFiles(checked)
 	tools, runner := map[string]servedTool{}, commandline.New(checked.CLIs)
+	runner.Dir = s.dir
 	for name := range sources {
 		_, wrong := s.wrong[name]
 		if before, was := s.tools[name]; was && wrong {

@@ -26,6 +26,7 @@ type page struct {
 	over    bool  // a record was left out
 	left    int   // how many were
 	passed  int   // bytes of those
+	ended   bool  // there may be more of them
 	alone   int   // how many of them are no items of a list
 }
 
@@ -52,6 +53,7 @@ func (p *page) add(record any) error {
 	if p.over = p.over || p.chars > p.tool.MaxChars; p.over {
 		p.left++
 		if p.passed += len(one); p.passed > longest {
+			p.ended = true
 			return process.ErrEnough
 		}
 		return nil
@@ -391,6 +393,9 @@ func (p *page) text(args coerce.Object, notes []string, stopped bool) (string, e
 func (p *page) leftOut(kept int, stopped bool) string {
 	if stopped {
 		return fmt.Sprintf("Showing the first %d records: more would take this answer over its limit of %d characters, so the program was stopped before it had printed all.%s", kept, p.tool.MaxChars, p.tool.askForLess())
+	}
+	if p.ended {
+		return fmt.Sprintf("Showing the first %d of more than %d records: the rest would take this answer over its limit of %d characters.%s", kept, len(p.ends)+p.left-1, p.tool.MaxChars, p.tool.askForLess())
 	}
 	return fmt.Sprintf("Showing %d of %d records: the rest would take this answer over its limit of %d characters.%s", kept, len(p.ends)+p.left, p.tool.MaxChars, p.tool.askForLess())
 }

@@ -66,7 +66,7 @@ func newAnswer(t *Tool) *answer {
 	go func() {
 		err := t.Output.read(output, max(longest, 8*t.MaxChars), a.page.add)
 		if errors.Is(err, errLong) {
-			a.page.over, err = true, process.ErrEnough
+			a.page.over, a.page.ended, err = true, true, process.ErrEnough
 			a.page.left++
 		}
 		// Its exit code tells more of a program than that it printed something else.

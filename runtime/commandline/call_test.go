@@ -402,6 +402,26 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// Of records that are not counted to the end, for that would take time or room, it is not
+// said how many there are.
+func TestUncounted(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		output commandline.Output
+		stdout string
+		note   string
+	}{
+		"many":       {commandline.Output{Form: commandline.JSONLines}, strings.Repeat(`{"text":"x"}`+"\n", 1_000_000), " of more than "},
+		"a long one": {commandline.Output{Form: commandline.JSONLines}, strings.Repeat(`{"text":"x"}`+"\n", 10) + `{"text":"` + strings.Repeat("x", 2<<20) + "\"}\n{}\n{}\n", "Showing the first 10 of more than 10 records: "},
+	} {
+		program := &printing{stdout: tc.stdout}
+		answer, err := call(t, commandline.Tool{Tool: contract.Tool{Effect: "write", MaxChars: 1000}, Output: tc.output, Envelope: commits()}, program, "")
+		if err != nil || !strings.Contains(answer, tc.note) || program.printed != len(tc.stdout) {
+			t.Errorf("%s: %v: %.2000s", name, err, answer)
+		}
+	}
+}
+
 func TestFewerRecordsThanThereAre(t *testing.T) {
 	t.Parallel()
 	rows := strings.Repeat(`{"text":"`+strings.Repeat("x", 90)+`"},`, 12)

@@ -49,6 +49,9 @@ func (l Lines) Lookup(name string) (Line, bool) {
 // Runner answers calls of tools.
 type Runner struct {
 	Lines Lines
+	// Dir is where tools.toml is, which names programs of the project by paths from there. Where
+	// it is empty, such a path begins at the working directory of this process.
+	Dir string
 	// Getenv looks up the environment, in which a user may name another program.
 	Getenv func(string) string
 	// Process runs programs.
@@ -68,7 +71,11 @@ func (r *Runner) Words(line Line) ([]string, error) {
 			return process.SplitCommand(chosen)
 		}
 	}
-	return line.Command, nil
+	program := filepath.FromSlash(line.Command[0])
+	if r.Dir == "" || filepath.IsAbs(program) || filepath.Base(program) == program {
+		return line.Command, nil
+	}
+	return append([]string{filepath.Join(r.Dir, program)}, line.Command[1:]...), nil
 }
 
 // below returns a folder of dir. A link in a project that leads out of it would have

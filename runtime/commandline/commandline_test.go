@@ -45,6 +45,7 @@ func TestLines(t *testing.T) {
 	t.Parallel()
 	lines := commandline.Lines{
 		{Name: "git", Command: []string{"git", "--no-pager"}, Env: "GIT_TOOL"},
+		{Name: "own", Command: []string{"./bin/own"}, Env: "GIT_TOOL"},
 	}
 	for _, tc := range []struct {
 		name, line, chosen string
@@ -54,6 +55,8 @@ func TestLines(t *testing.T) {
 	}{
 		{name: "as tools.toml has it", line: "git", wantWords: []string{"git", "--no-pager", "log", "--", "; rm"}},
 		{name: "as the user has it", line: "git", chosen: "'/opt/my git/git' -c color.ui=never", wantWords: []string{"/opt/my git/git", "-c", "color.ui=never", "log", "--", "; rm"}},
+		{name: "a program of the project", line: "own", wantWords: []string{filepath.FromSlash("/tools/bin/own"), "log", "--", "; rm"}},
+		{name: "a relative one of the user", line: "own", chosen: "./git", wantWords: []string{"./git", "log", "--", "; rm"}},
 		{name: "a variable of blanks", line: "git", chosen: " ", wantWords: []string{"git", "--no-pager", "log", "--", "; rm"}},
 		{name: "a variable that needs a shell", line: "git", chosen: "git | less", wantErr: "The user can name another program in the environment variable GIT_TOOL."},
 		{name: "unknown", line: "hg", wantErr: "There is no command line hg here."},
@@ -62,7 +65,7 @@ func TestLines(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			program := &ran{err: tc.err}
-			runner := &commandline.Runner{Lines: lines, Process: program, Getenv: func(name string) string {
+			runner := &commandline.Runner{Lines: lines, Dir: "/tools", Process: program, Getenv: func(name string) string {
 				if name == "GIT_TOOL" {
 					return tc.chosen
 				}

@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -184,6 +185,9 @@ func (r *refreshing) run(ctx context.Context) error {
 	if all && whole {
 		r.note.Version = version
 	}
+	if b := &r.before; b.Store != "" && r.Changed+r.Removed == 0 && r.note.Version == b.Version && r.note.Mark == b.Mark && !r.known().IsStale() {
+		return nil // all that differs is what cannot be read
+	}
 	return r.finish(ctx)
 }
 
@@ -300,6 +304,9 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 			return false, ctx.Err()
 		}
 		all = all && read && !c.Hidden
+		if !read && old != nil && old == r.writer.Lookup(string(c.ID)) {
+			continue // it cannot be read, as before
+		}
 		r.Changed++
 		if text := r.writer.Text(); text-committed >= commitEvery {
 			if err := r.commit(ctx); err != nil {
@@ -313,7 +320,8 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 
 // putOne puts a conversation of a version into the index, and reports whether it could be read.
 // Old is what it has of it; nil for nothing. One that cannot be read to its end has those messages
-// there that can, for rankings alone, and is read again once it has changed. The error is one of the index.
+// there that can, for rankings alone, and is read again once it has changed; one that could not be read
+// for another reason than damage, with the next query. The error is one of the index.
 func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (read bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Version: indexVersion(version, c), Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, entry: &entry}
@@ -330,10 +338,14 @@ func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *ind
 	}
 	f := factsOf(c)
 	f.Size.Turns = reader.turns
-	if p := reader.problem; p != nil {
-		f.note(p)
-	}
+	f.note(reader.problem)
 	entry.Facts, entry.Mark = f.encode(), nil // which an earlier pass of Put may have set
+	if reader.problem.Kind == Unreadable {
+		entry.Version = "" // which may have passed by then
+		if old != nil && old.Version == "" && bytes.Equal(old.Facts, entry.Facts) {
+			return false, nil
+		}
+	}
 	return false, r.writer.Put(ctx, &entry, reader.readable(ctx))
 }
 
