@@ -121,7 +121,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	switch {
 	case len(paths) > 0:
 		return newStore(paths[0], func() ([]messagedb.Database, []store.Problem) { return databases(variable, paths) }), true
-	case variable != "" || o.Project.Excluded() != "":
+	case variable != "" || o.Project.Excluded().By != "":
 		return nil, false
 	}
 	for _, dir := range o.Project.Dirs() {
