@@ -72,9 +72,8 @@ const positionBits = 32
 
 // describe finds out how the database is read.
 func describe(ctx context.Context, db *sqlitefile.DB) (*messagedb.DB, error) {
-	version := 0
-	err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	if err = cmp.Or(err, Known(version, len(migrations()))); err != nil {
+	version, err := versionOf(ctx, db.DB)
+	if err = cmp.Or(err, Known(version, schemaVersion)); err != nil {
 		return nil, err
 	}
 	const columns = "SELECT " + Columns + " FROM conversations"
