@@ -56,12 +56,12 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	if _, err := os.Stat(path); dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, false
 	}
-	return messagedb.New(messagedb.Options{
-		Name: Name, Prefix: IDPrefix, Place: path,
+	return &messagedb.Store{
+		Kind: Name, Prefix: IDPrefix, Path: path,
 		Databases: func() ([]messagedb.Database, []store.Problem) {
 			return []messagedb.Database{messagedb.File(path, describe)}, nil
 		},
-	}), true
+	}, true
 }
 
 // Columns are those of the table of conversations that [messagedb.DB] wants.
