@@ -55,7 +55,6 @@ func Rules() []Rule {
 		{"SP002", "Every key is known, and spelt exactly as documented."},
 		{"SP003", "Every value has the type its key asks for."},
 		{"SP004", "Every required key is there."},
-		{"SP005", "The file keeps to TOML 1.0, so that other readers can read it (warning)."},
 		{"SP006", "Every pattern in specs is relative and matches files that can be read, of at most 256 KiB, and not tools.toml itself."},
 	}
 }

@@ -18,7 +18,6 @@ const (
 	RuleUnknown = "SP002"
 	RuleType    = "SP003"
 	RuleMissing = "SP004"
-	RuleTOML11  = "SP005"
 	RuleFiles   = "SP006"
 )
 

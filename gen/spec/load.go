@@ -98,12 +98,6 @@ func (l *loader) read(fsys fs.FS, name string) (*File, map[string]any) {
 		return file, nil
 	}
 	file.Unread = false
-	for _, use := range file.index.TOML11() {
-		l.diags = append(l.diags, diag.Diagnostic{
-			File: name, Span: use.Span, Rule: RuleTOML11, Severity: diag.Warning,
-			Message: string(use.Syntax) + " is new in TOML 1.1", Hint: "other readers of this file may refuse it; write it in TOML 1.0",
-		})
-	}
 	return file, root
 }
 

@@ -226,6 +226,30 @@ func TestIndexBesideAStoreThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// A conversation that could not be read once, as a machine was too slow for it, is read with the next
+// query, also where it has not changed.
+func TestUnreadIsReadAgain(t *testing.T) {
+	t.Parallel()
+	s := &messageStore{chats: []chat{{events: []said{{kind: transcript.KindUser, text: "a tide"}, {kind: transcript.KindUser, text: "a tide again"}}}}}
+	s.chats[0].ID = "memory-a"
+	slow := errors.New("it took too long")
+	s.fail = func() error { return slow }
+	l, _ := indexedLibrary(t, t.TempDir(), []*messageStore{s}, true)
+	for range 2 {
+		m, err := newest(t.Context(), l, messageQuery{Text: "again", Limit: 9})
+		if err != nil || len(m.Messages) != 0 || len(m.Aside.Problems) != 1 || m.Aside.Problems[0].Err.Error() != slow.Error() {
+			t.Errorf("unread: %+v, %v", m, err)
+		}
+	}
+	s.fail = nil
+	for range 2 {
+		m, err := newest(t.Context(), l, messageQuery{Text: "again", Limit: 9})
+		if err != nil || len(m.Messages) != 1 || len(m.Aside.Problems) != 0 {
+			t.Errorf("read: %+v, %v", m, err)
+		}
+	}
+}
+
 // A cache that cannot be written is a store that is read.
 func TestCacheThatCannotBeWritten(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,8 @@ type messageStore struct {
 	err   error // of List
 	large bool  // it cannot be copied, and lists nothing
 	place string
-	next  func() // of the chats' records
+	next  func()       // of the chats' records
+	fail  func() error // of their second events; nil for none
 }
 
 func (m *messageStore) Place() string { return "memory" + m.place }
@@ -65,7 +66,7 @@ func (m *messageStore) List(_ context.Context, scope store.Scope) (*store.Listin
 	}
 	for i := range m.chats {
 		c := m.chats[i].Conversation
-		c.Record = &chatRecord{chat: &m.chats[i], next: m.next}
+		c.Record = &chatRecord{chat: &m.chats[i], next: m.next, fail: m.fail}
 		if scope.Has(c.ID, c.Archived) {
 			l.Conversations = append(l.Conversations, c)
 		}
@@ -78,6 +79,7 @@ func (m *messageStore) List(_ context.Context, scope store.Scope) (*store.Listin
 type chatRecord struct {
 	chat *chat
 	next func() // called with each event; nil for nothing
+	fail func() error
 }
 
 func (r *chatRecord) Version(context.Context) (string, error) {
@@ -94,6 +96,9 @@ func (r *chatRecord) Read(ctx context.Context, mark *[]byte, yield func(*transcr
 		}
 		if r.next != nil {
 			r.next()
+		}
+		if r.fail != nil && n == 1 {
+			return totals, r.fail()
 		}
 		totals.Events++
 		e := r.chat.events[n].event()

@@ -26,14 +26,22 @@ const (
 	hasOften gram = 3 << termBits
 )
 
-// keyOf returns the key of a term. None has all bits: after the last list there is that number.
-func keyOf(term []byte) gram {
+// hashOf returns a hash of a word.
+func hashOf(word []byte) uint64 {
 	h := uint64(14695981039346656037)
-	for _, c := range term {
+	for _, c := range word {
 		h = (h ^ uint64(c)) * 1099511628211
 	}
-	return min(gram(h>>(64-termBits)), 1<<termBits-2) //nolint:gosec // 30 bits
+	return h
 }
+
+// keyOf returns the key of a term by its hash. None has all bits: after the last list there is that number.
+func keyOf(hash uint64) gram {
+	return min(gram(hash>>(64-termBits)), 1<<termBits-2) //nolint:gosec // 30 bits
+}
+
+// termKey is keyOf of a term.
+func termKey(term string) gram { return keyOf(hashOf([]byte(term))) }
 
 func trigram(a, b, c byte) gram { return gram(a)<<16 | gram(b)<<8 | gram(c) }
 

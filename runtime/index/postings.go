@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 
@@ -16,36 +15,32 @@ const often = 3
 // collector collects which documents have the grams of one kind. Grams are numbered as they are
 // first found, so that their lists are made without sorting what was found.
 type collector struct {
-	grams []collected
+	grams []gram
 	found []uint32 // numbers of grams, each once for a document, document by document
 	ends  []uint32 // by document: where its numbers end in found
 }
 
-// collected is what is known of a gram.
-type collected struct {
-	gram
-	count uint32 // of documents that have it
-	times uint32 // that the last one of them has it
-	last  uint32 // this document, from 1; then where the next document is written
-}
+// place is where a gram is known by: its number, from 1, and the last document that has it, from 1.
+type place struct{ number, last uint32 }
 
-// number makes another gram one of the collector, and returns its number.
+// number makes another gram one of the collector, and returns its number, from 1.
 func (c *collector) number(g gram) uint32 {
-	c.grams = append(c.grams, collected{gram: g})
-	return uint32(len(c.grams) - 1) //nolint:gosec // a count
+	c.grams = append(c.grams, g)
+	return uint32(len(c.grams)) //nolint:gosec // a count
 }
 
-// add adds that the document that is being read has a gram, by its number, and returns how often
-// it has it so far.
-func (c *collector) add(number uint32) (times uint32) {
-	g := &c.grams[number]
-	if document := uint32(len(c.ends) + 1); g.last != document { //nolint:gosec // a count
-		g.last, g.times = document, 0
-		g.count++
-		c.found = append(c.found, number)
+// document is that which is being read, from 1.
+func (c *collector) document() uint32 { return uint32(len(c.ends) + 1) } //nolint:gosec // a count
+
+// add adds that a document has a gram, unless that is known.
+func (c *collector) add(p *place, g gram, document uint32) {
+	if p.last == document {
+		return
 	}
-	g.times++
-	return g.times
+	if p.last = document; p.number == 0 {
+		p.number = c.number(g)
+	}
+	c.found = append(c.found, p.number-1)
 }
 
 // end ends a document.
@@ -55,28 +50,32 @@ func (c *collector) end() {
 
 // write writes the lists in the order of their grams.
 func (c *collector) write(w *listWriter) {
-	order := make([]*collected, len(c.grams))
-	for n := range c.grams {
-		order[n] = &c.grams[n]
+	order := make([]uint64, len(c.grams))
+	for n, g := range c.grams {
+		order[n] = uint64(g)<<32 | uint64(n) //nolint:gosec // a count
 	}
-	slices.SortFunc(order, func(a, b *collected) int { return cmp.Compare(a.gram, b.gram) })
+	slices.Sort(order)
+	counts, next := make([]uint32, len(c.grams)), make([]uint32, len(c.grams)) // next is where the next document is written
+	for _, n := range c.found {
+		counts[n]++
+	}
 	at := uint32(0)
-	for _, g := range order {
-		g.last = at
-		at += g.count
+	for _, o := range order {
+		next[uint32(o)] = at //nolint:gosec // the lower half
+		at += counts[uint32(o)]
 	}
 	documents := make([]uint16, len(c.found))
 	at = 0
 	for document, end := range c.ends {
 		for ; at < end; at++ {
-			g := &c.grams[c.found[at]]
-			documents[g.last] = uint16(document) //nolint:gosec // bounded by full
-			g.last++
+			to := &next[c.found[at]]
+			documents[*to] = uint16(document) //nolint:gosec // bounded by full
+			*to++
 		}
 	}
-	for _, g := range order {
-		if g.count > 0 {
-			w.add(g.gram, documents[g.last-g.count:g.last])
+	for _, o := range order {
+		if n := uint32(o); counts[n] > 0 { //nolint:gosec // the lower half
+			w.add(gram(o>>32), documents[next[n]-counts[n]:next[n]]) //nolint:gosec // the upper half
 		}
 	}
 }
@@ -97,27 +96,27 @@ func (b *builder) lists(reader *terms.Reader) (writers [2]*listWriter) {
 // grams writes the lists of trigrams, and then of pairs.
 func (b *builder) grams(w *listWriter) {
 	trigrams, pairs := collector{found: make([]uint32, 0, b.size/2)}, collector{} // which is about how many there are
-	var places [1 << 16]*[256]uint32                                              // by the first two bytes and the third: the number from 1
-	var pairPlaces [1 << 16]uint32
+	var places [1 << 16]*[256]place                                               // by the first two bytes and the third
+	var pairPlaces [1 << 16]place
 	var text []byte
 	for n := range b.messages {
 		text = append(fold.Append(text[:0], b.messages[n].Text), end, end)
+		document := trigrams.document()
 		for i := range len(text) - 2 {
-			place := &places[int(text[i])<<8|int(text[i+1])]
-			if *place == nil {
-				*place = new([256]uint32)
+			first, second, third := text[i], text[i+1], text[i+2]
+			of := places[int(first)<<8|int(second)]
+			if of == nil {
+				of = new([256]place)
+				places[int(first)<<8|int(second)] = of
 			}
-			number := &(*place)[text[i+2]]
-			if *number == 0 {
-				*number = trigrams.number(trigram(text[i], text[i+1], text[i+2])) + 1
+			if of[third].last != document {
+				trigrams.add(&of[third], trigram(first, second, third), document)
 			}
-			trigrams.add(*number - 1)
+			if first != ' ' && !isThreeBytes(first) {
+				continue
+			}
 			if pair, _, ok := pairAt(text[:len(text)-2], i); ok {
-				number := &pairPlaces[pair&0xFFFF]
-				if *number == 0 {
-					*number = pairs.number(pair) + 1
-				}
-				pairs.add(*number - 1)
+				pairs.add(&pairPlaces[pair&0xFFFF], pair, document)
 			}
 		}
 		trigrams.end()
@@ -131,35 +130,38 @@ func (b *builder) grams(w *listWriter) {
 // those that have it often.
 func (b *builder) terms(w *listWriter, reader *terms.Reader) {
 	var all, frequent collector
-	numbers, inflected := map[gram]uint32{}, map[string]uint32{} // by their keys, and by a word that has the stem
-	numberOf := func(term []byte) uint32 {
-		key := keyOf(term)
-		n, ok := numbers[key]
-		if !ok {
-			n = all.number(hasTerm | key)
+	var terms []term                                // by number
+	numbers, words := map[gram]uint32{}, newTable() // by the keys of terms, and by the hashes of words
+	numberOf := func(word []byte) uint32 {
+		key := keyOf(hashOf(word))
+		if numbers[key] == 0 {
+			numbers[key] = all.number(hasTerm | key)
 			frequent.number(hasOften | key)
-			numbers[key] = n
+			terms = append(terms, term{})
 		}
-		return n
-	}
-	stemmed := func(word []byte) uint32 {
-		n, ok := inflected[string(word)]
-		if !ok {
-			n = numberOf(reader.Stem(word))
-			if len(inflected) < maxWords {
-				inflected[string(word)] = n
-			}
-		}
-		return n
+		return numbers[key]
 	}
 	for n := range b.messages {
+		document := all.document()
 		reader.Words(b.messages[n].Text, func(word []byte, _ int, isInflected bool) {
-			number := numberOf
+			hash := hashOf(word)
 			if isInflected {
-				number = stemmed
+				hash = ^hash
 			}
-			if n := number(word); all.add(n) == often {
-				frequent.add(n)
+			number := words.at(hash)
+			if *number == 0 {
+				if isInflected {
+					word = reader.Stem(word)
+				}
+				*number = numberOf(word)
+			}
+			t := &terms[*number-1]
+			if t.last != document {
+				*t = term{last: document}
+				all.found = append(all.found, *number-1)
+			}
+			if t.times++; t.times == often {
+				frequent.found = append(frequent.found, *number-1)
 			}
 		})
 		all.end()
@@ -169,5 +171,34 @@ func (b *builder) terms(w *listWriter, reader *terms.Reader) {
 	frequent.write(w)
 }
 
-// maxWords is of how many words of a segment the stem is looked up once.
-const maxWords = 1 << 17
+// term is the last document that has a term, from 1, and how often it has it so far.
+type term struct{ last, times uint32 }
+
+// table is numbers by hashes of 64 bits, of which it tells 48 and more apart.
+type table struct {
+	entries []entry // a power of two of them; those not in use have number 0
+	used    int
+}
+
+type entry struct{ upper, number uint32 }
+
+func newTable() *table { return &table{entries: make([]entry, 1<<16)} }
+
+// at returns where the number of a hash is, which is set before the next call. Once half of the table
+// is in use, it begins anew.
+func (t *table) at(hash uint64) *uint32 {
+	if 2*t.used > len(t.entries) {
+		t.entries, t.used = make([]entry, 2*len(t.entries)), 0
+	}
+	for i := hash; ; i++ {
+		e := &t.entries[i&uint64(len(t.entries)-1)]
+		if e.number == 0 {
+			e.upper = uint32(hash >> 32)
+			t.used++
+			return &e.number
+		}
+		if e.upper == uint32(hash>>32) {
+			return &e.number
+		}
+	}
+}

@@ -32,7 +32,7 @@ func (v *View) Spread(found []string) (spread Spread, err error) {
 			spread.Messages += int(s.messages)
 			spread.Bytes += int64(s.Sections[secTexts].Size) //nolint:gosec // of a file
 			for n, term := range found {
-				spread.With[n] += int(s.list(hasTerm | keyOf([]byte(term))).count)
+				spread.With[n] += int(s.list(hasTerm | termKey(term)).count)
 			}
 		}
 		return nil
@@ -149,7 +149,7 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 				return err
 			}
 			s.load()
-			if found = slices.ContainsFunc(s.documents(s.list(hasTerm|keyOf([]byte(term)))), func(n uint16) bool { return s.ranks(&q, uint32(n)) }); found {
+			if found = slices.ContainsFunc(s.documents(s.list(hasTerm|termKey(term))), func(n uint16) bool { return s.ranks(&q, uint32(n)) }); found {
 				break
 			}
 		}
@@ -244,7 +244,7 @@ func (r *ranking) segment(s *scan) {
 func (r *ranking) weigh(s *scan) (has bool) {
 	for _, common := range []bool{false, true} {
 		for i, term := range r.query.Terms {
-			key := keyOf([]byte(term.Text))
+			key := termKey(term.Text)
 			l := s.list(hasTerm | key)
 			if term.Common != common || l.count == 0 || common && !has {
 				continue

@@ -35,7 +35,6 @@ type Error struct {
 	Code       Code
 	Status     int           // of HTTP, or 0
 	Message    string        // the provider's own message, or what happened; shortened, safe to show, without a key
-	Hint       string        // how to put it right; may be empty
 	RetryAfter time.Duration // for how long the provider wants to be left alone, or 0
 	Temporary  bool          // the same request may be answered later
 	Streamed   bool          // pieces had been passed on, so that no further attempt was made
@@ -51,9 +50,6 @@ func (e *Error) Error() string {
 	}
 	if e.Attempts > 1 {
 		fmt.Fprintf(&b, ", after %d attempts", e.Attempts)
-	}
-	if e.Hint != "" {
-		b.WriteString("; " + e.Hint)
 	}
 	return b.String()
 }

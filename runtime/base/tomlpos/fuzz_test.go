@@ -203,9 +203,6 @@ func checkSpans(t *testing.T, x *Index, src string) {
 			t.Fatalf("%s of %q stands at %+v", what, src, span)
 		}
 	}
-	for _, use := range x.TOML11() {
-		check(string(use.Syntax), use.Span)
-	}
 	var walk func(path Path, n *node)
 	walk = func(path Path, n *node) {
 		if span, ok := x.Key(path); ok {

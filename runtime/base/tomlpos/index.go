@@ -12,12 +12,11 @@ import "github.com/convtools/convtools/runtime/base/diag"
 type Index struct {
 	source *diag.Source
 	root   *node
-	keys   []*node
-	newer  []newerSyntax
+	keys   []*node // as they are written
+	whole  bool    // the text was followed to its end
+	deep   span
 
-	statements []statement
-	whole      bool // the text was followed to its end
-	deep       span
+	statements []Statement
 }
 
 // span is a half-open range of byte offsets. No key or value is empty, so the zero span means unknown.
@@ -106,22 +105,7 @@ type Statement struct {
 
 // Statements returns the statements in the order of the document, and reports whether there are no more because the
 // document ends.
-func (x *Index) Statements() (list []Statement, whole bool) {
-	list = make([]Statement, len(x.statements))
-	for i, st := range x.statements {
-		list[i] = st.Statement
-		for _, p := range st.name {
-			list[i].Name = append(list[i].Name, p.text)
-		}
-	}
-	return list, x.whole
-}
-
-// statement is a Statement whose name is as it was scanned: few ask for it.
-type statement struct {
-	Statement
-	name []part
-}
+func (x *Index) Statements() (list []Statement, whole bool) { return x.statements, x.whole }
 
 // Lookup returns the place of the value at the end of path, or else of the nearest ancestor whose place is known. It
 // is the zero Span, the whole file, when that is the document itself.
@@ -154,37 +138,4 @@ func (x *Index) find(path Path) (*node, bool) {
 		n = next
 	}
 	return n, true
-}
-
-// Syntax names a piece of syntax that TOML 1.1 added. A TOML 1.0 reader refuses a document that has it.
-type Syntax string
-
-// The additions of TOML 1.1, as a message can name them.
-const (
-	InlineTableNewline Syntax = "a newline in an inline table"
-	InlineTableComma   Syntax = "a comma after the last entry of an inline table"
-	EscapeE            Syntax = `the escape \e`
-	EscapeX            Syntax = `the escape \x`
-	TimeWithoutSeconds Syntax = "a time without seconds"
-)
-
-// Use is one place where a document has syntax that came with TOML 1.1.
-type Use struct {
-	Syntax Syntax
-	Span   diag.Span
-}
-
-type newerSyntax struct {
-	syntax Syntax
-	at     span
-}
-
-// TOML11 returns the uses of syntax that TOML 1.0 does not have, in the order of the document. An inline table over
-// several lines is one use, and stands at its opening brace.
-func (x *Index) TOML11() []Use {
-	uses := make([]Use, 0, len(x.newer))
-	for _, n := range x.newer {
-		uses = append(uses, Use{Syntax: n.syntax, Span: x.source.Span(n.at.start, n.at.end)})
-	}
-	return uses
 }

@@ -2,8 +2,6 @@ package tomlpos
 
 import (
 	"bytes"
-	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -27,8 +25,6 @@ func ScanNames(src []byte, most int) *Index {
 		s.line()
 	}
 	s.index.whole = !s.stopped()
-	// What is about a table as a whole is noticed at its end, after what stands in its entries.
-	slices.SortStableFunc(s.index.newer, func(a, b newerSyntax) int { return cmp.Compare(a.at.start, b.at.start) })
 	return s.index
 }
 
@@ -101,15 +97,14 @@ func (s *scanner) comment() {
 	}
 }
 
-// blankLines moves over blanks, comments and line breaks, and reports whether there was a line break.
-func (s *scanner) blankLines() (broken bool) {
+// blankLines moves over blanks, comments and line breaks.
+func (s *scanner) blankLines() {
 	for {
 		s.blanks()
 		s.comment()
 		if !s.newline() {
-			return broken
+			return
 		}
-		broken = true
 	}
 }
 
@@ -130,7 +125,10 @@ func (s *scanner) line() {
 	}
 	if name != nil && !s.stopped() {
 		st.End = s.pos
-		s.index.statements = append(s.index.statements, statement{st, name})
+		for _, p := range name {
+			st.Name = append(st.Name, p.text)
+		}
+		s.index.statements = append(s.index.statements, st)
 	}
 	s.blanks()
 	s.comment()
@@ -296,34 +294,17 @@ func (s *scanner) array(n *node) {
 }
 
 func (s *scanner) inlineTable(n *node) {
-	brace := span{s.pos, s.pos + 1}
 	s.expect("{")
-	broken := s.blankLines()
-	comma := span{}
+	s.blankLines()
 	for s.ok() && !s.at("}") {
 		s.entry(n)
-		broken = s.blankLines() || broken
-		comma = span{}
+		s.blankLines()
 		if !s.accept(",") {
 			break
 		}
-		comma = span{s.pos - 1, s.pos}
-		broken = s.blankLines() || broken
+		s.blankLines()
 	}
 	s.expect("}")
-	if s.stopped() {
-		return
-	}
-	if broken {
-		s.newer(InlineTableNewline, brace)
-	}
-	if comma != (span{}) {
-		s.newer(InlineTableComma, comma)
-	}
-}
-
-func (s *scanner) newer(syntax Syntax, at span) {
-	s.index.newer = append(s.index.newer, newerSyntax{syntax, at})
 }
 
 // text reads a string of any of the four kinds. All quotes in a row at the end of one of several lines are part of
@@ -336,30 +317,13 @@ func (s *scanner) text() {
 	}
 	s.expect(quotes)
 	for s.ok() && !s.at(quotes) && (quotes != quote || !s.at("\n")) {
-		if quote == `"` {
-			s.character()
-		} else {
+		if quote == `"` && s.at(`\`) {
 			s.pos++
 		}
+		s.pos = min(s.pos+1, len(s.src))
 	}
 	s.expect(quotes)
 	for quotes != quote && s.accept(quote) {
-	}
-}
-
-// character reads one byte of a basic string, or a backslash and the byte after it.
-func (s *scanner) character() {
-	if s.peek() != '\\' {
-		s.pos++
-		return
-	}
-	switch start := s.pos; {
-	case s.accept(`\e`):
-		s.newer(EscapeE, span{start, s.pos})
-	case s.accept(`\x`):
-		s.newer(EscapeX, span{start, min(start+len(`\x00`), len(s.src))})
-	default:
-		s.pos = min(s.pos+2, len(s.src))
 	}
 }
 
@@ -377,13 +341,6 @@ func (s *scanner) scalar() {
 	if s.pos == start {
 		s.stop()
 		return
-	}
-	text := s.src[start:s.pos]
-	for _, clock := range []int{0, len("2006-01-02T")} {
-		colon, next := clock+len("15"), clock+len("15:04")
-		if len(text) >= next && text[colon] == ':' && (len(text) == next || text[next] != ':') {
-			s.newer(TimeWithoutSeconds, span{start, s.pos})
-		}
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/base/diag"
@@ -222,45 +221,6 @@ func TestStatements(t *testing.T) {
 		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(statement{})); diff != "" || whole != test.whole {
 			t.Errorf("%q: whole %v (-want +got):\n%s", test.src, whole, diff)
 		}
-	}
-}
-
-func TestTOML11(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name string
-		src  string
-		want []string
-	}{
-		{"TOML 1.0", "a = {}\nb = { c = [\n1,\n], d = \"\"\"\n\"\"\" }\ne = ['\\e\\x41', \"\\\\e\", \"\\u0041\"]\nf = 07:32:00\ng = 1979-05-27T07:32:00-07:00", nil},
-		{"newline", "a = {\n b = 1 }", []string{"1:5 { newline"}},
-		{"newline at the end", "a = { b = 1\r\n}", []string{"1:5 { newline"}},
-		{"newline in an empty table", "a = {\n}", []string{"1:5 { newline"}},
-		{"comment", "a = { b = 1, # x\n c = 2 }", []string{"1:5 { newline"}},
-		{"comma", "a = { b = 1, }", []string{"1:12 , comma"}},
-		{"both, nested", "a = {\n b = { c = \"\\e\", },\n}", []string{"1:5 { newline", `2:13 \e escape e`, "2:16 , comma", "2:19 , comma"}},
-		{"escapes", `"\x41" = ["\e[0m", """\x7F"""]`, []string{`1:2 \x41 escape x`, `1:12 \e escape e`, `1:23 \x7F escape x`}},
-		{"times", "a = [07:32, 1979-05-27T07:32Z, 1979-05-27 07:32-07:00, 1979-05-27]", []string{
-			"1:6 07:32 time", "1:13 1979-05-27T07:32Z time", "1:32 1979-05-27 07:32-07:00 time",
-		}},
-	}
-	names := map[Syntax]string{
-		InlineTableNewline: "newline", InlineTableComma: "comma", EscapeE: "escape e", EscapeX: "escape x", TimeWithoutSeconds: "time",
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if _, err := toml.Decode(test.src, new(any)); err != nil {
-				t.Fatalf("the decoder refuses the document: %v", err)
-			}
-			var got []string
-			for _, use := range Scan([]byte(test.src)).TOML11() {
-				got = append(got, place(use.Span)+" "+textAt(test.src, use.Span)+" "+names[use.Syntax])
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("TOML11() differs (-want +got):\n%s", diff)
-			}
-		})
 	}
 }
 

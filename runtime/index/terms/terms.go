@@ -208,8 +208,21 @@ func (r *Reader) word(word []byte, at int, yield Yield) {
 	if len(word) > maxTerm {
 		return
 	}
-	r.folded = fold.Append(r.folded[:0], word)
-	yield(r.folded, at, len(r.folded) > 2 && !slices.ContainsFunc(r.folded, isDigit))
+	r.folded = r.folded[:0]
+	hasDigit := false
+	for i, c := range word {
+		if c >= utf8.RuneSelf {
+			r.folded = fold.Append(r.folded[:i], word[i:])
+			hasDigit = slices.ContainsFunc(r.folded, isDigit)
+			break
+		}
+		if 'A' <= c && c <= 'Z' {
+			c |= 0x20
+		}
+		hasDigit = hasDigit || isDigit(c)
+		r.folded = append(r.folded, c)
+	}
+	yield(r.folded, at, len(r.folded) > 2 && !hasDigit)
 }
 
 // unspaced yields the pairs of characters in a run of a script that puts no spaces between

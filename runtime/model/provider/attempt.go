@@ -63,8 +63,6 @@ func (t *try) post(ctx context.Context) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("writing the request: %w", err)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, maxDuration, errDuration)
-	defer cancel()
 	watched, stall := context.WithCancelCause(ctx)
 	defer stall(nil)
 	quiet := time.AfterFunc(m.options.Silence, func() { stall(errSilence) })
@@ -169,7 +167,7 @@ func invalid(format string, args ...any) error {
 // broken returns the error for a connection that was not made, or did not last.
 func broken(ctx context.Context, err error, begun bool) error {
 	if cause := context.Cause(ctx); cause != nil {
-		if errors.Is(cause, errSilence) || errors.Is(cause, errDuration) {
+		if errors.Is(cause, errSilence) {
 			return &model.Error{Code: model.CodeStalled, Temporary: true, Message: cause.Error(), Err: cause}
 		}
 		return cause
@@ -198,9 +196,6 @@ func (t *try) refused(r *http.Response) error {
 	}
 	failure := whole.Error.failure(r.StatusCode)
 	failure.Status, failure.RetryAfter = r.StatusCode, retryAfter(r.Header)
-	if retry, err := strconv.ParseBool(r.Header.Get("x-should-retry")); err == nil {
-		failure.Temporary = retry
-	}
 	return failure
 }
 
@@ -248,9 +243,9 @@ func (e providerError) failure(status int) *model.Error {
 	f := &model.Error{Message: "the provider answers: " + strings.TrimSpace(e.Message)}
 	switch status = cmp.Or(status, e.status()); {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		f.Code, f.Hint = model.CodeUnauthorized, "check the key that key_env or key_command of the model's configuration gives"
+		f.Code = model.CodeUnauthorized
 	case status == http.StatusNotFound:
-		f.Code, f.Hint = model.CodeUnknownModel, "check base_url and model of the model's configuration"
+		f.Code = model.CodeUnknownModel
 	case status == http.StatusTooManyRequests:
 		f.Code, f.Temporary = model.CodeRateLimited, e.Type != "insufficient_quota" && e.Code != "insufficient_quota"
 	case status == http.StatusServiceUnavailable || status == 529:
@@ -258,7 +253,7 @@ func (e providerError) failure(status int) *model.Error {
 	case status >= 500 || status == http.StatusRequestTimeout:
 		f.Code, f.Temporary = model.CodeServer, true
 	case status < 400:
-		f.Code, f.Hint = model.CodeInvalidResponse, "check base_url of the model's configuration"
+		f.Code = model.CodeInvalidResponse
 	default:
 		f.Code = model.CodeInvalidRequest
 	}
@@ -282,21 +277,15 @@ func presentable(err error, key string) error {
 	return err
 }
 
-// retryAfter returns how long a provider wants to be left alone (RFC 9110, 10.2.3).
+// retryAfter returns for how many seconds a provider wants to be left alone.
 func retryAfter(h http.Header) time.Duration {
 	if seconds, err := strconv.ParseFloat(h.Get("retry-after"), 64); err == nil && seconds > 0 {
 		return time.Duration(min(seconds, 1e6) * float64(time.Second))
 	}
-	if at, err := http.ParseTime(h.Get("retry-after")); err == nil {
-		return max(time.Until(at), 0)
-	}
 	return 0
 }
 
-var (
-	errSilence  = errors.New("the server has sent nothing for too long")
-	errDuration = errors.New("the response has taken too long")
-)
+var errSilence = errors.New("the server has sent nothing for too long")
 
 type readerFunc func([]byte) (int, error)
 

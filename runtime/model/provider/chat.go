@@ -15,15 +15,7 @@ func chatBody(r request) fields {
 		"model": r.model, "messages": chatMessages(r), "stream": true,
 		"stream_options": fields{"include_usage": true},
 	}
-	var tools []fields
-	for _, tool := range r.Tools {
-		tools = append(tools, fields{"type": "function", "function": fields{
-			"name": model.Flat(tool.Name), "description": tool.Description, "parameters": parameters(tool),
-		}})
-	}
-	if len(tools) > 0 {
-		body["tools"] = tools
-	}
+	r.offer(body, "parameters", func(function fields) fields { return fields{"type": "function", "function": function} }, nil)
 	if r.MaxOutputTokens > 0 {
 		body["max_completion_tokens"] = r.MaxOutputTokens
 	}

@@ -125,12 +125,22 @@ func object(arguments string) string {
 	return string(wrapped)
 }
 
-// parameters returns the schema of a tool's arguments.
-func parameters(t model.Tool) json.RawMessage {
-	if len(t.Parameters) == 0 {
-		return json.RawMessage(`{"type":"object","properties":{}}`)
+// offer adds the tools of a request to its body, in the form of an interface, and its own search. schema is what that calls the
+// schema of a tool's arguments.
+func (r request) offer(body fields, schema string, form func(fields) fields, search fields) {
+	var tools []fields
+	for _, t := range r.Tools {
+		if len(t.Parameters) == 0 {
+			t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		tools = append(tools, form(fields{"name": model.Flat(t.Name), "description": t.Description, schema: t.Parameters}))
 	}
-	return t.Parameters
+	if r.WebSearch && search != nil {
+		tools = append(tools, search)
+	}
+	if len(tools) > 0 {
+		body["tools"] = tools
+	}
 }
 
 // stringOf returns what is a JSON string, and an empty text for anything else.

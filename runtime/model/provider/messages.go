@@ -33,16 +33,7 @@ func messagesBody(r request) fields {
 	if r.CacheKey != "" {
 		body["cache_control"] = fields{"type": "ephemeral"} // up to the end of the request
 	}
-	var tools []fields
-	for _, tool := range r.Tools {
-		tools = append(tools, fields{"name": model.Flat(tool.Name), "description": tool.Description, "input_schema": parameters(tool)})
-	}
-	if r.WebSearch {
-		tools = append(tools, fields{"type": "web_search_20250305", "name": webSearch})
-	}
-	if len(tools) > 0 {
-		body["tools"] = tools
-	}
+	r.offer(body, "input_schema", func(tool fields) fields { return tool }, fields{"type": "web_search_20250305", "name": webSearch})
 	return body
 }
 

@@ -44,9 +44,8 @@ type Options struct {
 
 const (
 	maxAttempts   = 5
-	maxErrorBody  = 64 << 10  // bytes that are read of the body of an error
-	maxResponse   = 64 << 20  // bytes; the longest of today's models have some 128,000 tokens, each in an event of a few hundred
-	maxDuration   = time.Hour // of an attempt, however many bytes come
+	maxErrorBody  = 64 << 10 // bytes that are read of the body of an error
+	maxResponse   = 64 << 20 // bytes; the longest of today's models have some 128,000 tokens, each in an event of a few hundred
 	maxRetryAfter = 2 * time.Minute
 )
 

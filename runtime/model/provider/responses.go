@@ -16,9 +16,10 @@ func responsesBody(r request) fields {
 	if r.Instructions != nil {
 		body["instructions"] = *r.Instructions
 	}
-	if tools := responsesTools(r); len(tools) > 0 {
-		body["tools"] = tools
-	}
+	r.offer(body, "parameters", func(tool fields) fields {
+		tool["type"], tool["strict"] = "function", false
+		return tool
+	}, fields{"type": webSearch})
 	if r.MaxOutputTokens > 0 {
 		body["max_output_tokens"] = max(r.MaxOutputTokens, 16) // the interface takes no less
 	}
@@ -26,20 +27,6 @@ func responsesBody(r request) fields {
 		body["prompt_cache_key"] = r.CacheKey
 	}
 	return body
-}
-
-func responsesTools(r request) []fields {
-	var tools []fields
-	for _, tool := range r.Tools {
-		tools = append(tools, fields{
-			"type": "function", "name": model.Flat(tool.Name), "description": tool.Description,
-			"parameters": parameters(tool), "strict": false,
-		})
-	}
-	if r.WebSearch {
-		tools = append(tools, fields{"type": webSearch})
-	}
-	return tools
 }
 
 func responsesInput(r request) []any {

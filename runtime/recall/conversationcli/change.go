@@ -221,7 +221,6 @@ expire. It may have some turns alone, and has the configuration in any case.
 		Example: `  convtools conversation fork jp-c17737387251
   convtools conversation fork . --hidden --title "Another way"
   convtools conversation fork . --first=2 --last`,
-		ValidArgsFunction: turns.completing(c.completeIDs),
 	}
 	flags := cmd.Flags()
 	turns.addCounts(flags, "l", "f")

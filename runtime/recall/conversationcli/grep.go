@@ -209,7 +209,6 @@ type hitWriter struct {
 	found *conversations.Results
 
 	event, line int // of the line written before below this conversation; 0 for none
-	shown       int // the conversations that were written
 }
 
 // grepLine is a line that is written: one that matches, or one around that.
@@ -223,27 +222,25 @@ type grepLine struct {
 
 // writeAll writes what was found, as far as the options ask for it.
 func (w *hitWriter) writeAll() error {
-	hits := w.found.Hits
-	for _, c := range w.found.Conversations {
-		n := 0
-		for n < len(hits) && hits[n].Conversation == c {
-			n++
+	for i, c := range w.found.Conversations {
+		if w.limit > 0 && i == w.limit {
+			break
 		}
-		of := hits[:n]
-		hits = hits[n:]
 		room := c.Matches
 		if w.maxMatches > 0 {
 			room = min(room, w.maxMatches)
 		}
-		if w.limit > 0 && w.shown == w.limit {
-			return nil
+		w.conversation(c, room, i == 0)
+		if w.output != "hits" && w.output != "text" {
+			continue
 		}
-		w.shown++
-		w.conversation(c, room)
-		for i := 0; i < n && room > 0 && (w.output == "hits" || w.output == "text"); i++ {
+		for _, hit := range w.found.Of(c) {
 			var err error
-			if room, err = w.writeEvent(&of[i], room); err != nil {
+			if room, err = w.writeEvent(hit, room); err != nil {
 				return err
+			}
+			if room == 0 {
+				break
 			}
 		}
 	}
@@ -251,7 +248,7 @@ func (w *hitWriter) writeAll() error {
 }
 
 // conversation begins a conversation; n is how many lines follow.
-func (w *hitWriter) conversation(m *conversations.Matched, n int) {
+func (w *hitWriter) conversation(m *conversations.Matched, n int, isFirst bool) {
 	w.event = -2 // follows no event
 	f := w.out.format
 	switch {
@@ -262,7 +259,7 @@ func (w *hitWriter) conversation(m *conversations.Matched, n int) {
 	case w.output == "hits" && !f.json && w.heading:
 		w.line = 0
 		title := either(m.Title != "", "  ", "") + text.Cell(m.Title) + "\n"
-		w.out.write(either(w.shown > 1, "\n", "") + f.style(styleID, string(m.ID)) + title)
+		w.out.write(either(isFirst, "", "\n") + f.style(styleID, string(m.ID)) + title)
 	}
 }
 
@@ -306,7 +303,13 @@ func (w *hitWriter) hit(h *grepLine) {
 	if w.output == "hits" {
 		w.out.write(w.place(h))
 	}
-	w.out.write(string(append(w.marked(h), '\n')))
+	shown := w.out.format.style(styleDim, text.Visible(string(h.Text)))
+	if h.isMatch && w.out.format.colour {
+		shown = coloured(string(h.Text), h.spans, styleReset)
+	} else if h.isMatch {
+		shown = text.Visible(string(h.Text))
+	}
+	w.out.write(shown + "\n")
 }
 
 // place is written before the text of a hit.
@@ -316,25 +319,6 @@ func (w *hitWriter) place(h *grepLine) string {
 		return w.out.format.style(styleDim, fmt.Sprintf("%5s %-11s ", turn, h.hit.Scope))
 	}
 	return fmt.Sprintf("%s:%s:%s:%s:", h.hit.Conversation.ID, turn, h.hit.Scope, either(h.isMatch, "m", "c"))
-}
-
-// marked is the text of a hit, made safe piece by piece, so that styles are only around
-// the matches and nothing recorded can add any. Tabs stay; a hit has no line breaks.
-func (w *hitWriter) marked(h *grepLine) []byte {
-	switch {
-	case !w.out.format.colour:
-		return text.AppendVisible(nil, h.Text)
-	case !h.isMatch:
-		return append(text.AppendVisible([]byte(styleDim), h.Text), styleReset...)
-	}
-	var b []byte
-	at := 0
-	for s := range h.spans {
-		b = append(text.AppendVisible(b, h.Text[at:s.Start]), styleMatch...)
-		b = append(text.AppendVisible(b, h.Text[s.Start:s.End]), styleReset...)
-		at = s.End
-	}
-	return text.AppendVisible(b, h.Text[at:])
 }
 
 // hitObject is a line as JSON has it.
@@ -351,11 +335,13 @@ func hitObject(h *grepLine) object {
 		line, event = h.number, h.hit.Index
 	}
 	o = append(o, "line", line, "event", event)
-	if h.Chars > 0 {
-		o = append(o, "chars", h.Chars)
+	return append(append(o, counted("chars", h.Chars)...), counted("number", h.hit.Number)...)
+}
+
+// counted is a key with a number; nothing where that is 0.
+func counted(key string, n int) object {
+	if n == 0 {
+		return nil
 	}
-	if h.hit.Number > 0 {
-		o = append(o, "number", h.hit.Number)
-	}
-	return o
+	return object{key, n}
 }

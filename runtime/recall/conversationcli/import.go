@@ -30,9 +30,8 @@ func Import(host *toolset.Host) *cobra.Command {
 		Use:   "import PATH...",
 		Short: "Add exports of ChatGPT, Claude.ai or Letta to your archive",
 		Long: cli.Fill(`Adds the conversations of exports to your archive, where conversation_search finds them:
-of ChatGPT and Claude.ai (the zip, a folder or a file of it), and Letta's agent files. What a PATH is shows its content.
-Imported again, only what has changed is written; what is not in the export any more is kept. A JP workspace, or a
-database that was made of a ChatGPT export, is not copied: it is added to those that are searched. Agents' own sessions are read in place, without importing them.
+of ChatGPT and Claude.ai (the zip, a folder or a file of it), and Letta's agent files. Imported again, only what has changed
+is written. A JP workspace, or a database that was made of a ChatGPT export, is not copied: it is added to those that are searched.
 What was imported is in ~/.local/share/convtools, and nothing leaves this machine; where CONVERSATION_DB is the
 URL of a PostgreSQL database, postgres://…, it is there.`),
 		Example: "  convtools import ~/Downloads/chatgpt-export.zip\n  convtools import --dry-run ~/Downloads/claude-export",
@@ -200,18 +199,13 @@ func (c *importing) register(ctx context.Context, path, store string, register r
 // file instead.
 func reportObject(path string, report *exports.Report, registered string, err error) object {
 	problems := objects(report.Problems, func(p exports.Problem) object {
-		o := object{"file", p.File, "offset", p.Offset}
-		if p.Number > 0 {
-			o = append(o, "number", p.Number)
-		}
-		return slices.Concat(o, given("id", string(p.ID)), given("title", p.Title), object{"skipped", p.Skipped, "reason", p.Err})
+		return slices.Concat(object{"file", p.File, "offset", p.Offset}, counted("number", p.Number), given("id", string(p.ID)), given("title", p.Title), object{"skipped", p.Skipped, "reason", p.Err})
 	})
 	o := object{
 		"path", path, "kinds", report.Kinds, "new", report.New, "updated", report.Updated,
 		"unchanged", report.Unchanged, "skipped", report.Skipped, "failed", report.Failed, "problems", problems,
 	}
-	o = append(o, given("registered", registered)...)
-	if err != nil {
+	if o = append(o, given("registered", registered)...); err != nil {
 		o = append(o, "error", err)
 	}
 	return o

@@ -229,11 +229,12 @@ func timestamp(t time.Time) any {
 
 // printTable writes a head, rows as a table, and remarks below it.
 func (c *commands) printTable(head string, rows [][]string, remarks []string, right ...int) {
-	for _, line := range align(rows, right...) {
-		head += strings.TrimRight(line, " ") + "\n"
-	}
+	lines := align(rows, right...)
 	if len(remarks) > 0 {
-		head += "\n" + strings.Join(remarks, "\n") + "\n"
+		lines = slices.Concat(lines, []string{""}, remarks)
+	}
+	for _, line := range lines {
+		head += strings.TrimRight(line, " ") + "\n"
 	}
 	c.out.write(head)
 }

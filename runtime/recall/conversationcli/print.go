@@ -46,8 +46,7 @@ which what was said is quoted.
 		Example: `  convtools conversation print --last
   convtools conversation print --turn 2..3 jp-c17737387251
   convtools conversation print --event 17 --format json jp-c17737387251`,
-		ValidArgsFunction: p.turns.completing(c.completeIDs),
-		RunE:              p.print,
+		RunE: p.print,
 	}
 	flags := cmd.Flags()
 	p.turns.addFlags(flags)

@@ -173,17 +173,18 @@ func styled(block, query string, zone *time.Location) string {
 		coloured(body, excerpt.Occurrences(body, query), styleReset)
 }
 
-// coloured has spans of a text in colour, with a style after each.
+// coloured has spans of a text in colour, with a style after each. What is between the styles
+// is made safe, so that nothing recorded can add any.
 func coloured(s string, spans iter.Seq[excerpt.Span], after string) string {
 	var b strings.Builder
 	end := 0
 	for span := range spans {
 		if span.Start >= end {
-			b.WriteString(s[end:span.Start] + styleMatch + s[span.Start:span.End] + after)
+			b.WriteString(text.Visible(s[end:span.Start]) + styleMatch + text.Visible(s[span.Start:span.End]) + after)
 			end = span.End
 		}
 	}
-	return b.String() + s[end:]
+	return b.String() + text.Visible(s[end:])
 }
 
 func (c *commands) indexCommand() *cobra.Command {

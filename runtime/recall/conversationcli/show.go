@@ -33,33 +33,23 @@ func (c *commands) showAll(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	listing, err := c.list(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, Sort: conversations.ByID, Ascending: true})
+	listing, err := c.list(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, Sort: conversations.ByID, Ascending: true, Sizes: true})
 	c.warnOf(listing.Aside.Problems, true)
 	if err != nil {
 		return err
 	}
 	for i := range listing.Conversations {
 		l := &listing.Conversations[i]
-		turns := c.turnsOf(ctx, l)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		var turns *int // nil where they are not known
+		if l.Size != nil {
+			turns = &l.Size.Turns
+		}
+		if l.Damage != nil {
+			c.warn("%s: its events cannot be counted: %v", l.ID, l.Damage.Err)
 		}
 		c.out.add(either(i > 0, "\n", "")+c.shown(l, turns), append(listedObject(l), "parent_id", orNull(l.Parent), "turns", turns))
 	}
 	return nil
-}
-
-// turnsOf counts the turns of a conversation; nil where they cannot be read.
-func (c *commands) turnsOf(ctx context.Context, l *conversations.Listed) *int {
-	r, err := c.source.Read(ctx, conversations.ReadQuery{ID: string(l.ID)})
-	if err != nil {
-		c.warn("%s: its turns cannot be counted: %v", l.ID, err)
-		return nil
-	}
-	if r.Damage != nil {
-		c.warn("%s: events.json is damaged, what stands before the damage is counted: %v", l.ID, r.Damage.Err)
-	}
-	return &r.Turns
 }
 
 // shown is what people are shown of a conversation.
@@ -117,23 +107,22 @@ counts: the newer one.
 		Example: "  convtools conversation path jp-c17737387251\n  convtools conversation path . --events",
 	}
 	flags := cmd.Flags()
-	events := flags.Bool("events", false, "print the path of events.json")
-	metadata := flags.Bool("metadata", false, "print the path of metadata.json")
-	config := flags.Bool("base-config", false, "print the path of base_config.json")
+	names := []string{"events", "metadata", "base-config"}
+	files := []jp.File{jp.EventsFile, jp.MetadataFile, jp.BaseConfigFile}
+	for i, name := range names {
+		flags.Bool(name, false, "print the path of "+string(files[i]))
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var files []jp.File
-		for _, file := range []struct {
-			wanted bool
-			name   jp.File
-		}{{*events, jp.EventsFile}, {*metadata, jp.MetadataFile}, {*config, jp.BaseConfigFile}} {
-			if file.wanted {
-				files = append(files, file.name)
+		var wanted []jp.File
+		for i, name := range names {
+			if flags.Changed(name) {
+				wanted = append(wanted, files[i])
 			}
 		}
-		if len(files) == 0 {
-			files = []jp.File{jp.Directory}
+		if len(wanted) == 0 {
+			wanted = []jp.File{jp.Directory}
 		}
-		return c.paths(cmd.Context(), args, files)
+		return c.paths(cmd.Context(), args, wanted)
 	}
 	return cmd
 }

@@ -25,8 +25,7 @@ func Stores(host *toolset.Host) *cobra.Command {
 		Use:   "stores",
 		Short: "Show which programs' conversations are read, and from where",
 		Long: cli.Fill(`Shows which programs' conversations are read, and from where: how many there are of this
-project and of all, and what cannot be read. Conversations are listed, and those of this project read to their
-end. Nothing is written but which directories are excluded, and nothing leaves this machine.`) + `
+project and of all, and what cannot be read.`) + `
 
 To switch a store off, to add directories, such as a backup, and to exclude
 projects, write in your own configuration, ` + "~/.config/convtools/convtools.toml" + `:

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/runtime/conversations"
@@ -102,11 +101,4 @@ func (t *turnFlags) parseRange(text string) error {
 		return &valueError{text + " ends before it begins", fmt.Sprintf("write --turn %d..%d", t.Last.N, t.First.N)}
 	}
 	return cmp.Or(err1, err2)
-}
-
-// completing completes arguments, of which the numbers of --last and --first are none.
-func (t *turnFlags) completing(with cobra.CompletionFunc) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return with(cmd, t.arguments(cmd.Flags(), args), word)
-	}
 }

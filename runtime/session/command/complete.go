@@ -22,15 +22,11 @@ func (c *commands) completeID(_ *cobra.Command, args []string, word string) ([]c
 	const most = 20
 	var found []cobra.Completion
 	for _, info := range all {
-		if !strings.HasPrefix(info.Session, strings.ToLower(word)) {
+		if !strings.HasPrefix(info.Session, strings.ToLower(word)) || len(found) == most {
 			continue
 		}
-		summary, err := log.Summarize(dir, info.Session)
-		if err != nil {
-			continue
-		}
-		if found = append(found, cobra.CompletionWithDesc(info.Session, text.Cell(titleOf(summary)))); len(found) == most {
-			break
+		if s := describe(dir, info); s.Problem == "" {
+			found = append(found, cobra.CompletionWithDesc(s.ID, text.Cell(s.Title)))
 		}
 	}
 	return found, directive
@@ -46,12 +42,4 @@ func (c *commands) completeModel(_ *cobra.Command, _ []string, word string) ([]c
 		}
 	}
 	return found, cobra.ShellCompDirectiveNoFileComp
-}
-
-// titleOf returns what a person knows a session by: its title, or the beginning of what was said first.
-func titleOf(s log.Summary) string {
-	if s.Context.Title != "" {
-		return s.Context.Title
-	}
-	return tools.FirstLine(s.Input)
 }

@@ -72,7 +72,7 @@ func hintFor(code session.Code) string {
 		return "the key comes from key_env or key_command of the model in convtools.toml"
 	case model.CodeRateLimited, model.CodeOverloaded, model.CodeServer, model.CodeStalled, model.CodeCut:
 		return "ask again later with --id: nothing of the conversation is lost"
-	case model.CodeUnreachable:
+	case model.CodeUnreachable, model.CodeInvalidResponse:
 		return "see that base_url of the model in convtools.toml is right, and that something listens there"
 	case model.CodeScript:
 		return "the script is a file of the model in convtools.toml: add what it is to answer"

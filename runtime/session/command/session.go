@@ -120,7 +120,7 @@ func describe(dir string, info log.Info) listed {
 		s.Problem = err.Error()
 		return s
 	}
-	s.Title, s.Started = titleOf(summary), summary.Started.UTC()
+	s.Title, s.Started = cmp.Or(summary.Context.Title, tools.FirstLine(summary.Input)), summary.Started.UTC()
 	if settings, err := tools.ParseSettings(summary.Context.Settings); err == nil {
 		s.Model, s.Dir = settings.Model, settings.Dir
 	}

@@ -58,13 +58,11 @@ type header struct {
 	Version int    `json:"version"`
 }
 
-// head is the beginning of any other line, with the checksum in the place of the zeros. Between it and tail are the events.
-const (
-	head     = `{"crc32c":"00000000","events":`
-	sumStart = len(`{"crc32c":"`)
-	sumEnd   = sumStart + len("00000000")
-	tail     = "}\n"
-)
+// record is any other line.
+type record struct {
+	Sum    string          `json:"crc32c"`
+	Events json.RawMessage `json:"events"`
+}
 
 func checksum(events []byte) string {
 	return fmt.Sprintf("%08x", crc32.Checksum(events, crc32.MakeTable(crc32.Castagnoli)))
@@ -76,21 +74,21 @@ func recordOf(events []session.Event) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding events from %d: %w", events[0].Seq, err)
 	}
-	return slices.Concat([]byte(head[:sumStart]), []byte(checksum(text)), []byte(head[sumEnd:]), text, []byte(tail)), nil
+	line, err := model.JSON(record{checksum(text), text})
+	return append(line, '\n'), err
 }
 
-// eventsIn returns the events of the line of a record. What the checksum does not cover is compared byte for byte.
+// eventsIn returns the events of the line of a record.
 func eventsIn(line []byte) ([]session.Event, error) {
-	text, whole := bytes.CutSuffix(line, []byte(tail))
-	if !whole || len(text) < len(head) || string(text[:sumStart]) != head[:sumStart] || string(text[sumEnd:len(head)]) != head[sumEnd:] {
+	var r record
+	if err := json.Unmarshal(line, &r); err != nil || !bytes.HasSuffix(line, []byte("}\n")) {
 		return nil, errors.New("the line is not a whole record")
 	}
-	sum, text := string(text[sumStart:sumEnd]), text[len(head):]
-	if sum != checksum(text) {
+	if r.Sum != checksum(r.Events) {
 		return nil, errors.New("the checksum is not that of the events")
 	}
 	var events []session.Event
-	if err := json.Unmarshal(text, &events); err != nil || len(events) > 0 {
+	if err := json.Unmarshal(r.Events, &events); err != nil || len(events) > 0 {
 		return events, err
 	}
 	return nil, errors.New("the line has no events")

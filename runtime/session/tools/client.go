@@ -167,7 +167,7 @@ func patience(ctx context.Context, where contract.Context, milliseconds *int) (c
 // converse makes a call of conv.create or conv.send, and waits for its output: as long as waiting lasts, and
 // unless the client has canceled the call, when ctx is done.
 func (c *client) converse(ctx, waiting context.Context, s *Session, call session.Item) (string, error) {
-	call.CallID = s.NewID()
+	call.CallID = uuid.NewString()
 	if create := call.Request.Create; create != nil {
 		if err := c.makeRoom(ctx, s); err != nil {
 			return "", err

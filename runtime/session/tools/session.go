@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/log"
@@ -64,7 +66,7 @@ func (s *Sessions) session(id, settings string, observe func(session.Event, sess
 			opened.recorder.model, opened.recorder.warn = s.jpModel, s.options.Warn
 		}
 	}
-	opened.Engine, err = open(engine.Options{Model: s.Model, Tools: opened, Now: s.now, NewID: s.NewID, Observe: func(e session.Event, state session.State) {
+	opened.Engine, err = open(engine.Options{Model: s.Model, Tools: opened, Now: s.now, NewID: uuid.NewString, Observe: func(e session.Event, state session.State) {
 		if observe != nil {
 			observe(e, state)
 		}

@@ -35,8 +35,6 @@ type Options struct {
 	Registry *toolset.Registry
 	// Warn gets what a person should know, a sentence. It may be nil.
 	Warn func(string)
-	// NewID returns UUIDs; nil stands for random ones.
-	NewID func() string
 }
 
 // Sessions is what sessions have. It is safe for concurrent use.
@@ -69,9 +67,6 @@ func Open(o Options) (*Sessions, error) {
 	configured, err := sessionconfig.Load(dir, o.Host.Getenv)
 	if err != nil {
 		return nil, err
-	}
-	if o.NewID == nil {
-		o.NewID = uuid.NewString
 	}
 	if o.Warn == nil {
 		o.Warn = func(string) {}
@@ -126,19 +121,14 @@ func holds(dir, other string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-// LogDir returns the directory of the logs, in that for the data of the user. The error is [ErrNoHome].
+// LogDir returns the directory of the logs, in that for the data of the user. The error is
+// that the environment names no home directory.
 func LogDir(getenv func(string) string) (string, error) {
 	if dir := sessions.Home(getenv); dir != "" {
 		return dir, nil
 	}
-	return "", ErrNoHome
+	return "", errors.New("where sessions are kept is not known: set HOME, or XDG_DATA_HOME to the path of a directory")
 }
-
-// ErrNoHome is the error where the environment does not name the user's home directory.
-var ErrNoHome = errors.New("where sessions are kept is not known: set HOME, or XDG_DATA_HOME to the path of a directory")
-
-// NewID returns a UUID that it has not returned before.
-func (s *Sessions) NewID() string { return s.options.NewID() }
 
 // New is what a new session is to be. Of the settings, Model may be empty, for the model that the configuration chooses, and
 // Root, Dir and JP are those of here.
@@ -169,7 +159,7 @@ func (s *Sessions) start(ctx context.Context, n New) (session.Start, error) {
 	if ctx.Err() != nil { // which servers have tools is not known
 		return session.Start{}, context.Cause(ctx)
 	}
-	id := cmp.Or(n.ID, s.NewID())
+	id := cmp.Or(n.ID, uuid.NewString())
 	in := session.Start{
 		Session: id, Root: id, // a person has one to remember
 		History: n.History,

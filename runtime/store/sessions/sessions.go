@@ -10,11 +10,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -72,7 +74,18 @@ type Store struct{ history.Store }
 // Open returns the store, and false where there are no sessions.
 func Open(o store.Options) (*Store, bool) {
 	s := &Store{history.New(o, Name, cmp.Or(o.Home, Home(o.Env())), ParseID)}
-	return s, s.Dir != "" && store.IsThere(s.Dir)
+	return s, s.Dir != "" && store.IsThere(s.Dir) && hasSessions(s.Dir)
+}
+
+// hasSessions reports whether a directory has logs of sessions. One that cannot be looked at may: opening it reports why.
+func hasSessions(dir string) bool {
+	root, err := safefile.OpenDir(dir)
+	if err != nil {
+		return true
+	}
+	defer root.Close()
+	entries, err := safefile.ReadDirIn(root, ".")
+	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return sessionOf(e.Name()) != "" })
 }
 
 // sessionOf returns the session that a file is the log of; "" for none.
