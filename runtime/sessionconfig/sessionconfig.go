@@ -44,6 +44,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/model"
 )
 
 // Config is what the configuration files say of sessions.
@@ -181,10 +182,6 @@ func address(s string) (*url.URL, string) {
 }
 
 func validName(name string, most int) bool {
-	for _, r := range name {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.' {
-			return false
-		}
-	}
-	return name != "" && len(name) <= most
+	plain := strings.ReplaceAll(name, ".", "")
+	return name != "" && len(name) <= most && (plain == "" || model.Flat(plain) == plain)
 }
