@@ -25,7 +25,7 @@
 // A project may be a clone of somebody else's repository. Its file must not run a program (command, key_command, an MCP
 // server), send a variable of the environment anywhere (key_env), send a conversation to another machine (base_url, url),
 // or read a file outside of the project (script), unless the project is in a directory that the user trusts; see package
-// trust. For a model, it is enough that the user names it, with --model: what that is, the project does not choose. A
+// config. For a model, it is enough that the user names it, with --model: what that is, the project does not choose. A
 // server on this machine may get a conversation, and nothing else: who listens at a port is not known.
 //
 // A table [model.NAME] or [mcp.NAME] that is wrong costs itself, and no other takes its place. What is wrong with
