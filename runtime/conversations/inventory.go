@@ -67,7 +67,7 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
 		t.workspace = w.Root()
 	}
-	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded(), Exclude: set.Exclude, Missing: set.missing(), Warnings: set.warnings}
+	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded().By, Exclude: set.Exclude, Missing: set.missing(), Warnings: set.warnings}
 	for _, k := range kinds() {
 		if slices.Contains(set.Off, k.name) {
 			inventory.Stores = append(inventory.Stores, StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Off: true})

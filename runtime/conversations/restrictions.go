@@ -71,5 +71,5 @@ func (o Options) Include() (by string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return r.project(&o, false).Excluded(), nil
+	return r.project(&o, false).Excluded().By, nil
 }

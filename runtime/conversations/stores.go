@@ -239,12 +239,8 @@ func allowed(o *Options) (restrictions, *project.Project, error) {
 	}
 	p := r.project(o, o.AllProjects)
 	if !o.AllProjects {
-		if by := p.Excluded(); by != "" {
-			excluded := &ExcludedError{Dir: o.Dir, By: by}
-			if e, ok := p.Remembered(); ok {
-				excluded.Remembered = e.Dir
-			}
-			return r, nil, excluded
+		if e := p.Excluded(); e.By != "" {
+			return r, nil, &ExcludedError{Dir: o.Dir, By: e.By, Remembered: e.Dir}
 		}
 	}
 	return r, p, nil

@@ -75,7 +75,7 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 	}
 	totals, err := t.End(r.id, err)
 	if n := r.listed.Events; err == nil && n != nil {
-		totals.Events, totals.LastAt = max(*n, 0), r.listed.LastEventAt
+		totals.Events, totals.LastAt = int(max(*n, 0)), r.listed.LastEventAt
 	}
 	return totals, err
 }

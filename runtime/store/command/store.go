@@ -1,9 +1,7 @@
 package command
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -81,42 +79,30 @@ func (l *listing) list(ctx context.Context, archived bool) error {
 	n := 0
 	for raw := range jsontext.Elements(records) {
 		n++
-		if err := l.add(raw, archived); err != nil {
-			return out.wrong("record %d: %s", n, mismatch(err))
+		if !l.add(raw, archived) {
+			return out.wrong("record %d: its id is not the id of a conversation", n)
 		}
 	}
 	return nil
 }
 
-// mismatch is what is wrong with a record.
-func mismatch(err error) string {
-	var wrongType *json.UnmarshalTypeError
-	var wrongTime *time.ParseError
-	switch {
-	case errors.As(err, &wrongType):
-		return "its " + text.Quote(wrongType.Field) + " is a JSON " + wrongType.Value
-	case errors.As(err, &wrongTime):
-		return text.Quote(wrongTime.Value) + " is not a time in the form of RFC 3339"
-	}
-	return text.Line(err.Error())
-}
-
-// listRecord is a conversation as "ls" prints it, or the summary behind them.
+// listRecord is a conversation as "ls" prints it, or the summary behind them. What has another
+// type than it should have is missing.
 type listRecord struct {
-	ID              string            `json:"id"`
-	Title           string            `json:"title"`
-	Events          *int              `json:"events_count"`
-	CreatedAt       time.Time         `json:"created_at"`
-	LastEventAt     time.Time         `json:"last_event_at"`
-	ArchivedAt      time.Time         `json:"archived_at"`
-	ExpiresAt       time.Time         `json:"expires_at"`
-	LastActivatedAt time.Time         `json:"last_activated_at"`
-	PinnedAt        time.Time         `json:"pinned_at"`
-	Hidden          bool              `json:"hidden"`
-	Locality        string            `json:"local"`
-	Parent          string            `json:"parent_id"`
-	Labels          map[string]string `json:"labels"`
-	Error           string            `json:"error"` // why its events end early
+	ID              string       `json:"id"`
+	Title           string       `json:"title"`
+	Events          *int64       `json:"events_count"`
+	CreatedAt       time.Time    `json:"created_at"`
+	LastEventAt     time.Time    `json:"last_event_at"`
+	ArchivedAt      time.Time    `json:"archived_at"`
+	ExpiresAt       time.Time    `json:"expires_at"`
+	LastActivatedAt time.Time    `json:"last_activated_at"`
+	PinnedAt        time.Time    `json:"pinned_at"`
+	Hidden          bool         `json:"hidden"`
+	Locality        string       `json:"local"`
+	Parent          string       `json:"parent_id"`
+	Labels          jsontext.Raw `json:"labels"`
+	Error           string       `json:"error"` // why its events end early
 	Summary         *struct {
 		Skipped []struct {
 			ID     string `json:"id"`
@@ -125,19 +111,15 @@ type listRecord struct {
 	} `json:"summary"`
 }
 
-// errNoID refuses a record whose id could not be used in another call.
-var errNoID = errors.New("its id is not the id of a conversation")
-
 // maxReason is how many characters of a reason are kept. It is for people: it may repeat what
 // is recorded.
 const maxReason = 300
 
-// add adds the conversation of a record, or what a summary has.
-func (l *listing) add(raw []byte, archived bool) error {
+// add adds the conversation of a record, or what a summary has. It reports false for an id that
+// could not be used in another call.
+func (l *listing) add(raw []byte, archived bool) bool {
 	var r listRecord
-	if err := json.Unmarshal(raw, &r); err != nil {
-		return err
-	}
+	jsontext.Decode(raw, &r)
 	parse := l.store.ParseID
 	if r.Summary != nil {
 		for _, p := range r.Summary.Skipped {
@@ -147,11 +129,11 @@ func (l *listing) add(raw []byte, archived bool) error {
 			}
 			l.Problems = append(l.Problems, store.Problem{ID: id, Kind: store.Reported, Err: errors.New(text.Line(text.CutMiddle(p.Reason, maxReason)))})
 		}
-		return nil
+		return true
 	}
 	id, err := parse(r.ID)
-	if err != nil || !bytes.Contains(raw, []byte(`"id"`)) { // the heading "ID" of a table would pass for it
-		return errNoID
+	if err != nil {
+		return false
 	}
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
@@ -165,9 +147,12 @@ func (l *listing) add(raw []byte, archived bool) error {
 	if parent, err := parse(r.Parent); err == nil {
 		c.Parent = parent
 	}
-	if len(r.Labels) > 0 {
-		c.Labels = r.Labels
+	for m := range jsontext.Members(r.Labels) {
+		if c.Labels == nil {
+			c.Labels = map[string]string{}
+		}
+		c.Labels[string(jsontext.Unescape(m.Key))] = jsontext.String(m.Value)
 	}
 	l.Conversations = append(l.Conversations, c)
-	return nil
+	return true
 }

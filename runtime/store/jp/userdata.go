@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/project"
 )
 
@@ -31,23 +32,17 @@ func userDataDir(getenv func(string) string, goos string) string {
 }
 
 // silos returns the stores in the user data directory that belong to a
-// workspace id, in the order of their names.
-func silos(userData, id string) []string {
+// workspace id, in the order of their names; all for an empty one.
+func silos(userData, id string) (dirs []string) {
 	if userData == "" {
 		return nil
 	}
 	parent := filepath.Join(userData, "workspace")
-	entries, err := os.ReadDir(parent)
-	if err != nil {
-		return nil
-	}
-	var dirs []string
+	entries, _ := os.ReadDir(parent) // there need not be any
 	for _, entry := range entries {
-		if name := entry.Name(); name == id || strings.HasSuffix(name, "-"+id) {
-			dir := filepath.Join(parent, name)
-			if info, err := os.Stat(dir); err == nil && info.IsDir() {
-				dirs = append(dirs, dir)
-			}
+		dir := filepath.Join(parent, entry.Name())
+		if name := "-" + entry.Name(); store.IsThere(dir) && (id == "" || strings.HasSuffix(name, "-"+id)) {
+			dirs = append(dirs, dir)
 		}
 	}
 	return dirs

@@ -97,12 +97,8 @@ func Open(opts Options) (*Workspace, error) {
 func All(opts Options) []*Workspace {
 	getenv := opts.env()
 	dirs := []string{opts.Dir}
-	if userData := userDataDir(getenv, runtime.GOOS); userData != "" {
-		parent := filepath.Join(userData, "workspace")
-		entries, _ := os.ReadDir(parent) // there need not be any
-		for _, entry := range entries {
-			dirs = append(dirs, recordedStores(filepath.Join(parent, entry.Name()))...)
-		}
+	for _, silo := range silos(userDataDir(getenv, runtime.GOOS), "") {
+		dirs = append(dirs, recordedStores(silo)...)
 	}
 	found := map[string]*Workspace{}
 	for _, dir := range dirs {
@@ -190,4 +186,4 @@ func readID(storage string) string {
 
 // isWorkspaceID reports whether s has the form of a workspace id: five
 // characters of [0-9a-z].
-func isWorkspaceID(s string) bool { return len(s) == 5 && strings.Trim(s, idChars[:36]) == "" }
+func isWorkspaceID(s string) bool { return len(s) == 5 && strings.Trim(s, idChars) == "" }

@@ -76,9 +76,9 @@ func TestRemembered(t *testing.T) {
 	}
 	for _, dir := range []string{"main", "seen", "second", "plain/sub"} {
 		p := project.New(project.Options{Dir: f.path(dir), Memory: f.memory()})
-		e, remembered := p.Remembered()
-		if !remembered || p.Excluded() != e.By || filepath.Base(e.By) != project.ExcludeFile || p.Has(f.path(dir)) {
-			t.Errorf("from %s: excluded by %q, remembered %t", dir, p.Excluded(), remembered)
+		e := p.Excluded()
+		if e.Dir == "" || filepath.Base(e.By) != project.ExcludeFile || p.Has(f.path(dir)) {
+			t.Errorf("from %s: excluded by %+v", dir, e)
 		}
 	}
 }
@@ -94,8 +94,8 @@ func TestRememberedFromInside(t *testing.T) {
 		f.remove("gone")
 		f.write("main/"+project.ExcludeFile, "")
 		p := project.New(project.Options{Dir: f.path(from), Memory: f.memory()})
-		if _, remembered := p.Remembered(); remembered || p.Excluded() != f.path("main/"+project.ExcludeFile) {
-			t.Errorf("from %s: %q", from, p.Excluded())
+		if e := p.Excluded(); e.Dir != "" || e.By != f.path("main/"+project.ExcludeFile) {
+			t.Errorf("from %s: %+v", from, p.Excluded())
 		}
 		if got := f.remembered(); !slices.Equal(got, []string{"feature", "main"}) {
 			t.Errorf("from %s: %q", from, got)

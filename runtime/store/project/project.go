@@ -120,21 +120,17 @@ func (p *Project) Dirs() []string {
 	return append(dirs, worktrees(at.common)...)
 }
 
-// Excluded returns what excludes the directory that is asked about: the path of a file or
-// of a directory in [Options.Exclude]. It is empty where nothing does.
-func (p *Project) Excluded() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.excluded(p.dir, p.spelled, identify(p.dir)).By
-}
-
-// Remembered returns the exclusion of the directory that is asked about where nothing but
-// [Options.Memory] has it.
-func (p *Project) Remembered() (Exclusion, bool) {
+// Excluded returns what excludes the directory that is asked about. By is the path of a file, a
+// directory in [Options.Exclude] or a pattern, empty where nothing does. Dir is there where nothing
+// but [Options.Memory] has it.
+func (p *Project) Excluded() Exclusion {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.excluded(p.dir, p.spelled, identify(p.dir))
-	return e, e.Dir != "" && !e.IsThere()
+	if e.IsThere() {
+		e.Dir = ""
+	}
+	return e
 }
 
 // Has reports whether a directory, as a program recorded it, is asked for. Of all projects

@@ -161,7 +161,7 @@ func TestExclude(t *testing.T) {
 	all := project.New(project.Options{Dir: f.path("secret"), All: true, Exclude: []string{f.path("link")}})
 	for name, want := range by {
 		p := project.New(project.Options{Dir: f.path(name), Exclude: []string{secret}})
-		if got := p.Excluded(); got != want {
+		if got := p.Excluded().By; got != want {
 			t.Errorf("%s is excluded by %q, want %q", name, got, want)
 		}
 		if p.Has(f.path(name)) != (want == "") || all.Has(f.path(name)) != (want == "") {
@@ -174,7 +174,7 @@ func TestExclude(t *testing.T) {
 	// Of a repository, the file in its main working tree counts.
 	f.write("main/"+project.ExcludeFile, "")
 	p := project.New(project.Options{Dir: f.path("feature")})
-	if got := p.Excluded(); got != f.path("main/"+project.ExcludeFile) || p.Has(f.path("feature")) {
+	if got := p.Excluded().By; got != f.path("main/"+project.ExcludeFile) || p.Has(f.path("feature")) {
 		t.Errorf("a worktree is excluded by %q", got)
 	}
 }
@@ -202,7 +202,7 @@ func TestExcludePatterns(t *testing.T) {
 		all := project.New(project.Options{All: true, Patterns: []string{base + pattern}})
 		for name, excluded := range want {
 			p := project.New(project.Options{Dir: f.path(name), Patterns: []string{base + pattern}})
-			if got := p.Excluded(); (got != "") != excluded || all.Excludes(f.path(name)) != excluded || all.Has(f.path(name)) == excluded {
+			if got := p.Excluded().By; (got != "") != excluded || all.Excludes(f.path(name)) != excluded || all.Has(f.path(name)) == excluded {
 				t.Errorf("%s: %s: excluded by %q, of all %t", pattern, name, got, all.Excludes(f.path(name)))
 			}
 		}

@@ -228,11 +228,6 @@ func oracleDecode(s string) (text, encoding string) {
 			}
 		}
 	}
-	body := strings.TrimSuffix(strings.TrimSuffix(s, "="), "=")
-	const alphabets = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
-	if len(s) >= 16 && strings.Trim(body, alphabets) == "" {
-		return s, "base64"
-	}
 	return s, ""
 }
 

@@ -99,15 +99,12 @@ func (w *Workspace) Write() error {
 	return nil
 }
 
-// Record writes JP's record that a user store is of the workspace in a directory: a link, or,
-// where the system lets nobody make one, the file that newer versions write.
+// Record writes JP's record that a user store is of the workspace in a directory: the file that
+// newer versions write, which needs no links.
 func Record(userStore, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
-	}
-	if os.Symlink(filepath.Join(dir, ".jp"), filepath.Join(userStore, "storage")) == nil {
-		return nil
 	}
 	roots := filepath.Join(userStore, "roots")
 	if err := os.MkdirAll(roots, 0o755); err != nil {
