@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -42,6 +44,36 @@ type Database struct {
 	Version func(context.Context) (string, error)
 	// Open opens the database. The error is [ErrAbsent] where there turns out to be none.
 	Open func(context.Context) (*DB, error)
+}
+
+// File returns the SQLite database of a path. describe finds out how it is read.
+func File(path string, describe func(context.Context, *sqlitefile.DB) (*DB, error)) Database {
+	return Database{
+		Path:    path,
+		Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
+		Open: func(ctx context.Context) (*DB, error) {
+			db, err := sqlitefile.OpenPath(ctx, path)
+			return described(ctx, db, err, describe)
+		},
+	}
+}
+
+// Open opens the SQLite database of a name below a root, which may be closed then.
+func Open(ctx context.Context, root *os.Root, name string, describe func(context.Context, *sqlitefile.DB) (*DB, error)) (*DB, error) {
+	db, err := sqlitefile.Open(ctx, root, name)
+	return described(ctx, db, err, describe)
+}
+
+// described describes a database, if it was opened, and closes it where it cannot be read.
+func described(ctx context.Context, db *sqlitefile.DB, err error, describe func(context.Context, *sqlitefile.DB) (*DB, error)) (*DB, error) {
+	if err != nil {
+		return nil, err
+	}
+	opened, err := describe(ctx, db)
+	if err != nil {
+		db.Close()
+	}
+	return opened, err
 }
 
 // ErrAbsent is the error for a database that there is none of.
