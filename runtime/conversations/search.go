@@ -124,17 +124,11 @@ type Hit struct {
 
 // Passage is the part of an event that answers a question best.
 type Passage struct {
-	Excerpt
-	Wide   Excerpt // the same with more around it
+	excerpt.Excerpt
+	Wide   excerpt.Excerpt // the same with more around it
 	Score  float64
 	Answer int             // of a request, the number of the event that answers it; 0 where there is none
 	Also   []transcript.ID // other conversations that have the same passage
-}
-
-// Excerpt is a part of a text, without white space around it.
-type Excerpt struct {
-	Text          string
-	Before, After bool // the text has more on that side
 }
 
 // Word is a word of a question.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -103,6 +104,11 @@ func (a *asking) search(ctx context.Context, open Open, use func(context.Context
 	})
 }
 
+// recognizer is a source that can tell which conversation a call comes from.
+type recognizer interface {
+	Caller(ctx context.Context, from caller.Caller) conversations.Caller
+}
+
 // located puts what is known of the current conversation into a call: its id in its one
 // spelling, as the host names it or else as the source recognizes it. Where that is
 // not known, and undone says what cannot be done for it, a note says so. What the host
@@ -120,7 +126,7 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 	}
 	call.Context.ConversationID = ""
 	var known conversations.Caller
-	if r, ok := source.(conversations.Recognizer); ok {
+	if r, ok := source.(recognizer); ok {
 		from := call.Context.Caller
 		from.Tool, from.Arguments = call.Tool, call.Arguments
 		known = r.Caller(ctx, from)

@@ -13,6 +13,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -47,7 +48,7 @@ func messageAt(event int, at time.Time, title, text string) conversations.Hit {
 	c := transcript.Conversation{ID: "chatgpt-c1", NativeID: "0123456789ab", Title: title}
 	return conversations.Hit{
 		Conversation: &conversations.Matched{Listed: conversations.Listed{Conversation: c}}, Number: event, Time: at,
-		Kind: transcript.KindUser, Role: "user", Passage: &conversations.Passage{Excerpt: conversations.Excerpt{Text: text}},
+		Kind: transcript.KindUser, Role: "user", Passage: &conversations.Passage{Excerpt: excerpt.Excerpt{Text: text}},
 	}
 }
 
