@@ -99,7 +99,9 @@ func (e *entry) Peek(ctx context.Context, root *history.Root) error {
 // add adds what a record has beside what is said.
 func (m *metadata) add(line []byte, r *record) {
 	var n note
-	jsontext.Decode(line, &n)
+	if r.UUID == "" || m.Dir == "" || m.Version == "" || m.Session == "" { // else it only repeats what is known
+		jsontext.Decode(line, &n)
+	}
 	set := func(to *string, text string) {
 		if *to == "" {
 			*to = text
