@@ -380,7 +380,7 @@ func compare(t *rapid.T, v *index.View, m model, q index.Query) {
 	}
 	counting := index.Counting{
 		ApartKinds: 1<<1 | 1<<3,
-		IsApart: func(kind uint8, extra []byte) bool { return kind == 1 || len(extra) > 3 },
+		IsApart:    func(kind uint8, extra []byte) bool { return kind == 1 || len(extra) > 3 },
 	}
 	counted := index.Counted{All: true}
 	for _, f := range want {
