@@ -44,7 +44,6 @@ func paintFamily(host *toolset.Host) toolset.Family {
 			now.Description = "There is red at the moment."
 			return []contract.Tool{now}
 		},
-		OfferedWhere: "where there are walls",
 		Call: func(_ context.Context, call contract.Call) (string, error) {
 			if call.Tool == "varnish" {
 				return "", contract.Fixable("Nothing is to be varnished.")
@@ -168,7 +167,6 @@ func TestFamilyOfItsOwn(t *testing.T) {
 		{"install with a flag that is wrong", []string{"install", "cursor", "--dry-run", "--scope", "project", "-c", "tar"}, 1, nil, "error: tar is no color\n"},
 		{"its command", []string{"easel", "-w", "here"}, 0, []string{"It is up in here.\n"}, ""},
 		{"help", []string{"help"}, 0, []string{"  easel        Put up an easel\n"}, ""},
-		{"help of tools", []string{"help", "tools"}, 0, []string{"paint, varnish are among them where"}, ""},
 		{"help of call", []string{"help", "call"}, 0, []string{"-c, --coat COLOR", "  convtools call paint color=red walls=north\n"}, ""},
 		{"help of mcp", []string{"help", "mcp"}, 0, []string{"-c, --coat COLOR"}, ""},
 		{"help of install", []string{"help", "install"}, 0, []string{"-c, --coat COLOR"}, ""},

@@ -9,11 +9,6 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Recognizer is a [Source] that can tell which conversation a call comes from.
-type Recognizer interface {
-	Caller(ctx context.Context, from caller.Caller) Caller
-}
-
 // Caller is what is known of the conversation that a call comes from.
 type Caller struct {
 	// IDs are the conversation, and behind it others that it is recorded to be a part
@@ -24,7 +19,7 @@ type Caller struct {
 	Recorded bool
 }
 
-// Caller implements [Recognizer]. What is known of the call itself counts before what is
+// Caller returns what is known of the conversation that a call comes from. What is known of the call itself counts before what is
 // known of the process: a program that was started from another one's shell has the
 // environment of both. Where two programs are as likely, nothing is known.
 func (l *Library) Caller(ctx context.Context, from caller.Caller) Caller {

@@ -20,8 +20,6 @@ type (
 	// it but Path and Err repeats what is recorded or the name of a file: those two
 	// are for people.
 	Problem = store.Problem
-	// ProblemKind is what is wrong.
-	ProblemKind = store.ProblemKind
 )
 
 // The kinds of problems, as package store describes them.

@@ -80,18 +80,18 @@ func (x *Indexes) at(name string) *index.Index {
 	return x.open[name]
 }
 
-// inMemory makes the index of a store one in memory, where it cannot be written in its directory.
-// failed is the index that cannot: where somebody has put another one in its place, that stays.
-func (x *Indexes) inMemory(s store.Store, failed *index.Index) {
+// inMemory makes the index of a store one in memory, where it cannot be written in its directory, and returns
+// it. failed is the index that cannot: where somebody has put another one in its place, that stays.
+func (x *Indexes) inMemory(s store.Store, failed *index.Index) *index.Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	name := indexName(s.Name(), s.Place())
-	if x.open[name] != failed {
-		return
+	if x.open[name] == failed {
+		failed.Close()
+		x.open[name] = index.InMemory()
+		x.open[name].Language = x.language
 	}
-	failed.Close()
-	x.open[name] = index.InMemory()
-	x.open[name].Language = x.language
+	return x.open[name]
 }
 
 // setLanguage sets the language that words are read in. Indexes of another one are made anew.

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -183,7 +184,7 @@ func TestProblemsRepeatNothingRecorded(t *testing.T) {
 			problems = append(problems, *c.Damage)
 		}
 	}
-	kinds := map[conversations.ProblemKind]bool{}
+	kinds := map[store.ProblemKind]bool{}
 	for _, p := range problems {
 		kinds[p.Kind] = true
 		p.Path, p.Err = "", nil
@@ -191,7 +192,7 @@ func TestProblemsRepeatNothingRecorded(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	}
-	for _, kind := range []conversations.ProblemKind{conversations.BadMetadata, conversations.BadField, conversations.DamagedEvents, conversations.Duplicate} {
+	for _, kind := range []store.ProblemKind{conversations.BadMetadata, conversations.BadField, conversations.DamagedEvents, conversations.Duplicate} {
 		if !kinds[kind] {
 			t.Errorf("no problem of kind %d", kind)
 		}

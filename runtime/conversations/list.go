@@ -21,7 +21,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (Listing, error) {
 	defer done()
 	if q.Sizes && l.indexes.dir != "" && len(q.IDs) == 0 {
 		var again Aside // of what cannot be read, the list tells as well
-		if _, err := l.refreshFor(ctx, &q.Filter, listed, &again); err != nil {
+		if _, err := l.refresh(ctx, &q.Filter, listed, &again); err != nil {
 			return listing, err
 		}
 	}

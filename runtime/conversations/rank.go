@@ -14,13 +14,6 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-func excerptOf(text []byte, p excerpt.Passage) Excerpt {
-	return Excerpt{
-		Text:   strings.TrimSpace(strings.ToValidUTF8(string(text[p.Start:p.End]), "\ufffd")),
-		Before: strings.TrimSpace(string(text[:p.Start])) != "", After: strings.TrimSpace(string(text[p.End:])) != "",
-	}
-}
-
 // How messages are ranked. What a rule is worth is how many points go without it, measured by
 // make recall with four pairs of LoCoMo (755 questions: all evidence on the page; right
 // conversation first) and with 50 coding sessions (99 commits: right session first; among five).

@@ -276,6 +276,6 @@ func (r *ranking) read(m *rankedMessage) error {
 	m.own += best.Beside * float64(kindCounts(m.Kind))
 	m.read = true
 	m.asks = kindOf(m.Kind) == transcript.KindAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))
-	m.hit.Passage = &Passage{Answer: m.answer(), Excerpt: excerptOf(text, best), Wide: excerptOf(text, wide)}
+	m.hit.Passage = &Passage{Answer: m.answer(), Excerpt: best.Of(text), Wide: wide.Of(text)}
 	return nil
 }

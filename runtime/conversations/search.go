@@ -46,11 +46,11 @@ type SearchQuery struct {
 	Sort      Sort
 	Ascending bool
 	// Limit bounds how many events there are, but by conversation. With Newest, After leaves out
-	// events up to a position, and Counting, if not nil, is asked whether to go on for the sake of
-	// [Results.Total].
+	// events up to a position, and CountAll has [Results.Total] count all that match, also where these
+	// are so many that it takes more than a few milliseconds.
 	Limit    int
 	After    *Position
-	Counting func() bool
+	CountAll bool
 	// MaxText is how many bytes a passage has at the most, and MaxWide how many it has with more
 	// around it, with Relevance.
 	MaxText, MaxWide int
@@ -124,17 +124,11 @@ type Hit struct {
 
 // Passage is the part of an event that answers a question best.
 type Passage struct {
-	Excerpt
-	Wide   Excerpt // the same with more around it
+	excerpt.Excerpt
+	Wide   excerpt.Excerpt // the same with more around it
 	Score  float64
 	Answer int             // of a request, the number of the event that answers it; 0 where there is none
 	Also   []transcript.ID // other conversations that have the same passage
-}
-
-// Excerpt is a part of a text, without white space around it.
-type Excerpt struct {
-	Text          string
-	Before, After bool // the text has more on that side
 }
 
 // Word is a word of a question.

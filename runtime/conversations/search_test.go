@@ -19,6 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/cases"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -364,11 +365,11 @@ func TestSearchAside(t *testing.T) {
 		if found.Aside.Hidden != 1 || !slices.Equal(found.Aside.Excluded, []transcript.ID{"jp-c17600000000"}) || found.Searched != 3 || found.Total != 2 {
 			t.Errorf("%+v", found)
 		}
-		kinds := map[conversations.ProblemKind]transcript.ID{}
+		kinds := map[store.ProblemKind]transcript.ID{}
 		for _, p := range found.Aside.Problems {
 			kinds[p.Kind] = p.ID
 		}
-		if want := map[conversations.ProblemKind]transcript.ID{conversations.BadMetadata: "jp-c17660000000", conversations.DamagedEvents: "jp-c17640000000"}; !maps.Equal(kinds, want) {
+		if want := map[store.ProblemKind]transcript.ID{conversations.BadMetadata: "jp-c17660000000", conversations.DamagedEvents: "jp-c17640000000"}; !maps.Equal(kinds, want) {
 			t.Errorf("problems %v, want %v", kinds, want)
 		}
 		found.Close()

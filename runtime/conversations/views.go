@@ -23,6 +23,8 @@ type view struct {
 	// the first one counts.
 	before views
 	unread int // of those that are searched, how many could not be read
+
+	refreshed *refreshing // what brought the index up to date
 }
 
 // views are the indexes that a query looks into.
@@ -43,7 +45,7 @@ func (l *Library) views(ctx context.Context, f *Filter, listAll bool, aside *Asi
 	}
 	listed, done := l.listing()
 	defer done()
-	now, err := l.refreshFor(ctx, f, listed, aside)
+	refreshed, err := l.refresh(ctx, f, listed, aside)
 	if err != nil {
 		return nil, err
 	}
@@ -54,22 +56,20 @@ func (l *Library) views(ctx context.Context, f *Filter, listAll bool, aside *Asi
 		}
 	}()
 	whole := map[store.Store]bool{}
-	for _, s := range l.stores {
-		if !f.asks(s.Name()) {
-			continue
-		}
-		of, err := l.indexes.of(s).View()
+	for _, r := range refreshed {
+		s := r.store
+		of, err := r.index.View()
 		var damage *index.DamageError
 		if errors.As(err, &damage) {
 			return opened, err
 		}
 		if err != nil {
-			if !now.closed[s] && !slices.ContainsFunc(aside.Problems, func(p Problem) bool { return p.ID == "" && p.Path == s.Place() }) {
+			if r.Err == nil {
 				aside.Problems = append(aside.Problems, Problem{Source: s.Name(), Path: s.Place(), Err: err})
 			}
 			continue
 		}
-		v := &view{store: s, index: of, texts: of.Texts()}
+		v := &view{store: s, index: of, texts: of.Texts(), refreshed: r}
 		for _, b := range opened {
 			if b.store.Name() == s.Name() {
 				v.before = append(v.before, b)
@@ -98,7 +98,7 @@ func (l *Library) views(ctx context.Context, f *Filter, listAll bool, aside *Asi
 				v.wanted[string(id)] = &found[i]
 			}
 		}
-		if err := v.problems(now.unread, aside); err != nil {
+		if err := v.problems(aside); err != nil {
 			return opened, err
 		}
 	}
@@ -127,9 +127,8 @@ func (l *Library) isWhole(ctx context.Context, v *view, f *Filter) bool {
 	return true
 }
 
-// problems adds what could not be read of the conversations that are searched. unread are the
-// reasons that the last refresh had.
-func (v *view) problems(unread map[transcript.ID]*Problem, aside *Aside) error {
+// problems adds what could not be read of the conversations that are searched.
+func (v *view) problems(aside *Aside) error {
 	for _, key := range sortedKeys(v.wanted) {
 		c, err := v.index.Lookup(key)
 		if err != nil {
@@ -137,7 +136,7 @@ func (v *view) problems(unread map[transcript.ID]*Problem, aside *Aside) error {
 		}
 		id := transcript.ID(key)
 		problem := Problem{ID: id, Kind: Unreadable, Err: errUnread}
-		if p := unread[id]; p != nil {
+		if p := v.refreshed.unread[id]; p != nil {
 			problem = *p
 		} else if c != nil {
 			f := readFacts(c)

@@ -31,7 +31,7 @@ func Family(host *toolset.Host) toolset.Family {
 	return toolset.Family{
 		Name:     "knowledge",
 		Declared: func() []contract.Tool { return []contract.Tool{knowledge.LearnTool()} },
-		Offered:  f.offered, OfferedWhere: "where there is something to learn",
+		Offered:  f.offered,
 		Call: func(ctx context.Context, call contract.Call) (string, error) {
 			return knowledge.Call(ctx, f, call)
 		},

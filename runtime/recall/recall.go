@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -43,8 +44,6 @@ type Tools struct {
 	// sources returns the kinds of stores that a search asks that names none.
 	sources func(dir string) ([]string, error)
 	now     func() time.Time
-	// counting returns what [conversations.SearchQuery] has for a call.
-	counting func() func() bool
 }
 
 var _ conversation.Handler = (*Tools)(nil)
@@ -54,7 +53,6 @@ func New(open Open) *Tools {
 	return &Tools{
 		open: open, everywhere: func(dir string, _ []string) (conversations.Source, error) { return open(dir) },
 		sources: func(string) ([]string, error) { return nil, nil }, now: time.Now,
-		counting: countBriefly,
 	}
 }
 
@@ -103,6 +101,11 @@ func (a *asking) search(ctx context.Context, open Open, use func(context.Context
 	})
 }
 
+// recognizer is a source that can tell which conversation a call comes from.
+type recognizer interface {
+	Caller(ctx context.Context, from caller.Caller) conversations.Caller
+}
+
 // located puts what is known of the current conversation into a call: its id in its one
 // spelling, as the host names it or else as the source recognizes it. Where that is
 // not known, and undone says what cannot be done for it, a note says so. What the host
@@ -120,7 +123,7 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 	}
 	call.Context.ConversationID = ""
 	var known conversations.Caller
-	if r, ok := source.(conversations.Recognizer); ok {
+	if r, ok := source.(recognizer); ok {
 		from := call.Context.Caller
 		from.Tool, from.Arguments = call.Tool, call.Arguments
 		known = r.Caller(ctx, from)

@@ -13,6 +13,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -34,7 +35,6 @@ func (m *messages) Search(_ context.Context, q conversations.SearchQuery) (*conv
 func (m *messages) tools() *Tools {
 	t := New(func(string) (conversations.Source, error) { return m, nil })
 	t.now = func() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
-	t.counting = func() func() bool { return func() bool { return true } }
 	return t
 }
 
@@ -47,7 +47,7 @@ func messageAt(event int, at time.Time, title, text string) conversations.Hit {
 	c := transcript.Conversation{ID: "chatgpt-c1", NativeID: "0123456789ab", Title: title}
 	return conversations.Hit{
 		Conversation: &conversations.Matched{Listed: conversations.Listed{Conversation: c}}, Number: event, Time: at,
-		Kind: transcript.KindUser, Role: "user", Passage: &conversations.Passage{Excerpt: conversations.Excerpt{Text: text}},
+		Kind: transcript.KindUser, Role: "user", Passage: &conversations.Passage{Excerpt: excerpt.Excerpt{Text: text}},
 	}
 }
 

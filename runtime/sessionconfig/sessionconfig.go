@@ -25,7 +25,7 @@
 // A project may be a clone of somebody else's repository. Its file must not run a program (command, key_command, an MCP
 // server), send a variable of the environment anywhere (key_env), send a conversation to another machine (base_url, url),
 // or read a file outside of the project (script), unless the project is in a directory that the user trusts; see package
-// trust. For a model, it is enough that the user names it, with --model: what that is, the project does not choose. A
+// config. For a model, it is enough that the user names it, with --model: what that is, the project does not choose. A
 // server on this machine may get a conversation, and nothing else: who listens at a port is not known.
 //
 // A table [model.NAME] or [mcp.NAME] that is wrong costs itself, and no other takes its place. What is wrong with
@@ -44,6 +44,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/model"
 )
 
 // Config is what the configuration files say of sessions.
@@ -181,10 +182,6 @@ func address(s string) (*url.URL, string) {
 }
 
 func validName(name string, most int) bool {
-	for _, r := range name {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.' {
-			return false
-		}
-	}
-	return name != "" && len(name) <= most
+	plain := strings.ReplaceAll(name, ".", "")
+	return name != "" && len(name) <= most && (plain == "" || model.Flat(plain) == plain)
 }

@@ -89,9 +89,6 @@ type Family struct {
 	// their descriptions of the moment. nil stands for all that are declared. It
 	// stops when its context is done.
 	Offered func(context.Context) []contract.Tool
-	// OfferedWhere says for help where Offered has all tools, as the end of a
-	// sentence, such as "where there is something to learn".
-	OfferedWhere string
 	// Call runs a tool. It stops when its context is done. An error is a
 	// [*contract.Error] or a [*contract.InvalidArguments] where a model can be
 	// told what is wrong.

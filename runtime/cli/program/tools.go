@@ -3,7 +3,6 @@ package program
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,7 @@ func (p *CommandLine) toolsCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "tools", Short: "List the tools", Args: cli.NoArgs,
-		Long:    cli.Fill("Lists the tools that assistants get in this workspace, what calling each does, and what it is for." + p.offeredAtTimes()),
+		Long:    cli.Fill("Lists the tools that assistants get in this workspace, what calling each does, and what it is for. Some are there only where they can be of use, such as those that need a model that is configured."),
 		Example: cli.Examples(p.Host.Name, "tools", "tools --json"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tools := p.Registry.Offered(cmd.Context())
@@ -33,26 +32,6 @@ func (p *CommandLine) toolsCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print names, descriptions and schemas as JSON")
 	return cmd
-}
-
-// offeredAtTimes says which tools are not always there.
-func (p *CommandLine) offeredAtTimes() string {
-	var b strings.Builder
-	for _, f := range p.Registry.Families() {
-		if f.OfferedWhere == "" {
-			continue
-		}
-		var names []string
-		for _, tool := range f.Declared() {
-			names = append(names, tool.Name)
-		}
-		verb := "is"
-		if len(names) > 1 {
-			verb = "are"
-		}
-		fmt.Fprintf(&b, " %s %s among them %s.", strings.Join(names, ", "), verb, f.OfferedWhere)
-	}
-	return b.String()
 }
 
 func (p *CommandLine) toolsJSON(tools []contract.Tool) error {

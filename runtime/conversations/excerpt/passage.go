@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -278,4 +279,18 @@ func sentenceEnd(line []byte, most int) int {
 		i += size
 	}
 	return len(line)
+}
+
+// Excerpt is a part of a text, without white space around it.
+type Excerpt struct {
+	Text          string
+	Before, After bool // the text has more on that side
+}
+
+// Of returns the passage of a text.
+func (p Passage) Of(text []byte) Excerpt {
+	return Excerpt{
+		Text:   strings.TrimSpace(strings.ToValidUTF8(string(text[p.Start:p.End]), "\ufffd")),
+		Before: strings.TrimSpace(string(text[:p.Start])) != "", After: strings.TrimSpace(string(text[p.End:])) != "",
+	}
 }

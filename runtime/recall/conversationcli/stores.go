@@ -63,9 +63,6 @@ conversations are read again. A .convtools-exclude that is there has to be remov
 				if err := c.include(dir); err != nil {
 					return err
 				}
-				if err := c.out.flush(); err != nil {
-					return err
-				}
 			}
 			return nil
 		},

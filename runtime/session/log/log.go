@@ -177,16 +177,11 @@ func write(dir, path string, text []byte) error {
 		return err
 	}
 	defer root.Close()
-	name := filepath.Base(path)
-	if _, err := root.Lstat(name); err == nil {
+	if _, err := root.Lstat(filepath.Base(path)); err == nil {
 		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
-	temp, err := safefile.Stage(root, name, text, fileMode)
-	if err != nil {
+	if err := safefile.Write(path, text, fileMode); err != nil {
 		return err
-	}
-	if err := root.Rename(temp, name); err != nil {
-		return errors.Join(err, root.Remove(temp))
 	}
 	return safefile.SyncDir(root)
 }

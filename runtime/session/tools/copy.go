@@ -6,6 +6,7 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/log"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/store/jsontext"
@@ -39,26 +40,32 @@ func (s *Sessions) isOwn(ctx context.Context, c transcript.Conversation, at Plac
 }
 
 // Copied returns the session that goes on in a copy of a recorded conversation, with its history.
-func (s *Sessions) Copied(ctx context.Context, id string) (New, error) {
-	opened, _, err := s.workspace.Open(ctx)
+func (s *Sessions) Copied(ctx context.Context, id string) (n New, err error) {
+	err = inWorkspace(ctx, s.workspace, transcript.ID(id), func(found store.Conversation) error {
+		h := history{open: map[string]int{}}
+		_, err := found.Read(ctx, nil, func(e *transcript.Event) bool {
+			h.take(e)
+			return true
+		})
+		h.answered()
+		n = New{Title: found.Title, Settings: Settings{Hidden: found.Hidden, Recorded: id}, History: h.items}
+		return err
+	})
+	return n, err
+}
+
+// inWorkspace has a conversation of a workspace read.
+func inWorkspace(ctx context.Context, w *jp.Workspace, id transcript.ID, read func(store.Conversation) error) error {
+	opened, _, err := w.Open(ctx)
 	if err != nil {
-		return New{}, err
+		return err
 	}
 	defer opened.Close()
-	found, err := opened.Find(ctx, transcript.ID(id))
+	found, err := opened.Find(ctx, id)
 	if err != nil {
-		return New{}, err
+		return err
 	}
-	h := history{open: map[string]int{}}
-	_, err = found.Read(ctx, nil, func(e *transcript.Event) bool {
-		h.take(e)
-		return true
-	})
-	if err != nil {
-		return New{}, err
-	}
-	h.answered()
-	return New{Title: found.Title, Settings: Settings{Hidden: found.Hidden, Recorded: id}, History: h.items}, nil
+	return read(found)
 }
 
 // history is what was said in a recorded conversation, as a model is asked with it.

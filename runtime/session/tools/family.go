@@ -47,9 +47,9 @@ func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
 	f := &family{host: host, others: registry, sessions: map[string]*Sessions{}, clients: map[string]*client{}}
 	f.began = clock(host)().Truncate(time.Millisecond) // as sessions count
 	return toolset.Family{
-		Name:     "conv",
-		Declared: declared,
-		Offered:  f.offered, OfferedWhere: "where a model is configured",
+		Name:      "conv",
+		Declared:  declared,
+		Offered:   f.offered,
 		Call:      f.call,
 		Checks:    f.checks,
 		Variables: []string{"XDG_DATA_HOME"},

@@ -244,17 +244,12 @@ type mark struct {
 }
 
 // position returns the last event of the log that is recorded in a conversation; 0 for none.
-func (r *recorder) position(ctx context.Context, at *recorded) (int64, error) {
-	opened, _, err := r.workspace.Open(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer opened.Close()
-	found, err := opened.Find(ctx, at.as)
-	if err != nil {
-		return 0, err
-	}
-	return lastMark(ctx, found, func(m mark) bool { return !at.there || m.Session == r.session })
+func (r *recorder) position(ctx context.Context, at *recorded) (last int64, err error) {
+	err = inWorkspace(ctx, r.workspace, at.as, func(found store.Conversation) error {
+		last, err = lastMark(ctx, found, func(m mark) bool { return !at.there || m.Session == r.session })
+		return err
+	})
+	return last, err
 }
 
 // lastMark returns the last event of a log that one of a recorded conversation comes from, of those that count.

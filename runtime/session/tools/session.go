@@ -136,29 +136,25 @@ func (s *Sessions) recorded(ctx context.Context, id string) (Place, error) {
 	if err != nil || s.workspace == nil {
 		return Place{}, nil
 	}
-	opened, _, err := s.workspace.Open(ctx)
-	if err != nil {
-		return Place{}, err
-	}
-	defer opened.Close()
-	found, err := opened.Find(ctx, parsed)
+	var at Place
+	err = inWorkspace(ctx, s.workspace, parsed, func(found store.Conversation) error {
+		if named, ok := labelled(found.Conversation); ok {
+			if own, err := s.isOwn(ctx, found.Conversation, named); own || err != nil {
+				at = named
+				return err
+			}
+		}
+		last, err := lastMark(ctx, found, func(mark) bool { return true })
+		if err == nil && last > 0 {
+			err = &CopyError{ID: string(parsed)}
+		} else if err == nil {
+			err = fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", parsed)
+		}
+		return err
+	})
 	var missing *store.NotFoundError
 	if errors.As(err, &missing) {
-		return Place{}, nil
+		err = nil
 	}
-	if err != nil {
-		return Place{}, err
-	}
-	if at, ok := labelled(found.Conversation); ok {
-		if own, err := s.isOwn(ctx, found.Conversation, at); own || err != nil {
-			return at, err
-		}
-	}
-	last, err := lastMark(ctx, found, func(mark) bool { return true })
-	if err == nil && last > 0 {
-		err = &CopyError{ID: string(parsed)}
-	} else if err == nil {
-		err = fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", parsed)
-	}
-	return Place{}, err
+	return at, err
 }

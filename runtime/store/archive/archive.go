@@ -56,15 +56,12 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	if _, err := os.Stat(path); dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, false
 	}
-	database := messagedb.Database{
-		Path:    path,
-		Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
-		Open:    func(ctx context.Context) (*messagedb.DB, error) { return open(ctx, path) },
-	}
-	return messagedb.New(messagedb.Options{
-		Name: Name, Prefix: IDPrefix, Place: path,
-		Databases: func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{database}, nil },
-	}), true
+	return &messagedb.Store{
+		Kind: Name, Prefix: IDPrefix, Path: path,
+		Databases: func() ([]messagedb.Database, []store.Problem) {
+			return []messagedb.Database{messagedb.File(path, describe)}, nil
+		},
+	}, true
 }
 
 // Columns are those of the table of conversations that [messagedb.DB] wants.
@@ -73,16 +70,10 @@ const Columns = "name, title, created, updated, archived, hash, last, id, native
 // positionBits are those of the id of a message that are its position in a conversation.
 const positionBits = 32
 
-// open opens the database for reading.
-func open(ctx context.Context, path string) (*messagedb.DB, error) {
-	db, err := sqlitefile.OpenPath(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	version := 0
-	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	if err = cmp.Or(err, Known(version, len(migrations()))); err != nil {
-		db.Close()
+// describe finds out how the database is read.
+func describe(ctx context.Context, db *sqlitefile.DB) (*messagedb.DB, error) {
+	version, err := versionOf(ctx, db.DB)
+	if err = cmp.Or(err, Known(version, schemaVersion)); err != nil {
 		return nil, err
 	}
 	const columns = "SELECT " + Columns + " FROM conversations"

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,7 +114,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	variable, paths := named(o.Env())
 	if o.Home != "" {
 		variable, paths = "", []string{o.Home}
-		if !isThere(o.Home) {
+		if _, err := os.Stat(o.Home); errors.Is(err, fs.ErrNotExist) {
 			return nil, false
 		}
 	}
@@ -124,22 +125,20 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 		return nil, false
 	}
 	for _, dir := range o.Project.Dirs() {
-		f := &folder{path: filepath.Join(dir, databaseDir), open: func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }}
+		f := &folder{filepath.Join(dir, databaseDir), func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }}
 		root, err := f.open()
-		if err != nil {
-			if o.ProjectDatabases && !errors.Is(err, fs.ErrNotExist) {
-				return newStore(f.path, f.databases), true // who reads it is told
-			}
-			continue
+		var newest []string
+		export := -1
+		if err == nil {
+			newest = candidates(root)
+			export = slices.IndexFunc(newest, func(name string) bool { return isExport(root, name) })
+			root.Close()
 		}
-		newest := candidates(root)
-		export := slices.IndexFunc(newest, func(c candidate) bool { return isExport(root, c.name) })
-		root.Close()
 		switch {
-		case o.ProjectDatabases && len(newest) > 0:
-			return newStore(f.path, f.databases), true
+		case o.ProjectDatabases && (len(newest) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist)): // who reads it is told
+			return newStore(f.path, func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{f.newest()}, nil }), true
 		case !o.ProjectDatabases && export >= 0:
-			name := newest[export].name
+			name := newest[export]
 			return newStore(f.path, func() ([]messagedb.Database, []store.Problem) {
 				return nil, []store.Problem{{
 					Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(f.path, name), Err: &UnnamedError{},
@@ -151,12 +150,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 }
 
 func newStore(place string, databases func() ([]messagedb.Database, []store.Problem)) *messagedb.Store {
-	return messagedb.New(messagedb.Options{Name: Name, Prefix: IDPrefix, Place: place, Databases: databases})
-}
-
-func isThere(path string) bool {
-	_, err := os.Stat(path)
-	return !errors.Is(err, fs.ErrNotExist)
+	return &messagedb.Store{Kind: Name, Prefix: IDPrefix, Path: place, Databases: databases}
 }
 
 // databases returns the databases at paths that a variable of the environment names, or else a
@@ -168,18 +162,10 @@ func databases(variable string, paths []string) (all []messagedb.Database, probl
 		case errors.Is(err, fs.ErrNotExist):
 			problems = append(problems, store.Problem{Path: path, Err: &MissingError{variable, path}})
 		case variable == "" && err == nil && info.IsDir():
-			f := &folder{path: path, open: func() (*os.Root, error) { return safefile.OpenDir(path) }}
-			more, _ := f.databases()
-			all = append(all, more...)
+			f := &folder{path, func() (*os.Root, error) { return safefile.OpenDir(path) }}
+			all = append(all, f.newest())
 		default:
-			all = append(all, messagedb.Database{
-				Path:    path,
-				Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
-				Open: func(ctx context.Context) (*messagedb.DB, error) {
-					db, err := sqlitefile.OpenPath(ctx, path)
-					return describe(ctx, db, err)
-				},
-			})
+			all = append(all, messagedb.File(path, describe))
 		}
 	}
 	return all, problems
@@ -215,64 +201,49 @@ func isExport(root *os.Root, name string) bool {
 		(bytes.Contains(data, []byte(column)) || bytes.Contains(begins(name+"-wal"), []byte(column)))
 }
 
-// folder is a directory of databases, of which the newest counts.
+// folder is a directory of databases.
 type folder struct {
 	path string
 	open func() (*os.Root, error)
 }
 
-func (f *folder) databases() ([]messagedb.Database, []store.Problem) {
-	return []messagedb.Database{{Path: f.path, Version: f.version, Open: f.newest}}, nil
-}
-
-// candidate is a file that may be a database.
-type candidate struct {
-	name     string
-	modified time.Time
-}
-
-// maxCandidates bounds how many files of a directory are looked at.
-const maxCandidates = 100
-
 // candidates returns the files of a directory that may be databases, the newest first.
-func candidates(root *os.Root) []candidate {
-	var found []candidate
+func candidates(root *os.Root) []string {
+	const most = 100 // that are looked at
+	modified := map[string]time.Time{}
 	entries, _ := fs.ReadDir(root.FS(), ".")
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), extension) || len(found) == maxCandidates {
-			continue
-		}
-		if info, err := root.Stat(e.Name()); err == nil && info.Mode().IsRegular() {
-			found = append(found, candidate{e.Name(), info.ModTime()})
+		if info, err := root.Stat(e.Name()); err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), extension) && len(modified) < most {
+			modified[e.Name()] = info.ModTime()
 		}
 	}
-	slices.SortFunc(found, func(a, b candidate) int {
-		return cmp.Or(b.modified.Compare(a.modified), strings.Compare(b.name, a.name))
+	return slices.SortedFunc(maps.Keys(modified), func(a, b string) int {
+		return cmp.Or(modified[b].Compare(modified[a]), strings.Compare(b, a))
 	})
-	return found
 }
 
-// newest opens the newest database of conversations in a directory. What is another
+// newest returns the newest database of conversations in the directory. What is another
 // program's is none.
-func (f *folder) newest(ctx context.Context) (*messagedb.DB, error) {
-	root, err := f.open()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	for _, c := range candidates(root) {
-		opened, err := sqlitefile.Open(ctx, root, c.name)
-		db, err := describe(ctx, opened, err)
-		var foreign *ForeignError
-		switch {
-		case errors.As(err, &foreign), errors.Is(err, sqlitefile.ErrNotDatabase):
-		case err != nil:
-			return nil, fmt.Errorf("%s: %w", c.name, err)
-		default:
-			return db, nil
+func (f *folder) newest() messagedb.Database {
+	return messagedb.Database{Path: f.path, Version: f.version, Open: func(ctx context.Context) (*messagedb.DB, error) {
+		root, err := f.open()
+		if err != nil {
+			return nil, err
 		}
-	}
-	return nil, messagedb.ErrAbsent
+		defer root.Close()
+		for _, name := range candidates(root) {
+			db, err := messagedb.Open(ctx, root, name, describe)
+			var foreign *ForeignError
+			switch {
+			case errors.As(err, &foreign), errors.Is(err, sqlitefile.ErrNotDatabase):
+			case err != nil:
+				return nil, fmt.Errorf("%s: %w", name, err)
+			default:
+				return db, nil
+			}
+		}
+		return nil, messagedb.ErrAbsent
+	}}
 }
 
 // version returns a text that is another one when one of the databases has changed.
@@ -282,13 +253,13 @@ func (f *folder) version(context.Context) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	var b strings.Builder
-	for _, c := range candidates(root) {
-		version, err := sqlitefile.Version(filepath.Join(root.Name(), c.name))
+	all := ""
+	for _, name := range candidates(root) {
+		version, err := sqlitefile.Version(filepath.Join(root.Name(), name))
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "%s %s\n", c.name, version)
+		all += name + " " + version + "\n"
 	}
-	return b.String(), nil
+	return all, nil
 }

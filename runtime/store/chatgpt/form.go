@@ -36,20 +36,6 @@ func (e *ComputedError) Error() string { return e.What + " is no plain table, an
 // ForModel is what a model is told.
 func (e *ComputedError) ForModel() string { return e.Error() }
 
-// describe finds out how a database is read, and closes it where it is none of conversations. err is
-// that of opening it.
-func describe(ctx context.Context, db *sqlitefile.DB, err error) (*messagedb.DB, error) {
-	if err != nil {
-		return nil, err
-	}
-	opened, err := formOf(ctx, db)
-	if err != nil {
-		db.Close()
-		return nil, err
-	}
-	return opened, nil
-}
-
 // tablesOf returns the columns of the two tables.
 func tablesOf(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error) {
 	const names = "('conversations', 'messages')"
@@ -73,8 +59,8 @@ func tablesOf(ctx context.Context, db *sqlitefile.DB) (map[string]columns, error
 	return tables, err
 }
 
-// formOf finds out how a database is read.
-func formOf(ctx context.Context, db *sqlitefile.DB) (*messagedb.DB, error) {
+// describe finds out how a database is read.
+func describe(ctx context.Context, db *sqlitefile.DB) (*messagedb.DB, error) {
 	tables, err := tablesOf(ctx, db)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func TestMessagesAreNotSearchedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		form, err := formOf(t.Context(), db)
+		form, err := describe(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}

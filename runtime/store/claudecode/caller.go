@@ -55,15 +55,18 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller)
 	return c
 }
 
-// caller returns the conversation with a call, and waits for it to be recorded.
+// caller returns the conversation with a call, and waits for it to be recorded. Behind that of a
+// sub-agent it returns its session.
 func (s *Store) caller(ctx context.Context, use string) []transcript.ID {
 	if use == "" || len(use) > maxToolUse || !history.IsPlain(use) {
 		return nil
 	}
-	searched := map[string]int64{}
+	searched := map[string]int64{} // sizes of transcripts that do not have it
 	for range recordWait/recordInterval + 1 {
-		if ids := s.calling(ctx, use, searched); len(ids) > 0 {
-			return ids
+		if e := s.calling(ctx, use, searched); e != nil && e.agent != "" {
+			return []transcript.ID{id(e.session, e.agent), id(e.session, "")}
+		} else if e != nil {
+			return []transcript.ID{id(e.session, "")}
 		}
 		select {
 		case <-ctx.Done():
@@ -74,10 +77,8 @@ func (s *Store) caller(ctx context.Context, use string) []transcript.ID {
 	return nil
 }
 
-// calling returns the conversation with a call, and behind that of a sub-agent its
-// session. It is the newest one where copies have the call too. searched has the sizes
-// of transcripts that do not have it.
-func (s *Store) calling(ctx context.Context, use string, searched map[string]int64) []transcript.ID {
+// calling returns the transcript with a call: the newest one where copies have the call too.
+func (s *Store) calling(ctx context.Context, use string, searched map[string]int64) *entry {
 	root, err := s.Store.Open()
 	if err != nil {
 		return nil
@@ -93,33 +94,25 @@ func (s *Store) calling(ctx context.Context, use string, searched map[string]int
 			continue
 		}
 		searched[e.File] = e.Stamp.Size()
-		called, ok := e.calls(root, use)
-		session := cmp.Or(e.session, strings.ToLower(called))
-		switch {
-		case !ok:
-			continue
-		case !history.IsUUID(session):
-			return nil
-		case e.agent != "":
-			return []transcript.ID{id(session, e.agent), id(session, "")}
+		if e.calls(root, use) && history.IsUUID(e.session) {
+			return e
 		}
-		return []transcript.ID{id(session, "")}
 	}
 	return nil
 }
 
-// calls reports whether a call of a tool is recorded near the end of a transcript, and
-// the session that its record names.
-func (e *entry) calls(root *history.Root, use string) (session string, ok bool) {
+// calls reports whether a call of a tool is recorded near the end of a transcript. The session is
+// that of the record where the name of the file has none.
+func (e *entry) calls(root *history.Root, use string) bool {
 	f, info, err := root.File(e.File)
 	if err != nil {
-		return "", false
+		return false
 	}
 	defer f.Close()
 	tail := make([]byte, min(info.Size(), callerTail))
 	n, err := f.ReadAt(tail, info.Size()-int64(len(tail)))
 	if err != nil && err != io.EOF {
-		return "", false
+		return false
 	}
 	quoted := []byte(strconv.Quote(use))
 	for line := range bytes.SplitSeq(tail[:n], []byte("\n")) {
@@ -130,8 +123,9 @@ func (e *entry) calls(root *history.Root, use string) (session string, ok bool) 
 		r, whole := parse(line)
 		_, parts := r.message()
 		if whole && r.Type == "assistant" && slices.ContainsFunc(parts, func(b block) bool { return b.Type == "tool_use" && b.ID == use }) {
-			return jsontext.String(jsontext.Get(line, "sessionId")), true
+			e.session = cmp.Or(e.session, strings.ToLower(jsontext.String(jsontext.Get(line, "sessionId"))))
+			return true
 		}
 	}
-	return "", false
+	return false
 }

@@ -3,7 +3,6 @@ package claudecode
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -18,16 +17,10 @@ type relation struct {
 	Hidden bool          // another one has all of its records
 	From   transcript.ID // the one that it is a fork of: of which it has the most records
 	Others []string      // files of those that have some of its records too, and tell them instead
-
-	others []*entry
 }
 
 // resolveCopies finds out what sessions are to each other.
 func resolveCopies(ctx context.Context, root *history.Root, all []*entry) error {
-	byFile := map[string]*entry{}
-	for _, e := range all {
-		byFile[e.File] = e
-	}
 	for _, family := range families(all) {
 		name, stamps := "family", []filecache.Stamp{}
 		for _, e := range family {
@@ -37,9 +30,9 @@ func resolveCopies(ctx context.Context, root *history.Root, all []*entry) error 
 		relations := map[string]relation{} // by file
 		sheet := root.Sheet(name, stamps...)
 		if !sheet.Get(&relations) {
-			whole, err := relate(ctx, root, family, relations)
-			if err != nil {
-				return err
+			whole := relate(ctx, root, family, relations)
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
 			if whole {
 				sheet.Put(relations)
@@ -47,41 +40,43 @@ func resolveCopies(ctx context.Context, root *history.Root, all []*entry) error 
 		}
 		for _, e := range family {
 			e.relation = relations[e.File]
-			for _, file := range e.Others {
-				e.others = append(e.others, byFile[file])
-			}
 		}
 	}
 	return nil
 }
 
 // families returns the groups of two sessions and more that have a record in common
-// near their beginning or their end.
-func families(all []*entry) [][]*entry {
-	members := map[*entry][]*entry{} // by the first one
-	first := map[*entry]*entry{}
+// near their beginning or their end, each in the order of all.
+func families(all []*entry) (found [][]*entry) {
+	first := map[*entry]*entry{} // of the family
 	holder := map[key]*entry{}
 	for _, e := range all {
 		if e.agent != "" {
 			continue
 		}
-		first[e], members[e] = e, []*entry{e}
+		first[e] = e
 		for _, k := range e.Meta.Said {
 			other, ok := holder[k]
 			if holder[k] = e; !ok || first[other] == first[e] {
 				continue
 			}
 			from, to := first[e], first[other]
-			for _, m := range members[from] {
-				first[m] = to
+			for _, m := range all {
+				if first[m] == from {
+					first[m] = to
+				}
 			}
-			members[to] = append(members[to], members[from]...)
-			delete(members, from)
 		}
 	}
-	found := slices.DeleteFunc(slices.Collect(maps.Values(members)), func(family []*entry) bool { return len(family) < 2 })
-	for _, family := range found {
-		slices.SortFunc(family, func(a, b *entry) int { return a.ID.Compare(b.ID) })
+	members := map[*entry][]*entry{}
+	for _, e := range all {
+		members[first[e]] = append(members[first[e]], e)
+	}
+	delete(members, nil) // sub-agents
+	for _, family := range members {
+		if len(family) > 1 {
+			found = append(found, family)
+		}
 	}
 	return found
 }
@@ -89,40 +84,35 @@ func families(all []*entry) [][]*entry {
 // relative is a member of a family.
 type relative struct {
 	*entry
-	has map[key]bool
-	own time.Time // when the first record was written that only it has
+	said []stamped
+	has  map[key]bool
+	own  time.Time // when the first record was written that only it has
 }
 
 // relate finds out what the members of a family are to each other. All of their files are read. It
 // reports whether all of them could be.
-func relate(ctx context.Context, root *history.Root, family []*entry, relations map[string]relation) (whole bool, err error) {
+func relate(ctx context.Context, root *history.Root, family []*entry, relations map[string]relation) (whole bool) {
 	holders := map[key]int{}
 	var members []*relative
-	keys := map[*relative][]stamped{}
 	for _, e := range family {
 		said, err := keysOf(ctx, root, e.File)
-		if ctx.Err() != nil {
-			return false, ctx.Err()
-		}
 		if err != nil {
 			continue // it is not compared; reading it will say why
 		}
-		r := &relative{entry: e, has: map[key]bool{}}
+		r := &relative{entry: e, said: said, has: map[key]bool{}}
 		for _, k := range said {
 			if !r.has[k.key] {
 				r.has[k.key] = true
 				holders[k.key]++
 			}
 		}
-		keys[r] = said
 		members = append(members, r)
 	}
-	for r, said := range keys {
-		if i := slices.IndexFunc(said, func(k stamped) bool { return holders[k.key] == 1 }); i >= 0 {
-			r.own = said[i].at
+	for _, r := range members {
+		if i := slices.IndexFunc(r.said, func(k stamped) bool { return holders[k.key] == 1 }); i >= 0 {
+			r.own = r.said[i].at
 		}
 	}
-	whole = len(members) == len(family)
 	// Of those with the same records the first one counts.
 	slices.SortStableFunc(members, func(a, b *relative) int { return cmp.Compare(len(b.has), len(a.has)) })
 	var shown []*relative
@@ -147,12 +137,11 @@ func relate(ctx context.Context, root *history.Root, family []*entry, relations 
 		}
 		relations[r.File] = is
 	}
-	return whole, nil
+	return len(members) == len(family)
 }
 
 // common returns how many keys two sets have in common.
-func common(a, b map[key]bool) int {
-	n := 0
+func common(a, b map[key]bool) (n int) {
 	for k := range a {
 		if b[k] {
 			n++

@@ -87,7 +87,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 				continue
 			}
 			if e.agent != "" || e.Meta.HasMain || !e.Meta.Whole {
-				l.Conversations = append(l.Conversations, s.conversation(e, titles))
+				l.Conversations = append(l.Conversations, s.conversation(root, e, titles))
 			}
 			if e.agent == "" && e.Meta.HasSide {
 				l.Conversations = append(l.Conversations, s.sideChains(e))
@@ -133,10 +133,11 @@ func (s *Store) record(id transcript.ID, e *entry, part part) *conversation {
 }
 
 // conversation returns what a list has of a transcript.
-func (s *Store) conversation(e *entry, summaries map[key]string) store.Conversation {
+func (s *Store) conversation(root *history.Root, e *entry, summaries map[key]string) store.Conversation {
 	record := s.record(e.ID, e, main)
-	for _, other := range e.others {
-		record.Stamps, record.copies = append(record.Stamps, other.Stamp), append(record.copies, other.File)
+	record.copies = e.Others
+	for _, other := range e.Others {
+		record.Stamps = append(record.Stamps, root.Stamp(other))
 	}
 	c := s.Conversation(e.ID, &e.Meta.Main, record)
 	c.Title, c.Parent = e.Meta.title(summaries), e.From

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -142,57 +141,72 @@ func (c *conversation) moments(ctx context.Context) (map[moment]bool, error) {
 	return found, err
 }
 
+// forks returns the session of all that this one was forked from, the one of which it has the most
+// messages, and of several the earliest; and the moments of those of which it may have some, as far
+// as they are wanted. opencode records no link: a fork begins with messages of before it was made,
+// at the times that the other one has them at.
+func (c *conversation) forks(ctx context.Context, all []*info, wanted func(*info) bool) (from *info, told map[moment]bool, err error) {
+	i := c.info
+	own, err := c.moments(ctx)
+	most := 0
+	told = map[moment]bool{}
+	for _, other := range all {
+		if other.session == i.session || other.begun != i.begun || other.Created >= i.Created || !wanted(other) || err != nil {
+			continue
+		}
+		var moments map[moment]bool
+		moments, err = (&conversation{store: c.store, info: other}).moments(ctx)
+		common := 0
+		for m := range moments {
+			if own[m] && m.at < i.Created {
+				told[m] = true
+				common++
+			}
+		}
+		if common > most || from != nil && common == most && other.Created < from.Created {
+			from, most = other, common
+		}
+	}
+	return from, told, err
+}
+
 // originals marks the messages that were copied from a session which this one was
 // forked from: their times are before the session began, and that one has them too.
 func (c *conversation) originals(ctx context.Context, messages []message) error {
-	i := c.info
-	if !i.mayBeFork() {
+	if !c.info.mayBeFork() {
 		return nil
 	}
-	all, _, err := i.source.sessions(ctx, "")
+	all, _, err := c.info.source.sessions(ctx, "")
 	if err != nil {
 		return err
 	}
-	told := map[moment]bool{}
-	for _, other := range origins(i, all) {
-		if other.archived() && !i.archived() || !c.store.Project.Has(other.dir) {
-			continue
-		}
-		copied, err := (&conversation{store: c.store, info: other}).moments(ctx)
-		if err != nil {
-			return err
-		}
-		maps.Copy(told, copied)
-	}
+	_, told, err := c.forks(ctx, all, func(other *info) bool {
+		return (!other.archived() || c.info.archived()) && c.store.Project.Has(other.dir)
+	})
 	for n := range messages {
-		m := &messages[n]
-		m.copied = m.created < i.Created && told[moment{m.created, m.Role}]
+		messages[n].copied = told[moment{messages[n].created, messages[n].Role}]
 	}
-	return nil
+	return err
 }
 
-// firstPrompt returns how the first request begins, as [store.Conversation.Request] has it.
-func (c *conversation) firstPrompt(ctx context.Context) (string, error) {
-	messages, err := c.messages(ctx, -1)
-	talk := &history.Talk{}
-	for i := 0; i < len(messages) && talk.Request == "" && err == nil; i++ {
-		if messages[i].Role == "user" {
-			err = c.tell(ctx, talk, &messages[i])
-		}
-	}
-	return talk.Request, err
-}
-
-// lastAt returns when the last event happened, where one of the last messages has it.
-func (c *conversation) lastAt(ctx context.Context) (time.Time, error) {
+// peek returns how the first request begins, as [store.Conversation.Request] has it, where that is
+// wanted, and when the last event happened, where one of the last messages has it. What is damaged
+// is told of where it is read.
+func (c *conversation) peek(ctx context.Context, wanted bool) (request string, last time.Time) {
 	few := 8
-	if c.info.revert.Message != "" {
+	if c.info.revert.Message != "" || wanted {
 		few = -1
 	}
-	messages, err := c.messages(ctx, few)
-	talk := &history.Talk{}
-	for i := len(messages) - 1; i >= 0 && talk.Last.IsZero() && err == nil; i-- {
-		err = c.tell(ctx, talk, &messages[i])
+	messages, _ := c.messages(ctx, few)
+	begin, end := &history.Talk{}, &history.Talk{}
+	var err error
+	for i := 0; wanted && i < len(messages) && begin.Request == "" && err == nil; i++ {
+		if messages[i].Role == "user" {
+			err = c.tell(ctx, begin, &messages[i])
+		}
 	}
-	return talk.Last, err
+	for i := len(messages) - 1; i >= 0 && end.Last.IsZero() && err == nil; i-- {
+		err = c.tell(ctx, end, &messages[i])
+	}
+	return begin.Request, end.Last
 }

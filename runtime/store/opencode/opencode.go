@@ -9,7 +9,6 @@ package opencode
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -103,24 +102,19 @@ const IDPrefix = "opencode-"
 // sessionPrefix is what opencode's own ids of sessions begin with.
 const sessionPrefix = "ses_"
 
-// ParseID reads an id: "opencode-" and the id of a session, or that alone. Only the
-// case of the prefix does not matter. The error is a [*store.BadIDError].
-func ParseID(text string) (transcript.ID, error) {
-	session, _ := history.CutPrefix(text, IDPrefix)
-	if !isSession(session) {
-		return "", history.BadID(text, `expected "opencode-" and the id of a session, such as opencode-ses_e002d05cfffe2zEdz416bNOdYv`)
-	}
-	return id(session), nil
+// ids returns what ids are: the id of a session, which alone is one too.
+func ids() *history.IDs {
+	return &history.IDs{Prefix: IDPrefix, Session: isSession, Bare: isSession, Example: IDPrefix + "ses_e002d05cfffe2zEdz416bNOdYv"}
 }
+
+// ParseID reads an id. The error is a [*store.BadIDError].
+func ParseID(text string) (transcript.ID, error) { return ids().Parse(text) }
 
 // Claims reports whether a text can only be meant as an id of this store, be it a wrong
 // one.
-func Claims(text string) bool {
-	rest, prefixed := history.CutPrefix(text, IDPrefix)
-	return prefixed || strings.HasPrefix(rest, sessionPrefix)
-}
+func Claims(text string) bool { return ids().Claims(text) || strings.HasPrefix(text, sessionPrefix) }
 
-func id(session string) transcript.ID { return transcript.ID(IDPrefix + session) }
+func id(session string) transcript.ID { return ids().ID(session, "") }
 
 // isSession reports whether a text is the id of a session.
 func isSession(s string) bool { return isID(s, sessionPrefix) }
@@ -130,6 +124,3 @@ func isID(s, prefix string) bool {
 	rest, ok := strings.CutPrefix(s, prefix)
 	return ok && history.IsName(rest)
 }
-
-// Version implements [store.Store].
-func (s *Store) Version(context.Context) (string, error) { return "", nil }

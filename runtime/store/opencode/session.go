@@ -164,17 +164,16 @@ func (l *listing) conversation(ctx context.Context, i *info, all []*info) store.
 	}
 	if isSession(i.parent) {
 		c.Parent = id(i.parent)
-	} else if from := record.forkedFrom(ctx, all); from != nil {
-		c.Parent = id(from.session)
-	}
-	// What is damaged is told of where it is read.
-	if at, err := record.lastAt(ctx); err == nil {
-		c.LastAt = at
-	}
-	if isDefaultTitle(i.title) {
-		if first, err := record.firstPrompt(ctx); err == nil && first != "" {
-			c.Title, c.Request = "", first
+	} else if i.mayBeFork() && strings.Contains(i.title, forkMark) {
+		if from, _, _ := record.forks(ctx, all, func(*info) bool { return true }); from != nil { // what cannot be read is no fork
+			c.Parent = id(from.session)
 		}
+	}
+	isDefault := isDefaultTitle(i.title)
+	request, last := record.peek(ctx, isDefault)
+	c.LastAt = last
+	if isDefault && request != "" {
+		c.Title, c.Request = "", request
 	}
 	return c
 }
@@ -189,39 +188,3 @@ func isDefaultTitle(title string) bool {
 
 // forkMark is in the title of a fork, with its number behind.
 const forkMark = " (fork #"
-
-// origins returns the sessions of all that one may have been forked from. opencode records no
-// link: a fork begins with messages of before it was made, at the times that the other one has
-// them at.
-func origins(i *info, all []*info) (found []*info) {
-	for _, other := range all {
-		if i.mayBeFork() && other.session != i.session && other.begun == i.begun && other.Created < i.Created {
-			found = append(found, other)
-		}
-	}
-	return found
-}
-
-// forkedFrom returns the session of all that one was forked from, if it is called a fork: the one
-// of which it has the most messages, and of several the earliest. What cannot be read is no fork.
-func (c *conversation) forkedFrom(ctx context.Context, all []*info) (from *info) {
-	i := c.info
-	if !strings.Contains(i.title, forkMark) {
-		return nil
-	}
-	told, _ := c.moments(ctx)
-	most := 0
-	for _, other := range origins(i, all) {
-		moments, _ := (&conversation{store: c.store, info: other}).moments(ctx)
-		common := 0
-		for m := range moments {
-			if told[m] && m.at < i.Created {
-				common++
-			}
-		}
-		if common > most || from != nil && common == most && other.Created < from.Created {
-			from, most = other, common
-		}
-	}
-	return from
-}

@@ -1,8 +1,21 @@
 // Package history is what the stores of the sessions that programs record on this machine do
-// alike: where their homes are, ids that consist of a prefix, which names the program, and the
-// id of a session, how directories and files are opened, and what is reported of them.
+// alike. It knows no format of a file.
 //
-// It knows no format of a file.
+// A new store of files is a package with four things:
+//
+//   - a Store that embeds [Store], Open, which says where the program's home is, and [IDs];
+//   - List, which is [List] with a function that finds the files ([Store.Walk]) and one that makes
+//     conversations of them: here belongs what links sessions, such as forks and sub-agents;
+//   - an entry, which embeds [Entry], with Peek: what a list shows of a file, of its beginning and its
+//     end ([PeekLines]), and the working directory, by which it belongs to a project;
+//   - a [Script], whose Tell makes a plain [transcript.Event] of each record that says something, by
+//     a struct with JSON tags ([jsontext.Decode]), and adds it to a [Talk]. A log that is appended
+//     to is [Growing].
+//
+// Caching, several files at a time, growth, numbers of turns and events, inquiries, damage and
+// totals are done here. A record of no known type is counted in [store.Totals.Skipped]. A store of
+// a SQLite database reads that through package sqlitefile, or where it has a table of messages
+// through package messagedb.
 package history
 
 import (
@@ -64,12 +77,14 @@ func Problem(id transcript.ID, kind store.ProblemKind, path string, err error) s
 	return store.Problem{ID: id, Kind: kind, Path: path, Err: err}
 }
 
-// IDs are the ids of a program's sessions: a prefix and a uuid, with "." and a name after it where it is that
-// of a part of the session.
+// IDs are the ids of a program's sessions: a prefix and the program's own id, with "." and a name
+// after it where it is that of a part of the session.
 type IDs struct {
 	Prefix string
-	// Bare reports whether a uuid without the prefix is an id too; nil is for none.
-	Bare func(uuid string) bool
+	// Session reports whether a text is a program's own id; nil is for a uuid, in any case.
+	Session func(text string) bool
+	// Bare reports whether such an id without the prefix is one too; nil is for none.
+	Bare func(session string) bool
 	// Part reports whether a text can be the name of a part; nil is for none.
 	Part    func(name string) bool
 	Example string
@@ -83,13 +98,21 @@ func (i *IDs) ID(session, part string) transcript.ID {
 	return transcript.ID(i.Prefix + session + part)
 }
 
+// own returns a program's own id as it is spelled, and reports whether a text is one.
+func (i *IDs) own(text string) (string, bool) {
+	if i.Session != nil {
+		return text, i.Session(text)
+	}
+	text = strings.ToLower(text)
+	return text, IsUUID(text)
+}
+
 // Split returns the session and the part of an id, in any case.
 func (i *IDs) Split(text string) (session, part string, ok bool) {
 	rest, prefixed := CutPrefix(text, i.Prefix)
 	session, part, hasPart := strings.Cut(rest, ".")
-	session = strings.ToLower(session)
-	switch {
-	case !IsUUID(session), !prefixed && (i.Bare == nil || !i.Bare(session)), hasPart && (i.Part == nil || !i.Part(part)):
+	session, ok = i.own(session)
+	if !ok || !prefixed && (i.Bare == nil || !i.Bare(session)) || hasPart && (i.Part == nil || !i.Part(part)) {
 		return "", "", false
 	}
 	return session, part, true
@@ -99,7 +122,7 @@ func (i *IDs) Split(text string) (session, part string, ok bool) {
 func (i *IDs) Parse(text string) (transcript.ID, error) {
 	session, part, ok := i.Split(text)
 	if !ok {
-		return "", BadID(text, fmt.Sprintf("expected %q and the uuid of a session, such as %s", i.Prefix, i.Example))
+		return "", BadID(text, fmt.Sprintf("expected %q and the id of a session, such as %s", i.Prefix, i.Example))
 	}
 	return i.ID(session, part), nil
 }
@@ -107,8 +130,8 @@ func (i *IDs) Parse(text string) (transcript.ID, error) {
 // Claims reports whether a text can only be meant as an id of this kind, be it a wrong one.
 func (i *IDs) Claims(text string) bool {
 	rest, prefixed := CutPrefix(text, i.Prefix)
-	rest = strings.ToLower(rest)
-	return prefixed || i.Bare != nil && IsUUID(rest) && i.Bare(rest)
+	rest, ok := i.own(rest)
+	return prefixed || i.Bare != nil && ok && i.Bare(rest)
 }
 
 // InHome returns a path in the user's home directory, or "" where the environment does not

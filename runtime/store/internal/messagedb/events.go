@@ -29,8 +29,6 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 	if mark != nil && len(*mark) > 0 {
 		return store.Totals{}, store.ErrChanged
 	}
-	r.database.Retain()
-	defer r.database.Release()
 	t := history.Talk{Yield: yield}
 	read := 0
 	err := r.database.Do(ctx, func(db *DB) error {

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -21,14 +22,15 @@ import (
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Options says what a store is.
-type Options struct {
-	Name   string // of the kind of store
+// Store is the conversations of databases, as a [store.Store].
+type Store struct {
+	Kind   string // its name
 	Prefix string // of the ids of its conversations
-	Place  string // a path, for people
+	Path   string // for people
 	// Databases returns the databases, the one that counts most first, and those that
 	// cannot be read.
 	Databases func() ([]Database, []store.Problem)
@@ -42,6 +44,36 @@ type Database struct {
 	Version func(context.Context) (string, error)
 	// Open opens the database. The error is [ErrAbsent] where there turns out to be none.
 	Open func(context.Context) (*DB, error)
+}
+
+// File returns the SQLite database of a path. describe finds out how it is read.
+func File(path string, describe func(context.Context, *sqlitefile.DB) (*DB, error)) Database {
+	return Database{
+		Path:    path,
+		Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
+		Open: func(ctx context.Context) (*DB, error) {
+			db, err := sqlitefile.OpenPath(ctx, path)
+			return described(ctx, db, err, describe)
+		},
+	}
+}
+
+// Open opens the SQLite database of a name below a root, which may be closed then.
+func Open(ctx context.Context, root *os.Root, name string, describe func(context.Context, *sqlitefile.DB) (*DB, error)) (*DB, error) {
+	db, err := sqlitefile.Open(ctx, root, name)
+	return described(ctx, db, err, describe)
+}
+
+// described describes a database, if it was opened, and closes it where it cannot be read.
+func described(ctx context.Context, db *sqlitefile.DB, err error, describe func(context.Context, *sqlitefile.DB) (*DB, error)) (*DB, error) {
+	if err != nil {
+		return nil, err
+	}
+	opened, err := describe(ctx, db)
+	if err != nil {
+		db.Close()
+	}
+	return opened, err
 }
 
 // ErrAbsent is the error for a database that there is none of.
@@ -87,20 +119,14 @@ func IsURL(text string) bool {
 	return ok && (scheme == "postgres" || scheme == "postgresql")
 }
 
-// Store is the conversations of databases, as a [store.Store].
-type Store struct{ options Options }
-
-// New returns a store.
-func New(o Options) *Store { return &Store{o} }
-
 // Name implements [store.Store].
-func (s *Store) Name() string { return s.options.Name }
+func (s *Store) Name() string { return s.Kind }
 
 // Place implements [store.Store].
-func (s *Store) Place() string { return s.options.Place }
+func (s *Store) Place() string { return s.Path }
 
 // ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(s.options.Prefix, text) }
+func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(s.Prefix, text) }
 
 // ID returns the id of the conversation with a key: the key, or a hash of one that cannot
 // be a part of an id.
@@ -138,7 +164,7 @@ func Claims(prefix, text string) bool {
 
 // Version returns a text that is another one when anything in the store has changed.
 func (s *Store) Version(ctx context.Context) (string, error) {
-	databases, problems := s.options.Databases()
+	databases, problems := s.Databases()
 	var b strings.Builder
 	for _, d := range databases {
 		version, err := d.Version(ctx)
