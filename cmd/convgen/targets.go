@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"text/tabwriter"
 
+	"github.com/convtools/convtools/gen/emit"
+	"github.com/convtools/convtools/gen/emit/schema"
 	all "github.com/convtools/convtools/gen/emit/targets"
+	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
 	"github.com/convtools/convtools/gen/plan"
 )
@@ -33,10 +38,6 @@ func targets(args []string, stdout, stderr io.Writer) error {
 }
 
 func printTargets(w io.Writer, result *plan.Result) error {
-	sizes := map[[2]string]int{}
-	for _, d := range result.Definitions() {
-		sizes[[2]string{d.Tool, d.Target}] = d.Bytes
-	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TOOL\tTARGET\tCALLED\tDEFINITION\tDESCRIPTION\tPARTS IN WORDS")
 	for _, tool := range result.Contract.Tools() {
@@ -50,11 +51,22 @@ func printTargets(w io.Writer, result *plan.Result) error {
 				called = text.Group + " / " + text.Name
 			}
 			fmt.Fprintf(table, "%s\t%s\t%s\t%d bytes\t%d characters\t%d\n",
-				tool.Name, target.Name, called, sizes[[2]string{tool.Name, target.Name}], len([]rune(text.Description)), len(text.Reports))
+				tool.Name, target.Name, called, size(result.Contract, tool, target), len([]rune(text.Description)), len(text.Reports))
 		}
 		for _, a := range tool.Aliases {
 			fmt.Fprintf(table, "%s\t\t%s\tuntil %s\t\t\n", tool.Name, a.Name, a.Until)
 		}
 	}
 	return table.Flush()
+}
+
+// size is how many bytes of a tool a model pays for with every request: those of its
+// definition for a target, without white space between values of JSON.
+func size(c *ir.Contract, tool *ir.Tool, target emit.Target) int {
+	definition := target.Define(c, tool, schema.Of)
+	var b bytes.Buffer
+	if json.Compact(&b, definition) == nil {
+		return b.Len()
+	}
+	return len(definition)
 }

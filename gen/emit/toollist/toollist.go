@@ -76,20 +76,19 @@ func target(file string, to lower.Target, entry func(*ir.Tool, *lower.Text, json
 			}
 			g := groups[text.Group]
 			if g == nil {
-				g = &group{Type: "namespace", Name: text.Group, Description: "The tools whose names begin with " + text.Group + "."}
+				g = &group{at: len(list)}
 				groups[text.Group] = g
-				list = append(list, g)
+				list = append(list, nil)
 			}
-			g.Tools = append(g.Tools, one)
+			g.tools = append(g.tools, one)
+			list[g.at] = jsontext.New("type", "namespace", "name", text.Group, "description", "The tools whose names begin with "+text.Group+".", "tools", g.tools)
 		}
 		return []emit.File{{Path: path.Join(c.Targets.Generated, file), Data: jsontext.Pretty(list)}}, nil
 	}}
 }
 
-// group is tools of one namespace.
+// group is tools of one namespace, and where it is in a list.
 type group struct {
-	Type        string            `json:"type"`
-	Name        string            `json:"name"`
-	Description string            `json:"description"`
-	Tools       []jsontext.Object `json:"tools"`
+	at    int
+	tools []any
 }

@@ -4,9 +4,7 @@ package jsontext
 
 import (
 	"bytes"
-	"encoding/json"
-	"regexp"
-	"strings"
+	"slices"
 
 	"github.com/convtools/convtools/gen/ir"
 )
@@ -35,52 +33,70 @@ func (o Object) With(pairs ...any) Object {
 // MarshalJSON writes the members in their order.
 func (o Object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
-	write(&b, o)
+	write(&b, o, "")
 	return b.Bytes(), nil
-}
-
-func write(b *bytes.Buffer, v any) {
-	switch v := v.(type) {
-	case Object:
-		b.WriteByte('{')
-		for i, m := range v {
-			separate(b, i)
-			write(b, m.Name)
-			b.WriteByte(':')
-			write(b, m.Value)
-		}
-		b.WriteByte('}')
-	case []any:
-		b.WriteByte('[')
-		for i := range v {
-			separate(b, i)
-			write(b, v[i])
-		}
-		b.WriteByte(']')
-	default:
-		b.WriteString(ir.JSON(v))
-	}
-}
-
-func separate(b *bytes.Buffer, i int) {
-	if i > 0 {
-		b.WriteByte(',')
-	}
 }
 
 // Pretty returns a value indented by two spaces and ended by a newline. An array of
 // scalars is on one line.
 func Pretty(v any) []byte {
-	var compact, b bytes.Buffer
-	write(&compact, v)
-	_ = json.Indent(&b, compact.Bytes(), "", "  ") // it is JSON
+	var b bytes.Buffer
+	write(&b, v, "\n")
 	b.WriteByte('\n')
-	scalars := regexp.MustCompile(`\[\n( *("([^"\\]|\\.)*"|[^"\s\[\]{}]+),?\n)+ *\]`)
-	return scalars.ReplaceAllFunc(b.Bytes(), func(array []byte) []byte {
-		lines := strings.Split(string(array[1:len(array)-1]), "\n")
-		for i := range lines {
-			lines[i] = strings.TrimLeft(lines[i], " ")
+	return b.Bytes()
+}
+
+// write writes a value. line begins a line of what the value is in; it is empty where all
+// is on one.
+func write(b *bytes.Buffer, v any, line string) {
+	deeper, space := line, ""
+	if line != "" {
+		deeper, space = line+"  ", " "
+	}
+	switch v := v.(type) {
+	case Object:
+		b.WriteByte('{')
+		for i, m := range v {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(deeper + ir.JSON(m.Name) + ":" + space)
+			write(b, m.Value, deeper)
 		}
-		return []byte("[" + strings.TrimSpace(strings.Join(lines, " ")) + "]")
-	})
+		if len(v) > 0 {
+			b.WriteString(line)
+		}
+		b.WriteByte('}')
+	case []any:
+		if slices.ContainsFunc(v, isNested) {
+			space = ""
+		} else {
+			deeper, line = "", ""
+		}
+		b.WriteByte('[')
+		for i, item := range v {
+			if i > 0 {
+				b.WriteString("," + space)
+			}
+			b.WriteString(deeper)
+			write(b, item, deeper)
+		}
+		b.WriteString(line + "]")
+	case []string:
+		var list []any
+		for _, s := range v {
+			list = append(list, s)
+		}
+		write(b, list, line)
+	default:
+		b.WriteString(ir.JSON(v))
+	}
+}
+
+func isNested(v any) bool {
+	switch v.(type) {
+	case Object, []any, []string:
+		return true
+	}
+	return false
 }
