@@ -56,12 +56,12 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	if _, err := os.Stat(path); dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil, false
 	}
-	return messagedb.New(messagedb.Options{
-		Name: Name, Prefix: IDPrefix, Place: path,
+	return &messagedb.Store{
+		Kind: Name, Prefix: IDPrefix, Path: path,
 		Databases: func() ([]messagedb.Database, []store.Problem) {
 			return []messagedb.Database{messagedb.File(path, describe)}, nil
 		},
-	}), true
+	}, true
 }
 
 // Columns are those of the table of conversations that [messagedb.DB] wants.
@@ -72,9 +72,8 @@ const positionBits = 32
 
 // describe finds out how the database is read.
 func describe(ctx context.Context, db *sqlitefile.DB) (*messagedb.DB, error) {
-	version := 0
-	err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
-	if err = cmp.Or(err, Known(version, len(migrations()))); err != nil {
+	version, err := versionOf(ctx, db.DB)
+	if err = cmp.Or(err, Known(version, schemaVersion)); err != nil {
 		return nil, err
 	}
 	const columns = "SELECT " + Columns + " FROM conversations"

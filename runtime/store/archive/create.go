@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -14,42 +15,42 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
 )
 
-// migrations are what makes of each version of the schema the next one, beginning with an
-// empty database; "PRAGMA user_version" is how many of them a database has. A migration
-// that was released is never changed. Libraries for migrations keep that number in a
-// table of their own, and cost more at each start than all of this.
+// schemaVersion is the version of the schema, which is "PRAGMA user_version".
+const schemaVersion = 1
+
+// create makes the schema.
 //
 // Times are seconds since 1970. Messages are in the order in which they are read; those
 // with active = 0 are not on the path that the export has as the current one.
-func migrations() []string {
-	return []string{`
-		CREATE TABLE conversations (
-			id       INTEGER PRIMARY KEY,
-			name     TEXT NOT NULL UNIQUE, -- kind of export, "-", id there
-			native   TEXT NOT NULL,
-			title    TEXT,
-			created  REAL,
-			updated  REAL,
-			last     REAL,                 -- time of the last message
-			newest   REAL,                 -- newest time of a message
-			archived INTEGER NOT NULL,
-			hash     TEXT NOT NULL,        -- of all that was imported
-			imported REAL NOT NULL
-		) STRICT;
-		CREATE TABLE messages (
-			id     INTEGER PRIMARY KEY, -- that of the conversation << 32, and its position from 1
-			native TEXT,                -- id in the export
-			kind   TEXT NOT NULL,       -- name of a transcript.Kind
-			name   TEXT,                -- of a tool, or a role that is not known
-			time   REAL,
-			active INTEGER NOT NULL,
-			text   TEXT NOT NULL
-		) STRICT;
-	`}
-}
+const create = `
+	CREATE TABLE conversations (
+		id       INTEGER PRIMARY KEY,
+		name     TEXT NOT NULL UNIQUE, -- kind of export, "-", id there
+		native   TEXT NOT NULL,
+		title    TEXT,
+		created  REAL,
+		updated  REAL,
+		last     REAL,                 -- time of the last message
+		newest   REAL,                 -- newest time of a message
+		archived INTEGER NOT NULL,
+		hash     TEXT NOT NULL,        -- of all that was imported
+		imported REAL NOT NULL
+	) STRICT;
+	CREATE TABLE messages (
+		id     INTEGER PRIMARY KEY, -- that of the conversation << 32, and its position from 1
+		native TEXT,                -- id in the export
+		kind   TEXT NOT NULL,       -- name of a transcript.Kind
+		name   TEXT,                -- of a tool, or a role that is not known
+		time   REAL,
+		active INTEGER NOT NULL,
+		text   TEXT NOT NULL
+	) STRICT;
+	PRAGMA user_version = 1;
+`
 
 // WriterOptions says how an archive is written.
 type WriterOptions struct {
@@ -73,19 +74,24 @@ func Create(ctx context.Context, o WriterOptions) (*Writer, error) {
 		Text:    func(s string) any { return s },
 		Failure: func(_ context.Context, err error) error { return err },
 	}
-	var err error
-	if to.DB, err = connect(path, o.DryRun); err == nil && to.DB != nil {
-		if err = migrate(ctx, to.DB, o.DryRun); err == errEmpty {
-			err = errors.Join(to.DB.Close())
-			to.DB = nil
+	db, err := connect(path, o.DryRun)
+	if err == nil && db != nil {
+		if o.DryRun {
+			var version int
+			version, err = versionOf(ctx, db)
+			err = cmp.Or(err, Known(version, schemaVersion))
+		} else {
+			err = Migrate(ctx, db, "", schemaVersion, versionOf, create)
+		}
+		if err != nil {
+			db.Close()
+			db = nil
 		}
 	}
-	if err != nil {
-		if to.DB != nil {
-			to.DB.Close()
-		}
+	if err != nil && !errors.Is(err, messagedb.ErrAbsent) {
 		return nil, fmt.Errorf("opening the archive %s: %w", path, err)
 	}
+	to.DB = db
 	return NewWriter(to, o.DryRun, o.Now), nil
 }
 
@@ -148,35 +154,40 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
-// errEmpty is the error for a database that has no schema, and gets none.
-var errEmpty = errors.New("it is empty")
+// versionOf returns the version of the schema; 0 where there is none.
+func versionOf(ctx context.Context, db Queries) (version int, err error) {
+	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
+	return version, err
+}
 
-// migrate brings the schema up to date.
-func migrate(ctx context.Context, db *sql.DB, dry bool) error {
-	all := migrations()
-	version := 0
-	const read = "PRAGMA user_version"
-	err := db.QueryRowContext(ctx, read).Scan(&version)
-	switch {
-	case err != nil || version == len(all):
+// Queries is a database, or a transaction in it.
+type Queries interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Migrate brings a schema up to the version that is known, by statements for each version before it,
+// from none. A transaction begins with a lock, if there is one; another process may be faster.
+func Migrate(ctx context.Context, db *sql.DB, lock string, known int, version func(context.Context, Queries) (int, error), statements ...string) error {
+	v, err := version(ctx, db)
+	if err != nil || v == known {
 		return err
-	case version > len(all):
-		return &NewerError{Version: version, Known: len(all)}
-	case dry:
-		return errEmpty
+	}
+	if v > known {
+		return &NewerError{Version: v, Known: known}
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if err := tx.QueryRowContext(ctx, read).Scan(&version); err != nil { // another process may have been faster
+	if _, err := tx.ExecContext(ctx, lock); err != nil {
 		return err
 	}
-	for ; version < len(all); version++ {
-		if _, err := tx.ExecContext(ctx, all[version]+fmt.Sprintf("PRAGMA user_version = %d", version+1)); err != nil {
-			return err
-		}
+	if v, err = version(ctx, tx); err != nil || v == known {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, statements[v]); err != nil {
+		return err
 	}
 	return tx.Commit()
 }

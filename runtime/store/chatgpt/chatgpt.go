@@ -150,7 +150,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 }
 
 func newStore(place string, databases func() ([]messagedb.Database, []store.Problem)) *messagedb.Store {
-	return messagedb.New(messagedb.Options{Name: Name, Prefix: IDPrefix, Place: place, Databases: databases})
+	return &messagedb.Store{Kind: Name, Prefix: IDPrefix, Path: place, Databases: databases}
 }
 
 // databases returns the databases at paths that a variable of the environment names, or else a

@@ -56,10 +56,10 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	}
 	s := parse(text)
 	database := messagedb.Database{Path: s.place, Version: s.version, Open: s.openArchive}
-	return messagedb.New(messagedb.Options{
-		Name: archive.Name, Prefix: archive.IDPrefix, Place: s.place,
+	return &messagedb.Store{
+		Kind: archive.Name, Prefix: archive.IDPrefix, Path: s.place,
 		Databases: func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{database}, nil },
-	}), true
+	}, true
 }
 
 // server is a database on a server.

@@ -6,8 +6,6 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/convtools/convtools/runtime/store/archive"
 )
 
 // schemaVersion is the version of the schema, which is in the table "schema". The first one can be
@@ -78,8 +76,8 @@ const second = `
 	UPDATE convtools.schema SET version = 2;
 `
 
-// migrationLock is the key of the advisory lock under which the schema is changed.
-const migrationLock = 0x636f6e76746f6f6c
+// migrationLock takes the advisory lock under which the schema is changed.
+const migrationLock = "SELECT pg_advisory_xact_lock(x'636f6e76746f6f6c'::bigint)"
 
 // versionOf returns the version of the schema that a database has; 0 where it has none.
 func versionOf(ctx context.Context, db *sql.DB) (version int, err error) {
@@ -90,35 +88,4 @@ func versionOf(ctx context.Context, db *sql.DB) (version int, err error) {
 		return 0, nil
 	}
 	return version, err
-}
-
-// migrate brings the schema up to date.
-func migrate(ctx context.Context, db *sql.DB) error {
-	version, err := versionOf(ctx, db)
-	switch {
-	case err != nil || version == schemaVersion:
-		return err
-	case version > schemaVersion:
-		return &archive.NewerError{Version: version, Known: schemaVersion}
-	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback() }()
-	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
-		return err
-	}
-	// Another process may have been faster.
-	if version, err = versionOf(ctx, db); err != nil || version == schemaVersion {
-		return err
-	}
-	statements := create
-	if version > 0 {
-		statements = second
-	}
-	if _, err := tx.ExecContext(ctx, statements); err != nil {
-		return err
-	}
-	return tx.Commit()
 }

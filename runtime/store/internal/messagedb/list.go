@@ -18,7 +18,6 @@ import (
 type database struct {
 	sqlitefile.Shared[*DB]
 	store *Store
-	path  string
 }
 
 const (
@@ -68,7 +67,7 @@ func (d *database) scan(db *DB, rows *sql.Rows) (c store.Conversation, err error
 		name = fmt.Sprint(key)
 	}
 	r.version = cmp.Or(version.String, db.Stamp)
-	r.id = ID(d.store.options.Prefix, name)
+	r.id = ID(d.store.Prefix, name)
 	c.ID, c.Source, c.Record, c.NativeID = r.id, d.store.Name(), r, name
 	if native.Valid {
 		c.NativeID = native.String
@@ -82,7 +81,7 @@ func (d *database) scan(db *DB, rows *sql.Rows) (c store.Conversation, err error
 // List implements [store.Store]. Where several databases have a conversation, the first of them
 // counts.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	databases, problems := s.options.Databases()
+	databases, problems := s.Databases()
 	var opened []*database
 	l := &store.Listing{Problems: problems, Release: func() {
 		for _, d := range opened {
@@ -91,7 +90,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	}}
 	read := 0
 	for _, at := range databases {
-		d := &database{store: s, path: at.Path}
+		d := &database{store: s}
 		d.Open = at.Open
 		d.Retain()
 		opened = append(opened, d)
@@ -122,7 +121,7 @@ func (d *database) list(ctx context.Context, scope store.Scope) ([]store.Convers
 	var found []store.Conversation
 	missing := len(scope.IDs) == 0
 	for _, id := range scope.IDs {
-		key, ok := strings.CutPrefix(string(id), d.store.options.Prefix)
+		key, ok := strings.CutPrefix(string(id), d.store.Prefix)
 		if !ok {
 			continue
 		}

@@ -26,11 +26,11 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Options says what a store is.
-type Options struct {
-	Name   string // of the kind of store
+// Store is the conversations of databases, as a [store.Store].
+type Store struct {
+	Kind   string // its name
 	Prefix string // of the ids of its conversations
-	Place  string // a path, for people
+	Path   string // for people
 	// Databases returns the databases, the one that counts most first, and those that
 	// cannot be read.
 	Databases func() ([]Database, []store.Problem)
@@ -119,20 +119,14 @@ func IsURL(text string) bool {
 	return ok && (scheme == "postgres" || scheme == "postgresql")
 }
 
-// Store is the conversations of databases, as a [store.Store].
-type Store struct{ options Options }
-
-// New returns a store.
-func New(o Options) *Store { return &Store{o} }
-
 // Name implements [store.Store].
-func (s *Store) Name() string { return s.options.Name }
+func (s *Store) Name() string { return s.Kind }
 
 // Place implements [store.Store].
-func (s *Store) Place() string { return s.options.Place }
+func (s *Store) Place() string { return s.Path }
 
 // ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(s.options.Prefix, text) }
+func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(s.Prefix, text) }
 
 // ID returns the id of the conversation with a key: the key, or a hash of one that cannot
 // be a part of an id.
@@ -170,7 +164,7 @@ func Claims(prefix, text string) bool {
 
 // Version returns a text that is another one when anything in the store has changed.
 func (s *Store) Version(ctx context.Context) (string, error) {
-	databases, problems := s.options.Databases()
+	databases, problems := s.Databases()
 	var b strings.Builder
 	for _, d := range databases {
 		version, err := d.Version(ctx)

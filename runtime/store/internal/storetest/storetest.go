@@ -230,21 +230,11 @@ func Listing(t testing.TB, s store.Store) string {
 		if err != nil || Called(again) != Called(c) || again.Parent != c.Parent || !again.CreatedAt.Equal(c.CreatedAt) || again.Dir != c.Dir {
 			t.Errorf("Find: %+v, %v; List: %+v", again, err, c)
 		}
-		checkLast(t, c)
+		if totals, err := c.Read(t.Context(), nil, nil); err != nil || !c.LastAt.IsZero() && !totals.LastAt.Equal(c.LastAt) {
+			t.Errorf("%s: listed with the last event at %v; that was at %v; %v", c.ID, c.LastAt, totals.LastAt, err)
+		}
 	}
 	return b.String()
-}
-
-// checkLast checks that what a listing has as the time of the last event is that.
-func checkLast(t testing.TB, c store.Conversation) {
-	t.Helper()
-	totals, err := c.Read(t.Context(), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if last := totals.LastAt; !c.LastAt.IsZero() && !last.Equal(c.LastAt) {
-		t.Errorf("%s: listed with the last event at %v; that was at %v", c.ID, c.LastAt, last)
-	}
 }
 
 // CheckReading checks what holds for any conversation, whatever is recorded: reading it
@@ -305,20 +295,20 @@ func CheckLongLine(t testing.TB, s store.Store, file string) {
 
 // Reader reads the events of a conversation one by one.
 type Reader struct {
-	ctx    context.Context
-	of     store.Conversation
+	read   func(yield func(*transcript.Event) bool)
 	next   func() (*transcript.Event, bool)
 	stop   func()
 	event  *transcript.Event
-	first  bool // event has not been asked for
+	ahead  bool // the event has not been asked for
 	totals store.Totals
 	err    error
 }
 
 // Events begins to read a conversation. The error is that of reading where there is no event.
 func Events(ctx context.Context, c store.Conversation) (*Reader, error) {
-	r := &Reader{ctx: ctx, of: c}
-	r.begin()
+	r := &Reader{stop: func() {}}
+	r.read = func(yield func(*transcript.Event) bool) { r.totals, r.err = c.Read(ctx, nil, yield) }
+	r.Restart()
 	var damage *store.DamageError
 	if r.event == nil && r.err != nil && !errors.As(r.err, &damage) && ctx.Err() == nil {
 		return nil, r.err
@@ -326,27 +316,20 @@ func Events(ctx context.Context, c store.Conversation) (*Reader, error) {
 	return r, nil
 }
 
-func (r *Reader) begin() {
-	r.next, r.stop = iter.Pull(func(yield func(*transcript.Event) bool) {
-		r.totals, r.err = r.of.Read(r.ctx, nil, yield)
-	})
-	r.first = true
-	r.event, _ = r.next()
-}
-
 // Restart begins again.
 func (r *Reader) Restart() {
 	r.stop()
-	r.begin()
+	r.next, r.stop = iter.Pull(r.read)
+	r.event, _ = r.next()
+	r.ahead = true
 }
 
 // Next advances to the next event.
 func (r *Reader) Next(context.Context) bool {
-	if r.first {
-		r.first = false
-		return r.event != nil
+	if !r.ahead {
+		r.event, _ = r.next()
 	}
-	r.event, _ = r.next()
+	r.ahead = false
 	return r.event != nil
 }
 
