@@ -77,29 +77,29 @@ func (s *searching) newest(ctx context.Context) error {
 	return s.count(ctx)
 }
 
-// count counts all messages that match, while there is time.
+// mostLooked and mostRead are how many messages are looked at, and read, to be counted: about five milliseconds.
+const mostLooked, mostRead = 50_000, 3000
+
+// count counts all messages that match.
 func (s *searching) count(ctx context.Context) error {
 	q, r := s.query, s.result
 	unbounded := *q
 	unbounded.After = nil
-	counting := index.Counting{Stop: func() bool { return q.Counting != nil && !q.Counting() }}
-	if q.Counting != nil {
-		counting.MostLooked, counting.MostRead = 200_000, 3000 // about five milliseconds: nobody waits longer
+	var counting index.Counting
+	if !q.CountAll {
+		counting.MostLooked, counting.MostRead = mostLooked, mostRead
 	}
 	if q.Own != nil {
 		counting.ApartKinds, counting.IsApart = q.kinds()&toolKinds, q.isOwn
 	}
 	for _, v := range r.opened {
-		if r.AtLeast {
-			break
-		}
 		counted, err := v.index.Count(ctx, unbounded.in(v), counting)
 		if err != nil {
 			return err
 		}
 		r.Total += counted.Messages
 		r.Own += counted.Apart
-		r.AtLeast = !counted.All
+		r.AtLeast = r.AtLeast || !counted.All
 	}
 	if r.AtLeast {
 		r.Total = max(r.Total, len(r.Hits))

@@ -21,7 +21,7 @@ type messageQuery struct {
 	Own            func(tool string) bool
 	After          *conversations.Position
 	Limit, MaxText int
-	Counting       func() bool
+	CountAll       bool
 }
 
 // messageMatches is the answer to one.
@@ -43,7 +43,7 @@ type aMessage struct {
 func newest(ctx context.Context, l *conversations.Library, q messageQuery) (m messageMatches, err error) {
 	found, err := l.Search(ctx, conversations.SearchQuery{
 		Filter: q.Filter, Pattern: excerpt.Literal(q.Text, true), Roles: q.Roles, Since: q.Since, Until: q.Until, Own: q.Own,
-		Order: conversations.Newest, After: q.After, Limit: q.Limit, Counting: q.Counting,
+		Order: conversations.Newest, After: q.After, Limit: q.Limit, CountAll: q.CountAll,
 	})
 	if m.Results = *found; err != nil {
 		return m, err

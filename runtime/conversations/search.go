@@ -46,11 +46,11 @@ type SearchQuery struct {
 	Sort      Sort
 	Ascending bool
 	// Limit bounds how many events there are, but by conversation. With Newest, After leaves out
-	// events up to a position, and Counting, if not nil, is asked whether to go on for the sake of
-	// [Results.Total].
+	// events up to a position, and CountAll has [Results.Total] count all that match, also where these
+	// are so many that it takes more than a few milliseconds.
 	Limit    int
 	After    *Position
-	Counting func() bool
+	CountAll bool
 	// MaxText is how many bytes a passage has at the most, and MaxWide how many it has with more
 	// around it, with Relevance.
 	MaxText, MaxWide int

@@ -379,8 +379,8 @@ func compare(t *rapid.T, v *index.View, m model, q index.Query) {
 		t.Fatalf("%q: %s", q.Text, diff)
 	}
 	counting := index.Counting{
-		Stop: func() bool { return false }, ApartKinds: 1<<1 | 1<<3,
-		IsApart: func(kind uint8, extra []byte) bool { return kind == 1 || len(extra) > 3 },
+		ApartKinds: 1<<1 | 1<<3,
+		IsApart:    func(kind uint8, extra []byte) bool { return kind == 1 || len(extra) > 3 },
 	}
 	counted := index.Counted{All: true}
 	for _, f := range want {

@@ -127,8 +127,6 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 
 // Counting is how messages are counted.
 type Counting struct {
-	// Stop is asked now and then whether to stop.
-	Stop func() bool
 	// IsApart reports whether a message is counted apart, by what else is stored of it. It is
 	// asked about those of the kinds in ApartKinds.
 	IsApart    func(kind uint8, extra []byte) bool
@@ -162,7 +160,7 @@ func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err e
 			return nil
 		}
 		for _, s := range scans {
-			if all, err := s.count(ctx, &c, &n); !all {
+			if err := s.count(ctx, &c, &n); err != nil {
 				return err
 			}
 		}

@@ -212,18 +212,15 @@ func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
 	return at >= 0, nil
 }
 
-// count counts the messages that are left, and reports whether it counted all.
-func (s *scan) count(ctx context.Context, c *Counting, n *Counted) (all bool, err error) {
-	if c.Stop() {
-		return false, nil
-	}
+// count counts the messages that are left.
+func (s *scan) count(ctx context.Context, c *Counting, n *Counted) error {
 	if err := s.open(ctx); err != nil {
-		return false, err
+		return err
 	}
-	for looked := 1; ; looked++ {
+	for {
 		found, err := s.advance(ctx)
 		if !found {
-			return err == nil, err
+			return err
 		}
 		kind := s.rows.kind(s.next)
 		if c.ApartKinds>>(kind&63)&1 != 0 && c.IsApart(kind, s.extra(s.next)) {
@@ -232,8 +229,5 @@ func (s *scan) count(ctx context.Context, c *Counting, n *Counted) (all bool, er
 			n.Messages++
 		}
 		s.next++
-		if looked%256 == 0 && c.Stop() {
-			return false, nil
-		}
 	}
 }

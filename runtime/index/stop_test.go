@@ -47,7 +47,7 @@ func TestStop(t *testing.T) {
 			return err
 		},
 		"count": func(ctx context.Context, q index.Query) error {
-			_, err := v.Count(ctx, q, index.Counting{Stop: func() bool { return false }})
+			_, err := v.Count(ctx, q, index.Counting{})
 			return err
 		},
 	} {

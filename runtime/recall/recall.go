@@ -44,8 +44,6 @@ type Tools struct {
 	// sources returns the kinds of stores that a search asks that names none.
 	sources func(dir string) ([]string, error)
 	now     func() time.Time
-	// counting returns what [conversations.SearchQuery] has for a call.
-	counting func() func() bool
 }
 
 var _ conversation.Handler = (*Tools)(nil)
@@ -55,7 +53,6 @@ func New(open Open) *Tools {
 	return &Tools{
 		open: open, everywhere: func(dir string, _ []string) (conversations.Source, error) { return open(dir) },
 		sources: func(string) ([]string, error) { return nil, nil }, now: time.Now,
-		counting: countBriefly,
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -25,8 +24,6 @@ const (
 	maxMessage = 2000
 	// maxStructured is the same for an answer to programs.
 	maxStructured = 50_000
-	// countFor is how long messages are counted that are not shown.
-	countFor = 5 * time.Millisecond
 )
 
 // searching is one call of conversation_search in the making.
@@ -51,7 +48,7 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 		return nil, coerce.Unmet(&call, problems)
 	}
 	s := &searching{asking: asking{call: call, query: q}, params: p}
-	s.query.MaxText, s.query.MaxWide, s.query.Counting = maxText, maxText, t.counting()
+	s.query.MaxText, s.query.MaxWide = maxText, maxText
 	open := func(dir string) (_ conversations.Source, err error) {
 		if len(p.Sources) == 0 {
 			if s.query.Sources, err = t.sources(dir); err != nil {
@@ -104,17 +101,6 @@ func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []con
 		}
 	}
 	return q, problems
-}
-
-// countBriefly returns a function that reports whether there is time to count, from the
-// first time it is called.
-func countBriefly() func() bool {
-	var since atomic.Pointer[time.Time]
-	return func() bool {
-		now := time.Now()
-		since.CompareAndSwap(nil, &now)
-		return now.Sub(*since.Load()) < countFor
-	}
 }
 
 // text is the answer for a model.

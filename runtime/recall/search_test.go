@@ -35,7 +35,6 @@ func (m *messages) Search(_ context.Context, q conversations.SearchQuery) (*conv
 func (m *messages) tools() *Tools {
 	t := New(func(string) (conversations.Source, error) { return m, nil })
 	t.now = func() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC) }
-	t.counting = func() func() bool { return func() bool { return true } }
 	return t
 }
 

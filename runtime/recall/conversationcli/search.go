@@ -327,7 +327,7 @@ type searched struct {
 
 func (c *commands) searched(ctx context.Context, library *conversations.Library, source string) (s searched, err error) {
 	filter := conversations.Filter{Sources: []string{source}}
-	found, err := library.Search(ctx, conversations.SearchQuery{Filter: filter, Order: conversations.Newest, Limit: 1})
+	found, err := library.Search(ctx, conversations.SearchQuery{Filter: filter, Order: conversations.Newest, Limit: 1, CountAll: true})
 	if err != nil {
 		return s, err
 	}
