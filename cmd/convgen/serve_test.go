@@ -103,6 +103,10 @@ args = ["[{{\"text\":\"{text}\"}}]"]
 	if tools["say_rows"] == nil || !tools["say_rows"].Annotations.ReadOnlyHint || tools["say_more"] == nil || tools["say_more"].Annotations.ReadOnlyHint {
 		t.Errorf("after a mistake and a new spec: %v", tools)
 	}
+	// What is listed can be called: the host has asked the user.
+	if result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "say_more"}); err != nil || result.IsError {
+		t.Errorf("a call of a tool that is new: %v, %+v", err, result)
+	}
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) { // it may come behind the answer
 		said := stderr.String()
 		if strings.Contains(said, `there is no parameter "txt"`) && strings.Contains(said, "^^^") && strings.Contains(said, "specs/say/rows.toml is wrong: say_rows stays as it was before") {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,13 +103,18 @@ func New(cfg Config) *Server {
 				c.CacheScope, c.TTLMs = private, listTTL
 			},
 		})
-	for _, t := range cfg.Tools.Declared() {
-		for _, t.Name = range append([]string{t.Name}, t.Aliases...) {
-			s.sdk.AddTool(s.tool(t), s.runTool)
+	add := func(tools []contract.Tool) {
+		for _, t := range tools {
+			for _, t.Name = range append([]string{t.Name}, t.Aliases...) {
+				s.sdk.AddTool(s.tool(t), s.runTool)
+			}
 		}
-		// What is added is a change to the SDK, which tells clients that listen.
-		s.changes.tellTools = func() { s.sdk.AddTool(s.tool(t), s.runTool) }
 	}
+	declared := cfg.Tools.Declared()
+	add(declared)
+	// What is added is a change to the SDK, which tells clients that listen. Some are new, and
+	// where all are gone, one that was there does.
+	s.changes.tellTools = func() { add(slices.Concat(declared[:min(1, len(declared))], s.changes.offered())) }
 	for _, p := range s.prompts() {
 		s.sdk.AddPrompt(prompt(p), s.getPrompt(p))
 	}

@@ -41,40 +41,22 @@ func flatRune(r rune) bool {
 // Names is the canonical names of the tools of a request, by all that they have.
 type Names map[string]string
 
-// NamesOf returns the names of tools. The error is a [*NameError].
+// NamesOf returns the names of tools. An error names a tool that cannot be offered: MCP does not allow its name (SEP-986), or
+// another one has it.
 func NamesOf(tools []Tool) (Names, error) {
 	n := Names{}
 	for _, t := range tools {
-		if !validName(t.Name) {
-			return nil, &NameError{Name: t.Name}
+		if t.Name == "" || len(t.Name) > 128 || strings.ContainsFunc(t.Name, func(r rune) bool { return !flatRune(r) && r != '.' }) {
+			return nil, fmt.Errorf("%.80q cannot be the name of a tool: it has to be 1 to 128 of A-Z a-z 0-9 _ - .", t.Name)
 		}
-		for _, name := range []string{t.Name, Flat(t.Name)} {
-			if other, taken := n[name]; taken {
-				return nil, &NameError{Name: t.Name, Other: other}
-			}
+		flat := Flat(t.Name)
+		if other := cmp.Or(n[t.Name], n[flat]); other != "" {
+			return nil, fmt.Errorf("the tools %q and %q would both be called %q: rename one of them, or leave it out", other, t.Name, flat)
 		}
-		n[t.Name], n[Flat(t.Name)] = t.Name, t.Name
+		n[t.Name], n[flat] = t.Name, t.Name
 	}
 	return n, nil
 }
 
 // Canonical returns the canonical name for what a model wrote. What is no tool's name stays as it is.
 func (n Names) Canonical(name string) string { return cmp.Or(n[name], name) }
-
-// NameError is the error for a tool that cannot be offered.
-type NameError struct {
-	Name  string
-	Other string // the tool that has its name, or its flat one, already; empty where Name itself is not allowed
-}
-
-func (e *NameError) Error() string {
-	if e.Other == "" {
-		return fmt.Sprintf("%.80q cannot be the name of a tool: it has to be 1 to 128 of A-Z a-z 0-9 _ - .", e.Name)
-	}
-	return fmt.Sprintf("the tools %q and %q would both be called %q: rename one of them, or leave it out", e.Other, e.Name, Flat(e.Name))
-}
-
-// validName reports whether MCP allows a name (SEP-986).
-func validName(name string) bool {
-	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, func(r rune) bool { return !flatRune(r) && r != '.' })
-}

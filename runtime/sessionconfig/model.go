@@ -33,7 +33,6 @@ const (
 // Model is a table [model.NAME].
 type Model struct {
 	Name string
-	File string // that it is configured in, for messages
 
 	source   *config.Source
 	table    config.Model
@@ -173,8 +172,8 @@ func (e *NoModelError) Error() string {
 
 // Choose returns the model with a name that the user has given. Where it is empty, the model is that of [session] in the
 // user's file, and else in the project's; else the only one that the user's file has; else, where that has none, the
-// only one of the project. The error is a [*NoModelError], an [*Error] for a model whose table is wrong, or a
-// [*TrustError] for one of a project that the user has not named.
+// only one of the project. The error is a [*NoModelError], an [*Error] for a model whose table is wrong, or says that a project
+// has to be trusted, for one that the user has not named.
 func (c Config) Choose(name string) (Model, error) {
 	own := cmp.Or(name, c.usersOwn)
 	wanted := cmp.Or(own, c.Session.Model)
@@ -196,13 +195,13 @@ func (c Config) Choose(name string) (Model, error) {
 	return found[0].Trusted()
 }
 
-// Trusted returns the model unless it is one that the user has to trust the project for. The error is a [*TrustError].
+// Trusted returns the model unless it is one that the user has to trust the project for.
 func (m Model) Trusted() (Model, error) {
 	if m.wrong != nil {
 		return m, m.wrong
 	}
 	if does := m.does(); does != "" && !m.source.Trusted {
-		return m, &TrustError{Table: "model." + m.Name, File: m.File, Does: does, Root: m.source.Root, UserFile: m.userFile}
+		return m, untrusted("model."+m.Name, m.source, does, m.userFile)
 	}
 	return m, nil
 }

@@ -36,6 +36,7 @@
 package sessionconfig
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -52,7 +53,7 @@ type Config struct {
 	Models  []Model  // by name
 	Servers []Server // by name; those that the user trusts
 	// LeftOut are the servers of the project that the user does not trust.
-	LeftOut []*TrustError
+	LeftOut []error
 	// Wrong are the tables that cannot be used: the models are among Models, and chosen by nobody.
 	Wrong   []error
 	Session config.Session
@@ -64,31 +65,22 @@ type Config struct {
 // Server is a table [mcp.NAME].
 type Server struct {
 	Name string // of letters, digits and hyphens, 32 at most
-	File string // that it is configured in, for messages
 	config.Server
 }
 
 // Error is the error for a configuration that cannot be used.
 type Error = config.Error
 
-// TrustError is the error for a setting that the user has to trust a project for.
-type TrustError struct {
-	Table    string // model.NAME or mcp.NAME
-	File     string // that it stands in
-	Does     string // what the setting does, as "runs a program"
-	Root     string // the directory of the project
-	UserFile string // what the user's configuration file is called; may be empty
-}
-
-func (e *TrustError) Error() string {
-	message := fmt.Sprintf("[%s] of the project's %s %s, which a project may do only if you trust it", e.Table, e.File, e.Does)
-	if name, ok := strings.CutPrefix(e.Table, "model."); ok {
+// untrusted is the error for a table of a project that the user has to trust the project for, since it does something.
+func untrusted(table string, from *config.Source, does, userFile string) error {
+	message := fmt.Sprintf("[%s] of the project's %s %s, which a project may do only if you trust it", table, from.Name, does)
+	if name, ok := strings.CutPrefix(table, "model."); ok {
 		message += "; to use it this once, name it: --model " + name
 	}
-	if e.UserFile != "" {
-		message += fmt.Sprintf("; to trust the project, add %s to directories in [trust] of %s", text.Quote(filepath.ToSlash(e.Root)), e.UserFile)
+	if userFile != "" {
+		message += fmt.Sprintf("; to trust the project, add %s to directories in [trust] of %s", text.Quote(filepath.ToSlash(from.Root)), userFile)
 	}
-	return message
+	return errors.New(message)
 }
 
 // Load reads the configuration for a directory: the user's file, which getenv finds, and the file convtools.toml of the
@@ -105,7 +97,7 @@ func Load(dir string, getenv func(string) string) (Config, error) {
 		}
 	}
 	for _, t := range read.Models {
-		m := Model{Name: t.Name, File: t.From.Name, source: t.From, table: t.Is, getenv: getenv, userFile: c.userFile}
+		m := Model{Name: t.Name, source: t.From, table: t.Is, getenv: getenv, userFile: c.userFile}
 		m.wrong = c.judge(read, t.From, []string{"model", t.Name}, m.check(), 64)
 		c.Models = append(c.Models, m)
 	}
@@ -147,10 +139,10 @@ func (c *Config) server(t config.Table[config.Server]) {
 		does = "connects to another machine"
 	}
 	if does != "" && !t.From.Trusted {
-		c.LeftOut = append(c.LeftOut, &TrustError{Table: "mcp." + t.Name, File: t.From.Name, Does: does, Root: t.From.Root, UserFile: c.userFile})
+		c.LeftOut = append(c.LeftOut, untrusted("mcp."+t.Name, t.From, does, c.userFile))
 		return
 	}
-	c.Servers = append(c.Servers, Server{t.Name, t.From.Name, t.Is})
+	c.Servers = append(c.Servers, Server{t.Name, t.Is})
 }
 
 func problem(t config.Server) string {

@@ -144,11 +144,11 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil)
 	_, err := l.model(provider.Chat).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}, Tools: tools("conv.create", "conv_create")}, nil)
-	if taken := (*model.NameError)(nil); !errors.As(err, &taken) || taken.Name != "conv_create" || taken.Other != "conv.create" {
+	if err == nil || !strings.Contains(err.Error(), `the tools "conv.create" and "conv_create"`) {
 		t.Errorf("two tools with one name: %v", err)
 	}
 	_, err = l.model(provider.Messages).Sample(t.Context(), model.Request{Items: []model.Item{user("go")}, Tools: tools("web_search"), WebSearch: true}, nil)
-	if taken := (*model.NameError)(nil); !errors.As(err, &taken) || taken.Name != "web_search" {
+	if err == nil || !strings.Contains(err.Error(), `"web_search"`) {
 		t.Errorf("a tool with the name of the provider's own: %v", err)
 	}
 }

@@ -194,8 +194,8 @@ func (s *Sessions) Named(name string) {
 }
 
 // Model returns the model of a conversation. The error is a
-// [*model.Error], a [*sessionconfig.NoModelError] for a model that is not configured any more, or a
-// [*sessionconfig.TrustError].
+// [*model.Error], a [*sessionconfig.NoModelError] for a model that is not configured any more, or that a project is not
+// trusted.
 func (s *Sessions) Model(_ context.Context, c *session.Conversation) (model.Model, error) {
 	if isOutside(c) {
 		return nil, &model.Error{Code: model.CodeConfiguration, Message: "a program outside has the place of the model in this conversation"}

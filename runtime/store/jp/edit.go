@@ -49,7 +49,7 @@ func CheckLabel(key string) error {
 
 // Edited is what an edit did.
 type Edited struct {
-	Before, After transcript.Conversation
+	After transcript.Conversation
 	// Changed reports whether the metadata became another one, be it in what no
 	// conversation is known by, such as a label that is no text.
 	Changed bool
@@ -69,7 +69,7 @@ func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transc
 		if err != nil {
 			return err
 		}
-		e = Edited{before, after, !bytes.Equal(was, data)}
+		e = Edited{after, !bytes.Equal(was, data)}
 		if err := c.replace(metadataOf(p, data)...); err != nil || after.Title == before.Title {
 			return err
 		}

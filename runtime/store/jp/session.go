@@ -34,11 +34,10 @@ func files() []string { return []string{metadataFile, eventsFile, baseConfigFile
 // session is the opened conversations directories of a workspace. A store that
 // does not exist is nil.
 type session struct {
-	w        *Workspace
-	roots    [numStores]*os.Root
-	dirs     [numStores]*os.File // the same
-	paths    [numStores]string
-	unopened []store.Problem
+	w     *Workspace
+	roots [numStores]*os.Root
+	dirs  [numStores]*os.File // the same
+	paths [numStores]string
 }
 
 // Open opens the stores, and returns what of them cannot be. It fails where there are stores, and
@@ -47,6 +46,7 @@ func (w *Workspace) Open(context.Context) (*session, []store.Problem, error) {
 	s := &session{w: w}
 	s.paths[projectStore] = filepath.Join(w.root, storageDir, conversationsDir)
 	var errs []error
+	var unopened []store.Problem
 	open := func(i int, open func() (*os.Root, error)) {
 		root, err := open()
 		switch {
@@ -55,7 +55,7 @@ func (w *Workspace) Open(context.Context) (*session, []store.Problem, error) {
 			s.dirs[i], _ = root.Open(".") // what is known of a file is looked up by it, and else it is read
 		case !errors.Is(err, fs.ErrNotExist):
 			errs = append(errs, err)
-			s.unopened = append(s.unopened, store.Problem{
+			unopened = append(unopened, store.Problem{
 				Kind: kindOf(err), Path: s.paths[i], Err: fmt.Errorf("the store cannot be opened: %w", reason(err)),
 			})
 		}
@@ -68,7 +68,7 @@ func (w *Workspace) Open(context.Context) (*session, []store.Problem, error) {
 	if len(errs) > 0 && s.roots == [numStores]*os.Root{} {
 		return nil, nil, fmt.Errorf("opening the conversations of %s: %w", w.root, errors.Join(errs...))
 	}
-	return s, s.unopened, nil
+	return s, unopened, nil
 }
 
 func kindOf(err error) store.ProblemKind {

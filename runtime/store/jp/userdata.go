@@ -105,13 +105,3 @@ func recordedStores(silo string) []string {
 	}
 	return stores
 }
-
-// findByID returns the first store that JP has on record for a workspace id, or "".
-func findByID(userData, id string) string {
-	for _, dir := range silos(userData, id) {
-		if stores := recordedStores(dir); len(stores) > 0 {
-			return stores[0]
-		}
-	}
-	return ""
-}

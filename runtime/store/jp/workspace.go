@@ -76,9 +76,14 @@ func Open(opts Options) (*Workspace, error) {
 		if !isWorkspaceID(opts.Dir) {
 			return nil, &store.NoWorkspaceError{Dir: start, Missing: true}
 		}
-		if start = findByID(userData, opts.Dir); start == "" {
+		var recorded []string
+		for _, silo := range silos(userData, opts.Dir) {
+			recorded = append(recorded, recordedStores(silo)...)
+		}
+		if len(recorded) == 0 {
 			return nil, &store.NoWorkspaceError{Dir: opts.Dir, Missing: true}
 		}
+		start = recorded[0]
 	}
 	root, ok := findRoot(start)
 	if !ok {
