@@ -1,7 +1,6 @@
 package conversations
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -19,15 +18,9 @@ type Position struct {
 	Event int // as [Event.Number]
 }
 
-// Compare returns a negative number where p is before other.
-func (p *Position) Compare(other *Position) int {
-	if p.Time.IsZero() != other.Time.IsZero() {
-		if p.Time.IsZero() {
-			return 1
-		}
-		return -1
-	}
-	return cmp.Or(other.Time.Compare(p.Time), cmp.Compare(p.Order, other.Order), p.ID.Compare(other.ID), cmp.Compare(p.Event, other.Event))
+// in is the position as an index has it, which orders them.
+func (p *Position) in() *index.Position {
+	return &index.Position{Time: p.Time, Order: p.Order, Key: string(p.ID), Number: uint32(p.Event)} //nolint:gosec // a count
 }
 
 // newest finds the newest events that match. Where it comes to the end of all indexes, they are
@@ -42,10 +35,9 @@ func (s *searching) newest(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			at := Position{hit.Time, hit.Order, transcript.ID(hit.Key), int(hit.Number)}
-			place, _ := slices.BinarySearchFunc(r.Hits, &at, func(h Hit, at *Position) int {
+			place, _ := slices.BinarySearchFunc(r.Hits, &hit.Position, func(h Hit, at *index.Position) int {
 				position := h.Position()
-				return position.Compare(at)
+				return position.in().Compare(at)
 			})
 			if place > q.Limit {
 				all = false

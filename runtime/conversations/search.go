@@ -243,8 +243,8 @@ func (q *SearchQuery) in(v *view) index.Query {
 		iq.Text, iq.Find = q.Pattern.Required(), q.Pattern.Find
 	}
 	iq.Since, iq.Until = q.between()
-	if after := q.After; after != nil {
-		iq.After = &index.Position{Time: after.Time, Order: after.Order, Key: string(after.ID), Number: uint32(after.Event)} //nolint:gosec // a count
+	if q.After != nil {
+		iq.After = q.After.in()
 	}
 	return iq
 }

@@ -131,8 +131,8 @@ type Counting struct {
 	// asked about those of the kinds in ApartKinds.
 	IsApart    func(kind uint8, extra []byte) bool
 	ApartKinds uint64
-	// MostLooked and MostRead are how many messages may be looked at, and how many of these may be
-	// read: none is counted where there are more. 0 stands for any number.
+	// MostLooked and MostRead are how many messages may be looked at, in lists too, and how many of these
+	// may be read: none is counted where there are more. 0 stands for any number.
 	MostLooked, MostRead int
 }
 
@@ -149,7 +149,9 @@ func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err e
 		scans, looked, most := v.scans(&q), 0, c.MostLooked
 		for _, s := range scans {
 			n := s.to - s.next
-			if all := s.counted(); len(all) > 0 {
+			if all := s.counted(); len(all) > 0 && s.query.exact {
+				n = all[0].listed
+			} else if len(all) > 0 {
 				n = min(n, all[0].count)
 			}
 			if looked += int(n); !s.query.exact {

@@ -139,10 +139,10 @@ func (s *scan) open(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// counted is grams with how many messages have one of them, or more.
+// counted is grams with how many messages have one of them, or more, and how long their lists are together.
 type counted struct {
 	grams
-	count uint32
+	count, listed uint32
 }
 
 // counted returns the grams of the text, those first that the fewest messages have.
@@ -152,7 +152,7 @@ func (s *scan) counted() (all []counted) {
 		for l := range s.lists(g) {
 			n += l.count
 		}
-		all = append(all, counted{g, min(n, s.messages)})
+		all = append(all, counted{g, min(n, s.messages), n})
 	}
 	slices.SortFunc(all, func(a, b counted) int { return cmp.Compare(a.count, b.count) })
 	return all

@@ -19,14 +19,25 @@ var ErrForm = errors.New("not a date in a form of ISO 8601")
 // UTC. With a time of day the two are equal.
 type Span struct{ First, Last time.Time }
 
+// form is what a date looks like, once it was asked for: most programs that start read none.
+var form struct {
+	made sync.Once
+	*regexp.Regexp
+}
+
 // forms is what a date looks like; numbers in one place have one name.
-var forms = sync.OnceValue(func() *regexp.Regexp {
+func forms() *regexp.Regexp {
+	form.made.Do(func() { form.Regexp = makeForms() })
+	return form.Regexp
+}
+
+func makeForms() *regexp.Regexp {
 	clock := func(name string) string {
 		return strings.ReplaceAll(`(?P<Xh>\d\d)(?::(?P<Xm>\d\d)(?::(?P<Xs>\d\d)(?:[.,](?P<Xf>\d+))?)?|(?P<Xm>\d\d)(?:(?P<Xs>\d\d)(?:[.,](?P<Xf>\d+))?)?)?`, "X", name)
 	}
 	const date = `(?P<year>\d{4})(?:-(?P<month>\d\d)-(?P<day>\d\d)|(?P<month>\d\d)(?P<day>\d\d)|-W(?P<week>\d\d)(?:-(?P<weekday>\d))?|W(?P<week>\d\d)(?P<weekday>\d)?)`
 	return regexp.MustCompile(`^` + date + `(?:[^\dZz+-]` + clock("t") + ` *)?(?:[Zz]|(?P<sign>[+-])` + clock("o") + `)?$`)
-})
+}
 
 // Parse reads a date: of the calendar, 2024-01-15 or 20240115, or of a week, 2024-W03-1,
 // 2024W031, or all of the week as 2024-W03 or 2024W03. Behind T, t, a blank or any one
