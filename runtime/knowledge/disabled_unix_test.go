@@ -13,7 +13,8 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge"
 )
 
-// A link inside a topic is no way to what is disabled or hidden.
+// A link inside a topic is no way to what is disabled, and makes nothing visible
+// that is hidden.
 func TestLinksToWhatIsDisabled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -31,7 +32,7 @@ func TestLinksToWhatIsDisabled(t *testing.T) {
 	}
 	b := open(t, dir, knowledge.Options{})
 	list := learn(t, b, "p")
-	for name, listed := range map[string]bool{"a": false, "b": false, "c": false, "d": false, "e": false, "f": false, "g": false, "open": true, "learned": false} {
+	for name, listed := range map[string]bool{"a": false, "b": false, "c": false, "d": false, "e": false, "f": false, "g": true, "open": true, "learned": false} {
 		if strings.Contains(list, "\n- "+name+"\n") != listed {
 			t.Errorf("%s is listed, or is not:\n%s", name, list)
 		}
@@ -46,6 +47,11 @@ func TestLinksToWhatIsDisabled(t *testing.T) {
 	}
 	if text := learn(t, b, "p", "**"); strings.Contains(text, "drafts") || strings.Contains(text, "SKILL") || strings.Contains(text, "keys") || strings.Contains(text, "config") || strings.Contains(text, "hidden") {
 		t.Errorf("all is %s", text)
+	}
+	for name, want := range map[string]string{"f": "content of .hidden.md", "g": "content of open.md"} {
+		if text := learn(t, b, "p", name); text != want {
+			t.Errorf("%s is %q", name, text)
+		}
 	}
 }
 

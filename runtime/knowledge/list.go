@@ -73,7 +73,7 @@ func (r *remarks) incomplete(warnings []subjects.Warning) {
 		others++
 	}
 	if others > 0 {
-		r.lines = append(r.lines, fmt.Sprintf("(note: links, special files and unreadable directories are not offered, here %s; `convtools knowledge check` names them)", text.Number(others)))
+		r.lines = append(r.lines, fmt.Sprintf("(note: links that lead elsewhere, special files and unreadable directories are not offered, here %s; `convtools knowledge check` names them)", text.Number(others)))
 	}
 }
 

@@ -110,6 +110,7 @@ func New(ctx context.Context, topic string, all []subjects.Subject, disabled, le
 			s.Dead = append(s.Dead, Dead{Field: "disabled", Pattern: e.pattern})
 		}
 	}
+	disableLinks(all)
 	for i := range all {
 		if !all[i].Disabled && !all[i].Hidden {
 			s.Visible = append(s.Visible, &all[i])
@@ -126,6 +127,19 @@ func New(ctx context.Context, topic string, all []subjects.Subject, disabled, le
 		s.Dead = append(s.Dead, Dead{Field: "learned", Pattern: miss.Pattern})
 	}
 	return s, nil
+}
+
+// disableLinks disables the links to files that are disabled.
+func disableLinks(all []subjects.Subject) {
+	disabled := map[string]bool{}
+	for i := range all {
+		if all[i].Disabled {
+			disabled[all[i].Path] = true
+		}
+	}
+	for i := range all {
+		all[i].Disabled = all[i].Disabled || disabled[all[i].Target]
+	}
 }
 
 // Resolve returns what the patterns stand for; without patterns these are all

@@ -39,31 +39,63 @@ func link(tb testing.TB, target, name string) {
 	}
 }
 
-func TestLinksAreLeftOut(t *testing.T) {
+func TestLinks(t *testing.T) {
 	t.Parallel()
 	base := topic(t, map[string]string{"kb/real.md": "inside", "kb/.secret.md": "x", "kb/dir/in.md": "x", "outside.md": "secret", "kb/.git/config": "x"})
 	dir := filepath.Join(base, "kb")
-	links := map[string]string{
+	refused := map[string]string{
 		"absolute-inside.md": filepath.Join(dir, "real.md"), "absolute.md": "/etc/passwd", "dangling.md": "missing", "self": "self",
-		"outside.md": "../outside.md", "to-dir": "dir", "dir/up": "..", "to-device.md": "/dev/zero", "good.md": "real.md",
-		"to-secret.md": ".secret.md", "git.md": ".git/config",
+		"outside.md": "../outside.md", "back.md": "../kb/real.md", "to-dir": "dir", "dir/up": "..", "to-device.md": "/dev/zero",
+		"git.md": ".git/config", "loop-a.md": "loop-b.md", "loop-b.md": "loop-a.md", "by-dir.md": "to-dir/in.md",
 	}
-	for name, target := range links {
-		link(t, target, filepath.Join(dir, name))
+	followed := map[string]string{
+		"good.md": "real.md", "dir/good.md": "../real.md", "twice.md": "good.md", "through.md": "dir/../real.md",
+	}
+	for _, links := range []map[string]string{refused, followed, {"to-secret.md": ".secret.md"}} {
+		for name, target := range links {
+			link(t, target, filepath.Join(dir, name))
+		}
 	}
 	deadline(t)
 	tree := scan(t, dir)
-	if diff := cmp.Diff([]string{"dir/in.md", "real.md", ".secret.md"}, paths(tree)); diff != "" {
+	want := []string{"dir/good.md", "dir/in.md", "good.md", "real.md", ".secret.md", "through.md", "to-secret.md", "twice.md"}
+	if diff := cmp.Diff(want, paths(tree)); diff != "" {
 		t.Errorf("A-23: -want +got:\n%s", diff)
 	}
+	for path := range followed {
+		if c, err := tree.Read(soon(t), find(t, tree, path)); err != nil || c.Text != "inside" {
+			t.Errorf("%s: %q, %v", path, c.Text, err)
+		}
+	}
+	if !find(t, tree, "to-secret.md").Hidden {
+		t.Error("a link to a hidden file is visible")
+	}
 	for _, w := range tree.Warnings {
-		if links[w.Path] == "" || w.Reason != "is left out: it is a link, not a file" {
+		if refused[w.Path] == "" || !strings.Contains(w.Reason, "leads to no file of this directory") {
 			t.Errorf("%+v", w)
 		}
-		delete(links, w.Path)
+		delete(refused, w.Path)
 	}
-	if len(links) > 0 {
-		t.Errorf("no warning of %v", links)
+	if len(refused) > 0 {
+		t.Errorf("no warning of %v", refused)
+	}
+}
+
+// The file that a link led to when the directory was scanned decided whether it is offered:
+// that file is read, wherever the link leads by then.
+func TestLinkRetargetedAfterTheScan(t *testing.T) {
+	t.Parallel()
+	kb := topic(t, map[string]string{"open.md": "open", "drafts/secret.md": "secret"})
+	path := filepath.Join(kb, "link.md")
+	link(t, "open.md", path)
+	tree := scan(t, kb)
+	s := find(t, tree, "link.md")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	link(t, "drafts/secret.md", path)
+	if c, err := tree.Read(soon(t), s); err != nil || c.Text != "open" {
+		t.Errorf("read %q, %v", c.Text, err)
 	}
 }
 
@@ -91,7 +123,7 @@ func TestSpecialFiles(t *testing.T) {
 	}
 	want := map[string]string{
 		"pipe.md":    "is left out: it is a pipe, not a file",
-		"to-pipe.md": "is left out: it is a link, not a file",
+		"to-pipe.md": "is left out: it is a link, and leads to no file of this directory by a relative path",
 	}
 	if l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(kb, "s")); err == nil {
 		defer l.Close()

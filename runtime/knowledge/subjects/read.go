@@ -2,6 +2,7 @@ package subjects
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -59,7 +60,7 @@ func (t *Tree) look(s *Subject) {
 
 // open opens the file of a subject, which is reached without following a link.
 func (t *Tree) open(s *Subject) (*os.File, fs.FileInfo, error) {
-	return safefile.OpenNoFollow(t.root, s.Path)
+	return safefile.OpenNoFollow(t.root, cmp.Or(s.Target, s.Path))
 }
 
 // Content is what a subject has to say.

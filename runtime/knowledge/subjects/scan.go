@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -46,8 +48,9 @@ type Tree struct {
 
 // Scan finds the subjects of a topic in its directory and below, and opens none of
 // them. The directory is the tree's from then on, and closed where there is an
-// error. Links, everything else that is neither a file nor a directory, and what is
-// beyond the limits (16 levels, 20,000 files) become warnings. ".git" is passed over.
+// error. A link to one of the files is a subject too. Other links, everything else that is
+// neither a file nor a directory, and what is beyond the limits (16 levels, 20,000 files)
+// become warnings. ".git" is passed over.
 func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
 	t, err := newWalker(root).tree(ctx)
 	if err != nil {
@@ -77,6 +80,7 @@ type walker struct {
 
 	entries  int      // that were looked at
 	files    []string // in the order in which they were visited
+	links    []string
 	warnings []Warning
 }
 
@@ -90,12 +94,44 @@ func (w *walker) tree(ctx context.Context) (*Tree, error) {
 		return nil, err
 	}
 	all := make([]Subject, len(w.files))
+	files := make(map[string]bool, len(w.files))
 	for i, path := range w.files {
-		all[i] = newSubject(path)
+		all[i], files[path] = newSubject(path), true
+	}
+	for _, link := range w.links {
+		s := newSubject(link)
+		if s.Target = w.target(link, files); s.Target == "" {
+			w.warn(link, "is left out: it is a link, and leads to no file of this directory by a relative path")
+			continue
+		}
+		s.Hidden = s.Hidden || isHidden(s.Target)
+		all = append(all, s)
 	}
 	nameAll(all)
 	slices.SortFunc(w.warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
 	return &Tree{Subjects: all, Warnings: w.warnings, root: w.root}, nil
+}
+
+// maxLinks is how many links may follow each other.
+const maxLinks = 8
+
+// target returns the one of files that a link leads to, also through other links to files;
+// empty for none.
+func (w *walker) target(link string, files map[string]bool) string {
+	for range maxLinks {
+		to, err := w.root.Readlink(link)
+		if err != nil || filepath.IsAbs(to) {
+			return ""
+		}
+		link = path.Join(path.Dir(link), filepath.ToSlash(to))
+		if files[link] {
+			return link
+		}
+		if !slices.Contains(w.links, link) {
+			return ""
+		}
+	}
+	return ""
 }
 
 func (w *walker) warn(path, reason string) { w.warnings = append(w.warnings, Warning{path, reason}) }
@@ -162,9 +198,11 @@ func (w *walker) read(dir string) ([]fs.DirEntry, error) {
 // entry visits what is not a directory.
 func (w *walker) entry(kind fs.FileMode, path string) error {
 	switch {
+	case kind == fs.ModeSymlink && len(w.files)+len(w.links) < w.maxSubjects:
+		w.links = append(w.links, path)
 	case kind != 0:
 		w.warn(path, "is left out: it is "+called(kind)+", not a file")
-	case len(w.files) == w.maxSubjects:
+	case len(w.files)+len(w.links) >= w.maxSubjects:
 		return w.full("has more than %d files, and how many more is not known; what comes after those is left out. Name a smaller directory", w.maxSubjects)
 	default:
 		w.files = append(w.files, path)

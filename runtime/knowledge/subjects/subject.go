@@ -3,7 +3,8 @@
 // A file is only ever opened by the path that the scan of its topic's directory
 // found, inside an [os.Root], and only read when it is a regular file: what a caller
 // asks for is compared with what was found, and never becomes a path. The
-// package writes nothing and follows no link. Hard links
+// package writes nothing and opens no file through a link: a link to another file of the
+// topic is that file under another name, as hidden and as disabled. Hard links
 // and mounts cannot be told from files of the directory and are read like them.
 package subjects
 
@@ -41,8 +42,10 @@ type Subject struct {
 	// PathSlug is Path without the leading dots of its components and without its
 	// extension. It is what patterns for folders match.
 	PathSlug string `json:"-"`
-	Ext      string `json:"-"` // in lower case, without its dot
-	// Hidden reports whether a component of Path begins with a dot: the subject is
+	// Target is the path of the file that is read where Path is a link; empty otherwise.
+	Target string `json:"-"`
+	Ext    string `json:"-"` // in lower case, without its dot
+	// Hidden reports whether a component of Path, or of Target, begins with a dot: the subject is
 	// not listed and matches no pattern, but can be asked for by its slug.
 	Hidden bool `json:"hidden,omitempty"`
 	// Skill reports whether the file is the SKILL.md of a folder that Slug names.
