@@ -24,9 +24,6 @@ const failedKind = 16
 // kindOf returns the kind of an event of which the index has a message of a kind.
 func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (failedKind - 1)) }
 
-// allKinds are the kinds of messages in an index, without the copies.
-const allKinds = 1<<copiedKind - 1
-
 // toolKinds are the kinds of messages that may be of an own tool.
 const toolKinds = 1<<transcript.KindToolCall | 1<<transcript.KindToolResult | failedKinds
 

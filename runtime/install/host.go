@@ -52,8 +52,7 @@ func (h Host) site(scope Scope) site {
 type binding int
 
 const (
-	// byDirectory: the host starts servers in the project's directory.
-	byDirectory binding = iota
+	_ binding = iota // the host starts servers in the project's directory
 	// byVariable: the host starts servers elsewhere, but replaces
 	// ${workspaceFolder} in their arguments.
 	byVariable

@@ -132,8 +132,10 @@ func (c *checker) sorted() []Finding {
 	})
 	for _, rule := range slices.Sorted(maps.Keys(c.count)) {
 		if more := c.count[rule] - maxFindings; more > 0 {
-			c.list = append(c.list, Finding{RuleMore, "info", c.ID, c.Topic.Subjects, 0, 0,
-				fmt.Sprintf("there are %s more findings of %s in this topic", text.Number(more), rule), "correct these and look again"})
+			c.list = append(c.list, Finding{
+				RuleMore, "info", c.ID, c.Topic.Subjects, 0, 0,
+				fmt.Sprintf("there are %s more findings of %s in this topic", text.Number(more), rule), "correct these and look again",
+			})
 		}
 	}
 	return c.list
@@ -142,8 +144,10 @@ func (c *checker) sorted() []Finding {
 func (c *checker) check(ctx context.Context) {
 	if e := c.broken; e != nil {
 		at := c.SubjectsAt
-		c.add(Finding{RuleDirectory, "error", c.ID, at.File, at.Line, at.Col, fmt.Sprintf("topic %q cannot be learned: %s", c.ID, e.problem()),
-			cmp.Or(e.hint, "create the directory, or correct subjects")})
+		c.add(Finding{
+			RuleDirectory, "error", c.ID, at.File, at.Line, at.Col, fmt.Sprintf("topic %q cannot be learned: %s", c.ID, e.problem()),
+			cmp.Or(e.hint, "create the directory, or correct subjects"),
+		})
 		return
 	}
 	for _, w := range c.tree.Warnings {
@@ -185,9 +189,11 @@ func (t *topic) deadEntries(fields ...string) (found []Finding) {
 		}
 		at := places[slices.Index(entries, d.Pattern)]
 		if slices.Contains(fields, d.Field) {
-			found = append(found, Finding{RuleDeadPattern, "warning", t.ID, at.File, at.Line, at.Col,
+			found = append(found, Finding{
+				RuleDeadPattern, "warning", t.ID, at.File, at.Line, at.Col,
 				fmt.Sprintf("%s in %s of topic %q matches no subject", text.Quote(d.Pattern), d.Field, t.ID),
-				"remove the entry, or correct it: it is relative to " + oneLine(t.Topic.Subjects)})
+				"remove the entry, or correct it: it is relative to " + oneLine(t.Topic.Subjects),
+			})
 		}
 	}
 	return found

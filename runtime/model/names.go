@@ -47,7 +47,7 @@ func NamesOf(tools []Tool) (Names, error) {
 	n := Names{}
 	for _, t := range tools {
 		if t.Name == "" || len(t.Name) > 128 || strings.ContainsFunc(t.Name, func(r rune) bool { return !flatRune(r) && r != '.' }) {
-			return nil, fmt.Errorf("%.80q cannot be the name of a tool: it has to be 1 to 128 of A-Z a-z 0-9 _ - .", t.Name)
+			return nil, fmt.Errorf("%.80q cannot be the name of a tool: it has to be 1 to 128 of A-Z a-z 0-9 _ . -", t.Name)
 		}
 		flat := Flat(t.Name)
 		if other := cmp.Or(n[t.Name], n[flat]); other != "" {

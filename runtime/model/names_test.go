@@ -70,7 +70,7 @@ func TestNameError(t *testing.T) {
 	for want, names := range map[string][]string{
 		`the tools "conv.create" and "conv_create" would both be called "conv_create": rename one of them, or leave it out`: {"conv.create", "conv_create"},
 		`the tools "a" and "a" would both be called "a": rename one of them, or leave it out`:                               {"a", "b", "a"},
-		`"a b" cannot be the name of a tool: it has to be 1 to 128 of A-Z a-z 0-9 _ - .`:                                    {"a b"},
+		`"a b" cannot be the name of a tool: it has to be 1 to 128 of A-Z a-z 0-9 _ . -`:                                    {"a b"},
 	} {
 		var tools []model.Tool
 		for _, name := range names {

@@ -40,11 +40,12 @@ type Entry[M any] struct {
 	err   error
 }
 
-func (e *Entry[M]) entry() *Entry[M] { return e }
+// Listing returns the entry of a type that embeds one.
+func (e *Entry[M]) Listing() *Entry[M] { return e }
 
 // Listed is a file of sessions as a store has it, which embeds an [Entry].
 type Listed[M any] interface {
-	entry() *Entry[M]
+	Listing() *Entry[M]
 	// Peek reads what lists need of the file.
 	Peek(ctx context.Context, root *Root) error
 	// Where returns the directory in which a session was held, that is excluded if one is.
@@ -68,7 +69,7 @@ func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 	l := &store.Listing{Problems: problems}
 	peek(ctx, s, root, all)
 	usable := slices.DeleteFunc(all, func(one E) bool {
-		e := one.entry()
+		e := one.Listing()
 		if e.err != nil && !errors.Is(e.err, fs.ErrNotExist) { // it was not deleted meanwhile
 			l.Problems = append(l.Problems, s.Problem(e.ID, store.Unreadable, e.File, e.err))
 		}
@@ -88,7 +89,7 @@ func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 func peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, all []E) {
 	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			e := all[i].entry()
+			e := all[i].Listing()
 			e.Stamp = root.Stamp(e.File)
 			stamps := []filecache.Stamp{e.Stamp}
 			if e.About != "" {
