@@ -173,7 +173,7 @@ func (a *around) isOfUse(e *event) bool {
 	kind, only := e.kind, a.only.kind
 	isSaid := isSaidOrAsked(kind)
 	switch {
-	case distance(e, a.number) > a.most, !includes(a.params.Include, kind, true), a.isSubject && a.params.Around == nil:
+	case distance(e, a.number) > a.most, !a.includes(kind, true), a.isSubject && a.params.Around == nil:
 		return false
 	case a.params.Around != nil:
 		return true

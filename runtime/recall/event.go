@@ -57,11 +57,6 @@ func included(include []string, answers bool) (scopes transcript.Scopes) {
 	return scopes
 }
 
-// includes reports whether include asks for an event of a kind, which is an answer or not.
-func includes(include []string, kind transcript.Kind, isAnswer bool) bool {
-	return kindOf(kind).Scope()&included(include, isAnswer) != 0
-}
-
 // event is an event to be shown, before it is decided how much of it.
 type event struct {
 	shown   conversation.ReadEvent // without its text, and what depends on the events around it

@@ -37,7 +37,7 @@ const (
 // rank ranks the events of the conversation, those of some numbers, by what the call looks for.
 func (r *reading) rank(ctx context.Context, source conversations.Source, events conversations.EventRange) error {
 	ranking, err := source.Search(ctx, conversations.SearchQuery{
-		Filter: conversations.Filter{IDs: []string{r.params.ID}}, Question: *r.params.About, Order: conversations.Relevance, Scopes: included(r.params.Include, true), Events: events,
+		Filter: conversations.Filter{IDs: []string{r.params.ID}}, Question: *r.params.About, Order: conversations.Relevance, Scopes: r.answers, Events: events,
 		Own: isRecallTool(), Limit: readRelevant, MaxText: aboutPassage, MaxWide: aboutPassage,
 	})
 	if err != nil {

@@ -31,14 +31,16 @@ type reading struct {
 	current bool
 	conversations.Reading
 
-	turns     []int   // the numbers of those that were asked for and exist
-	events    []event // that are asked for, and else requests and answers
-	asked     int     // how many events are
-	chars     int     // recorded in these
-	isLong    bool    // events are shortened, as they are too much together
-	latest    int     // where the last is that the assistant said, while it may be the answer, from 1; else 0
-	announces bool    // it is an announcement, where the next request is in the same turn
-	ahead     int     // how many characters of a text are looked at
+	turns     []int             // the numbers of those that were asked for and exist
+	events    []event           // that are asked for, and else requests and answers
+	asked     int               // how many events are
+	chars     int               // recorded in these
+	isLong    bool              // events are shortened, as they are too much together
+	latest    int               // where the last is that the assistant said, while it may be the answer, from 1; else 0
+	announces bool              // it is an announcement, where the next request is in the same turn
+	scopes    transcript.Scopes // that are asked for, but for answers
+	answers   transcript.Scopes // that are asked for of answers
+	ahead     int               // how many characters of a text are looked at
 	calls     toolCalls
 
 	ranking *conversations.Results // of events, where the call says what it looks for
@@ -124,6 +126,7 @@ func former(call contract.Call) contract.Call {
 
 func newReading(call contract.Call, p conversation.ReadParams) *reading {
 	r := &reading{call: call, params: p, calls: toolCalls{}, ahead: readAhead}
+	r.scopes, r.answers = included(p.Include, false), included(p.Include, true)
 	if p.About != nil && p.Event == nil {
 		r.ahead = 0 // what tells most is read again
 	}
@@ -164,8 +167,16 @@ func (r *reading) read(ctx context.Context, source conversations.Source) (*conve
 // wants reports whether events of a kind are read: those that are asked for, those
 // that begin a turn, and those that a refusal may offer.
 func (r *reading) wants(kind transcript.Kind) bool {
-	return kind == transcript.KindTurnStart || kind == transcript.KindUser || isSaid(kind) || includes(r.params.Include, kind, false) ||
-		kind == transcript.KindToolCall && includes(r.params.Include, transcript.KindToolResult, false)
+	return kind == transcript.KindTurnStart || kind == transcript.KindUser || isSaid(kind) || r.includes(kind, false) ||
+		kind == transcript.KindToolCall && r.includes(transcript.KindToolResult, false)
+}
+
+// includes reports whether the call asks for events of a kind, which are answers or not.
+func (r *reading) includes(kind transcript.Kind, isAnswer bool) bool {
+	if isAnswer {
+		return kindOf(kind).Scope()&r.answers != 0
+	}
+	return kindOf(kind).Scope()&r.scopes != 0
 }
 
 // collect reads the events of a query.
@@ -193,7 +204,7 @@ func (r *reading) add(recorded *conversations.Event) {
 	}
 	e := newEvent(recorded, r.ahead)
 	e.call = r.calls.match(recorded)
-	if e.isBlank || !isSaid && !isRequest && !includes(r.params.Include, e.kind, false) {
+	if e.isBlank || !isSaid && !isRequest && !r.includes(e.kind, false) {
 		return
 	}
 	if isSaid {
@@ -221,7 +232,7 @@ func (r *reading) settle(isAnswer bool) {
 // together, their texts are shortened.
 func (r *reading) keep(at int) {
 	e := &r.events[at]
-	e.isAsked = includes(r.params.Include, e.kind, e.isAnswer)
+	e.isAsked = r.includes(e.kind, e.isAnswer)
 	if !e.isAsked && !e.isResult() {
 		r.events = slices.Delete(r.events, at, at+1)
 		return
