@@ -13,8 +13,8 @@ import (
 
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
-	"github.com/convtools/convtools/runtime/model/modeltest"
 	"github.com/convtools/convtools/runtime/model/configured"
+	"github.com/convtools/convtools/runtime/model/modeltest"
 )
 
 // setup is a home directory and a project.

@@ -142,7 +142,7 @@ func TestCalls(t *testing.T) {
 			{tool: "echo", arguments: `{"a":1}`, want: mode + `{"a":1}`},
 			{tool: "fail", want: "no such thing", fails: true},
 			{tool: "protest", want: server + "/protest did not answer: ", fails: true},
-			{tool: "mixed", want: `a`+"\n"+`{"type":"image","mimeType":"image/png\n","data":"MTIz"}`+"\nb"},
+			{tool: "mixed", want: `a` + "\n" + `{"type":"image","mimeType":"image/png\n","data":"MTIz"}` + "\nb"},
 			{tool: "structured", want: `{"n":1}`},
 			{tool: "echo", arguments: `[]`, want: "the arguments are not one JSON object", fails: true},
 			{tool: "echo", arguments: `{`, want: "the arguments are not one JSON object", fails: true},
