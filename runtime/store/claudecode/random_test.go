@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -126,24 +127,21 @@ func naive(t *testing.T, session string) string {
 	}
 	var order []*item
 	done := map[*item]bool{}
-	for len(order) < len(items) {
-		var next *item
-		for _, x := range items {
-			if !done[x] && (x.parent == nil || done[x.parent]) {
-				next = x
+	for _, x := range items {
+		var chain []*item // up to the first that stands before
+		for y := x; y != nil && !done[y]; y = y.parent {
+			done[y] = true
+			chain = append(chain, y)
+			if slices.Contains(chain, y.parent) { // a circle
+				for _, y := range chain[1:] {
+					done[y] = false
+				}
+				chain, x.parent = chain[:1], nil
 				break
 			}
 		}
-		if next == nil { // a circle
-			for _, x := range items {
-				if !done[x] {
-					x.parent, next = nil, x
-					break
-				}
-			}
-		}
-		done[next] = true
-		order = append(order, next)
+		slices.Reverse(chain)
+		order = append(order, chain...)
 	}
 	isBelow := func(x, above *item) bool {
 		for ; x != nil; x = x.parent {
