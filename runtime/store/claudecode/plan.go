@@ -85,7 +85,9 @@ func (t *tree) order() []*node {
 		for n != nil && !n.placed {
 			n.placed = true
 			all = append(all, n)
-			n.parent = t.index[n.Parent]
+			if parent := t.index[n.Parent]; parent != n {
+				n.parent = parent
+			}
 			n = n.parent
 		}
 		if n != nil && slices.Contains(all[begin:], n) {
