@@ -111,9 +111,9 @@ func (c *Cluster) Stop() {
 	}
 }
 
-// need starts the server where it is not yet. A test is skipped where PostgreSQL is not
+// Need starts the server where it is not yet. A test is skipped where PostgreSQL is not
 // installed.
-func (c *Cluster) need(t testing.TB) {
+func (c *Cluster) Need(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("a server of PostgreSQL takes seconds to start")
@@ -154,7 +154,7 @@ func (c *Cluster) Database(t testing.TB) string {
 // create makes something of a name of its own.
 func (c *Cluster) create(t testing.TB, kind, queries string) (name string) {
 	t.Helper()
-	c.need(t)
+	c.Need(t)
 	name = fmt.Sprintf("%s_%d", kind, c.count.Add(1))
 	if err := c.exec(fmt.Sprintf(queries, name)); err != nil {
 		t.Fatal(err)
