@@ -189,3 +189,9 @@ func either(first bool, one, other string) string {
 	}
 	return other
 }
+
+// isIdentifier reports whether s looks like the id of a conversation.
+func isIdentifier(s string) bool {
+	const inside = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	return 0 < len(s) && len(s) <= 128 && strings.Trim(s, inside) == ""
+}
