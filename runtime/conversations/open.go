@@ -336,7 +336,7 @@ func (o Options) RegisterDatabase(ctx context.Context, path string) (file string
 		return "", err
 	}
 	if s, ok := chatgpt.Open(store.Options{Home: path, Getenv: o.Getenv}); ok {
-		listing, err := s.List(ctx, store.Scope{IDs: []transcript.ID{chatgpt.IDPrefix + "none"}})
+		listing, err := s.List(ctx, store.Scope{IDs: []transcript.ID{chatgpt.IDs().ID("none", "")}})
 		if err != nil {
 			return "", err
 		}
