@@ -195,3 +195,11 @@ func isIdentifier(s string) bool {
 	const inside = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 	return 0 < len(s) && len(s) <= 128 && strings.Trim(s, inside) == ""
 }
+
+// given returns the value of a parameter that need not be given.
+func given[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
+	}
+	return value
+}
