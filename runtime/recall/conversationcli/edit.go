@@ -45,11 +45,11 @@ them: they are left out of lists and searches then, and can still be read.`,
 			return outcome{}, err
 		}
 		one[0].Title = edited.After.Title
-		was, is := false, false
+		isMoved := false
 		if flags.Changed("local") {
-			was, is, err = w.SetLocal(ctx, one[0].ID, func(bool) bool { return *local })
+			isMoved, err = w.SetLocal(ctx, one[0].ID, *local)
 		}
-		return outcome{isNothing: !edited.Changed && was == is}, err
+		return outcome{isNothing: !edited.Changed && !isMoved}, err
 	}
 	return c.changing(cmd, &change{verb: "edit", done: "edited", nothing: "it is like that already", make: edit}, func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 		if flags.Changed("title") && strings.TrimSpace(*title) == "" {

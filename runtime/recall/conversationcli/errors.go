@@ -69,11 +69,12 @@ func explained(err error) error {
 			return failed("recall shows the numbers of events", "event %d out of range (conversation has %s)", e.Number, plural(e.Events, "event"))
 		case *jp.LockedError:
 			return cli.Hint(err, "try again when it is done, or wait for it with --wait=30s")
-		case *jp.NoUserStoreError:
-			return cli.Hint(err, "run jp once in the project: it makes that store")
 		case *jp.BadLabelError:
 			return cli.Usage(err)
 		}
+	}
+	if errors.Is(err, jp.ErrExists) {
+		return cli.Hint(err, "conversation ls --hidden shows it, with --archived too; what is in the trash stays there")
 	}
 	return err
 }

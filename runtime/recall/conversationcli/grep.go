@@ -219,7 +219,7 @@ func (g *grepping) write(hit *conversations.Hit, line excerpt.Line, said []byte)
 	if line.IsMatch {
 		spans = g.Pattern.Spans(said)
 	}
-	part := g.Pattern.Window(said, g.maxLine, 1, line.IsMatch)
+	part := g.Pattern.Window(said, g.maxLine, line.IsMatch)
 	if part.Chars > 0 {
 		spans = slices.Values(part.Matches)
 	}

@@ -1,7 +1,6 @@
 package conversationcli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -46,14 +45,14 @@ func (c *commands) index(ctx context.Context, options conversations.Options) err
 	if err != nil {
 		return err
 	}
-	reports, err := library.RefreshIndexes(ctx, options.Progress)
-	if err = cmp.Or(err, library.RemoveGoneIndexes()); err != nil {
+	reports, err := library.RefreshIndexes(ctx)
+	if err != nil {
 		return err
 	}
 	rows := [][]string{{"STORE", "INDEX", "CONVERSATIONS", "MESSAGES", "CHANGED", "MB"}}
 	remarks := foreignCache(options)
 	listed := objects(reports, func(r *conversations.IndexReport) object {
-		state, problem := either(r.Busy, "busy", "indexed"), ""
+		state, problem := "indexed", ""
 		if r.Err != nil {
 			state, problem = "failed", text.Line(r.Err.Error())
 			remarks = append(remarks, r.Store+": "+problem)

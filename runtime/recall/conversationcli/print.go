@@ -16,6 +16,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -23,7 +24,7 @@ import (
 type printing struct {
 	*commands
 	counts
-	turns      conversations.Turns
+	turns      func(of int) (first, last int) // nil for all
 	event      uint
 	style      string
 	noMetadata bool
@@ -63,10 +64,10 @@ which what was said is quoted.`,
 		args = p.others(flags, args)
 		p.style = cmp.Or(p.style, either(p.event > 0, "full", "brief"))
 		if p.last != nil {
-			p.turns.First = conversations.Bound{Kind: conversations.CountBack, N: *p.last}
+			p.turns = func(of int) (first, last int) { return max(of-*p.last+1, 1), of }
 		}
 		if p.first != nil {
-			p.turns.Last = conversations.Bound{Kind: conversations.Count, N: *p.first}
+			p.turns = func(of int) (first, last int) { return 1, min(*p.first, of) }
 		}
 		return p.print(ctx, args)
 	}, "turn last first", "event turn", "event last", "event first")
@@ -75,22 +76,23 @@ which what was said is quoted.`,
 // parseTurns parses N, A..B, A.., ..B and .. .
 func (p *printing) parseTurns(given string) error {
 	from, to, isRange := strings.Cut(given, "..")
-	if !isRange {
+	if isRange {
+		from = cmp.Or(from, "1")
+	} else {
 		to = from
 	}
-	parse := func(bound *conversations.Bound, end string) error {
-		if end == "" && isRange {
-			return nil
+	first, err1 := strconv.ParseUint(from, 10, 31)
+	last, err2 := strconv.ParseUint(cmp.Or(to, from), 10, 31)
+	if first > last {
+		return errors.New("it ends before it begins")
+	}
+	p.turns = func(of int) (int, int) {
+		if to == "" {
+			return int(first), max(int(first), of)
 		}
-		n, err := strconv.ParseUint(end, 10, 31)
-		*bound = conversations.Bound{Kind: conversations.Turn, N: int(n)}
-		return err
+		return int(first), int(last)
 	}
-	err := cmp.Or(parse(&p.turns.First, from), parse(&p.turns.Last, to))
-	if err == nil && to != "" && p.turns.First.N > p.turns.Last.N {
-		err = errors.New("it ends before it begins")
-	}
-	return err
+	return cmp.Or(err1, err2)
 }
 
 // counts is the flags --last and --first, which count turns.
@@ -166,7 +168,7 @@ func (p *printing) one(ctx context.Context, id string) error {
 	}
 	r, err := library.Read(ctx, conversations.ReadQuery{
 		ID: id, Turns: p.turns, Events: conversations.EventRange{First: int(p.event), Last: int(p.event)},
-		Kinds: p.shows, NoText: p.out.json, Opened: p.begin, Event: p.add,
+		Kinds: p.shows, Opened: p.begin, Event: p.add,
 	})
 	switch {
 	case err != nil:
@@ -227,7 +229,7 @@ func (p *printing) add(e *conversations.Event) error {
 		return nil
 	}
 	if p.out.json {
-		written := json.RawMessage(e.AppendJSON(nil, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
+		written := json.RawMessage(eventtext.AppendJSON(nil, e.Recorded, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
 		if p.several {
 			p.events = append(p.events, written)
 		} else {

@@ -96,16 +96,16 @@ there is a copy in the project and one in the user's store, it is the one that
 counts: the newer one.`,
 		Example: "  convtools conversation path jp-c17737387251\n  convtools conversation path . --events",
 	}
-	var files []jp.File
-	for name, file := range map[string]jp.File{"events": jp.EventsFile, "metadata": jp.MetadataFile, "base-config": jp.BaseConfigFile} {
-		cmd.Flags().BoolFunc(name, "print the path of "+string(file), func(string) error {
+	var files []string
+	for name, file := range map[string]string{"events": jp.EventsFile, "metadata": jp.MetadataFile, "base-config": jp.BaseConfigFile} {
+		cmd.Flags().BoolFunc(name, "print the path of "+file, func(string) error {
 			files = append(files, file)
 			return nil
 		})
 	}
 	return c.command(cmd, func(ctx context.Context, args []string) error {
 		if len(files) == 0 {
-			files = []jp.File{jp.Directory}
+			files = []string{"."}
 		}
 		ids, err := c.idsOrRecent(ctx, args)
 		if err != nil {
@@ -115,17 +115,12 @@ counts: the newer one.`,
 		if err != nil {
 			return err
 		}
-		find, closeAll, err := w.Paths(ctx)
-		if err != nil {
-			return err
-		}
-		defer closeAll()
 		for _, arg := range ids {
 			id, err := conversations.ParseID(arg)
 			for _, file := range files {
 				path := ""
 				if err == nil {
-					path, err = find(id, file)
+					path, err = w.Path(ctx, id, file)
 				}
 				if err != nil {
 					return err
