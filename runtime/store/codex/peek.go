@@ -29,14 +29,17 @@ type metadata struct {
 
 // header is the first record of a rollout.
 type header struct {
-	Thread    string    `json:"id"` // uuid
-	Cwd       string    `json:"cwd"`
-	Created   time.Time `json:"timestamp"`
-	Forked    string    `json:"forked_from_id"`   // thread that it is a copy of, or goes on from
-	Parent    string    `json:"parent_thread_id"` // thread that it is a task of
-	Mode      string    `json:"history_mode"`
-	By        string    `json:"thread_source"`
-	Base      base      `json:"history_base"`
+	Thread  string    `json:"id"` // uuid
+	Cwd     string    `json:"cwd"`
+	Created time.Time `json:"timestamp"`
+	Forked  string    `json:"forked_from_id"`   // thread that it is a copy of, or goes on from
+	Parent  string    `json:"parent_thread_id"` // thread that it is a task of
+	Mode    string    `json:"history_mode"`
+	By      string    `json:"thread_source"`
+	Base    base      `json:"history_base"`
+	Source  struct {
+		Subagent jsontext.Raw `json:"subagent"`
+	} `json:"source"`
 	Agent     bool
 	Paginated bool
 }
@@ -52,15 +55,9 @@ func (h *header) original() string { return cmp.Or(h.Forked, h.Parent) }
 
 // parseHeader reads the first record of a rollout.
 func parseHeader(r *record) (h header) {
-	var from struct {
-		Source struct {
-			Subagent jsontext.Raw `json:"subagent"`
-		} `json:"source"`
-	}
 	jsontext.Decode(r.Payload, &h)
-	jsontext.Decode(r.Payload, &from)
 	// The thread that a sub-agent was started from may be known only from its source.
-	for how := range jsontext.Members(from.Source.Subagent) {
+	for how := range jsontext.Members(h.Source.Subagent) {
 		var spawned header
 		jsontext.Decode(how.Value, &spawned)
 		h.Parent = cmp.Or(spawned.Parent, h.Parent)
@@ -69,7 +66,7 @@ func parseHeader(r *record) (h header) {
 		*id = strings.ToLower(*id)
 	}
 	h.Paginated = strings.EqualFold(h.Mode, "paginated")
-	h.Agent = from.Source.Subagent != nil || h.Parent != "" || strings.EqualFold(h.By, "subagent")
+	h.Agent = h.Source.Subagent != nil || h.Parent != "" || strings.EqualFold(h.By, "subagent")
 	return h
 }
 
@@ -102,19 +99,11 @@ func (r *rollout) Peek(ctx context.Context, root *history.Root) error {
 			d.tell(&r)
 		}
 	}
-	if f.plain == nil {
-		m.Whole = !f.cut
-		err = jsonl.Each(ctx, f, 0, f.size, func(line []byte, _, _ int64) bool {
-			see(line)
-			return true
-		})
-	} else {
-		m.Whole, err = history.PeekLines(ctx, f, f.size, &talk, see, func() bool { return false })
-	}
+	m.Whole, err = history.PeekLines(ctx, f, f.size, &talk, see, func() bool { return false })
 	m.See(&talk)
 	m.Dir, m.Created = m.Header.Cwd, m.Header.Created
-	if f.plain == nil && !m.Whole {
-		m.Last = time.Time{} // what the end has is not known
+	if f.cut {
+		m.Whole, m.Last = false, time.Time{} // what the end has is not known
 	}
 	return err
 }
@@ -123,11 +112,9 @@ func (r *rollout) Peek(ctx context.Context, root *history.Root) error {
 // before 0.30 describe to the model alone.
 func environmentDir(r *record) (dir string) {
 	for _, text := range texts(r.item().Content) {
-		if history.Begins(text, "<environment_context>") {
-			_, rest, _ := strings.Cut(string(text), "<cwd>")
-			if cwd, _, ok := strings.Cut(rest, "</cwd>"); ok {
-				dir = cwd
-			}
+		_, rest, _ := bytes.Cut(text, []byte("<cwd>"))
+		if cwd, _, ok := bytes.Cut(rest, []byte("</cwd>")); ok && history.Begins(text, "<environment_context>") {
+			dir = string(cwd)
 		}
 	}
 	return dir
@@ -143,11 +130,7 @@ type file struct {
 }
 
 // Close closes it.
-func (f *file) Close() {
-	if f.plain != nil {
-		f.plain.Close()
-	}
-}
+func (f *file) Close() { f.plain.Close() } // nothing where that is nil
 
 // Bounds of what a rollout is decompressed with, and to, in bytes. What programs record grows
 // to some twenty times of what it is compressed to.
@@ -163,14 +146,11 @@ const (
 // stands for as many as there may be.
 func openFile(root *history.Root, name string, most int64) (*file, error) {
 	f, info, err := root.File(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		other, ok := strings.CutSuffix(name, compressed)
-		if !ok {
-			other += compressed
+	if other, ok := strings.CutSuffix(name, compressed); errors.Is(err, fs.ErrNotExist) {
+		if name = other; !ok {
+			name += compressed
 		}
-		if found, there, again := root.File(other); again == nil {
-			f, info, err, name = found, there, nil, other
-		}
+		f, info, err = root.File(name)
 	}
 	if err != nil {
 		return nil, err

@@ -165,18 +165,18 @@ func (s *session) names() map[string]string {
 
 // conversation returns what a list has of a rollout.
 func (s *session) conversation(ctx context.Context, r *rollout, names map[string]string) store.Conversation {
-	h, begin := &r.Meta.Header, &r.Meta // of the thread, where that was reverted
-	for at, n := r, 0; begin.Header.Base.Thread == r.thread && n < maxSections; n++ {
-		before, earlier := s.before(ctx, at, begin.Header.Base)
+	h, begin := &r.Meta.Header, r // of the thread, where that was reverted
+	for n := 0; begin.Meta.Header.Base.Thread == r.thread && n < maxSections; n++ {
+		before := s.before(ctx, begin)
 		if before == nil {
 			break
 		}
-		at, begin = before, earlier
+		begin = before
 	}
 	file := history.File{Store: &s.store.Store, ID: r.ID, Name: r.File, Stamps: s.stamps(r)}
 	c := s.store.Conversation(r.ID, &r.Meta.Session, &conversation{File: file, store: s.store, rollout: r})
-	c.Title, c.Archived, c.CreatedAt, c.Request = names[r.thread], r.archived, begin.Created, begin.Request
-	parent := begin.Header.Forked
+	c.Title, c.Archived, c.CreatedAt, c.Request = names[r.thread], r.archived, begin.Meta.Created, begin.Meta.Request
+	parent := begin.Meta.Header.Forked
 	if h.Agent && history.IsUUID(h.Parent) {
 		parent = h.Parent
 	}

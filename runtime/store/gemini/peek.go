@@ -10,7 +10,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
-	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // metadata is what is known of a session from the beginning and the end of its file.
@@ -41,7 +40,9 @@ func (e *entry) Peek(ctx context.Context, root *history.Root) error {
 			m.add(d, &r)
 		}, func() bool { return !talk.Told || talk.Request == "" }) // what the program says to the model before it may be long
 	} else {
-		err = m.addObject(d, f, info.Size())
+		var r record
+		r, m.Unsure, err = readObject(f, info.Size())
+		m.add(d, &r)
 	}
 	m.See(&talk)
 	if m.Unsure {
@@ -51,29 +52,20 @@ func (e *entry) Peek(ctx context.Context, root *history.Root) error {
 	return err
 }
 
-// addObject adds what a file with one object has, as far as its beginning has it.
-func (m *metadata) addObject(d *decoder, f io.ReaderAt, size int64) error {
-	begin := make([]byte, min(size, 2*jsonl.PeekSize))
-	n, err := f.ReadAt(begin, 0)
+// readObject reads a file with one object, and reports whether some of it is missing: what is before
+// that counts.
+func readObject(f io.ReaderAt, size int64) (r record, cut bool, err error) {
+	data := make([]byte, min(size, jsonl.MaxLine))
+	n, err := f.ReadAt(data, 0)
 	if err != nil && err != io.EOF {
-		return err
+		return r, true, err
 	}
-	begin = begin[:n]
-	r, whole := parse(begin)
+	r, whole := parse(data[:n])
 	if !whole {
-		r.Messages = cutList(begin)
+		_, list, _ := bytes.Cut(data[:n], []byte(`"messages"`))
+		r.Messages = bytes.TrimLeft(list, ": \t\r\n")
 	}
-	m.add(d, &r)
-	if !whole {
-		d.talk.Told, m.Unsure = d.talk.Told || size > int64(n), true
-	}
-	return nil
-}
-
-// cutList returns the messages of an object that is cut: those before are whole.
-func cutList(object []byte) jsontext.Raw {
-	_, list, _ := bytes.Cut(object, []byte(`"messages"`))
-	return bytes.TrimLeft(list, ": \t\r\n")
+	return r, !whole, nil
 }
 
 // add adds what a record has for the metadata.
@@ -81,23 +73,12 @@ func (m *metadata) add(d *decoder, r *record) {
 	list := r.Messages
 	switch {
 	case r.Set != nil:
-		last := d.talk.Last
-		for _, r := range records(r.Set.Messages) {
-			d.tell(&r)
-		}
-		if d.talk.Told && !last.IsZero() {
-			d.talk.Last = last // a list has the time at which it was made
-		}
-		if r.Set.Summary != "" {
-			m.Title = history.Title(r.Set.Summary)
-		}
-		return
+		list = r.Set.Messages
+		m.Title = cmp.Or(history.Title(r.Set.Summary), m.Title)
 	case r.Rewind != nil:
 		m.Unsure = true
-		return
 	case r.ID != nil:
 		d.tell(r)
-		return
 	case m.UUID == "": // it is repeated where the session goes on
 		m.UUID = strings.ToLower(r.Session)
 		m.Created, m.Title = r.Start, history.Title(r.Summary)
@@ -106,7 +87,11 @@ func (m *metadata) add(d *decoder, r *record) {
 		}
 		d.talk.Agent = d.talk.Agent || r.Kind == "subagent"
 	}
+	last := d.talk.Last
 	for _, r := range records(list) {
 		d.tell(&r)
+	}
+	if r.Set != nil && !last.IsZero() {
+		d.talk.Last = last // a list has the time at which it was made
 	}
 }
