@@ -174,21 +174,21 @@ func Create(ctx context.Context, o WriterOptions) (*Writer, error) {
 		Failure: func(_ context.Context, err error) error { return err },
 	}
 	db, err := connect(path, o.DryRun)
-	if err == nil && db != nil {
-		if o.DryRun {
-			var version int
-			version, err = versionOf(ctx, db)
-			err = cmp.Or(err, Known(version, schemaVersion))
-		} else {
-			err = Migrate(ctx, db, "", schemaVersion, versionOf, create)
-		}
-		if err != nil {
+	if err == nil && o.DryRun && db != nil {
+		var version int
+		version, err = versionOf(ctx, db)
+		err = cmp.Or(err, Known(version, schemaVersion))
+	} else if err == nil && db != nil {
+		err = Migrate(ctx, db, "", schemaVersion, versionOf, create)
+	}
+	if err != nil {
+		if db != nil {
 			db.Close()
 			db = nil
 		}
-	}
-	if err != nil && !errors.Is(err, messagedb.ErrAbsent) {
-		return nil, fmt.Errorf("opening the archive %s: %w", path, err)
+		if !errors.Is(err, messagedb.ErrAbsent) {
+			return nil, fmt.Errorf("opening the archive %s: %w", path, err)
+		}
 	}
 	to.DB = db
 	return NewWriter(to, o.DryRun, o.Now), nil
@@ -254,19 +254,14 @@ func makePrivate(path string) error {
 }
 
 // versionOf returns the version of the schema; 0 where there is none.
-func versionOf(ctx context.Context, db Queries) (version int, err error) {
+func versionOf(ctx context.Context, db *sql.DB) (version int, err error) {
 	err = db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version)
 	return version, err
 }
 
-// Queries is a database, or a transaction in it.
-type Queries interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // Migrate brings a schema up to the version that is known, by statements for each version before it,
 // from none. A transaction begins with a lock, if there is one; another process may be faster.
-func Migrate(ctx context.Context, db *sql.DB, lock string, known int, version func(context.Context, Queries) (int, error), statements ...string) error {
+func Migrate(ctx context.Context, db *sql.DB, lock string, known int, version func(context.Context, *sql.DB) (int, error), statements ...string) error {
 	v, err := version(ctx, db)
 	if err != nil || v == known {
 		return err
@@ -279,16 +274,13 @@ func Migrate(ctx context.Context, db *sql.DB, lock string, known int, version fu
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if _, err := tx.ExecContext(ctx, lock); err != nil {
-		return err
+	if _, err = tx.ExecContext(ctx, lock); err == nil {
+		v, err = version(ctx, db)
 	}
-	if v, err = version(ctx, tx); err != nil || v == known {
-		return err
+	if err == nil && v < known {
+		_, err = tx.ExecContext(ctx, statements[v])
 	}
-	if _, err := tx.ExecContext(ctx, statements[v]); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return cmp.Or(err, tx.Commit())
 }
 
 // add adds the messages of a conversation.

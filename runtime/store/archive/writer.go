@@ -5,8 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -53,51 +53,10 @@ func (c *Conversation) times() (last, newest time.Time) {
 	return last, newest
 }
 
-// over returns what becomes of a conversation with a hash where one with its name is there,
-// with the hash before and the time of its last change, in seconds, if it has one.
-func (c *Conversation) over(sum, before string, updated sql.NullFloat64) Outcome {
-	switch {
-	case before == sum:
-		return Unchanged
-	case updated.Valid && !c.Updated.IsZero() && updated.Float64 > *Seconds(c.Updated):
-		return Older
-	}
-	return Updated
-}
-
-// hash returns a text that is the same for the same conversation. Every value is behind its
-// length, or is as long as a length.
+// hash returns a text that is the same for the same conversation.
 func (c *Conversation) hash() string {
 	sum := sha256.New()
-	number := func(n int64) { _ = binary.Write(sum, binary.LittleEndian, n) } // a hash has no errors
-	text := func(text []byte) { number(int64(len(text))); sum.Write(text) }
-	moment := func(t time.Time) {
-		if t.IsZero() {
-			number(-1)
-		} else {
-			number(t.UnixMicro())
-		}
-	}
-	flag := func(set bool) {
-		if set {
-			number(1)
-		} else {
-			number(0)
-		}
-	}
-	text([]byte(c.Title))
-	moment(c.Created)
-	moment(c.Updated)
-	flag(c.Archived)
-	for i := range c.Messages {
-		m := &c.Messages[i]
-		text([]byte(m.Native))
-		text([]byte(m.Kind.String()))
-		text([]byte(m.Name))
-		moment(m.Time)
-		flag(m.Active)
-		text(m.Text)
-	}
+	_ = json.NewEncoder(sum).Encode(c) // a hash has no errors, and JSON has any of this
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
@@ -207,7 +166,7 @@ func (w *Writer) Put(ctx context.Context, c *Conversation) (Outcome, error) {
 func (w *Writer) put(ctx context.Context, c *Conversation) (Outcome, error) {
 	sum := c.hash()
 	outcome, err := w.look(ctx, c, sum)
-	if err != nil || outcome == Unchanged || outcome == Older {
+	if outcome == Unchanged || outcome == Older || err != nil {
 		return outcome, err
 	}
 	if w.dry {
@@ -215,19 +174,21 @@ func (w *Writer) put(ctx context.Context, c *Conversation) (Outcome, error) {
 		return outcome, nil
 	}
 	if w.tx == nil {
-		if err := w.begin(ctx); err != nil {
-			return 0, err
+		// What has begun is ended: the driver would ask after each statement whether it should.
+		if w.tx, err = w.to.BeginTx(context.WithoutCancel(ctx), nil); err == nil && w.to.Begin != "" {
+			_, err = w.tx.ExecContext(ctx, w.to.Begin)
 		}
-		outcome, err = w.look(ctx, c, sum)
-		if err != nil || outcome == Unchanged || outcome == Older { // another process was faster
+		if err == nil {
+			outcome, err = w.look(ctx, c, sum) // another process may have been faster
+		}
+		if outcome == Unchanged || outcome == Older || err != nil {
 			return outcome, err
 		}
 	}
-	// What has begun is ended: the driver would ask after each statement whether it should.
 	return outcome, w.write(context.WithoutCancel(ctx), c, outcome, sum)
 }
 
-// look returns what becomes of a conversation.
+// look returns what becomes of a conversation with a hash.
 func (w *Writer) look(ctx context.Context, c *Conversation, sum string) (Outcome, error) {
 	if w.to.DB == nil {
 		return New, nil
@@ -240,17 +201,15 @@ func (w *Writer) look(ctx context.Context, c *Conversation, sum string) (Outcome
 	var before string
 	var updated sql.NullFloat64
 	err := find(ctx, w.to.Find, w.to.Text(c.name())).Scan(&id, &before, &updated)
-	if errors.Is(err, sql.ErrNoRows) {
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		return New, nil
+	case before == sum:
+		return Unchanged, err
+	case updated.Valid && !c.Updated.IsZero() && updated.Float64 > *Seconds(c.Updated):
+		return Older, err
 	}
-	return c.over(sum, before, updated), err
-}
-
-func (w *Writer) begin(ctx context.Context) (err error) {
-	if w.tx, err = w.to.BeginTx(context.WithoutCancel(ctx), nil); err == nil && w.to.Begin != "" {
-		_, err = w.tx.ExecContext(ctx, w.to.Begin)
-	}
-	return err
+	return Updated, err
 }
 
 func (w *Writer) write(ctx context.Context, c *Conversation, outcome Outcome, sum string) error {
@@ -265,10 +224,10 @@ func (w *Writer) write(ctx context.Context, c *Conversation, outcome Outcome, su
 	if err == nil {
 		err = w.to.Add(ctx, w.tx, id, c.Messages)
 	}
+	w.pending += rowSize
 	for i := range c.Messages {
 		w.pending += len(c.Messages[i].Text) + rowSize
 	}
-	w.pending += rowSize
 	w.begun.count(outcome)
 	return err
 }

@@ -130,8 +130,7 @@ func (s *server) open(ctx context.Context, to *archive.Database, dry bool) (err 
 	if to.DB, err = s.connect(ctx); err != nil {
 		return err
 	}
-	version := func(ctx context.Context, _ archive.Queries) (int, error) { return versionOf(ctx, to.DB) } // what fails ends a transaction
-	if err = s.failure(ctx, archive.Migrate(ctx, to.DB, migrationLock, schemaVersion, version, create, second)); err != nil {
+	if err = s.failure(ctx, archive.Migrate(ctx, to.DB, migrationLock, schemaVersion, versionOf, create, second)); err != nil {
 		to.DB.Close()
 	}
 	return err

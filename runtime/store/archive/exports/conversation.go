@@ -191,11 +191,11 @@ type node struct {
 // order returns the nodes in the order in which they are read, each behind its parent, and
 // which of them are on the active path: the one to the node called current, or where there
 // is no such node to the newest one without children. At a branching the active path comes
-// last, and the others come by their times. Links that lead nowhere, and circles, are not followed.
+// last, and the others come by their times. Links that lead nowhere are not followed.
 func order(nodes []node, current string) (places []int, active []bool) {
 	parent := parents(nodes)
 	active = make([]bool, len(nodes))
-	for at := leaf(nodes, parent, current); at >= 0 && !active[at]; at = parent[at] {
+	for at := leaf(nodes, parent, current); at >= 0; at = parent[at] {
 		active[at] = true
 	}
 	all := make([]int, len(nodes))
@@ -214,24 +214,17 @@ func order(nodes []node, current string) (places []int, active []bool) {
 			roots = append(roots, at)
 		}
 	}
-	seen := make([]bool, len(nodes))
-	for _, root := range append(roots, all...) { // circles have no root
-		for stack := []int{root}; len(stack) > 0; {
-			at := stack[len(stack)-1]
-			if stack = stack[:len(stack)-1]; seen[at] {
-				continue
-			}
-			seen[at] = true
-			places = append(places, at)
-			for _, child := range slices.Backward(children[at]) {
-				stack = append(stack, child)
-			}
-		}
+	slices.Reverse(roots)
+	for stack := roots; len(stack) > 0; {
+		at := stack[len(stack)-1]
+		places = append(places, at)
+		slices.Reverse(children[at])
+		stack = append(stack[:len(stack)-1], children[at]...)
 	}
 	return places, active
 }
 
-// parents returns the parent of each node, -1 for none.
+// parents returns the parent of each node, -1 for none. Circles are opened.
 func parents(nodes []node) []int {
 	place := make(map[string]int, len(nodes))
 	for i := len(nodes) - 1; i >= 0; i-- {
@@ -242,6 +235,17 @@ func parents(nodes []node) []int {
 		parent[i] = -1
 		if p, ok := place[nodes[i].Parent]; ok && p != i {
 			parent[i] = p
+		}
+	}
+	seen := make([]int, len(nodes)) // by who has come by, on the way up
+	for i := range nodes {
+		last, at := i, i
+		for at >= 0 && seen[at] == 0 {
+			seen[at] = i + 1
+			last, at = at, parent[at]
+		}
+		if at >= 0 && seen[at] == i+1 {
+			parent[last] = -1
 		}
 	}
 	return parent
