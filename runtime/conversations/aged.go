@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -58,14 +57,13 @@ func (l *Library) indexed(s store.Store, scope store.Scope, found []store.Conver
 	if err != nil {
 		return nil
 	}
-	defer view.Close()
 	there := map[transcript.ID]bool{}
 	for i := range found {
 		there[found[i].ID] = true
 	}
 	note, _ := noteOf(view)
 	reason := &agedError{time.Unix(note.Whole, 0), large}
-	err = view.Conversations(func(c *index.Conversation) bool {
+	for _, c := range view.Conversations() {
 		f := readFacts(c)
 		one := store.Conversation{Conversation: *f.conversation(c), LastAt: f.LastAt, Order: c.Order, Record: &aged{f, reason}}
 		one.Problems = []Problem{{Source: s.Name(), ID: one.ID, Err: reason}} // of one that is asked for by its id
@@ -73,9 +71,8 @@ func (l *Library) indexed(s store.Store, scope store.Scope, found []store.Conver
 		if isHere && f.Read && !there[one.ID] && scope.Has(one.ID, one.Archived) {
 			more = append(more, one)
 		}
-		return true
-	})
-	if err != nil || len(more) == 0 {
+	}
+	if len(more) == 0 {
 		return nil
 	}
 	problems[at].Err = reason

@@ -35,7 +35,7 @@ type Indexes struct {
 }
 
 // indexFormat is the number of what an index has that this package puts there.
-const indexFormat = 10
+const indexFormat = 11
 
 // NewIndexes returns the indexes in a directory, which need not be there.
 func NewIndexes(dir string) *Indexes {
@@ -126,7 +126,6 @@ func (x *Indexes) files() *filecache.Shelf {
 			if err != nil {
 				return nil
 			}
-			defer view.Close()
 			kept, ok := bytes.CutPrefix(view.Kept(), keptUnder(mark))
 			if !ok {
 				return nil

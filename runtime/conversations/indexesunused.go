@@ -53,7 +53,6 @@ func describeUnused(dir string, language terms.Language) unusedIndex {
 		u.isGone = true // whoever has the store makes it anew
 		return u
 	}
-	defer view.Close()
 	note, ok := noteOf(view)
 	u.isGone = !ok
 	u.store, u.place = note.Store, note.Place

@@ -99,7 +99,6 @@ func fill(ctx context.Context, o *asking, entries []*entry, sizes bool) error {
 	known := map[store.Store]*index.View{}
 	for _, s := range o.stores {
 		if view, err := o.library.indexes.of(s).View(); err == nil {
-			defer view.Close()
 			known[s] = view
 		}
 	}
@@ -123,8 +122,8 @@ func factsIn(ctx context.Context, view *index.View, c *store.Conversation) *inde
 	if view == nil {
 		return nil
 	}
-	entry, err := view.Lookup(string(c.ID))
-	if err != nil || entry == nil {
+	entry := view.Lookup(string(c.ID))
+	if entry == nil {
 		return nil
 	}
 	if version, err := c.Version(ctx); err != nil || indexVersion(version, c) != entry.Version {

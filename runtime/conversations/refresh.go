@@ -247,7 +247,6 @@ func (r *refreshing) current(version string) bool {
 		}
 		return false
 	}
-	defer view.Close()
 	r.Info = view.Info()
 	note, ok := noteOf(view)
 	if !ok {
@@ -264,13 +263,12 @@ func (r *refreshing) isCurrent(ctx context.Context, list []store.Conversation, w
 	if err != nil {
 		return false
 	}
-	defer view.Close()
 	if !r.library.partial(r.store) && (whole && view.Info().Conversations != len(list) || r.library.mark() != r.before.Mark) {
 		return false
 	}
 	for i := range list {
-		c, err := view.Lookup(string(list[i].ID))
-		if err != nil || c == nil {
+		c := view.Lookup(string(list[i].ID))
+		if c == nil {
 			return false
 		}
 		if version, err := list[i].Version(ctx); err != nil || indexVersion(version, &list[i]) != c.Version {
@@ -378,7 +376,6 @@ func (r *refreshing) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer view.Close()
 	r.Info = view.Info()
 	return nil
 }

@@ -67,7 +67,7 @@ const (
 	Relevance
 )
 
-// Results is the answer to a [SearchQuery]. It is closed after use.
+// Results is the answer to a [SearchQuery].
 type Results struct {
 	Hits []Hit
 	// More reports whether more events match behind the last one, with Newest.
@@ -149,7 +149,7 @@ func (h *Hit) Position() Position {
 func (r *Results) Read(h *Hit) ([]byte, error) {
 	switch {
 	case h.in != nil:
-		text, _, err := h.in.texts.Read(h.at)
+		text, _, err := h.in.index.Read(h.at)
 		return text, err
 	case h.Passage != nil:
 		return []byte(h.Text), nil
@@ -168,20 +168,15 @@ func (r *Results) Of(c *Matched) (hits []*Hit) {
 	return hits
 }
 
-// Close ends the use of the results.
-func (r *Results) Close() { r.opened.close() }
-
 // Search returns the events that match. What has changed since it was last asked is read first.
 func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 	q.Both = q.Both || q.Order != ByConversation
 	r, err := l.search(ctx, &q)
 	var damage *index.DamageError
 	if errors.As(err, &damage) { // it is made anew
-		r.Close()
 		r, err = l.search(ctx, &q)
 	}
 	if err != nil {
-		r.Close()
 		return &Results{Aside: r.Aside}, err
 	}
 	return r, nil
@@ -280,10 +275,7 @@ func (s *searching) byConversation(ctx context.Context) error {
 	found := map[string]*Matched{}
 	of := func(v *view, key string) (*Matched, error) {
 		if found[key] == nil {
-			c, err := v.index.Lookup(key)
-			if err != nil {
-				return nil, err
-			}
+			c := v.index.Lookup(key)
 			if c == nil {
 				c = &index.Conversation{Key: key}
 			}

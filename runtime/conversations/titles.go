@@ -98,7 +98,6 @@ func (l *Library) openers(s store.Store) (openers, bool) {
 	if err != nil {
 		return known, false
 	}
-	defer view.Close()
 	note, ok := noteOf(view)
 	for _, key := range note.Openers {
 		known[key] = true

@@ -15,7 +15,6 @@ import (
 type view struct {
 	store store.Store
 	index *index.View
-	texts *index.Texts
 	// wanted are the conversations that are searched, by key; nil where these are all that the
 	// index has.
 	wanted map[string]*store.Conversation
@@ -30,12 +29,6 @@ type view struct {
 // views are the indexes that a query looks into.
 type views []*view
 
-func (v views) close() {
-	for _, one := range v {
-		one.index.Close()
-	}
-}
-
 // views brings the indexes of the stores that a filter lets through up to date, and returns them
 // with what is searched in each. Where not all has to be listed, the conversations of a store that has
 // not changed since it was indexed are known from the index alone.
@@ -49,12 +42,6 @@ func (l *Library) views(ctx context.Context, f *Filter, listAll bool, aside *Asi
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			opened.close()
-			opened = nil
-		}
-	}()
 	whole := map[store.Store]bool{}
 	for _, r := range refreshed {
 		s := r.store
@@ -69,7 +56,7 @@ func (l *Library) views(ctx context.Context, f *Filter, listAll bool, aside *Asi
 			}
 			continue
 		}
-		v := &view{store: s, index: of, texts: of.Texts(), refreshed: r}
+		v := &view{store: s, index: of, refreshed: r}
 		for _, b := range opened {
 			if b.store.Name() == s.Name() {
 				v.before = append(v.before, b)
@@ -114,8 +101,7 @@ func (l *Library) isWhole(ctx context.Context, v *view, f *Filter) bool {
 	}
 	ids, err := l.parseIDs(slices.Concat(f.Exclude, f.KinOf))
 	if err != nil || slices.ContainsFunc(ids, func(id transcript.ID) bool {
-		c, err := v.index.Lookup(string(id))
-		return c != nil || err != nil
+		return v.index.Lookup(string(id)) != nil
 	}) {
 		return false // or it may be next of kin to one that it has
 	}
@@ -130,10 +116,7 @@ func (l *Library) isWhole(ctx context.Context, v *view, f *Filter) bool {
 // problems adds what could not be read of the conversations that are searched.
 func (v *view) problems(aside *Aside) error {
 	for _, key := range sortedKeys(v.wanted) {
-		c, err := v.index.Lookup(key)
-		if err != nil {
-			return err
-		}
+		c := v.index.Lookup(key)
 		id := transcript.ID(key)
 		problem := Problem{ID: id, Kind: Unreadable, Err: errUnread}
 		if p := v.refreshed.unread[id]; p != nil {
@@ -183,8 +166,7 @@ func (v *view) has(key string) bool {
 		if b.wanted != nil {
 			return b.wanted[key] != nil
 		}
-		same, err := b.index.Lookup(key)
-		return same != nil || err != nil
+		return b.index.Lookup(key) != nil
 	})
 }
 

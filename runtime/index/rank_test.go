@@ -75,7 +75,6 @@ func TestRank(t *testing.T) {
 			for range 4 {
 				compareRank(t, v, m, drawRank(t, m))
 			}
-			v.Close()
 		}
 	})
 }
@@ -105,10 +104,9 @@ func compareRank(t *rapid.T, v *index.View, m model, q index.RankQuery) {
 		t.Fatal(err)
 	}
 	got := []having{}
-	texts := v.Texts()
 	for _, r := range ranked {
 		for _, msg := range r.Messages {
-			text, extra, err := texts.Read(msg)
+			text, extra, err := v.Read(msg)
 			if want := m[r.Key].messages[msg.Number-1]; err != nil || string(text) != string(want.Text) || string(extra) != string(want.Extra) {
 				t.Fatalf("%s %d: %q, %q, %v, want %+v", r.Key, msg.Number, text, extra, err, want)
 			}
@@ -201,7 +199,6 @@ func TestScore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer v.Close()
 			spread, err := v.Spread(tc.query)
 			if err != nil || spread.Messages != len(m) {
 				t.Fatalf("%+v, %v", spread, err)

@@ -239,9 +239,6 @@ func (g *grepping) countWords(ctx context.Context, source conversations.Source) 
 		query := g.query
 		query.Pattern = excerpt.Literal(word, g.params.IgnoreCase)
 		found, err := source.Search(counting, query)
-		if err == nil {
-			found.Close()
-		}
 		if counting.Err() != nil {
 			return ctx.Err()
 		}

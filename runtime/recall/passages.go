@@ -44,7 +44,6 @@ func (r *reading) rank(ctx context.Context, source conversations.Source, events 
 		return err
 	}
 	r.ranking = ranking
-	ranking.Close()
 	return nil
 }
 
