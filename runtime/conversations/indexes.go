@@ -87,7 +87,6 @@ func (x *Indexes) inMemory(s store.Store, failed *index.Index) *index.Index {
 	defer x.mu.Unlock()
 	name := indexName(s.Name(), s.Place())
 	if x.open[name] == failed {
-		failed.Close()
 		x.open[name] = index.InMemory()
 		x.open[name].Language = x.language
 	}
@@ -105,9 +104,6 @@ func (x *Indexes) setLanguage(l terms.Language) {
 		return
 	}
 	x.language = l
-	for _, open := range x.open {
-		open.Close()
-	}
 	clear(x.open)
 }
 
@@ -168,16 +164,13 @@ func (x *Indexes) Foreign() string {
 	return ""
 }
 
-// Close closes the files of all indexes.
+// Close forgets all indexes; their files are closed once nobody reads them.
 func (x *Indexes) Close() {
 	if x == nil {
 		return
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, open := range x.open {
-		open.Close()
-	}
 	clear(x.open)
 }
 

@@ -47,7 +47,6 @@ func describeUnused(dir string, language terms.Language) unusedIndex {
 	u := unusedIndex{dir: dir}
 	x := index.Open(dir)
 	x.Language = language
-	defer x.Close()
 	view, err := x.View()
 	if err != nil {
 		u.isGone = true // whoever has the store makes it anew

@@ -45,7 +45,6 @@ func readCache(t *testing.T, cache, text string) cached {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x.Close()
 		}
 	}
 	return found

@@ -61,7 +61,7 @@ type named struct {
 
 // readCatalog reads a catalog of an index in a language.
 func readCatalog(f *file, language terms.Language) (*catalog, error) {
-	c := &catalog{footer: f.footer, size: f.content.Size()}
+	c := &catalog{footer: f.footer, size: int64(f.content.Len())}
 	return c, guard(func() error {
 		if err := json.Unmarshal(f.all(secContents), &c.contents); err != nil {
 			return f.damage(err)

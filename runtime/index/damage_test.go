@@ -22,7 +22,6 @@ func fixture(t *testing.T, dir string) model {
 	t.Helper()
 	m := model{}
 	x := index.Open(dir)
-	defer x.Close()
 	x.SetLimits(600, 100)
 	for step, words := range []string{"alpha beta", "gamma 中文 delta", "Straße epsilon"} {
 		put(t, x, m, string(rune('a'+step)), words, 12)
@@ -135,7 +134,6 @@ func TestDamage(t *testing.T) {
 		files[name] = data
 		restore(t, dir, files)
 		x := index.Open(dir)
-		defer x.Close()
 		got, err := answers(t, x)
 		var damage *index.DamageError
 		switch {
@@ -165,7 +163,6 @@ func TestDamage(t *testing.T) {
 	try("another format", "catalog", index.OtherFormat(whole["catalog"]))
 
 	x := index.Open(dir) // with that catalog
-	defer x.Close()
 	m = model{}
 	put(t, x, m, "z", "anew", 3)
 	if got, err := answers(t, x); err != nil || gocmp.Diff(m.answers(), got) != "" {
@@ -187,7 +184,6 @@ func TestMissing(t *testing.T) {
 		if _, err := answers(t, x); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("without %s: %v", name, err)
 		}
-		x.Close()
 	}
 }
 
@@ -201,13 +197,11 @@ func TestStops(t *testing.T) {
 	after := maps.Clone(before)
 	x := index.Open(dir)
 	put(t, x, after, "b", "another text", 9)
-	x.Close()
 	written := snapshot(t, dir)
 	check := func(what string, files map[string][]byte, want model) {
 		t.Helper()
 		restore(t, dir, files)
 		x := index.Open(dir)
-		defer x.Close()
 		if got, err := answers(t, x); err != nil || gocmp.Diff(want.answers(), got) != "" {
 			t.Errorf("%s: %v, %s", what, err, gocmp.Diff(want.answers(), got))
 		}
@@ -262,7 +256,6 @@ func TestFull(t *testing.T) {
 		if got, err := answers(t, x); err != nil || gocmp.Diff(want, got) != "" {
 			t.Errorf("%d bytes: %v, %s", room, err, gocmp.Diff(want, got))
 		}
-		x.Close()
 	}
 }
 
@@ -272,7 +265,6 @@ func TestReadersKeepTheirState(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")
 	m := fixture(t, dir)
 	x := index.Open(dir)
-	defer x.Close()
 	v, err := x.View()
 	if err != nil {
 		t.Fatal(err)
@@ -280,7 +272,6 @@ func TestReadersKeepTheirState(t *testing.T) {
 	want := m.answers()[0]
 	next := maps.Clone(m)
 	other := index.Open(dir) // as another process
-	defer other.Close()
 	for i := range 10 {
 		put(t, other, next, "n", "new words", i+1)
 	}
@@ -329,7 +320,6 @@ func TestReadersAndWriterAtOnce(t *testing.T) {
 	for range 3 {
 		readers.Go(func() {
 			x := index.Open(dir)
-			defer x.Close()
 			for ctx, last := t.Context(), 0; ; {
 				v, err := x.View()
 				if err != nil {
@@ -361,7 +351,6 @@ func TestReadersAndWriterAtOnce(t *testing.T) {
 		})
 	}
 	x := index.Open(dir)
-	defer x.Close()
 	for i := range 15 {
 		put(t, x, m, "n", "new words", i+1)
 	}

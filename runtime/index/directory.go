@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/exp/mmap"
+
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
@@ -32,7 +34,7 @@ type directory interface {
 type content interface {
 	io.ReaderAt
 	io.Closer
-	Size() int64
+	Len() int
 }
 
 // disk is a directory of the file system, by its path.
@@ -51,23 +53,17 @@ func (d disk) lock(ctx context.Context) (func(), error) {
 	return unlock, err
 }
 
-// diskFile is an open file. What nobody closes is closed once nobody reads it.
-type diskFile struct {
-	*os.File
-	size int64
-}
-
-func (f diskFile) Size() int64 { return f.size }
-
+// open maps a file into memory. What nobody closes is closed once nobody reads it.
 func (d disk) open(name string) (content, error) {
-	f, info, err := safefile.Open(d.path(name))
+	f, _, err := safefile.Open(d.path(name))
 	if errors.Is(err, safefile.ErrNotRegular) {
 		return nil, &DamageError{name, err}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return diskFile{f, info.Size()}, nil
+	defer f.Close()
+	return mmap.Open(d.path(name))
 }
 
 // write does not wait for the disk: what a loss of power leaves of a file does not fit its checksums.

@@ -45,6 +45,5 @@ func TestFIFO(t *testing.T) {
 		if _, err := x.View(); err != nil {
 			t.Fatalf("%s: %v", suffix, err)
 		}
-		x.Close()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"runtime/debug"
 	"sync/atomic"
 )
 
@@ -53,13 +54,17 @@ var (
 )
 
 // guard calls a function that reads files. What reads them panics with a [*DamageError], so that
-// not each number in a file has an error beside it; guard returns that.
+// not each number in a file has an error beside it; guard returns that. It is one, too, that the
+// system cannot read a page of a mapped file, because somebody cut it or its disk fails.
 func guard(read func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
 		case *DamageError:
 			err = p
+		case interface{ Addr() uintptr }:
+			err = &DamageError{"*" + segmentExt, errFormat}
 		default:
 			panic(p)
 		}
@@ -119,7 +124,7 @@ func openFile(files directory, name string) (*file, error) {
 }
 
 func (f *file) begin() error {
-	room := f.content.Size() - footerSize
+	room := f.content.Len() - footerSize
 	if room < 0 {
 		return f.damage(errFormat)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
-	"os"
 	"slices"
 	"sync"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // Index is an index in a directory. It is safe for concurrent use, also by several
-// processes: one writes, and others read what it wrote last.
+// processes: one writes, and others read what it wrote last. Its files are closed once nobody reads them.
 type Index struct {
 	// Language is that of the words. It is set before anything else; an index that was made with
 	// another one cannot be used.
@@ -133,22 +132,10 @@ func (x *Index) discard() {
 func (x *Index) guard(read func() error) error {
 	err := guard(read)
 	var damage *DamageError
-	if errors.As(err, &damage) && !errors.Is(err, os.ErrClosed) {
+	if errors.As(err, &damage) {
 		x.discard()
 	}
 	return err
-}
-
-// Close closes the files of the index. Views are not used after it.
-func (x *Index) Close() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.view != nil {
-		for _, s := range x.view.segments {
-			_ = s.content.Close() // it was only read
-		}
-	}
-	x.view = nil
 }
 
 // Info is how large an index is.
@@ -164,7 +151,7 @@ func (v *View) Info() Info {
 	i := Info{State: v.State(), Conversations: len(v.conversations), Bytes: v.size, Segments: len(v.segments)}
 	for _, s := range v.segments {
 		i.Messages += int(s.messages)
-		i.Bytes += s.content.Size()
+		i.Bytes += int64(s.content.Len())
 	}
 	return i
 }

@@ -153,7 +153,6 @@ func TestAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := index.Open(dir)
-		defer x.Close()
 		x.SetLimits(rapid.SampledFrom([]int{200, 1000, 1 << 20}).Draw(t, "segment"), rapid.SampledFrom([]int{3, 1000}).Draw(t, "messages"))
 		m := model{}
 		for step := range rapid.IntRange(1, 8).Draw(t, "steps") {
@@ -255,7 +254,6 @@ func change(t *rapid.T, x *index.Index, m model, step int) (purged bool) {
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	x := index.Open(t.TempDir())
-	defer x.Close()
 	write := func(do func(w *index.Writer)) int {
 		w, err := x.Write(t.Context())
 		if err != nil {
@@ -293,7 +291,6 @@ func TestPurge(t *testing.T) {
 func TestMergedTwice(t *testing.T) {
 	t.Parallel()
 	x := index.Open(t.TempDir())
-	defer x.Close()
 	x.SetLimits(200, 1000)
 	write := func(do func(put func(key string, sizes ...int), w *index.Writer)) {
 		t.Helper()

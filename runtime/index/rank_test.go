@@ -63,7 +63,6 @@ func TestRank(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		x := index.InMemory()
-		defer x.Close()
 		x.SetLimits(rapid.SampledFrom([]int{200, 1 << 20}).Draw(t, "segment"), rapid.SampledFrom([]int{3, 1000}).Draw(t, "messages"))
 		m := model{}
 		for step := range rapid.IntRange(1, 6).Draw(t, "steps") {
@@ -176,7 +175,6 @@ func TestScore(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			x := index.InMemory()
-			defer x.Close()
 			m := model{}
 			for i, text := range []string{tc.worse, tc.better, "usual", "usual", "usual things", "other things"} {
 				c := &talk{Conversation: index.Conversation{Key: fmt.Sprint(i)}, messages: []index.Message{{Number: 1, Kind: 1, Text: []byte(text)}}}

@@ -123,7 +123,7 @@ func (s *scan) open(ctx context.Context) error {
 			inVain = 0
 		}
 	}
-	if slices.ContainsFunc(s.of, func(c *Conversation) bool { return c != nil && s.query.titled[c.number] }) {
+	if len(s.query.titled) > 0 && slices.ContainsFunc(s.of, func(c *Conversation) bool { return c != nil && s.query.titled[c.number] }) {
 		for n := s.next; n < s.to; n++ {
 			if s.isTitled(n) {
 				s.found.add(n)
