@@ -47,10 +47,10 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{jp.Name, "JP", nil, nil, nil, jp.ParseID, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}, false},
-		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.Claims, claudecode.ParseID, []string{"CLAUDE_CONFIG_DIR"}, false},
-		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.Claims, codex.ParseID, []string{"CODEX_HOME"}, false},
-		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.Claims, opencode.ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
-		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.Claims, gemini.ParseID, []string{"GEMINI_CLI_HOME"}, false},
+		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.IDs().Claims, claudecode.IDs().ParseID, []string{"CLAUDE_CONFIG_DIR"}, false},
+		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.IDs().Claims, codex.IDs().ParseID, []string{"CODEX_HOME"}, false},
+		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.IDs().Claims, opencode.IDs().ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
+		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
 		{sessions.Name, "convtools", sessions.Home, opens(sessions.Open), sessions.Claims, sessions.ParseID, []string{"XDG_DATA_HOME"}, false},
 		{chatgpt.Name, "ChatGPT", chatgpt.Home, opens(chatgpt.Open), chatgpt.Claims, chatgpt.ParseID, chatgpt.Variables(), true},
 		{archive.Name, "imported exports", archiveHome, openArchive, archive.Claims, archive.ParseID, append([]string{"XDG_DATA_HOME"}, chatgpt.Variables()...), true},

@@ -1,4 +1,4 @@
-package match_test
+package subjects_test
 
 import (
 	"regexp"

@@ -1,4 +1,4 @@
-package sessionconfig_test
+package tools
 
 import (
 	"context"
@@ -13,32 +13,32 @@ import (
 
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/model/configured"
 	"github.com/convtools/convtools/runtime/model/modeltest"
-	"github.com/convtools/convtools/runtime/sessionconfig"
 )
 
-// lab is a home directory and a project.
-type lab struct {
+// setup is a home directory and a project.
+type setup struct {
 	t    *testing.T
 	base string
 	env  map[string]string
 }
 
-// newLab writes the user's file and the project's. TRUST in the user's stands for a setting that trusts the project.
-func newLab(t *testing.T, user, project string) *lab {
+// newSetup writes the user's file and the project's. TRUST in the user's stands for a setting that trusts the project.
+func newSetup(t *testing.T, user, project string) *setup {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &lab{t, base, map[string]string{"HOME": filepath.Join(base, "home"), "USERPROFILE": filepath.Join(base, "home"), "AppData": filepath.Join(base, "home", ".config")}}
+	l := &setup{t, base, map[string]string{"HOME": filepath.Join(base, "home"), "USERPROFILE": filepath.Join(base, "home"), "AppData": filepath.Join(base, "home", ".config")}}
 	user = strings.ReplaceAll(user, "TRUST", fmt.Sprintf("[trust]\ndirectories = [%q]\n", filepath.ToSlash(base)))
 	l.write("home/.config/convtools/convtools.toml", user)
 	l.write("project/convtools.toml", project)
 	return l
 }
 
-func (l *lab) write(name, content string) {
+func (l *setup) write(name, content string) {
 	l.t.Helper()
 	path := filepath.Join(l.base, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -49,13 +49,13 @@ func (l *lab) write(name, content string) {
 	}
 }
 
-func (l *lab) getenv(name string) string { return l.env[name] }
+func (l *setup) getenv(name string) string { return l.env[name] }
 
-func (l *lab) dir() string { return filepath.Join(l.base, "project") }
+func (l *setup) dir() string { return filepath.Join(l.base, "project") }
 
-func (l *lab) load() sessionconfig.Config {
+func (l *setup) load() *config.Config {
 	l.t.Helper()
-	c, err := sessionconfig.Load(l.dir(), l.getenv)
+	c, err := readConfig(l.dir(), l.getenv)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -118,8 +118,8 @@ func TestChoose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, test.user, test.project)
-			m, err := l.load().Choose(test.named)
+			l := newSetup(t, test.user, test.project)
+			m, err := configured.Choose(l.load(), test.named)
 			if err != nil {
 				if strings.Contains(err.Error(), " "+test.want+", which a project may do only if you trust it") {
 					hint := fmt.Sprintf("; to trust the project, add %q to directories in [trust] of ~/.config/convtools/convtools.toml", filepath.ToSlash(l.dir()))
@@ -132,10 +132,10 @@ func TestChoose(t *testing.T) {
 				return
 			}
 			whose := "user:"
-			if m.OfProject() {
+			if m.From.Root != "" {
 				whose = "project:"
 			}
-			if got := whose + m.API(); got != test.want {
+			if got := whose + m.Is.API; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -144,7 +144,7 @@ func TestChoose(t *testing.T) {
 
 func TestSession(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "[session]\nmax_interrupt_chain_depth = 4\nmax_conversations = 10\n[stores]\noff = []\n",
+	l := newSetup(t, "[session]\nmax_interrupt_chain_depth = 4\nmax_conversations = 10\n[stores]\noff = []\n",
 		"[session]\nmodel = 'm'\nmax_interrupt_chain_depth = 9\nmax_interrupts_per_turn = 5\nmax_conversations = 3\n[kb.topic.x]\nsubjects = 'x'\n")
 	want := config.Session{Model: "m", MaxInterruptChainDepth: 4, MaxInterruptsPerTurn: 5, MaxConversations: 3}
 	if diff := cmp.Diff(want, l.load().Session); diff != "" {
@@ -156,26 +156,29 @@ func TestServers(t *testing.T) {
 	t.Parallel()
 	user := "[mcp.files]\ncommand = 'files'\nargs = ['-r']\nenv = { A = 'b' }\n"
 	project := "[mcp.files]\ncommand = 'other'\n[mcp.web]\nurl = 'https://mcp.example/mcp'\n[mcp.local]\nurl = 'http://127.0.0.1:9000/mcp'\n[mcp.run]\ncommand = 'sh'\n"
-	files := sessionconfig.Server{Name: "files", Server: config.Server{Command: "files", Args: []string{"-r"}, Env: map[string]string{"A": "b"}}}
-	near := sessionconfig.Server{Name: "local", Server: config.Server{URL: "http://127.0.0.1:9000/mcp"}}
-	run := sessionconfig.Server{Name: "run", Server: config.Server{Command: "sh"}}
-	web := sessionconfig.Server{Name: "web", Server: config.Server{URL: "https://mcp.example/mcp"}}
 
-	c := newLab(t, user, project).load()
-	if diff := cmp.Diff([]sessionconfig.Server{files, near}, c.Servers); diff != "" {
+	names := func(l *setup) (names []string, leftOut []error) {
+		servers, leftOut := serversOf(l.load())
+		for _, s := range servers {
+			names = append(names, s.Name+" "+s.Is.Command+s.Is.URL)
+		}
+		return names, leftOut
+	}
+	used, leftOut := names(newSetup(t, user, project))
+	if diff := cmp.Diff([]string{"files files", "local http://127.0.0.1:9000/mcp"}, used); diff != "" {
 		t.Errorf("without trust (-want +got):\n%s", diff)
 	}
 	var out []string
-	for _, e := range c.LeftOut {
+	for _, e := range leftOut {
 		first, _, _ := strings.Cut(e.Error(), ",")
 		out = append(out, first)
 	}
 	if diff := cmp.Diff([]string{"[mcp.web] of the project's convtools.toml connects to another machine", "[mcp.run] of the project's convtools.toml runs a program"}, out); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
 	}
-	c = newLab(t, "TRUST"+user, project).load()
-	if diff := cmp.Diff([]sessionconfig.Server{files, near, run, web}, c.Servers); diff != "" || c.LeftOut != nil {
-		t.Errorf("with trust: left out %v (-want +got):\n%s", c.LeftOut, diff)
+	used, leftOut = names(newSetup(t, "TRUST"+user, project))
+	if diff := cmp.Diff([]string{"files files", "local http://127.0.0.1:9000/mcp", "run sh", "web https://mcp.example/mcp"}, used); diff != "" || leftOut != nil {
+		t.Errorf("with trust: left out %v (-want +got):\n%s", leftOut, diff)
 	}
 }
 
@@ -195,7 +198,7 @@ func TestProblems(t *testing.T) {
 		"[model.a]\napi = 'chat'\nmodel = 'x'\nweb_search = true":                    `has web_search, which does not go with api = "chat"`,
 		"[model.a]\napi = 'command'":                                                 "has no command",
 		"[model.a]\napi = 'command'\ncommand = ['a']\nkey_env = 'A'":                 "has key_env",
-		"[model.a]\napi = 'command'\ncommand = ['a']\ninput = 'xml'":                 `has input = "xml"`,
+		"[model.a]\napi = 'command'\ncommand = ['a']\ninput = 'xml'":                 `has input or output = "xml"`,
 		"[model.a]\napi = 'scripted'":                                                "has no script",
 		"[model.a]\napi = 'chat'\nmodel = 'x'\nkey_env = 'A'\nkey_command = ['a']":   "has both key_env and key_command",
 		"[model.a]\napi = 'chat'\nmodel = 'x'\nbase_url = 'ftp://a'":                 "needs an address that begins with",
@@ -213,23 +216,29 @@ func TestProblems(t *testing.T) {
 		"[session]\nmax_interrupt_depth = 6":              `unknown key "max_interrupt_depth" in [session]; did you mean "max_interrupt_chain_depth"?`,
 	} {
 		for _, user := range []bool{true, false} {
-			l := newLab(t, "", content)
+			l := newSetup(t, "", content)
 			file := "convtools.toml"
 			if user {
-				l = newLab(t, content, "")
+				l = newSetup(t, content, "")
 				file = "~/.config/convtools/convtools.toml"
 			}
-			c, err := sessionconfig.Load(l.dir(), l.getenv)
-			if table, _, _ := strings.Cut(content, "]"); err == nil && len(c.Wrong) == 1 {
-				err = c.Wrong[0]
+			c, err := readConfig(l.dir(), l.getenv)
+			if table, _, _ := strings.Cut(content, "]"); err == nil && len(problems(c)) == 1 {
+				err = problems(c)[0]
 				if name, isModel := strings.CutPrefix(table, "[model."); isModel {
-					if _, chosen := c.Choose(strings.Trim(name, "'")); chosen != err {
+					if _, chosen := configured.Choose(c, strings.Trim(name, "'")); chosen == nil || chosen.Error() != err.Error() {
 						t.Errorf("%q: chosen all the same: %v", content, chosen)
 					}
 				}
 			}
-			broken := (*sessionconfig.Error)(nil)
-			if !errors.As(err, &broken) || broken.Problems[0].File != file || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sk-") {
+			broken := (*config.Error)(nil)
+			one := config.Problem{}
+			if errors.As(err, &broken) {
+				one = broken.Problems[0]
+			} else {
+				errors.As(err, &one)
+			}
+			if one.File != file || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sk-") {
 				t.Errorf("%q of %s: got %v, want %s", content, file, err, want)
 			}
 		}
@@ -241,9 +250,9 @@ func TestWrongTables(t *testing.T) {
 	t.Parallel()
 	user := mine + "[model.bad]\napi = 'chat'\nmodle = 'x'\n[model.type]\napi = 3\nmodel = 'x'\n[mcp.bad]\nargs = []\n[mcp.files]\ncommand = 'files'\n[modle.x]\n"
 	project := "[model.bad]\napi = 'scripted'\nscript = 's.toml'\n[mcp.bad]\nurl = 'http://127.0.0.1:1'\n" + other
-	c := newLab(t, user, project).load()
+	c := newSetup(t, user, project).load()
 	var wrong []string
-	for _, e := range c.Wrong {
+	for _, e := range problems(c) {
 		wrong = append(wrong, e.Error())
 	}
 	const file = "~/.config/convtools/convtools.toml:"
@@ -256,26 +265,26 @@ func TestWrongTables(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for name, want := range map[string]string{"mine": "", "other": "", "bad": want[0], "type": want[1]} {
-		if _, err := c.Choose(name); (err == nil) != (want == "") || err != nil && err.Error() != want {
+		if _, err := configured.Choose(c, name); (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if len(c.Servers) != 1 || c.Servers[0].Name != "files" {
-		t.Errorf("servers %+v", c.Servers)
+	if servers, _ := serversOf(c); len(servers) != 1 || servers[0].Name != "files" {
+		t.Errorf("servers %+v", servers)
 	}
-	if _, err := newLab(t, "[model.bad]\napi = 'chat'", local).load().Choose(""); err == nil || !strings.Contains(err.Error(), "[model.bad] has no model") {
+	if _, err := configured.Choose(newSetup(t, "[model.bad]\napi = 'chat'", local).load(), ""); err == nil || !strings.Contains(err.Error(), "[model.bad] has no model") {
 		t.Errorf("the user's only one is wrong: %v", err)
 	}
 
-	if c := newLab(t, mine+"[trust]\ndirectories = 'x'", "").load(); len(c.Wrong) != 1 || !strings.Contains(c.Wrong[0].Error(), `"directories" in [trust] has to be an array`) {
-		t.Errorf("a wrong value of [trust]: %v", c.Wrong)
+	if wrong := problems(newSetup(t, mine+"[trust]\ndirectories = 'x'", "").load()); len(wrong) != 1 || !strings.Contains(wrong[0].Error(), `"directories" in [trust] has to be an array`) {
+		t.Errorf("a wrong value of [trust]: %v", wrong)
 	}
 	for content, want := range map[string]string{
 		"[sesion]\nmax_conversations = 1": `unknown key "sesion"; did you mean [session]?`,
 		"[session]\nmcp_allowlist = []":   `unknown key "mcp_allowlist" in [session]`,
 	} {
-		for _, l := range []*lab{newLab(t, content, mine), newLab(t, mine, content)} {
-			if _, err := sessionconfig.Load(l.dir(), l.getenv); err == nil || !strings.Contains(err.Error(), want) {
+		for _, l := range []*setup{newSetup(t, content, mine), newSetup(t, mine, content)} {
+			if _, err := readConfig(l.dir(), l.getenv); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%q: %v, want %s", content, err, want)
 			}
 		}
@@ -285,15 +294,15 @@ func TestWrongTables(t *testing.T) {
 // A project trusts nobody on its user's behalf.
 func TestTrustByProject(t *testing.T) {
 	t.Parallel()
-	c := newLab(t, "", "[trust]\ndirectories = ['/']\n[model.a]\napi = 'command'\ncommand = ['sh']").load()
-	if _, err := c.Choose(""); err == nil || !strings.Contains(err.Error(), "may do only if you trust it") {
+	c := newSetup(t, "", "[trust]\ndirectories = ['/']\n[model.a]\napi = 'command'\ncommand = ['sh']").load()
+	if _, err := configured.Choose(c, ""); err == nil || !strings.Contains(err.Error(), "may do only if you trust it") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestFiles(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, "", "")
+	l := newSetup(t, "", "")
 	if err := os.Remove(filepath.Join(l.dir(), "convtools.toml")); err != nil {
 		t.Fatal(err)
 	}
@@ -304,30 +313,30 @@ func TestFiles(t *testing.T) {
 	if err := os.Symlink(filepath.Join(l.base, "elsewhere.toml"), filepath.Join(l.dir(), "convtools.toml")); err != nil {
 		t.Skip(err)
 	}
-	if _, err := sessionconfig.Load(l.dir(), l.getenv); err == nil {
+	if _, err := readConfig(l.dir(), l.getenv); err == nil {
 		t.Error("a link out of the project was read")
 	}
-	l = newLab(t, "", "[model.a]\napi = 'scripted'\nscript = 'link.toml'")
+	l = newSetup(t, "", "[model.a]\napi = 'scripted'\nscript = 'link.toml'")
 	l.write("s.toml", "[[conversation]]\n[[conversation.response]]\ntext = 'hi'")
 	if err := os.Symlink(filepath.Join(l.base, "s.toml"), filepath.Join(l.dir(), "link.toml")); err != nil {
 		t.Fatal(err)
 	}
-	m, err := l.load().Choose("")
+	m, err := configured.Choose(l.load(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Open(); err == nil {
+	if _, err := m.Open(l.getenv); err == nil {
 		t.Error("a script behind a link out of the project was read")
 	}
 }
 
-func open(t *testing.T, l *lab, name string) (model.Model, error) {
+func open(t *testing.T, l *setup, name string) (model.Model, error) {
 	t.Helper()
-	m, err := l.load().Choose(name)
+	m, err := configured.Choose(l.load(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Open()
+	return m.Open(l.getenv)
 }
 
 func say(t *testing.T, m model.Model) (string, error) {
@@ -359,7 +368,7 @@ func TestOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, "", "[model.a]\n"+config)
+			l := newSetup(t, "", "[model.a]\n"+config)
 			l.env["KEY"] = modeltest.Key + "\n"
 			for _, name := range []string{"s.toml", "project/s.toml", "project/sub/s.toml"} {
 				l.write(name, script)
@@ -381,7 +390,7 @@ func TestOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, "", "[model.a]\n"+test.config)
+			l := newSetup(t, "", "[model.a]\n"+test.config)
 			l.env["KEY"] = test.key
 			l.write("project/s.toml", "[[")
 			_, err := open(t, l, "a")
@@ -417,7 +426,7 @@ func TestKeyCommand(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, fmt.Sprintf("[model.a]\napi = 'chat'\nmodel = 'm'\nbase_url = 'http://127.0.0.1:1'\nkey_command = [%q, '-test.run=^TestKeyCommand$', %q]", filepath.ToSlash(os.Args[0]), how), "")
+			l := newSetup(t, fmt.Sprintf("[model.a]\napi = 'chat'\nmodel = 'm'\nbase_url = 'http://127.0.0.1:1'\nkey_command = [%q, '-test.run=^TestKeyCommand$', %q]", filepath.ToSlash(os.Args[0]), how), "")
 			m, err := open(t, l, "")
 			if err != nil {
 				t.Fatal(err)

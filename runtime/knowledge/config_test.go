@@ -1,4 +1,4 @@
-package kbconfig
+package knowledge
 
 import (
 	"errors"
@@ -66,11 +66,11 @@ func (w lab) getenv(name string) string {
 	return ""
 }
 
-func (w lab) load(knowledge ...string) (*Config, error) {
-	return Load(Options{Dir: w.dir, Getenv: w.getenv, Knowledge: knowledge})
+func (w lab) load(knowledge ...string) (*settings, error) {
+	return load(w.dir, w.getenv, knowledge)
 }
 
-func mustLoad(t *testing.T, files map[string]string, knowledge ...string) *Config {
+func mustLoad(t *testing.T, files map[string]string, knowledge ...string) *settings {
 	t.Helper()
 	config, err := newWorkspace(t, files).load(knowledge...)
 	if err != nil {
@@ -82,12 +82,12 @@ func mustLoad(t *testing.T, files map[string]string, knowledge ...string) *Confi
 // loadError returns the text of the error that files and flags give.
 func loadError(t *testing.T, files map[string]string, knowledge ...string) string {
 	t.Helper()
-	config, err := newWorkspace(t, files).load(knowledge...)
-	var e *Error
+	is, err := newWorkspace(t, files).load(knowledge...)
+	var e *config.Error
 	if !errors.As(err, &e) {
-		t.Fatalf("Load = %+v, %v; want an *Error", config, err)
+		t.Fatalf("load = %+v, %v; want a *config.Error", is, err)
 	}
-	if config != nil {
+	if is != nil {
 		t.Errorf("Load returns a configuration and an error")
 	}
 	lines := rendered(e.Problems)
@@ -100,7 +100,7 @@ func loadError(t *testing.T, files map[string]string, knowledge ...string) strin
 type Position = config.Position
 
 // topic is a Topic without its origin.
-type topic struct {
+type flatTopic struct {
 	ID, Title, Introduction, Description string
 	Enabled                              bool
 	Subjects, Outside                    string
@@ -109,10 +109,10 @@ type topic struct {
 	LearnedAt, DisabledAt                []Position
 }
 
-func flat(topics []Topic) (all []topic) {
+func flat(topics []*setting) (all []flatTopic) {
 	for _, t := range topics {
-		all = append(all, topic{
-			t.ID, t.Title, t.Introduction, t.Description, t.Enable, t.Subjects, t.Outside, t.Learned, t.Disabled, t.Defined, t.SubjectsAt, t.LearnedAt, t.DisabledAt,
+		all = append(all, flatTopic{
+			t.ID, t.Title, t.Introduction, t.Description, t.Enable, t.Subjects, t.outside, t.Learned, t.Disabled, t.Defined, t.SubjectsAt, t.LearnedAt, t.DisabledAt,
 		})
 	}
 	return all
@@ -135,7 +135,7 @@ func rendered(list []config.Problem) (lines []string) {
 
 // withoutPlaces compares topics by what they mean.
 func withoutPlaces() cmp.Option {
-	return cmpopts.IgnoreFields(topic{}, "Defined", "SubjectsAt", "LearnedAt", "DisabledAt")
+	return cmpopts.IgnoreFields(flatTopic{}, "Defined", "SubjectsAt", "LearnedAt", "DisabledAt")
 }
 
 // begins is a position that is compared by where it begins.
@@ -151,7 +151,7 @@ func TestLoad(t *testing.T) {
 		name      string
 		files     map[string]string
 		knowledge []string
-		want      []topic
+		want      []flatTopic
 	}{
 		{"no workspace", nil, nil, nil},
 		{"nothing about topics", map[string]string{".jp/config.toml": "[assistant]\nname = 'x'\n", "convtools.toml": "# later\n"}, nil, nil},
@@ -170,7 +170,7 @@ subjects = "b"
 subjects = "1"
 `},
 			nil,
-			[]topic{
+			[]flatTopic{
 				{ID: "zebra", Enabled: true, Subjects: "z"},
 				{ID: "mouse", Enabled: true, Subjects: "m"},
 				{ID: "ant", Enabled: true, Subjects: "a"},
@@ -186,7 +186,7 @@ subjects = "1"
 				"convtools.toml": "[kb.topic.last]\nsubjects = 'l'\n[kb.topic.jp]\ntitle = 'J'\n",
 			},
 			nil,
-			[]topic{
+			[]flatTopic{
 				{ID: "user", Enabled: true, Subjects: "u2"},
 				{ID: "jp", Enabled: true, Subjects: "j", Title: "J"},
 				{ID: "kb", Enabled: true, Subjects: "k"},
@@ -208,7 +208,7 @@ learned = ["style/**", "c++"]
 disabled = ["drafts/*"]
 `},
 			nil,
-			[]topic{{
+			[]flatTopic{{
 				ID: "project", Enabled: false, Title: "Project notes", Introduction: "How it is built.",
 				Description: "Several lines\nof text.", Subjects: ".jp/kb/project",
 				Learned: []string{"style/**", "c++"}, Disabled: []string{"drafts/*"},
@@ -218,7 +218,7 @@ disabled = ["drafts/*"]
 			"KB-2 defaults",
 			map[string]string{".jp/kb.toml": "[kb.topic.p]\nsubjects = '.'\nlearned = []\n"},
 			nil,
-			[]topic{{ID: "p", Enabled: true, Subjects: "."}},
+			[]flatTopic{{ID: "p", Enabled: true, Subjects: "."}},
 		},
 		{
 			"KB-4 layers merge by topic and key, -k is added",
@@ -227,7 +227,7 @@ disabled = ["drafts/*"]
 				"convtools.toml": "[kb.topic.p]\ntitle = 'Workspace'\nsubjects = 'p'\nlearned = ['b']\n",
 			},
 			[]string{"p/c/d/**", "p/c/*"},
-			[]topic{{
+			[]flatTopic{{
 				ID: "p", Enabled: true, Title: "Workspace", Introduction: "From the user", Subjects: "p",
 				Learned: []string{"a", "b", "c/d/**", "c/*"},
 			}},
@@ -240,7 +240,7 @@ disabled = ["drafts/*"]
 				"convtools.toml": "[kb.topic.p]\nsubjects = 'w'\nlearned = ['x']\ndisabled = ['e', 'd']\n",
 			},
 			[]string{"p/z", "p/new"},
-			[]topic{{ID: "p", Enabled: true, Subjects: "w", Learned: []string{"x", "y", "z", "new"}, Disabled: []string{"d", "e"}}},
+			[]flatTopic{{ID: "p", Enabled: true, Subjects: "w", Learned: []string{"x", "y", "z", "new"}, Disabled: []string{"d", "e"}}},
 		},
 		{
 			"A-20 a file that only adds comes before the one that defines",
@@ -249,29 +249,29 @@ disabled = ["drafts/*"]
 				"convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n",
 			},
 			nil,
-			[]topic{{ID: "p", Enabled: true, Subjects: "p", Disabled: []string{"secret"}}},
+			[]flatTopic{{ID: "p", Enabled: true, Subjects: "p", Disabled: []string{"secret"}}},
 		},
 		{
 			"byte order mark and CRLF",
 			map[string]string{"convtools.toml": "\ufeff[kb.topic.p]\r\nsubjects = 'p'\r\n"},
 			nil,
-			[]topic{{ID: "p", Enabled: true, Subjects: "p"}},
+			[]flatTopic{{ID: "p", Enabled: true, Subjects: "p"}},
 		},
 		{
 			"A-18 the flag is split at the first slash",
 			map[string]string{"convtools.toml": "[kb.topic.p]\nsubjects = 'p'\n"},
 			[]string{"p//a/b", "p/ " + "x"},
-			[]topic{{ID: "p", Enabled: true, Subjects: "p", Learned: []string{"/a/b", " x"}}},
+			[]flatTopic{{ID: "p", Enabled: true, Subjects: "p", Learned: []string{"/a/b", " x"}}},
 		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			config := mustLoad(t, test.files, test.knowledge...)
-			if diff := cmp.Diff(test.want, flat(config.Topics), withoutPlaces()); diff != "" {
+			if diff := cmp.Diff(test.want, flat(config.usable), withoutPlaces()); diff != "" {
 				t.Errorf("topics (-want +got):\n%s", diff)
 			}
-			for _, w := range config.Problems {
+			for _, w := range config.problems() {
 				t.Errorf("warning: %v", w)
 			}
 		})
@@ -292,7 +292,7 @@ kb = { topic = { 'q' = { subjects = 'é' }, p = {
 	if runtime.GOOS == "windows" {
 		user = "AppData/convtools/convtools.toml"
 	}
-	want := []topic{
+	want := []flatTopic{
 		{
 			ID: "p", Enabled: true, Subjects: "s", Learned: []string{"a", "z"}, Disabled: []string{"x", "y"},
 			Defined: begins(user, 1, 11), SubjectsAt: begins("convtools.toml", 4, 12),
@@ -304,7 +304,7 @@ kb = { topic = { 'q' = { subjects = 'é' }, p = {
 			Defined: begins("convtools.toml", 2, 18), SubjectsAt: begins("convtools.toml", 2, 26),
 		},
 	}
-	if diff := cmp.Diff(want, flat(config.Topics), cmpopts.IgnoreFields(diag.Span{}, "EndLine", "EndCol")); diff != "" {
+	if diff := cmp.Diff(want, flat(config.usable), cmpopts.IgnoreFields(diag.Span{}, "EndLine", "EndCol")); diff != "" {
 		t.Errorf("topics (-want +got):\n%s", diff)
 	}
 }
@@ -320,28 +320,28 @@ func TestTopicsOfTheUserAlone(t *testing.T) {
 	}
 	config := mustLoad(t, user)
 	var ids []string
-	for _, topic := range config.Topics {
+	for _, topic := range config.usable {
 		ids = append(ids, topic.ID)
 	}
 	if diff := cmp.Diff([]string{"p", "everywhere"}, ids); diff != "" {
 		t.Errorf("topics (-want +got):\n%s", diff)
 	}
-	if len(config.Problems) != 1 {
-		t.Fatalf("warnings %v, want one", config.Problems)
+	if len(config.problems()) != 1 {
+		t.Fatalf("warnings %v, want one", config.problems())
 	}
-	got := config.Problems[0]
+	got := config.problems()[0]
 	if got.Rule != RuleMissing || got.Severity != diag.Warning || got.Span.Line != 3 || !strings.Contains(got.Message, `topic "other" is left out here`) {
 		t.Errorf("warning %v", got)
 	}
 
 	w := newWorkspace(t, user)
-	if _, err := Load(Options{Dir: w.dir, Getenv: w.getenv, Knowledge: []string{"other/x"}}); err == nil || !strings.Contains(err.Error(), `there is no topic "other"`) {
+	if _, err := load(w.dir, w.getenv, []string{"other/x"}); err == nil || !strings.Contains(err.Error(), `there is no topic "other"`) {
 		t.Errorf("learning from the topic that is left out: %v", err)
 	}
 	user["convtools.toml"] += "[kb.topic.other]\ntitle = 'Other'\n"
 	w = newWorkspace(t, user)
-	config, err := Load(Options{Dir: w.dir, Getenv: w.getenv})
-	if err != nil || len(config.Topics) != 2 || len(config.Broken["other"].Problems) != 1 || config.Broken["other"].Problems[0].Rule != RuleMissing {
+	config, err := load(w.dir, w.getenv, nil)
+	if err != nil || len(config.usable) != 2 || config.broken()["other"] == nil || config.Problems[0].Rule != RuleMissing {
 		t.Errorf("a topic that the workspace mentions, without subjects: %+v, %v", config, err)
 	}
 }
@@ -355,11 +355,11 @@ func TestRoot(t *testing.T) {
 		"a/b/d/convtools.toml/dir": "a directory does not count",
 		"e/convtools.toml/dir":     "",
 	})
-	config, err := Load(Options{Dir: w.path("e"), Getenv: w.getenv})
+	config, err := load(w.path("e"), w.getenv, nil)
 	if err != nil || config.Root != "" {
 		t.Errorf("Load without a workspace = %+v, %v", config, err)
 	}
-	config, err = Load(Options{Dir: w.path("a/b/c")})
+	config, err = load(w.path("a/b/c"), nil, nil)
 	if err != nil || config.Root != w.path("a") {
 		t.Errorf("Load below a root = %+v, %v", config, err)
 	}
@@ -368,10 +368,10 @@ func TestRoot(t *testing.T) {
 func TestLoadFromNoDirectory(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, map[string]string{"convtools.toml": ""})
-	if _, err := Load(Options{Dir: w.path("typo")}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := load(w.path("typo"), nil, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Load in a directory that does not exist: %v", err)
 	}
-	if _, err := Load(Options{Dir: w.path("convtools.toml")}); err == nil {
+	if _, err := load(w.path("convtools.toml"), nil, nil); err == nil {
 		t.Error("Load in a file succeeds")
 	}
 }
@@ -399,12 +399,12 @@ func TestUserFile(t *testing.T) {
 		{"empty home", map[string]string{"HOME": w.path("none")}, "", ""},
 		{"a file in the way", map[string]string{"XDG_CONFIG_HOME": w.path("convtools.toml")}, "", ""},
 	} {
-		config, err := Load(Options{Dir: w.dir, Getenv: func(name string) string { return test.env[name] }})
+		config, err := load(w.dir, func(name string) string { return test.env[name] }, nil)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		if got := config.Topics[0].Title; got != test.title {
+		if got := config.usable[0].Title; got != test.title {
 			t.Errorf("%s: the title is %q, want %q", test.name, got, test.title)
 		}
 	}
@@ -452,7 +452,7 @@ func TestLinks(t *testing.T) {
 			}
 			config, err := w.load()
 			switch {
-			case test.want == "" && (err != nil || len(config.Topics) != 1):
+			case test.want == "" && (err != nil || len(config.usable) != 1):
 				t.Errorf("Load = %+v, %v", config, err)
 			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
 				t.Errorf("Load = %v, want %s", err, test.want)
@@ -518,8 +518,8 @@ func TestSubjectsOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, topic := range config.Topics {
-		got = append(got, topic.ID, topic.Subjects, topic.Outside)
+	for _, topic := range config.usable {
+		got = append(got, topic.ID, topic.Subjects, topic.outside)
 	}
 	want := []string{"home", "~/notes", filepath.Join(w.home, "notes"), "root", "/srv/notes/", filepath.Clean("/srv/notes"), "both", "kb", ""}
 	if diff := cmp.Diff(want, got); diff != "" && runtime.GOOS != "windows" {

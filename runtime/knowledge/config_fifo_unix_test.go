@@ -1,6 +1,6 @@
 //go:build unix
 
-package kbconfig
+package knowledge
 
 import (
 	"errors"

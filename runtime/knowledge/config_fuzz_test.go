@@ -1,4 +1,4 @@
-package kbconfig
+package knowledge
 
 import (
 	"errors"
@@ -46,8 +46,8 @@ func FuzzLoad(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "convtools.toml"), []byte(src), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		config, err := Load(Options{Dir: dir, Knowledge: []string{"p/added/**"}})
-		var e *Error
+		is, err := load(dir, nil, []string{"p/added/**"})
+		var e *config.Error
 		switch {
 		case errors.As(err, &e):
 			checkDiagnostics(t, src, e.Problems)
@@ -55,10 +55,10 @@ func FuzzLoad(f *testing.F) {
 				t.Errorf("the error has characters that cannot be seen: %q", err)
 			}
 		case err != nil:
-			t.Fatalf("not an *Error: %v", err)
+			t.Fatalf("not an *config.Error: %v", err)
 		default:
-			checkDiagnostics(t, src, config.Problems)
-			checkTopics(t, src, flat(config.Topics))
+			checkDiagnostics(t, src, is.problems())
+			checkTopics(t, src, flat(is.usable))
 		}
 	})
 }
@@ -84,7 +84,7 @@ func checkPlace(t *testing.T, src string, at Position) {
 	}
 }
 
-func checkTopics(t *testing.T, src string, got []topic) {
+func checkTopics(t *testing.T, src string, got []flatTopic) {
 	t.Helper()
 	var want struct {
 		KB struct {
@@ -107,7 +107,7 @@ func checkTopics(t *testing.T, src string, got []topic) {
 		if got.ID == "p" {
 			w.Learned = append(w.Learned, "added/**")
 		}
-		wanted := topic{
+		wanted := flatTopic{
 			ID: got.ID, Enabled: w.Enable == nil || *w.Enable, Title: w.Title, Introduction: w.Introduction,
 			Description: w.Description, Subjects: path.Clean(w.Subjects), Learned: once(w.Learned), Disabled: once(w.Disabled),
 		}

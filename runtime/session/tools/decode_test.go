@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -64,7 +65,7 @@ func newLab(t testing.TB) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.tools = &Sessions{servers: NewServers(nil, ServerOptions{}), now: func() time.Time { return noon }, options: Options{Registry: registry}}
+	l.tools = &Sessions{Config: &config.Config{}, servers: NewServers(nil, ServerOptions{}), now: func() time.Time { return noon }, options: Options{Registry: registry}}
 	return l
 }
 

@@ -1,4 +1,4 @@
-package match_test
+package subjects_test
 
 import (
 	"math/rand/v2"
@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/convtools/convtools/runtime/base/cases"
-	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -27,7 +26,7 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 		skip := r.IntN(2) == 0
 
 		want := newOracle("a", all, disabled, learned)
-		set := build(t, "a", all, disabled, learned)
+		set := build("a", all, disabled, learned)
 		for i := range all {
 			if all[i].Disabled != want.disabled[i] || all[i].Learned != want.learned[i] {
 				t.Fatalf("seed %d: %q with disabled %q and learned %q: disabled %t, want %t; learned %t, want %t", seed,
@@ -40,7 +39,7 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 				off++
 			}
 		}
-		got, err := set.Resolve(t.Context(), patterns, skip)
+		got, err := set.Resolve(patterns, skip)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,11 +49,11 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 			Literal       bool
 		}
 		wantHits, wantKnown, wantMissed, wantLiteral := want.resolve(patterns, skip)
-		wanted := answer{paths(all, wantHits), paths(all, wantKnown), wantMissed, wantLiteral}
+		wanted := answer{pathsAt(all, wantHits), pathsAt(all, wantKnown), wantMissed, wantLiteral}
 		gotten := answer{pathsOf(got.Hits), pathsOf(got.AlreadyLearned), missedPatterns(got), got.Literal}
 		if diff := cmp.Diff(wanted, gotten, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("seed %d: %q over %q, disabled %q, learned %q, skip %t (-oracle +package):\n%s", seed,
-				patterns, paths(all, indexes(all)), disabled, learned, skip, diff)
+				patterns, pathsAt(all, indexes(all)), disabled, learned, skip, diff)
 		}
 		checkSuggestions(t, set, all, got.Missed)
 		hits, known, missed = hits+len(got.Hits), known+len(got.AlreadyLearned), missed+len(got.Missed)
@@ -76,16 +75,16 @@ func TestResolveAgreesWithTheOracle(t *testing.T) {
 
 // checkSuggestions tries every suggestion: it matches something, and it names
 // nothing that is hidden or disabled.
-func checkSuggestions(t *testing.T, set *match.Set, all []subjects.Subject, missed []match.Miss) {
+func checkSuggestions(t *testing.T, set *subjects.Set, all []subjects.Subject, missed []subjects.Miss) {
 	t.Helper()
 	for _, miss := range missed {
 		if near := miss.Near; near != "" {
-			result, err := set.Resolve(t.Context(), []string{near}, false)
+			result, err := set.Resolve([]string{near}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !slices.ContainsFunc(result.Hits, func(s *subjects.Subject) bool { return slices.Contains(set.Visible, s) }) {
-				t.Fatalf("for %q, %q is suggested, which stands for %q of %q", miss.Pattern, near, pathsOf(result.Hits), paths(all, indexes(all)))
+				t.Fatalf("for %q, %q is suggested, which stands for %q of %q", miss.Pattern, near, pathsOf(result.Hits), pathsAt(all, indexes(all)))
 			}
 		}
 	}
@@ -153,7 +152,7 @@ func several(r *rand.Rand, least, most int, pattern func() string) []string {
 	return all
 }
 
-func paths(all []subjects.Subject, indexes []int) []string {
+func pathsAt(all []subjects.Subject, indexes []int) []string {
 	var paths []string
 	for _, i := range indexes {
 		paths = append(paths, all[i].Path)
@@ -169,7 +168,7 @@ func indexes(all []subjects.Subject) []int {
 	return indexes
 }
 
-func missedPatterns(r match.Result) []string {
+func missedPatterns(r subjects.Result) []string {
 	var patterns []string
 	for _, miss := range r.Missed {
 		patterns = append(patterns, miss.Pattern)
