@@ -33,12 +33,15 @@ func lists() map[string]list {
 			}
 		}},
 		"mcp": {toollist.MCP().Emit, "generated/mcp/tools.json", func(tool *ir.Tool, schema any) map[string]any {
-			reads := tool.Effect == ir.Read
+			annotations := map[string]any{}
+			if tool.Effect == ir.Read {
+				annotations = map[string]any{"readOnlyHint": true, "openWorldHint": false}
+			}
 			return map[string]any{
 				"title": tool.Title(), "name": tool.Name,
 				"description": lower.For(*toollist.MCP().Lower, tool).Description,
 				"inputSchema": schema,
-				"annotations": map[string]any{"readOnlyHint": reads, "destructiveHint": !reads, "idempotentHint": reads, "openWorldHint": !reads},
+				"annotations": annotations,
 			}
 		}},
 		"openai": {toollist.OpenAI().Emit, "generated/openai/functions.json", func(tool *ir.Tool, schema any) map[string]any {

@@ -79,8 +79,7 @@ func (p *preparation) Create(_ context.Context, _ contract.Call, a conv.CreatePa
 		r.Base = &base
 	}
 	for _, i := range a.Items {
-		item := conv.SendItem{Text: (*conv.SendItemText)(i.Text), Image: (*conv.SendItemImage)(i.Image), LocalImage: (*conv.SendItemLocalImage)(i.LocalImage)}
-		if err := p.add(item); err != nil {
+		if err := p.add(conv.SendItem(i)); err != nil {
 			return none, err
 		}
 	}
@@ -178,14 +177,26 @@ func (p *preparation) open() error {
 	return err
 }
 
-// add adds an item of the input.
+// add adds an item of the input, which has the member that its type names and no other.
 func (p *preparation) add(item conv.SendItem) (err error) {
 	var part session.Part
+	members := []struct {
+		of, name string
+		value    *string
+	}{{"text", "text", item.Text}, {"image", "image_url", item.ImageURL}, {"local_image", "path", item.Path}}
+	for _, m := range members {
+		if (m.value != nil) != (m.of == item.Type) {
+			return &session.Refusal{
+				Code: session.CodeInvalidArguments, Field: p.member(m.name),
+				Reason: "an item of type " + item.Type + " has " + map[bool]string{true: "no " + m.name, false: "a " + m.name}[m.value != nil],
+			}
+		}
+	}
 	switch {
 	case item.Text != nil:
-		part.Text = item.Text.Text
-	case item.Image != nil:
-		part.ImageURL = item.Image.ImageURL
+		part.Text = *item.Text
+	case item.ImageURL != nil:
+		part.ImageURL = *item.ImageURL
 		scheme, _, _ := strings.Cut(part.ImageURL, ":")
 		if scheme != "http" && scheme != "https" && !strings.HasPrefix(part.ImageURL, "data:image/") {
 			return &session.Refusal{
@@ -193,8 +204,8 @@ func (p *preparation) add(item conv.SendItem) (err error) {
 				Reason: "the address of an image begins with https://, http:// or data:image/, and not with " + text.Quote(text.Cut(part.ImageURL, maxShown)),
 			}
 		}
-	case item.LocalImage != nil:
-		part.ImageURL, err = p.files.image(item.LocalImage.Path, p.member("path"))
+	case item.Path != nil:
+		part.ImageURL, err = p.files.image(*item.Path, p.member("path"))
 	}
 	p.items = append(p.items, part)
 	return err
