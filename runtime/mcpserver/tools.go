@@ -39,7 +39,7 @@ func (s *Server) tool(t contract.Tool) *mcp.Tool {
 		InputSchema: json.RawMessage(t.InputSchema),
 	}
 	if t.Effect == "read" {
-		tool.Annotations = &mcp.ToolAnnotations{ReadOnlyHint: true}
+		tool.Annotations = &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
 		if !t.OpenWorld {
 			tool.Annotations.OpenWorldHint = new(bool)
 		}

@@ -21,21 +21,15 @@ import (
 func MCP() emit.Target {
 	return target("mcp/tools.json", lower.Target{Name: "mcp", Schema: true, Dots: true, MaxName: 64 - len("mcp__convtools__"), MaxDescription: 2048},
 		func(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
-			return jsontext.New("name", text.Name, "title", tool.Title(), "description", text.Description, "inputSchema", schema, "annotations", annotations(tool))
+			entry := jsontext.New("name", text.Name, "title", tool.Title(), "description", text.Description, "inputSchema", schema)
+			switch {
+			case tool.Effect == ir.Write: // clients take a hint that is missing for the worst
+				return entry
+			case tool.OpenWorld:
+				return entry.With("annotations", jsontext.New("readOnlyHint", true, "idempotentHint", true))
+			}
+			return entry.With("annotations", jsontext.New("readOnlyHint", true, "idempotentHint", true, "openWorldHint", false))
 		})
-}
-
-// annotations are the hints that are not the worst, which clients take for true where
-// one is missing. Of a tool that reads, the others do not count.
-func annotations(tool *ir.Tool) jsontext.Object {
-	if tool.Effect == ir.Write {
-		return jsontext.Object{}
-	}
-	read := jsontext.New("readOnlyHint", true)
-	if !tool.OpenWorld {
-		read = read.With("openWorldHint", false)
-	}
-	return read
 }
 
 // OpenAI is the function list of OpenAI's Chat Completions API, which many other
