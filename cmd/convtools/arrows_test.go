@@ -31,7 +31,7 @@ func floors() []floor {
 	return []floor{
 		{"fronts", []string{"app", "cli", "cli/program", "doctor", "install", "jptool", "knowledge/knowledgecli", "mcpserver", "recall/conversationcli", "session/command"}},
 		{"families", []string{"knowledge", "recall", "session", "toolset"}},
-		{"domain", []string{"config", "conversations", "index", "model", "sessionconfig", "store", "store/command", "transcript"}},
+		{"domain", []string{"config", "conversations", "index", "model", "store", "store/command", "transcript"}},
 		{"ground", []string{"base", "coerce", "commandline", "configedit", "contract", "envelope", "process"}},
 	}
 }
@@ -53,7 +53,7 @@ func arrows() []arrow {
 		toml  = "github.com/BurntSushi/toml"
 	)
 	ground := []string{"runtime/base/...", "runtime/coerce", "runtime/commandline", "runtime/contract", "runtime/envelope", "runtime/process"}
-	domain := []string{"runtime/conversations/...", "runtime/model/...", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript", "runtime/config"}
+	domain := []string{"runtime/conversations/...", "runtime/model/...", "runtime/store/...", "runtime/transcript", "runtime/config"}
 	list := func(groups ...any) []string {
 		var names []string
 		for _, group := range groups {
@@ -203,14 +203,14 @@ func arrows() []arrow {
 			why:  "scripts are TOML",
 		},
 		{
+			from: list("runtime/model/configured"),
+			to:   list("runtime/base/...", "runtime/model/...", "runtime/process", "runtime/config"),
+			why:  "it opens what the configuration names, and keys may come from a command",
+		},
+		{
 			from: list("runtime/model/..."),
 			to:   list("runtime/base/...", "runtime/model"),
 			why:  "a model is asked and answers; what conversations and tools are for, it does not know",
-		},
-		{
-			from: list("runtime/sessionconfig"),
-			to:   list("runtime/base/...", "runtime/model/...", "runtime/process", "runtime/config"),
-			why:  "models and servers are configured in TOML, and keys may come from a command",
 		},
 
 		// The families, and what a family is.
@@ -257,13 +257,13 @@ func arrows() []arrow {
 		},
 		{
 			from: list("runtime/session/tools"),
-			to: list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/model", "runtime/sessionconfig", "runtime/store/...", "runtime/transcript",
+			to: list("runtime/toolset", "runtime/session/...", "generated/conv", "runtime/model", "runtime/model/configured", "runtime/store/...", "runtime/transcript",
 				"runtime/config", ground, "github.com/google/uuid", "github.com/modelcontextprotocol/go-sdk/mcp"),
 			why: "it is the family, within sessions and for programs outside; the client's side of MCP is the SDK's business, and which provider a model has is not its own",
 		},
 		{
 			from: list("runtime/session/command"),
-			to:   list("runtime/cli", "runtime/toolset", "runtime/session/...", "runtime/sessionconfig", domain, ground, cobra, pflag),
+			to:   list("runtime/cli", "runtime/toolset", "runtime/session/...", domain, ground, cobra, pflag),
 			why:  "the commands for people parse a command line and print what happens in a session",
 		},
 
@@ -583,9 +583,9 @@ func TestArrowsFindWhatGoesAgainstThem(t *testing.T) {
 		{"runtime/conversations", "github.com/spf13/cobra", false},
 		{"runtime/conversations", module + "/runtime/process", false},
 		{"runtime/store/command", module + "/runtime/process", true},
-		{"runtime/knowledge/match", "golang.org/x/text/unicode/norm", true},
-		{"runtime/knowledge/match", "github.com/bmatcuk/doublestar/v4", true},
-		{"runtime/knowledge", module + "/runtime/knowledge/match", true},
+		{"runtime/knowledge/subjects", "golang.org/x/text/unicode/norm", true},
+		{"runtime/knowledge/subjects", "github.com/bmatcuk/doublestar/v4", true},
+		{"runtime/knowledge", module + "/runtime/knowledge/subjects", true},
 		{"runtime/knowledge", module + "/generated/conversation", false},
 		{"runtime/knowledge", module + "/runtime/recall", false},
 		{"runtime/knowledge", module + "/runtime/cli", false},

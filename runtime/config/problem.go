@@ -56,6 +56,14 @@ type Error struct{ Problems []Problem }
 
 func (e *Error) Error() string { return strings.Join(Sentences(e.Problems), "; ") }
 
+// Diagnostics returns every problem, for who writes a line for each.
+func (e *Error) Diagnostics() (list diag.List) {
+	for _, p := range e.Problems {
+		list = append(list, p.Diagnostic)
+	}
+	return list
+}
+
 // Sentences returns the first of some problems, a sentence each, and how many more there are: a file may be anybody's.
 func Sentences(problems []Problem) []string {
 	const most = 8

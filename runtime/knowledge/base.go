@@ -3,6 +3,13 @@
 // learn tool, writes the <knowledge> section of a system prompt, and shows and
 // checks the whole for people.
 //
+//	[kb.topic.project]
+//	title = "Project notes"
+//	introduction = "How this project is built and released."
+//	subjects = ".jp/kb/project"
+//	learned = ["style/**"]
+//	disabled = ["drafts/**"]
+//
 // A [Base] keeps the configuration it was opened with and nothing else: every
 // method looks at the files anew, so that an edited file is seen at once.
 //
@@ -28,8 +35,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
-	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -48,27 +53,22 @@ type Options struct {
 
 // Base is a knowledge base. Goroutines may share it.
 type Base struct {
-	config   *kbconfig.Config
-	topics   []*kbconfig.Topic // those that are enabled: the others do not exist
+	config   *settings
+	topics   []*setting // those that are enabled: the others do not exist
 	injected bool
 	getenv   func(string) string
 }
 
 // Open reads the configuration of the workspace that dir is in; empty stands for
 // the working directory. A workspace without topics, and no workspace at all,
-// are no errors. What is wrong with the configuration is a [kbconfig.Error].
+// are no errors. What is wrong with the configuration is a [config.Error].
 func Open(dir string, opts Options) (*Base, error) {
-	config, err := kbconfig.Load(kbconfig.Options{Dir: dir, Getenv: opts.Getenv, Knowledge: opts.Patterns})
+	s, err := load(dir, opts.Getenv, opts.Patterns)
 	if err != nil {
 		return nil, err
 	}
-	b := &Base{config: config, injected: opts.Injected, getenv: opts.Getenv}
-	for i := range config.Topics {
-		if t := &config.Topics[i]; t.Enable {
-			b.topics = append(b.topics, t)
-		}
-	}
-	return b, nil
+	enabled := slices.DeleteFunc(slices.Clone(s.usable), func(t *setting) bool { return !t.Enable })
+	return &Base{s, enabled, opts.Injected, opts.Getenv}, nil
 }
 
 // Root is the absolute path of the workspace, and empty where there is none.
@@ -76,7 +76,7 @@ func (b *Base) Root() string { return b.config.Root }
 
 // Unread returns what a person should know of the configuration: the keys that nothing reads, a sentence each.
 func (b *Base) Unread() []string {
-	unread := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool { return p.Rule != config.Rule || p.Tables != nil })
+	unread := slices.DeleteFunc(b.config.Unread(), func(p config.Problem) bool { return p.Rule != config.Rule })
 	return config.Sentences(unread)
 }
 
@@ -91,8 +91,8 @@ func (b *Base) TopicIDs() []string {
 }
 
 // byID returns the topic with an id, or nil.
-func (b *Base) byID(id string) *kbconfig.Topic {
-	i := slices.IndexFunc(b.topics, func(t *kbconfig.Topic) bool { return t.ID == id })
+func (b *Base) byID(id string) *setting {
+	i := slices.IndexFunc(b.topics, func(t *setting) bool { return t.ID == id })
 	if i < 0 {
 		return nil
 	}
@@ -101,84 +101,82 @@ func (b *Base) byID(id string) *kbconfig.Topic {
 
 // lookup finds a topic by its id, or else by its title, whose case does not
 // count. The error tells which topics there are.
-func (b *Base) lookup(asked string) (*kbconfig.Topic, error) {
+func (b *Base) lookup(asked string) (*setting, error) {
 	asked = strings.TrimSpace(asked)
 	if t := b.byID(asked); t != nil {
 		return t, nil
 	}
-	var titled []*kbconfig.Topic
 	var ids []string
 	for _, t := range b.topics {
 		if asked != "" && strings.EqualFold(oneLine(t.Title), oneLine(asked)) {
-			titled = append(titled, t)
 			ids = append(ids, t.ID)
 		}
 	}
-	switch len(titled) {
+	switch len(ids) {
 	case 0:
 		return nil, b.unknownTopic(asked)
 	case 1:
-		return titled[0], nil
+		return b.byID(ids[0]), nil
 	}
 	return nil, contract.Fixable(fmt.Sprintf("%s is the title of %d topics. Ask for one of them by its id: %s.", text.Quote(asked), len(ids), listed(ids)))
 }
 
 func (b *Base) unknownTopic(asked string) error {
-	if broken := b.config.Broken[asked]; broken != nil {
+	if broken := b.config.Wrong("kb.topic." + asked); broken != nil {
 		return &contract.Error{Message: fmt.Sprintf("Topic %q cannot be learned until the user has corrected its configuration: %s", asked, broken), Err: broken}
 	}
-	if len(b.topics) == 0 {
-		if b.config.Root == "" {
-			return contract.Fixable("There is nothing to learn: this directory is in no workspace, which would have .jp or convtools.toml in it.")
-		}
+	switch {
+	case b.Root() == "":
+		return contract.Fixable("There is nothing to learn: this directory is in no workspace, which would have .jp or convtools.toml in it.")
+	case len(b.topics) == 0:
 		return contract.Fixable("There is nothing to learn: no topic is configured and enabled. A topic is a table [kb.topic.ID] in the workspace's convtools.toml.")
 	}
 	if id, subject, ok := parseAddress(scheme + strings.TrimPrefix(asked, scheme)); ok && b.byID(id) != nil {
 		return missing(text.Quote(asked)+" is a subject of a topic, and no topic. ", fmt.Sprintf("Call learn with topic %q and subjects %s.", id, text.Quote(subject)), id)
 	}
-	known := b.TopicIDs()
-	byName := map[string]string{}
+	var names []string
+	ids := map[string]string{} // by what they can be asked for
 	for _, t := range b.topics {
-		known = append(known, oneLine(t.Title))
-		byName[oneLine(t.Title)] = cmp.Or(byName[oneLine(t.Title)], t.ID)
+		for _, name := range []string{t.ID, oneLine(t.Title)} {
+			names = append(names, name)
+			ids[name] = cmp.Or(ids[name], t.ID)
+		}
 	}
 	message := "There is no topic " + text.Quote(asked) + "."
-	if near := near.Name(asked, known); near != "" {
-		if b.byID(near) == nil {
-			near = byName[near]
-		}
-		message += fmt.Sprintf(" Did you mean %q?", near)
+	if near := near.Name(asked, names); near != "" {
+		message += fmt.Sprintf(" Did you mean %q?", ids[near])
 	}
 	return contract.Fixable(message + " " + strings.TrimSpace(menu(b.topics, maxTopicList)))
 }
 
 // topic is one topic with what its directory holds at the moment.
 type topic struct {
-	*kbconfig.Topic
-	broken *DirectoryError // why there is nothing in it
+	*setting
+	broken *directoryError // why there is nothing in it
 	tree   *subjects.Tree
-	set    *match.Set
+	set    *subjects.Set
 }
 
 // scan looks into the directory of a topic, which has to be closed. A directory that
 // cannot be read is empty. The error is that of the context.
-func (b *Base) scan(ctx context.Context, of *kbconfig.Topic) (t *topic, err error) {
-	t = &topic{Topic: of, tree: &subjects.Tree{}, set: &match.Set{}}
+func (b *Base) scan(ctx context.Context, of *setting) (*topic, error) {
+	t := &topic{setting: of, tree: &subjects.Tree{}}
 	root, err := b.openDir(of)
 	if err == nil {
-		t.tree, err = subjects.Scan(ctx, root)
+		var tree *subjects.Tree
+		if tree, err = subjects.Scan(ctx, root); err == nil {
+			t.tree = tree
+		}
 	}
 	if ctx.Err() != nil {
+		t.tree.Close()
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		t.broken, t.tree = directoryError(of, err), &subjects.Tree{}
+		t.broken, t.set = newDirectoryError(of, err), &subjects.Set{}
 		return t, nil
 	}
-	if t.set, err = match.New(ctx, of.ID, t.tree.Subjects, of.Disabled, of.Learned); err != nil {
-		t.tree.Close()
-		return nil, err
-	}
+	t.set = subjects.NewSet(of.ID, t.tree.Subjects, of.Disabled, of.Learned)
 	return t, nil
 }
 
@@ -200,10 +198,10 @@ func (b *Base) scans(ctx context.Context) iter.Seq[*topic] {
 }
 
 // open is scan of a topic that somebody asks for, and whose directory has to be readable.
-func (b *Base) open(ctx context.Context, config *kbconfig.Topic) (*topic, error) {
+func (b *Base) open(ctx context.Context, config *setting) (*topic, error) {
 	t, err := b.scan(ctx, config)
 	if err == nil && t.broken != nil {
-		return nil, t.broken.forCaller()
+		return nil, &contract.Error{Message: "T" + t.broken.Error()[1:] + ".", Err: t.broken}
 	}
 	return t, err
 }
@@ -217,73 +215,52 @@ func (b *Base) OpenDir(id string) (*os.Root, error) {
 	}
 	root, err := b.openDir(t)
 	if err != nil {
-		return nil, directoryError(t, err)
+		return nil, newDirectoryError(t, err)
 	}
 	return root, nil
 }
 
 // openDir opens the directory of a topic. What a project names has to be in the
 // project, or in a directory that the user trusts.
-func (b *Base) openDir(t *kbconfig.Topic) (*os.Root, error) {
-	if t.Outside != "" {
-		return safefile.OpenDir(t.Outside)
+func (b *Base) openDir(t *setting) (*os.Root, error) {
+	if t.outside != "" {
+		return safefile.OpenDir(t.outside)
 	}
-	return config.OpenDir(b.config.Root, t.Subjects, b.getenv)
+	return config.OpenDir(b.Root(), t.Subjects, b.getenv)
 }
 
-// DirectoryError is the error for a topic whose directory cannot be used.
-type DirectoryError struct {
-	topic  *kbconfig.Topic
-	reason string // the end of a sentence that begins with the directory
-	hint   string // what to do about it; empty where that is plain
-	err    error
+// directoryError is the error for a topic whose directory cannot be used. It does not name
+// the path of the workspace.
+type directoryError struct {
+	topic         *setting
+	problem, hint string
+	err           error
 }
 
-// directoryError says why a topic's directory cannot be used, without the path of
-// the workspace.
-func directoryError(t *kbconfig.Topic, err error) *DirectoryError {
-	e := &DirectoryError{topic: t, err: err}
+func newDirectoryError(t *setting, err error) *directoryError {
+	e := &directoryError{topic: t, hint: "create the directory, or correct subjects", err: err}
+	reason := "cannot be read: " + cause(err)
 	var outside *config.OutsideError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.reason = "does not exist"
+		reason = "does not exist"
 	case errors.As(err, &outside):
-		e.reason, e.hint = "is a link out of the project", cmp.Or(outside.Hint(), "put its files into the project")
-	default:
-		e.reason = "cannot be read: " + cause(err)
+		reason, e.hint = "is a link out of the project", cmp.Or(outside.Hint(), "put its files into the project")
 	}
+	e.problem = "its directory " + oneLine(t.Subjects) + " " + reason
 	return e
 }
 
-func (e *DirectoryError) Error() string {
+func (e *directoryError) Error() string {
 	return fmt.Sprintf("topic %q cannot be learned: %s", e.topic.ID, e.why())
 }
 
 // why is the error without the topic.
-func (e *DirectoryError) why() string {
-	text := fmt.Sprintf("%s (it is set at %s)", e.problem(), e.topic.SubjectsAt)
-	if e.hint != "" {
-		text += "; " + e.hint
-	}
-	return text
+func (e *directoryError) why() string {
+	return fmt.Sprintf("%s (it is set at %s); %s", e.problem, e.topic.SubjectsAt, e.hint)
 }
 
-// problem is the error without what can be done.
-func (e *DirectoryError) problem() string {
-	return fmt.Sprintf("its directory %s %s", oneLine(e.topic.Subjects), e.reason)
-}
-
-func (e *DirectoryError) Unwrap() error { return e.err }
-
-// forCaller makes the failure into one that can be shown to whoever called.
-func (e *DirectoryError) forCaller() error {
-	message := "T" + e.Error()[1:] + "."
-	if e.hint != "" {
-		return &contract.Error{Message: message, Err: e}
-	}
-	const remedy = " the directory or correct the setting."
-	return &contract.Error{Message: message + " The user has to create" + remedy, Detail: message + " Create" + remedy, Err: e}
-}
+func (e *directoryError) Unwrap() error { return e.err }
 
 // oneLine makes text that others wrote fit for one line: nothing in it can begin
 // an entry of its own.

@@ -5,18 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/base/diag"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
-	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
 // The rules of [Base.Check]. The ids are stable; those of the configuration are
-// in package kbconfig.
+// beside [RuleMissing].
 const (
 	RuleDirectory   = "KB001" // a topic's directory cannot be read
 	RuleLeftOut     = "KB002" // something in it is no subject: links, pipes, what is beyond the limits
@@ -26,7 +24,6 @@ const (
 	RuleBrokenLink  = "KB010" // a link to a subject that there is not
 	RuleSkill       = "KB013" // a skill without a description
 	RuleUnreadable  = "KB014" // a file that cannot be read
-	RuleMore        = "KB099" // findings that are counted only
 )
 
 // Finding is something about a knowledge base that its authors should know. Errors
@@ -69,7 +66,7 @@ func (f Finding) place() string {
 // ConfigFindings returns what an error of [Open] says is wrong with the
 // configuration, and false for an error that is about something else.
 func ConfigFindings(err error) ([]Finding, bool) {
-	var broken *kbconfig.Error
+	var broken *config.Error
 	if !errors.As(err, &broken) {
 		return nil, false
 	}
@@ -89,30 +86,22 @@ func fromConfig(problems []config.Problem) []Finding {
 // Check reads everything there is and returns what keeps subjects from being learned:
 // first about the configuration, then topic by topic. The error is that of the context.
 func (b *Base) Check(ctx context.Context) ([]Finding, error) {
-	found := fromConfig(b.config.Problems)
+	found := fromConfig(b.config.problems())
 	for t := range b.scans(ctx) {
-		c := checker{topic: t, count: map[string]int{}}
+		c := checker{topic: t}
 		c.check(ctx)
-		found = append(found, c.sorted()...)
+		slices.SortStableFunc(c.list, func(a, b Finding) int {
+			return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Rule, b.Rule))
+		})
+		found = append(found, c.list...)
 	}
 	return found, ctx.Err()
 }
 
-// maxFindings is how many findings of one rule a topic has before they are
-// counted.
-const maxFindings = 100
-
 // checker collects what is found in one topic.
 type checker struct {
 	*topic
-	list  []Finding
-	count map[string]int // of all findings, by rule
-}
-
-func (c *checker) add(f Finding) {
-	if c.count[f.Rule]++; c.count[f.Rule] <= maxFindings {
-		c.list = append(c.list, f)
-	}
+	list []Finding
 }
 
 // file adds a finding about a file by its path in the topic's directory.
@@ -121,32 +110,14 @@ func (c *checker) file(rule, severity, path string, line int, hint, format strin
 	if path != "." {
 		full += "/" + path
 	}
-	c.add(Finding{rule, severity, c.ID, full, line, 0, fmt.Sprintf(format, args...), hint})
-}
-
-// sorted returns the findings by path and line, and behind them how many there
-// were no room for.
-func (c *checker) sorted() []Finding {
-	slices.SortStableFunc(c.list, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Rule, b.Rule))
-	})
-	for _, rule := range slices.Sorted(maps.Keys(c.count)) {
-		if more := c.count[rule] - maxFindings; more > 0 {
-			c.list = append(c.list, Finding{
-				RuleMore, "info", c.ID, c.Topic.Subjects, 0, 0,
-				fmt.Sprintf("there are %s more findings of %s in this topic", text.Number(more), rule), "correct these and look again",
-			})
-		}
-	}
-	return c.list
+	c.list = append(c.list, Finding{rule, severity, c.ID, full, line, 0, fmt.Sprintf(format, args...), hint})
 }
 
 func (c *checker) check(ctx context.Context) {
 	if e := c.broken; e != nil {
 		at := c.SubjectsAt
-		c.add(Finding{
-			RuleDirectory, "error", c.ID, at.File, at.Line, at.Col, fmt.Sprintf("topic %q cannot be learned: %s", c.ID, e.problem()),
-			cmp.Or(e.hint, "create the directory, or correct subjects"),
+		c.list = append(c.list, Finding{
+			RuleDirectory, "error", c.ID, at.File, at.Line, at.Col, fmt.Sprintf("topic %q cannot be learned: %s", c.ID, e.problem), e.hint,
 		})
 		return
 	}
@@ -157,9 +128,7 @@ func (c *checker) check(ctx context.Context) {
 		}
 		c.file(RuleLeftOut, "warning", w.Path, 0, "", "%s %s", what, oneLine(w.Reason))
 	}
-	for _, f := range c.deadEntries("disabled", "learned") {
-		c.add(f)
-	}
+	c.list = append(c.list, c.deadEntries("disabled", "learned")...)
 	c.collisions()
 	known := c.targets()
 	for i := range c.tree.Subjects {

@@ -14,8 +14,8 @@ import (
 	"github.com/convtools/convtools/generated/knowledge"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/base/workspace"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -155,7 +155,7 @@ func (f *family) Learn(ctx context.Context, call contract.Call, p knowledge.Lear
 // openFailed makes an error of [Open] into one for the caller of a tool, who
 // cannot put it right, but can tell the user where to.
 func openFailed(err error) error {
-	var broken *kbconfig.Error
+	var broken *config.Error
 	if errors.As(err, &broken) {
 		return &contract.Error{Message: "Nothing can be learned until the user has corrected the configuration of the knowledge base: " + err.Error(), Err: err}
 	}
@@ -237,7 +237,7 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 		return []toolset.Check{{Name: check.Name, Status: toolset.Off, Detail: why}}
 	}
 	b, err := f.open("")
-	var broken *kbconfig.Error
+	var broken *config.Error
 	switch {
 	case errors.As(err, &broken):
 		check.Detail = "nothing can be learned: " + err.Error()
@@ -257,8 +257,9 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 			}
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(b.config.Broken)) {
-		unusable = append(unusable, "topic "+id+" cannot be learned: "+b.config.Broken[id].Error())
+	wrong := b.config.broken()
+	for _, id := range slices.Sorted(maps.Keys(wrong)) {
+		unusable = append(unusable, "topic "+id+" cannot be learned: "+wrong[id].Error())
 	}
 	switch {
 	case len(b.topics) == 0 && len(unusable) == 0:

@@ -282,7 +282,7 @@ func TestChecks(t *testing.T) {
 	}{
 		{"nothing", "-- convtools.toml --\n", toolset.Check{Status: toolset.Off, Detail: "no topic is configured"}},
 		{"a topic", "-- convtools.toml --\n[kb.topic.a]\nsubjects = \"kb\"\n-- kb/x --\nX\n", toolset.Check{Status: toolset.OK, Detail: "1 topic, 1 subject"}},
-		{"a topic without directory", "-- convtools.toml --\n[kb.topic.a]\nsubjects = \"kb\"\n", toolset.Check{Status: toolset.Problem, Detail: "topic \"a\" cannot be learned: its directory kb does not exist (it is set at convtools.toml:2:1)", Fix: fix}},
+		{"a topic without directory", "-- convtools.toml --\n[kb.topic.a]\nsubjects = \"kb\"\n", toolset.Check{Status: toolset.Problem, Detail: "topic \"a\" cannot be learned: its directory kb does not exist (it is set at convtools.toml:2:1); create the directory, or correct subjects", Fix: fix}},
 		{"errors", "-- convtools.toml --\n[kb.topic.a]\n[kb.topic.b]\n", toolset.Check{Status: toolset.Problem, Detail: `nothing can be learned: convtools.toml:1:11: topic "a" has no subjects; add subjects = ".jp/kb/a", the directory of its files relative to the workspace; convtools.toml:2:11: topic "b" has no subjects; add subjects = ".jp/kb/b", the directory of its files relative to the workspace`, Fix: fix}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

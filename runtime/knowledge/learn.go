@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -58,12 +57,9 @@ func (b *Base) learn(ctx context.Context, topicName string, patterns []string, i
 
 // load answers with the subjects that patterns stand for.
 func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *remarks) (string, error) {
-	if len(patterns) > match.MaxPatterns {
-		return "", contract.Fixable(fmt.Sprintf("%d subjects are too many for one call: give at most %d, or a pattern such as \"folder/**\".", len(patterns), match.MaxPatterns))
-	}
-	found, err := t.set.Resolve(ctx, patterns, injected)
+	found, err := t.set.Resolve(patterns, injected)
 	if err != nil {
-		return "", err
+		return "", contract.Fixable(fmt.Sprintf("%v. A pattern such as \"folder/**\" stands for many subjects.", err))
 	}
 	if len(found.Hits) == 0 && len(found.AlreadyLearned) == 0 {
 		return "", missing(fmt.Sprintf("No subject of topic %q matches %s. ", t.ID, misses(found.Missed)),
@@ -96,42 +92,35 @@ func (t *topic) read(ctx context.Context, hits []*subjects.Subject, bare bool, r
 	unread := 0
 	left := int64(maxRead)
 	for n, s := range hits {
-		if left < 0 {
-			r.leftOut(t.ID, hits[n:])
-			break
-		}
 		content, err := t.tree.Read(ctx, s)
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
 		if err != nil {
-			unread++
-			failed = err
-			r.unshown(s, subjects.Kind{}, cause(err))
-			continue
+			unread, failed = unread+1, err
 		}
-		text, ok := show(s, content, r)
+		text, ok := r.show(s, content, err)
 		if !ok {
 			continue
 		}
-		left -= content.Size // what is not shown in the end was read all the same
 		block := element(s, text)
 		switch {
 		case len(text) > maxAnswer:
 			r.subject("cannot be loaded: what is to be shown of it is over the limit of "+largest, s)
 		case bare:
 			return text, nil
-		case len(block) > maxAnswer:
-			r.subject("fits only into an answer of its own: load it alone", s)
-		case b.Len()+len("\n\n")+len(block) > maxAnswer:
+		case left < 0 || b.Len()+len("\n\n")+len(block) > maxAnswer && b.Len() > 0:
 			r.leftOut(t.ID, hits[n:])
 			return b.String(), nil
+		case len(block) > maxAnswer:
+			r.subject("fits only into an answer of its own: load it alone", s)
 		default:
 			if b.Len() > 0 {
 				b.WriteString("\n\n")
 			}
 			b.WriteString(block)
 		}
+		left -= content.Size // what is not shown in the end was read all the same
 	}
 	if unread > 0 && unread == len(hits) {
 		return "", &contract.Error{
@@ -143,14 +132,17 @@ func (t *topic) read(ctx context.Context, hits []*subjects.Subject, bare bool, r
 }
 
 // show returns the text that stands for a subject, or remarks why there is none.
-func show(s *subjects.Subject, c subjects.Content, r *remarks) (string, bool) {
-	if r.unshown(s, c.Kind, "") {
+func (r *remarks) show(s *subjects.Subject, c subjects.Content, err error) (string, bool) {
+	problem := ""
+	if err != nil {
+		problem = cause(err)
+	}
+	switch {
+	case r.unshown(s, c.Kind, problem):
 		return "", false
-	}
-	if c.Empty {
+	case c.Empty:
 		return "(subject " + quoteName(s.Name) + " is empty)", true
-	}
-	if c.Note != "" {
+	case c.Note != "":
 		r.subject(c.Note, s)
 	}
 	return c.Text, true

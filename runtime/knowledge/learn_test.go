@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/knowledge"
-	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 )
 
 // small is a workspace with one topic of everything that matters for names.
@@ -347,7 +347,7 @@ func TestCall(t *testing.T) {
 		broken := workspace(t, "-- convtools.toml --\n[kb.topic.project]\ntitel = \"x\"\nsubjects = \"kb\"\n")
 		_, err := ask(broken, `{"topic":"project"}`)
 		var e *contract.Error
-		var config *kbconfig.Error
+		var config *config.Error
 		if !errors.As(err, &e) || e.Caller || !errors.As(err, &config) {
 			t.Fatalf("got %v", err)
 		}

@@ -7,17 +7,16 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
 // targets is what links may lead to: subjects by every name they have, and folders, which
 // are nil.
 func (t *topic) targets() map[string]*subjects.Subject {
-	known := map[string]*subjects.Subject{}
+	known := map[string]*subjects.Subject{".": nil}
 	for i := range t.tree.Subjects {
 		s := &t.tree.Subjects[i]
-		for _, name := range match.Names(s) {
+		for _, name := range s.Names() {
 			if other := known[name]; other == nil || other.Disabled {
 				known[name] = s
 			}
@@ -31,7 +30,6 @@ func (t *topic) targets() map[string]*subjects.Subject {
 			known[dir] = nil
 		}
 	}
-	known["."] = nil
 	return known
 }
 

@@ -9,15 +9,12 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/coerce"
-	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
 const (
 	// maxList is how many characters of entries a list has before it counts.
 	maxList = 100_000
-	// maxFolders is how many folders are named where subjects are counted.
-	maxFolders = 100
 	// worthKnowing is from how many tokens on a list says how long a subject is.
 	worthKnowing = 10_000
 )
@@ -26,14 +23,13 @@ const (
 func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, error) {
 	var learned, available []*subjects.Subject
 	for i := range t.tree.Subjects {
-		// A hidden subject that was learned by its name is no secret: who wrote the
-		// configuration wants it known.
-		if s := &t.tree.Subjects[i]; s.Learned {
+		s := &t.tree.Subjects[i]
+		switch {
+		case s.Learned:
+			// A hidden subject that was learned by its name is no secret: who wrote the
+			// configuration wants it known.
 			learned = append(learned, s)
-		}
-	}
-	for _, s := range t.set.Visible {
-		if !s.Learned {
+		case !s.Hidden && !s.Disabled:
 			available = append(available, s)
 		}
 	}
@@ -41,24 +37,28 @@ func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, er
 		return "", err
 	}
 	left := maxList
-	parts := []string{"# Topic: " + title(t.Topic), paragraphs(t.Description)}
-	if len(learned) > 0 && !injected {
-		parts = append(parts, "## Recommended (learn these first):", entries(learned, &left))
+	parts := []string{"# Topic: " + title(t.setting)}
+	add := func(some ...string) { parts = append(parts, some...) }
+	if description := paragraphs(t.Description); description != "" {
+		add(description)
+	}
+	recommended := len(learned) > 0 && !injected
+	if recommended {
+		add("## Recommended (learn these first):", entries(learned, &left))
 	}
 	switch {
 	case len(available) > 0:
-		parts = append(parts, "## Available subjects:", entries(available, &left))
-	case len(learned) == 0 || injected:
-		parts = append(parts, "## Available subjects:", "(there are no subjects to list)")
+		add("## Available subjects:", entries(available, &left))
+	case !recommended:
+		add("## Available subjects:", "(there are no subjects to list)")
 	}
-	if len(available) > 0 || len(learned) > 0 && !injected {
-		parts = append(parts, "Use the `learn` tool with the `subjects` argument to learn specific subjects.")
+	if len(available) > 0 || recommended {
+		add("Use the `learn` tool with the `subjects` argument to learn specific subjects.")
 	}
 	if len(learned) > 0 && injected {
-		parts = append(parts, "## Already learned (in system prompt):", entries(learned, &left))
+		add("## Already learned (in system prompt):", entries(learned, &left))
 	}
 	r.incomplete(t.tree.Warnings)
-	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	return r.behind(strings.Join(parts, "\n\n")), nil
 }
 
@@ -77,18 +77,33 @@ func (r *remarks) incomplete(warnings []subjects.Warning) {
 	}
 }
 
-// entries lists subjects in as many characters as are left. The others are counted, by
-// the folder that they are in and can be had with.
+// entries lists subjects in as many characters as are left, and counts the others.
 func entries(all []*subjects.Subject, left *int) string {
 	var lines []string
 	for n, s := range all {
 		line := entry(s)
 		if *left -= utf8.RuneCountInString(line) + 1; *left < 0 {
-			return strings.Join(append(lines, counted(all[n:])...), "\n")
+			lines = append(lines, counted(all[n:]))
+			break
 		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// counted counts subjects, and names the patterns for the folders that they are in.
+func counted(all []*subjects.Subject) string {
+	var patterns []string
+	for _, s := range all {
+		pattern := coerce.JSON("*")
+		if folder, _, nested := strings.Cut(s.PathSlug, "/"); nested {
+			pattern = coerce.JSON(subjects.QuoteMeta(folder) + "/**")
+		}
+		if !slices.Contains(patterns[max(0, len(patterns)-2):], pattern) {
+			patterns = append(patterns, pattern)
+		}
+	}
+	return fmt.Sprintf("- … %s more: use subjects=%s", text.Number(len(all)), listed(patterns))
 }
 
 func entry(s *subjects.Subject) string {
@@ -107,36 +122,4 @@ func entry(s *subjects.Subject) string {
 		line += " (about " + text.Number((s.Tokens+500)/1000*1000) + " tokens)"
 	}
 	return line
-}
-
-// counted counts subjects by the folder they are in at the top level.
-func counted(all []*subjects.Subject) []string {
-	counts := map[string]int{}
-	var folders []string // in the order of the list
-	others := 0
-	for _, s := range all {
-		folder, _, nested := strings.Cut(s.PathSlug, "/")
-		if !nested {
-			folder = ""
-		}
-		if counts[folder] == 0 && len(folders) == maxFolders {
-			others++
-			continue
-		}
-		if counts[folder]++; counts[folder] == 1 {
-			folders = append(folders, folder)
-		}
-	}
-	var lines []string
-	for _, folder := range folders {
-		where, pattern := "at the top level", "*"
-		if folder != "" {
-			where, pattern = "under "+text.Line(folder)+"/", match.QuoteMeta(folder)+"/**"
-		}
-		lines = append(lines, fmt.Sprintf("- … %s more %s: use subjects=%s", text.Number(counts[folder]), where, coerce.JSON(pattern)))
-	}
-	if others > 0 {
-		lines = append(lines, fmt.Sprintf("- … %s more in other folders: use subjects=\"**\"", text.Number(others)))
-	}
-	return lines
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -12,7 +13,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
-	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -48,8 +48,8 @@ func (b *Base) Describe(ctx context.Context, tool contract.Tool, limit int) (con
 // found out in time, or whose directory is refused because it is outside of the
 // project, is taken for one: the answer to a call says what the matter is, and nobody
 // would hear of it otherwise.
-func (b *Base) offered(ctx context.Context) []*kbconfig.Topic {
-	var offered []*kbconfig.Topic
+func (b *Base) offered(ctx context.Context) []*setting {
+	var offered []*setting
 	inTime, cancel := context.WithTimeout(ctx, deciding)
 	defer cancel()
 	looked := 0
@@ -57,7 +57,7 @@ func (b *Base) offered(ctx context.Context) []*kbconfig.Topic {
 		looked++
 		var outside *config.OutsideError
 		if t.learnable(b.injected) || t.broken != nil && errors.As(t.broken, &outside) {
-			offered = append(offered, t.Topic)
+			offered = append(offered, t.setting)
 		}
 	}
 	return append(offered, b.topics[looked:]...)
@@ -74,60 +74,48 @@ func (t *topic) learnable(injected bool) bool {
 	return false
 }
 
-// detail is how much of a topic a menu shows.
-type detail int
-
-const (
-	idOnly detail = iota
-	withTitle
-	withIntroduction
-)
-
 // menu lists topics in up to room characters. What has no room is left out in this
 // order: introductions from the last topic backwards, then titles, and last the
 // ids, which are counted.
-func menu(topics []*kbconfig.Topic, room int) string {
-	const head = "\n\nTopics:"
-	lines := make([]string, len(topics))
-	size := len(head)
-	for i, t := range topics {
-		lines[i] = "\n" + menuLine(t, withIntroduction)
-		size += utf8.RuneCountInString(lines[i])
-	}
-	for _, d := range []detail{withTitle, idOnly} {
-		for i := len(topics) - 1; i >= 0 && size > room; i-- {
-			size -= utf8.RuneCountInString(lines[i])
-			lines[i] = "\n" + menuLine(topics[i], d)
-			size += utf8.RuneCountInString(lines[i])
+func menu(topics []*setting, room int) string {
+	n := len(topics)
+	written := func(without, kept int) string {
+		var b strings.Builder
+		b.WriteString("\n\nTopics:")
+		for i, t := range topics[:kept] {
+			b.WriteString("\n" + menuLine(t, i < 2*n-without, i < n-without))
 		}
+		if kept < n {
+			fmt.Fprintf(&b, "\n- … and %s more; learn with any other name lists all", text.Number(n-kept))
+		}
+		return b.String()
 	}
-	kept, ending := len(lines), ""
-	for kept > 0 && size+utf8.RuneCountInString(ending) > room {
-		kept--
-		size -= utf8.RuneCountInString(lines[kept])
-		ending = fmt.Sprintf("\n- … and %s more; learn with any other name lists all", text.Number(len(lines)-kept))
+	tooLong := func(s string) bool { return utf8.RuneCountInString(s) > room }
+	without := sort.Search(2*n, func(without int) bool { return !tooLong(written(without, n)) })
+	list := written(without, n)
+	if tooLong(list) {
+		list = written(without, n-sort.Search(n, func(omitted int) bool { return omitted > 0 && !tooLong(written(without, n-omitted)) }))
 	}
-	if size+utf8.RuneCountInString(ending) > room {
+	if tooLong(list) {
 		return ""
 	}
-	return head + strings.Join(lines[:kept], "") + ending
+	return list
 }
 
-// menuLine is the entry of a topic in menus, with as much as there is and detail
-// allows.
-func menuLine(t *kbconfig.Topic, d detail) string {
+// menuLine is the entry of a topic in menus, with as much as there is and is wanted.
+func menuLine(t *setting, withTitle, withIntroduction bool) string {
 	line := "- " + t.ID
-	if title := oneLine(t.Title); title != "" && d >= withTitle {
+	if title := oneLine(t.Title); title != "" && withTitle {
 		line += " (**" + subjects.CloseTags(title) + "**)"
 	}
-	if introduction := oneLine(t.Introduction); introduction != "" && d >= withIntroduction {
+	if introduction := oneLine(t.Introduction); introduction != "" && withIntroduction {
 		line += ": " + subjects.CloseTags(introduction)
 	}
 	return line
 }
 
 // title is what a topic is called in headings.
-func title(t *kbconfig.Topic) string { return cmp.Or(oneLine(t.Title), t.ID) }
+func title(t *setting) string { return cmp.Or(oneLine(t.Title), t.ID) }
 
 // paragraphs makes a description fit for an answer.
 func paragraphs(s string) string { return strings.TrimSpace(text.Visible(s)) }

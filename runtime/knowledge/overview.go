@@ -2,8 +2,8 @@ package knowledge
 
 import (
 	"context"
+	"slices"
 
-	"github.com/convtools/convtools/runtime/knowledge/kbconfig"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -34,8 +34,8 @@ type Topic struct {
 // of the context.
 func (b *Base) Topics(ctx context.Context) ([]Topic, error) {
 	topics := []Topic{}
-	for i := range b.config.Topics {
-		t, err := b.overview(ctx, &b.config.Topics[i])
+	for _, of := range b.config.usable {
+		t, err := b.overview(ctx, of)
 		if err != nil {
 			return nil, err
 		}
@@ -46,36 +46,33 @@ func (b *Base) Topics(ctx context.Context) ([]Topic, error) {
 
 // Topic returns one topic by its id or its title. A disabled one is found by its
 // id.
-func (b *Base) Topic(ctx context.Context, topicName string) (Topic, error) {
-	for i := range b.config.Topics {
-		if t := &b.config.Topics[i]; t.ID == topicName {
-			return b.overview(ctx, t)
-		}
+func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
+	if i := slices.IndexFunc(b.config.usable, func(t *setting) bool { return t.ID == name }); i >= 0 {
+		return b.overview(ctx, b.config.usable[i])
 	}
-	config, err := b.lookup(topicName)
+	of, err := b.lookup(name)
 	if err != nil {
 		return Topic{}, err
 	}
-	return b.overview(ctx, config)
+	return b.overview(ctx, of)
 }
 
 // overview describes one topic. What is wrong with its directory is part of it.
-func (b *Base) overview(ctx context.Context, config *kbconfig.Topic) (Topic, error) {
+func (b *Base) overview(ctx context.Context, of *setting) (Topic, error) {
 	o := Topic{
-		ID: config.ID, Title: config.Title, Introduction: config.Introduction, Description: config.Description,
-		Disabled: !config.Enable, Dir: config.Subjects, Subjects: []subjects.Subject{},
+		ID: of.ID, Title: of.Title, Introduction: of.Introduction, Description: of.Description,
+		Disabled: !of.Enable, Dir: of.Subjects, Subjects: []subjects.Subject{},
 	}
 	if o.Disabled {
 		return o, nil
 	}
-	t, err := b.scan(ctx, config)
+	t, err := b.scan(ctx, of)
 	if err != nil {
 		return Topic{}, err
 	}
 	defer t.tree.Close()
 	if t.broken != nil {
 		o.Problem = t.broken.why()
-		return o, nil
 	}
 	var all []*subjects.Subject
 	for i := range t.tree.Subjects {

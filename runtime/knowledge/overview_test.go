@@ -53,7 +53,7 @@ description: Does E.
 			{Name: "e", Slug: "e", Path: "e/SKILL.md", Description: "Does E.", Size: 29, Tokens: 8, Skill: true},
 		}},
 		{ID: "off", Disabled: true, Dir: "kb/off", Subjects: []subjects.Subject{}},
-		{ID: "gone", Dir: "kb/gone", Subjects: []subjects.Subject{}, Problem: "its directory kb/gone does not exist (it is set at convtools.toml:11:1)"},
+		{ID: "gone", Dir: "kb/gone", Subjects: []subjects.Subject{}, Problem: "its directory kb/gone does not exist (it is set at convtools.toml:11:1); create the directory, or correct subjects"},
 	}
 	if diff := cmp.Diff(want, topics, unseen); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

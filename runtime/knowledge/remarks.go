@@ -3,11 +3,11 @@ package knowledge
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/coerce"
-	"github.com/convtools/convtools/runtime/knowledge/match"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
@@ -63,7 +63,7 @@ func (r *remarks) leftOut(topic string, left []*subjects.Subject) {
 	for i, s := range left {
 		names[i] = coerce.JSON(s.Name)
 	}
-	next := names[:within(names, match.MaxPatterns, 4*maxNamesBytes)]
+	next := names[:within(names, subjects.MaxPatterns, 4*maxNamesBytes)]
 	line := fmt.Sprintf("(%s not fit into this answer, which has room for %s. Call learn with topic %q and subjects [%s]",
 		text.Count(len(names), "subject does", "subjects do"), largest, topic, strings.Join(next, ", "))
 	if more := len(names) - len(next); more > 0 {
@@ -75,16 +75,11 @@ func (r *remarks) leftOut(topic string, left []*subjects.Subject) {
 // skills remarks on those of the subjects that are skills: where their folder is,
 // as what they tell to run is relative to it, and what else is in it.
 func (r *remarks) skills(t *topic, all []*subjects.Subject) {
-	skills := 0
-	for _, s := range all {
-		if !s.Skill {
-			continue
-		}
-		if skills++; skills <= maxSkills {
-			r.lines = append(r.lines, t.skillNote(s))
-		}
+	skills := slices.DeleteFunc(slices.Clone(all), func(s *subjects.Subject) bool { return !s.Skill })
+	for _, s := range skills[:min(len(skills), maxSkills)] {
+		r.lines = append(r.lines, t.skillNote(s))
 	}
-	if more := skills - maxSkills; more > 0 {
+	if more := len(skills) - maxSkills; more > 0 {
 		r.lines = append(r.lines, fmt.Sprintf("(for the folders of %s more skills, load each alone)", text.Number(more)))
 	}
 }
@@ -93,7 +88,7 @@ func (r *remarks) skills(t *topic, all []*subjects.Subject) {
 func (t *topic) skillNote(s *subjects.Subject) string {
 	folder := path.Dir(s.Path)
 	note := fmt.Sprintf("(skill %s: its folder is %s", quoteName(s.Name), quoteName(path.Join(t.Topic.Subjects, folder)))
-	if t.Outside == "" {
+	if t.outside == "" {
 		note += " in this project"
 	}
 	var bundled []string
@@ -108,9 +103,6 @@ func (t *topic) skillNote(s *subjects.Subject) string {
 	}
 	if len(bundled) > 0 {
 		note += "; subjects in it: " + listed(bundled)
-	}
-	if within(bundled, maxNames, maxNamesBytes) < len(bundled) && !s.Hidden {
-		note += fmt.Sprintf(": call learn with topic %q alone to list them", t.ID)
 	}
 	return note + ")"
 }
@@ -139,7 +131,7 @@ func (r *remarks) behind(answer string) string {
 }
 
 // misses names patterns that matched nothing, with what may be meant.
-func misses(missed []match.Miss) string {
+func misses(missed []subjects.Miss) string {
 	var all []string
 	for _, m := range missed {
 		said := text.Quote(m.Pattern)

@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"net/url"
 	"slices"
@@ -54,14 +53,13 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 // last one, so that nothing is skipped when others come or go. It warns of directories
 // that cannot be read.
 func (b *Base) Resources(ctx context.Context, cursor string, limit int, warn func(string)) (page []toolset.Resource, next string, err error) {
-	last, err := base64.RawURLEncoding.DecodeString(cursor)
-	topic, name, _ := strings.Cut(string(last), "/")
-	begin := max(slices.Index(b.TopicIDs(), topic), 0)
-	if err != nil || cursor != "" && (name == "" || b.byID(topic) == nil) {
+	topic, name, _ := strings.Cut(cursor, "/")
+	begin := slices.Index(b.TopicIDs(), topic)
+	if cursor != "" && (name == "" || begin < 0) {
 		return nil, "", contract.Fixable("no page begins there")
 	}
 	rest := *b
-	rest.topics = b.topics[begin:]
+	rest.topics = b.topics[max(begin, 0):]
 	for t := range rest.scans(ctx) {
 		if t.broken != nil {
 			warn(t.broken.Error())
@@ -75,10 +73,10 @@ func (b *Base) Resources(ctx context.Context, cursor string, limit int, warn fun
 				continue
 			}
 			if len(page) == limit {
-				return page, base64.RawURLEncoding.EncodeToString([]byte(page[limit-1].Name)), nil
+				return page, page[limit-1].Name, nil
 			}
 			page = append(page, toolset.Resource{
-				URI: address(t.ID, s.Name), Name: t.ID + "/" + s.Name, Title: title(t.Topic) + ": " + oneLine(s.Name),
+				URI: address(t.ID, s.Name), Name: t.ID + "/" + s.Name, Title: title(t.setting) + ": " + oneLine(s.Name),
 				Description: s.Description, MIMEType: mimeType(s.Ext), // of what is shown, which is Markdown where it is in a fence
 			})
 		}
@@ -143,7 +141,7 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 		return "", "", err
 	}
 	defer t.tree.Close()
-	found, err := t.set.Resolve(ctx, []string{subject}, false)
+	found, err := t.set.Resolve([]string{subject}, false)
 	if err != nil {
 		return "", "", err
 	}

@@ -49,7 +49,7 @@ func (b *Base) Section(ctx context.Context) (section string, warnings []string, 
 			parts = append(parts, block)
 		}
 		if t.learnable(true) {
-			offered = append(offered, menuLine(t.Topic, withIntroduction))
+			offered = append(offered, menuLine(t.setting, true, true))
 		}
 	}
 	if len(parts) > 0 {
@@ -79,11 +79,7 @@ func (t *topic) preload(ctx context.Context) (block string, warnings []string, e
 		if ctx.Err() != nil {
 			return "", nil, ctx.Err()
 		}
-		if err != nil {
-			r.unshown(s, subjects.Kind{}, cause(err))
-			continue
-		}
-		if text, ok := show(s, content, &r); ok {
+		if text, ok := r.show(s, content, err); ok {
 			blocks = append(blocks, element(s, text))
 			size += len(text)
 		}
@@ -94,7 +90,7 @@ func (t *topic) preload(ctx context.Context) (block string, warnings []string, e
 	if len(blocks) == 0 {
 		return "", warnings, nil
 	}
-	head := "<topic " + quoteName(title(t.Topic)) + ">\n\n"
+	head := "<topic " + quoteName(title(t.setting)) + ">\n\n"
 	if description := paragraphs(t.Description); description != "" {
 		head += subjects.CloseTags(description) + "\n\n"
 	}

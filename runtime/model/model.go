@@ -2,7 +2,7 @@
 // the history of a conversation and the tools that are offered, and a [Response] with items to add to that history.
 //
 // Packages below this one ask models: provider speaks the HTTP interfaces of providers, program runs a command, script
-// follows a file. Package sessionconfig reads which models are configured and opens one. A history that one model has
+// follows a file. Package configured opens those that the configuration names. A history that one model has
 // answered can be given to another one, of another interface.
 //
 // The package must never know what a conversation, a session or a tool is for, and never do I/O.

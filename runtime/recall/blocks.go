@@ -111,16 +111,16 @@ func withoutSeparators(s string) string {
 	}
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
-		if strings.TrimFunc(strings.TrimLeft(line, `\`), isBlank) == "---" {
+		if strings.TrimFunc(strings.TrimLeft(line, `\`), isUnseen) == "---" {
 			lines[i] = `\` + line
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// isBlank reports whether nothing is seen of a rune: white space, joiners behind it, and the
+// isUnseen reports whether nothing is seen of a rune: white space, joiners behind it, and the
 // pattern of Braille without dots.
-func isBlank(r rune) bool { return text.IsSpace(r) || text.IsHidden(r) || r == 0x2800 }
+func isUnseen(r rune) bool { return text.IsSpace(r) || text.IsHidden(r) || r == 0x2800 }
 
 // placeOf names a message as the parameters of conversation_read do.
 func placeOf(m *message) string {

@@ -123,12 +123,12 @@ func TestCurrentRecognized(t *testing.T) {
 	}{
 		"left out with its sub-agent": {
 			fromClaude(calledUse), "conversation_grep", `{"pattern":"zanderfall"}`,
-			append(found(earlier, codex), "Left out: the current conversation, "+claude+", and what belongs to it: "+asking+", "+agent+" (include_current=true searches them too); 4 matches in calls and results of these tools"),
+			append(found(earlier, codex), "Left out: the current conversation and what belongs to it: "+claude+", "+asking+", "+agent+" (include_current=true searches it too); 4 matches in calls and results of these tools"),
 			append(found(claude, agent, asking), unknown),
 		},
 		"a sub-agent, with its session and not with the other one": {
 			fromClaude(agentUse), "conversation_grep", `{"pattern":"zanderfall"}`,
-			append(found(earlier, codex, agent), "Left out: the current conversation, "+asking+", and what belongs to it: "+claude+" (include_current=true searches them too)"),
+			append(found(earlier, codex, agent), "Left out: the current conversation and what belongs to it: "+claude+", "+asking+" (include_current=true searches it too)"),
 			append(found(claude, asking), unknown),
 		},
 		"another one": {

@@ -109,8 +109,8 @@ func (l *listing) outlined() *conversation.ListEnvelope {
 		return e
 	}
 	whole := l.outlines[0]
-	return longest(len(whole.requests)+1, maxOutlines, func(k int) *conversation.ListEnvelope {
-		l.outlines[0] = whole.without(k)
+	return fit(len(whole.requests), maxOutlines, func(n int) *conversation.ListEnvelope {
+		l.outlines[0] = whole.without(len(whole.requests) - n)
 		return l.envelope(1)
 	})
 }

@@ -189,3 +189,17 @@ func either(first bool, one, other string) string {
 	}
 	return other
 }
+
+// isIdentifier reports whether s looks like the id of a conversation.
+func isIdentifier(s string) bool {
+	const inside = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	return 0 < len(s) && len(s) <= 128 && strings.Trim(s, inside) == ""
+}
+
+// given returns the value of a parameter that need not be given.
+func given[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
+	}
+	return value
+}

@@ -138,9 +138,6 @@ func (c *recordedConversation) numbered() []numbered {
 		}
 		isAnswer := isChat(e.kind) && strings.TrimSpace(visible.Visible(e.words)) != ""
 		for _, later := range c.events[i+1:] {
-			if isAnswer && later.kind == "user" && later.turn == e.turn && strings.HasSuffix(strings.TrimSpace(e.words), ":") {
-				isAnswer = false // what it announces was interrupted
-			}
 			if !isAnswer || later.kind == "user" || later.turn != e.turn {
 				break
 			}
@@ -717,18 +714,9 @@ func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerEle
 		}
 	}
 	answer := 0
-	for _, e := range all {
-		if all[n-1].kind == "user" && e.isAnswer && e.request == all[n-1].request && e.turn == all[n-1].turn && part == nil {
+	for _, e := range all[n:] {
+		if only == "user" && e.isAnswer && e.turn == all[n-1].turn && part == nil && answer == 0 {
 			answer = e.number
-		}
-	}
-	if answer == 0 && only == "user" && part == nil && slices.ContainsFunc(all, func(e numbered) bool {
-		return isChat(e.kind) && !e.isBlank() && e.request == all[n-1].request && e.turn == all[n-1].turn
-	}) { // what was announced, another request interrupted
-		for _, e := range all[n:] {
-			if e.isAnswer && e.turn == all[n-1].turn {
-				answer = e.number
-			}
 		}
 	}
 	joined := 0

@@ -15,12 +15,12 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// maxText is how many characters of a text are shown where several events are
-// returned that have more than maxWhole together, and readAhead how many are looked
-// at to choose them.
 const (
-	maxText   = 1500
-	maxWhole  = 6000
+	// maxWhole is how many characters several events have together that
+	// are shown whole where there is room.
+	maxWhole = 6000
+	// readAhead is how many characters of a text are looked at to choose
+	// what is shown of several events.
 	readAhead = 12_000
 )
 
@@ -29,25 +29,21 @@ type reading struct {
 	call    contract.Call
 	params  conversation.ReadParams
 	current bool
+	source  conversations.Source
+	// answers and others are the scopes that are asked for: of answers,
+	// and of what else was said and done.
+	answers, others transcript.Scopes
+
 	conversations.Reading
-
-	turns     []int             // the numbers of those that were asked for and exist
-	events    []event           // that are asked for, and else requests and answers
-	asked     int               // how many events are
-	chars     int               // recorded in these
-	isLong    bool              // events are shortened, as they are too much together
-	latest    int               // where the last is that the assistant said, while it may be the answer, from 1; else 0
-	announces bool              // it is an announcement, where the next request is in the same turn
-	scopes    transcript.Scopes // that are asked for, but for answers
-	answers   transcript.Scopes // that are asked for of answers
-	ahead     int               // how many characters of a text are looked at
-	calls     toolCalls
-
-	ranking *conversations.Results // of events, where the call says what it looks for
+	turns   []int                  // those that are asked for
+	events  []event                // of these, requests and answers among them
+	asked   []event                // those that are asked for
+	chars   int                    // recorded in these
+	ranking *conversations.Results // of events, where the call has about
 }
 
 // Read answers conversation_read.
-func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.ReadParams) (*conversation.ReadEnvelope, error) {
+func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.ReadParams) (e *conversation.ReadEnvelope, err error) {
 	id, number := splitID(p.ID)
 	if p.ID = id; number > 0 && p.Event == nil && p.Turn == nil && p.Last == nil {
 		p.Event = &number
@@ -55,54 +51,55 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 	if len(p.Include) == 0 {
 		p.Include = []string{"chat", "reasoning", "tool_calls", "tool_results"}
 	}
+	if p.Event == nil && p.Around != nil {
+		return nil, withoutEvent("around", *p.Around)
+	}
+	if p.Event == nil && p.Part != nil {
+		return nil, withoutEvent("part", *p.Part)
+	}
 	undone := "whether this is the current conversation is not known"
 	if p.IncludeCurrent {
 		undone = ""
 	}
-	if p.Event == nil {
-		for _, given := range []struct {
-			name  string
-			value *int
-		}{{"around", p.Around}, {"part", p.Part}} {
-			if given.value != nil {
-				return nil, contract.Fixable(fmt.Sprintf("%s=%d goes with event=N only: give the number of an event, or leave %s out.", given.name, *given.value, given.name))
-			}
-		}
-	}
-	var e *conversation.ReadEnvelope
 	read := func(ctx context.Context, source conversations.Source) (err error) {
 		call, current := located(ctx, source, call, undone)
-		r := newReading(call, p)
+		r := &reading{call: call, params: p, source: source}
+		r.answers, r.others = included(p.Include)
 		if r.current = current.is(p.ID); r.current && !p.IncludeCurrent {
-			return contract.Fixable(fmt.Sprintf("%s is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.", current.ids[0]))
+			return contract.Fixable(current.ids[0] + " is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.")
 		}
-		e, err = r.read(ctx, source)
+		e, err = r.read(ctx)
 		return err
 	}
-	err := ask(ctx, t.open, call, read)
-	if isElsewhere(err) {
-		everywhere := func(dir string) (conversations.Source, error) { return t.everywhere(dir, nil) }
-		if found := ask(ctx, everywhere, call, read); !isElsewhere(found) {
-			err = found
-		}
+	if err = ask(ctx, t.open, call, read); !isElsewhere(err) {
+		return e, err
 	}
-	if err != nil {
-		return nil, err
+	everywhere := func(dir string) (conversations.Source, error) {
+		return t.everywhere(dir, nil)
 	}
-	return e, nil
+	if found := ask(ctx, everywhere, call, read); !isElsewhere(found) {
+		err = found
+	}
+	return e, err
 }
 
-// isElsewhere reports whether a conversation that is not found may be one of another project.
+func withoutEvent(name string, value int) error {
+	return contract.Fixable(fmt.Sprintf("%s=%d goes with event=N only: give the number of an event, or leave %s out.", name, value, name))
+}
+
+// isElsewhere reports whether a conversation that is not found may be
+// one of another project.
 func isElsewhere(err error) bool {
 	var missing *conversations.NotFoundError
-	var bad *conversations.BadIDError // of a kind of store that this project has none of
+	var bad *conversations.BadIDError // of a store that this project has none of
 	var nowhere *conversations.NoWorkspaceError
 	var excluded *conversations.ExcludedError
 	return errors.As(err, &missing) || errors.As(err, &bad) || errors.As(err, &nowhere) || errors.As(err, &excluded)
 }
 
-// former is a call with its arguments as conversation_read has them, where it is one of the tool
-// whose work that does now: its messages before and after one are the neighbours.
+// former returns a call with its arguments as conversation_read has
+// them, where it is one of the tool whose work that does now: its
+// messages before and after one are the neighbours.
 func former(call contract.Call) contract.Call {
 	var given map[string]json.RawMessage
 	if !slices.Contains(conversation.ReadTool().Aliases, call.Tool) || json.Unmarshal(call.Arguments, &given) != nil {
@@ -110,7 +107,8 @@ func former(call contract.Call) contract.Call {
 	}
 	around := -1
 	for _, name := range []string{"before", "after"} {
-		if n, err := strconv.Atoi(strings.Trim(string(given[name]), `"`)); err == nil {
+		n, err := strconv.Atoi(strings.Trim(string(given[name]), `"`))
+		if err == nil {
 			around = max(around, n, 0)
 		}
 		delete(given, name)
@@ -124,156 +122,98 @@ func former(call contract.Call) contract.Call {
 	return call
 }
 
-func newReading(call contract.Call, p conversation.ReadParams) *reading {
-	r := &reading{call: call, params: p, calls: toolCalls{}, ahead: readAhead}
-	r.scopes, r.answers = included(p.Include, false), included(p.Include, true)
-	if p.About != nil && p.Event == nil {
-		r.ahead = 0 // what tells most is read again
-	}
-	return r
-}
-
-func (r *reading) read(ctx context.Context, source conversations.Source) (*conversation.ReadEnvelope, error) {
+func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	if r.params.Event != nil {
-		return r.readEvent(ctx, source)
+		return r.readEvent(ctx)
 	}
 	q := conversations.ReadQuery{ID: r.params.ID, Kinds: r.wants}
 	switch {
 	case r.params.Turn != nil:
-		only := conversations.Bound{Kind: conversations.Turn, N: *r.params.Turn}
-		q.Turns = conversations.Turns{First: only, Last: only}
+		q.Turns = func(int) (first, last int) { return *r.params.Turn, *r.params.Turn }
 	case r.params.Last != nil:
-		q.Turns.First = conversations.Bound{Kind: conversations.CountBack, N: *r.params.Last}
+		q.Turns = func(turns int) (first, last int) { return max(turns-*r.params.Last+1, 1), turns }
 	}
-	if err := r.collect(ctx, source, q); err != nil {
+	most := readAhead
+	if r.params.About != nil {
+		most = 0 // what tells most is read again
+	}
+	var err error
+	if r.events, r.Reading, err = readEvents(ctx, r.source, q, most); err != nil {
 		return nil, err
 	}
-	r.countTurns()
+	for n := max(r.FirstTurn, 1); n <= r.LastTurn; n++ {
+		r.turns = append(r.turns, n)
+	}
+	for _, e := range r.events {
+		if r.includes(e.kind, e.isAnswer) {
+			r.asked = append(r.asked, e)
+			r.chars += max(e.chars, 1)
+		}
+	}
 	if r.params.About != nil {
-		return r.readAbout(ctx, source)
+		return r.readAbout(ctx)
 	}
-	asked := r.view(func(e *event) bool { return e.isAsked })
-	if e := r.whole(asked); e != nil {
-		return e, nil
-	}
-	r.shorten()
-	asked = r.view(func(e *event) bool { return e.isAsked })
-	if len(r.turns) > 1 && !r.fits(asked) {
-		return nil, r.refusal(asked)
-	}
-	return r.fitted(asked), nil
+	return r.fitted()
 }
 
-// wants reports whether events of a kind are read: those that are asked for, those
-// that begin a turn, and those that a refusal may offer.
+// wants reports whether events of a kind are read: those that are asked
+// for, and those that a refusal may name.
 func (r *reading) wants(kind transcript.Kind) bool {
-	return kind == transcript.KindTurnStart || kind == transcript.KindUser || isSaid(kind) || r.includes(kind, false) ||
+	return kind == transcript.KindUser || isSaid(kind) || r.includes(kind, false) ||
 		kind == transcript.KindToolCall && r.includes(transcript.KindToolResult, false)
 }
 
-// includes reports whether the call asks for events of a kind, which are answers or not.
+// includes reports whether the call asks for events of a kind, which
+// are answers or not.
 func (r *reading) includes(kind transcript.Kind, isAnswer bool) bool {
-	if isAnswer {
-		return kindOf(kind).Scope()&r.answers != 0
+	if kind == transcript.KindInquiryResponse {
+		kind = transcript.KindInquiry
 	}
-	return kindOf(kind).Scope()&r.scopes != 0
+	if isAnswer {
+		return kind.Scope()&r.answers != 0
+	}
+	return kind.Scope()&r.others != 0
 }
 
-// collect reads the events of a query.
-func (r *reading) collect(ctx context.Context, source conversations.Source, q conversations.ReadQuery) (err error) {
-	q.Event = func(e *conversations.Event) error {
-		r.add(e)
+// readEvents reads the events of a query that say anything, and most
+// characters of the text of each.
+func readEvents(ctx context.Context, source conversations.Source, q conversations.ReadQuery, most int) (events []event, r conversations.Reading, err error) {
+	calls := map[string]int{}
+	q.Event = func(recorded *conversations.Event) error {
+		if recorded.Turn < 1 || isBlank(recorded) {
+			return ctx.Err()
+		}
+		e := newEvent(recorded, most)
+		e.joinCall(recorded, calls)
+		events = append(events, e)
 		return ctx.Err()
 	}
-	r.Reading, err = source.Read(ctx, q)
-	r.settle(true)
-	return err
+	r, err = source.Read(ctx, q)
+	markAnswers(events)
+	return events, r, err
 }
 
-func (r *reading) add(recorded *conversations.Event) {
-	if recorded.Turn < 1 {
-		return // outside of all turns
-	}
-	if recorded.Turn > r.lastTurn() {
-		r.settle(true)
-		r.turns = append(r.turns, recorded.Turn)
-	}
-	isRequest, isSaid := recorded.Kind == transcript.KindUser, isSaid(recorded.Kind)
-	if isRequest {
-		r.settle(!r.announces)
-	}
-	e := newEvent(recorded, r.ahead)
-	e.call = r.calls.match(recorded)
-	if e.isBlank || !isSaid && !isRequest && !r.includes(e.kind, false) {
-		return
-	}
-	if isSaid {
-		r.settle(false)
-	}
-	r.events = append(r.events, e)
-	if isSaid {
-		r.latest, r.announces = len(r.events), isAnnouncement(recorded.Text)
-	} else {
-		r.keep(len(r.events) - 1)
+// joinCall names the event of the call that an event is the result of.
+func (e *event) joinCall(recorded *conversations.Event, calls map[string]int) {
+	switch id := recorded.CallID; {
+	case id == "":
+	case e.kind == transcript.KindToolCall:
+		calls[id] = e.shown.Event
+	case e.kind == transcript.KindToolResult:
+		e.shown.Call = calls[id]
 	}
 }
 
-// settle keeps what the assistant said last, of which it is known now whether it is
-// the answer to a request.
-func (r *reading) settle(isAnswer bool) {
-	if at := r.latest - 1; at >= 0 {
-		r.latest = 0
-		r.events[at].isAnswer = isAnswer
-		r.keep(at)
-	}
-}
-
-// keep keeps an event, if it is asked for or a request or an answer. Where events are too much
-// together, their texts are shortened.
-func (r *reading) keep(at int) {
-	e := &r.events[at]
-	e.isAsked = r.includes(e.kind, e.isAnswer)
-	if !e.isAsked && !e.isResult() {
-		r.events = slices.Delete(r.events, at, at+1)
-		return
-	}
-	if e.isAsked {
-		r.asked++
-		r.chars += max(e.chars, 1)
-	}
-	if r.isLong {
-		*e = e.shortened(maxText)
-	} else if r.chars > maxWhole && r.asked > 1 {
-		r.shorten()
-	}
-}
-
-// shorten shortens all events that are not.
-func (r *reading) shorten() {
-	if r.isLong {
-		return
-	}
-	r.isLong = true
-	for i, e := range r.events {
-		r.events[i] = e.shortened(maxText)
-	}
-}
-
-// lastTurn is the number of the last turn so far; 0 where there is none.
-func (r *reading) lastTurn() int {
-	if len(r.turns) == 0 {
-		return 0
-	}
-	return r.turns[len(r.turns)-1]
-}
-
-// countTurns adds the turns that have no events at all.
-func (r *reading) countTurns() {
-	if r.FirstTurn > 0 && r.FirstTurn < r.LastTurn && (len(r.turns) == 0 || r.FirstTurn < r.turns[0]) {
-		r.turns = slices.Insert(r.turns, 0, r.FirstTurn)
-	}
-	if r.LastTurn > r.lastTurn() {
-		r.turns = append(r.turns, r.LastTurn)
+// markAnswers marks the last that the assistant said before each next
+// request, or before the next turn.
+func markAnswers(events []event) {
+	isNext, turn := true, 0
+	for i, e := range slices.Backward(events) {
+		isNext = isNext || e.turn != turn || e.kind == transcript.KindUser
+		turn = e.turn
+		if isNext && isSaid(e.kind) {
+			events[i].isAnswer, isNext = true, false
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/model"
 )
@@ -130,6 +131,17 @@ func (r Request) budget() Budget {
 		return r.Send.Budget
 	}
 	return Budget{}
+}
+
+// Target returns the conversation that the answer comes from.
+func (r Request) Target() string {
+	switch {
+	case r.Create != nil:
+		return r.Create.ConversationID
+	case r.Send != nil:
+		return strings.ToLower(r.Send.ConversationID)
+	}
+	return ""
 }
 
 // ordinary reports whether the host runs the tool of a call.

@@ -235,8 +235,17 @@ func (s State) live() int {
 	return n
 }
 
-// Room returns how many more conversations the session may have. Destroyed ones do not count.
-func (s State) Room() int { return s.config.MaxConversations - s.live() }
+// Room returns how many more conversations the session may have, beside those that wait to be created. Destroyed ones do
+// not count.
+func (s State) Room() int {
+	room := s.config.MaxConversations - s.live()
+	for _, q := range s.queue {
+		if q.Call != nil && q.Call.Request.Create != nil {
+			room--
+		}
+	}
+	return room
+}
 
 // Doing returns whether a conversation is running, suspended while it waits for an answer, queued, or idle.
 func (s State) Doing(id string) string {
@@ -245,7 +254,9 @@ func (s State) Doing(id string) string {
 		return "running"
 	case s.suspended(id):
 		return "suspended"
-	case slices.ContainsFunc(s.queue, func(q Submission) bool { return q.Conversation == id }):
+	case slices.ContainsFunc(s.queue, func(q Submission) bool {
+		return q.Conversation == id || q.Call != nil && q.Call.Request.Target() == id
+	}):
 		return "queued"
 	}
 	for _, b := range s.stack {

@@ -24,7 +24,7 @@ func TestWindow(t *testing.T) {
 		}
 		line := []byte(sb.String())
 		total := utf8.RuneCount(line)
-		n := MinWindow + rng.IntN(total-MinWindow)
+		n := minWindow + rng.IntN(total-minWindow)
 		if n >= total {
 			continue
 		}
@@ -37,7 +37,7 @@ func TestWindow(t *testing.T) {
 		if !ok {
 			continue
 		}
-		w := p.Window(line, n, 1, true)
+		w := p.Window(line, n, true)
 		got := string(w.Text)
 		if c := utf8.RuneCountInString(got); c != n {
 			t.Fatalf("window of %d characters of %q has %d: %q", n, line, c, got)
@@ -70,7 +70,7 @@ func TestWindowWithAMatchLongerThanTheWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := []byte("aaaa" + strings.Repeat("b", 40) + "aaaa")
-	w := p.Window(line, 10, 1, true)
+	w := p.Window(line, 10, true)
 	if got, want := string(w.Text), "…bbbbbbbb…"; got != want {
 		t.Errorf("window %q, want %q", got, want)
 	}

@@ -8,63 +8,53 @@ import (
 )
 
 const (
-	// MinWindow is the fewest characters that a window may have.
-	MinWindow = 10
-	// minShare is the fewest characters of one of several windows.
-	minShare = 40
-
-	ellipsis = "…"
-	between  = " " + ellipsis + " " // two windows of a line
+	// minWindow is the fewest characters that a window may have.
+	minWindow = 10
+	ellipsis  = "…"
 )
 
-// Window is parts of a long line.
+// Window is a part of a long line.
 type Window struct {
 	Text    []byte // with an ellipsis at each end that is cut
 	Matches []Span // in Text
 	Chars   int    // of the whole line; 0 where Text is all of it
 }
 
-// Window returns up to count parts of a line around its first matches, of at most most characters
-// in all, ellipses included and the marks between the parts not; all of the line where that has no
-// more, or most is 0. There are several where there are matches outside of one. The matches of all
-// of a line are left to [Pattern.Spans].
-func (p *Pattern) Window(content []byte, most, count int, isMatch bool) Window {
+// Window returns the part of a line around its first match, of at most
+// most characters, ellipses included: all of it where it has no more,
+// or most is 0. The matches of all of a line are left to
+// [Pattern.Spans].
+func (p *Pattern) Window(content []byte, most int, isMatch bool) Window {
 	total := utf8.RuneCount(content)
-	if most == 0 || total <= max(most, MinWindow) {
+	if most == 0 || total <= max(most, minWindow) {
 		return Window{Text: content}
 	}
-	most = max(most, MinWindow)
-	count = max(min(count, most/minShare), 1)
-	var parts []Span
-	for n, all := 1, false; n <= count && !all; n++ {
-		parts, all = p.parts(content, total, most/n, n, isMatch)
+	var first Span
+	for first = range p.spans(content, isMatch) {
+		break
 	}
+	part := around(content, first, total, max(most, minWindow))
 	w := Window{Chars: total}
-	for i, part := range parts {
-		switch {
-		case i > 0:
-			w.Text = append(w.Text, between...)
-		case part.Start > 0:
-			w.Text = append(w.Text, ellipsis...)
-		}
-		shift := len(w.Text) - part.Start
-		w.Text = append(w.Text, content[part.Start:part.End]...)
-		for m := range p.spans(content, isMatch) {
-			if m.Start >= part.End {
-				break
-			}
-			if m.End > part.Start {
-				w.Matches = append(w.Matches, Span{max(m.Start, part.Start) + shift, min(m.End, part.End) + shift})
-			}
-		}
+	if part.Start > 0 {
+		w.Text = append(w.Text, ellipsis...)
 	}
-	if parts[len(parts)-1].End < len(content) {
+	shift := len(w.Text) - part.Start
+	w.Text = append(w.Text, content[part.Start:part.End]...)
+	for m := range p.spans(content, isMatch) {
+		if m.Start >= part.End {
+			break
+		}
+		m = Span{max(m.Start, part.Start), min(m.End, part.End)}
+		w.Matches = append(w.Matches, Span{m.Start + shift, m.End + shift})
+	}
+	if part.End < len(content) {
 		w.Text = append(w.Text, ellipsis...)
 	}
 	return w
 }
 
-// spans is [Pattern.Spans] of a line that matches; of one around others nothing.
+// spans is [Pattern.Spans] of a line that matches; of one around others
+// nothing.
 func (p *Pattern) spans(content []byte, isMatch bool) iter.Seq[Span] {
 	if !isMatch {
 		return func(func(Span) bool) {}
@@ -72,33 +62,9 @@ func (p *Pattern) spans(content []byte, isMatch bool) iter.Seq[Span] {
 	return p.Spans(content)
 }
 
-// parts returns up to n parts of a line that has total characters, each of share characters with
-// its ellipses, and whether all matches are in them. Parts that touch are one.
-func (p *Pattern) parts(content []byte, total, share, n int, isMatch bool) (parts []Span, all bool) {
-	for m := range p.spans(content, isMatch) {
-		last := len(parts) - 1
-		if last >= 0 && m.End <= parts[last].End {
-			continue
-		}
-		if n == 0 {
-			return parts, false
-		}
-		n--
-		part := around(content, m, total, share)
-		if last >= 0 && (part.Start <= parts[last].End || utf8.RuneCount(content[parts[last].End:part.Start]) <= utf8.RuneCountInString(between)) {
-			parts[last].End = max(parts[last].End, part.End)
-		} else {
-			parts = append(parts, part)
-		}
-	}
-	if len(parts) == 0 {
-		parts = append(parts, around(content, Span{}, total, share))
-	}
-	return parts, true
-}
-
-// around returns the part of share characters, the room for ellipses included, around a match in a
-// line that has total characters, which are more.
+// around returns the part of share characters, the room for ellipses
+// included, around a match in a line that has total characters, which
+// are more.
 func around(content []byte, m Span, total, share int) Span {
 	before, width := utf8.RuneCount(content[:m.Start]), utf8.RuneCount(content[m.Start:m.End])
 	first := before - max((share-width)/2, 1) // one character for the ellipsis
@@ -114,8 +80,8 @@ func around(content []byte, m Span, total, share int) Span {
 	return Span{start, moveRunes(content, start, last-first)}
 }
 
-// moveRunes returns the offset of the character n characters after the one at an offset, or
-// before it for a negative n.
+// moveRunes returns the offset of the character n characters after the
+// one at an offset, or before it for a negative n.
 func moveRunes(text []byte, offset, n int) int {
 	for ; n > 0 && offset < len(text); n-- {
 		_, size := utf8.DecodeRune(text[offset:])
@@ -137,9 +103,10 @@ type Line struct {
 	Match   Span
 }
 
-// Lines returns the first most lines of a text that match, all where most is negative, each with
-// so many lines before and after it, in order and each once. A line that matches behind the last
-// one that is wanted is a line around that.
+// Lines returns the first most lines of a text that match, all where
+// most is negative, each with so many lines before and after it, in
+// order and each once. A line that matches behind the last one that is
+// wanted is a line around that.
 func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		at, number := 0, 1 // the first line that was not yielded
@@ -177,8 +144,8 @@ func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 	}
 }
 
-// LineSum returns a hash of a line that is equal for lines that differ only in white space: the
-// FNV-1a hash of it with each run of white space as one space, and none around it.
+// LineSum returns a hash of a line that is equal for lines that differ
+// only in white space.
 func LineSum(line []byte) uint64 {
 	h := fnv.New64a()
 	for i, word := range bytes.Fields(line) {

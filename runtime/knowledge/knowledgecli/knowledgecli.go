@@ -6,7 +6,6 @@
 package knowledgecli
 
 import (
-	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,17 +73,17 @@ func subjectArgs(cmd *cobra.Command, args []string) (topic, subject string, err 
 	return topic, subject, nil
 }
 
-// completePath completes TOPIC/SLUG.
-func (c *commands) completePath(ctx context.Context, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeSubject completes TOPIC/SLUG, for the first argument.
+func (c *commands) completeSubject(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	directive := cobra.ShellCompDirectiveNoFileComp
 	b, err := c.open()
-	if err != nil {
+	if err != nil || len(args) > 0 {
 		return nil, directive
 	}
 	if !strings.Contains(word, "/") {
 		directive |= cobra.ShellCompDirectiveNoSpace
 	}
-	return b.CompletePath(ctx, word), directive
+	return b.CompletePath(cmd.Context(), word), directive
 }
 
 // completeTopics completes the ids of topics, for the first argument.

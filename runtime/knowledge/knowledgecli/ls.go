@@ -2,7 +2,6 @@ package knowledgecli
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -49,20 +48,18 @@ the name of their folder.`,
 			if err != nil {
 				return err
 			}
-			topics := []knowledge.Topic{}
+			topics := make([]knowledge.Topic, len(args))
 			if len(args) == 1 {
-				topic, err := b.Topic(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				topics = append(topics, topic)
-			} else if topics, err = b.Topics(cmd.Context()); err != nil {
+				topics[0], err = b.Topic(cmd.Context(), args[0])
+			} else {
+				topics, err = b.Topics(cmd.Context())
+			}
+			switch {
+			case err != nil:
 				return err
-			}
-			if asJSON {
+			case asJSON:
 				return cli.PrintJSON(c.host.Stdout, c.host.Terminal, topics)
-			}
-			if len(topics) == 0 {
+			case len(topics) == 0:
 				c.sayHowToBegin(b)
 			}
 			for _, topic := range topics {
@@ -87,53 +84,35 @@ func (c *commands) sayHowToBegin(b *knowledge.Base) {
 	fmt.Fprintf(c.host.Stderr, "note: there is no knowledge base: %s\nhint: %s", where, howToBegin)
 }
 
-// printTopics draws topics as trees, with a blank line between them.
+// printTopics writes topics with their subjects, a line each, and a blank line between
+// topics.
 func printTopics(w io.Writer, topics []knowledge.Topic) error {
 	out := bufio.NewWriter(w)
 	for i, topic := range topics {
 		if i > 0 {
 			out.WriteByte('\n')
 		}
-		if err := printTopic(out, topic); err != nil {
+		title := ""
+		if topic.Title != "" {
+			title = " (" + plainLine(topic.Title) + ")"
+		}
+		fmt.Fprintf(out, "%s%s: %s\n", topic.ID, title, topicState(topic))
+		rows := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		for _, s := range topic.Subjects {
+			line := fmt.Sprintf("  %s\t%s", plainLine(s.Name), fileSize(s))
+			if marks := marks(s); marks != "" {
+				line += "\t" + marks
+			}
+			fmt.Fprintln(rows, line)
+		}
+		if err := rows.Flush(); err != nil {
 			return err
+		}
+		if n := len(topic.LeftOut); n > 0 {
+			fmt.Fprintf(out, "  (left out: %s; convtools knowledge check says why)\n", text.Count(n, "file or link", "files and links"))
 		}
 	}
 	return out.Flush()
-}
-
-func printTopic(out *bufio.Writer, topic knowledge.Topic) error {
-	title := ""
-	if topic.Title != "" {
-		title = " (" + plainLine(topic.Title) + ")"
-	}
-	fmt.Fprintf(out, "%s%s: %s\n", topic.ID, title, topicState(topic))
-	var table bytes.Buffer
-	rows := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	var folders []string // those that the last line was in
-	for _, s := range topic.Subjects {
-		parts := strings.Split(s.Name, "/")
-		name, path := parts[len(parts)-1], parts[:len(parts)-1]
-		same := 0
-		for same < min(len(path), len(folders)) && path[same] == folders[same] {
-			same++
-		}
-		for depth := same; depth < len(path); depth++ {
-			// The cells that follow keep the columns below one another.
-			fmt.Fprintf(rows, "%s%s/\t\t\t\n", indent(depth), plainLine(path[depth]))
-		}
-		folders = path
-		fmt.Fprintf(rows, "%s%s\t%s\t%s\t%s\n", indent(len(path)), plainLine(name), fileSize(s), fileTokens(s), marks(s))
-	}
-	if err := rows.Flush(); err != nil {
-		return err
-	}
-	for line := range bytes.Lines(table.Bytes()) {
-		out.Write(append(bytes.TrimRight(line, " \n"), '\n'))
-	}
-	if n := len(topic.LeftOut); n > 0 {
-		fmt.Fprintf(out, "  (left out: %s; convtools knowledge check says why)\n", text.Count(n, "file or link", "files and links"))
-	}
-	return nil
 }
 
 func topicState(topic knowledge.Topic) string {
@@ -146,58 +125,44 @@ func topicState(topic knowledge.Topic) string {
 	var size int64
 	tokens := 0
 	for _, s := range topic.Subjects {
-		if s.Binary || s.TooLarge {
-			continue
+		if tokens += s.Tokens; !s.Binary && !s.TooLarge {
+			size += s.Size
 		}
-		size += s.Size
-		tokens += s.Tokens
 	}
 	return fmt.Sprintf("%s in %s, %s, about %s", text.Count(len(topic.Subjects), "subject", "subjects"), plainLine(topic.Dir), byteSize(size), text.Count(tokens, "token", "tokens"))
 }
 
-func indent(depth int) string { return strings.Repeat("  ", depth+1) }
-
+// fileSize is the size of a subject, and what it takes of a model's attention.
 func fileSize(s subjects.Subject) string {
-	if s.Problem != "" {
+	switch {
+	case s.Problem != "":
 		return "?"
+	case s.Binary || s.TooLarge:
+		return byteSize(s.Size)
 	}
-	return byteSize(s.Size)
-}
-
-func fileTokens(s subjects.Subject) string {
-	if s.Problem != "" || s.Binary || s.TooLarge {
-		return ""
-	}
-	return text.Count(s.Tokens, "token", "tokens")
+	return byteSize(s.Size) + ", " + text.Count(s.Tokens, "token", "tokens")
 }
 
 // marks says what is special about a subject, and what a skill is for.
 func marks(s subjects.Subject) string {
 	var all []string
-	for _, mark := range []struct {
-		set  bool
-		name string
-	}{
-		{s.Disabled, "disabled"},
-		{s.Learned && !s.Disabled, "learned"},
-		{s.Hidden, "hidden"},
-		{s.Skill, "skill"},
-		{s.Binary, "binary, cannot be loaded"},
-		{s.TooLarge, "over the limit of 4 MiB, cannot be loaded"},
-		{s.Problem != "", "cannot be read: " + plainLine(s.Problem)},
-	} {
-		if mark.set {
-			all = append(all, mark.name)
+	mark := func(set bool, name string) {
+		if set {
+			all = append(all, name)
 		}
 	}
+	mark(s.Disabled, "disabled")
+	mark(s.Learned && !s.Disabled, "learned")
+	mark(s.Hidden, "hidden")
+	mark(s.Skill, "skill")
+	mark(s.Binary, "binary, cannot be loaded")
+	mark(s.TooLarge, "over the limit of 4 MiB, cannot be loaded")
+	mark(s.Problem != "", "cannot be read: "+plainLine(s.Problem))
 	line := strings.Join(all, ", ")
 	if s.Description != "" {
-		if line != "" {
-			line += ": "
-		}
-		line += text.Cut(plainLine(s.Description), 60)
+		line += ": " + text.Cut(plainLine(s.Description), 60)
 	}
-	return line
+	return strings.TrimPrefix(line, ": ")
 }
 
 // byteSize is a number of bytes as people read it.
@@ -207,9 +172,6 @@ func byteSize(n int64) string {
 		return fmt.Sprintf("%d B", n)
 	case n < 1000*1000:
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-	case n < 1000*1000*1000:
-		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-	default:
-		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
 	}
+	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 }

@@ -1,7 +1,6 @@
 package knowledgecli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,12 +13,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
-
-	"github.com/spf13/cobra"
-
 	"github.com/convtools/convtools/runtime/knowledge"
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
@@ -34,13 +32,8 @@ file unless the slug ends in another extension; NAME/SKILL is a skill, which
 has front matter, too. A file that exists is never touched.`,
 		Example: `  convtools knowledge new project/release-process
   git log -5 | convtools knowledge new project/recent-changes.txt -`,
-		Args: cobra.ArbitraryArgs,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if len(args) > 0 || strings.Contains(word, "/") {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return c.completePath(cmd.Context(), word)
-		},
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: c.completeSubject,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			fromInput := len(args) == 2 && args[1] == "-"
 			if len(args) != 1 && !fromInput {
@@ -54,29 +47,42 @@ has front matter, too. A file that exists is never touched.`,
 			if err != nil {
 				return cli.Usage(err)
 			}
-			b, err := c.open()
-			if err != nil {
-				return err
-			}
-			found, err := b.Topic(cmd.Context(), topic)
-			if err != nil {
-				return err
-			}
-			if found.Disabled {
-				return fmt.Errorf("topic %s is disabled: remove enable = false from it first", found.ID)
-			}
 			content := templateOf(file)
 			if fromInput {
 				if content, err = c.newContent(); err != nil {
 					return err
 				}
 			}
-			if err := create(b, found, file, content); err != nil {
-				return newFailed(found, file, err)
-			}
-			return c.sayCreated(cmd.Context(), b, found, file)
+			return c.createFile(cmd, topic, file, content)
 		},
 	}
+}
+
+// createFile creates the file of a subject, and says what was made of it.
+func (c *commands) createFile(cmd *cobra.Command, id, file, content string) error {
+	b, err := c.open()
+	if err != nil {
+		return err
+	}
+	topic, err := b.Topic(cmd.Context(), id)
+	if err != nil {
+		return err
+	}
+	if topic.Disabled {
+		return fmt.Errorf("topic %s is disabled: remove enable = false from it first", topic.ID)
+	}
+	name := path.Join(topic.Dir, file)
+	switch err := create(b, topic, file, content); {
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%s exists already and was not touched", name)
+	case err != nil:
+		return fmt.Errorf("creating %s: %w", name, err)
+	}
+	if topic, err = b.Topic(cmd.Context(), topic.ID); err != nil {
+		return err
+	}
+	c.sayCreated(topic, file)
+	return nil
 }
 
 // newSubjectPath is the path of the file for a slug, relative to the directory of
@@ -84,46 +90,37 @@ has front matter, too. A file that exists is never touched.`,
 // does not look like a pattern.
 func newSubjectPath(slug string) (string, error) {
 	const most = 200 // bytes: what the learn tool is asked for has less than 256
-	refuse := func(why string) (string, error) {
-		return "", fmt.Errorf("%s cannot be the name of a subject: %s", text.Quote(slug), why)
-	}
-	if len(slug) > most {
-		return refuse(fmt.Sprintf("it has more than %d bytes", most))
-	}
-	if !utf8.ValidString(slug) || strings.ContainsFunc(slug, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return refuse("it has characters that cannot be printed")
-	}
-	if i := strings.IndexAny(slug, `\:*?"<>|[]{}`); i >= 0 {
-		return refuse(fmt.Sprintf("leave out %q; folders are separated by slashes", slug[i:i+1]))
-	}
-	for part := range strings.SplitSeq(slug, "/") {
-		switch {
-		case part == "":
-			return refuse("a part of it is empty")
-		case part == "." || part == "..":
-			return refuse(`it has to lead into the topic: leave out "` + part + `"`)
-		case strings.TrimSpace(part) != part || strings.HasSuffix(part, "."):
-			return refuse("no part of it may begin or end with a blank, or end with a dot")
-		}
+	why := ""
+	switch {
+	case len(slug) > most:
+		why = fmt.Sprintf("it has more than %d bytes", most)
+	case !utf8.ValidString(slug) || strings.ContainsFunc(slug, func(r rune) bool { return !unicode.IsPrint(r) }):
+		why = "it has characters that cannot be printed"
+	case strings.ContainsAny(slug, `\:*?"<>|[]{}`):
+		why = `leave out \ : * ? " < > | [ ] { }; folders are separated by slashes`
+	case slices.ContainsFunc(strings.Split(slug, "/"), func(part string) bool {
+		return part == "" || strings.TrimSpace(part) != part || strings.HasSuffix(part, ".")
+	}):
+		why = `no part of it may be empty, "." or "..", begin or end with a blank, or end with a dot`
 	}
 	if ext := strings.TrimPrefix(path.Ext(strings.TrimLeft(path.Base(slug), ".")), "."); strings.Trim(ext, "0123456789") == "" {
 		slug += ".md" // a version number is no extension
 	}
-	if !filepath.IsLocal(filepath.FromSlash(slug)) {
-		return refuse("this system keeps the name for itself")
+	if why == "" && !filepath.IsLocal(filepath.FromSlash(slug)) {
+		why = "this system keeps the name for itself"
+	}
+	if why != "" {
+		return "", fmt.Errorf("%s cannot be the name of a subject: %s", text.Quote(slug), why)
 	}
 	return slug, nil
 }
-
-// skillFile is the file that makes a skill of the folder it is in.
-const skillFile = "SKILL.md"
 
 // templateOf is what a new file begins with. A skill has front matter, which says
 // when to use it: https://agentskills.io/specification. Its description is left
 // for its author, and missed until there is one. Names of new folders have no quotes.
 func templateOf(file string) string {
 	folder, name := path.Split(file)
-	if folder == "" || name != skillFile {
+	if folder == "" || name != "SKILL.md" {
 		return "# " + titleOf(file) + "\n"
 	}
 	folder = path.Base(folder)
@@ -134,7 +131,7 @@ func templateOf(file string) string {
 func titleOf(file string) string {
 	name := strings.TrimLeft(path.Base(file), ".")
 	name = strings.TrimSuffix(name, path.Ext(name))
-	title := strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == ' ' }), " ")
+	title := strings.Join(strings.Fields(strings.NewReplacer("-", " ", "_", " ").Replace(name)), " ")
 	first, size := utf8.DecodeRuneInString(title)
 	return string(unicode.ToUpper(first)) + title[size:]
 }
@@ -193,30 +190,18 @@ func makeDir(root, path string) error {
 	return project.MkdirAll(filepath.FromSlash(path), 0o755)
 }
 
-func newFailed(topic knowledge.Topic, file string, err error) error {
-	name := path.Join(topic.Dir, file)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists already and was not touched", name)
-	}
-	return fmt.Errorf("creating %s: %w", name, err)
-}
-
 // sayCreated says what was made of a file, which may not be what its author
 // expects.
-func (c *commands) sayCreated(ctx context.Context, b *knowledge.Base, topic knowledge.Topic, file string) error {
-	name := path.Join(topic.Dir, file)
-	topic, err := b.Topic(ctx, topic.ID)
-	if err != nil {
-		return err
-	}
+func (c *commands) sayCreated(topic knowledge.Topic, file string) {
+	name := plainLine(path.Join(topic.Dir, file))
 	i := slices.IndexFunc(topic.Subjects, func(s subjects.Subject) bool { return s.Path == file })
 	if i < 0 {
-		fmt.Fprintf(c.host.Stdout, "Created %s\n", plainLine(name))
+		fmt.Fprintf(c.host.Stdout, "Created %s\n", name)
 		fmt.Fprintln(c.host.Stderr, "warning: it is no subject; convtools knowledge check says why")
-		return nil
+		return
 	}
 	made := topic.Subjects[i]
-	fmt.Fprintf(c.host.Stdout, "Created %s: subject %q of topic %s\n", plainLine(name), made.Name, topic.ID)
+	fmt.Fprintf(c.host.Stdout, "Created %s: subject %q of topic %s\n", name, made.Name, topic.ID)
 	for _, s := range topic.Subjects {
 		if s.Path != file && s.Slug == made.Slug && !s.Disabled {
 			fmt.Fprintf(c.host.Stderr, "warning: %s has the slug %q too: rename one of the two\n", plainLine(s.Path), made.Slug)
@@ -232,5 +217,4 @@ func (c *commands) sayCreated(ctx context.Context, b *knowledge.Base, topic know
 	case made.Hidden:
 		fmt.Fprintf(c.host.Stderr, "note: it is hidden, so no list shows it: name %q in a subject that is listed\n", made.Name)
 	}
-	return nil
 }

@@ -16,12 +16,7 @@ subjects that it stands for.`,
 		Example: `  convtools knowledge show project/style
   convtools knowledge show "Project notes" style
   convtools knowledge show 'project/maintainers/**'`,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return c.completePath(cmd.Context(), word)
-		},
+		ValidArgsFunction: c.completeSubject,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, subject, err := subjectArgs(cmd, args)
 			if err != nil {

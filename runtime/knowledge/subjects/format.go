@@ -2,6 +2,7 @@ package subjects
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -25,7 +26,14 @@ func format(data []byte, ext string) Content {
 		return c
 	}
 	if language, fenced := fence(ext); fenced {
-		marks := strings.Repeat("`", max(3, longestRun(text)+1))
+		longest, run := 0, 0
+		for _, c := range []byte(text) {
+			if run++; c != '`' {
+				run = 0
+			}
+			longest = max(longest, run)
+		}
+		marks := strings.Repeat("`", max(3, longest+1))
 		text = marks + language + "\n" + text + "\n" + marks
 	}
 	c.Text = text
@@ -38,62 +46,31 @@ func fence(ext string) (language string, fenced bool) {
 	switch ext {
 	case "", "md", "markdown", "txt", "text":
 		return "", false
-	case "yml":
-		return "yaml", true
-	case "rs":
-		return "rust", true
-	case "py":
-		return "python", true
-	case "js":
-		return "javascript", true
-	case "ts":
-		return "typescript", true
 	}
 	// A name on disk may hold anything; what is no word would end the fence's
 	// first line, or be shown as if it were content.
 	if len(ext) > 32 || strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789+-_#") != "" {
 		return "", true
 	}
-	return ext, true
-}
-
-// longestRun returns the length of the longest run of backticks.
-func longestRun(text string) int {
-	longest, run := 0, 0
-	for _, c := range []byte(text) {
-		if c != '`' {
-			run = 0
-			continue
-		}
-		run++
-		longest = max(longest, run)
-	}
-	return longest
+	languages := map[string]string{"yml": "yaml", "rs": "rust", "py": "python", "js": "javascript", "ts": "typescript"}
+	return cmp.Or(languages[ext], ext), true
 }
 
 // CloseTags makes a text unable to end the elements that subjects and topics are
 // wrapped in: the first character of what closes one of them, in any case, is
 // written as an entity. All else stays.
 func CloseTags(text string) string {
-	var b strings.Builder
-	for i, part := range strings.Split(text, "</") {
-		switch {
-		case i == 0: // Nothing is closed before it.
-		case closes(part):
-			b.WriteString("&lt;/")
-		default:
-			b.WriteString("</")
-		}
-		b.WriteString(part)
+	if !strings.Contains(text, "</") {
+		return text
 	}
-	return b.String()
-}
-
-func closes(name string) bool {
-	for _, element := range [...]string{"subject", "topic", "knowledge"} {
-		if len(name) >= len(element) && strings.EqualFold(name[:len(element)], element) {
-			return true
+	parts := strings.Split(text, "</")
+	for i := range parts[1:] {
+		name := strings.ToLower(parts[i+1][:min(len(parts[i+1]), len("knowledge"))])
+		if strings.HasPrefix(name, "subject") || strings.HasPrefix(name, "topic") || name == "knowledge" {
+			parts[i] += "&lt;/"
+		} else {
+			parts[i] += "</"
 		}
 	}
-	return false
+	return strings.Join(parts, "")
 }

@@ -122,16 +122,16 @@ func TestSpecialFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"pipe.md":    "is left out: it is a pipe, not a file",
+		"pipe.md":    "is left out: it is neither a file nor a directory",
 		"to-pipe.md": "is left out: it is a link, and leads to no file of this directory by a relative path",
 	}
 	if l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(kb, "s")); err == nil {
 		defer l.Close()
-		want["s"] = "is left out: it is a socket, not a file"
+		want["s"] = "is left out: it is neither a file nor a directory"
 	}
 	// The zero device, which only the superuser can make.
 	if syscall.Mknod(filepath.Join(kb, "device.md"), syscall.S_IFCHR|0o600, 1<<8|5) == nil {
-		want["device.md"] = "is left out: it is a device, not a file"
+		want["device.md"] = "is left out: it is neither a file nor a directory"
 	}
 	deadline(t)
 	tree := scan(t, kb)

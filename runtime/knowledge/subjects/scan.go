@@ -1,6 +1,7 @@
 package subjects
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +18,9 @@ import (
 // The limits of a scan. They keep a directory that was named by mistake, such as
 // a home directory, from costing more than a moment.
 const (
-	// maxDepth is how many components a path has at most.
-	maxDepth = 16
-	// maxSubjects is how many files a topic has at most.
-	maxSubjects = 20_000
-	// maxEntries is how many entries of directories are looked at, subjects and
-	// everything else.
-	maxEntries = 2 * maxSubjects
+	maxDepth   = 16     // components of a path
+	maxEntries = 40_000 // of directories: subjects and everything else
+	maxLinks   = 8      // that follow each other
 )
 
 // Warning is something in a topic's directory that the scan left out.
@@ -49,15 +46,15 @@ type Tree struct {
 // Scan finds the subjects of a topic in its directory and below, and opens none of
 // them. The directory is the tree's from then on, and closed where there is an
 // error. A link to one of the files is a subject too. Other links, everything else that is
-// neither a file nor a directory, and what is beyond the limits (16 levels, 20,000 files)
-// become warnings. ".git" is passed over.
+// neither a file nor a directory, and what is beyond the limits (16 levels, 40,000 entries of
+// directories) become warnings. ".git" is passed over.
 func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
-	t, err := newWalker(root).tree(ctx)
-	if err != nil {
+	w := walker{root: root, left: maxEntries, files: map[string]bool{}}
+	if err := w.walk(ctx); err != nil {
 		root.Close()
 		return nil, fmt.Errorf("scanning the directory: %w", err)
 	}
-	return t, nil
+	return w.tree(), nil
 }
 
 // Close releases the directory, which was only read, so that nothing can be lost. Nothing
@@ -68,39 +65,72 @@ func (t *Tree) Close() {
 	}
 }
 
-// errStop ends a walk.
-var errStop = errors.New("stop")
-
-// walker visits the files of a directory tree: first those of a directory, then
-// those of the directories in it, both in byte order.
+// walker visits directories, those nearest to the top first.
 type walker struct {
-	root *os.Root
-
-	maxSubjects, maxEntries int
-
-	entries  int      // that were looked at
-	files    []string // in the order in which they were visited
+	root     *os.Root
+	left     int // entries that may be looked at
+	files    map[string]bool
 	links    []string
 	warnings []Warning
 }
 
-func newWalker(root *os.Root) *walker {
-	return &walker{root: root, maxSubjects: maxSubjects, maxEntries: maxEntries}
+func (w *walker) warn(path, reason string) { w.warnings = append(w.warnings, Warning{path, reason}) }
+
+func (w *walker) walk(ctx context.Context) error {
+	for dirs := []string{"."}; len(dirs) > 0; dirs = dirs[1:] {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		entries, err := safefile.ReadSomeIn(w.root, dirs[0], w.left+1)
+		switch {
+		case err != nil && dirs[0] == ".":
+			return err
+		case errors.Is(err, fs.ErrNotExist):
+			continue // It was removed after its parent was read.
+		case err != nil:
+			w.warn(dirs[0], "cannot be read: "+cause(err).Error())
+		}
+		slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+		for _, e := range entries {
+			if w.entry(path.Join(dirs[0], e.Name()), e.Type()) {
+				dirs = append(dirs, path.Join(dirs[0], e.Name()))
+			}
+		}
+		if w.left -= len(entries); w.left < 0 {
+			w.warn(".", fmt.Sprintf("has more than %d entries (files, directories, links), and how many more is not known; some are left out, and which depends on the file system. Name a smaller directory", maxEntries))
+			return nil
+		}
+	}
+	return nil
 }
 
-// tree visits everything.
-func (w *walker) tree(ctx context.Context) (*Tree, error) {
-	if err := w.dir(ctx, ".", 1); err != nil && !errors.Is(err, errStop) {
-		return nil, err
+// entry takes what is at a path, and reports whether it is a directory to visit.
+func (w *walker) entry(at string, kind fs.FileMode) bool {
+	switch {
+	case path.Base(at) == ".git":
+	case kind.IsDir() && strings.Count(at, "/")+1 == maxDepth:
+		w.warn(at, fmt.Sprintf("is left out: it is a directory on level %d, and its files would be deeper than that", maxDepth))
+	case kind.IsDir():
+		return true
+	case kind == 0:
+		w.files[at] = true
+	case kind == fs.ModeSymlink:
+		w.links = append(w.links, at)
+	default:
+		w.warn(at, "is left out: it is neither a file nor a directory")
 	}
-	all := make([]Subject, len(w.files))
-	files := make(map[string]bool, len(w.files))
-	for i, path := range w.files {
-		all[i], files[path] = newSubject(path), true
+	return false
+}
+
+// tree returns what was found.
+func (w *walker) tree() *Tree {
+	var all []Subject
+	for at := range w.files {
+		all = append(all, newSubject(at))
 	}
 	for _, link := range w.links {
 		s := newSubject(link)
-		if s.Target = w.target(link, files); s.Target == "" {
+		if s.Target = w.target(link); s.Target == "" {
 			w.warn(link, "is left out: it is a link, and leads to no file of this directory by a relative path")
 			continue
 		}
@@ -108,23 +138,20 @@ func (w *walker) tree(ctx context.Context) (*Tree, error) {
 		all = append(all, s)
 	}
 	nameAll(all)
-	slices.SortFunc(w.warnings, func(a, b Warning) int { return strings.Compare(a.Path, b.Path) })
-	return &Tree{Subjects: all, Warnings: w.warnings, root: w.root}, nil
+	slices.SortFunc(w.warnings, func(a, b Warning) int { return cmp.Compare(a.Path, b.Path) })
+	return &Tree{Subjects: all, Warnings: w.warnings, root: w.root}
 }
 
-// maxLinks is how many links may follow each other.
-const maxLinks = 8
-
-// target returns the one of files that a link leads to, also through other links to files;
+// target returns the one of the files that a link leads to, also through other links to files;
 // empty for none.
-func (w *walker) target(link string, files map[string]bool) string {
+func (w *walker) target(link string) string {
 	for range maxLinks {
 		to, err := w.root.Readlink(link)
 		if err != nil || filepath.IsAbs(to) {
 			return ""
 		}
 		link = path.Join(path.Dir(link), filepath.ToSlash(to))
-		if files[link] {
+		if w.files[link] {
 			return link
 		}
 		if !slices.Contains(w.links, link) {
@@ -132,102 +159,6 @@ func (w *walker) target(link string, files map[string]bool) string {
 		}
 	}
 	return ""
-}
-
-func (w *walker) warn(path, reason string) { w.warnings = append(w.warnings, Warning{path, reason}) }
-
-// dir visits one directory, whose entries are on a level.
-func (w *walker) dir(ctx context.Context, dir string, level int) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	entries, err := w.read(dir)
-	if err != nil && level == 1 {
-		return err
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // It was removed after its parent was read.
-	}
-	if err != nil {
-		w.warn(dir, "cannot be read: "+cause(err).Error())
-	}
-	prefix := ""
-	if level > 1 {
-		prefix = dir + "/"
-	}
-	for _, e := range entries {
-		if e.IsDir() || e.Name() == ".git" {
-			continue
-		}
-		// What is told about files may take its time.
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := w.entry(e.Type(), prefix+e.Name()); err != nil {
-			return err
-		}
-	}
-	if w.entries > w.maxEntries {
-		return w.full("has more than %d entries (files, directories, links), and how many more is not known; some are left out, and which depends on the file system. Name a smaller directory", w.maxEntries)
-	}
-	for _, e := range entries {
-		if !e.IsDir() || e.Name() == ".git" {
-			continue
-		}
-		sub := prefix + e.Name()
-		if level == maxDepth {
-			w.warn(sub, fmt.Sprintf("is left out: it is a directory on level %d, and its files would be deeper than that", maxDepth))
-			continue
-		}
-		if err := w.dir(ctx, sub, level+1); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// read returns the entries of a directory in byte order, and no more of them than
-// may be looked at.
-func (w *walker) read(dir string) ([]fs.DirEntry, error) {
-	entries, err := safefile.ReadSomeIn(w.root, dir, w.maxEntries-w.entries+1)
-	w.entries += len(entries)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, err
-}
-
-// entry visits what is not a directory.
-func (w *walker) entry(kind fs.FileMode, path string) error {
-	switch {
-	case kind == fs.ModeSymlink && len(w.files)+len(w.links) < w.maxSubjects:
-		w.links = append(w.links, path)
-	case kind != 0:
-		w.warn(path, "is left out: it is "+called(kind)+", not a file")
-	case len(w.files)+len(w.links) >= w.maxSubjects:
-		return w.full("has more than %d files, and how many more is not known; what comes after those is left out. Name a smaller directory", w.maxSubjects)
-	default:
-		w.files = append(w.files, path)
-	}
-	return nil
-}
-
-func (w *walker) full(reason string, limit int) error {
-	w.warn(".", fmt.Sprintf(reason, limit))
-	return errStop
-}
-
-// called names the type of what is neither a file nor a directory.
-func called(kind fs.FileMode) string {
-	switch {
-	case kind&fs.ModeSymlink != 0:
-		return "a link"
-	case kind&fs.ModeNamedPipe != 0:
-		return "a pipe"
-	case kind&fs.ModeSocket != 0:
-		return "a socket"
-	case kind&fs.ModeDevice != 0:
-		return "a device"
-	}
-	return "something else"
 }
 
 // cause returns what went wrong without the path, which messages name themselves.

@@ -67,28 +67,6 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-func TestLimit(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("makes 20,001 files")
-	}
-	dir := largeTree(t)
-	tree := scan(t, dir)
-	if len(tree.Subjects) != 20_000 || len(tree.Warnings) > 0 {
-		t.Errorf("%d subjects, %v", len(tree.Subjects), tree.Warnings)
-	}
-	write(t, dir, "one-more.md", "x")
-	tree = scan(t, dir)
-	if len(tree.Subjects) != 20_000 || len(tree.Warnings) != 1 || tree.Warnings[0].Path != "." || !strings.Contains(tree.Warnings[0].Reason, "more than 20000 files") {
-		t.Errorf("%d subjects, %v", len(tree.Subjects), tree.Warnings)
-	}
-	if again := scan(t, dir); !cmp.Equal(tree.Subjects, again.Subjects) {
-		t.Error("another scan found other files")
-	}
-	// What is nearest to the top is found first.
-	find(t, tree, "one-more.md")
-}
-
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	front := "---\nname: x\ndescription: does %s\n---\n"

@@ -278,7 +278,7 @@ func (w *hitWriter) writeEvent(h *conversations.Hit, room int) (left int, err er
 			left--
 			out.spans = w.Pattern.Spans(line)
 		}
-		if out.Window = w.Pattern.Window(line, w.maxLine, 1, l.IsMatch); out.Chars > 0 {
+		if out.Window = w.Pattern.Window(line, w.maxLine, l.IsMatch); out.Chars > 0 {
 			out.spans = slices.Values(out.Matches)
 		}
 		w.hit(&out)

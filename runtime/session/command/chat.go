@@ -106,7 +106,7 @@ func (d *dialog) tell(format string, args ...any) {
 // welcome says who is talked with, and how to end.
 func (d *dialog) welcome() string {
 	with := "a model"
-	if settings, err := tools.ParseSettings(d.session.State().Root().Settings); err == nil && settings.Model != "" {
+	if settings := tools.SettingsOf(d.session.State().Root().Context); settings.Model != "" {
 		with = "the model " + text.Quote(settings.Model)
 	}
 	return "This is " + with + ". /help lists what else can be typed; Ctrl-D ends.\n"

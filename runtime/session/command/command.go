@@ -15,10 +15,10 @@ import (
 
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/model/configured"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/log"
 	"github.com/convtools/convtools/runtime/session/tools"
-	"github.com/convtools/convtools/runtime/sessionconfig"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -48,6 +48,7 @@ func (c *commands) open() (*tools.Sessions, error) {
 	if err != nil {
 		return nil, failure(err)
 	}
+	s.Warn()
 	for _, warning := range (conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv}).Warnings() {
 		c.host.WarnOnce(warning)
 	}
@@ -104,7 +105,7 @@ func (c *commands) relearn(settings tools.Settings) {
 
 // failure is an error with what a person can do about it.
 func failure(err error) error {
-	var none *sessionconfig.NoModelError
+	var none *configured.NoModelError
 	var busy *log.BusyError
 	var missing *log.NotFoundError
 	switch {

@@ -1,14 +1,16 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/model/configured"
 	"github.com/convtools/convtools/runtime/session/log"
 	"github.com/convtools/convtools/runtime/session/tools"
-	"github.com/convtools/convtools/runtime/sessionconfig"
 )
 
 // completeID completes the id of a session, the one used last first, with its title.
@@ -34,12 +36,6 @@ func (c *commands) completeID(_ *cobra.Command, args []string, word string) ([]c
 
 // completeModel completes the name of a model.
 func (c *commands) completeModel(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	config, _ := sessionconfig.Load(c.host.Dir, c.host.Getenv) // as in completeID
-	var found []cobra.Completion
-	for _, m := range config.Models {
-		if strings.HasPrefix(m.Name, word) {
-			found = append(found, m.Name)
-		}
-	}
-	return found, cobra.ShellCompDirectiveNoFileComp
+	names := slices.DeleteFunc(configured.Names(config.Read(c.host.Dir, c.host.Getenv)), func(name string) bool { return !strings.HasPrefix(name, word) })
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -121,9 +121,8 @@ func describe(dir string, info log.Info) listed {
 		return s
 	}
 	s.Title, s.Started = cmp.Or(summary.Context.Title, tools.FirstLine(summary.Input)), summary.Started.UTC()
-	if settings, err := tools.ParseSettings(summary.Context.Settings); err == nil {
-		s.Model, s.Dir = settings.Model, settings.Dir
-	}
+	settings := tools.SettingsOf(summary.Context)
+	s.Model, s.Dir = settings.Model, settings.Dir
 	return s
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	generated "github.com/convtools/convtools/generated/conv"
+	"github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/session"
@@ -29,6 +29,9 @@ func sessionOf(root string, where contract.Context) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("convtools session of "+key+" in "+root)).String()
 }
 
+// titleOf returns the title of the conversation of a program: the beginning of its name.
+func titleOf(where contract.Context) string { return text.Line(text.Cut(where.Caller.Client, 100)) }
+
 // client is an outside program with its session.
 type client struct {
 	family   *family
@@ -42,6 +45,9 @@ type client struct {
 	users   int      // calls
 	closed  bool
 }
+
+// busyPause is the time between two attempts to open a session that another process has.
+const busyPause = 100 * time.Millisecond
 
 // turn is use, and waits while another process has the session, as long as waiting lasts.
 func (c *client) turn(ctx, waiting context.Context) (s *Session, done func(), err error) {
@@ -60,9 +66,6 @@ func (c *client) turn(ctx, waiting context.Context) (s *Session, done func(), er
 		}
 	}
 }
-
-// busyPause is the time between two attempts to open a session that another process has.
-const busyPause = 100 * time.Millisecond
 
 // use opens the session where it is not open. done has to be called. Errors are those of [Sessions.Begin],
 // [Sessions.Resume] and of an engine that is closed.
@@ -195,27 +198,17 @@ func (c *client) converse(ctx, waiting context.Context, s *Session, call session
 // more of them as any caller is.
 func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	state := s.State()
-	wanted, asked := 1, map[string]bool{}
-	for _, q := range state.Queue() {
-		if q.Call != nil && q.Call.Request.Create != nil {
-			wanted++
-		} else if q.Call != nil {
-			asked[targetOf(*q.Call)] = true
-		}
-	}
+	room := state.Room()
 	for _, old := range state.Idling() {
-		if wanted <= state.Room() || !old.LastActive.Before(c.family.began) {
+		if room > 0 || !old.LastActive.Before(c.family.began) {
 			break
-		}
-		if asked[old.ID] {
-			continue
 		}
 		err := s.Do(ctx, session.Remove{Conversation: old.ID})
 		var refusal *session.Refusal // another call was faster
 		if err != nil && !errors.As(err, &refusal) {
 			return err
 		}
-		wanted--
+		room++
 		c.family.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", old.ID, old.LastActive.Format(time.RFC3339)))
 	}
 	return nil
@@ -230,7 +223,8 @@ func answer(waiting context.Context, s *Session, id string) (string, error) {
 	})
 	switch {
 	case errors.Is(err, errWaiting):
-		return running(got.target, id), nil
+		data, err := json.Marshal(conv.SendResult{ConversationID: got.target, Status: "running", TaskID: &id})
+		return string(data), err
 	case err != nil:
 		return "", err
 	case got.output == nil:
@@ -250,7 +244,7 @@ type outcome struct {
 func outcomeOf(s session.State, id string) outcome {
 	for _, q := range s.Queue() {
 		if q.Call != nil && q.Call.CallID == id {
-			return outcome{running: true, target: targetOf(*q.Call)}
+			return outcome{running: true, target: q.Call.Request.Target()}
 		}
 	}
 	for entry := range s.Root().Latest() {
@@ -259,27 +253,10 @@ func outcomeOf(s session.State, id string) outcome {
 		case entry.Kind == session.ToolOutput:
 			return outcome{output: &entry.Item}
 		default:
-			return outcome{running: true, target: targetOf(entry.Item)}
+			return outcome{running: true, target: entry.Request.Target()}
 		}
 	}
 	return outcome{}
-}
-
-// targetOf returns the conversation that a call asks.
-func targetOf(call session.Item) string {
-	switch {
-	case call.Request.Create != nil:
-		return call.Request.Create.ConversationID
-	case call.Request.Send != nil:
-		return strings.ToLower(call.Request.Send.ConversationID)
-	}
-	return ""
-}
-
-// running is the answer to a call that goes on.
-func running(target, id string) string {
-	data, _ := json.Marshal(generated.SendResult{ConversationID: target, Status: "running", TaskID: &id}) // of texts, which have a form
-	return string(data)
 }
 
 // told is the output of a call as an answer: an error where the call has failed.
@@ -305,14 +282,8 @@ func destroy(ctx context.Context, s *Session, id string) (string, error) {
 	case err != nil && !errors.As(err, &late):
 		return "", err
 	}
-	err = s.Await(ctx, func(state session.State) bool {
-		conversation := state.Conversation(strings.ToLower(id))
-		return conversation == nil || conversation.Destroyed
-	})
-	if err != nil {
-		return "", err
-	}
-	return `{"ok":true}`, nil
+	err = s.Await(ctx, func(state session.State) bool { return state.Conversation(strings.ToLower(id)).Destroyed })
+	return `{"ok":true}`, err
 }
 
 // read answers conv.list and conv.history, also while another process uses the session.
@@ -333,10 +304,3 @@ func (c *client) read(ctx context.Context, call session.Item) (string, error) {
 	}
 	return told(state.Answer(state.Root().ID, call))
 }
-
-func titleOf(where contract.Context) string {
-	return text.Line(text.Cut(where.Caller.Client, maxTitle))
-}
-
-// maxTitle is how many characters of the name of a program are the title of its conversation.
-const maxTitle = 100

@@ -27,13 +27,12 @@ import (
 	"sync"
 	"time"
 
-	generated "github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/model/configured"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/log"
-	"github.com/convtools/convtools/runtime/sessionconfig"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -57,12 +56,6 @@ func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
 	}
 }
 
-func declared() []contract.Tool {
-	return []contract.Tool{
-		generated.CreateTool(), generated.DestroyTool(), generated.HistoryTool(), generated.ListTool(), generated.SendTool(), generated.WaitTool(),
-	}
-}
-
 // family answers for all programs that call this one.
 type family struct {
 	host   *toolset.Host
@@ -75,46 +68,54 @@ type family struct {
 	closed   bool
 }
 
+// in returns what sessions have in a directory, which is found out once. f.mu is held.
+func (f *family) in(dir string) (*Sessions, error) {
+	if s := f.sessions[dir]; s != nil {
+		return s, nil
+	}
+	s, err := Open(Options{Host: f.host, Dir: dir, Registry: f.others, Warn: f.host.WarnOnce})
+	if err == nil {
+		f.sessions[dir] = s
+	}
+	return s, err
+}
+
+// here returns what sessions have in the directory of the host, and the model that applies. The error is why there is
+// none, with no sessions where these cannot be used at all.
+func (f *family) here() (*Sessions, configured.Model, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s, err := f.in(f.host.Dir)
+	if err != nil {
+		return nil, configured.Model{}, err
+	}
+	m, err := configured.Choose(s.Config, "")
+	return s, m, err
+}
+
 // offered returns the tools where a conversation can have a model.
 func (f *family) offered(context.Context) []contract.Tool {
-	config, err := f.config()
-	if err == nil {
-		_, err = config.Choose("")
-	}
-	if err != nil {
+	if _, _, err := f.here(); err != nil {
 		return nil
 	}
 	return declared()
 }
 
-// config reads the configuration for the directory of the host.
-func (f *family) config() (sessionconfig.Config, error) {
-	dir, err := Locate(f.others, f.host.Dir)
-	if err != nil {
-		return sessionconfig.Config{}, err
-	}
-	return sessionconfig.Load(dir, f.host.Getenv)
-}
-
-// client returns the program that a call comes from. What sessions have in a directory is found out once.
+// client returns the program that a call comes from.
 func (f *family) client(where contract.Context) (*client, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	dir := cmp.Or(where.Dir, f.host.Dir)
-	sessions := f.sessions[dir]
-	if sessions == nil {
-		opened, err := Open(Options{Host: f.host, Dir: dir, Registry: f.others, Warn: f.host.WarnOnce})
-		if err == nil {
-			_, err = opened.Config.Choose("")
-		}
-		if err != nil {
-			return nil, refused(&session.Refusal{Code: session.CodeUnavailable, Reason: "no conversation can be held here: " + err.Error()})
-		}
-		sessions, f.sessions[dir] = opened, opened
+	sessions, err := f.in(cmp.Or(where.Dir, f.host.Dir))
+	if err == nil {
+		_, err = configured.Choose(sessions.Config, "")
+	}
+	if err != nil {
+		return nil, refused(&session.Refusal{Code: session.CodeUnavailable, Reason: "no conversation can be held here: " + err.Error()})
 	}
 	id := sessionOf(cmp.Or(sessions.Where.Root, sessions.Where.Dir), where)
 	c := f.clients[id]
 	if c == nil {
+		sessions.Warn()
 		c = &client{family: f, sessions: sessions, id: id, title: titleOf(where), from: where.ConversationID, closed: f.closed}
 		f.clients[id] = c
 	}
@@ -147,7 +148,7 @@ func (f *family) answer(ctx context.Context, call contract.Call) (string, error)
 	if err != nil {
 		return "", err
 	}
-	asked, refusal := c.sessions.decode(ctx, c.sessions.Where.String(), call.Tool, call.Arguments)
+	asked, refusal := c.sessions.decode(c.sessions.Where, call.Tool, call.Arguments)
 	if refusal != nil {
 		return "", refused(refusal)
 	}
@@ -188,26 +189,27 @@ func (f *family) close() {
 
 // checks reports which model is used. To have none is no problem.
 func (f *family) checks(context.Context) []toolset.Check {
-	const name = "models"
-	config, err := f.config()
-	if err != nil {
-		return []toolset.Check{{Name: name, Status: toolset.Problem, Detail: err.Error(), Fix: "correct the file"}}
+	check := func(status toolset.Status, detail, fix string) toolset.Check {
+		return toolset.Check{Name: "models", Status: status, Detail: detail, Fix: fix}
+	}
+	s, m, err := f.here()
+	if s == nil {
+		return []toolset.Check{check(toolset.Problem, err.Error(), "correct the file")}
 	}
 	var checks []toolset.Check
-	m, err := config.Choose("")
-	switch {
-	case len(config.Models) == 0:
-		checks = append(checks, toolset.Check{Name: name, Status: toolset.Off, Detail: "none is configured, so the conv tools are not offered"})
+	switch n := len(s.Config.Models); {
+	case n == 0:
+		checks = append(checks, check(toolset.Off, "none is configured, so the conv tools are not offered", ""))
 	case err != nil:
-		checks = append(checks, toolset.Check{Name: name, Status: toolset.Problem, Detail: "the conv tools are not offered: " + err.Error(), Fix: `correct it, or name one with model = "NAME" in [session]`})
+		checks = append(checks, check(toolset.Problem, "the conv tools are not offered: "+err.Error(), `correct it, or name one with model = "NAME" in [session]`))
 	default:
-		checks = append(checks, toolset.Check{Name: name, Status: toolset.OK, Detail: text.Count(len(config.Models), "model", "models") + "; " + m.Name + " is used"})
+		checks = append(checks, check(toolset.OK, text.Count(n, "model", "models")+"; "+m.Name+" is used", ""))
 	}
-	for _, wrong := range config.Wrong {
-		checks = append(checks, toolset.Check{Name: name, Status: toolset.Problem, Detail: wrong.Error(), Fix: "correct the table"})
+	for _, wrong := range s.Problems {
+		checks = append(checks, check(toolset.Problem, wrong.Error(), "correct the table"))
 	}
-	for _, left := range config.LeftOut {
-		checks = append(checks, toolset.Check{Name: name, Status: toolset.Warning, Detail: left.Error()})
+	for _, left := range s.LeftOut {
+		checks = append(checks, check(toolset.Warning, left.Error(), ""))
 	}
 	return checks
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,68 +24,55 @@ const (
 // files reads the files that a call names. It never leaves the workspace, also where a link does.
 type files struct {
 	settings Settings
-	root     *os.Root // nil until a file is read
-	images   int      // bytes of those read
-}
-
-func (f *files) close() {
-	if f.root != nil {
-		f.root.Close()
-	}
+	images   int // bytes of those read
 }
 
 // text returns the content of a text file. The error is a [*session.Refusal].
 func (f *files) text(path, field string) (string, error) {
 	data, err := f.read(path, maxInstruction)
-	if err != nil {
-		return "", unreadable(path, field, err)
-	}
 	content := strings.TrimPrefix(string(data), "\ufeff")
-	if !utf8.ValidString(content) {
-		return "", unreadable(path, field, unfit("it is not UTF-8"))
+	if err == nil && !utf8.ValidString(content) {
+		err = unfit("it is not UTF-8")
 	}
-	return content, nil
+	return content, unreadable(path, field, err)
 }
 
 // image returns an image file as a data: URL. The error is a [*session.Refusal].
 func (f *files) image(path, field string) (string, error) {
 	data, err := f.read(path, maxImage)
-	if err != nil {
-		return "", unreadable(path, field, err)
-	}
-	if f.images += len(data); f.images > maxImages {
-		return "", unreadable(path, field, unfit("the image files of one call have more than 16777216 bytes"))
-	}
+	f.images += len(data)
 	kind := http.DetectContentType(data)
-	if !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind) {
-		return "", unreadable(path, field, unfit("it is not a PNG, JPEG, GIF or WebP image"))
+	switch {
+	case err != nil:
+	case f.images > maxImages:
+		err = unfit("the image files of one call have more than 16777216 bytes")
+	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind):
+		err = unfit("it is not a PNG, JPEG, GIF or WebP image")
 	}
-	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), nil
+	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), unreadable(path, field, err)
 }
 
 func (f *files) read(path string, most int64) ([]byte, error) {
 	if f.settings.Root == "" {
 		return nil, unfit("there is no workspace here: a project has a directory .jp or a file convtools.toml")
 	}
-	if f.root == nil {
-		root, err := safefile.OpenDir(f.settings.Root)
-		if err != nil {
-			return nil, err
-		}
-		f.root = root
+	root, err := safefile.OpenDir(f.settings.Root)
+	if err != nil {
+		return nil, err
 	}
+	defer root.Close()
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(f.settings.Dir, path)
 	}
 	inside, err := filepath.Rel(f.settings.Root, path)
 	if err != nil || !filepath.IsLocal(inside) {
 		// The same place by its other name, where the workspace lies behind a link.
-		root, unknown := filepath.EvalSymlinks(f.settings.Root)
-		if inside, err = filepath.Rel(root, path); unknown != nil || err != nil || !filepath.IsLocal(inside) {
+		real, unknown := filepath.EvalSymlinks(f.settings.Root)
+		if inside, err = filepath.Rel(real, path); unknown != nil || err != nil || !filepath.IsLocal(inside) {
 			return nil, unfit("it is outside of the workspace")
 		}
 	}
-	return safefile.ReadIn(f.root, inside, most)
+	return safefile.ReadIn(root, inside, most)
 }
 
 // unfit is why a file cannot be used.
@@ -94,9 +80,12 @@ type unfit string
 
 func (u unfit) Error() string { return string(u) }
 
-// unreadable returns the refusal of a call that names a file which cannot be read. It names no place but the one that
-// the call did.
-func unreadable(path, field string, err error) *session.Refusal {
+// unreadable returns the refusal of a call that names a file which cannot be used, and nil where the error is. It names
+// no place but the one that the call did.
+func unreadable(path, field string, err error) error {
+	if err == nil {
+		return nil
+	}
 	cause := "it cannot be read, or it lies behind a link out of the workspace"
 	var tooLarge *safefile.TooLargeError
 	var known unfit
@@ -110,7 +99,7 @@ func unreadable(path, field string, err error) *session.Refusal {
 	case errors.As(err, &tooLarge):
 		cause = tooLarge.Error()
 	case errors.As(err, &known):
-		cause = string(known)
+		cause = known.Error()
 	}
 	return &session.Refusal{Code: session.CodeUnreadableFile, Field: field, Reason: text.Quote(path) + " cannot be used: " + cause}
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/convtools/convtools/runtime/sessionconfig"
 	"github.com/convtools/convtools/runtime/store/jp"
 )
 
@@ -62,7 +61,7 @@ script = "x.toml"
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := sessionconfig.Load(t.TempDir(), func(name string) string {
+	loaded, err := readConfig(t.TempDir(), func(name string) string {
 		return map[string]string{"XDG_CONFIG_HOME": dir, "AppData": dir}[name]
 	})
 	if err != nil {

@@ -13,6 +13,10 @@ import (
 	"github.com/convtools/convtools/runtime/session"
 )
 
+func declared() []contract.Tool {
+	return []contract.Tool{conv.CreateTool(), conv.DestroyTool(), conv.HistoryTool(), conv.ListTool(), conv.SendTool(), conv.WaitTool()}
+}
+
 // within returns the five tools as conversations are offered them: without wait_ms, the last parameter of those that have
 // it, since only a caller outside of a session can go on without an answer.
 func within() []model.Tool {
@@ -41,7 +45,7 @@ func (s *Sessions) Offered(ctx context.Context, c *session.Conversation) []model
 		tools = append(tools, offer(tool))
 	}
 	for _, tool := range s.ofServers(ctx, c) {
-		tools = append(tools, model.Tool{Name: tool.Offered, Description: tool.Description, Parameters: tool.Schema})
+		tools = append(tools, tool.Tool)
 	}
 	return tools
 }
@@ -77,7 +81,7 @@ func (s *Sessions) ofServers(ctx context.Context, c *session.Conversation) []Ser
 func (s *Sessions) ofServer(ctx context.Context, c *session.Conversation, name string) (ServerTool, bool) {
 	if strings.HasPrefix(name, serverPrefix) {
 		for _, tool := range s.ofServers(ctx, c) {
-			if tool.Offered == name {
+			if tool.Tool.Name == name {
 				return tool, true
 			}
 		}
@@ -87,49 +91,36 @@ func (s *Sessions) ofServer(ctx context.Context, c *session.Conversation, name s
 
 // Prepare decodes and validates a call of a conversation, and reads the files that it names.
 func (s *Sessions) Prepare(ctx context.Context, c *session.Conversation, call model.Item) session.Request {
-	if !session.Own(call.Name) {
-		return session.Request{Refused: s.mayUse(ctx, c, call.Name)}
+	if session.Own(call.Name) {
+		asked, refusal := s.decode(SettingsOf(c.Context), call.Name, []byte(call.Arguments))
+		if refusal != nil {
+			return session.Request{Refused: refusal}
+		}
+		return asked.request
 	}
-	p, refusal := s.decode(ctx, c.Settings, call.Name, []byte(call.Arguments))
-	if refusal != nil {
-		return session.Request{Refused: refusal}
+	_, _, err := s.options.Registry.Lookup(call.Name)
+	if _, ok := s.ofServer(ctx, c, call.Name); err == nil || ok {
+		return session.Request{}
 	}
-	return p.request
+	return session.Request{Refused: &session.Refusal{Code: session.CodeUnavailable, Reason: "this conversation has no tool " + text.Quote(call.Name)}}
 }
 
-// mayUse returns why a conversation may not use an ordinary tool, and nil where it may.
-func (s *Sessions) mayUse(ctx context.Context, c *session.Conversation, name string) *session.Refusal {
-	if _, _, err := s.options.Registry.Lookup(name); err == nil {
-		return nil
+// Run runs the tool of an ordinary call. A defect of one is no reason to end a session.
+func (o *Session) Run(ctx context.Context, c *session.Conversation, call session.Item) (content string, success bool) {
+	if tool, ok := o.ofServer(ctx, c, call.Name); ok {
+		return o.servers.Call(ctx, tool, []byte(call.Arguments))
 	}
-	if _, ok := s.ofServer(ctx, c, name); ok {
-		return nil
-	}
-	return &session.Refusal{Code: session.CodeUnavailable, Reason: "this conversation has no tool " + text.Quote(name)}
-}
-
-// Run runs the tool of an ordinary call.
-func (s *Session) Run(ctx context.Context, c *session.Conversation, call session.Item) (content string, success bool) {
-	if tool, ok := s.ofServer(ctx, c, call.Name); ok {
-		return s.servers.Call(ctx, tool, []byte(call.Arguments))
-	}
-	where := contract.Context{ConversationID: s.recordedAs(c.ID), Kin: true}
-	if settings, err := ParseSettings(c.Settings); err == nil {
-		where.Dir = settings.Dir
-	}
-	answer, err := s.call(ctx, contract.Call{Tool: call.Name, Arguments: []byte(call.Arguments), Context: where})
+	defer func() {
+		if p := recover(); p != nil {
+			content, success = fmt.Sprintf("%s failed: it is a fault of this program", call.Name), false
+		}
+	}()
+	answer, err := o.options.Registry.Call(ctx, contract.Call{
+		Tool: call.Name, Arguments: []byte(call.Arguments),
+		Context: contract.Context{ConversationID: o.recordedAs(c.ID), Kin: true, Dir: SettingsOf(c.Context).Dir},
+	})
 	if err != nil {
 		return err.Error(), false
 	}
 	return answer, true
-}
-
-// call runs a tool of another family, whose defects are no reason to end a session.
-func (s *Sessions) call(ctx context.Context, call contract.Call) (answer string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			answer, err = "", fmt.Errorf("%s failed: it is a fault of this program", call.Tool)
-		}
-	}()
-	return s.options.Registry.Call(ctx, call)
 }

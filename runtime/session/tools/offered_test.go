@@ -18,7 +18,6 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
-	"github.com/convtools/convtools/runtime/sessionconfig"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
@@ -70,10 +69,10 @@ func play(t *testing.T, s *scenario) (offered map[string][]string, outputs []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := func(name string) sessionconfig.Server {
-		return sessionconfig.Server{Name: name, Server: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"CONV_TEST_SERVER": name}}}
+	server := func(name string) config.Table[config.Server] {
+		return config.Table[config.Server]{Name: name, Is: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"CONV_TEST_SERVER": name}}}
 	}
-	servers := NewServers([]sessionconfig.Server{server("files"), server("web"), {Name: "gone", Server: config.Server{Command: "no-such-program-of-conv"}}}, ServerOptions{})
+	servers := NewServers([]config.Table[config.Server]{server("files"), server("web"), {Name: "gone", Is: config.Server{Command: "no-such-program-of-conv"}}}, ServerOptions{})
 	t.Cleanup(servers.Close)
 	registry, err := toolset.NewRegistry(toolset.Family{
 		Name: "own",

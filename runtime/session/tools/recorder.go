@@ -73,22 +73,61 @@ func (r *recorder) observe(e session.Event, s session.State) {
 	}
 }
 
+// label is the key of the label that a recorded conversation has: the id of the session and, but for the root, behind a
+// slash that of the conversation in it.
+const label = jp.LabelSession
+
+// labelOf is the value of the label of a conversation.
+func labelOf(of string, c *session.Conversation) string {
+	if c.Parent != "" {
+		return of + "/" + c.ID
+	}
+	return of
+}
+
+// labelled returns the session and the conversation in it that a recorded conversation comes from, and false where it is
+// another one. A root has its session's id.
+func labelled(c transcript.Conversation) (at Place, ok bool) {
+	value, ok := c.Labels[label]
+	at.Session, at.Conversation, _ = strings.Cut(value, "/")
+	if at.Conversation == "" {
+		at.Conversation = at.Session
+	}
+	return at, ok && at.Session != ""
+}
+
+// recordedUnder returns the id under which a conversation of a session is recorded, which may be empty, and reports whether
+// that was there before the session.
+func recordedUnder(ctx context.Context, w *jp.Workspace, of string, c *session.Conversation) (id transcript.ID, there bool, err error) {
+	if id, err := jp.ParseID(SettingsOf(c.Context).Recorded); err == nil && c.Parent == "" {
+		return id, true, nil
+	}
+	if isOutside(c) {
+		return "", false, nil
+	}
+	id, err = w.Labelled(ctx, c.Opened, label, labelOf(of, c))
+	return id, false, err
+}
+
 // find returns where a conversation is recorded. Of one that is not new it is looked up before anything more is said in
 // it: what is removed from there meanwhile is not made again.
 func (r *recorder) find(c *session.Conversation, isNew bool) *recorded {
-	if at := r.known[c.ID]; at != nil {
-		return at
-	}
-	at := &recorded{}
-	r.known[c.ID] = at
-	settings, _ := ParseSettings(c.Settings) // without them it is an ordinary one
-	if id, err := jp.ParseID(settings.Recorded); err == nil && c.Parent == "" {
-		at.as, at.there, at.seq = id, true, rootOpened
-	} else if !isNew && !isOutside(c) {
-		at.as, _ = r.workspace.Labelled(context.Background(), c.Opened, label, r.value(c)) // what is wrong is said where it is recorded
+	at := r.known[c.ID]
+	if at == nil {
+		at = &recorded{}
+		r.known[c.ID] = at
+		if !isNew || c.Parent == "" {
+			at.as, at.there, _ = recordedUnder(context.Background(), r.workspace, r.session, c) // what is wrong is said where it is recorded
+		}
+		if at.there {
+			at.seq = rootOpened
+		}
 	}
 	return at
 }
+
+// rootOpened is the number of the event that has what was there before the session.
+const rootOpened = 2
 
 // finish records what is in the histories and was not recorded. It is called before the session is closed. The error is
 // that a conversation was removed; what else could not be recorded has been said.
@@ -119,22 +158,16 @@ func (r *recorder) recordedAs(id string) transcript.ID {
 	return ""
 }
 
-// isOutside reports whether a program outside has the place of a conversation's model. That program records what is said
-// there.
-func isOutside(c *session.Conversation) bool {
-	settings, err := ParseSettings(c.Settings)
-	return err == nil && settings.Outside && c.Parent == ""
-}
-
 // record writes what of a conversation is not recorded yet.
 func (r *recorder) record(c *session.Conversation) error {
 	if isOutside(c) {
 		return nil
 	}
-	err := r.write(c)
+	at := r.find(c, false)
+	err := r.write(at, c)
 	var missing *store.NotFoundError // which finish returns
 	if err != nil {
-		r.known[c.ID].read = false // what has been written of it has to be looked for
+		at.read = false // what has been written of it has to be looked for
 	}
 	if err == nil || r.warned || errors.As(err, &missing) {
 		return err
@@ -149,20 +182,20 @@ func (r *recorder) record(c *session.Conversation) error {
 	return err
 }
 
-func (r *recorder) write(c *session.Conversation) error {
+func (r *recorder) write(at *recorded, c *session.Conversation) error {
 	ctx := context.Background() // what was said is recorded also where nobody waits any more
-	at := r.find(c, false)
 	events, last := r.events(at, c)
 	if len(events) == 0 {
 		return nil
 	}
 	if !at.read {
 		made, err := r.begin(ctx, at, c, events)
-		if made && err == nil {
-			at.seq = last
-		}
-		if err != nil || made {
+		if err != nil {
 			return err
+		}
+		at.read = true
+		if made {
+			at.seq = last
 		}
 		if events, last = r.events(at, c); len(events) == 0 {
 			return nil
@@ -175,34 +208,31 @@ func (r *recorder) write(c *session.Conversation) error {
 	return nil
 }
 
-// rootOpened is the number of the event that has what was there before the session.
-const rootOpened = 2
-
 // begin finds the conversation, and up to where it is recorded, or makes it with events, which it reports.
 func (r *recorder) begin(ctx context.Context, at *recorded, c *session.Conversation, events []jp.NewEvent) (made bool, err error) {
 	switch {
 	case at.there:
-		mine := r.session
 		_, err = r.writer.Edit(ctx, at.as, func(transcript.Conversation) jp.Change {
-			return jp.Change{Labels: map[string]*string{label: &mine}}
+			return jp.Change{Labels: map[string]*string{label: &r.session}}
 		})
 	case at.as == "":
 		at.as, made, err = r.writer.Create(ctx, r.new(c, events))
 	}
-	if err == nil && !made {
-		var last int64
-		last, err = r.position(ctx, at)
-		at.seq = max(at.seq, last)
+	if err != nil || made {
+		return made, err
 	}
-	at.read = err == nil
-	return made, err
+	return false, inWorkspace(ctx, r.workspace, at.as, func(found store.Conversation) error {
+		last, err := lastMark(ctx, found, func(m mark) bool { return !at.there || m.Session == r.session })
+		at.seq = max(at.seq, last)
+		return err
+	})
 }
 
 // new returns what a conversation is made as.
 func (r *recorder) new(c *session.Conversation, events []jp.NewEvent) jp.New {
-	settings, _ := ParseSettings(c.Settings) // as in find
+	settings := SettingsOf(c.Context)
 	n := jp.New{
-		Begun: c.Opened, Title: TitleOf(c), Hidden: settings.Hidden, Label: label, Value: r.value(c), Events: events, Model: r.model(settings.Model),
+		Begun: c.Opened, Title: TitleOf(c), Hidden: settings.Hidden, Label: label, Value: labelOf(r.session, c), Events: events, Model: r.model(settings.Model),
 	}
 	if parent := r.state.Conversation(c.Parent); parent != nil {
 		if r.find(parent, false).as == "" { // a process before this one has recorded it, if any
@@ -213,43 +243,11 @@ func (r *recorder) new(c *session.Conversation, events []jp.NewEvent) jp.New {
 	return n
 }
 
-// label is the key of the label that a recorded conversation has: the id of the session and, but for the root, behind a
-// slash that of the conversation in it.
-const label = jp.LabelSession
-
-// value is that of the label of a conversation.
-func (r *recorder) value(c *session.Conversation) string {
-	if c.Parent != "" {
-		return r.session + "/" + c.ID
-	}
-	return r.session
-}
-
-// labelled returns the session and the conversation in it that a recorded conversation comes from, and false where it is
-// another one. A root has its session's id.
-func labelled(c transcript.Conversation) (at Place, ok bool) {
-	value, ok := c.Labels[label]
-	at.Session, at.Conversation, _ = strings.Cut(value, "/")
-	if at.Conversation == "" {
-		at.Conversation = at.Session
-	}
-	return at, ok && at.Session != ""
-}
-
 // mark is what is in the metadata of a recorded event: the event of the log, and the session where the conversation was
 // there before it and may have events of another one.
 type mark struct {
 	Seq     int64  `json:"convtools_seq"`
 	Session string `json:"convtools_session"`
-}
-
-// position returns the last event of the log that is recorded in a conversation; 0 for none.
-func (r *recorder) position(ctx context.Context, at *recorded) (last int64, err error) {
-	err = inWorkspace(ctx, r.workspace, at.as, func(found store.Conversation) error {
-		last, err = lastMark(ctx, found, func(m mark) bool { return !at.there || m.Session == r.session })
-		return err
-	})
-	return last, err
 }
 
 // lastMark returns the last event of a log that one of a recorded conversation comes from, of those that count.
@@ -290,7 +288,7 @@ func eventsOf(e session.Entry, metadata map[string]any) []jp.NewEvent {
 	if e.Origin == session.FromHost {
 		return nil
 	}
-	recorded := jp.NewEvent{At: e.At, Metadata: metadata}
+	recorded := jp.NewEvent{At: e.At, Metadata: metadata, CallID: e.CallID}
 	switch e.Kind {
 	case session.UserMessage:
 		recorded.Kind, recorded.Text = transcript.KindUser, said(e.Parts)
@@ -298,15 +296,13 @@ func eventsOf(e session.Entry, metadata map[string]any) []jp.NewEvent {
 	case session.AgentMessage:
 		recorded.Kind, recorded.Text = transcript.KindAssistant, said(e.Parts)
 	case session.ToolCall:
-		recorded.Kind, recorded.CallID, recorded.Name = transcript.KindToolCall, e.CallID, model.Flat(e.Name) // which providers take
-		recorded.Arguments = json.RawMessage(e.Arguments)
+		recorded.Kind, recorded.Name, recorded.Arguments = transcript.KindToolCall, model.Flat(e.Name), json.RawMessage(e.Arguments) // a name that providers take
 		var object map[string]json.RawMessage
 		if json.Unmarshal(recorded.Arguments, &object) != nil || object == nil {
 			recorded.Arguments, _ = json.Marshal(map[string]string{"arguments": e.Arguments}) // of texts, which have a form
 		}
 	case session.ToolOutput:
-		recorded.Kind, recorded.CallID = transcript.KindToolResult, e.CallID
-		recorded.Text, recorded.Failed = e.Output, e.Failed
+		recorded.Kind, recorded.Text, recorded.Failed = transcript.KindToolResult, e.Output, e.Failed
 	default:
 		return nil
 	}

@@ -19,9 +19,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/model"
 	"github.com/convtools/convtools/runtime/process"
-	"github.com/convtools/convtools/runtime/sessionconfig"
 )
 
 // ServerOptions says who asks, and for how long. Zero times have the defaults given here.
@@ -47,11 +47,8 @@ const retryTime = time.Minute
 // ServerTool is a tool of a server.
 type ServerTool struct {
 	Server, Name string
-	// Offered is the name that models call it by, of characters that every provider takes: mcp__SERVER__TOOL.
-	Offered     string
-	Description string
-	Schema      json.RawMessage // a JSON Schema of type object
-
+	// Tool is how models are offered it, by the name mcp__SERVER__TOOL in characters that every provider takes.
+	model.Tool
 	of *server
 }
 
@@ -66,32 +63,31 @@ const serverPrefix = "mcp__"
 type Servers struct {
 	options ServerOptions
 	client  *mcp.Client
-	servers []*server // by name
+	servers []*server
 }
 
-// NewServers returns servers none of which is started. The names of servers have to differ.
-func NewServers(servers []sessionconfig.Server, o ServerOptions) *Servers {
+// NewServers returns servers none of which is started, in their order. Their names have to differ.
+func NewServers(tables []config.Table[config.Server], o ServerOptions) *Servers {
 	o.StartTime, o.CallTime = cmp.Or(o.StartTime, 30*time.Second), cmp.Or(o.CallTime, 5*time.Minute)
 	s := &Servers{
 		options: o,
 		client:  mcp.NewClient(&mcp.Implementation{Name: o.Name, Version: o.Version}, &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}}),
 	}
-	for _, configured := range servers {
-		s.servers = append(s.servers, &server{Server: configured})
+	for _, t := range tables {
+		s.servers = append(s.servers, &server{Table: t, all: s})
 	}
-	slices.SortFunc(s.servers, func(a, b *server) int { return strings.Compare(a.Name, b.Name) })
 	return s
 }
 
-// Tools yields the servers that are wanted, by name, with their tools, by name too. What cannot be used is left out, and
-// warn is told why.
+// Tools yields the servers that are wanted with their tools, by name. What cannot be used is left out, and warn is told
+// why.
 func (s *Servers) Tools(ctx context.Context, wanted func(server string) bool, warn func(string)) iter.Seq2[string, []ServerTool] {
 	return func(yield func(string, []ServerTool) bool) {
 		for _, one := range s.servers {
 			if !wanted(one.Name) {
 				continue
 			}
-			_, tools, err := one.connected(ctx, s)
+			_, tools, err := one.connected(ctx)
 			if err != nil {
 				warn(err.Error())
 			} else if !yield(one.Name, tools) {
@@ -112,13 +108,15 @@ func (s *Servers) Call(ctx context.Context, t ServerTool, arguments []byte) (con
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.options.CallTime)
 	defer cancel()
-	session, _, err := t.of.connected(ctx, s)
+	session, _, err := t.of.connected(ctx)
 	if err != nil {
 		return err.Error(), false
 	}
 	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: t.Name, Arguments: json.RawMessage(arguments)})
 	if err != nil {
-		t.of.forget(session, err)
+		if errors.Is(err, mcp.ErrConnectionClosed) || errors.Is(err, io.EOF) {
+			t.of.stop(session)
+		}
 		return fmt.Sprintf("%s/%s did not answer: %s", t.Server, t.Name, cause(ctx, err)), false
 	}
 	return shortened(textOf(result)), !result.IsError
@@ -128,7 +126,7 @@ func (s *Servers) Call(ctx context.Context, t ServerTool, arguments []byte) (con
 func (s *Servers) Close() {
 	var stopping sync.WaitGroup
 	for _, one := range s.servers {
-		stopping.Go(one.stop)
+		stopping.Go(func() { one.stop(nil) })
 	}
 	stopping.Wait()
 }
@@ -142,7 +140,8 @@ func cause(ctx context.Context, err error) string {
 
 // server is a server with its connection.
 type server struct {
-	sessionconfig.Server
+	config.Table[config.Server]
+	all *Servers
 
 	mu      sync.Mutex
 	session *mcp.ClientSession // nil while there is none
@@ -150,24 +149,21 @@ type server struct {
 	tools   []ServerTool       // of the session
 	failed  error              // why the server could not be started at the time that follows
 	at      time.Time
-	closed  bool
 }
 
 // connected returns the session, which is begun where there is none, and its tools.
-func (s *server) connected(ctx context.Context, all *Servers) (*mcp.ClientSession, []ServerTool, error) {
+func (s *server) connected(ctx context.Context) (*mcp.ClientSession, []ServerTool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.session != nil:
 		return s.session, s.tools, nil
-	case s.closed:
-		return nil, nil, errors.New("this program is about to end")
 	case s.failed != nil && time.Since(s.at) < retryTime:
 		return nil, nil, s.failed
 	}
-	limited, cancel := context.WithTimeout(ctx, all.options.StartTime)
+	limited, cancel := context.WithTimeout(ctx, s.all.options.StartTime)
 	defer cancel()
-	err := s.connect(limited, all)
+	err := s.connect(limited)
 	if err == nil {
 		s.failed = nil
 		return s.session, s.tools, nil
@@ -183,40 +179,16 @@ func (s *server) connected(ctx context.Context, all *Servers) (*mcp.ClientSessio
 	return nil, nil, err
 }
 
-// connect connects to the server and lists its tools. s.mu is held.
-func (s *server) connect(ctx context.Context, all *Servers) error {
-	transport, err := s.transport(all.options.Dir)
+// connect connects to the server, for longer than the call that needs it first, and lists its tools. What no model could
+// be offered is left out. s.mu is held.
+func (s *server) connect(ctx context.Context) error {
+	transport, err := s.transport()
 	if err != nil {
 		return err
 	}
-	// The session lasts longer than the call that needs it first.
-	if s.session, err = all.client.Connect(ctx, transport, nil); err != nil {
+	if s.session, err = s.all.client.Connect(ctx, transport, nil); err != nil {
 		return err
 	}
-	return s.list(ctx)
-}
-
-func (s *server) transport(dir string) (mcp.Transport, error) {
-	if s.URL != "" {
-		return &mcp.StreamableClientTransport{
-			Endpoint: s.URL, DisableStandaloneSSE: true, MaxEventSize: maxMessage,
-			HTTPClient: &http.Client{Transport: bounded{}, CheckRedirect: withinOrigin},
-		}, nil
-	}
-	env := process.DefaultEnv()
-	for name, value := range s.Env {
-		env = append(env, name+"="+value)
-	}
-	talk, err := process.Exec{}.Start(process.Command{Path: s.Command, Args: s.Args, Dir: dir, Env: env})
-	if err != nil {
-		return nil, err
-	}
-	s.talk = talk
-	return &mcp.IOTransport{Reader: io.NopCloser(talk.Stdout), Writer: talk.Stdin, MaxLineLength: maxMessage}, nil
-}
-
-// list asks for the tools. What no model could be offered is left out.
-func (s *server) list(ctx context.Context) error {
 	s.tools = nil
 	names := map[string]bool{}
 	for tool, err := range s.session.Tools(ctx, nil) {
@@ -229,12 +201,30 @@ func (s *server) list(ctx context.Context) error {
 			continue
 		}
 		names[offered] = true
-		s.tools = append(s.tools, ServerTool{
-			Server: s.Name, Name: tool.Name, Offered: offered, Description: text.Visible(text.Cut(tool.Description, maxDescription)), Schema: schema, of: s,
-		})
+		description := text.Visible(text.Cut(tool.Description, maxDescription))
+		s.tools = append(s.tools, ServerTool{s.Name, tool.Name, model.Tool{Name: offered, Description: description, Parameters: schema}, s})
 	}
 	slices.SortFunc(s.tools, func(a, b ServerTool) int { return strings.Compare(a.Name, b.Name) })
 	return nil
+}
+
+func (s *server) transport() (mcp.Transport, error) {
+	if s.Is.URL != "" {
+		return &mcp.StreamableClientTransport{
+			Endpoint: s.Is.URL, DisableStandaloneSSE: true, MaxEventSize: maxMessage,
+			HTTPClient: &http.Client{Transport: bounded{}, CheckRedirect: withinOrigin},
+		}, nil
+	}
+	env := process.DefaultEnv()
+	for name, value := range s.Is.Env {
+		env = append(env, name+"="+value)
+	}
+	talk, err := process.Exec{}.Start(process.Command{Path: s.Is.Command, Args: s.Is.Args, Dir: s.all.options.Dir, Env: env})
+	if err != nil {
+		return nil, err
+	}
+	s.talk = talk
+	return &mcp.IOTransport{Reader: io.NopCloser(talk.Stdout), Writer: talk.Stdin, MaxLineLength: maxMessage}, nil
 }
 
 // object reports whether a schema is one of type object, as every provider demands.
@@ -245,15 +235,11 @@ func object(schema []byte) bool {
 	return json.Unmarshal(schema, &head) == nil && head.Type == "object"
 }
 
-// forget ends a session that has failed, for the next call to begin another one. An answer of the server's that a call
-// failed is no reason to.
-func (s *server) forget(session *mcp.ClientSession, err error) {
-	if !errors.Is(err, mcp.ErrConnectionClosed) && !errors.Is(err, io.EOF) {
-		return
-	}
+// stop ends a session, for the next call to begin another one; nil stands for whichever there is.
+func (s *server) stop(session *mcp.ClientSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.session == session {
+	if session == nil || s.session == session {
 		s.end()
 	}
 }
@@ -271,38 +257,25 @@ func (s *server) end() (last string) {
 	return last
 }
 
-func (s *server) stop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	s.end()
-}
-
-// textOf returns the text of a result, and in the place of other content what it is.
+// textOf returns the text of a result. Other content is in it as the beginning of its JSON, which says what it is.
 func textOf(result *mcp.CallToolResult) string {
+	const most = 200
 	var parts []string
 	for _, content := range result.Content {
-		switch content := content.(type) {
-		case *mcp.TextContent:
-			parts = append(parts, content.Text)
-		case *mcp.ImageContent:
-			parts = append(parts, fmt.Sprintf("[an image of %d bytes, %s]", len(content.Data), text.Line(content.MIMEType)))
-		case *mcp.AudioContent:
-			parts = append(parts, fmt.Sprintf("[audio of %d bytes, %s]", len(content.Data), text.Line(content.MIMEType)))
-		case *mcp.ResourceLink:
-			parts = append(parts, "[a resource: "+text.Line(content.URI)+"]")
-		case *mcp.EmbeddedResource:
-			if content.Resource != nil && content.Resource.Text != "" {
-				parts = append(parts, content.Resource.Text)
-			} else if content.Resource != nil {
-				parts = append(parts, "[a resource: "+text.Line(content.Resource.URI)+"]")
-			}
+		if said, ok := content.(*mcp.TextContent); ok {
+			parts = append(parts, said.Text)
+			continue
 		}
+		if resource, ok := content.(*mcp.EmbeddedResource); ok && resource.Resource != nil && resource.Resource.Text != "" {
+			parts = append(parts, resource.Resource.Text)
+			continue
+		}
+		encoded, _ := json.Marshal(content) // it has come as JSON
+		parts = append(parts, text.Line(text.CutMiddle(string(encoded), most)))
 	}
 	if len(parts) == 0 && result.StructuredContent != nil {
-		if structured, err := json.Marshal(result.StructuredContent); err == nil {
-			parts = append(parts, string(structured))
-		}
+		encoded, _ := json.Marshal(result.StructuredContent) // as above
+		parts = append(parts, string(encoded))
 	}
 	return strings.Join(parts, "\n")
 }
@@ -317,6 +290,7 @@ func shortened(s string) string {
 // withinOrigin refuses a redirect to another origin than that of the configured address: what a server is asked, and
 // told, is for nobody else.
 func withinOrigin(r *http.Request, via []*http.Request) error {
+	origin := func(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
 	switch {
 	case origin(r.URL) != origin(via[0].URL):
 		return fmt.Errorf("it redirects to another origin, %s, which is not followed; if that is right, make it the url", origin(r.URL))
@@ -325,8 +299,6 @@ func withinOrigin(r *http.Request, via []*http.Request) error {
 	}
 	return nil
 }
-
-func origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
 
 // bounded sends requests, and takes no more of an answer than a message may have.
 type bounded struct{}

@@ -18,7 +18,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/convtools/convtools/runtime/config"
-	"github.com/convtools/convtools/runtime/sessionconfig"
 )
 
 // TestMain makes this binary the server that a test starts, as MCPTOOLS_SERVER says.
@@ -90,20 +89,20 @@ func newServer(mode string) *mcp.Server {
 	return s
 }
 
-func servers(t *testing.T, o ServerOptions, configured ...sessionconfig.Server) *Servers {
+func servers(t *testing.T, o ServerOptions, configured ...config.Table[config.Server]) *Servers {
 	t.Helper()
 	s := NewServers(configured, o)
 	t.Cleanup(s.Close)
 	return s
 }
 
-func program(t *testing.T, name, mode string) sessionconfig.Server {
+func program(t *testing.T, name, mode string) config.Table[config.Server] {
 	t.Helper()
 	path, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sessionconfig.Server{Name: name, Server: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"MCPTOOLS_SERVER": mode}}}
+	return config.Table[config.Server]{Name: name, Is: config.Server{Command: path, Args: []string{"-test.run=^$"}, Env: map[string]string{"MCPTOOLS_SERVER": mode}}}
 }
 
 // toolsOf returns the tools of a server, or why there are none.
@@ -134,7 +133,7 @@ func TestCalls(t *testing.T) {
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return newServer("http") }, nil)
 	web := httptest.NewServer(handler)
 	t.Cleanup(web.Close)
-	s := servers(t, ServerOptions{Name: "test"}, program(t, "local", "stdio"), sessionconfig.Server{Name: "far", Server: config.Server{URL: web.URL}})
+	s := servers(t, ServerOptions{Name: "test"}, program(t, "local", "stdio"), config.Table[config.Server]{Name: "far", Is: config.Server{URL: web.URL}})
 	for server, mode := range map[string]string{"local": "stdio", "far": "http"} {
 		for _, tc := range []struct {
 			tool, arguments, want string
@@ -143,7 +142,7 @@ func TestCalls(t *testing.T) {
 			{tool: "echo", arguments: `{"a":1}`, want: mode + `{"a":1}`},
 			{tool: "fail", want: "no such thing", fails: true},
 			{tool: "protest", want: server + "/protest did not answer: ", fails: true},
-			{tool: "mixed", want: "a\n[an image of 3 bytes, image/png ]\nb"},
+			{tool: "mixed", want: `a` + "\n" + `{"type":"image","mimeType":"image/png\n","data":"MTIz"}` + "\nb"},
 			{tool: "structured", want: `{"n":1}`},
 			{tool: "echo", arguments: `[]`, want: "the arguments are not one JSON object", fails: true},
 			{tool: "echo", arguments: `{`, want: "the arguments are not one JSON object", fails: true},
@@ -163,7 +162,7 @@ func TestCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, tool := range tools {
-			if tool.Name == "vast" || strings.Contains(tool.Description, "\x1b") || tool.Offered != "mcp__"+server+"__"+tool.Name {
+			if tool.Name == "vast" || strings.Contains(tool.Description, "\x1b") || tool.Tool.Name != "mcp__"+server+"__"+tool.Name {
 				t.Errorf("%+v", tool)
 			}
 		}
@@ -189,7 +188,7 @@ func TestRedirect(t *testing.T) {
 		}
 	}))
 	t.Cleanup(here.Close)
-	s := servers(t, ServerOptions{}, sessionconfig.Server{Name: "away", Server: config.Server{URL: here.URL + "/away"}}, sessionconfig.Server{Name: "moved", Server: config.Server{URL: here.URL + "/old"}})
+	s := servers(t, ServerOptions{}, config.Table[config.Server]{Name: "away", Is: config.Server{URL: here.URL + "/away"}}, config.Table[config.Server]{Name: "moved", Is: config.Server{URL: here.URL + "/old"}})
 	if _, err := toolsOf(t, s, "away"); err == nil || !strings.Contains(err.Error(), "it redirects to another origin, http://"+elsewhere.Listener.Addr().String()) {
 		t.Errorf("a redirect to another origin: %v", err)
 	}
@@ -240,7 +239,7 @@ func TestUnavailable(t *testing.T) {
 			}
 		})
 	}
-	s := servers(t, ServerOptions{}, sessionconfig.Server{Name: "none", Server: config.Server{Command: "no-such-program-of-mcptools"}})
+	s := servers(t, ServerOptions{}, config.Table[config.Server]{Name: "none", Is: config.Server{Command: "no-such-program-of-mcptools"}})
 	if _, err := toolsOf(t, s, "none"); err == nil || !strings.Contains(err.Error(), "no such program in PATH") {
 		t.Error(err)
 	}

@@ -2,7 +2,8 @@ package tools
 
 import (
 	"encoding/json"
-	"fmt"
+
+	"github.com/convtools/convtools/runtime/session"
 )
 
 // Settings is what a host keeps with the root of a session, and every conversation has from there: what
@@ -33,11 +34,8 @@ func (s Settings) String() string {
 	return string(data)
 }
 
-// ParseSettings is the reverse of [Settings.String].
-func ParseSettings(text string) (Settings, error) {
-	var s Settings
-	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		return Settings{}, fmt.Errorf("reading the settings of a conversation: %w", err)
-	}
-	return s, nil
+// SettingsOf returns the settings that a conversation keeps. What cannot be read is left out of them.
+func SettingsOf(c session.Context) (s Settings) {
+	_ = json.Unmarshal([]byte(c.Settings), &s)
+	return s
 }

@@ -567,7 +567,7 @@ func TestParseID(t *testing.T) {
 		"claude-../../x": "",
 		"jp-c1780":       "",
 	} {
-		got, err := claudecode.ParseID(text)
+		got, err := claudecode.IDs().ParseID(text)
 		var bad *store.BadIDError
 		if string(got) != want || (want == "") != errors.As(err, &bad) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)

@@ -11,6 +11,7 @@ package codex
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -25,13 +26,9 @@ type Store struct{ history.Store }
 
 // Open returns the store, and false where Codex has recorded nothing there.
 func Open(o store.Options) (*Store, bool) {
-	home := cmp.Or(o.Home, Home(o.Env()))
-	if home == "" {
-		return nil, false
-	}
-	s := &Store{history.New(o, Name, home, ParseID)}
+	s, ok := history.Open(o, Name, Home, "", IDs())
 	s.Moved = []string{sessionsDir, archiveDir}
-	return s, store.IsThere(filepath.Join(home, sessionsDir)) || store.IsThere(filepath.Join(home, archiveDir))
+	return &Store{s}, ok && slices.ContainsFunc(s.Moved, func(dir string) bool { return store.IsThere(filepath.Join(s.Dir, dir)) })
 }
 
 // Home returns the directory that Codex keeps everything in, or "" where the
@@ -40,19 +37,9 @@ func Home(getenv func(string) string) string {
 	return cmp.Or(getenv("CODEX_HOME"), history.InHome(getenv, ".codex"))
 }
 
-// IDPrefix is what the ids of conversations of this store begin with.
-const IDPrefix = "codex-"
-
-// ids returns what ids are: the uuid of a thread. A bare uuid is one too, where it is of version 7.
-func ids() *history.IDs {
-	return &history.IDs{Prefix: IDPrefix, Bare: history.IsTimed, Example: IDPrefix + "01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f"}
+// IDs returns what ids are: the uuid of a thread. A bare uuid is one too, where it is of version 7.
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "codex-", Bare: history.IsTimed, Example: "codex-01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f"}
 }
 
-// ParseID reads an id. The error is a [*store.BadIDError].
-func ParseID(text string) (transcript.ID, error) { return ids().Parse(text) }
-
-// Claims reports whether a text can only be meant as an id of this store, be it a wrong
-// one.
-func Claims(text string) bool { return ids().Claims(text) }
-
-func id(thread string) transcript.ID { return ids().ID(thread, "") }
+func id(thread string) transcript.ID { return IDs().ID(thread, "") }

@@ -492,7 +492,7 @@ func TestParseID(t *testing.T) {
 		"codex-" + id + "x":                          "",
 		"codex-../../x":                              "",
 	} {
-		got, err := codex.ParseID(text)
+		got, err := codex.IDs().ParseID(text)
 		var bad *store.BadIDError
 		if string(got) != want || (want == "") != errors.As(err, &bad) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)

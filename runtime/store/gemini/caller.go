@@ -9,25 +9,13 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// clientPrefix is what the name begins with that Gemini CLI gives itself to an MCP
-// server.
-const clientPrefix = "gemini-cli"
-
 // Caller implements [store.Recognizer]. Gemini CLI tells nothing of the session that
 // calls, and has not recorded the call by the time it makes it. It has recorded the
 // request behind the call, though, since it started this process: where nothing else
 // of the project was written since, that is the session.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
-	var c store.Caller
-	switch {
-	case strings.HasPrefix(from.Client, clientPrefix):
-		c.Evidence = store.ByCall
-	case from.Client == "" && from.Process != caller.Foreign && s.Getenv("GEMINI_CLI") != "":
-		c.Evidence = store.ByEnvironment
-	default:
-		return c
-	}
-	if from.Process == caller.Server && from.Tool != "" && s.Project.Has(from.Dir) {
+	c := store.Caller{Evidence: s.Evidence(from, strings.HasPrefix(from.Client, "gemini-cli"), "GEMINI_CLI")}
+	if c.Evidence != store.NoEvidence && from.Process == caller.Server && from.Tool != "" && s.Project.Has(from.Dir) {
 		if session := s.written(ctx, from); session != "" {
 			c.IDs = []transcript.ID{id(session, "")}
 		}

@@ -380,13 +380,13 @@ func TestParseID(t *testing.T) {
 		"gemini-" + id + "./../x":            "",
 		"gemini-../../" + id[len("../../"):]: "",
 	} {
-		got, err := gemini.ParseID(text)
+		got, err := gemini.IDs().ParseID(text)
 		var bad *store.BadIDError
 		if string(got) != want || (want == "") != errors.As(err, &bad) {
 			t.Errorf("%q: %q, %v; want %q", text, got, err, want)
 		}
 	}
-	if !gemini.Claims("gemini-x") || gemini.Claims(id) {
+	if !gemini.IDs().Claims("gemini-x") || gemini.IDs().Claims(id) {
 		t.Error("another store's id is claimed")
 	}
 }

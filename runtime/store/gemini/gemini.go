@@ -8,7 +8,6 @@
 package gemini
 
 import (
-	"cmp"
 	"path/filepath"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -23,17 +22,10 @@ const Name = "gemini"
 // projects.
 type Store struct{ history.Store }
 
-// projectsDir is the directory of the folders of projects, in the home.
-const projectsDir = "tmp"
-
 // Open returns the store, and false where Gemini CLI has recorded nothing there.
 func Open(o store.Options) (*Store, bool) {
-	home := cmp.Or(o.Home, Home(o.Env()))
-	if home == "" {
-		return nil, false
-	}
-	s := &Store{history.New(o, Name, filepath.Join(home, projectsDir), ParseID)}
-	return s, store.IsThere(s.Dir)
+	s, ok := history.Open(o, Name, Home, "tmp", IDs())
+	return &Store{s}, ok
 }
 
 // Home returns the directory that Gemini CLI keeps everything in, or "" where the
@@ -45,21 +37,11 @@ func Home(getenv func(string) string) string {
 	return history.InHome(getenv, ".gemini")
 }
 
-// IDPrefix is what the ids of conversations of this store begin with.
-const IDPrefix = "gemini-"
-
-// ids returns what ids are: the uuid of a session, with the id of a sub-agent behind it where it is
+// IDs returns what ids are: the uuid of a session, with the id of a sub-agent behind it where it is
 // that of one.
-func ids() *history.IDs {
-	return &history.IDs{Prefix: IDPrefix, Part: history.IsName, Example: IDPrefix + "2c154aa7-742d-46ce-af44-de020dbaa17b"}
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "gemini-", Part: history.IsName, Example: "gemini-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// ParseID reads an id. The error is a [*store.BadIDError].
-func ParseID(text string) (transcript.ID, error) { return ids().Parse(text) }
-
-// Claims reports whether a text can only be meant as an id of this store, be it a wrong
-// one.
-func Claims(text string) bool { return ids().Claims(text) }
-
 // id returns the id of a session, or of a sub-agent where that is not empty.
-func id(session, agent string) transcript.ID { return ids().ID(session, agent) }
+func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }

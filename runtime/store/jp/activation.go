@@ -3,40 +3,37 @@ package jp
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// maxSessionSize bounds what is read of a session's history.
-const maxSessionSize = 1 << 20
-
 // Activated returns the conversations that were activated in the session of JP
 // that this process belongs to, the last one first; some may be archived or gone.
 // There are none where there is no session, or no store of the user's.
 func (w *Workspace) Activated() ([]transcript.ID, error) {
+	const maxSize = 1 << 20
 	who := sessionOf(w.getenv)
 	if who.id == "" || w.user == "" {
 		return nil, nil
 	}
 	root, err := safefile.OpenDir(w.user)
+	if err == nil {
+		defer root.Close()
+		var data []byte
+		if data, err = safefile.ReadIn(root, "sessions/"+who.file()+".json", maxSize); err == nil {
+			return who.activated(data)
+		}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", w.user, reason(err))
-	}
-	defer root.Close()
-	ids, err := readActivated(root, "sessions/"+who.file()+".json", who)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return ids, err
+	return nil, fmt.Errorf("opening the session of JP in %s: %w", w.user, reason(err))
 }
 
 // sessionID is who a session is, as JP finds it out.
@@ -47,13 +44,12 @@ type sessionID struct {
 }
 
 func sessionOf(getenv func(string) string) sessionID {
-	for _, key := range []string{"JP_SESSION", "", "TMUX_PANE", "WEZTERM_PANE", "TERM_SESSION_ID", "ITERM_SESSION_ID"} {
-		who := sessionID{kind: "env", key: key}
-		if key == "" {
-			who.kind, who.id = terminalSession()
-		} else {
-			who.id = getenv(key)
-		}
+	kind, id := terminalSession()
+	all := []sessionID{{"env", "JP_SESSION", getenv("JP_SESSION")}, {kind, "", id}}
+	for _, key := range []string{"TMUX_PANE", "WEZTERM_PANE", "TERM_SESSION_ID", "ITERM_SESSION_ID"} {
+		all = append(all, sessionID{"env", key, getenv(key)})
+	}
+	for _, who := range all {
 		if who.id != "" {
 			return who
 		}
@@ -66,14 +62,13 @@ func (s sessionID) file() string {
 	if s.kind != "env" {
 		return s.kind + "-" + s.id
 	}
-	return fmt.Sprintf("env-%s-%.16x", s.key, sha256.Sum256([]byte(s.id)))[:len("env-")+len(s.key)+1+16]
+	sum := sha256.Sum256([]byte(s.id))
+	return "env-" + s.key + "-" + hex.EncodeToString(sum[:8])
 }
 
-func readActivated(root *os.Root, name string, who sessionID) ([]transcript.ID, error) {
-	data, err := safefile.ReadIn(root, name, maxSessionSize)
-	if err != nil {
-		return nil, err
-	}
+// activated reads a history. It is empty where it is of another session that once had the name of
+// this one.
+func (s sessionID) activated(data []byte) (ids []transcript.ID, err error) {
 	var file struct {
 		History []struct {
 			ID number `json:"id"`
@@ -87,10 +82,9 @@ func readActivated(root *os.Root, name string, who sessionID) ([]transcript.ID, 
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("reading the session of JP: %w", err)
 	}
-	if cmp.Or(file.ID, who.id) != who.id || cmp.Or(file.Source.Type, who.kind) != who.kind || cmp.Or(file.Source.Key, who.key) != who.key {
-		return nil, nil // another session that once had this name
+	if (sessionID{cmp.Or(file.Source.Type, s.kind), cmp.Or(file.Source.Key, s.key), cmp.Or(file.ID, s.id)}) != s {
+		return nil, nil
 	}
-	var ids []transcript.ID
 	for _, entry := range file.History {
 		if entry.ID >= 0 {
 			ids = append(ids, entry.ID.id())

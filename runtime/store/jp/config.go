@@ -108,14 +108,6 @@ func globalConfigDir(getenv func(string) string, goos string) string {
 	return under(home, ".config", "jp")
 }
 
-// under returns a path below a directory, or "" where that is.
-func under(base string, elem ...string) string {
-	if base == "" {
-		return ""
-	}
-	return filepath.Join(append([]string{base}, elem...)...)
-}
-
 // overlay sets what one configuration has in another one, table by table.
 func overlay(into, from map[string]any) {
 	for key, value := range from {

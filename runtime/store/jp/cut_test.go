@@ -3,6 +3,7 @@ package jp
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func forkOf(t *testing.T, stream string, cut Cut) string {
 		f.write(store+"17000000001-title/events.json", stream)
 	}
 	w := f.writer()
-	w.disk = quickDisk{}
+	w.stage = safefile.StageUnsynced
 	id, err := w.Fork(t.Context(), projected, ForkOptions{Turns: cut})
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package jp
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -41,87 +41,20 @@ func (e *BadLabelError) Error() string {
 // [*BadLabelError].
 func CheckLabel(key string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	if key == "" || !strings.Contains(letters, key[:1]) || strings.Trim(key, letters+"0123456789_-") != "" {
+	if key == "" || !strings.Contains(letters, key[:1]) || strings.Trim(key, letters+digits+"_-") != "" {
 		return &BadLabelError{key}
 	}
 	return nil
-}
-
-// Edited is what an edit did.
-type Edited struct {
-	After transcript.Conversation
-	// Changed reports whether the metadata became another one, be it in what no
-	// conversation is known by, such as a label that is no text.
-	Changed bool
-}
-
-// Edit changes the metadata of a conversation, live or archived, as decide says
-// for the metadata of the moment: nobody else changes it meanwhile. A new title
-// renames its directory, as JP does. What is as it is to be is not written.
-func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (e Edited, err error) {
-	err = wr.change(ctx, id, func(c *writing, copies []found) error {
-		p := c.place(copies)
-		was, before, err := c.metadata(&p)
-		if err != nil {
-			return err
-		}
-		data, after, err := edited(&p, was, func(m metadata) error { return decide(before).apply(m, before, wr.now()) })
-		if err != nil {
-			return err
-		}
-		e = Edited{after, !bytes.Equal(was, data)}
-		if err := c.replace(metadataOf(p, data)...); err != nil || after.Title == before.Title {
-			return err
-		}
-		return c.rename(p, after.Title)
-	})
-	return e, err
-}
-
-// metadata reads the metadata that counts.
-func (c *writing) metadata(p *place) ([]byte, transcript.Conversation, error) {
-	loaded := store.Conversation{Conversation: p.conversation()}
-	data, err := c.readMetadata(p, &loaded)
-	if err != nil {
-		err = &ConversationError{p.number.id(), err}
-	}
-	return data, loaded.Conversation, err
-}
-
-// edited returns the metadata of a conversation after an edit, and what it says. Where the edit changes nothing the
-// metadata is as it was, byte for byte.
-func edited(p *place, data []byte, edit func(metadata) error) ([]byte, transcript.Conversation, error) {
-	after := store.Conversation{Conversation: p.conversation()}
-	m, err := parseMetadata(data)
-	if err == nil {
-		was := m.bytes()
-		err = edit(m)
-		if is := m.bytes(); !bytes.Equal(was, is) {
-			data = is
-		}
-	}
-	if err == nil {
-		m.describe(&after)
-	}
-	if err == nil && len(data) > maxMetadataSize {
-		err = tooLarge(metadataFile, maxMetadataSize)
-	}
-	var label *BadLabelError
-	if err != nil && !errors.As(err, &label) {
-		err = &ConversationError{p.number.id(), err}
-	}
-	return data, after.Conversation, err
 }
 
 // apply makes the change to the metadata of a conversation.
 func (change Change) apply(m metadata, c transcript.Conversation, now time.Time) error {
 	labels := map[string]*string{}
 	maps.Copy(labels, change.Labels)
-	switch {
-	case change.Title != nil && *change.Title == "":
-		delete(m, "title")
-	case change.Title != nil:
-		m.set("title", *change.Title)
+	if change.Title != nil {
+		if delete(m, "title"); *change.Title != "" {
+			m.set("title", *change.Title)
+		}
 	}
 	switch {
 	case change.Pinned != nil && !*change.Pinned:
@@ -132,80 +65,109 @@ func (change Change) apply(m metadata, c transcript.Conversation, now time.Time)
 	if change.Expires != nil {
 		m.setTime("expires_at", *change.Expires)
 	}
-	switch {
-	case change.Hidden != nil && *change.Hidden:
-		m.set("hidden", true)
-		labels[labelHidden] = new(string)
-	case change.Hidden != nil:
+	if change.Hidden != nil {
 		delete(m, "hidden")
 		labels[labelHidden] = nil
-	}
-	if parent := (*string)(change.Parent); parent != nil {
-		if *parent == "" {
-			parent = nil
+		if *change.Hidden {
+			m.set("hidden", true)
+			labels[labelHidden] = new(string)
 		}
-		labels[labelParent] = parent
+	}
+	if change.Parent != nil {
+		labels[labelParent] = nil
+		if *change.Parent != "" {
+			labels[labelParent] = (*string)(change.Parent)
+		}
 	}
 	return m.setLabels(labels)
 }
 
-// setLabels sets labels and removes those that are nil. Labels that are there
-// already are not checked.
-func (m metadata) setLabels(labels map[string]*string) error {
-	if len(labels) == 0 {
-		return nil
-	}
-	var was metadata
-	if err := valueOf(m["labels"], &was, "an object"); err != nil {
-		return fmt.Errorf("labels: %w", err)
-	}
-	inner := metadata{}
-	maps.Copy(inner, was)
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
-		if labels[key] == nil {
-			delete(inner, key)
-			continue
-		}
-		if err := CheckLabel(key); err != nil {
-			return err
-		}
-		inner.set(key, *labels[key])
-	}
-	switch {
-	case len(inner) == 0:
-		delete(m, "labels")
-	case !maps.EqualFunc(was, inner, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }):
-		m.set("labels", inner)
-	}
-	return nil
+// Edited is what an edit did.
+type Edited struct {
+	After transcript.Conversation
+	// Changed reports whether the metadata became another one, be it in what no
+	// conversation is known by, such as a label that is no text.
+	Changed bool
+
+	before transcript.Conversation
+	data   []byte // metadata.json after it
 }
 
-// metadataOf are the replacements that give every copy the same metadata. The
-// first one makes its copy the one that counts, so that the change is made with it:
-// of a live conversation the newer copy counts, of an archived one the project's.
-func metadataOf(p place, data []byte) []replacement {
-	order := []int{userStore, projectStore}
-	if p.archived {
-		order = []int{projectStore, userStore}
+// Edit changes the metadata of a conversation, live or archived, as decide says
+// for the metadata of the moment: nobody else changes it meanwhile. A new title
+// renames its directory, as JP does. What is as it is to be is not written.
+func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (e Edited, err error) {
+	err = wr.change(ctx, id, func(c *writing, copies []place) error {
+		e, err = c.edit(copies, func(m metadata, was transcript.Conversation) error { return decide(was).apply(m, was, wr.now()) })
+		if err != nil || e.After.Title == e.before.Title {
+			return err
+		}
+		return c.rename(copies, e.After.Title)
+	})
+	return e, err
+}
+
+// edit changes the metadata of a conversation, of which some copies count, in each copy: one that
+// is left behind in the archive may count another time.
+func (c *writing) edit(copies []place, edit func(metadata, transcript.Conversation) error) (Edited, error) {
+	e, err := c.edited(copies, edit)
+	if err != nil {
+		return e, err
 	}
-	var list []replacement
-	for _, i := range order {
-		if p.dirs[i] != "" {
-			list = append(list, replacement{i, p.dirs[i], metadataFile, data})
+	var files []file
+	groups, _ := c.group(c.all)
+	for _, group := range groups {
+		// The first write makes its copy the one that counts, so that the change is made with it: of
+		// a live conversation the newer copy counts, of an archived one the project's.
+		if !group[0].archived {
+			slices.Reverse(group)
+		}
+		for _, p := range group {
+			files = append(files, file{p, metadataFile, e.data})
 		}
 	}
-	return list
+	return e, c.write(files...)
+}
+
+// edited returns what the metadata of a conversation is after an edit. Where that changes
+// nothing the metadata is as it was, byte for byte.
+func (c *writing) edited(copies []place, edit func(metadata, transcript.Conversation) error) (e Edited, err error) {
+	id := copies[0].number.id()
+	before, after := store.Conversation{Conversation: c.conversation(copies)}, store.Conversation{Conversation: c.conversation(copies)}
+	if e.data, err = c.readMetadata(copies, &before); err != nil {
+		return e, &ConversationError{id, err}
+	}
+	m, _ := parseMetadata(e.data) // which has been read
+	was := m.bytes()
+	err = edit(m, before.Conversation)
+	if is := m.bytes(); !bytes.Equal(was, is) {
+		e.data, e.Changed = is, true
+	}
+	m.describe(&after)
+	e.before, e.After = before.Conversation, after.Conversation
+	if err == nil && len(e.data) > maxMetadataSize {
+		err = tooLarge(metadataFile, maxMetadataSize)
+	}
+	var label *BadLabelError
+	if err != nil && !errors.As(err, &label) {
+		err = &ConversationError{id, err}
+	}
+	return e, err
+}
+
+func tooLarge(file string, max int64) error {
+	return fmt.Errorf("%s: %w", file, &safefile.TooLargeError{Most: max})
 }
 
 // rename gives the directories of a conversation the name of its title. Where another
 // directory has that name they keep theirs, which nothing depends on.
-func (c *writing) rename(p place, title string) error {
-	for i, dir := range p.dirs {
-		to := path.Join(path.Dir(dir), dirName(p.number, title))
-		if dir == "" || to == dir || c.exists(i, to) {
+func (c *writing) rename(copies []place, title string) error {
+	for _, p := range copies {
+		to := path.Join(path.Dir(p.dir), dirName(p.number, title))
+		if to == p.dir || c.exists(p.store, to) {
 			continue
 		}
-		if err := c.move(i, dir, to); err != nil {
+		if err := c.move(p.store, p.dir, to); err != nil {
 			return err
 		}
 	}

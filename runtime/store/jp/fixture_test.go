@@ -165,8 +165,8 @@ func (w *Workspace) conversations(ctx context.Context, set store.Set) ([]store.C
 // located is a conversation that Find returned.
 type located struct {
 	store.Conversation
-	w     *Workspace
-	place place
+	w      *Workspace
+	copies []place
 }
 
 // find looks for a conversation in a session of its own.
@@ -180,7 +180,7 @@ func (w *Workspace) find(ctx context.Context, n number) (*located, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &located{c, w, c.Record.(*record).place}, nil
+	return &located{c, w, c.Record.(*record).copies}, nil
 }
 
 // metadataErr is why the metadata cannot be used, or nil.
@@ -198,7 +198,7 @@ func (c *located) readEvents(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer s.Close()
-	r := record{s: s, place: c.place}
+	r := record{s: s, copies: c.copies}
 	data, err := r.data(ctx)
 	return string(data), err
 }

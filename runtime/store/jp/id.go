@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -16,6 +17,12 @@ import (
 // directory names are only spellings of it.
 type number int64
 
+const (
+	idPrefix = "jp-c"
+	digits   = "0123456789"
+	idChars  = digits + "abcdefghijklmnopqrstuvwxyz" // of the id of a workspace
+)
+
 // ParseID reads an id in any of the spellings people and tools use:
 // "jp-c17800836875", the same with a workspace id behind it
 // ("jp-c17800836875-otvo8"), the bare digits, and a directory name
@@ -23,47 +30,38 @@ type number int64
 // The error is a [*store.BadIDError].
 func ParseID(s string) (transcript.ID, error) {
 	rest, prefixed := strings.CutPrefix(s, idPrefix)
-	digits, suffix, hasSuffix := strings.Cut(rest, "-")
-	n, err := strconv.ParseInt(digits, 10, 64)
+	text, suffix, hasSuffix := strings.Cut(rest, "-")
+	n, ok := parseDirName(text)
 	why := ""
 	switch {
 	case s == "":
 		why = "it is empty; expected something like jp-c17800836875"
-	case digits == "" || !allDigits(digits):
+	case text == "" || strings.Trim(text, digits) != "":
 		why = "expected \"jp-c\" and digits, or only the digits, such as jp-c17800836875"
 	case prefixed && hasSuffix && (suffix == "" || strings.Trim(suffix, idChars) != ""):
 		why = "after the digits only a workspace id (lower-case letters and digits) may follow, such as jp-c17800836875-otvo8"
-	case err != nil:
+	case !ok:
 		why = fmt.Sprintf("the number is larger than %d", int64(math.MaxInt64))
 	}
 	if why != "" {
 		return "", history.BadID(s, why)
 	}
-	return number(n).id(), nil
+	return n.id(), nil
 }
-
-// idChars are the characters of the id of a workspace.
-const idChars = "0123456789abcdefghijklmnopqrstuvwxyz"
-
-const idPrefix = "jp-c"
 
 // parseDirName reads the number from the name of a conversation directory: the
 // digits before the first '-'. It reports false for every other name; names that
 // start with a dot never belong to a conversation.
 func parseDirName(name string) (number, bool) {
-	digits, _, _ := strings.Cut(name, "-")
-	if digits == "" || !allDigits(digits) {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	return number(n), err == nil
+	text, _, _ := strings.Cut(name, "-")
+	n, err := strconv.ParseUint(text, 10, 63)
+	return number(n), err == nil //nolint:gosec // of 63 bits
 }
 
 // numberOf returns the number of an id, and false where it is of another store.
 func numberOf(id transcript.ID) (number, bool) {
-	digits, ok := strings.CutPrefix(string(id), idPrefix)
-	n, err := strconv.ParseInt(digits, 10, 64)
-	return number(n), ok && err == nil && n >= 0 && number(n).id() == id
+	n, ok := parseDirName(strings.TrimPrefix(string(id), idPrefix))
+	return n, ok && n.id() == id
 }
 
 // id returns the canonical spelling, "jp-c" and the digits.
@@ -90,4 +88,28 @@ func (n number) created() time.Time {
 	return transcript.InRange(time.Unix(int64(n)/10, int64(n)%10*int64(100*time.Millisecond)).UTC())
 }
 
-func allDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+// dirName is the name JP gives to the directory of a conversation: the number and
+// what of the title can stand in a file name. Nothing reads the title back from it.
+func dirName(n number, title string) string {
+	const maxSlug, maxSize = 60, 255 // characters of a title; bytes that file systems take
+	id := strconv.FormatInt(int64(n), 10)
+	runes := []rune(strings.TrimSpace(title))
+	slug := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.Is(unicode.Other_Alphabetic, r) {
+			return r
+		}
+		return '-'
+	}, string(runes[:min(len(runes), maxSlug)]))
+	slug = strings.ToLower(strings.TrimRight(slug, "-"))
+	if slug == "" {
+		return id
+	}
+	name := id + "-" + slug
+	if len(title) > maxSlug { // JP compares bytes here
+		name = name[:strings.LastIndexByte(name, '-')]
+	}
+	if len(name) > maxSize {
+		return id
+	}
+	return name
+}

@@ -114,31 +114,53 @@ func (m metadata) set(key string, value any) { m[key] = marshalIndent(value, "  
 
 // setTime gives a key a time; the zero time removes it.
 func (m metadata) setTime(key string, at time.Time) {
-	if at.IsZero() {
-		delete(m, key)
-		return
+	delete(m, key)
+	if !at.IsZero() {
+		m.set(key, formatTimestamp(at))
 	}
-	m.set(key, formatTimestamp(at))
 }
 
-// order is how JP orders the keys of metadata.json. Others come behind them.
-var order = [...]string{"title", "last_activated_at", "pinned_at", "archived_at", "expires_at", "labels"}
+// setLabels sets labels and removes those that are nil. The keys of labels that are there
+// already are not checked.
+func (m metadata) setLabels(labels map[string]*string) error {
+	var was metadata
+	if err := valueOf(m["labels"], &was, "an object"); err != nil && len(labels) > 0 {
+		return fmt.Errorf("labels: %w", err)
+	}
+	now := metadata{}
+	maps.Copy(now, was)
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		if labels[key] == nil {
+			delete(now, key)
+			continue
+		}
+		if err := CheckLabel(key); err != nil {
+			return err
+		}
+		now.set(key, *labels[key])
+	}
+	if maps.EqualFunc(was, now, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
+		return nil
+	}
+	if delete(m, "labels"); len(now) > 0 {
+		m.set("labels", now)
+	}
+	return nil
+}
 
-// bytes returns the object as JP lays it out.
+// bytes returns the object as JP lays it out: its own keys first.
 func (m metadata) bytes() []byte {
-	rest := maps.Clone(m)
-	var members [][]byte
-	add := func(key string) {
-		if value, there := rest[key]; there {
-			members = append(members, fmt.Appendf(nil, "  %s: %s", marshalIndent(key, ""), value))
-			delete(rest, key)
+	keys := []string{"title", "last_activated_at", "pinned_at", "archived_at", "expires_at", "labels"}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		if !slices.Contains(keys, key) {
+			keys = append(keys, key)
 		}
 	}
-	for _, key := range order {
-		add(key)
-	}
-	for _, key := range slices.Sorted(maps.Keys(rest)) {
-		add(key)
+	var members [][]byte
+	for _, key := range keys {
+		if value, there := m[key]; there {
+			members = append(members, fmt.Appendf(nil, "  %s: %s", marshalIndent(key, ""), value))
+		}
 	}
 	return slices.Concat([]byte("{\n"), bytes.Join(members, []byte(",\n")), []byte("\n}\n"))
 }

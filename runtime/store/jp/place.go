@@ -1,17 +1,28 @@
 package jp
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
+
+// place is a directory with the name of a conversation. A conversation is its copies:
+// one or two places, the project's first, both live or both archived.
+type place struct {
+	number   number
+	archived bool
+	store    int
+	dir      string // below the directory of conversations, with slashes
+}
 
 // The localities, spelled as JP lists them.
 const (
@@ -20,143 +31,174 @@ const (
 	localityExternal  = "ext" // only the project's store
 )
 
-var (
-	errVanished    = errors.New("its directory is renamed or removed again and again")
-	errLeavesStore = errors.New("is a link that leads out of the store")
-)
-
-// place is where the copies of one conversation are: a path inside the
-// conversations directory of each store, "" where there is none. At least one
-// store has a copy.
-type place struct {
-	number   number
-	archived bool
-	dirs     [numStores]string
-}
-
-// conversation is what is known of it without its metadata.
-func (p *place) conversation() transcript.Conversation {
-	c := transcript.Conversation{ID: p.number.id(), CreatedAt: p.number.created(), Archived: p.archived, Locality: localityProjected}
+// conversation returns what is known of a conversation without its metadata.
+func (s *session) conversation(copies []place) transcript.Conversation {
+	p := copies[0]
+	c := transcript.Conversation{
+		ID: p.number.id(), CreatedAt: p.number.created(), Archived: p.archived, Locality: localityProjected, Dir: s.w.root,
+	}
 	switch {
-	case p.dirs[userStore] == "":
+	case len(copies) > 1:
+	case p.store == projectStore:
 		c.Locality = localityExternal
-	case p.dirs[projectStore] == "":
+	default:
 		c.Locality, c.UserOnly = localityUser, true
 	}
 	return c
 }
 
-// byAge orders the stores that hold a copy: the one with the newer files first,
-// the user store when they are equally old. A single copy needs no look at the
-// disk.
-func (s *session) byAge(p *place, files ...string) []int {
-	held := slices.DeleteFunc([]int{userStore, projectStore}, func(i int) bool { return p.dirs[i] == "" })
-	if len(held) == numStores && s.newest(projectStore, p.dirs[projectStore], files).After(s.newest(userStore, p.dirs[userStore], files)) {
-		slices.Reverse(held)
+// partition is the directory that holds live or archived conversations.
+func partition(archived bool) string {
+	if archived {
+		return archiveDir
 	}
-	return held
+	return "."
 }
 
-// byStream orders the stores by whose stream counts, which is events.json and base_config.json
-// together.
-func (s *session) byStream(p *place) []int { return s.byAge(p, eventsFile, baseConfigFile) }
+// everywhere is live and archived conversations.
+const everywhere = store.Live | store.Archived
 
-// byMetadata orders the stores that hold a copy by whose metadata counts: of a live
-// conversation that of the newer copy, of an archived one the project's.
-func (s *session) byMetadata(p *place) []int {
-	if p.archived && p.dirs[projectStore] != "" && p.dirs[userStore] != "" {
-		return []int{projectStore, userStore}
+// partitions are the directories that hold conversations, by set.
+func partitions(set store.Set) (dirs []string) {
+	if set&store.Live != 0 {
+		dirs = append(dirs, partition(false))
 	}
-	return s.byAge(p, metadataFile)
+	if set&store.Archived != 0 {
+		dirs = append(dirs, partition(true))
+	}
+	return dirs
 }
 
-func (s *session) newest(i int, dir string, files []string) time.Time {
-	var newest time.Time
+// conversations returns the copies of the conversations of a set, in the order of their ids,
+// and what could not be used. A conversation that is live in one store and archived in the
+// other is there twice, the live one first.
+func (s *session) conversations(ctx context.Context, set store.Set) ([][]place, []store.Problem, error) {
+	all, problems, err := s.readDirs(ctx, partitions(set)...)
+	if err != nil {
+		return nil, nil, err
+	}
+	groups, duplicates := s.group(all)
+	return groups, append(problems, duplicates...), nil
+}
+
+// readDirs returns the places in directories of each store, ordered by what they are copies of.
+func (s *session) readDirs(ctx context.Context, parents ...string) (all []place, problems []store.Problem, err error) {
+	for _, parent := range parents {
+		for i := range s.stores {
+			if err := ctx.Err(); err != nil {
+				return nil, nil, err
+			}
+			entries, err := s.readDir(i, parent)
+			if err != nil {
+				problems = append(problems, store.Problem{
+					Path: s.path(i, parent), Err: fmt.Errorf("the directory cannot be listed: %w", err),
+				})
+			}
+			for _, entry := range entries {
+				n, ok := parseDirName(entry.Name())
+				p := place{n, path.Base(parent) == archiveDir, i, path.Join(parent, entry.Name())}
+				switch {
+				case ok && entry.IsDir():
+					all = append(all, p)
+				case ok && entry.Type()&fs.ModeSymlink != 0:
+					problems = append(problems, store.Problem{
+						ID: n.id(), Kind: store.Linked, Path: s.path(i, p.dir), Err: errors.New("it is a link; only directories are read"),
+					})
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), history.CompareBool(a.archived, b.archived), cmp.Compare(a.store, b.store), cmp.Compare(a.dir, b.dir))
+	})
+	return all, problems, nil
+}
+
+// group brings the copies of each conversation together. Of several directories in one store
+// with the same id, which a crash while a title changes can leave, one is kept: the one whose
+// events are newer, else the first name.
+func (s *session) group(all []place) (groups [][]place, duplicates []store.Problem) {
+	for _, p := range all {
+		last := len(groups) - 1
+		if last < 0 || groups[last][0].number != p.number || groups[last][0].archived != p.archived {
+			groups = append(groups, []place{p})
+			continue
+		}
+		kept := &groups[last][len(groups[last])-1]
+		if kept.store != p.store {
+			groups[last] = append(groups[last], p)
+			continue
+		}
+		if s.newest(p, eventsFile).After(s.newest(*kept, eventsFile)) {
+			p, *kept = *kept, p
+		}
+		if s.exists(p.store, p.dir) && p.dir != kept.dir { // some systems name what is renamed meanwhile twice
+			duplicates = append(duplicates, store.Problem{
+				ID: p.number.id(), Kind: store.Duplicate, Path: s.path(p.store, p.dir),
+				Err: fmt.Errorf("another directory has the same id; %s is used", path.Base(kept.dir)),
+			})
+		}
+	}
+	return groups, duplicates
+}
+
+// of returns the places of a conversation.
+func of(id transcript.ID, all []place) []place {
+	n, _ := numberOf(id)
+	return slices.DeleteFunc(slices.Clone(all), func(p place) bool { return p.number != n })
+}
+
+// files are the files that JP keeps of a conversation.
+func files() []string { return []string{metadataFile, eventsFile, baseConfigFile} }
+
+// newestFirst orders places by the time of some of their files, the user's first when they are
+// equally old, and archived ones last. A single one needs no look at the disk.
+func (s *session) newestFirst(places []place, files ...string) []place {
+	if len(places) < 2 {
+		return places
+	}
+	return slices.SortedStableFunc(slices.Values(places), func(a, b place) int {
+		return cmp.Or(history.CompareBool(a.archived, b.archived), s.newest(b, files...).Compare(s.newest(a, files...)), cmp.Compare(b.store, a.store))
+	})
+}
+
+// byStream orders copies by whose stream counts: events.json and base_config.json together.
+func (s *session) byStream(copies []place) []place {
+	return s.newestFirst(copies, eventsFile, baseConfigFile)
+}
+
+// byMetadata orders copies by whose metadata counts: of a live conversation that of the newer
+// copy, of an archived one the project's.
+func (s *session) byMetadata(copies []place) []place {
+	if copies[0].archived {
+		return copies
+	}
+	return s.newestFirst(copies, metadataFile)
+}
+
+// newest returns when one of the files of a place was modified last; zero where none is there.
+func (s *session) newest(p place, files ...string) (newest time.Time) {
 	for _, file := range files {
-		if t := s.modTime(i, dir, file); t.After(newest) {
-			newest = t
+		info, err := s.stores[p.store].root.Stat(path.Join(p.dir, file))
+		if err == nil && info.ModTime().After(newest) {
+			newest = info.ModTime()
 		}
 	}
 	return newest
 }
 
-// modTime returns when a file was modified, or the zero time when it is missing.
-func (s *session) modTime(i int, name ...string) time.Time {
-	if s.roots[i] == nil {
-		return time.Time{}
-	}
-	info, err := s.roots[i].Stat(path.Join(name...))
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
-}
-
-func (s *session) exists(i int, dir string) bool {
-	_, err := s.roots[i].Lstat(dir)
-	return err == nil
-}
-
-// readFirst reads a file of a conversation from the first of some stores that has it.
-func (s *session) readFirst(p *place, stores []int, file string, max int64) (data []byte, from int, err error) {
-	for _, i := range stores {
-		data, readErr := s.read(i, path.Join(p.dirs[i], file), max)
+// readFirst reads a file of a conversation from the first of some copies that has it.
+func (s *session) readFirst(copies []place, file string, max int64) (data []byte, from place, err error) {
+	for _, p := range copies {
+		data, readErr := s.read(p.store, path.Join(p.dir, file), max)
 		switch {
 		case !errors.Is(readErr, fs.ErrNotExist):
-			return data, i, readErr
-		case !s.exists(i, p.dirs[i]):
+			return data, p, readErr
+		case !s.exists(p.store, p.dir):
 			err = errVanished
 		case err == nil:
 			err = fmt.Errorf("%s is missing", file)
 		}
 	}
-	return nil, 0, err
-}
-
-// read reads a file in a store, of at most max bytes. It neither waits for the other
-// end of a FIFO nor follows a link out of the store.
-func (s *session) read(i int, name string, max int64) ([]byte, error) {
-	if s.w.beforeRead != nil {
-		s.w.beforeRead(s.path(i, name))
-	}
-	data, err := safefile.ReadIn(s.roots[i], name, max)
-	switch {
-	case err == nil, errors.Is(err, fs.ErrNotExist):
-		return data, err
-	case leavesRoot(s.roots[i], err):
-		return nil, fmt.Errorf("%s %w", path.Base(name), errLeavesStore)
-	}
-	return nil, fmt.Errorf("%s: %w", path.Base(name), reason(err))
-}
-
-func tooLarge(file string, max int64) error {
-	return fmt.Errorf("%s: %w", file, &safefile.TooLargeError{Most: max})
-}
-
-// leavesRoot reports whether err is about a path that leads out of the root. Package
-// os does not export that error, so one is provoked to compare with.
-func leavesRoot(root *os.Root, err error) bool {
-	_, outside := root.Lstat("..")
-	var pathErr *fs.PathError
-	return errors.As(outside, &pathErr) && errors.Is(err, pathErr.Err)
-}
-
-// readDir returns the entries of a directory inside a store in no particular
-// order, and none when it does not exist.
-func readDir(root *os.Root, name string) ([]fs.DirEntry, error) {
-	entries, err := safefile.ReadDirIn(root, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return entries, err
-}
-
-// reason returns the cause of an error without the path, which messages name
-// themselves.
-func reason(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
-		return pathErr.Err
-	}
-	return err
+	return nil, place{}, err
 }

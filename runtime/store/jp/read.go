@@ -3,21 +3,23 @@ package jp
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"iter"
+	"path"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/base/parallel"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
+	"github.com/convtools/convtools/runtime/store/internal/jpevents"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// maxRelists is how often the stores are listed again for conversations whose
-// directories were renamed under the reader.
-const maxRelists = 10
-
-// everywhere is live and archived conversations.
-const everywhere = store.Live | store.Archived
+// MaxEventsSize is the largest events.json that is read, in bytes.
+const MaxEventsSize = 1 << 30
 
 // List implements [store.Store].
 func (w *Workspace) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
@@ -30,74 +32,20 @@ func (w *Workspace) List(ctx context.Context, scope store.Scope) (*store.Listing
 		s.Close()
 		return nil, err
 	}
-	l := &store.Listing{Remarks: w.Remarks(ctx), Release: s.Close, Problems: slices.Clone(unopened)}
-	for _, c := range all {
-		bad := unusable(c.Problems)
-		if bad == nil || len(scope.IDs) > 0 {
-			l.Conversations = append(l.Conversations, c)
-		} else {
-			problems = append(problems, *bad)
-		}
-	}
-	if len(scope.IDs) == 0 {
-		l.Problems = append(l.Problems, problems...)
-	}
-	return l, nil
-}
-
-// Find returns one conversation, live or archived. One with broken metadata is
-// returned with that among its problems: its events can still be read.
-func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversation, error) {
-	found, _, err := s.list(ctx, store.Scope{IDs: []transcript.ID{id}})
-	switch {
-	case err != nil:
-		return store.Conversation{}, err
-	case len(found) == 0:
-		return store.Conversation{}, s.notFound(id)
-	}
-	return found[0], nil
-}
-
-// list returns the conversations of a scope in the order of their ids, and what of the stores
-// could not be used.
-func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversation, []store.Problem, error) {
-	set := scope.Set
+	l := &store.Listing{Remarks: w.Remarks(ctx), Release: s.Close, Problems: unopened}
 	if len(scope.IDs) > 0 {
-		set = everywhere
+		l.Conversations = all
+		return l, nil
 	}
-	l, err := s.listing(ctx, set)
-	if err != nil {
-		return nil, nil, err
+	for _, c := range all {
+		if bad := unusable(c.Problems); bad != nil {
+			problems = append(problems, *bad)
+		} else {
+			l.Conversations = append(l.Conversations, c)
+		}
 	}
-	places := slices.DeleteFunc(l.onePlaceEach(), func(p place) bool { return !scope.Has(p.number.id(), p.archived) })
-	all := make([]store.Conversation, len(places))
-	parallel.Each(ctx, len(places), func(numbers iter.Seq[int]) {
-		for i := range numbers {
-			all[i] = s.look(ctx, places[i])
-		}
-	})
-	isGone := func(c store.Conversation) bool { return c.ID == "" || !scope.Has(c.ID, c.Archived) }
-	return slices.DeleteFunc(all, isGone), l.problems, ctx.Err()
-}
-
-// follow has do read a conversation in a place, and in another one where its directory was renamed
-// meanwhile. The error is a [*store.NotFoundError] where it is gone.
-func (s *session) follow(ctx context.Context, p place, do func(place) error) error {
-	for round := 0; ; round++ {
-		err := do(p)
-		if !errors.Is(err, errVanished) || round == maxRelists {
-			return err
-		}
-		l, err := s.listing(ctx, everywhere)
-		if err != nil {
-			return err
-		}
-		moved, ok := l.locate(p.number, p.archived)
-		if !ok {
-			return s.notFound(p.number.id())
-		}
-		p = moved
-	}
+	l.Problems = append(l.Problems, problems...)
+	return l, nil
 }
 
 // unusable returns the problem for which a conversation has no metadata, or nil.
@@ -109,17 +57,108 @@ func unusable(problems []store.Problem) *store.Problem {
 	return &problems[i]
 }
 
+// Find returns one conversation, live or archived. One with broken metadata is
+// returned with that among its problems: its events can still be read.
+func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversation, error) {
+	found, _, err := s.list(ctx, store.Scope{IDs: []transcript.ID{id}})
+	if err == nil && len(found) == 0 {
+		err = s.notFound(id)
+	}
+	if err != nil {
+		return store.Conversation{}, err
+	}
+	return found[0], nil
+}
+
 // notFound is the error for conversations that are nowhere.
 func (s *session) notFound(ids ...transcript.ID) error {
 	return &store.NotFoundError{IDs: ids, Place: s.w.root}
 }
 
+// list returns the conversations of a scope in the order of their ids, and what of the stores
+// could not be used.
+func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversation, []store.Problem, error) {
+	set := scope.Set
+	if len(scope.IDs) > 0 {
+		set = everywhere
+	}
+	found, problems, err := s.conversations(ctx, set)
+	if err != nil {
+		return nil, nil, err
+	}
+	found = slices.CompactFunc(found, func(a, b []place) bool { return a[0].number == b[0].number })
+	found = slices.DeleteFunc(found, func(copies []place) bool { return !scope.Has(copies[0].number.id(), copies[0].archived) })
+	all := make([]store.Conversation, len(found))
+	parallel.Each(ctx, len(found), func(numbers iter.Seq[int]) {
+		for i := range numbers {
+			all[i] = s.look(ctx, found[i])
+		}
+	})
+	isGone := func(c store.Conversation) bool { return c.ID == "" || !scope.Has(c.ID, c.Archived) }
+	return slices.DeleteFunc(all, isGone), problems, ctx.Err()
+}
+
+// follow has do read a conversation, and again where its directory was renamed meanwhile. The
+// error is a [*store.NotFoundError] where it is gone.
+func (s *session) follow(ctx context.Context, copies []place, do func([]place) error) error {
+	const most = 10 // times that somebody renames it under the reader
+	err := do(copies)
+	for round := 0; errors.Is(err, errVanished) && round < most; round++ {
+		all, _, listErr := s.conversations(ctx, everywhere)
+		if listErr != nil {
+			return listErr
+		}
+		i := slices.IndexFunc(all, func(other []place) bool { return other[0].number == copies[0].number })
+		if i < 0 {
+			return s.notFound(copies[0].number.id())
+		}
+		err = do(all[i])
+	}
+	return err
+}
+
+// look returns what is known of a conversation, and reads its metadata where that is not
+// kept. Where it is gone there is nothing.
+func (s *session) look(ctx context.Context, copies []place) (c store.Conversation) {
+	err := s.follow(ctx, copies, func(now []place) error {
+		r := &record{s: s, copies: now}
+		sheet := r.stamp()
+		c = store.Conversation{Conversation: s.conversation(now), Record: r}
+		if kept := (&described{Conversation: &c.Conversation}); sheet.Get(kept) && kept.setLabels() {
+			return nil
+		}
+		if c.CreatedAt.IsZero() {
+			c.Problems = append(c.Problems, badField(c.ID, "created_at", errors.New("the id stands for a time after the year 9999")))
+		}
+		_, err := s.readMetadata(now, &c)
+		if err == nil && len(c.Problems) == 0 {
+			sheet.Put(describedBy(&c.Conversation))
+		}
+		return err
+	})
+	var gone *store.NotFoundError
+	if errors.As(err, &gone) {
+		return store.Conversation{}
+	}
+	if err != nil {
+		problem := store.Problem{ID: c.ID, Kind: kindOf(err), Path: s.path(copies[0].store, copies[0].dir), Err: err}
+		switch problem.Kind {
+		case store.Unreadable:
+			problem.Kind = store.BadMetadata
+		case store.Outside:
+			problem.File = metadataFile
+		}
+		c.Problems = append(c.Problems, problem)
+	}
+	return c
+}
+
 // readMetadata reads metadata.json from the copy that counts, and returns it. A copy
 // that is missing or broken leaves the word to the other.
-func (s *session) readMetadata(p *place, c *store.Conversation) ([]byte, error) {
+func (s *session) readMetadata(copies []place, c *store.Conversation) ([]byte, error) {
 	var missing, broken error
-	for _, i := range s.byMetadata(p) {
-		data, _, err := s.readFirst(p, []int{i}, metadataFile, maxMetadataSize)
+	for _, p := range s.byMetadata(copies) {
+		data, _, err := s.readFirst([]place{p}, metadataFile, maxMetadataSize)
 		if errors.Is(err, errVanished) {
 			missing = err
 			continue
@@ -137,12 +176,136 @@ func (s *session) readMetadata(p *place, c *store.Conversation) ([]byte, error) 
 	return nil, cmp.Or(broken, missing)
 }
 
-// anyPath returns the path of one copy, for messages.
-func (s *session) anyPath(p *place) string {
-	for i, dir := range p.dirs {
-		if dir != "" {
-			return s.path(i, dir)
-		}
+// record is the copies of a conversation in a session.
+type record struct {
+	s       *session
+	copies  []place
+	version string // of when it was listed
+}
+
+// Version implements [store.Record].
+func (r *record) Version(context.Context) (string, error) { return r.version, nil }
+
+// Read implements [store.Record].
+func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	if mark != nil && len(*mark) > 0 {
+		return store.Totals{}, store.ErrChanged // there is no place to go on from: the file is replaced as a whole
 	}
-	return ""
+	data, err := r.data(ctx)
+	if err != nil {
+		return store.Totals{}, fmt.Errorf("reading the events of %s: %w", r.copies[0].number.id(), err)
+	}
+	totals, err := jpevents.Scan(data, func(e *jpevents.Event) bool {
+		if yield == nil || ctx.Err() != nil { // events are only counted
+			return ctx.Err() == nil
+		}
+		event := e.Decode()
+		return yield(&event)
+	})
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return totals, err
+}
+
+// data reads the events.json that counts.
+func (r *record) data(ctx context.Context) (data []byte, err error) {
+	err = r.s.follow(ctx, r.copies, func(copies []place) error {
+		data, _, err = r.s.readFirst(r.s.byStream(copies), eventsFile, r.s.w.maxEvents)
+		return cmp.Or(err, ctx.Err())
+	})
+	return data, err
+}
+
+// stamp finds where the metadata is kept, and the version of the conversation. Files count by
+// which is decided what is read.
+func (r *record) stamp() filecache.Sheet {
+	var metadata, streams []filecache.Stamp
+	name := ""
+	for _, p := range r.copies {
+		metadata, streams = append(metadata, r.s.stamp(p, metadataFile)), append(streams, r.s.stamp(p, eventsFile))
+		if len(r.copies) > 1 {
+			streams = append(streams, r.s.stamp(p, baseConfigFile))
+		}
+		name += p.dir + "/" + string('0'+rune(p.store))
+	}
+	kept, events := r.s.w.cache.Sheet(name, metadata...), r.s.w.cache.Sheet(name, streams...)
+	r.version = kept.Version() + events.Version() + partition(r.copies[0].archived)
+	return kept
+}
+
+// stamp returns the stamp of a file of a conversation.
+func (s *session) stamp(p place, name string) filecache.Stamp {
+	dir := s.stores[p.store].dir
+	if dir == nil {
+		return filecache.Stamp{}
+	}
+	stamp, err := filecache.At(dir, p.dir+"/"+name)
+	if name == baseConfigFile && errors.Is(err, fs.ErrNotExist) {
+		return filecache.Missing()
+	}
+	return stamp
+}
+
+// described is what a metadata.json says of a conversation, as it is kept.
+type described struct {
+	*transcript.Conversation
+	labels string // as JSON; empty for none
+}
+
+func describedBy(c *transcript.Conversation) *described {
+	d := &described{Conversation: c}
+	if c.Labels != nil {
+		labels, _ := json.Marshal(c.Labels) // of texts, which have a form
+		d.labels = string(labels)
+	}
+	return d
+}
+
+// setLabels sets the labels of the conversation.
+func (d *described) setLabels() bool {
+	return d.labels == "" || json.Unmarshal([]byte(d.labels), &d.Labels) == nil
+}
+
+// Fields implements [filecache.Fielder].
+func (d *described) Fields() []any {
+	c := d.Conversation
+	return []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &d.labels}
+}
+
+// File is one of the files of a conversation, or all of them.
+type File string
+
+// The files.
+const (
+	Directory      File = "." // that whose events count
+	EventsFile     File = eventsFile
+	MetadataFile   File = metadataFile
+	BaseConfigFile File = baseConfigFile
+)
+
+// Paths returns what finds the files of conversations, each of the copy that counts, as they
+// are now. A file that it does not have is an error, and so is a conversation that is not there,
+// which is a [*store.NotFoundError]. closeAll is to be called when it is used no more.
+func (w *Workspace) Paths(ctx context.Context) (find func(transcript.ID, File) (string, error), closeAll func(), err error) {
+	s, _, err := w.Open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(id transcript.ID, file File) (string, error) {
+		found, err := s.Find(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		copies := s.byStream(found.Record.(*record).copies)
+		if file == MetadataFile {
+			copies = s.byMetadata(found.Record.(*record).copies)
+		}
+		for _, p := range copies {
+			if at := path.Join(p.dir, string(file)); s.exists(p.store, at) {
+				return s.path(p.store, at), nil
+			}
+		}
+		return "", fmt.Errorf("%s has no %s", id, file)
+	}, s.Close, nil
 }

@@ -19,20 +19,19 @@ import (
 // describeAll describes the events of a conversation as a reader hands them over,
 // first once and then again.
 func describeAll(ctx context.Context, c *store.Conversation) (string, error) {
-	events, err := storetest.Events(ctx, *c)
-	if err != nil {
-		return "", err
-	}
-	defer events.Close()
 	var rounds [2]strings.Builder
 	for i := range rounds {
+		events, err := storetest.Events(ctx, *c)
+		if err != nil {
+			return "", err
+		}
+		defer events.Close()
 		for events.Next(ctx) {
 			e := events.Event()
 			text := eventtext.Searched(e)
 			fmt.Fprintf(&rounds[i], "%d %d %v %s %s\n", e.Index, e.Turn, e.Kind, text, e.Time)
 		}
 		fmt.Fprintf(&rounds[i], "%+v %v", events.Totals(), events.Err())
-		events.Restart()
 	}
 	if rounds[0].String() != rounds[1].String() {
 		return "", fmt.Errorf("read once: %s\nread again: %s", &rounds[0], &rounds[1])

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
@@ -28,47 +29,66 @@ const (
 	baseConfigFile   = "base_config.json"
 )
 
-// files are the files that JP keeps of a conversation.
-func files() []string { return []string{metadataFile, eventsFile, baseConfigFile} }
+var (
+	errVanished    = errors.New("its directory is renamed or removed again and again")
+	errLeavesStore = errors.New("is a link that leads out of the store")
+)
 
-// session is the opened conversations directories of a workspace. A store that
-// does not exist is nil.
+// session is the opened stores of a workspace.
 type session struct {
-	w     *Workspace
-	roots [numStores]*os.Root
-	dirs  [numStores]*os.File // the same
-	paths [numStores]string
+	w      *Workspace
+	stores [numStores]opened
+}
+
+// opened is the directory of conversations of a store.
+type opened struct {
+	path string
+	root *os.Root // nil where there is none
+	dir  *os.File // the same; nil where it cannot be opened twice
 }
 
 // Open opens the stores, and returns what of them cannot be. It fails where there are stores, and
 // none can be opened.
 func (w *Workspace) Open(context.Context) (*session, []store.Problem, error) {
 	s := &session{w: w}
-	s.paths[projectStore] = filepath.Join(w.root, storageDir, conversationsDir)
-	var errs []error
 	var unopened []store.Problem
-	open := func(i int, open func() (*os.Root, error)) {
+	var failed error
+	open := func(i int, path string, open func() (*os.Root, error)) {
 		root, err := open()
+		s.stores[i] = opened{path: path, root: root}
 		switch {
 		case err == nil:
-			s.roots[i] = root
-			s.dirs[i], _ = root.Open(".") // what is known of a file is looked up by it, and else it is read
+			s.stores[i].dir, _ = root.Open(".")
 		case !errors.Is(err, fs.ErrNotExist):
-			errs = append(errs, err)
+			failed = errors.Join(failed, err)
 			unopened = append(unopened, store.Problem{
-				Kind: kindOf(err), Path: s.paths[i], Err: fmt.Errorf("the store cannot be opened: %w", reason(err)),
+				Kind: kindOf(err), Path: path, Err: fmt.Errorf("the store cannot be opened: %w", reason(err)),
 			})
 		}
 	}
-	open(projectStore, func() (*os.Root, error) { return config.OpenDir(w.root, storageDir+"/"+conversationsDir, w.getenv) })
+	open(projectStore, filepath.Join(w.root, storageDir, conversationsDir), func() (*os.Root, error) {
+		return config.OpenDir(w.root, storageDir+"/"+conversationsDir, w.getenv)
+	})
 	if w.user != "" {
-		s.paths[userStore] = filepath.Join(w.user, conversationsDir)
-		open(userStore, func() (*os.Root, error) { return safefile.OpenDir(s.paths[userStore]) })
+		dir := filepath.Join(w.user, conversationsDir)
+		open(userStore, dir, func() (*os.Root, error) { return safefile.OpenDir(dir) })
 	}
-	if len(errs) > 0 && s.roots == [numStores]*os.Root{} {
-		return nil, nil, fmt.Errorf("opening the conversations of %s: %w", w.root, errors.Join(errs...))
+	if failed != nil && s.stores[projectStore].root == nil && s.stores[userStore].root == nil {
+		return nil, nil, fmt.Errorf("opening the conversations of %s: %w", w.root, failed)
 	}
 	return s, unopened, nil
+}
+
+// Close closes the stores.
+func (s *session) Close() {
+	for _, o := range s.stores {
+		if o.root != nil {
+			o.root.Close()
+		}
+		if o.dir != nil {
+			o.dir.Close()
+		}
+	}
 }
 
 func kindOf(err error) store.ProblemKind {
@@ -82,19 +102,64 @@ func kindOf(err error) store.ProblemKind {
 	return store.Unreadable
 }
 
-// Close closes the stores.
-func (s *session) Close() {
-	for i, root := range s.roots {
-		if root != nil {
-			root.Close()
-		}
-		if s.dirs[i] != nil {
-			s.dirs[i].Close()
-		}
-	}
+// path returns the full path of what is in a store, for messages.
+func (s *session) path(i int, name string) string {
+	return filepath.Join(s.stores[i].path, filepath.FromSlash(name))
 }
 
-// path returns the full path of a directory in a store, for messages.
-func (s *session) path(i int, dir string) string {
-	return filepath.Join(s.paths[i], filepath.FromSlash(dir))
+func (s *session) exists(i int, name string) bool {
+	if s.stores[i].root == nil {
+		return false
+	}
+	_, err := s.stores[i].root.Lstat(name)
+	return err == nil
+}
+
+// read reads a file in a store, of at most max bytes. It neither waits for the other
+// end of a FIFO nor follows a link out of the store.
+func (s *session) read(i int, name string, max int64) ([]byte, error) {
+	if s.w.beforeRead != nil {
+		s.w.beforeRead(s.path(i, name))
+	}
+	root := s.stores[i].root
+	data, err := safefile.ReadIn(root, name, max)
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return data, err
+	case leavesRoot(root, err):
+		return nil, fmt.Errorf("%s %w", path.Base(name), errLeavesStore)
+	}
+	return nil, fmt.Errorf("%s: %w", path.Base(name), reason(err))
+}
+
+// leavesRoot reports whether err is about a path that leads out of the root. Package
+// os does not export that error, so one is provoked to compare with.
+func leavesRoot(root *os.Root, err error) bool {
+	_, outside := root.Lstat("..")
+	var pathErr *fs.PathError
+	return errors.As(outside, &pathErr) && errors.Is(err, pathErr.Err)
+}
+
+// readDir returns the entries of a directory in a store in no particular order, and
+// none when it does not exist.
+func (s *session) readDir(i int, name string) ([]fs.DirEntry, error) {
+	root := s.stores[i].root
+	if root == nil {
+		return nil, nil
+	}
+	entries, err := safefile.ReadDirIn(root, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return entries, reason(err)
+}
+
+// reason returns the cause of an error without the path, which messages name
+// themselves.
+func reason(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
 }

@@ -14,43 +14,44 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// maxBaseConfigSize bounds base_config.json, which holds all of JP's configuration.
-const maxBaseConfigSize = 16 << 20
-
 // stream is the events of a conversation and the configuration that it was begun with, from
 // the copy that counts.
 type stream struct {
-	store  int
+	from   place
 	events []byte
 	base   []byte // nil for none
 }
 
 // stream reads the stream of a conversation. Events that are damaged are an error: JP would
 // throw away what has them.
-func (c *writing) stream(p place) (s stream, err error) {
-	if s.events, s.store, err = c.readFirst(&p, c.byStream(&p), eventsFile, c.w.maxEvents); err != nil {
-		return s, &ConversationError{p.number.id(), fmt.Errorf("its events cannot be read: %w", err)}
+func (c *writing) stream(copies []place) (s stream, err error) {
+	const maxBaseConfigSize = 16 << 20 // it holds all of JP's configuration
+	id := copies[0].number.id()
+	if s.events, s.from, err = c.readFirst(c.byStream(copies), eventsFile, c.w.maxEvents); err != nil {
+		return s, &ConversationError{id, fmt.Errorf("its events cannot be read: %w", err)}
 	}
-	s.base, err = c.read(s.store, path.Join(p.dirs[s.store], baseConfigFile), maxBaseConfigSize)
+	s.base, err = c.read(s.from.store, path.Join(s.from.dir, baseConfigFile), maxBaseConfigSize)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s, c.failed(s.store, err)
+		return s, c.failed(s.from.store, err)
 	}
 	totals, err := jpevents.Scan(s.events, func(*jpevents.Event) bool { return true })
 	switch {
 	case err != nil:
-		return s, &ConversationError{p.number.id(), fmt.Errorf("%s is damaged: %w", eventsFile, err)}
+		return s, &ConversationError{id, fmt.Errorf("%s is damaged: %w", eventsFile, err)}
 	case totals.Uncounted != nil:
-		return s, &ConversationError{p.number.id(), fmt.Errorf("%s cannot be used by JP: %w", eventsFile, totals.Uncounted)}
+		return s, &ConversationError{id, fmt.Errorf("%s cannot be used by JP: %w", eventsFile, totals.Uncounted)}
 	}
 	return s, nil
 }
 
-// files are the files of a stream.
-func (s *stream) files() []newFile {
-	if s.base == nil {
-		return []newFile{{eventsFile, s.events}}
+// files returns the files of a stream. Where a copy is overwritten with them, its events are the
+// newer ones as soon as the stream of that copy is.
+func (s *stream) files() []file {
+	all := []file{{name: eventsFile, data: s.events}}
+	if s.base != nil {
+		all = append(all, file{name: baseConfigFile, data: s.base})
 	}
-	return []newFile{{baseConfigFile, s.base}, {eventsFile, s.events}}
+	return all
 }
 
 // Append adds events at the end of a conversation, live or archived, as one change.
@@ -59,9 +60,8 @@ func (wr *Writer) Append(ctx context.Context, id transcript.ID, added ...NewEven
 	if err != nil {
 		return err
 	}
-	return wr.change(ctx, id, func(c *writing, copies []found) error {
-		p := c.place(copies)
-		s, err := c.stream(p)
+	return wr.change(ctx, id, func(c *writing, copies []place) error {
+		s, err := c.stream(copies)
 		if err != nil || len(added) == 0 {
 			return err
 		}
@@ -69,13 +69,13 @@ func (wr *Writer) Append(ctx context.Context, id transcript.ID, added ...NewEven
 		if int64(len(s.events)) > c.w.maxEvents {
 			return &ConversationError{id, tooLarge(eventsFile, c.w.maxEvents)}
 		}
-		list := copyOf(s.store, p.dirs[s.store], []newFile{{eventsFile, s.events}}) // of the copy that counts first
-		if other := numStores - 1 - s.store; p.dirs[other] != "" {
-			all := s.files()
-			slices.Reverse(all)
-			list = append(list, copyOf(other, p.dirs[other], all)...)
+		list := in(s.from, s.files()) // of the copy that counts first
+		for _, p := range copies {
+			if p != s.from {
+				list = append(list, in(p, s.files())...)
+			}
 		}
-		return c.replace(list...)
+		return c.write(list...)
 	})
 }
 
@@ -112,18 +112,18 @@ func (t Cut) of(data []byte) []byte {
 	if untouched < 0 && !t.None {
 		return data
 	}
-	isKept := func(e *jpevents.Event) bool {
-		switch {
-		case e.Kind == transcript.KindCompaction:
-			return !t.None && e.CompactedTurns() <= untouched
-		case e.Kind.Global():
-			return !t.None || e.Kind == transcript.KindConfigDelta
-		}
-		return kept[e.Turn-1]
-	}
 	var all []byte
 	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {
-		if isKept(e) {
+		isKept := false
+		switch {
+		case e.Kind == transcript.KindCompaction:
+			isKept = !t.None && e.CompactedTurns() <= untouched
+		case e.Kind.Global():
+			isKept = !t.None || e.Kind == transcript.KindConfigDelta
+		default:
+			isKept = kept[e.Turn-1]
+		}
+		if isKept {
 			all = append(append(all, ",\n  "...), e.Raw...)
 		}
 		return true
@@ -137,33 +137,33 @@ func (t Cut) of(data []byte) []byte {
 
 // turns reports of each turn whether it is kept.
 func (t Cut) turns(data []byte) []bool {
-	var kept []bool
-	left := 0
+	var began []time.Time
 	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {
-		if e.Turn > len(kept) {
-			began := e.Time()
-			in := !t.None && !began.Before(t.From) && (t.Until.IsZero() || began.Before(t.Until))
-			if kept = append(kept, in); in {
-				left++
-			}
+		if e.Turn > len(began) {
+			began = append(began, e.Time())
 		}
 		return true
 	})
-	if t.First == nil && t.Last == nil {
-		return kept
-	}
-	first, last, n := 0, 0, 0
-	if t.First != nil {
-		first = *t.First
-	}
-	if t.Last != nil {
-		last = *t.Last
-	}
-	for turn, in := range kept {
-		if in {
-			kept[turn] = n < first || n >= left-last
-			n++
+	var in []int // turns
+	for turn, at := range began {
+		if !t.None && !at.Before(t.From) && (t.Until.IsZero() || at.Before(t.Until)) {
+			in = append(in, turn)
 		}
 	}
+	first, last := len(in), 0
+	if t.First != nil || t.Last != nil {
+		first, last = orZero(t.First), orZero(t.Last)
+	}
+	kept := make([]bool, len(began))
+	for n, turn := range in {
+		kept[turn] = n < first || n >= len(in)-last
+	}
 	return kept
+}
+
+func orZero(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
 }

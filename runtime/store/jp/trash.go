@@ -28,17 +28,14 @@ func removedAt(dir string) (time.Time, error) {
 	return time.Parse(trashLayout, removal)
 }
 
-// readTrash returns the directories of what was removed, in the order of the removals; of one removal
+// trash returns the places of what was removed, in the order of the removals; of one removal
 // the archived ones first.
-func (c *writing) readTrash(ctx context.Context) ([]found, error) {
+func (s *session) trash(ctx context.Context) ([]place, error) {
 	var parents []string
-	for i, root := range c.roots {
-		if root == nil {
-			continue
-		}
-		removals, err := c.w.readDir(root, trashDir)
+	for i := range s.stores {
+		removals, err := s.readDir(i, trashDir)
 		if err != nil {
-			return nil, c.failed(i, err)
+			return nil, &StoreError{Path: s.stores[i].path, Err: err}
 		}
 		for _, removal := range removals {
 			dir := path.Join(trashDir, removal.Name())
@@ -47,8 +44,8 @@ func (c *writing) readTrash(ctx context.Context) ([]found, error) {
 			}
 		}
 	}
-	all, err := c.dirsIn(ctx, parents...)
-	slices.SortStableFunc(all, func(a, b found) int { return strings.Compare(a.dir, b.dir) })
+	all, err := s.placesIn(ctx, parents...)
+	slices.SortStableFunc(all, func(a, b place) int { return strings.Compare(a.dir, b.dir) })
 	return all, err
 }
 
@@ -61,49 +58,44 @@ type Removed struct {
 // Trash returns the conversations that were removed and can be restored, those
 // that were removed last first. Of one that was removed more than once it is the
 // last time.
-func (w *Workspace) Trash(ctx context.Context) ([]Removed, error) {
+func (w *Workspace) Trash(ctx context.Context) (list []Removed, err error) {
 	s, _, err := w.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &writing{session: s}
-	defer c.end()
-	all, err := c.readTrash(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var list []Removed
+	defer s.Close()
+	all, err := s.trash(ctx)
 	seen := map[number]bool{}
-	for _, f := range slices.Backward(all) {
-		if seen[f.number] {
+	for _, last := range slices.Backward(all) {
+		if seen[last.number] {
 			continue
 		}
-		seen[f.number] = true
-		p := place{number: f.number, archived: f.archived}
-		for _, other := range all {
-			if other.number == f.number && path.Dir(other.dir) == path.Dir(f.dir) {
-				p.dirs[other.store] = other.dir
+		seen[last.number] = true
+		var copies []place
+		for _, p := range all {
+			if p.number == last.number && path.Dir(p.dir) == path.Dir(last.dir) {
+				copies = append(copies, p)
 			}
 		}
-		at, _ := removedAt(f.dir)
-		list = append(list, Removed{s.look(ctx, p).Conversation, at})
+		at, _ := removedAt(last.dir) // which trash has looked at
+		list = append(list, Removed{s.look(ctx, copies).Conversation, at})
 	}
-	return list, nil
+	return list, err
 }
 
 // Remove moves conversations, live or archived, to the trash, which [Writer.Restore]
 // gets them back from. Where one of them is not there, or is locked, none is
 // removed.
 func (wr *Writer) Remove(ctx context.Context, ids ...transcript.ID) error {
-	return wr.removeAll(ctx, ids, false)
+	return wr.remove(ctx, ids, false)
 }
 
 // Delete removes conversations for good, those in the trash too.
 func (wr *Writer) Delete(ctx context.Context, ids ...transcript.ID) error {
-	return wr.removeAll(ctx, ids, true)
+	return wr.remove(ctx, ids, true)
 }
 
-func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bool) error {
+func (wr *Writer) remove(ctx context.Context, ids []transcript.ID, forGood bool) error {
 	c, err := wr.begin(ctx, ids...)
 	if err != nil {
 		return err
@@ -111,31 +103,34 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 	defer c.end()
 	all := c.all
 	if forGood {
-		trash, err := c.readTrash(ctx)
+		trash, err := c.trash(ctx)
 		if err = cmp.Or(err, c.lockStage(ctx)); err != nil {
 			return err
 		}
 		all = append(all, trash...)
 	}
 	var missing []transcript.ID
-	var taken []found
+	var taken []place
 	for _, id := range ids {
-		copies := of(id, all)
-		if len(copies) == 0 {
+		places := of(id, all)
+		if len(places) == 0 {
 			missing = append(missing, id)
 		}
-		c.newestLast(copies)
-		taken = append(taken, copies...)
+		// Where it ends in between, the newest of the copies counts: one may have a change that the
+		// others do not have.
+		places = c.newestFirst(places, files()...)
+		slices.Reverse(places)
+		taken = append(taken, places...)
 	}
 	if len(missing) > 0 {
 		return c.notFound(missing...)
 	}
 	removal := path.Join(trashDir, wr.now().UTC().Format(trashLayout))
-	for _, f := range taken {
+	for _, p := range taken {
 		if forGood {
-			err = c.discard(f)
+			err = c.discard(p)
 		} else {
-			err = c.moveInto(f.store, f.dir, path.Join(removal, path.Dir(f.dir)), path.Base(f.dir))
+			err = c.moveInto(p.store, p.dir, path.Join(removal, path.Dir(p.dir)), path.Base(p.dir))
 		}
 		if err != nil {
 			return err
@@ -144,16 +139,10 @@ func (wr *Writer) removeAll(ctx context.Context, ids []transcript.ID, forGood bo
 	return nil
 }
 
-// of returns the directories of a conversation.
-func of(id transcript.ID, dirs []found) []found {
-	n, _ := numberOf(id)
-	return slices.DeleteFunc(slices.Clone(dirs), func(f found) bool { return f.number != n })
-}
-
 // tidy removes the directories of a removal that are empty.
-func (c *writing) tidy(f found) {
-	for dir := path.Dir(f.dir); strings.HasPrefix(dir, trashDir+"/"); dir = path.Dir(dir) {
-		if c.roots[f.store].Remove(dir) != nil {
+func (c *writing) tidy(p place) {
+	for dir := path.Dir(p.dir); strings.HasPrefix(dir, trashDir+"/"); dir = path.Dir(dir) {
+		if c.stores[p.store].root.Remove(dir) != nil {
 			return // it is not empty
 		}
 	}
@@ -167,7 +156,7 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 		return err
 	}
 	defer c.end()
-	all, err := c.readTrash(ctx)
+	all, err := c.trash(ctx)
 	if err != nil {
 		return err
 	}
@@ -176,15 +165,15 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 		return c.notFound(id)
 	}
 	restored := false
-	for _, f := range slices.Backward(removed) { // of each store what was removed last
-		if slices.ContainsFunc(there, func(other found) bool { return other.store == f.store }) {
+	for _, p := range slices.Backward(removed) { // of each store what was removed last
+		if slices.ContainsFunc(there, func(other place) bool { return other.store == p.store }) {
 			continue
 		}
-		if err := c.moveInto(f.store, f.dir, partition(f.archived), path.Base(f.dir)); err != nil {
+		if err := c.moveInto(p.store, p.dir, partition(p.archived), path.Base(p.dir)); err != nil {
 			return err
 		}
-		c.tidy(f)
-		there, restored = append(there, f), true
+		c.tidy(p)
+		there, restored = append(there, p), true
 	}
 	if !restored {
 		return &ExistsError{id}

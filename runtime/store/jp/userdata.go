@@ -31,6 +31,14 @@ func userDataDir(getenv func(string) string, goos string) string {
 	return under(getenv("HOME"), ".local", "share", "jp")
 }
 
+// under returns a path below a directory, or "" for no directory.
+func under(base string, elem ...string) string {
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{base}, elem...)...)
+}
+
 // silos returns the stores in the user data directory that belong to a
 // workspace id, in the order of their names; all for an empty one.
 func silos(userData, id string) (dirs []string) {
@@ -41,7 +49,7 @@ func silos(userData, id string) (dirs []string) {
 	entries, _ := os.ReadDir(parent) // there need not be any
 	for _, entry := range entries {
 		dir := filepath.Join(parent, entry.Name())
-		if name := "-" + entry.Name(); store.IsThere(dir) && (id == "" || strings.HasSuffix(name, "-"+id)) {
+		if store.IsThere(dir) && (id == "" || strings.HasSuffix("-"+entry.Name(), "-"+id)) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -55,7 +63,7 @@ func silos(userData, id string) (dirs []string) {
 // after this checkout wins, else the one with the greatest name.
 func chooseSilo(userData, root, id string) (chosen string, others []string) {
 	for _, dir := range silos(userData, id) {
-		if !slices.ContainsFunc(recordedStores(dir), func(store string) bool { return isOf(store, root) }) {
+		if !slices.ContainsFunc(recordedIn([]string{dir}), func(store string) bool { return isOf(store, root) }) {
 			others = append(others, dir)
 			continue
 		}
@@ -69,38 +77,32 @@ func chooseSilo(userData, root, id string) (chosen string, others []string) {
 // isOf reports whether a directory that JP has on record is the store of the workspace in a
 // directory, or in another working tree of its repository.
 func isOf(store, root string) bool {
-	if filepath.Base(store) != storageDir {
-		return false
-	}
-	recorded, err := os.Stat(filepath.Dir(store))
-	if err != nil {
+	dir := filepath.Dir(store)
+	recorded, err := os.Stat(dir)
+	if filepath.Base(store) != storageDir || err != nil {
 		return false
 	}
 	info, err := os.Stat(root)
-	return err == nil && os.SameFile(recorded, info) || project.New(project.Options{Dir: root}).Has(filepath.Dir(store))
+	return err == nil && os.SameFile(recorded, info) || project.New(project.Options{Dir: root}).Has(dir)
 }
 
-const (
-	maxRoots    = 1000
-	maxRootFile = 64 << 10
-)
-
-// recordedStores returns the stores in projects that JP has on record for a user store: the
-// one that its link leads to, or those of the files that newer versions write.
-func recordedStores(silo string) []string {
-	var stores []string
-	if target, err := os.Readlink(filepath.Join(silo, "storage")); err == nil && filepath.IsAbs(target) {
-		stores = append(stores, target)
-	}
-	roots := filepath.Join(silo, "roots")
-	entries, _ := os.ReadDir(roots) // there need not be any
-	for _, entry := range entries[:min(len(entries), maxRoots)] {
-		var root struct {
-			Path string `json:"path"`
+// recordedIn returns the stores in projects that JP has on record for user stores: the
+// ones that their links lead to, or those of the files that newer versions write.
+func recordedIn(silos []string) (stores []string) {
+	const maxRoots, maxSize = 1000, 64 << 10
+	for _, silo := range silos {
+		if target, err := os.Readlink(filepath.Join(silo, "storage")); err == nil && filepath.IsAbs(target) {
+			stores = append(stores, target)
 		}
-		data, err := safefile.Read(filepath.Join(roots, entry.Name()), maxRootFile)
-		if err == nil && json.Unmarshal(data, &root) == nil && filepath.IsAbs(root.Path) {
-			stores = append(stores, filepath.Join(root.Path, storageDir))
+		entries, _ := os.ReadDir(filepath.Join(silo, "roots")) // there need not be any
+		for _, entry := range entries[:min(len(entries), maxRoots)] {
+			var root struct {
+				Path string `json:"path"`
+			}
+			data, err := safefile.Read(filepath.Join(silo, "roots", entry.Name()), maxSize)
+			if err == nil && json.Unmarshal(data, &root) == nil && filepath.IsAbs(root.Path) {
+				stores = append(stores, filepath.Join(root.Path, storageDir))
+			}
 		}
 	}
 	return stores

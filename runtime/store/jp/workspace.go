@@ -1,9 +1,9 @@
 // Package jp reads and changes the conversations of a JP workspace on disk: it
-// finds the workspace, pairs the store inside the project with the store in the
-// user's data directory, decides which copy of a conversation counts, and reads its
-// events. A [Writer] changes conversations beside a running JP.
+// finds the workspace, pairs the store in the project with the store in the user's
+// data directory, decides which copy of a conversation counts, and reads its events.
+// A [Writer] changes conversations beside a running JP.
 //
-// Reading never creates, changes, renames, locks or removes anything, also not to
+// Reading never creates, changes, renames, locks or removes anything, not even to
 // repair what it finds. Nothing here follows a link out of a store, or opens
 // anything but regular files and directories. Nothing recorded in a store chooses a
 // path outside it, and the project's files choose none outside of the project that
@@ -32,18 +32,14 @@ import (
 type Options struct {
 	// Dir is where the search for a .jp directory starts; it goes upwards from
 	// there. Empty means the working directory of the process. A name that is no
-	// existing path, but has the form of a workspace id (five characters of
-	// [0-9a-z]), is looked up among the workspaces in the user data directory.
+	// existing path, but has the form of a workspace id, is looked up in the user
+	// data directory.
 	Dir string
-	// Getenv looks up the environment; nil means os.Getenv. It is asked for
-	// JP_USER_DATA_DIR, XDG_DATA_HOME, the home directory, and where the user's
-	// configuration is.
+	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
 	// Cache has what is known of files; nil for nothing.
 	Cache *filecache.Shelf
 }
-
-func (o *Options) env() func(string) string { return (&store.Options{Getenv: o.Getenv}).Env() }
 
 // Workspace is a JP workspace, as a [store.Store]. It holds no open files and is
 // safe for concurrent use.
@@ -59,29 +55,24 @@ type Workspace struct {
 	// beforeRead, when not nil, runs before a file of a conversation is opened:
 	// the moment in which a writer may rename the directory.
 	beforeRead func(path string)
-	// readDir reads a directory of a store; tests make it miss entries.
-	readDir func(root *os.Root, name string) ([]fs.DirEntry, error)
 }
 
 // Open finds the workspace. The error is a [*store.NoWorkspaceError] where there
 // is none.
 func Open(opts Options) (*Workspace, error) {
-	getenv := opts.env()
+	getenv := (&store.Options{Getenv: opts.Getenv}).Env()
 	userData := userDataDir(getenv, runtime.GOOS)
 	start, err := filepath.Abs(opts.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("finding the workspace: %w", err)
 	}
-	if _, err := os.Stat(start); errors.Is(err, os.ErrNotExist) {
-		if !isWorkspaceID(opts.Dir) {
-			return nil, &store.NoWorkspaceError{Dir: start, Missing: true}
-		}
+	if _, err := os.Stat(start); errors.Is(err, fs.ErrNotExist) {
 		var recorded []string
-		for _, silo := range silos(userData, opts.Dir) {
-			recorded = append(recorded, recordedStores(silo)...)
+		if isWorkspaceID(opts.Dir) {
+			recorded = recordedIn(silos(userData, opts.Dir))
 		}
 		if len(recorded) == 0 {
-			return nil, &store.NoWorkspaceError{Dir: opts.Dir, Missing: true}
+			return nil, &store.NoWorkspaceError{Dir: start, Missing: true}
 		}
 		start = recorded[0]
 	}
@@ -89,9 +80,8 @@ func Open(opts Options) (*Workspace, error) {
 	if !ok {
 		return nil, &store.NoWorkspaceError{Dir: start}
 	}
-	w := &Workspace{root: root, getenv: getenv, cache: opts.Cache.Of(Name, root), maxEvents: MaxEventsSize, readDir: readDir}
-	w.id = readID(filepath.Join(root, storageDir))
-	if w.id != "" {
+	w := &Workspace{root: root, getenv: getenv, cache: opts.Cache.Of(Name, root), maxEvents: MaxEventsSize}
+	if w.id = readID(filepath.Join(root, storageDir)); w.id != "" {
 		w.user, w.others = chooseSilo(userData, root, w.id)
 	}
 	return w, nil
@@ -100,15 +90,11 @@ func Open(opts Options) (*Workspace, error) {
 // All finds the workspace, where there is one, and those that the user data directory
 // knows of and that are still there, each once and in the order of their roots.
 func All(opts Options) []*Workspace {
-	getenv := opts.env()
-	dirs := []string{opts.Dir}
-	for _, silo := range silos(userDataDir(getenv, runtime.GOOS), "") {
-		dirs = append(dirs, recordedStores(silo)...)
-	}
+	getenv := (&store.Options{Getenv: opts.Getenv}).Env()
 	found := map[string]*Workspace{}
-	for _, dir := range dirs {
-		w, err := Open(Options{Dir: dir, Getenv: getenv, Cache: opts.Cache})
-		if err == nil {
+	for _, dir := range append(recordedIn(silos(userDataDir(getenv, runtime.GOOS), "")), opts.Dir) {
+		opts.Dir = dir
+		if w, err := Open(opts); err == nil {
 			found[w.root] = w
 		}
 	}
@@ -159,15 +145,13 @@ const storageDir = ".jp"
 // findRoot returns the nearest directory at or above start that has a .jp
 // directory; a file of that name does not count.
 func findRoot(start string) (string, bool) {
-	for dir := start; ; {
+	for dir := start; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(filepath.Join(dir, storageDir)); err == nil && info.IsDir() {
 			return dir, true
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
+		if dir == filepath.Dir(dir) {
 			return "", false
 		}
-		dir = parent
 	}
 }
 

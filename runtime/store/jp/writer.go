@@ -2,14 +2,18 @@ package jp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -25,7 +29,10 @@ type Writer struct {
 	w    *Workspace
 	now  func() time.Time
 	wait time.Duration
-	disk disk
+
+	stage func(root *os.Root, name string, data []byte, mode fs.FileMode) (temp string, err error)
+	// before, when not nil, runs before each step that changes a store, and ends it with an error.
+	before func(root *os.Root, step, name string) error
 }
 
 // WriterOptions are how a [Writer] works.
@@ -38,7 +45,7 @@ type WriterOptions struct {
 
 // Writer returns what changes the conversations of the workspace.
 func (w *Workspace) Writer(o WriterOptions) *Writer {
-	wr := &Writer{w: w, now: o.Now, wait: o.Wait, disk: osDisk{}}
+	wr := &Writer{w: w, now: o.Now, wait: o.Wait, stage: safefile.Stage}
 	if wr.now == nil {
 		wr.now = time.Now
 	}
@@ -73,9 +80,8 @@ func (e *ConversationError) Unwrap() error { return e.Err }
 type writing struct {
 	*session
 	wr      *Writer
-	locks   *locks
 	release []func()
-	all     []found // the directories of all conversations, once the locks are taken
+	all     []place // of all conversations, once the locks are taken
 }
 
 // begin opens the stores and takes the locks of conversations, all or none.
@@ -93,12 +99,8 @@ func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *writing, 
 	if len(problems) > 0 {
 		return nil, &StoreError{Path: problems[0].Path, Err: problems[0].Err}
 	}
-	if c.locks, err = wr.w.openLocks(wr.now); err != nil {
-		return nil, err
-	}
 	// In one order, so that two who want the same locks do not wait for each other.
-	ids = slices.Clone(ids)
-	slices.SortFunc(ids, transcript.ID.Compare)
+	ids = slices.SortedFunc(slices.Values(ids), transcript.ID.Compare)
 	for _, id := range slices.Compact(ids) {
 		n, ok := numberOf(id)
 		if !ok {
@@ -113,13 +115,13 @@ func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *writing, 
 			return nil, err
 		}
 	}
-	c.all, err = c.allDirs(ctx)
+	c.all, err = c.placesIn(ctx, partitions(everywhere)...)
 	return c, err
 }
 
 // lock takes a lock that is held to the end.
 func (c *writing) lock(ctx context.Context, name string, wait time.Duration) error {
-	release, err := c.locks.acquire(ctx, name, wait)
+	release, err := c.wr.lock(ctx, name, wait)
 	if err == nil {
 		c.release = append(c.release, release)
 	}
@@ -130,41 +132,12 @@ func (c *writing) end() {
 	for _, release := range c.release {
 		release()
 	}
-	if c.locks != nil {
-		c.locks.close()
-	}
 	c.Close()
 }
 
-// change has do change a conversation, live or archived, whose lock it takes, and of which do
-// gets the directories.
-func (wr *Writer) change(ctx context.Context, id transcript.ID, do func(c *writing, copies []found) error) error {
-	c, err := wr.begin(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer c.end()
-	copies := of(id, c.all)
-	if len(copies) == 0 {
-		return c.notFound(id)
-	}
-	for _, f := range copies { // what a process left that was killed while it had the lock
-		for _, file := range files() {
-			if err := c.removeAll(f.store, path.Join(f.dir, stagePrefix+file)); err != nil {
-				return err
-			}
-		}
-	}
-	return do(c, copies)
-}
-
-// allDirs returns the directories of all conversations. One that cannot be listed is an error.
-func (c *writing) allDirs(ctx context.Context) ([]found, error) {
-	return c.dirsIn(ctx, partitions(everywhere)...)
-}
-
-func (c *writing) dirsIn(ctx context.Context, parents ...string) ([]found, error) {
-	all, problems, err := c.readDirs(ctx, parents...)
+// placesIn is readDirs where a directory that cannot be listed is an error.
+func (s *session) placesIn(ctx context.Context, parents ...string) ([]place, error) {
+	all, problems, err := s.readDirs(ctx, parents...)
 	for _, p := range problems {
 		if p.ID == "" && err == nil {
 			err = &StoreError{Path: p.Path, Err: p.Err}
@@ -173,78 +146,124 @@ func (c *writing) dirsIn(ctx context.Context, parents ...string) ([]found, error
 	return all, err
 }
 
-// place returns where a conversation is that has some directories, the live one where it is also
-// archived.
-func (c *writing) place(dirs []found) place {
-	places, _ := c.pair(dirs)
-	return places[0]
-}
-
-// stagePrefix begins the names of files and directories that are not finished. JP
-// takes no notice of them; it removes those that end with ".tmp", also of others
-// who are still writing them.
-const stagePrefix = ".convtools-"
-
-// failed is an error of changing a store.
-func (c *writing) failed(i int, err error) error {
-	return &StoreError{Path: c.paths[i], Err: reason(err)}
-}
-
-// replacement is a file that is to have other bytes.
-type replacement struct {
-	store     int
-	dir, name string
-	data      []byte
-}
-
-func (r *replacement) path() string { return path.Join(r.dir, r.name) }
-
-func (r *replacement) staged() string { return path.Join(r.dir, stagePrefix+r.name) }
-
-// replace gives files other bytes, one after the other, but those that have them. All are
-// written before the first one is in its place, so that what goes wrong with that goes wrong
-// before anything is changed.
-func (c *writing) replace(list ...replacement) error {
-	list = slices.DeleteFunc(list, func(r replacement) bool {
-		old, err := c.read(r.store, r.path(), int64(len(r.data)))
-		return err == nil && bytes.Equal(old, r.data)
-	})
-	unstage := func(list []replacement) { // what is left is removed by the next who has the lock
-		for _, r := range list {
-			_ = c.wr.disk.removeAll(c.roots[r.store], r.staged())
-		}
+// change has do change a conversation, live or archived, whose lock it takes. Where it is both, in
+// two stores, do gets the live copies; all of its places are those of c.all.
+func (wr *Writer) change(ctx context.Context, id transcript.ID, do func(c *writing, copies []place) error) error {
+	c, err := wr.begin(ctx, id)
+	if err != nil {
+		return err
 	}
-	for k, r := range list {
-		if err := c.wr.disk.create(c.roots[r.store], r.staged(), r.data); err != nil {
-			unstage(list[:k+1])
-			return c.failed(r.store, err)
-		}
+	defer c.end()
+	c.all = of(id, c.all)
+	if len(c.all) == 0 {
+		return c.notFound(id)
 	}
-	for k, r := range list {
-		if err := c.move(r.store, r.staged(), r.path()); err != nil {
-			unstage(list[k:])
+	for _, p := range c.all {
+		if err := c.sweep(p.store, p.dir); err != nil {
 			return err
 		}
 	}
+	groups, _ := c.group(c.all)
+	return do(c, groups[0])
+}
+
+const (
+	newDirMode  = 0o755
+	newFileMode = 0o644
+)
+
+// do takes a step that changes a store.
+func (c *writing) do(i int, step, name string, do func(*os.Root) error) error {
+	root := c.stores[i].root
+	if root == nil {
+		return c.failed(i, fs.ErrNotExist)
+	}
+	var err error
+	if c.wr.before != nil {
+		err = c.wr.before(root, step, name)
+	}
+	if err == nil {
+		err = do(root)
+	}
+	return c.failed(i, err)
+}
+
+// failed returns the error of changing a store, if there is one.
+func (c *writing) failed(i int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &StoreError{Path: c.stores[i].path, Err: reason(err)}
+}
+
+// file is a file that is to have other bytes.
+type file struct {
+	place
+	name string
+	data []byte
+}
+
+func (f *file) path() string { return path.Join(f.dir, f.name) }
+
+// write gives files other bytes, one after the other, but those that have them. All are
+// written before the first one is in its place, so that what goes wrong with that goes wrong
+// before anything is changed.
+func (c *writing) write(files ...file) (err error) {
+	files = slices.DeleteFunc(files, func(f file) bool {
+		old, err := c.read(f.store, f.path(), int64(len(f.data)))
+		return err == nil && bytes.Equal(old, f.data)
+	})
+	staged := make([]string, len(files))
+	defer func() {
+		for k, temp := range staged { // what is left is removed by the next who has the lock
+			if err != nil && temp != "" {
+				_ = c.removeAll(files[k].store, temp)
+			}
+		}
+	}()
+	for k, f := range files {
+		err := c.do(f.store, "stage", f.path(), func(root *os.Root) (err error) {
+			staged[k], err = c.wr.stage(root, f.path(), f.data, newFileMode)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for k, f := range files {
+		if err := c.move(f.store, staged[k], f.path()); err != nil {
+			return err
+		}
+		staged[k] = ""
+	}
 	return nil
 }
 
-// move renames a file or a directory inside a store.
+// move renames a file or a directory in a store. A file takes the place of another one.
 func (c *writing) move(i int, from, to string) error {
-	if err := c.wr.disk.rename(c.roots[i], from, to); err != nil {
-		return c.failed(i, err)
-	}
-	return nil
+	return c.do(i, "move", from, func(root *os.Root) error { return root.Rename(from, to) })
 }
 
 func (c *writing) removeAll(i int, name string) error {
 	if !c.exists(i, name) {
 		return nil
 	}
-	if err := c.wr.disk.removeAll(c.roots[i], name); err != nil {
+	return c.do(i, "remove", name, func(root *os.Root) error { return root.RemoveAll(name) })
+}
+
+// sweep removes from a directory what a process left that was killed while it had the lock. JP
+// takes no notice of such names.
+func (c *writing) sweep(i int, dir string) error {
+	entries, err := c.readDir(i, dir)
+	if err != nil {
 		return c.failed(i, err)
 	}
-	return nil
+	for _, entry := range entries {
+		if safefile.Temporary(entry.Name()) {
+			err = cmp.Or(err, c.removeAll(i, path.Join(dir, entry.Name())))
+		}
+	}
+	return err
 }
 
 // moveInto moves a directory below another one, which is made, under its name where that is
@@ -254,9 +273,9 @@ func (c *writing) moveInto(i int, from, parent, name string) error {
 		return err
 	}
 	to := path.Join(parent, name)
-	digits, _, _ := strings.Cut(name, "-")
+	id, _, _ := strings.Cut(name, "-")
 	for k := 2; c.exists(i, to); k++ {
-		to = path.Join(parent, fmt.Sprintf("%s-%d", digits, k))
+		to = path.Join(parent, fmt.Sprintf("%s-%d", id, k))
 	}
 	return c.move(i, from, to)
 }
@@ -264,14 +283,8 @@ func (c *writing) moveInto(i int, from, parent, name string) error {
 // makeDirs makes a directory and those above it in a store, where they are not
 // there.
 func (c *writing) makeDirs(i int, dir string) error {
-	if dir == "." || c.exists(i, dir) {
+	if c.exists(i, dir) {
 		return nil
 	}
-	if err := c.makeDirs(i, path.Dir(dir)); err != nil {
-		return err
-	}
-	if err := c.wr.disk.mkdir(c.roots[i], dir); err != nil {
-		return c.failed(i, err)
-	}
-	return nil
+	return c.do(i, "make", dir, func(root *os.Root) error { return root.MkdirAll(dir, newDirMode) })
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -14,29 +15,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// faultyDisk ends at a step: it fails once, or it and all that follow fail, as if
+// faults ends at a step: it fails once, or it and all that follow fail, as if
 // the process had been killed then.
-type faultyDisk struct {
-	disk
+type faults struct {
 	at     int // the step that fails, from 1
 	killed bool
 	steps  int
-}
-
-// quickDisk does not wait for the disk: who is killed loses nothing by that.
-type quickDisk struct{ osDisk }
-
-func (quickDisk) create(root *os.Root, name string, data []byte) error {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
 }
 
 var (
@@ -44,8 +33,8 @@ var (
 	errFull   = syscall.ENOSPC
 )
 
-// step reports whether a step is to be done.
-func (d *faultyDisk) step() error {
+// take reports whether a step is to be done.
+func (d *faults) take() error {
 	d.steps++
 	switch {
 	case d.killed && d.steps >= d.at:
@@ -56,44 +45,35 @@ func (d *faultyDisk) step() error {
 	return nil
 }
 
-func (d *faultyDisk) mkdir(root *os.Root, name string) error {
-	if err := d.step(); err != nil {
+// before takes two steps for some: half of a file is written; of what is removed a file is gone.
+func (d *faults) before(root *os.Root, step, name string) error {
+	if err := d.take(); err != nil {
 		return err
 	}
-	return d.disk.mkdir(root, name)
-}
-
-// create takes three steps: the file is there, half of it is written, all of it is.
-func (d *faultyDisk) create(root *os.Root, name string, data []byte) error {
-	if err := d.step(); err != nil {
-		return err
-	}
-	if err := d.step(); err != nil {
-		return errors.Join(err, d.disk.create(root, name, data[:len(data)/2]))
-	}
-	return errors.Join(d.disk.create(root, name, data), d.step())
-}
-
-func (d *faultyDisk) rename(root *os.Root, from, to string) error {
-	if err := d.step(); err != nil {
-		return err
-	}
-	return d.disk.rename(root, from, to)
-}
-
-// removeAll takes two steps where there is something: a file is gone, all are.
-func (d *faultyDisk) removeAll(root *os.Root, name string) error {
-	if err := d.step(); err != nil {
-		return err
-	}
-	if dir, err := root.Open(name); err == nil {
+	switch step {
+	case "stage":
+		if err := d.take(); err != nil {
+			return errors.Join(err, root.WriteFile(path.Join(path.Dir(name), ".convtools-half"), []byte(`{"ti`), newFileMode))
+		}
+	case "remove":
+		dir, err := root.Open(name)
+		if err != nil {
+			return err
+		}
 		names, _ := dir.Readdirnames(-1)
 		dir.Close()
-		if err := d.step(); err != nil && len(names) > 0 {
+		if err := d.take(); err != nil && len(names) > 0 {
 			return errors.Join(err, root.Remove(name+"/"+names[0]))
 		}
 	}
-	return d.disk.removeAll(root, name)
+	return nil
+}
+
+// faulty returns a writer with faults, which does not wait for the disk: who is killed loses nothing by that.
+func (f *fixture) faulty(d *faults) *Writer {
+	w := f.writer()
+	w.before, w.stage = d.before, safefile.StageUnsynced
+	return w
 }
 
 // operations are all changes a writer makes, each in its longest form.
@@ -158,10 +138,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 				after := whole.state()
 				for at := 1; ; at++ {
 					f := newWritten(t)
-					w := f.writer()
-					disk := &faultyDisk{disk: quickDisk{}, at: at, killed: killed}
-					w.disk = disk
-					err := operation(t.Context(), w)
+					disk := &faults{at: at, killed: killed}
+					err := operation(t.Context(), f.faulty(disk))
 					if disk.steps < at {
 						if at < 3 {
 							t.Errorf("only %d steps", disk.steps)
@@ -183,9 +161,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 						}
 					}
 					f.checkForJP()
-					w = f.writer()
-					w.disk = quickDisk{}
-					if err := again(t.Context(), name, operation, w); err != nil {
+					if err := again(t.Context(), name, operation, f.faulty(&faults{})); err != nil {
 						t.Errorf("step %d: again: %v", at, err)
 					}
 					final := f.state()
@@ -195,7 +171,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 						}
 					}
 					for _, file := range f.files() {
-						if strings.Contains(file, stagePrefix) {
+						if strings.Contains(file, ".convtools-") {
 							t.Errorf("step %d: again, %s is left", at, file)
 						}
 					}
@@ -278,40 +254,14 @@ func refusedByJP(dir string) error {
 	return nil
 }
 
-// readOnlyDisk changes nothing in the project.
-type readOnlyDisk struct {
-	disk
-	project string
-}
-
-func (d *readOnlyDisk) check(root *os.Root) error {
-	if filepath.IsAbs(root.Name()) && root.Name() != d.project { // see fixture.path
-		return nil
+// readOnly ends what changes something in the project.
+func readOnly(project string) func(root *os.Root, step, name string) error {
+	return func(root *os.Root, _, _ string) error {
+		if filepath.IsAbs(root.Name()) && root.Name() != project { // see fixture.path
+			return nil
+		}
+		return syscall.EROFS
 	}
-	return syscall.EROFS
-}
-
-func (d *readOnlyDisk) mkdir(root *os.Root, name string) error {
-	return orElse(d.check(root), func() error { return d.disk.mkdir(root, name) })
-}
-
-func (d *readOnlyDisk) create(root *os.Root, name string, data []byte) error {
-	return orElse(d.check(root), func() error { return d.disk.create(root, name, data) })
-}
-
-func (d *readOnlyDisk) rename(root *os.Root, from, to string) error {
-	return orElse(d.check(root), func() error { return d.disk.rename(root, from, to) })
-}
-
-func (d *readOnlyDisk) removeAll(root *os.Root, name string) error {
-	return orElse(d.check(root), func() error { return d.disk.removeAll(root, name) })
-}
-
-func orElse(err error, otherwise func() error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise()
 }
 
 // TestReadOnlyProject has the project be read-only: a conversation that is in it
@@ -346,7 +296,7 @@ func TestReadOnlyProject(t *testing.T) {
 	} {
 		f := newWritten(t)
 		files, state, w := f.files(), f.state(), f.writer()
-		w.disk = &readOnlyDisk{quickDisk{}, filepath.Join(f.root, ".jp", "conversations")}
+		w.before = readOnly(filepath.Join(f.root, ".jp", "conversations"))
 		var failed *StoreError
 		if err := change(t.Context(), w); !errors.As(err, &failed) || failed.Path != filepath.Join(f.root, ".jp", "conversations") || !errors.Is(err, syscall.EROFS) {
 			t.Errorf("%s: %v", name, err)
@@ -393,10 +343,8 @@ func TestFailedEditOfArchived(t *testing.T) {
 	t.Parallel()
 	for at := 1; ; at++ {
 		f := newWritten(t)
-		w := f.writer()
-		disk := &faultyDisk{disk: quickDisk{}, at: at}
-		w.disk = disk
-		_, err := w.Edit(t.Context(), archived, always(Change{Labels: map[string]*string{"area": nil}}))
+		disk := &faults{at: at}
+		_, err := f.faulty(disk).Edit(t.Context(), archived, always(Change{Labels: map[string]*string{"area": nil}}))
 		if disk.steps < at {
 			return
 		}

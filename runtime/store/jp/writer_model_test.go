@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -107,11 +108,11 @@ func checkChanges(t *testing.T, rt *rapid.T) {
 	for range rapid.IntRange(1, 8).Draw(rt, "changes") {
 		clock = clock.Add(time.Duration(rapid.IntRange(-2, 20).Draw(rt, "tenths of a second")) * 100 * time.Millisecond)
 		w := f.open().Writer(WriterOptions{Now: func() time.Time { return clock }})
-		disk := &faultyDisk{disk: quickDisk{}, killed: rapid.Bool().Draw(rt, "killed"), at: rapid.IntRange(0, 40).Draw(rt, "at")}
+		disk := &faults{killed: rapid.Bool().Draw(rt, "killed"), at: rapid.IntRange(0, 40).Draw(rt, "at")}
 		if disk.at == 0 {
 			disk.killed = false
 		}
-		w.disk = disk
+		w.before, w.stage = disk.before, safefile.StageUnsynced
 		id := rapid.SampledFrom(slices.Sorted(maps.Keys(want))).Draw(rt, "id")
 		old := want[id]
 		now, err := change(t, rt, w, id, old)

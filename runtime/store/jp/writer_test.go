@@ -180,7 +180,7 @@ func TestEdit(t *testing.T) {
 			t.Errorf("the events are %q", got)
 		}
 	}
-	if names := strings.Join(f.files(), "\n"); strings.Contains(names, stagePrefix) || strings.Contains(names, ".lock") {
+	if names := strings.Join(f.files(), "\n"); strings.Contains(names, ".convtools-") || strings.Contains(names, ".lock") {
 		t.Errorf("left behind:\n%s", names)
 	}
 	// And back: what was never there is gone again, and nothing else.
@@ -201,7 +201,7 @@ func TestEditNothing(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
 	w := f.writer()
-	w.disk = &faultyDisk{disk: osDisk{}, at: 1}
+	w.before = (&faults{at: 1}).before
 	same := Change{Title: to("Odd"), Pinned: to(false), Hidden: to(false), Labels: map[string]*string{"area": to("feed"), "none": nil}, Expires: to(time.Time{})}
 	if _, err := w.Edit(t.Context(), projected, always(same)); err != nil {
 		t.Error(err)
@@ -453,15 +453,7 @@ func TestForkAvoidsIDs(t *testing.T) {
 	f.conversation(fmt.Sprintf("%s%d-live", inProject, n), "x")
 	f.conversation(fmt.Sprintf("%s.archive/%d-archived", inUser, n-1), "x")
 	f.conversation(fmt.Sprintf("%s.trash/20260301T120000.000Z/%d-removed", inUser, n-2), "x")
-	l, err := f.open().openLocks(time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.close()
-	release, busy, err := l.try(lockName(n - 3)) // another process is making it
-	if err != nil || busy != nil {
-		t.Fatal(busy, err)
-	}
+	release := f.lock(lockName(n - 3)) // another process is making it
 	defer release()
 	if id, err := f.writer().Fork(t.Context(), projected, ForkOptions{}); id != (n-4).id() || err != nil {
 		t.Errorf("%s, %v", id, err)

@@ -12,22 +12,11 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// clientName is what opencode calls itself to an MCP server.
-const clientName = "opencode"
-
 // Caller implements [store.Recognizer]. opencode tells nothing of the session that
 // calls, but has recorded the call by the time it makes it, as one that runs.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
-	var c store.Caller
-	switch {
-	case from.Client == clientName:
-		c.Evidence = store.ByCall
-	case from.Client == "" && from.Process != caller.Foreign && s.Getenv("OPENCODE") != "":
-		c.Evidence = store.ByEnvironment
-	default:
-		return c
-	}
-	if from.Process == caller.Server && from.Tool != "" {
+	c := store.Caller{Evidence: s.Evidence(from, from.Client == "opencode", "OPENCODE")}
+	if c.Evidence != store.NoEvidence && from.Process == caller.Server && from.Tool != "" {
 		if calling := s.calling(ctx, from); calling != "" {
 			c.Evidence, c.IDs = store.ByCall, []transcript.ID{id(calling)}
 		}
@@ -39,17 +28,14 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 // make the same call.
 func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 	l := s.open()
-	defer l.close()
+	defer l.Close()
 	found := ""
 	for _, src := range l.sources {
 		d, ok := src.(*database)
-		if !ok || d.Do(ctx, func(*opencodeDB) error { return nil }) != nil {
-			continue // it cannot be read; versions with trees of files are not known to record calls in time
+		if !ok {
+			continue // versions with trees of files are not known to record calls in time
 		}
-		parts, err := d.latest(ctx)
-		if err != nil {
-			return ""
-		}
+		parts, _ := d.latest(ctx) // of what cannot be read nothing is known
 		for _, p := range parts {
 			if isSession(p.id) && p.isRunning(from) {
 				if found != "" && found != p.id {

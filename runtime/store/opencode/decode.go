@@ -47,8 +47,7 @@ type message struct {
 	// compacted is set for the user's message that asks for a compaction which did not
 	// fail.
 	compacted bool
-	copied    bool // from the session that this one was forked from
-	place     int  // in the order in which messages are told
+	place     int // in the order in which messages are told
 }
 
 // decode reads the JSON of a message, which may be cut.
@@ -93,20 +92,19 @@ const maxPart = jsonl.MaxLine
 
 // partsOf is the parts of a message.
 type partsOf struct {
-	all    []part // in their order
-	total  int    // bytes
-	left   int    // parts that are too long
-	unread int    // parts that cannot be read
+	all   []part // in their order
+	total int    // bytes
+	left  int    // parts that are too long
 }
 
-// add adds a part. Of a file, such as a picture, nothing is held.
+// add adds a part; a nil one is too long. Of a file, such as a picture, nothing is held.
 func (p *partsOf) add(id string, raw []byte) {
 	one := part{id: id}
 	one.damaged = !jsontext.Decode(raw, &one)
 	switch {
 	case one.Type == "file":
 		p.all = append(p.all, part{id: id, Type: one.Type})
-	case p.total+len(raw) > maxPart:
+	case raw == nil || p.total+len(raw) > maxPart:
 		p.left++
 	default:
 		p.total += len(raw)
@@ -114,79 +112,57 @@ func (p *partsOf) add(id string, raw []byte) {
 	}
 }
 
-// tell adds the events of a message.
+// tell adds the events of a message. A prompt may be a picture alone.
 func tell(t *history.Talk, m *message, parts []part) {
-	switch m.Role {
-	case "user":
-		prompt(t, m, parts)
-	case "assistant":
-		for i := range parts {
-			answer(t, m, &parts[i])
-		}
-	default:
+	isUser := m.Role == "user"
+	if !isUser && m.Role != "assistant" {
 		t.Totals.Skipped++
+		return
 	}
-}
-
-// prompt adds what a person said. It may be a picture alone.
-func prompt(t *history.Talk, m *message, parts []part) {
 	said := false
 	var texts [][]byte
 	for i := range parts {
 		switch p := &parts[i]; {
-		case p.damaged || p.Type != "text" && p.Type != "file" && p.Type != "compaction":
-			known(t, p)
-		case p.Type == "compaction":
-			if m.compacted {
-				t.Add(transcript.Event{Kind: transcript.KindCompaction, Time: timeOf(m.created)})
-			}
+		case p.damaged || !p.isKnown():
+			t.Totals.Skipped++
 		case p.Type == "file":
 			said = true
-		case !p.Synthetic && !p.Ignored:
+		case p.Synthetic || p.Ignored:
+		case isUser && p.Type == "text":
 			said = true
 			texts = append(texts, p.Text)
+		case isUser && p.Type == "compaction" && m.compacted:
+			t.Add(transcript.Event{Kind: transcript.KindCompaction, Time: timeOf(m.created)})
+		case !isUser:
+			answer(t, m, p)
 		}
 	}
-	if said {
+	if isUser && said {
 		t.Add(transcript.Event{Kind: transcript.KindUser, Time: timeOf(m.created), Text: history.Join(texts)})
 	}
 }
 
-// known counts a part of which nothing is told, where its type is no known one.
-func known(t *history.Talk, p *part) {
+// isKnown reports whether it is of a type that versions up to 1.18 write.
+func (p *part) isKnown() bool {
 	switch p.Type {
-	case "file", "compaction", "step-start", "step-finish", "patch", "agent", "subtask", "snapshot", "retry":
-		if !p.damaged {
-			return
-		}
+	case "text", "reasoning", "tool", "file", "compaction", "step-start", "step-finish", "patch", "agent", "subtask", "snapshot", "retry":
+		return true
 	}
-	t.Totals.Skipped++
+	return false
 }
 
 // answer adds a part of what the assistant answered.
 func answer(t *history.Talk, m *message, p *part) {
-	kind := transcript.KindAssistant
-	switch {
-	case p.damaged:
-		known(t, p)
-		return
-	case p.Type == "text":
-	case p.Type == "reasoning":
-		kind = transcript.KindReasoning
-	case p.Type == "tool":
+	at := timeOf(p.Time.Start, m.created)
+	switch p.Type {
+	case "text":
+		t.Add(transcript.Event{Kind: transcript.KindAssistant, Time: at, Text: p.Text})
+	case "reasoning":
+		t.Add(transcript.Event{Kind: transcript.KindReasoning, Time: at, Text: p.Text})
+	case "tool":
 		tool(t, m, p)
-		return
-	default:
-		known(t, p)
-		return
-	}
-	if !p.Synthetic && !p.Ignored {
-		t.Add(transcript.Event{Kind: kind, Time: timeOf(p.Time.Start, m.created), Text: p.Text})
 	}
 }
-
-// inquiryTool is the tool with which the assistant asks the user.
-const inquiryTool = "question"
 
 // tool adds a call, and its result where there is one.
 func tool(t *history.Talk, m *message, p *part) {

@@ -33,12 +33,14 @@ type Store struct {
 // Open returns the store, and false where opencode has recorded nothing there. A
 // database that the environment names is read with those of the home it names.
 func Open(o store.Options) (*Store, bool) {
-	s := &Store{Store: history.New(o, Name, cmp.Or(o.Home, Home(o.Env())), ParseID)}
+	s := &Store{Store: history.New(o, Name, cmp.Or(o.Home, Home(o.Env())), IDs())}
 	if s.Dir == "" {
 		return nil, false
 	}
-	if o.Home == "" {
-		s.moved = movedDatabase(o.Env(), s.Dir)
+	if path := s.Getenv("OPENCODE_DB"); o.Home == "" && path != "" && path != ":memory:" {
+		if s.moved = filepath.Clean(path); !filepath.IsAbs(path) {
+			s.moved = filepath.Join(s.Dir, path)
+		}
 	}
 	databases, err := s.databases()
 	return s, len(databases) > 0 || err != nil || store.IsThere(filepath.Join(s.Dir, treeDir))
@@ -53,68 +55,36 @@ func Home(getenv func(string) string) string {
 	return history.InHome(getenv, ".local", "share", "opencode")
 }
 
-// movedDatabase returns the path of the database that the environment names, or "".
-func movedDatabase(getenv func(string) string, home string) string {
-	switch path := getenv("OPENCODE_DB"); {
-	case path == "" || path == ":memory:":
-		return ""
-	case filepath.IsAbs(path):
-		return filepath.Clean(path)
-	default:
-		return filepath.Join(home, path)
-	}
-}
-
-// databaseName is the name of the database. Those of other release channels have "-"
-// and the name of the channel in it.
-const databaseName, databaseExtension = "opencode", ".db"
-
-// databases returns the paths of the databases, the one that counts most first. The error
-// is that of reading the home.
-func (s *Store) databases() ([]string, error) {
-	var paths []string
-	add := func(path string) {
-		info, err := os.Stat(path)
-		if err == nil && !info.IsDir() && !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-	}
-	if s.moved != "" {
-		add(s.moved)
-	}
-	add(filepath.Join(s.Dir, databaseName+databaseExtension))
+// databases returns the paths of the databases, the one that counts most first. Those of other
+// release channels have the name of the channel in theirs. The error is that of reading the home.
+func (s *Store) databases() (paths []string, err error) {
 	entries, err := os.ReadDir(s.Dir)
-	for _, e := range entries {
-		channel, ok := strings.CutSuffix(e.Name(), databaseExtension)
-		if ok && strings.HasPrefix(channel, databaseName+"-") {
-			add(filepath.Join(s.Dir, e.Name()))
-		}
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
+	}
+	all := []string{s.moved, filepath.Join(s.Dir, "opencode.db")}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), "opencode-") && strings.HasSuffix(e.Name(), ".db") {
+			all = append(all, filepath.Join(s.Dir, e.Name()))
+		}
+	}
+	for _, path := range all {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
 	}
 	return paths, err
 }
 
-// IDPrefix is what the ids of conversations of this store begin with.
-const IDPrefix = "opencode-"
-
 // sessionPrefix is what opencode's own ids of sessions begin with.
 const sessionPrefix = "ses_"
 
-// ids returns what ids are: the id of a session, which alone is one too.
-func ids() *history.IDs {
-	return &history.IDs{Prefix: IDPrefix, Session: isSession, Bare: isSession, Example: IDPrefix + "ses_e002d05cfffe2zEdz416bNOdYv"}
+// IDs returns what ids are: the id of a session, which alone is one too.
+func IDs() *history.IDs {
+	return &history.IDs{Prefix: "opencode-", Session: isSession, Bare: isSession, Example: "opencode-ses_e002d05cfffe2zEdz416bNOdYv"}
 }
 
-// ParseID reads an id. The error is a [*store.BadIDError].
-func ParseID(text string) (transcript.ID, error) { return ids().Parse(text) }
-
-// Claims reports whether a text can only be meant as an id of this store, be it a wrong
-// one.
-func Claims(text string) bool { return ids().Claims(text) || strings.HasPrefix(text, sessionPrefix) }
-
-func id(session string) transcript.ID { return ids().ID(session, "") }
+func id(session string) transcript.ID { return IDs().ID(session, "") }
 
 // isSession reports whether a text is the id of a session.
 func isSession(s string) bool { return isID(s, sessionPrefix) }

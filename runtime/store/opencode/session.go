@@ -3,9 +3,9 @@ package opencode
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
@@ -37,143 +37,107 @@ type info struct {
 	source  source
 	file    string // in a tree
 	session string // id
-	parent  string // session that it is a task of
-	dir     string
-	title   string
-	begun   int64 // time of the first message
-	revert  revert
-	times
+	begun   int64  // time of the first message
+
+	Parent string `json:"parentID"` // session that it is a task of
+	Dir    string `json:"directory"`
+	Title  string `json:"title"`
+	Revert revert `json:"revert"`
+	Time   times  `json:"time"`
 }
 
-func (i *info) archived() bool { return i.Archived != 0 }
+func (i *info) archived() bool { return i.Time.Archived != 0 }
 
-// mayBeFork reports whether the session begins with messages of before it was made.
-func (i *info) mayBeFork() bool { return i.begun != 0 && i.begun < i.Created }
+// isFork reports whether the session begins with messages of before it was made.
+func (i *info) isFork() bool { return i.begun != 0 && i.begun < i.Time.Created }
 
 // listing is the sources, and what is found in them.
 type listing struct {
-	store    *Store
-	sources  []source
-	problems []store.Problem
+	store *Store
+	store.Listing
+	sources []source
 }
 
 // open finds the sources.
 func (s *Store) open() *listing {
 	l := &listing{store: s}
+	l.Release = func() {
+		for _, src := range l.sources {
+			src.Release()
+		}
+	}
 	databases, err := s.databases()
 	if err != nil {
-		l.problems = append(l.problems, history.Problem("", store.Unreadable, s.Dir, err))
+		l.Problems = append(l.Problems, history.Problem("", store.Unreadable, s.Dir, err))
 	}
 	for _, path := range databases {
 		l.sources = append(l.sources, newDatabase(path))
 	}
-	t := newTree(s.Dir)
-	if info, err := os.Stat(t.Dir); err == nil && info.IsDir() {
+	if t := newTree(s.Dir); store.IsThere(t.Dir) {
 		l.sources = append(l.sources, t)
 	}
 	return l
 }
 
-func (l *listing) close() {
-	for _, src := range l.sources {
-		src.Release()
-	}
-}
-
-// sessions returns the sessions of the project in all sources, or the one with an id: where several
-// have one, the first of them counts.
-func (l *listing) sessions(ctx context.Context, session string) ([]*info, error) {
-	var found []*info
+// sessions returns the sessions of the project in all sources: where several have one, the first of
+// them counts.
+func (l *listing) sessions(ctx context.Context) (found []*info, err error) {
 	seen := map[string]bool{}
-	for n := 0; n < len(l.sources); n++ {
-		src := l.sources[n]
-		infos, problems, err := src.sessions(ctx, session)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	read := 0
+	for _, src := range l.sources {
+		infos, problems, err := src.sessions(ctx, "")
 		if err != nil {
 			problems = append(problems, history.Problem("", store.Unreadable, src.path(), err))
-			src.Release()
-			l.sources = slices.Delete(l.sources, n, n+1)
-			n--
+		} else {
+			read++
 		}
-		l.problems = append(l.problems, problems...)
+		l.Problems = append(l.Problems, problems...)
 		for _, i := range infos {
-			if !seen[i.session] && l.store.Project.Has(i.dir) {
+			if !seen[i.session] && l.store.Project.Has(i.Dir) {
 				found = append(found, i)
 			}
 			seen[i.session] = true
 		}
 	}
-	if p := l.problems; len(l.sources) == 0 && len(p) > 0 {
-		return nil, fmt.Errorf("opening the conversations in %s: %w", p[0].Path, p[0].Err)
+	if p := l.Problems; read == 0 && len(p) > 0 {
+		err = fmt.Errorf("opening the conversations in %s: %w", p[0].Path, p[0].Err)
 	}
-	return found, nil
+	return found, err
 }
 
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	l := s.open()
-	found, err := l.list(ctx, scope)
+	all, err := l.sessions(ctx)
+	for n := 0; n < len(all) && err == nil; n++ {
+		if scope.Has(id(all[n].session), all[n].archived()) {
+			l.Conversations = append(l.Conversations, l.conversation(ctx, all[n], all))
+		}
+		err = ctx.Err()
+	}
 	if err != nil {
-		l.close()
+		l.Close()
 		return nil, err
 	}
-	listing := &store.Listing{Conversations: found, Problems: l.problems, Release: l.close}
-	listing.Keep(scope)
-	return listing, nil
-}
-
-func (l *listing) list(ctx context.Context, scope store.Scope) (list []store.Conversation, err error) {
-	var wanted, all []*info
-	whole := len(scope.IDs) == 0
-	for _, want := range scope.IDs {
-		session, ok := strings.CutPrefix(string(want), IDPrefix)
-		if !ok || !isSession(session) {
-			continue
-		}
-		found, err := l.sessions(ctx, session)
-		if err != nil {
-			return nil, err
-		}
-		wanted = append(wanted, found...)
-		whole = whole || slices.ContainsFunc(found, func(i *info) bool { return strings.Contains(i.title, forkMark) }) // which others tell
-	}
-	if whole {
-		if all, err = l.sessions(ctx, ""); err != nil {
-			return nil, err
-		}
-		wanted = all
-	}
-	for _, i := range wanted {
-		if scope.Has(id(i.session), i.archived()) {
-			list = append(list, l.conversation(ctx, i, all))
-		}
-	}
-	return list, ctx.Err()
+	l.Keep(scope)
+	return &l.Listing, nil
 }
 
 // conversation returns what List returns of a session, one of all.
 func (l *listing) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
-	record := &conversation{store: l.store, info: i}
-	c := store.Conversation{
-		Conversation: transcript.Conversation{
-			ID: id(i.session), Source: Name, Title: i.title, Dir: i.dir, CreatedAt: timeOf(i.Created), ArchivedAt: timeOf(i.Archived), Archived: i.archived(),
-		},
-		Record: record,
-	}
-	if isSession(i.parent) {
-		c.Parent = id(i.parent)
-	} else if i.mayBeFork() && strings.Contains(i.title, forkMark) {
-		if from, _, _ := record.forks(ctx, all, func(*info) bool { return true }); from != nil { // what cannot be read is no fork
-			c.Parent = id(from.session)
-		}
-	}
-	isDefault := isDefaultTitle(i.title)
+	record := &conversation{l.store, i}
+	isDefault := isDefaultTitle(i.Title)
 	request, last := record.peek(ctx, isDefault)
-	c.LastAt = last
+	of := history.Session{Title: i.Title, Dir: i.Dir, Created: timeOf(i.Time.Created), Last: last}
 	if isDefault && request != "" {
-		c.Title, c.Request = "", request
+		of.Title, of.Request = "", request
+	}
+	c := l.store.Conversation(id(i.session), &of, record)
+	c.Archived, c.ArchivedAt = i.archived(), timeOf(i.Time.Archived)
+	if isSession(i.Parent) {
+		c.Parent = id(i.Parent)
+	} else if from, _, _ := record.forks(ctx, all); from != nil { // what cannot be read is no fork
+		c.Parent = id(from.session)
 	}
 	return c
 }
@@ -186,5 +150,99 @@ func isDefaultTitle(title string) bool {
 	return title == "" || (kind == "New" || kind == "Child") && err == nil
 }
 
-// forkMark is in the title of a fork, with its number behind.
-const forkMark = " (fork #"
+// conversation is where a session is recorded. It implements [store.Record].
+type conversation struct {
+	store *Store
+	*info
+}
+
+// Version implements [store.Record].
+func (c *conversation) Version(ctx context.Context) (string, error) {
+	version, err := c.source.version(ctx, c.session)
+	if err == nil && version == "" {
+		err = c.gone()
+	}
+	if err != nil {
+		return "", fmt.Errorf("looking at the events of %s: %w", id(c.session), err)
+	}
+	return version, nil
+}
+
+func (c *conversation) gone() error {
+	return &store.NotFoundError{IDs: []transcript.ID{id(c.session)}, Place: c.store.Dir}
+}
+
+// Read implements [store.Record].
+func (c *conversation) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+	c.source.Retain()
+	defer c.source.Release()
+	return history.Read(ctx, id(c.session), c, mark, yield)
+}
+
+// peek returns how the first request begins, as [store.Conversation.Request] has it, where that is
+// wanted, and when the last event happened, where one of the last messages has it. What is damaged
+// is told of where it is read.
+func (c *conversation) peek(ctx context.Context, wanted bool) (request string, last time.Time) {
+	few := 8
+	if c.Revert.Message != "" || wanted {
+		few = -1
+	}
+	messages, err := c.messages(ctx, few)
+	begin, end := &history.Talk{}, &history.Talk{}
+	for i := 0; wanted && i < len(messages) && begin.Request == "" && err == nil; i++ {
+		if messages[i].Role == "user" {
+			err = c.tell(ctx, begin, &messages[i])
+		}
+	}
+	for i := len(messages) - 1; i >= 0 && end.Last.IsZero() && err == nil; i-- {
+		err = c.tell(ctx, end, &messages[i])
+	}
+	return begin.Request, end.Last
+}
+
+// moment is what a message and its copy have in common.
+type moment struct {
+	at   int64
+	role string
+}
+
+// moments returns those of the messages of a session, of before it was made where it is a fork.
+func (c *conversation) moments(ctx context.Context) (map[moment]bool, error) {
+	messages, err := c.messages(ctx, -1)
+	found := make(map[moment]bool, len(messages))
+	for i := range messages {
+		found[moment{messages[i].created, messages[i].Role}] = true
+	}
+	return found, err
+}
+
+// forks returns the session of all that this one was forked from, the one of which it has the most
+// messages, and of several the earliest; and the moments of those that it may have. opencode
+// records no link: a fork begins with messages of before it was made, at the times that the
+// other one has them at.
+func (c *conversation) forks(ctx context.Context, all []*info) (from *info, told map[moment]bool, err error) {
+	if !c.isFork() || !strings.Contains(c.Title, " (fork #") {
+		return nil, nil, nil
+	}
+	own, err := c.moments(ctx)
+	most := 0
+	told = map[moment]bool{}
+	for _, other := range slices.SortedFunc(slices.Values(all), func(a, b *info) int { return int(a.Time.Created - b.Time.Created) }) {
+		if other.begun != c.begun || other.Time.Created >= c.Time.Created || err != nil {
+			continue
+		}
+		var moments map[moment]bool
+		moments, err = (&conversation{c.store, other}).moments(ctx)
+		common := 0
+		for m := range moments {
+			if own[m] && m.at < c.Time.Created {
+				told[m] = true
+				common++
+			}
+		}
+		if common > most {
+			from, most = other, common
+		}
+	}
+	return from, told, err
+}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
@@ -35,17 +34,32 @@ const (
 // maxFile bounds the file of a session or a message, in bytes.
 const maxFile = 16 << 20
 
+// newTree returns the tree in a home.
+func newTree(home string) *tree {
+	return &tree{history.Store{Kind: Name, Dir: filepath.Join(home, treeDir)}}
+}
+
 func (t *tree) path() string { return t.Dir }
 
 func (*tree) Retain() {}
 
 func (*tree) Release() {}
 
+// in does something with the opened tree.
+func (t *tree) in(ctx context.Context, do func(root *history.Root) error) error {
+	root, err := t.Open()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return cmp.Or(do(root), ctx.Err())
+}
+
 // idOf returns the id that a file is named after.
 func idOf(file string) string { return strings.TrimSuffix(path.Base(file), fileExtension) }
 
-// files returns the files of messages or parts in a folder, in the order of their ids, which begin with a
-// time; none where there is no folder.
+// files returns the files in a folder that are named after ids with a prefix, in the order of these,
+// which begin with a time; none where there is no folder.
 func files(root *history.Root, dir, prefix string) (found []string, err error) {
 	entries, err := root.ReadDir(dir)
 	for _, e := range entries {
@@ -68,61 +82,47 @@ func partFiles(root *history.Root, message string) ([]string, error) {
 }
 
 func (t *tree) sessions(ctx context.Context, session string) (all []*info, problems []store.Problem, err error) {
-	root, err := t.Open()
-	if err != nil {
-		return nil, nil, err
-	}
-	defer root.Close()
-	found, problems, err := t.Walk(root, sessionDir, func(dir string) bool { return path.Dir(dir) == sessionDir })
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	for _, file := range found {
-		is, isFile := strings.CutSuffix(path.Base(file), fileExtension)
-		if !isFile || !isSession(is) || session != "" && session != is {
-			continue
+	err = t.in(ctx, func(root *history.Root) error {
+		found, unread, err := t.Walk(root, sessionDir, func(dir string) bool { return path.Dir(dir) == sessionDir })
+		problems = unread
+		for _, file := range found {
+			is := idOf(file)
+			if !strings.HasSuffix(file, fileExtension) || !isSession(is) || session != "" && session != is {
+				continue
+			}
+			i, failed := t.info(root, file)
+			if failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+				problems = append(problems, t.Problem(id(is), store.BadMetadata, file, failed))
+			}
+			if i != nil {
+				all = append(all, i)
+			}
 		}
-		i, failed := t.info(root, file)
-		switch {
-		case failed != nil:
-			problems = append(problems, t.Problem(id(is), store.BadMetadata, file, failed))
-		case i != nil:
-			all = append(all, i)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
-	}
-	return all, problems, cmp.Or(ctx.Err(), err)
+		return err
+	})
+	return all, problems, err
 }
 
 var errNoObject = errors.New("it is no JSON object")
 
-// info reads the file of a session. It returns nil where there is none, or where nothing is
-// recorded in it.
+// info reads the file of a session. It returns nil where nothing is recorded in it.
 func (t *tree) info(root *history.Root, file string) (*info, error) {
+	i := &info{source: t, file: file, session: idOf(file)}
 	data, err := root.ReadFile(file, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if err == nil && !jsontext.Decode(data, i) {
+		err = errNoObject
 	}
 	if err != nil {
 		return nil, err
 	}
-	var from struct {
-		Parent string `json:"parentID"`
-		Dir    string `json:"directory"`
-		Title  string `json:"title"`
-		Revert revert `json:"revert"`
-		Time   times  `json:"time"`
-	}
-	if !jsontext.Decode(data, &from) {
-		return nil, errNoObject
-	}
-	i := &info{source: t, file: file, session: idOf(file), parent: from.Parent, dir: from.Dir, title: from.Title, revert: from.Revert, times: from.Time}
 	messages, err := messageFiles(root, i.session)
-	switch {
-	case err != nil: // which is told of where the session is read
-	case len(messages) == 0:
-		return nil, nil
-	default:
+	if err == nil && len(messages) > 0 {
 		i.begun = readMessage(root, messages[0]).created
+	} else if err == nil { // else it is told of where the session is read
+		return nil, nil
 	}
 	return i, nil
 }
@@ -137,74 +137,55 @@ func readMessage(root *history.Root, file string) message {
 }
 
 func (t *tree) messages(ctx context.Context, session string, last int) (found []message, err error) {
-	root, err := t.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	all, err := messageFiles(root, session)
-	if last >= 0 {
-		all = all[max(0, len(all)-last):]
-	}
-	for i := 0; i < len(all) && ctx.Err() == nil; i++ {
-		found = append(found, readMessage(root, all[i]))
-	}
+	err = t.in(ctx, func(root *history.Root) error {
+		all, err := messageFiles(root, session)
+		if last >= 0 {
+			all = all[max(0, len(all)-last):]
+		}
+		for i := 0; i < len(all) && ctx.Err() == nil; i++ {
+			found = append(found, readMessage(root, all[i]))
+		}
+		return err
+	})
 	slices.SortStableFunc(found, func(a, b message) int { return cmp.Compare(a.created, b.created) })
-	return found, cmp.Or(ctx.Err(), err)
+	return found, err
 }
 
 func (t *tree) parts(ctx context.Context, message string) (p partsOf, err error) {
-	root, err := t.Open()
-	if err != nil {
-		return p, err
-	}
-	defer root.Close()
-	all, err := partFiles(root, message)
-	for i := 0; i < len(all) && ctx.Err() == nil; i++ {
-		raw, failed := root.ReadFile(all[i], maxPart)
-		var large *safefile.TooLargeError
-		switch {
-		case errors.As(failed, &large):
-			p.left++
-		case failed != nil:
-			p.unread++
-		default:
+	err = t.in(ctx, func(root *history.Root) error {
+		all, err := partFiles(root, message)
+		for i := 0; i < len(all) && ctx.Err() == nil; i++ {
+			raw, failed := root.ReadFile(all[i], maxPart)
+			var large *safefile.TooLargeError
+			if failed != nil && !errors.As(failed, &large) {
+				raw = []byte{} // which is damaged
+			}
 			p.add(idOf(all[i]), raw)
 		}
-	}
-	return p, cmp.Or(ctx.Err(), err)
+		return err
+	})
+	return p, err
 }
 
-func (t *tree) version(ctx context.Context, session string) (string, error) {
+// version returns how many files of a session there are, and when the last one was modified.
+func (t *tree) version(ctx context.Context, session string) (version string, err error) {
 	found, _, err := t.sessions(ctx, session)
 	if err != nil || len(found) == 0 {
 		return "", err
 	}
-	root, err := t.Open()
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	messages, err := messageFiles(root, session)
-	all := append([]string{found[0].file}, messages...)
-	for _, message := range messages {
-		parts, failed := partFiles(root, idOf(message))
-		all, err = append(all, parts...), cmp.Or(err, failed, ctx.Err())
-	}
-	var latest time.Time
-	there := 0
-	for _, file := range all {
-		if info, err := root.Stat(file); err == nil {
-			there++
-			if info.ModTime().After(latest) {
-				latest = info.ModTime()
-			}
+	err = t.in(ctx, func(root *history.Root) error {
+		messages, err := messageFiles(root, session)
+		all := append([]string{found[0].file}, messages...)
+		for _, message := range messages {
+			parts, failed := partFiles(root, idOf(message))
+			all, err = append(all, parts...), cmp.Or(err, failed, ctx.Err())
 		}
-	}
-	return fmt.Sprintf("%d %d", there, latest.UnixNano()), err
-}
-
-// newTree returns the tree in a home.
-func newTree(home string) *tree {
-	return &tree{history.Store{Kind: Name, Dir: filepath.Join(home, treeDir)}}
+		latest := int64(0)
+		for _, file := range all {
+			latest = max(latest, root.Stamp(file).Modified())
+		}
+		version = fmt.Sprintf("%d %d", len(all), latest)
+		return err
+	})
+	return version, err
 }

@@ -52,7 +52,7 @@ func Split(id string) (session, conversation string, ok bool) {
 }
 
 // ParseID reads an id, whose case does not matter. The error is a [*store.BadIDError].
-func ParseID(text string) (transcript.ID, error) { return ids().Parse(strings.ToLower(text)) }
+func ParseID(text string) (transcript.ID, error) { return ids().ParseID(strings.ToLower(text)) }
 
 // Claims reports whether a text can only be meant as an id of this store, be it a wrong one.
 func Claims(text string) bool { return ids().Claims(text) }
@@ -71,9 +71,12 @@ const extension = ".jsonl"
 // Store is the conversations of sessions of a project, as a [store.Store], in the directory of the logs.
 type Store struct{ history.Store }
 
+// ParseID implements [store.Store].
+func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
+
 // Open returns the store, and false where there are no sessions.
 func Open(o store.Options) (*Store, bool) {
-	s := &Store{history.New(o, Name, cmp.Or(o.Home, Home(o.Env())), ParseID)}
+	s := &Store{history.New(o, Name, cmp.Or(o.Home, Home(o.Env())), ids())}
 	return s, s.Dir != "" && store.IsThere(s.Dir) && hasSessions(s.Dir)
 }
 

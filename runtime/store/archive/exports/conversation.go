@@ -30,6 +30,12 @@ type header struct {
 	Mapping      jsontext.Raw `json:"mapping"`
 	ChatMessages jsontext.Raw `json:"chat_messages"`
 	Messages     jsontext.Raw `json:"messages"`
+
+	// Of a file of Letta, which may have several agents.
+	Agents jsontext.Raw `json:"agents"`
+	Blocks jsontext.Raw `json:"blocks"`
+	Tools  jsontext.Raw `json:"tools"`
+	Groups jsontext.Raw `json:"groups"`
 }
 
 // Errors of conversations.
@@ -39,10 +45,8 @@ var (
 	errNoMessages = errors.New("its messages are no array")
 )
 
-// read reads a conversation of a kind of export, which is a JSON object that a cursor has walked.
-func read(kind string, raw []byte, into *archive.Conversation) error {
-	var h header
-	jsontext.Decode(raw, &h)
+// read reads a conversation of a kind of export.
+func (h *header) read(kind string, into *archive.Conversation) error {
 	*into = archive.Conversation{
 		Kind: kind, Native: cmp.Or(h.Conversation, h.UUID, h.ID), Title: cmp.Or(h.Title, h.Name), Archived: h.Archived,
 		Created: cmp.Or(h.CreateTime, h.CreatedAt).Time, Updated: cmp.Or(h.UpdateTime, h.UpdatedAt).Time, Messages: into.Messages[:0],

@@ -8,13 +8,12 @@ package exports
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/archive"
@@ -87,6 +86,7 @@ var (
 	errEncrypted = errors.New("it is encrypted: unpack it with its password, and import the folder")
 	errBomb      = errors.New("it grows to more than 200 times its size when it is unpacked") // maxRatio
 	errOutside   = errors.New("its name leads out of the export")
+	errManifest  = errors.New("the manifest is damaged; files are looked for by their names")
 )
 
 const (
@@ -104,31 +104,23 @@ const (
 // archive or of a context that is done; what was read before is kept.
 func Import(ctx context.Context, name string, into *archive.Writer, o Options) (*Report, error) {
 	e, err := open(name)
-	var unrecognised *UnrecognisedError
-	if err != nil && !errors.As(err, &unrecognised) {
-		err = &InputError{Path: name, Err: err}
-	}
 	if err != nil {
 		return &Report{}, err
 	}
 	defer e.closer.Close()
-	i := &importing{options: o, writer: into, report: &Report{}, seen: map[string]time.Time{}}
+	i := &importing{ctx: ctx, options: o, writer: into, report: &Report{}, seen: map[string]time.Time{}}
 	before := into.Written()
 	files, problems := e.files()
 	for _, p := range problems {
-		i.problem(p)
+		i.problem(p, p.Err)
 	}
 	for _, f := range files {
 		i.progress.Total += f.size
 	}
-	for n := range files {
-		if err = i.file(ctx, &files[n]); err != nil {
-			break
-		}
+	for n := 0; n < len(files) && err == nil; n++ {
+		err = i.file(&files[n])
 	}
-	if flushed := into.Flush(); err == nil {
-		err = flushed
-	}
+	err = cmp.Or(err, into.Flush())
 	written := into.Written()
 	i.report.New, i.report.Updated = written.New-before.New, written.Updated-before.Updated
 	if err == nil && i.report.Recognised() == 0 {
@@ -139,6 +131,7 @@ func Import(ctx context.Context, name string, into *archive.Writer, o Options) (
 
 // importing is an import in the making.
 type importing struct {
+	ctx          context.Context //nolint:containedctx // of the import, for what reads through an interface
 	options      Options
 	writer       *archive.Writer
 	report       *Report
@@ -148,7 +141,9 @@ type importing struct {
 	first        []byte // the beginning of the first value that is none of an export
 }
 
-func (i *importing) problem(p Problem) {
+func (i *importing) problem(p Problem, err error) {
+	p.Err = err
+	p.Skipped = err == errEmpty || err == errSeen || err == errOlder
 	if p.Skipped {
 		i.report.Skipped++
 	} else {
@@ -158,68 +153,51 @@ func (i *importing) problem(p Problem) {
 }
 
 // file imports the conversations of a file. The error is one that ends the import.
-func (i *importing) file(ctx context.Context, f *file) error {
+func (i *importing) file(f *file) error {
 	in, err := f.open()
 	if err != nil {
-		i.problem(Problem{File: f.name, Err: err})
+		i.problem(Problem{File: f.name}, err)
 		return nil
 	}
 	defer in.Close()
-	v := newValues(&counter{ctx, in, i}, maxConversation)
-	recognised := 0
+	v := newValues(&counter{in, i}, maxConversation)
+	recognised := f.expected
 	var strangers []Problem
 	for v.next() {
-		kind := kindOfValue(v.value)
 		p := Problem{File: f.name, Offset: v.offset, Number: v.number}
-		switch {
-		case v.value == nil:
-			p.Err = errTooLarge
-		case kind == "":
-			if i.first == nil {
-				i.first = slices.Clone(v.value[:min(len(v.value), maxFirst)])
-			}
-			p.Err = errNotOne
-		case i.options.Kind != "" && kind != i.options.Kind:
-			p.Err = errOtherKind
-		default:
-			recognised++
-			if err := i.value(ctx, kind, v.value, p); err != nil {
+		kind, header, err := i.recognise(v.value, v.offset)
+		if err == nil {
+			recognised = true
+			if err := i.value(kind, header, p); err != nil {
 				return err
 			}
 			continue
 		}
-		if strangers = append(strangers, p); recognised == 0 && len(strangers) >= maxStrangers && !f.expected {
+		p.Err = err
+		if strangers = append(strangers, p); !recognised && len(strangers) >= maxStrangers {
 			return nil
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	// A file of something else, such as settings, is none that has failed.
-	if recognised == 0 && !f.expected {
-		return nil
+	if i.ctx.Err() != nil || !recognised {
+		return i.ctx.Err()
 	}
 	for _, p := range strangers {
-		i.problem(p)
+		i.problem(p, p.Err)
 	}
-	err = v.rest()
-	if errors.Is(err, zip.ErrChecksum) {
+	if err = v.rest(); errors.Is(err, zip.ErrChecksum) {
 		err = ErrChecksum
 	}
-	if ctx.Err() == nil && err != nil {
-		i.problem(Problem{File: f.name, Offset: v.at, Err: err})
+	if i.ctx.Err() == nil && err != nil {
+		i.problem(Problem{File: f.name, Offset: v.at}, err)
 	}
-	return ctx.Err()
+	return i.ctx.Err()
 }
 
-// maxFirst is how many bytes of a value are enough to tell what it is.
-const maxFirst = 4 << 10
-
-// counter reads a file until a context is done, and counts for the progress.
+// counter reads a file until the import is cancelled, and counts for the progress.
 type counter struct {
-	ctx context.Context //nolint:containedctx // that of the import, which reads through an interface
 	io.Reader
-	importing *importing
+	*importing
 }
 
 func (c *counter) Read(b []byte) (int, error) {
@@ -227,57 +205,68 @@ func (c *counter) Read(b []byte) (int, error) {
 		return 0, err
 	}
 	n, err := c.Reader.Read(b)
-	p := &c.importing.progress
-	p.Done += int64(n)
-	if report := c.importing.options.Progress; report != nil {
-		report(*p)
+	c.progress.Done += int64(n)
+	if report := c.options.Progress; report != nil {
+		report(c.progress)
 	}
 	return n, err
 }
 
-// kindOfValue returns the kind of export that a JSON value is a conversation of, or "".
-func kindOfValue(raw []byte) string {
-	has := keys(raw)
-	switch {
-	case has["mapping"]:
-		return ChatGPT
-	case has["chat_messages"]:
-		return Claude
-	case has["agents"] && (has["blocks"] || has["tools"] || has["groups"]):
-		return Letta
+// recognise returns the kind of export that a JSON value is a conversation of, and what it has. The
+// value stands at an offset; it is nil where it is too large.
+func (i *importing) recognise(raw []byte, offset int64) (kind string, h *header, err error) {
+	if raw == nil {
+		return "", nil, errTooLarge
 	}
-	return ""
+	if c := (jsontext.Cursor{Data: raw}); !c.Value(0) {
+		return "", nil, fmt.Errorf("at byte %d: %w", offset+int64(c.Pos), c.Err())
+	}
+	h = &header{}
+	jsontext.Decode(raw, h)
+	switch {
+	case h.Mapping != nil:
+		kind = ChatGPT
+	case h.ChatMessages != nil:
+		kind = Claude
+	case h.Agents != nil && (h.Blocks != nil || h.Tools != nil || h.Groups != nil):
+		kind = Letta
+	default:
+		if i.first == nil {
+			i.first = slices.Clone(raw[:min(len(raw), maxFirst)])
+		}
+		return "", nil, errNotOne
+	}
+	if i.options.Kind != "" && kind != i.options.Kind {
+		return "", nil, errOtherKind
+	}
+	return kind, h, nil
 }
 
+// maxFirst is how many bytes of a value are enough to tell what it is.
+const maxFirst = 4 << 10
+
 // value imports a value that is a conversation, or has some. p is where it stands.
-func (i *importing) value(ctx context.Context, kind string, raw []byte, p Problem) error {
+func (i *importing) value(kind string, h *header, p Problem) error {
 	if !slices.Contains(i.report.Kinds, kind) {
 		i.report.Kinds = append(i.report.Kinds, kind)
 	}
-	if err := whole(raw, p.Offset); err != nil {
-		p.Err = err
-		i.problem(p)
-		return nil
+	if kind != Letta {
+		return i.put(kind, h, p)
 	}
-	all := []jsontext.Raw{raw}
-	if kind == Letta {
-		var file struct {
-			Agents []jsontext.Raw `json:"agents"`
-		}
-		jsontext.Decode(raw, &file)
-		all = file.Agents
-	}
-	for _, raw := range all {
-		if err := i.put(ctx, read(kind, raw, &i.conversation), p); err != nil {
+	for agent := range jsontext.Elements(h.Agents) {
+		h := &header{}
+		jsontext.Decode(agent, h)
+		if err := i.put(kind, h, p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// put adds the conversation that was read. The error is one that ends the import.
-func (i *importing) put(ctx context.Context, failed error, p Problem) error {
+// put adds a conversation. The error is one that ends the import.
+func (i *importing) put(kind string, h *header, p Problem) error {
 	c := &i.conversation
+	err := h.read(kind, c)
 	i.progress.Conversations++
 	p.Title = c.Title
 	if c.Native != "" {
@@ -285,46 +274,24 @@ func (i *importing) put(ctx context.Context, failed error, p Problem) error {
 	}
 	changed, seen := i.seen[c.Kind+c.Native]
 	switch {
-	case failed != nil:
-		p.Err = failed
+	case err != nil:
 	case len(c.Messages) == 0:
-		p.Skipped, p.Err = true, errEmpty
+		err = errEmpty
 	case seen && !c.Updated.After(changed):
-		p.Skipped, p.Err = true, errSeen
+		err = errSeen
 	default:
 		i.seen[c.Kind+c.Native] = c.Updated
-		outcome, err := i.writer.Put(ctx, c)
+		outcome, err := i.writer.Put(i.ctx, c)
 		switch {
 		case err != nil:
 			return err
 		case outcome == archive.Unchanged:
 			i.report.Unchanged++
-			return nil
 		case outcome == archive.Older:
-			p.Skipped, p.Err = true, errOlder
-		default:
-			return nil // the writer counts
+			i.problem(p, errOlder)
 		}
+		return nil // the writer counts what is new
 	}
-	i.problem(p)
+	i.problem(p, err)
 	return nil
-}
-
-// whole returns why a value, which begins at an offset, is no JSON.
-func whole(raw []byte, offset int64) error {
-	c := jsontext.Cursor{Data: raw}
-	if c.Value(0) {
-		return nil
-	}
-	return fmt.Errorf("at byte %d: %w", offset+int64(c.Pos), c.Err())
-}
-
-// isConversations reports whether a file is called as those with conversations are.
-func isConversations(name string) bool {
-	rest, ok := strings.CutPrefix(path.Base(name), "conversations")
-	if !ok {
-		return false
-	}
-	rest, ok = strings.CutSuffix(rest, ".json")
-	return ok && strings.Trim(rest, "-_0123456789") == ""
 }

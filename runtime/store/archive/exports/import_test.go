@@ -170,7 +170,7 @@ func TestBadConversations(t *testing.T) {
 		"a null mapping":      {`[{"id":"x","mapping":null},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: its mapping is no object of nodes"},
 		"nothing said":        {`[{"id":"x","mapping":{"n":{"message":null}}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 1, failed 0\nx.json:1: nothing is said in it"},
 		"a value of no kind":  {`[null,1,"x",` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 3\nx.json:1: it is no conversation of a known export\nx.json:2: it is no conversation of a known export\nx.json:3: it is no conversation of a known export"},
-		"a comma too few":     {`[{"id":"x" "mapping":{}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: it is no conversation of a known export"},
+		"a comma too few":     {`[{"id":"x" "mapping":{}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: at byte 11: it is not JSON: unexpected '\"'"},
 		"wrong inside":        {`[{"mapping":{"n":nul}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: at byte 17: it is not JSON: unexpected 'n'"},
 		"too deep":            {`[{"id":"x","mapping":{"n":{"message":` + deep + `}}},` + good("b") + `]`, "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:1: at byte 290: it is nested too deeply"},
 		"cut off":             {`[` + good("a") + `,` + good("b")[:200], "new 1, updated 0, unchanged 0, skipped 0, failed 1\nx.json:0: it ends in the middle: the file is not complete"},

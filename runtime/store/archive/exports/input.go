@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
-	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
 // UnrecognisedError is the error for what has no conversation of a known export in it.
@@ -64,43 +63,27 @@ type file struct {
 type export struct {
 	all    []file
 	closer io.Closer
-	grown  int64 // bytes that were unpacked, and may be
-	most   int64
-	nested int // zips in it
+	left   int64 // bytes that may be unpacked
+	nested int   // zips in it
 }
 
 const (
-	maxFiles = 200_000 // of a folder or a zip
-	maxDepth = 16      // of folders
-	maxRatio = 200     // of what is unpacked to what was packed
+	maxRatio = 200 // of what is unpacked to what was packed
 	minRoom  = 64 << 20
 	maxIndex = 16 << 20 // of a manifest
 )
 
 // open opens an export, and finds out what it is.
 func open(name string) (e *export, err error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
 	e = &export{}
-	if info.IsDir() {
-		var root *os.Root
-		if root, err = safefile.OpenDir(name); err != nil {
-			return nil, err
-		}
+	if root, failed := safefile.OpenDir(name); failed == nil {
 		e.closer = root
 		err = e.folder(root)
-	} else {
-		var f *os.File
-		if f, info, err = safefile.Open(name); err != nil {
-			return nil, err
-		}
+	} else if f, info, failed := safefile.Open(name); failed == nil {
 		e.closer = f
 		err = e.file(name, f, info.Size())
-	}
-	if err == nil && len(e.all) > maxFiles {
-		err = fmt.Errorf("it has more than %d files", maxFiles)
+	} else {
+		return nil, &InputError{Path: name, Err: failed}
 	}
 	if err != nil {
 		e.closer.Close()
@@ -112,17 +95,10 @@ func open(name string) (e *export, err error) {
 // folder finds the files of a folder. Links are not followed.
 func (e *export) folder(root *os.Root) error {
 	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil && name == ".":
-			return err
-		case err != nil:
-			return nil // of a folder: its files are not there
-		case len(e.all) > maxFiles:
-			return fs.SkipAll
-		case d.IsDir() && strings.Count(name, "/") >= maxDepth:
-			return fs.SkipDir
+		if err != nil || !d.Type().IsRegular() {
+			return nil // the files of a folder that cannot be read are not there
 		}
-		if info, err := d.Info(); err == nil && info.Mode().IsRegular() { // else it is gone, or a link
+		if info, err := d.Info(); err == nil { // else it is gone
 			e.all = append(e.all, file{name: name, size: info.Size(), open: func() (io.ReadCloser, error) {
 				f, _, err := safefile.OpenIn(root, name)
 				return f, err
@@ -135,25 +111,20 @@ func (e *export) folder(root *os.Root) error {
 // file finds the files of a zip, or has a file be the only one.
 func (e *export) file(name string, f *os.File, size int64) error {
 	var head [16]byte
-	n, err := f.ReadAt(head[:], 0)
+	n, _ := f.ReadAt(head[:], 0) // what cannot be read is told of later
 	switch begin := string(head[:n]); {
-	case err != nil && err != io.EOF:
-		return err
 	case begin == "SQLite format 3\x00":
 		return &UnrecognisedError{Path: name, Reason: "it is a database; one of a ChatGPT export is read in place: set CONVERSATION_DB to its path"}
 	case !strings.HasPrefix(begin, "PK"):
 		e.all = []file{{name: filepath.Base(name), size: size, expected: true, open: func() (io.ReadCloser, error) { return io.NopCloser(f), nil }}}
 		return nil
 	}
-	e.most = minRoom + maxRatio*size
+	e.left = minRoom + maxRatio*size
 	archive, err := zip.NewReader(f, size)
 	if err != nil {
-		return fmt.Errorf("it is a zip that is damaged or not complete, as after a download that was interrupted: %w", err)
+		return &InputError{Path: name, Err: fmt.Errorf("it is a zip that is damaged or not complete, as after a download that was interrupted: %w", err)}
 	}
 	for _, f := range archive.File {
-		if strings.HasSuffix(f.Name, "/") {
-			continue
-		}
 		e.all = append(e.all, file{name: f.Name, size: int64(min(f.UncompressedSize64, 1<<62)), open: func() (io.ReadCloser, error) {
 			const encrypted = 1
 			if f.Flags&encrypted != 0 {
@@ -174,7 +145,7 @@ type unpacking struct {
 
 func (u *unpacking) Read(b []byte) (int, error) {
 	n, err := u.ReadCloser.Read(b)
-	if u.export.grown += int64(n); u.export.grown > u.export.most {
+	if u.export.left -= int64(n); u.export.left < 0 {
 		return 0, errBomb
 	}
 	return n, err
@@ -188,31 +159,31 @@ func (e *export) files() (files []file, problems []Problem) {
 	}
 	var named []string // by manifests
 	for _, f := range e.all {
-		switch base := strings.ToLower(path.Base(f.name)); {
-		case !filepath.IsLocal(f.name):
-			if strings.HasSuffix(base, ".json") {
+		switch base := strings.ToLower(path.Base(f.name)); path.Ext(base) {
+		case ".json", ".jsonl", ".af":
+			if !filepath.IsLocal(f.name) {
 				problems = append(problems, Problem{File: f.name, Err: errOutside})
+			} else if base == "export_manifest.json" {
+				more, err := readManifest(&f)
+				if err != nil {
+					problems = append(problems, Problem{File: f.name, Err: err})
+				}
+				named = append(named, more...)
+			} else {
+				stem, is := strings.CutPrefix(strings.TrimSuffix(base, ".json"), "conversations")
+				f.expected = is && strings.Trim(stem, "-_0123456789") == ""
+				files = append(files, f)
 			}
-		case base == "export_manifest.json":
-			more, err := readManifest(&f)
-			if err != nil {
-				problems = append(problems, Problem{File: f.name, Err: err})
-			}
-			named = append(named, more...)
-		case strings.HasSuffix(base, ".json") || strings.HasSuffix(base, ".jsonl") || strings.HasSuffix(base, ".af"):
-			f.expected = isConversations(f.name)
-			files = append(files, f)
-		case strings.HasSuffix(base, ".zip"):
+		case ".zip":
 			e.nested++
 		}
 	}
 	for _, name := range named {
-		at := slices.IndexFunc(files, func(f file) bool { return f.name == name })
-		if at < 0 {
+		if at := slices.IndexFunc(files, func(f file) bool { return f.name == name }); at >= 0 {
+			files[at].expected = true
+		} else {
 			problems = append(problems, Problem{File: name, Err: errMissing})
-			continue
 		}
-		files[at].expected = true
 	}
 	slices.SortFunc(files, func(a, b file) int {
 		return cmp.Or(cmp.Compare(len(a.name), len(b.name)), strings.Compare(a.name, b.name))
@@ -221,7 +192,7 @@ func (e *export) files() (files []file, problems []Problem) {
 }
 
 // readManifest returns the paths of the files with conversations that a manifest names.
-func readManifest(f *file) ([]string, error) {
+func readManifest(f *file) (named []string, err error) {
 	in, err := f.open()
 	if err != nil {
 		return nil, err
@@ -234,12 +205,11 @@ func readManifest(f *file) ([]string, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxIndex)) // to the end, where its checksum is
 	if err == nil {
-		err = json.NewDecoder(bytes.NewReader(data)).Decode(&manifest)
+		err = json.Unmarshal(bytes.TrimPrefix(data, []byte(utf8BOM)), &manifest)
 	}
 	if err != nil {
-		return nil, errors.New("the manifest is damaged; files are looked for by their names")
+		return nil, errManifest
 	}
-	var named []string
 	for _, name := range manifest.LogicalFiles["conversations.json"].Files {
 		if name = path.Join(path.Dir(f.name), name); filepath.IsLocal(name) {
 			named = append(named, name)
@@ -248,39 +218,19 @@ func readManifest(f *file) ([]string, error) {
 	return named, nil
 }
 
-// keys are the keys of a JSON object, which may be cut off.
-func keys(raw []byte) map[string]bool {
-	found := map[string]bool{}
-	c := jsontext.Cursor{Data: raw}
-	if !c.Space() || raw[c.Pos] != '{' {
-		return nil
-	}
-	for c.Pos++; c.Space() && raw[c.Pos] == '"'; c.Pos++ { // ','
-		key, ok := c.Key()
-		if !ok {
-			break
-		}
-		found[string(key)] = true
-		if !c.Value(1) || !c.Space() {
-			break
-		}
-	}
-	return found
-}
-
 // reason returns what an export is instead of one. first is the beginning of its first
 // value.
 func (e *export) reason(first []byte) string {
 	const inPlace = ", which is read in place: see the command stores"
-	has := keys(first)
+	has := func(name string) bool { return bytes.Contains(first, []byte(`"`+name+`"`)) }
 	switch {
-	case bytes.Contains(first, []byte(`"thread.started"`)):
+	case has("thread.started"):
 		return "it is a stream of codex exec --json; what Codex records of it in ~/.codex is read in place"
-	case has["type"] && has["payload"] && bytes.Contains(first, []byte(`"session_meta"`)):
+	case has("payload") && has("session_meta"):
 		return "it is a session of Codex" + inPlace
-	case has["sessionId"] && has["projectHash"]:
+	case has("sessionId") && has("projectHash"):
 		return "it is a session of Gemini CLI" + inPlace
-	case has["sessionId"] && (has["type"] || has["parentUuid"]):
+	case has("sessionId") && (has("type") || has("parentUuid")):
 		return "it is a session of Claude Code" + inPlace
 	case e.nested > 0:
 		return "there are only zips in it: unpack it, and import these"

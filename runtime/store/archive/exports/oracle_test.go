@@ -23,9 +23,8 @@ func naive(t *rapid.T, raw string) string {
 	var c struct {
 		CurrentNode *string `json:"current_node"`
 		Mapping     map[string]*struct {
-			Parent   *string
-			Children []string
-			Message  *struct {
+			Parent  *string
+			Message *struct {
 				Author     struct{ Role string }
 				CreateTime *float64 `json:"create_time"`
 				Content    struct{ Parts []string }
@@ -49,34 +48,18 @@ func naive(t *rapid.T, raw string) string {
 			parent[id] = *p
 		}
 	}
-	for _, id := range ids {
-		for _, child := range c.Mapping[id].Children {
-			if _, has := parent[child]; c.Mapping[child] != nil && !has && child != id {
-				parent[child] = id
-			}
-		}
-	}
-	children := map[string][]string{}
-	add := func(p, child string) {
-		if parent[child] == p && !slices.Contains(children[p], child) {
-			children[p] = append(children[p], child)
-		}
-	}
-	for _, id := range ids {
-		for _, child := range c.Mapping[id].Children {
-			add(id, child)
-		}
-	}
-	for _, id := range ids {
-		if p, ok := parent[id]; ok {
-			add(p, id)
-		}
-	}
 	at := func(id string) float64 {
 		if m := c.Mapping[id].Message; m != nil && m.CreateTime != nil {
 			return *m.CreateTime
 		}
 		return -1
+	}
+	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(at(a), at(b)) })
+	children := map[string][]string{}
+	for _, id := range ids {
+		if p, ok := parent[id]; ok {
+			children[p] = append(children[p], id)
+		}
 	}
 	leaf := ""
 	if c.CurrentNode != nil && c.Mapping[*c.CurrentNode] != nil {

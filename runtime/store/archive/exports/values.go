@@ -2,7 +2,6 @@ package exports
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -16,8 +15,7 @@ type values struct {
 	most int   // bytes of a value that is handed over
 	at   int64 // offset of the next byte
 
-	begun   bool
-	isArray bool
+	begun, isArray bool
 
 	number int // of the current value, from 1
 	offset int64
@@ -28,7 +26,12 @@ type values struct {
 
 func newValues(in io.Reader, most int) *values {
 	const size = 256 << 10
-	return &values{in: bufio.NewReaderSize(in, size), most: most}
+	v := &values{in: bufio.NewReaderSize(in, size), most: most}
+	if begin, _ := v.in.Peek(len(utf8BOM)); string(begin) == utf8BOM {
+		n, _ := v.in.Discard(len(utf8BOM)) // which is there
+		v.at = int64(n)
+	}
+	return v
 }
 
 // Errors of documents.
@@ -37,100 +40,99 @@ var (
 	errNoJSON = errors.New("what stands here is no JSON")
 )
 
-const utf8BOM = "\ufeff"
+const utf8BOM, space = "\ufeff", " \t\r\n"
 
-// fail returns false, and keeps why there is no value.
-func (v *values) fail(err error) bool {
-	if v.err == nil {
-		v.err = err
+// byte returns the next byte, and false at the end.
+func (v *values) byte() (c byte, ok bool) {
+	if c, v.err = v.in.ReadByte(); v.err != nil {
+		return 0, false
 	}
-	return false
+	v.at++
+	return c, true
 }
 
-func (v *values) skip(n int) {
-	n, _ = v.in.Discard(n) // of what is buffered
-	v.at += int64(n)
-}
-
-// ahead returns what is buffered, at least a byte; nothing at the end.
-func (v *values) ahead() []byte {
-	if _, err := v.in.Peek(1); err != nil && err != io.EOF {
-		v.fail(err)
-	}
-	ahead, _ := v.in.Peek(v.in.Buffered()) // which there is
-	return ahead
-}
-
-// peek moves over white space to the next byte, and returns it; 0 at the end.
-func (v *values) peek() byte {
-	for ahead := v.ahead(); len(ahead) > 0; ahead = v.ahead() {
-		left := bytes.TrimLeft(ahead, " \t\r\n")
-		v.skip(len(ahead) - len(left))
-		if len(left) > 0 {
-			return left[0]
+// token returns the next byte that is no white space; 0 at the end.
+func (v *values) token() byte {
+	for {
+		if c, ok := v.byte(); !ok || strings.IndexByte(space, c) < 0 {
+			return c
 		}
 	}
-	return 0
 }
 
 // next advances to the next value. It returns false after the last one, and where the
-// document ends early: err is why, and nil where it is complete.
+// document ends early: err is why, and io.EOF where it is complete.
 func (v *values) next() bool {
 	if v.err != nil {
 		return false
 	}
-	if !v.begun {
-		v.begun = true
-		if begin, _ := v.in.Peek(len(utf8BOM)); string(begin) == utf8BOM {
-			v.skip(len(utf8BOM))
-		}
-		if v.isArray = v.peek() == '['; v.isArray {
-			v.skip(1)
-		}
+	c := v.token()
+	if !v.begun && c == '[' || v.isArray && v.number > 0 && c == ',' {
+		v.isArray = true
+		c = v.token()
 	}
-	c := v.peek()
-	if v.isArray && v.number > 0 && c == ',' {
-		v.skip(1)
-		c = v.peek()
-	}
+	v.begun = true
 	switch {
+	case v.err != nil:
+		return v.cutOff(v.isArray)
 	case v.isArray && c == ']':
-		return v.fail(io.EOF)
-	case len(v.ahead()) == 0 && v.isArray:
-		return v.fail(errCutOff)
-	case len(v.ahead()) == 0:
-		return v.fail(io.EOF)
+		v.err = io.EOF
+		return false
 	case strings.IndexByte(`{["tfn-0123456789`, c) < 0:
-		return v.fail(errNoJSON)
+		v.at--
+		v.err = errNoJSON
+		return false
 	}
 	v.number++
-	v.offset = v.at
-	return v.read()
+	v.offset = v.at - 1
+	return v.read(c)
 }
 
-// read reads the value that begins here.
-func (v *values) read() bool {
+// cutOff returns false. At the end of the file, it notes whether that is too early.
+func (v *values) cutOff(tooEarly bool) bool {
+	if v.err == io.EOF && tooEarly {
+		v.err = errCutOff
+	}
+	return false
+}
+
+// read reads the value that begins with a byte.
+func (v *values) read(c byte) bool {
 	v.buf = v.buf[:0]
-	var s scanner
-	for done := false; !done; {
-		ahead := v.ahead()
-		if len(ahead) == 0 {
-			if s.depth > 0 || s.inString || v.isArray || v.err != nil {
-				return v.fail(errCutOff)
-			}
-			break // after a number
-		}
-		n := 0
-		n, done = s.scan(ahead)
+	depth, inString, escaped := 0, false, false
+	for ok := true; ok; c, ok = v.byte() {
 		if len(v.buf) <= v.most {
-			v.buf = append(v.buf, ahead[:n]...)
+			v.buf = append(v.buf, c)
 		}
-		v.skip(n)
+		switch {
+		case escaped:
+			escaped = false
+		case inString:
+			escaped, inString = c == '\\', c != '"'
+		case c == '"':
+			inString = true
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth == 0 && !inString && v.ends(c) {
+			if v.value = v.buf; len(v.buf) > v.most {
+				v.value = nil
+			}
+			return true
+		}
 	}
-	if v.value = v.buf; len(v.buf) > v.most {
-		v.value = nil
+	return v.cutOff(true)
+}
+
+// ends reports whether a value outside of which no bracket or quote is open ends with a byte.
+func (v *values) ends(c byte) bool {
+	if strings.IndexByte(`"}]`, c) >= 0 {
+		return true
 	}
-	return true
+	ahead, err := v.in.Peek(1)
+	return err == io.EOF && !v.isArray || err == nil && strings.IndexByte(`}],:"{[`+space, ahead[0]) >= 0
 }
 
 // rest reads what follows the last value, and returns why reading has failed: a checksum is known
@@ -140,37 +142,4 @@ func (v *values) rest() error {
 		_, v.err = io.Copy(io.Discard, v.in)
 	}
 	return v.err
-}
-
-// scanner finds the end of a JSON value in parts of text.
-type scanner struct {
-	depth             int
-	inString, escaped bool
-}
-
-// scan looks at the next part, and returns how much of it belongs to the value, and
-// whether that ends there.
-func (s *scanner) scan(part []byte) (n int, done bool) {
-	for i, c := range part {
-		switch {
-		case s.escaped:
-			s.escaped = false
-		case s.inString:
-			s.escaped, s.inString = c == '\\', c != '"'
-			if !s.inString && s.depth == 0 {
-				return i + 1, true
-			}
-		case c == '"':
-			s.inString = true
-		case c == '{' || c == '[':
-			s.depth++
-		case s.depth == 0 && strings.IndexByte("}],: \t\r\n", c) >= 0:
-			return i, true
-		case c == '}' || c == ']':
-			if s.depth--; s.depth == 0 {
-				return i + 1, true
-			}
-		}
-	}
-	return len(part), false
 }

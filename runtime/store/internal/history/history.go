@@ -19,6 +19,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
@@ -36,9 +38,9 @@ import (
 // Store is a store of the sessions of a program. It holds no open files and is safe for
 // concurrent use. It implements [store.Store] but for List.
 type Store struct {
+	*IDs
 	Kind    string // its name
 	Dir     string // where it is
-	Parse   func(text string) (transcript.ID, error)
 	Project *project.Project
 	Getenv  func(string) string
 	Cache   *filecache.Book
@@ -47,8 +49,19 @@ type Store struct {
 }
 
 // New returns a store of a kind in a directory.
-func New(o store.Options, kind, dir string, parse func(text string) (transcript.ID, error)) Store {
-	return Store{Kind: kind, Dir: dir, Parse: parse, Project: o.Project, Getenv: o.Env(), Cache: o.Cache.Of(kind, dir)}
+func New(o store.Options, kind, dir string, ids *IDs) Store {
+	return Store{IDs: ids, Kind: kind, Dir: dir, Project: o.Project, Getenv: o.Env(), Cache: o.Cache.Of(kind, dir)}
+}
+
+// Open returns a store of a kind in a directory of a program's home, which [store.Options] or else
+// the environment names, and false where the program has recorded nothing there.
+func Open(o store.Options, kind string, home func(getenv func(string) string) string, dir string, ids *IDs) (Store, bool) {
+	place := cmp.Or(o.Home, home(o.Env()))
+	if place == "" {
+		return Store{}, false
+	}
+	s := New(o, kind, filepath.Join(place, dir), ids)
+	return s, store.IsThere(s.Dir)
 }
 
 // Name implements [store.Store].
@@ -57,11 +70,20 @@ func (s *Store) Name() string { return s.Kind }
 // Place implements [store.Store].
 func (s *Store) Place() string { return s.Dir }
 
-// ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return s.Parse(text) }
-
 // Version implements [store.Store]: only a list tells.
 func (s *Store) Version(context.Context) (string, error) { return "", nil }
+
+// Evidence returns what shows that a call comes from the program: that it calls itself as its
+// client does, or a variable of the environment.
+func (s *Store) Evidence(from caller.Caller, isClient bool, variable string) store.Evidence {
+	switch {
+	case isClient:
+		return store.ByCall
+	case from.Client == "" && from.Process != caller.Foreign && s.Getenv(variable) != "":
+		return store.ByEnvironment
+	}
+	return store.NoEvidence
+}
 
 // Problem returns what is wrong with a file, whose name below the place of the store has slashes.
 func (s *Store) Problem(id transcript.ID, kind store.ProblemKind, file string, err error) store.Problem {
@@ -110,16 +132,19 @@ func (i *IDs) own(text string) (string, bool) {
 // Split returns the session and the part of an id, in any case.
 func (i *IDs) Split(text string) (session, part string, ok bool) {
 	rest, prefixed := CutPrefix(text, i.Prefix)
-	session, part, hasPart := strings.Cut(rest, ".")
-	session, ok = i.own(session)
-	if !ok || !prefixed && (i.Bare == nil || !i.Bare(session)) || hasPart && (i.Part == nil || !i.Part(part)) {
+	hasPart := false
+	if i.Part != nil {
+		rest, part, hasPart = strings.Cut(rest, ".")
+	}
+	session, ok = i.own(rest)
+	if !ok || !prefixed && (i.Bare == nil || !i.Bare(session)) || hasPart && !i.Part(part) {
 		return "", "", false
 	}
 	return session, part, true
 }
 
-// Parse reads an id. The error is a [*store.BadIDError].
-func (i *IDs) Parse(text string) (transcript.ID, error) {
+// ParseID reads an id. The error is a [*store.BadIDError].
+func (i *IDs) ParseID(text string) (transcript.ID, error) {
 	session, part, ok := i.Split(text)
 	if !ok {
 		return "", BadID(text, fmt.Sprintf("expected %q and the id of a session, such as %s", i.Prefix, i.Example))

@@ -27,23 +27,10 @@ func AppendDecoded(dst, stored []byte) ([]byte, transcript.Encoding) {
 	return decoded, transcript.Plain
 }
 
-// appendStored is AppendDecoded for a string that may have JSON escapes; '/' is
-// a base64 character that some writers escape.
-func appendStored(dst, raw []byte) ([]byte, transcript.Encoding) {
-	if !jsontext.HasEscape(raw) {
-		return AppendDecoded(dst, raw)
-	}
-	start := len(dst)
-	dst = transcript.AppendUnescaped(dst, raw)
-	end := len(dst)
-	dst, enc := AppendDecoded(dst, dst[start:end])
-	return append(dst[:start], dst[end:]...), enc
-}
-
 // appendBase64 decodes strictly: full quanta, no line breaks (which Go's decoder
 // would skip), and no stray bits behind the last byte.
 func appendBase64(dst, src []byte) ([]byte, bool) {
-	if len(src)%4 != 0 || bytes.IndexByte(src, '\n') >= 0 || bytes.IndexByte(src, '\r') >= 0 {
+	if len(src)%4 != 0 || bytes.ContainsAny(src, "\r\n") {
 		return dst, false
 	}
 	start := len(dst)
@@ -59,7 +46,7 @@ func appendBase64(dst, src []byte) ([]byte, bool) {
 // have stored as base64, and Base64 where one of them is left as stored.
 func decodeStrings(raw []byte) (value []byte, encoding transcript.Encoding) {
 	w := jsontext.Writer{Text: func(dst, raw []byte) []byte {
-		dst, stored := appendStored(dst, raw)
+		dst, stored := AppendDecoded(dst, jsontext.Unescape(raw)) // some writers escape '/', which base64 has
 		encoding = max(encoding, stored)
 		return dst
 	}}

@@ -111,7 +111,7 @@ func (e *Event) Decode() transcript.Event {
 	stored, isText := jsontext.Unquote(e.said)
 	switch {
 	case e.Kind == transcript.KindToolResult && isText:
-		d.Text, d.Encoding = appendStored(nil, stored)
+		d.Text, d.Encoding = AppendDecoded(nil, jsontext.Unescape(stored))
 	case e.said != nil && (e.Kind == transcript.KindToolResult || e.Kind == transcript.KindToolCall):
 		d.Text = nil
 		d.Arguments, d.Encoding = decodeStrings(e.said)

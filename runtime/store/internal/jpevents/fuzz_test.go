@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/internal/jpevents"
 	"github.com/convtools/convtools/runtime/store/jsontext"
@@ -74,7 +75,7 @@ func checkEnd(t *testing.T, data []byte, n, end int, err error) {
 	for _, o := range objects {
 		valid = valid && o != nil
 	}
-	var damage *jpevents.DamageError
+	var damage *store.DamageError
 	switch {
 	case err == nil && !valid && json.Valid(data):
 		t.Fatalf("not an array of objects, but taken as one")
@@ -84,7 +85,7 @@ func checkEnd(t *testing.T, data []byte, n, end int, err error) {
 		t.Fatalf("%T is not a DamageError", err)
 	case err != nil && valid && !errors.Is(err, jsontext.ErrTooDeep):
 		t.Fatalf("%v, but the array is whole", err)
-	case err != nil && (damage.Event != n || damage.Offset < end || damage.Offset > len(data)):
+	case err != nil && (damage.Event != n || offset(damage) < end || offset(damage) > len(data)):
 		t.Fatalf("%v, after %d events up to byte %d of %d", err, n, end, len(data))
 	}
 }
@@ -137,7 +138,7 @@ func FuzzPretty(f *testing.F) {
 		}
 		found, err := scan(`[{"type":"inquiry_response","answer":` + string(value) + `}]`)
 		if len(found) == 0 {
-			var damage *jpevents.DamageError
+			var damage *store.DamageError
 			if !errors.As(err, &damage) || !errors.Is(err, jsontext.ErrTooDeep) {
 				t.Fatal(err)
 			}

@@ -23,24 +23,10 @@ import (
 // has no such key, or a value of it that is not a string.
 var ErrNoTimestamp = errors.New("the event has no timestamp")
 
-// DamageError says where a file stops being an array of events.
-type DamageError struct {
-	Event  int // index of the damaged element; also the number of whole events before it
-	Offset int // in bytes
-	Err    error
-}
-
-func (e *DamageError) Error() string {
-	return fmt.Sprintf("damaged at byte %d (event %d): %v", e.Offset, e.Event, e.Err)
-}
-
-// Unwrap returns the cause.
-func (e *DamageError) Unwrap() error { return e.Err }
-
 // Scan hands over the events of a file until yield returns false, each in the same
 // place, and returns what they come to as JP counts them: a file that is damaged,
 // or that holds an event without a timestamp, counts as 0 events. The error is a
-// [*DamageError]; every whole event before the damage has been handed over then.
+// [*store.DamageError]; every whole event before the damage has been handed over then.
 //
 // Strings are skipped without being looked into, so a control character or a
 // wrong escape inside a string is not damage; everything else of the JSON
@@ -70,10 +56,9 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 		stopped = !yield(&e)
 		return !stopped
 	})
-	whole = whole && !c.Space()
 	totals := store.Totals{Turns: turn, Uncounted: untimed}
-	if !whole && !stopped {
-		damage := &DamageError{count, c.Pos, c.Err()}
+	if !(whole && !c.Space()) && !stopped {
+		damage := &store.DamageError{Event: count, Err: fmt.Errorf("damaged at byte %d (event %d): %w", c.Pos, count, c.Err())}
 		totals.Uncounted = cmp.Or[error](untimed, damage)
 		return totals, damage
 	}

@@ -234,14 +234,14 @@ func TestDamage(t *testing.T) {
 		{`[{"a":` + strings.Repeat(`{"a":`, 100_000), 0, jsontext.ErrTooDeep, 6 + 254*5},
 	} {
 		found, err := scan(test.data)
-		var damage *jpevents.DamageError
+		var damage *store.DamageError
 		if !errors.As(err, &damage) {
 			t.Errorf("%.40s: error %v, want damage", test.data, err)
 			continue
 		}
-		if len(found) != test.whole || damage.Event != test.whole || !isA(damage.Err, test.kind) || damage.Offset != test.at {
+		if len(found) != test.whole || damage.Event != test.whole || !isA(damage, test.kind) || offset(damage) != test.at {
 			t.Errorf("%.40s: %d events, then at byte %d in event %d (%v); want %d events, %v at byte %d",
-				test.data, len(found), damage.Offset, damage.Event, err, test.whole, test.kind, test.at)
+				test.data, len(found), offset(damage), damage.Event, err, test.whole, test.kind, test.at)
 		}
 		if n := count([]byte(test.data)); n.Events != 0 || n.Uncounted == nil {
 			t.Errorf("%.40s: count = %+v", test.data, n)
@@ -250,6 +250,12 @@ func TestDamage(t *testing.T) {
 }
 
 // isA reports whether an error is one that tells why JSON ends, or, for nil, none of them.
+// offset is where damage is, in bytes.
+func offset(damage *store.DamageError) (at int) {
+	_, _ = fmt.Sscanf(damage.Error(), "damaged at byte %d", &at)
+	return at
+}
+
 func isA(err, want error) bool {
 	if want == nil {
 		return !errors.Is(err, jsontext.ErrCutOff) && !errors.Is(err, jsontext.ErrTooDeep)
@@ -280,8 +286,8 @@ func TestCutOffAtEveryByte(t *testing.T) {
 			}
 		}
 		found, err := scan(stream[:cut])
-		var damage *jpevents.DamageError
-		if !errors.As(err, &damage) || !errors.Is(err, jsontext.ErrCutOff) || damage.Event != want || damage.Offset != cut {
+		var damage *store.DamageError
+		if !errors.As(err, &damage) || !errors.Is(err, jsontext.ErrCutOff) || damage.Event != want || offset(damage) != cut {
 			t.Fatalf("cut at %d: error %v, want the cut in event %d", cut, err, want)
 		}
 		if len(found) != want {

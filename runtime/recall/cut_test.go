@@ -1,0 +1,223 @@
+package recall
+
+import (
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/convtools/convtools/runtime/base/cases"
+	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+func TestHold(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("-", 16)
+	for _, tc := range []struct {
+		name, said string
+		most       int
+		kind       transcript.Kind
+		want       string
+	}{
+		{"whole", "abcdefghij", 10, transcript.KindUser, "abcdefghij"},
+		{"cut", "abcde" + filler + "vwxyz", 10, transcript.KindUser, "abcde\n[… 16 chars …]\nvwxyz"},
+		{"line breaks around the cut are missing too", "ab\n\n\n" + filler + "\ncdef", 10, transcript.KindUser, "ab\n[… 20 chars …]\ncdef"},
+		{"nothing but line breaks", "\n\n" + filler + "\n\n", 4, transcript.KindUser, "[… 20 chars …]"},
+		{"made visible", "\u202ea" + filler + "xy", 4, transcript.KindUser, "\\u{202E}a\n[… 16 chars …]\nxy"},
+		{"JSON stays as it is", "\"\u202e\"", 10, transcript.KindToolCall, "\"\u202e\""},
+	} {
+		e := newEvent(&conversations.Event{Kind: tc.kind, Text: []byte(tc.said)}, tc.most)
+		if e.text != tc.want || e.isCut != strings.Contains(tc.want, "…") {
+			t.Errorf("%s: %q, want %q", tc.name, e.text, tc.want)
+		}
+	}
+}
+
+var inMark = regexp.MustCompile(`(?m)\n?^\[… (\d+) chars …\]$\n?`)
+
+// TestShortened: what is shown of any text keeps to its limit, is its
+// beginning and its end, and what is missing is counted.
+func TestShortened(t *testing.T) {
+	t.Parallel()
+	pieces := []string{"word ", "\n", "潮", "\n\n", "longer-than-a-line-of-words-is ", "🌊"}
+	for seed := range cases.Of(uint64(100)) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		said := randomOf(r, pieces, 400)
+		kind := []transcript.Kind{transcript.KindUser, transcript.KindToolResult}[r.IntN(2)]
+		e := newEvent(&conversations.Event{Kind: kind, Text: []byte(said)}, 3000+r.IntN(2000))
+		for limit := 2000; limit >= maxMark; limit = limit*2/3 - 3 {
+			shown := e.shortened(limit).text
+			if n := utf8.RuneCountInString(shown); n > limit {
+				t.Fatalf("seed %d: %d characters, limit %d", seed, n, limit)
+			}
+			checkKept(t, said, shown)
+		}
+		if t.Failed() {
+			t.Fatal("seed", seed)
+		}
+	}
+}
+
+// checkKept checks that a text is said with marks in place of parts.
+func checkKept(t *testing.T, said, shown string) {
+	t.Helper()
+	rest := []rune(said)
+	marks := append(inMark.FindAllStringSubmatchIndex(shown, -1), []int{len(shown), len(shown), 0, 0})
+	at := 0
+	for _, m := range marks {
+		part := []rune(shown[at:m[0]])
+		if len(part) > len(rest) || !slices.Equal(rest[:len(part)], part) {
+			t.Errorf("%q is not next in %q", string(part), said)
+			return
+		}
+		n, _ := strconv.Atoi(shown[m[2]:m[3]])
+		rest, at = rest[len(part)+n:], m[1]
+	}
+	if len(rest) > 0 {
+		t.Errorf("%q is not counted: %q", string(rest), shown)
+	}
+}
+
+func randomOf(r *rand.Rand, pieces []string, most int) string {
+	var b strings.Builder
+	for range 5 + r.IntN(most) {
+		b.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	return b.String()
+}
+
+// TestOnly: of a text some parts are shown, and headings of the text
+// left out, first those above the parts.
+func TestOnly(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("Nothing of any interest is in this sentence at all. ", 12) + "\n\n"
+	for _, tc := range []struct {
+		name, text, want string
+		parts            []string
+	}{
+		{
+			"headings", "# Tides\n\n" + filler + "## Retries\n\nThere are five retries.\n\n**Logs:**\n\n" + filler,
+			"# Tides\n[… 628 chars …]\n## Retries\n\nThere are five retries.\n\n**Logs:**\n[… 628 chars …]",
+			[]string{"There are five retries."},
+		},
+		{
+			"short gaps are closed", "One. Two. Three is a little longer.\n" + filler + "Four.",
+			"One. Two. Three is a little longer.\n[… 632 chars …]",
+			[]string{"One.", "Three is a little longer."},
+		},
+		{
+			"no room for headings that are too long", strings.Repeat("## "+strings.Repeat("x", 400)+"\n\n", 2) + "## Near\n\n" + filler + "Here it is.\n\n" + filler,
+			"[… 810 chars …]\n## Near\n[… 628 chars …]\nHere it is.\n[… 628 chars …]",
+			[]string{"Here it is."},
+		},
+	} {
+		var spans []excerpt.Span
+		for _, part := range tc.parts {
+			at := strings.Index(tc.text, part)
+			spans = append(spans, excerpt.Span{Start: at, End: at + len(part)})
+		}
+		if got := only(tc.text, spans); got != tc.want {
+			t.Errorf("%s:\n%q, want\n%q", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestOnlyKeepsOrder: all that is asked for of any text is kept, in its
+// order, and the rest is counted.
+func TestOnlyKeepsOrder(t *testing.T) {
+	t.Parallel()
+	pieces := []string{"# Heading\n", "\n", "- an item\n", "code(retry)\n", "A retry is due. ", "潮 ", strings.Repeat("long ", 200), "**Bold**\n", "\n\n"}
+	for seed := range cases.Of(uint64(100)) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		said := randomOf(r, pieces, 120)
+		var starts []int
+		for i := range said {
+			starts = append(starts, i)
+		}
+		var spans []excerpt.Span
+		for at := 0; len(spans) < 4 && at < len(starts)-1; {
+			first := at + r.IntN(len(starts)-at-1)
+			at = min(first+1+r.IntN(300), len(starts)-1)
+			spans = append(spans, excerpt.Span{Start: starts[first], End: starts[at]})
+		}
+		got := only(said, spans)
+		checkKept(t, said, got)
+		for _, s := range spans {
+			part := strings.Trim(said[s.Start:s.End], "\n") // line breaks go beside marks
+			if !strings.Contains(got, part) {
+				t.Errorf("%q is missing in %q", part, got)
+			}
+		}
+		if t.Failed() {
+			t.Fatal("seed", seed)
+		}
+	}
+}
+
+// TestForms: each form has no more than the one before, and leaves out
+// what is needed least.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	kinds := []transcript.Kind{transcript.KindToolResult, transcript.KindAssistant, transcript.KindUser}
+	for seed := range cases.Of(uint64(20)) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		var events []event
+		for n := range 1 + r.IntN([]int{4, 40, 300}[r.IntN(3)]) {
+			words := strings.Repeat("line of text\n", r.IntN(100))
+			e := conversations.Event{Number: n + 1, Kind: kinds[r.IntN(3)], Text: []byte(words)}
+			events = append(events, newEvent(&e, math.MaxInt))
+		}
+		f := formsOf(events)
+		before, size := len(events), math.MaxInt
+		for k := range f.count() {
+			shown := f.form(k)
+			n := cost(shown)
+			if len(shown) > before || n > size {
+				t.Fatalf("seed %d: form %d has %d events of %d, and the one before %d of %d", seed, k, len(shown), n, before, size)
+			}
+			before, size = len(shown), n
+			least := outcome + 1 // of those that are shown
+			left := [outcome + 1]int{}
+			for i := range shown {
+				least = min(least, shown[i].rank())
+				left[shown[i].rank()]++
+			}
+			for rank := least + 1; rank <= outcome; rank++ {
+				if left[rank] < len(f.ranked[rank]) {
+					t.Fatalf("seed %d: form %d is without some of rank %d, and has some of rank %d", seed, k, rank, least)
+				}
+			}
+		}
+		if before != 0 {
+			t.Errorf("seed %d: the last form has %d events", seed, before)
+		}
+	}
+}
+
+func TestMarkAnswers(t *testing.T) {
+	t.Parallel()
+	kinds := []transcript.Kind{
+		transcript.KindUser, transcript.KindAssistant, transcript.KindToolCall, transcript.KindToolResult,
+		transcript.KindStructured, transcript.KindToolResult, transcript.KindUser, transcript.KindUser, transcript.KindReasoning, transcript.KindAssistant,
+	}
+	var events []event
+	for i, kind := range kinds {
+		events = append(events, newEvent(&conversations.Event{Number: i, Turn: 1 + i/9, Kind: kind}, 0))
+	}
+	markAnswers(events)
+	var got []int
+	for _, e := range events {
+		if e.isAnswer {
+			got = append(got, e.shown.Event)
+		}
+	}
+	if want := []int{4, 9}; !slices.Equal(got, want) {
+		t.Errorf("events %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,81 @@
+package tools
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/model/configured"
+)
+
+// readConfig reads the configuration for a directory. The error is a [*config.Error] where [session] is wrong; a table
+// [model.NAME] or [mcp.NAME] that is wrong disables itself.
+func readConfig(dir string, getenv func(string) string) (*config.Config, error) {
+	c := config.Read(dir, getenv)
+	configured.Judge(c)
+	for _, t := range c.Servers {
+		configured.Wrong(c, t.From, "mcp."+t.Name, problemOf(t))
+	}
+	return c, c.Wrong("session")
+}
+
+// problemOf returns what is wrong with a server, and an empty text where nothing is.
+func problemOf(t config.Table[config.Server]) string {
+	switch s := t.Is; {
+	case t.Name == "" || len(t.Name) > 32 || model.Flat(t.Name) != t.Name || strings.Contains(t.Name, "_"):
+		return "is not a name: it has to be 1 to 32 letters, digits and hyphens"
+	case (s.Command == "") == (s.URL == ""):
+		return "needs either command or url"
+	case s.URL != "" && (s.Args != nil || s.Env != nil):
+		return "has args or env, which only a command takes"
+	}
+	return configured.Address(t.Is.URL)
+}
+
+// problems returns why models and servers cannot be used, but for those that [serversOf] leaves out.
+func problems(c *config.Config) []error {
+	var all []error
+	for _, p := range c.Problems {
+		if slices.ContainsFunc(p.Tables, func(table string) bool {
+			kind, _, _ := strings.Cut(table, ".")
+			return kind == "model" || kind == "mcp" || kind == "trust"
+		}) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// serversOf returns the MCP servers, by name, and why others of the project are left out: a project that the user does
+// not trust may have no server that runs a program or is on another machine.
+func serversOf(c *config.Config) (servers []config.Table[config.Server], leftOut []error) {
+	for _, t := range c.Servers {
+		does := ""
+		switch {
+		case t.Is.Command != "":
+			does = "runs a program"
+		case !configured.OnLoopback(t.Is.URL):
+			does = "connects to another machine"
+		}
+		table := "mcp." + t.Name
+		if c.Wrong(table) != nil {
+			continue
+		}
+		if err := configured.Untrusted(c, t.From, table, does, ""); err != nil {
+			leftOut = append(leftOut, err)
+			continue
+		}
+		servers = append(servers, t)
+	}
+	slices.SortFunc(servers, func(a, b config.Table[config.Server]) int { return strings.Compare(a.Name, b.Name) })
+	return servers, leftOut
+}
+
+// hasModel reports whether some model is configured.
+func hasModel(c *config.Config) bool {
+	_, err := configured.Choose(c, "")
+	var none *configured.NoModelError
+	return !errors.As(err, &none) || len(none.Known) > 0
+}

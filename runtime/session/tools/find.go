@@ -1,0 +1,191 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/convtools/convtools/runtime/model"
+	"github.com/convtools/convtools/runtime/session"
+	"github.com/convtools/convtools/runtime/session/log"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/store/sessions"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Place is a conversation, and the session that it belongs to with the settings of that.
+type Place struct {
+	Session, Conversation string
+	Settings              Settings
+}
+
+// Find returns what a person means with an id: that of a session, which is that of its root, or of any conversation of
+// one, or the id under which one is recorded. The error is a [*log.NotFoundError] where there is none, and a [*CopyError]
+// for a copy of one, which [Sessions.Copied] begins a session for.
+func (s *Sessions) Find(ctx context.Context, id string) (Place, error) {
+	id = strings.ToLower(strings.TrimSpace(id))
+	at, err := s.recorded(ctx, id)
+	if err != nil {
+		return Place{}, err
+	}
+	known := at.Session != ""
+	if !known {
+		at = Place{Session: id, Conversation: id}
+	}
+	summary, err := log.Summarize(s.Dir, at.Session)
+	if errors.Is(err, fs.ErrNotExist) && !known {
+		if at.Session, err = log.Holding(ctx, s.Dir, id); err == nil {
+			summary, err = log.Summarize(s.Dir, at.Session)
+		}
+	}
+	at.Settings = SettingsOf(summary.Context)
+	return at, err
+}
+
+// recorded returns the conversation of a session that is recorded under an id, and no session for what is no such id.
+func (s *Sessions) recorded(ctx context.Context, id string) (at Place, err error) {
+	if of, conversation, ok := sessions.Split(id); ok {
+		return Place{Session: of, Conversation: cmp.Or(conversation, of)}, nil
+	}
+	parsed, err := jp.ParseID(id)
+	if err != nil || s.workspace == nil {
+		return Place{}, nil
+	}
+	err = inWorkspace(ctx, s.workspace, parsed, func(found store.Conversation) error {
+		named, ok := labelled(found.Conversation)
+		if ok && s.isOwn(ctx, found.Conversation, named) {
+			at = named
+			return nil
+		}
+		last, err := lastMark(ctx, found, func(mark) bool { return true })
+		if err == nil && last > 0 {
+			err = &CopyError{ID: string(parsed)}
+		} else if err == nil {
+			err = fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", parsed)
+		}
+		return err
+	})
+	var missing *store.NotFoundError
+	if errors.As(err, &missing) {
+		err = nil
+	}
+	return at, err
+}
+
+// isOwn reports whether a conversation of a session is recorded in the conversation that names it, which may be a copy. It
+// reports true where the session cannot be read: whoever opens it says what is wrong.
+func (s *Sessions) isOwn(ctx context.Context, c transcript.Conversation, at Place) bool {
+	state, _, err := log.Load(s.Dir, at.Session)
+	of := state.Conversation(at.Conversation)
+	if err != nil || of == nil {
+		return true
+	}
+	own, _, err := recordedUnder(ctx, s.workspace, at.Session, of)
+	return err == nil && own == c.ID
+}
+
+// CopyError is the error for a recorded conversation that is a copy of one of a session, and of no session itself.
+type CopyError struct{ ID string }
+
+func (e *CopyError) Error() string {
+	return "conversation " + e.ID + " is a fork of one that a session has, and no session has it yet; convtools query --id " + e.ID + " begins one"
+}
+
+// Copied returns the session that goes on in a copy of a recorded conversation, with its history.
+func (s *Sessions) Copied(ctx context.Context, id string) (n New, err error) {
+	err = inWorkspace(ctx, s.workspace, transcript.ID(id), func(found store.Conversation) error {
+		h := history{open: map[string]int{}}
+		_, err := found.Read(ctx, nil, func(e *transcript.Event) bool {
+			h.take(e)
+			return true
+		})
+		h.answered()
+		n = New{Title: found.Title, Settings: Settings{Hidden: found.Hidden, Recorded: id}, History: h.items}
+		return err
+	})
+	return n, err
+}
+
+// inWorkspace has a conversation of a workspace read.
+func inWorkspace(ctx context.Context, w *jp.Workspace, id transcript.ID, read func(store.Conversation) error) error {
+	opened, _, err := w.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	found, err := opened.Find(ctx, id)
+	if err != nil {
+		return err
+	}
+	return read(found)
+}
+
+// history is what was said in a recorded conversation, as a model is asked with it.
+type history struct {
+	items []session.Item
+	open  map[string]int // the calls without an output, by their ids
+}
+
+func (h *history) take(e *transcript.Event) {
+	switch e.Kind {
+	case transcript.KindUser:
+		h.answered()
+		h.say(session.UserMessage, session.FromUser, string(e.Text))
+	case transcript.KindAssistant:
+		h.say(session.AgentMessage, session.FromModel, string(e.Text))
+	case transcript.KindStructured:
+		h.say(session.AgentMessage, session.FromModel, jsonOf(e))
+	case transcript.KindToolCall:
+		if _, again := h.open[e.CallID]; !again {
+			h.open[e.CallID] = len(h.items)
+			call := model.Item{Kind: session.ToolCall, CallID: e.CallID, Name: e.Name, Wire: e.Name, Arguments: jsonOf(e)}
+			h.items = append(h.items, session.Item{Item: call, Origin: session.FromModel})
+		}
+	case transcript.KindToolResult:
+		if call, ok := h.open[e.CallID]; ok {
+			delete(h.open, e.CallID)
+			content, _ := eventtext.Body(e)
+			output := model.Item{Kind: session.ToolOutput, CallID: e.CallID, Name: h.items[call].Name, Output: string(content), Failed: e.Failed}
+			h.items = append(h.items, session.Item{Item: output, Origin: session.FromTool})
+		}
+	}
+}
+
+func (h *history) say(kind model.Kind, from session.Origin, text string) {
+	if text != "" {
+		h.items = append(h.items, session.Item{Item: model.Text(kind, text), Origin: from})
+	}
+}
+
+// jsonOf returns the arguments of a call, or structured data, as compact JSON.
+func jsonOf(e *transcript.Event) string {
+	switch {
+	case len(e.Arguments) > 0:
+		var w jsontext.Writer
+		return string(w.Append(nil, e.Arguments))
+	case len(e.Text) > 0:
+		return string(transcript.AppendQuoted(nil, e.Text))
+	}
+	return ""
+}
+
+// answered removes the calls that have no output: no provider takes one.
+func (h *history) answered() {
+	if len(h.open) == 0 {
+		return
+	}
+	kept := h.items[:0]
+	for i, item := range h.items {
+		if at, open := h.open[item.CallID]; item.Kind != session.ToolCall || !open || at != i {
+			kept = append(kept, item)
+		}
+	}
+	h.items = kept
+	clear(h.open)
+}
