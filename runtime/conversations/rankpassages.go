@@ -260,11 +260,11 @@ func (r *ranking) read(m *rankedMessage) error {
 	if m.read {
 		return nil
 	}
-	text, extra, err := m.of.in.texts.Read(m.Scored)
+	text, extra, err := m.of.in.view.Read(m.Scored)
 	if err != nil {
 		return err
 	}
-	m.hit = newHit(m.of.Matched, m.of.in, m.Scored, extra)
+	m.hit = m.of.in.hit(m.of.Matched, m.Scored, extra)
 	for len(text) > readAhead { // of one event that much is looked at, so that no answer waits for it
 		_, size := utf8.DecodeLastRune(text[:readAhead])
 		text = text[:readAhead-size]

@@ -41,12 +41,10 @@ func readCache(t *testing.T, cache, text string) cached {
 			kind, _, _ := strings.Cut(e.Name(), "-")
 			found.titles += bytes.Count(view.Kept(), []byte(text))
 			found.kept += len(view.Kept())
-			err = view.Conversations(func(*index.Conversation) bool { found.indexed[kind]++; return true })
+			found.indexed[kind] += len(view.Conversations())
 			if err != nil {
 				t.Fatal(err)
 			}
-			view.Close()
-			x.Close()
 		}
 	}
 	return found
@@ -123,11 +121,7 @@ func TestExcludedLeavesTheCache(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, r := range refresh(t, l) {
-					if r.Busy {
-						t.Errorf("%s has no index", r.Store)
-					}
-				}
+				refresh(t, l)
 				return readCache(t, in("cache"), "retry")
 			}
 			before := refreshed()

@@ -95,7 +95,6 @@ func TestSeveralStores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer found.Close()
 	for i := range found.Hits {
 		content, err := found.Read(&found.Hits[i])
 		if err != nil {
@@ -107,7 +106,7 @@ func TestSeveralStores(t *testing.T) {
 	if found.Total != 2 || !slices.Equal(lines, []string{"memory-a a needle", "memory-c needle"}) {
 		t.Errorf("%q, %+v, %v", lines, found, err)
 	}
-	r, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-c", Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 1}}})
+	r, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-c", Turns: func(of int) (int, int) { return of, of }})
 	if err != nil || r.Turns != 3 || r.FirstTurn != 3 {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -288,7 +288,7 @@ func (f *family) unlisted(cli toolset.Check, err error) []toolset.Check {
 	if errors.Is(err, context.DeadlineExceeded) {
 		why = "listing conversations was stopped, as it took too long"
 	}
-	if f.line() != "" && f.options(f.host.Dir).Allowed() == nil {
+	if _, err := f.library(f.host.Dir); f.line() != "" && err == nil {
 		f.blame(&cli, why)
 		return []toolset.Check{cli}
 	}
