@@ -108,7 +108,6 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer found.Close()
 	isFound := len(found.Conversations) > 0
 	if g.quiet {
 		g.out.elements = -1

@@ -161,7 +161,6 @@ func (c *commands) count(ctx context.Context, library *conversations.Library, st
 	if err != nil {
 		return s, err
 	}
-	defer found.Close()
 	all, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
 	s.conversations, s.messages = all.Total, found.Total
 	for _, hit := range found.Hits {
