@@ -7,19 +7,12 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// What stores and their readers have in common with a Source.
+// What stores have in common with a library.
 type (
-	// NotFoundError is the error for ids that no conversation has.
-	NotFoundError = store.NotFoundError
-	// BadIDError is the error for text that is not the id of a conversation in any
-	// store.
-	BadIDError = store.BadIDError
-	// NoWorkspaceError is the error where there is no workspace to look in.
+	NotFoundError    = store.NotFoundError
+	BadIDError       = store.BadIDError
 	NoWorkspaceError = store.NoWorkspaceError
-	// Problem is why a conversation, or a part of one, could not be used. Nothing in
-	// it but Path and Err repeats what is recorded or the name of a file: those two
-	// are for people.
-	Problem = store.Problem
+	Problem          = store.Problem
 )
 
 // The kinds of problems, as package store describes them.

@@ -199,19 +199,13 @@ func (x *Indexes) removeOlder() {
 	all := filepath.Dir(x.dir)
 	entries, _ := os.ReadDir(all)
 	for _, e := range entries {
-		if isOlder(e.Name()) {
+		number, isIndex := strings.CutPrefix(e.Name(), "v")
+		n, err := strconv.ParseUint(number, 10, 64)
+		first, _, _ := strings.Cut(e.Name(), "-") // of what lists needed, when that had directories of its own
+		if isIndex && err == nil && n < indexFormat || first == "facts" || first == "facts2" {
 			_ = os.RemoveAll(filepath.Join(all, e.Name()))
 		}
 	}
-}
-
-// isOlder reports whether a directory is what an earlier version kept: indexes of an older
-// format, or what lists needed when that had a directory of its own.
-func isOlder(name string) bool {
-	number, isIndex := strings.CutPrefix(name, "v")
-	n, err := strconv.ParseUint(number, 10, 64)
-	first, _, _ := strings.Cut(name, "-")
-	return isIndex && err == nil && n < indexFormat || first == "facts" || first == "facts2"
 }
 
 // indexNote is what an index says of its store.
