@@ -144,8 +144,8 @@ func (e *Engine) finished(in session.Input) ([]session.Effect, error) {
 // that it has been stopped.
 func worthwhile(in session.Input) bool {
 	switch in := in.(type) {
-	case session.SampleFailed:
-		return in.Usage != session.Usage{}
+	case session.Response:
+		return in.Failure == session.Failure{} || in.Usage != session.Usage{}
 	case session.ToolDone:
 		return in.Success
 	}

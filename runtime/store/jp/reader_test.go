@@ -66,7 +66,7 @@ func TestReaders(t *testing.T) {
 		f.write(fmt.Sprintf("%s%d/events.json", inProject, 100+i), text)
 	}
 	w := f.open()
-	s, _, err := w.Open(t.Context())
+	s, _, err := w.open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +105,12 @@ func TestReaderStops(t *testing.T) {
 	f := newFixture(t)
 	f.write(inProject+"10/metadata.json", testTitle)
 	f.write(inProject+"10/events.json", "["+strings.TrimSuffix(strings.Repeat(`{"type":"turn_start"},`, 1000), ",")+"]")
-	s, _, err := f.open().Open(t.Context())
+	s, _, err := f.open().open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c, err := s.Find(t.Context(), "jp-c10")
+	c, err := s.find(t.Context(), "jp-c10")
 	if err != nil {
 		t.Fatal(err)
 	}
