@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -51,7 +50,7 @@ func (a *asking) aged(s *source, scope store.Scope, found []store.Conversation, 
 	}
 	text := large.Error() + "; what it had at " + time.Unix(note.Whole, 0).UTC().Format(time.DateTime) + " UTC is searched"
 	reason := &toldError{errors.New(text), text}
-	err := s.view.Conversations(func(c *index.Conversation) bool {
+	for _, c := range s.view.Conversations() {
 		f := readFacts(c)
 		isHere := !a.isPart(s.Store) || a.project.Has(f.Dir)
 		if isHere && f.Read && !there[f.ID] && scope.Has(f.ID, f.Archived) {
@@ -59,9 +58,8 @@ func (a *asking) aged(s *source, scope store.Scope, found []store.Conversation, 
 			one.Problems = []Problem{{Source: s.Name(), ID: f.ID, Err: reason}} // of one that is asked for by its id
 			more = append(more, one)
 		}
-		return true
-	})
-	if err != nil || len(more) == 0 {
+	}
+	if len(more) == 0 {
 		return nil
 	}
 	problems[at].Err = reason
