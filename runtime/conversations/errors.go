@@ -47,23 +47,15 @@ func (e *ExcludedError) Error() string {
 	return "conversations here are excluded by " + e.By
 }
 
-// TurnRangeError is the error for a turn that a conversation does not have.
-type TurnRangeError struct {
-	ID    transcript.ID
-	Turn  int
-	Turns int // of the conversation
-}
-
-func (e *TurnRangeError) Error() string { return fmt.Sprintf("turn %d of %d", e.Turn, e.Turns) }
-
-// EventRangeError is the error for a number that no event of a conversation has.
-type EventRangeError struct {
+// RangeError is the error for a turn that a conversation does not have, or a number that none
+// of its events has.
+type RangeError struct {
 	ID     transcript.ID
-	Number int
-	Events int // numbered events of the conversation
+	Events bool // it is about events
+	N, Of  int
 }
 
-func (e *EventRangeError) Error() string { return fmt.Sprintf("event %d of %d", e.Number, e.Events) }
+func (e *RangeError) Error() string { return fmt.Sprintf("%d of %d", e.N, e.Of) }
 
 // UnavailableError is the error for a store that cannot be read at all.
 type UnavailableError struct {
@@ -84,11 +76,3 @@ func (e *UnreadableError) Error() string {
 	return fmt.Sprintf("reading conversation %s: %v", e.ID, e.Err)
 }
 func (e *UnreadableError) Unwrap() error { return e.Err }
-
-// NoConversationError is the error of a [ReadQuery] without an id where there is
-// no live conversation.
-type NoConversationError struct {
-	Place string // the project, a path; empty where it is all of them
-}
-
-func (e *NoConversationError) Error() string { return "there is no live conversation in " + e.Place }

@@ -157,25 +157,23 @@ func (c *commands) note(format string, args ...any) {
 func explained(err error) error {
 	var (
 		missing  *conversations.NotFoundError
-		none     *conversations.NoConversationError
 		nowhere  *conversations.NoWorkspaceError
 		excluded *conversations.ExcludedError
-		turn     *conversations.TurnRangeError
-		event    *conversations.EventRangeError
+		beyond   *conversations.RangeError
 		locked   *jp.LockedError
 		store    *jp.StoreError
 		label    *jp.BadLabelError
 	)
 	switch {
-	case errors.As(err, &missing):
+	case errors.As(err, &missing) && len(missing.IDs) == 0:
+		return failedHint("conversation ls --archived lists archived ones", "there is no live conversation to print in %s", cmp.Or(missing.Place, "any project"))
+	case missing != nil:
 		hint := "conversation ls shows the ids there are; add --archived for archived ones"
 		if len(missing.Nearest) > 0 {
 			hint = "nearest ids: " + joinBounded(missing.Nearest, ", ")
 		}
 		noun := either(len(missing.IDs) > 1, "conversations", "conversation")
 		return failedHint(hint, "%s %s not found in %s", noun, joinBounded(missing.IDs, ", "), cmp.Or(missing.Place, "any project"))
-	case errors.As(err, &none):
-		return failedHint("conversation ls --archived lists archived ones", "there is no live conversation to print in %s", cmp.Or(none.Place, "any project"))
 	case errors.As(err, &nowhere) && !nowhere.Missing:
 		return failedHint("change to a project that has conversations, name it with -w DIR, or see all with --all-projects",
 			"Could not locate workspace: no .jp directory in %s or above it, and no other program has recorded a conversation there", nowhere.Dir)
@@ -184,11 +182,11 @@ func explained(err error) error {
 			"the conversations of this project are excluded: %s did that, and it stays so now that it is gone", excluded.By)
 	case errors.As(err, &excluded):
 		return failedHint("convtools stores shows what is read", "the conversations of this project are excluded by %s", excluded.By)
-	case errors.As(err, &turn):
-		return failedHint(either(turn.Turns == 0, "nothing has been said in it", fmt.Sprintf("turns are numbered 1 to %d; --last prints the last one", turn.Turns)),
-			"turn %d out of range (conversation has %s)", turn.Turn, plural(turn.Turns, "turn"))
-	case errors.As(err, &event):
-		return failedHint("recall shows the numbers of events", "event %d out of range (conversation has %s)", event.Number, plural(event.Events, "event"))
+	case errors.As(err, &beyond) && beyond.Events:
+		return failedHint("recall shows the numbers of events", "event %d out of range (conversation has %s)", beyond.N, plural(beyond.Of, "event"))
+	case beyond != nil:
+		return failedHint(either(beyond.Of == 0, "nothing has been said in it", fmt.Sprintf("turns are numbered 1 to %d; --last prints the last one", beyond.Of)),
+			"turn %d out of range (conversation has %s)", beyond.N, plural(beyond.Of, "turn"))
 	case errors.As(err, &locked):
 		return cli.Hint(err, "try again when it is done, or wait for it with --wait=30s")
 	case errors.As(err, &store):
