@@ -33,7 +33,7 @@ demo: build ## Ask the bundled sample: a week of a small project
 
 .PHONY: picture
 picture: build ## Draw the picture of the README again, from what convtools answers
-	@CONVTOOLS="$(CURDIR)/bin/convtools" sh testdata/picture.sh
+	@CONVTOOLS="$(CURDIR)/bin/convtools" sh testdata/picture.sh >bin/picture.svg && mv bin/picture.svg testdata
 
 .PHONY: test
 test: ## Run all tests

@@ -93,7 +93,7 @@ func headings(text string) []string {
 var elsewhere = regexp.MustCompile(`^(go|make|claude|jp|convgen|gittools|cd|\$EDITOR) |~/|…|^convtools (mcp|chat|query|install|uninstall|doctor|call conv\.)`)
 
 // TestCommandsOfDocuments runs the commands of documents in the sample workspace. Of one that a test
-// cannot run, it checks that there are such a command and such flags. What a console shows is compared.
+// cannot run, it checks that there are such a command and such flags. What a console shows is compared, and so is the picture.
 func TestCommandsOfDocuments(t *testing.T) {
 	t.Parallel()
 	testdata, err := filepath.Abs("../../testdata")
@@ -137,6 +137,11 @@ func TestCommandsOfDocuments(t *testing.T) {
 		}
 		files = append(files, file)
 	}
+	picture := filepath.Join(dir, "picture.txtar")
+	if err := os.WriteFile(picture, []byte("[!unix] skip\nenv CONVTOOLS=convtools\nexec sh $TESTDATA/picture.sh\ncmp stdout $TESTDATA/picture.svg\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, picture)
 	testscript.Run(t, testscript.Params{Files: files, Setup: func(env *testscript.Env) error {
 		ws := filepath.Join(env.WorkDir, "ws")
 		if err := os.CopyFS(ws, os.DirFS(filepath.Join(testdata, "workspaces/sample"))); err != nil {
