@@ -179,7 +179,6 @@ func Around(ctx context.Context, source conversations.Source, id string, before,
 	if err != nil {
 		return "", failure(ctx, err)
 	}
-	defer found.Close()
 	found.Hits = slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number < number-before || h.Number > number+after })
 	if !slices.ContainsFunc(found.Hits, func(h conversations.Hit) bool { return h.Number == number }) {
 		return "", contract.Fixable(fmt.Sprintf("Conversation %s has no message %d.", conversation, number))
