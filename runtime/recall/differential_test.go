@@ -199,7 +199,7 @@ func TestRandomReadingsAgree(t *testing.T) {
 			add := []func(){
 				func() { c.TurnStart() }, func() { c.User(text) }, func() { c.Assistant(text) }, func() { c.Reasoning(text) },
 				func() { c.ToolCall("call", "fs_read", map[string]any{"a": text}) }, func() { c.ToolResult("call", text, r.IntN(2) == 0) },
-				func() { c.Inquiry("call.q", text) }, func() { c.Structured([]any{text, nil}) }, func() { c.ConfigDelta(text) },
+				func() { c.Inquiry("call.q", text) }, func() { c.Event("chat_response", "data", []any{text, nil}) }, func() { c.Event("config_delta", "delta", text) },
 			}
 			add[r.IntN(len(add))]()
 		}
