@@ -82,7 +82,7 @@ func TestTypedFailures(t *testing.T) {
 		},
 		{
 			name: "turn beyond all numbers", err: &conversations.TurnRangeError{ID: "jp-c1", Turn: math.MaxInt, Turns: 2},
-			want: "There is no such turn: it is out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
+			want: "Turn 9223372036854775807 out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
 		},
 		{
 			name: "event out of range", err: &conversations.EventRangeError{ID: "jp-c1", Number: 9, Events: 1},
@@ -90,7 +90,7 @@ func TestTypedFailures(t *testing.T) {
 		},
 		{
 			name: "event beyond all numbers", err: &conversations.EventRangeError{ID: "jp-c1", Number: math.MaxInt, Events: 2},
-			want: "There is no such event: it is out of range (conversation has 2 events). Events count from 1 through the whole conversation.", caller: true,
+			want: "Event 9223372036854775807 out of range (conversation has 2 events). Events count from 1 through the whole conversation.", caller: true,
 		},
 		{
 			name: "no workspace", err: &conversations.NoWorkspaceError{Dir: "/home/jane/work"},

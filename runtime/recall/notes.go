@@ -13,6 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Bounds on what notes repeat, in characters and in conversations: they are
@@ -203,3 +204,31 @@ func given[T any](p *T) (value T) {
 	}
 	return value
 }
+
+// names returns ids as texts.
+func names(ids []transcript.ID) []string {
+	var texts []string
+	for _, id := range ids {
+		texts = append(texts, string(id))
+	}
+	return texts
+}
+
+// maxNames is how many of anything an error names.
+const maxNames = 20
+
+// bounded joins the first of some texts, and counts the others.
+func bounded(texts []string, separator string, most int) string {
+	if more := len(texts) - most; more > 0 {
+		texts = append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, separator)
+}
+
+// shown makes a text that may come from anywhere safe to show in a
+// message.
+func shown(s string) string { return clip(text.Line(s), maxShown) }
+
+// maxShown is how many characters of a path, or of a cause, a message
+// repeats.
+const maxShown = 1000
