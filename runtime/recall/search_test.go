@@ -270,9 +270,9 @@ func FuzzBlocks(f *testing.F) {
 }
 
 func FuzzCursor(f *testing.F) {
-	f.Add(int64(0), int64(0), int64(0), "jp-c1", 1, "AaDd6KwNmL2f6AEAA2pwLWMxNzkxODI1NzIzOC9FHKx")
+	f.Add(int64(0), int64(0), int64(0), "jp-c1", 1, "MCAwIDAgMSBqcC1jMQ")
 	f.Add(int64(-62135596800), int64(0), int64(-1), "chatgpt-x", 1<<30, "")
-	f.Add(int64(253402300799), int64(999_999_999), int64(1)<<62, "", 0, "AaDd6KwNmL2f6AEAA2pwLWMxNzkxODI1NzIzOC9FHKw")
+	f.Add(int64(253402300799), int64(999_999_999), int64(1)<<62, "", 0, "MCAwIDAgMSBqcC1jMR")
 	f.Fuzz(func(t *testing.T, seconds, nanos, order int64, id string, event int, text string) {
 		if p, err := parseCursor(text); err == nil && cursor(&p) != strings.NewReplacer("\r", "", "\n", "").Replace(text) {
 			t.Errorf("%q is read as %+v, which is %q", text, p, cursor(&p))
@@ -283,12 +283,6 @@ func FuzzCursor(f *testing.F) {
 		got, err := parseCursor(written)
 		if diff := cmp.Diff(p, got); diff != "" || err != nil {
 			t.Errorf("%q: %v %s", written, err, diff)
-		}
-		if i := len(written) / 2; len(written) > 0 {
-			broken := written[:i] + map[bool]string{true: "B", false: "A"}[written[i] == 'A'] + written[i+1:]
-			if _, err := parseCursor(broken); err == nil {
-				t.Errorf("%q is read, which was %q", broken, written)
-			}
 		}
 	})
 }
