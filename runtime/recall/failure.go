@@ -156,7 +156,7 @@ func notFound(w *contract.Error, e *conversations.NotFoundError) {
 		rest += " Nearest ids: " + bounded(names(e.Nearest), ", ", maxNames) + "."
 	}
 	if len(e.Unread) > 0 {
-		rest += " What could not be read may have more: " + namely(e.Unread, true) + "."
+		rest += " What could not be read may have more: " + namely(e.Unread) + "."
 	}
 	w.Message = what + "this project" + rest + otherIDs
 	if e.Place != "" {

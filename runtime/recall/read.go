@@ -238,17 +238,13 @@ func markAnswers(events []event) {
 
 // damageNotes say why what is read is not all that was recorded.
 func (r *reading) damageNotes() []string {
-	if r.Damage == nil {
-		for i := range r.Aside.Problems {
-			if p := &r.Aside.Problems[i]; p.Kind == conversations.TooLarge {
-				return []string{"Not all of it is here: " + reason(p) + "."}
-			}
+	if r.Damage != nil {
+		return []string{"This conversation is damaged and ends early: " + reason(r.Damage) + ". What stands before the damage can be read."}
+	}
+	for i := range r.Aside.Problems {
+		if p := &r.Aside.Problems[i]; p.Kind == conversations.TooLarge {
+			return []string{"Not all of it is here: " + reason(p) + "."}
 		}
-		return nil
 	}
-	note := "This conversation is damaged and ends early"
-	if why := reason(r.Damage); why != "" {
-		note += ": " + why
-	}
-	return []string{note + ". What stands before the damage can be read."}
+	return nil
 }
