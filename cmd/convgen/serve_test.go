@@ -78,13 +78,13 @@ args = ["[{{\"text\":\"{text}\"}}]"]
 		}
 		return tools
 	}
-	if got := list()["say_rows"]; got == nil || got.Annotations.ReadOnlyHint || !strings.Contains(got.Description, "convgen approve") || got.Title != "Say rows" || got.OutputSchema == nil {
+	if got := list()["say_rows"]; got == nil || reads(got) || !strings.Contains(got.Description, "convgen approve") || got.Title != "Say rows" || got.OutputSchema == nil {
 		t.Fatalf("a tool that nobody approved: %+v", got)
 	}
 	if out, err := convgen("approve").CombinedOutput(); err != nil || !strings.Contains(string(out), "say_rows (read, new) runs echo") {
 		t.Fatalf("approve: %v, %s", err, out)
 	}
-	if got := list()["say_rows"]; !got.Annotations.ReadOnlyHint || strings.Contains(got.Description, "convgen approve") {
+	if got := list()["say_rows"]; !reads(got) || strings.Contains(got.Description, "convgen approve") {
 		t.Errorf("an approved tool: %+v", got.Annotations)
 	}
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "say_rows", Arguments: map[string]any{"text": "-x"}})
@@ -100,7 +100,7 @@ args = ["[{{\"text\":\"{text}\"}}]"]
 	write("specs/say/rows.toml", strings.Replace(tool, "{text}", "{txt}", 1))
 	write("specs/say/more.toml", strings.Replace(strings.Replace(tool, "say_rows", "say_more", 1), `cli = "say"`, `cli = "say"`, 1))
 	tools := list()
-	if tools["say_rows"] == nil || !tools["say_rows"].Annotations.ReadOnlyHint || tools["say_more"] == nil || tools["say_more"].Annotations.ReadOnlyHint {
+	if tools["say_rows"] == nil || !reads(tools["say_rows"]) || tools["say_more"] == nil || reads(tools["say_more"]) {
 		t.Errorf("after a mistake and a new spec: %v", tools)
 	}
 	// What is listed can be called: the host has asked the user.
@@ -118,7 +118,7 @@ args = ["[{{\"text\":\"{text}\"}}]"]
 	}
 	// What runs has changed: it is writing again.
 	write("specs/say/rows.toml", strings.Replace(tool, `"[{{`, `"--x", "[{{`, 1))
-	if got := list()["say_rows"]; got.Annotations.ReadOnlyHint {
+	if got := list()["say_rows"]; reads(got) {
 		t.Error("another command line is offered as reading")
 	}
 	// Who took the tool for reading, and has not looked again, runs nothing by it.
@@ -150,3 +150,6 @@ func (s *syncBuilder) String() string {
 	defer s.mu.Unlock()
 	return s.b.String()
 }
+
+// reads reports whether a client takes a tool for one that only reads.
+func reads(tool *mcp.Tool) bool { return tool.Annotations != nil && tool.Annotations.ReadOnlyHint }

@@ -208,7 +208,7 @@ func (s *served) described() []contract.Tool {
 		described := t.Tool.Tool
 		switch {
 		case !slices.Contains(approved, t.fingerprint()):
-			described.Effect, described.Hints = string(ir.Write), contract.Hints{Destructive: true, OpenWorld: true}
+			described.Effect, described.OpenWorld = string(ir.Write), true
 			described.Description += "\n\nThe user has not approved what this tool runs, which is new or has changed. convgen approve does so."
 		case t.Effect == string(ir.Read):
 			reading = append(reading, t.Name)
@@ -228,7 +228,7 @@ func (s *served) described() []contract.Tool {
 // fingerprint is the name of a tool and a hash of what a tool runs, and how it is offered.
 func (t *servedTool) fingerprint() string {
 	line, _ := t.runner.Lines.Lookup(t.Command.Line)
-	text, _ := json.Marshal([]any{t.Name, t.Effect, t.Hints, line, t.Command, t.Parameters}) // data that always encodes
+	text, _ := json.Marshal([]any{t.Name, t.Effect, t.OpenWorld, line, t.Command, t.Parameters}) // data that always encodes
 	sum := sha256.Sum256(text)
 	return t.Name + " " + hex.EncodeToString(sum[:])
 }

@@ -32,7 +32,6 @@ func paintFamily(host *toolset.Host) toolset.Family {
 			{Name: "walls", Type: "array"},
 			{Name: "rooms", Type: "array", OneOrMany: true},
 		},
-		Hints: contract.Hints{ReadOnly: true},
 	}
 	return toolset.Family{
 		Name: "paint",

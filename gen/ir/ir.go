@@ -63,16 +63,6 @@ const (
 	Write Effect = "write"
 )
 
-// Hints returns, for a reading tool, that calling it twice changes nothing, and that it
-// leaves this machine alone unless its spec says otherwise; for a writing tool what MCP
-// assumes when told nothing, which is the cautious side of every hint.
-func (t *Tool) Hints() contract.Hints {
-	if t.Effect == Read {
-		return contract.Hints{ReadOnly: true, Idempotent: true, OpenWorld: t.OpenWorld}
-	}
-	return contract.Hints{Destructive: true, OpenWorld: true}
-}
-
 // Tool is one tool.
 type Tool struct {
 	Name        string // "conversation_list"; one dot may stand in it: "conv.create"

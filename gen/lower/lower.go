@@ -176,8 +176,14 @@ func (l *lowering) words(p *ir.Param, path string, rules []constraint) string {
 	if len(phrases) == 0 {
 		return text
 	}
-	l.report(path, "%s added to the summary", strings.Join(facts, ", "))
-	return parenthesize(text, strings.Join(phrases, "; "))
+	switch {
+	case text == "" && l.target.Schema: // a member whose name says what it is
+		return ""
+	case text != "":
+		l.report(path, "%s added to the summary", strings.Join(facts, ", "))
+		return parenthesize(text, strings.Join(phrases, "; "))
+	}
+	return strings.Join(phrases, "; ")
 }
 
 // offered reports what JP does not offer of a value. It would hand a list of types,

@@ -124,7 +124,7 @@ func ofResult(kind string) bool {
 // role is that of a [Param].
 func role(kind string) string {
 	return map[string]string{
-		"parameters": "parameter", "members": "parameter", "items": "item",
+		"parameters": "parameter", "members": "member", "items": "item",
 		"fields": "field", "result members": "field", "result items": "fielditem",
 	}[kind]
 }

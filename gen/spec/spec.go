@@ -124,22 +124,22 @@ type Alias struct {
 }
 
 // Param is one [parameters.NAME] table, a member of an object, or what an array says about
-// its items. It has one of four roles: parameter, or field of a result; and item, or
-// fielditem, which are the items of an array in them.
+// its items. It has one of five roles: parameter, or a member in one, or field of a result; and item, or
+// fielditem, which are the items of an array in them. A member may do without a summary, where its name says what it is.
 type Param struct {
 	Name        string
 	At          Place
 	OfResult    bool                  // it is what a tool returns, and not what it takes
-	Type        Field[string]         `key:"type" need:"parameter field" values:"string integer number boolean array object" doc:"The type; of items, it is string where it is left out"`
+	Type        Field[string]         `key:"type" need:"parameter member field" values:"string integer number boolean array object" doc:"The type; of items, it is string where it is left out"`
 	Summary     Field[string]         `key:"summary" need:"parameter field" doc:"What it is, in one line without a full stop"`
-	Required    Field[bool]           `key:"required" in:"parameter" doc:"Whether it has to be given"`
-	Default     Field[any]            `key:"default" in:"parameter" doc:"The value where none is given, of the type: a scalar or an array of them"`
-	Nullable    Field[bool]           `key:"nullable" in:"parameter item fielditem" doc:"Whether the value may be null, which is then not the same as leaving it out"`
+	Required    Field[bool]           `key:"required" in:"parameter member" doc:"Whether it has to be given"`
+	Default     Field[any]            `key:"default" in:"parameter member" doc:"The value where none is given, of the type: a scalar or an array of them"`
+	Nullable    Field[bool]           `key:"nullable" in:"parameter member item fielditem" doc:"Whether the value may be null, which is then not the same as leaving it out"`
 	Presence    Field[string]         `key:"presence" in:"field" values:"always optional nullable" doc:"When it is written: always, which is the default; optional: left out when empty; nullable: null, or left out of an envelope, when there is none"`
-	Constraints map[string]Field[any] `key:"constraints" in:"parameter item"` // their keys are those of [ir.ConstraintTable]
-	OneOrMany   Field[bool]           `key:"one_or_many" in:"parameter" doc:"Whether one string does in the place of an array of strings"`
-	Repairs     Field[[]string]       `key:"repairs" in:"parameter" values:"from_string from_integer from_scalar clamp spelling" doc:"What is put right in arguments, and told: a value in a string, digits for a string, one value for an array, a number over the maximum, the case of an enum's values"`
-	Clamp       Field[[]int64]        `key:"clamp" in:"parameter" doc:"With the repair clamp, in the place of minimum and maximum: the least and the greatest number that counts. No other is refused, and the schema shows neither"`
+	Constraints map[string]Field[any] `key:"constraints" in:"parameter member item"` // their keys are those of [ir.ConstraintTable]
+	OneOrMany   Field[bool]           `key:"one_or_many" in:"parameter member" doc:"Whether one string does in the place of an array of strings"`
+	Repairs     Field[[]string]       `key:"repairs" in:"parameter member" values:"from_string from_integer from_scalar clamp spelling" doc:"What is put right in arguments, and told: a value in a string, digits for a string, one value for an array, a number over the maximum, the case of an enum's values"`
+	Clamp       Field[[]int64]        `key:"clamp" in:"parameter member" doc:"With the repair clamp, in the place of minimum and maximum: the least and the greatest number that counts. No other is refused, and the schema shows neither"`
 	Items       *Param                `key:"items" doc:"What every item of an array is; strings where it is left out"`
 	Key         Field[string]         `key:"key" doc:"The member whose value tells the variants of an object apart"`
 	Members     []Param               `key:"members" form:"named" what:"the member" doc:"The members of an object, which has no others"`

@@ -17,7 +17,7 @@ func Tool(t *ir.Tool, schema string) contract.Tool {
 	return contract.Tool{
 		Name: t.Name, Title: t.Title(), Aliases: t.OtherNames(), Summary: t.Summary, Description: description(t), Effect: string(t.Effect),
 		InputSchema: schema, Example: example(t), MaxChars: t.MaxChars, Plain: t.Result.Plain, Structured: t.Structured,
-		Hints:      t.Hints(),
+		OpenWorld:  t.OpenWorld || t.Effect == ir.Write,
 		Parameters: parameters(t, t.Params), Rules: rules(t),
 	}
 }

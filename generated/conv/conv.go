@@ -17,8 +17,7 @@ import (
 // The notes of a call have to be carried by the answer. A result carries them
 // by itself.
 type Handler interface {
-	// Create answers conv.create: hand work to a new conversation and wait for its
-	// answer.
+	// Create answers conv.create: hand work to a new conversation.
 	Create(ctx context.Context, call contract.Call, p CreateParams) (CreateResult, error)
 	// Destroy answers conv.destroy: destroy a conversation of this session.
 	Destroy(ctx context.Context, call contract.Call, p DestroyParams) (DestroyResult, error)
@@ -27,11 +26,9 @@ type Handler interface {
 	History(ctx context.Context, call contract.Call, p HistoryParams) (HistoryResult, error)
 	// List answers conv.list: list the conversations of this session.
 	List(ctx context.Context, call contract.Call, p ListParams) (ListResult, error)
-	// Send answers conv.send: send a message to a conversation of this session and
-	// wait for its answer.
+	// Send answers conv.send: send a message to a conversation.
 	Send(ctx context.Context, call contract.Call, p SendParams) (SendResult, error)
-	// Wait answers conv.wait: wait on for the answer to conv.create or conv.send
-	// that was still running.
+	// Wait answers conv.wait: wait for an answer that was still running.
 	Wait(ctx context.Context, call contract.Call, p WaitParams) (WaitResult, error)
 }
 

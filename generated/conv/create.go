@@ -7,93 +7,62 @@ import "github.com/convtools/convtools/runtime/contract"
 // CreateParams is the arguments of conv.create, valid and with defaults filled
 // in, in the order of its spec.
 type CreateParams struct {
-	// The system prompt of the new conversation; empty for none. It is nil where
-	// none is given.
+	// Its system prompt. It is nil where none is given.
 	BaseInstructionText *string
-	// A file of the project that holds it, as UTF-8 of at most 1 MiB; a relative
-	// path begins at the working directory. It is a string (at least 1 character).
-	// It is nil where none is given.
+	// Or a file of the project. It is nil where none is given.
 	BaseInstructionFile *string
-	// The first message to it: the task. It is nil where none is given.
+	// The task. It is nil where none is given.
 	UserInstruction *string
-	// More of the first message, behind user_instruction. It is an array of
-	// objects. It is nil where none is given.
+	// More of the task. It is an array of objects. It is nil where none is given.
 	Items []CreateItem
-	// The MCP tools it may use, of those you may: server or server/tool; [] for
-	// none. It is an array of strings (each at least 1 character). It is nil where
+	// server or server/tool, of yours. It is an array of strings. It is nil where
 	// none is given.
 	MCPAllowlist []string
-	// Which of your internal tools it has; what is left out is as with you. It is
-	// nil where none is given.
+	// Of yours. It is nil where none is given.
 	InternalTools *CreateInternalTools
-	// A title, which conv.list shows. It is a string (at most 200 characters; on
-	// one line). It is nil where none is given.
+	// For conv.list. It is a string (at most 200 characters). It is nil where none
+	// is given.
 	Title *string
-	// What the answer may cost at most, within what you have left. It is nil where
-	// none is given.
+	// At most. It is nil where none is given.
 	Budget *CreateBudget
-	// For callers outside of a session: how many milliseconds to wait before status
-	// is running and conv.wait goes on waiting; 50000 where not given. It is an
-	// integer (0 to 240000). It is nil where none is given.
+	// Milliseconds until it answers running. It is an integer (0 to 240000). It is
+	// nil where none is given.
 	WaitMs *int
 }
 
-// CreateItem is items[] in the arguments of conv.create. One of its fields is
-// set: the one that type names.
+// CreateItem is items[] in the arguments of conv.create.
 type CreateItem struct {
-	// A text.
-	Text *CreateItemText `variant:"type=text"`
-	// An image at an address.
-	Image *CreateItemImage `variant:"type=image"`
-	// An image file of the project.
-	LocalImage *CreateItemLocalImage `variant:"type=local_image"`
-}
-
-// CreateItemText is items[] in the arguments of conv.create where type is text:
-// a text.
-type CreateItemText struct {
-	// The text.
-	Text string
-}
-
-// CreateItemImage is items[] in the arguments of conv.create where type is
-// image: an image at an address.
-type CreateItemImage struct {
-	// Where it is: https://…, http://… or data:….
-	ImageURL string
-}
-
-// CreateItemLocalImage is items[] in the arguments of conv.create where type is
-// local_image: an image file of the project.
-type CreateItemLocalImage struct {
-	// The file: PNG, JPEG, GIF or WebP of at most 8 MiB; a relative path begins at
-	// the working directory. It is a string (at least 1 character).
-	Path string
+	// It is one of text, image, local_image.
+	Type string
+	// It is nil where none is given.
+	Text *string
+	// It is nil where none is given.
+	ImageURL *string
+	// It is nil where none is given.
+	Path *string
 }
 
 // CreateInternalTools is internal_tools in the arguments of conv.create.
 type CreateInternalTools struct {
-	// The plan tool. It is nil where none is given.
+	// It is nil where none is given.
 	IncludePlanTool *bool
-	// The tool that patches files. It is nil where none is given.
+	// It is nil where none is given.
 	IncludeApplyPatchTool *bool
-	// Web search, by the model's provider. It is nil where none is given.
+	// It is nil where none is given.
 	WebSearchRequest *bool
-	// The shell. It is nil where none is given.
+	// It is nil where none is given.
 	UseStreamableShellTool *bool
-	// The conv tools. It is nil where none is given.
+	// It is nil where none is given.
 	IncludeConvTools *bool
 }
 
 // CreateBudget is budget in the arguments of conv.create.
 type CreateBudget struct {
-	// Tokens, read and written. It is an integer (at least 1). It is nil where none
-	// is given.
+	// It is an integer (at least 1). It is nil where none is given.
 	Tokens *int
-	// Calls of tools. It is an integer (at least 1). It is nil where none is given.
+	// It is an integer (at least 1). It is nil where none is given.
 	ToolCalls *int
-	// Time from the call on. It is an integer (1 to 86400). It is nil where none is
-	// given.
+	// It is an integer (1 to 86400). It is nil where none is given.
 	Seconds *int
 }
 
@@ -104,13 +73,13 @@ func CreateTool() contract.Tool {
 		Name:        "conv.create",
 		Title:       "Conv create",
 		Aliases:     []string{"conv_create"},
-		Summary:     "Hand work to a new conversation and wait for its answer",
-		Description: "Interrupting: your task ends with this call, the new conversation works until it has answered, and then you continue, with its last message as the result. Nothing else runs meanwhile. Of several such calls in one response each has its turn, and you continue when all are answered.\n\nThe new conversation knows nothing of this one: write down all it needs. What you do not give it has from you: base instruction, MCP tools, internal tools; more than you have it cannot get. It stays, so conv.send can ask it more.\n\nstatus is completed, no_message, failed, interrupted or destroyed; for the last three ok is false, and code and reason say why. With truncated, conv.history has the whole message.\n\nGive at most one of base_instruction_text and base_instruction_file. Give at least one of user_instruction and items.",
+		Summary:     "Hand work to a new conversation",
+		Description: "Interrupting: your task ends, and goes on with its last message as the result. It knows nothing but what you write, and has your base instruction and tools if not given others.\n\nGive at most one of base_instruction_text and base_instruction_file. Give at least one of user_instruction and items.",
 		Effect:      "write",
-		InputSchema: `{"type":"object","properties":{"base_instruction_text":{"type":"string","description":"The system prompt of the new conversation; empty for none"},"base_instruction_file":{"type":"string","description":"A file of the project that holds it, as UTF-8 of at most 1 MiB; a relative path begins at the working directory (at least 1 character)","minLength":1},"user_instruction":{"type":"string","description":"The first message to it: the task"},"items":{"type":"array","description":"More of the first message, behind user_instruction","items":{"anyOf":[{"type":"object","properties":{"type":{"type":"string","description":"A text","enum":["text"]},"text":{"type":"string","description":"The text"}},"required":["type","text"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image at an address","enum":["image"]},"image_url":{"type":"string","description":"Where it is: https://…, http://… or data:…"}},"required":["type","image_url"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image file of the project","enum":["local_image"]},"path":{"type":"string","description":"The file: PNG, JPEG, GIF or WebP of at most 8 MiB; a relative path begins at the working directory (at least 1 character)","minLength":1}},"required":["type","path"],"additionalProperties":false}]}},"mcp_allowlist":{"type":"array","description":"The MCP tools it may use, of those you may: server or server/tool; [] for none (each at least 1 character)","items":{"type":"string","minLength":1}},"internal_tools":{"type":"object","description":"Which of your internal tools it has; what is left out is as with you","properties":{"include_plan_tool":{"type":"boolean","description":"The plan tool"},"include_apply_patch_tool":{"type":"boolean","description":"The tool that patches files"},"web_search_request":{"type":"boolean","description":"Web search, by the model's provider"},"use_streamable_shell_tool":{"type":"boolean","description":"The shell"},"include_conv_tools":{"type":"boolean","description":"The conv tools"}},"additionalProperties":false},"title":{"type":"string","description":"A title, which conv.list shows (at most 200 characters; on one line)","maxLength":200,"pattern":"^[^\\n\\r\\x00]*$"},"budget":{"type":"object","description":"What the answer may cost at most, within what you have left","properties":{"tokens":{"type":"integer","description":"Tokens, read and written (at least 1)","minimum":1},"tool_calls":{"type":"integer","description":"Calls of tools (at least 1)","minimum":1},"seconds":{"type":"integer","description":"Time from the call on (1 to 86400)","minimum":1,"maximum":86400}},"additionalProperties":false},"wait_ms":{"type":"integer","description":"For callers outside of a session: how many milliseconds to wait before status is running and conv.wait goes on waiting; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"additionalProperties":false}`,
+		InputSchema: `{"type":"object","properties":{"base_instruction_text":{"type":"string","description":"Its system prompt"},"base_instruction_file":{"type":"string","description":"Or a file of the project"},"user_instruction":{"type":"string","description":"The task"},"items":{"type":"array","description":"More of the task","items":{"type":"object","properties":{"type":{"type":"string","enum":["text","image","local_image"]},"text":{"type":"string"},"image_url":{"type":"string"},"path":{"type":"string"}},"required":["type"],"additionalProperties":false}},"mcp_allowlist":{"type":"array","description":"server or server/tool, of yours","items":{"type":"string"}},"internal_tools":{"type":"object","description":"Of yours","properties":{"include_plan_tool":{"type":"boolean"},"include_apply_patch_tool":{"type":"boolean"},"web_search_request":{"type":"boolean"},"use_streamable_shell_tool":{"type":"boolean"},"include_conv_tools":{"type":"boolean"}},"additionalProperties":false},"title":{"type":"string","description":"For conv.list (at most 200 characters)","maxLength":200},"budget":{"type":"object","description":"At most","properties":{"tokens":{"type":"integer","minimum":1},"tool_calls":{"type":"integer","minimum":1},"seconds":{"type":"integer","minimum":1,"maximum":86400}},"additionalProperties":false},"wait_ms":{"type":"integer","description":"Milliseconds until it answers running (0 to 240000)","minimum":0,"maximum":240000}},"additionalProperties":false}`,
 		Parameters: []contract.Parameter{
 			{Name: "base_instruction_text", Type: "string", Wants: "a string"},
-			{Name: "base_instruction_file", Type: "string", Wants: "a string (at least 1 character)", Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"}},
+			{Name: "base_instruction_file", Type: "string", Wants: "a string"},
 			{Name: "user_instruction", Type: "string", Wants: "a string"},
 			{
 				Name:  "items",
@@ -118,32 +87,18 @@ func CreateTool() contract.Tool {
 				Wants: "an array of objects",
 				Items: &contract.Parameter{
 					Type:  "object",
-					Wants: "an object whose type is one of text, image, local_image",
+					Wants: "an object",
 					Shape: &contract.Shape{
-						Key: "type",
-						Forms: []contract.Form{
-							{Value: "text", Members: []contract.Parameter{{Name: "text", Type: "string", Required: true, Wants: "a string"}}},
-							{Value: "image", Members: []contract.Parameter{{Name: "image_url", Type: "string", Required: true, Wants: "a string"}}},
-							{
-								Value: "local_image",
-								Members: []contract.Parameter{
-									{Name: "path", Type: "string", Required: true, Wants: "a string (at least 1 character)", Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"}},
-								},
-							},
+						Members: []contract.Parameter{
+							{Name: "type", Type: "string", Required: true, Wants: "one of text, image, local_image", Enum: []string{"text", "image", "local_image"}},
+							{Name: "text", Type: "string", Wants: "a string"},
+							{Name: "image_url", Type: "string", Wants: "a string"},
+							{Name: "path", Type: "string", Wants: "a string"},
 						},
 					},
 				},
 			},
-			{
-				Name:  "mcp_allowlist",
-				Type:  "array",
-				Wants: "an array of strings (each at least 1 character)",
-				Items: &contract.Parameter{
-					Type:  "string",
-					Wants: "a string (at least 1 character)",
-					Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"},
-				},
-			},
+			{Name: "mcp_allowlist", Type: "array", Wants: "an array of strings", Items: &contract.Parameter{Type: "string", Wants: "a string"}},
 			{
 				Name:  "internal_tools",
 				Type:  "object",
@@ -158,7 +113,7 @@ func CreateTool() contract.Tool {
 					},
 				},
 			},
-			{Name: "title", Type: "string", Wants: "a string (at most 200 characters; on one line)", Range: &contract.Range{Most: 200, Wants: "at most 200 characters long"}, SingleLine: true},
+			{Name: "title", Type: "string", Wants: "a string (at most 200 characters)", Range: &contract.Range{Most: 200, Wants: "at most 200 characters long"}},
 			{
 				Name:  "budget",
 				Type:  "object",
@@ -177,9 +132,9 @@ func CreateTool() contract.Tool {
 			{Exclusive: []string{"base_instruction_text", "base_instruction_file"}},
 			{AnyOf: []string{"user_instruction", "items"}, Fix: `"Is this loop right?\nfor i := range n { go f(i) }"`},
 		},
-		Hints:   contract.Hints{Destructive: true, OpenWorld: true},
-		Example: `{"base_instruction_text": "You review Go code. Answer in three sentences.", "user_instruction": "Is this loop right?\nfor i := range n { go f(i) }", "mcp_allowlist": [], "internal_tools": {"include_conv_tools":false}}`,
-		Plain:   true,
+		OpenWorld: true,
+		Example:   `{"base_instruction_text": "You review Go code. Answer in three sentences.", "user_instruction": "Is this loop right?\nfor i := range n { go f(i) }", "mcp_allowlist": [], "internal_tools": {"include_conv_tools":false}}`,
+		Plain:     true,
 	}
 }
 

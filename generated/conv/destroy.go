@@ -7,7 +7,7 @@ import "github.com/convtools/convtools/runtime/contract"
 // DestroyParams is the arguments of conv.destroy, valid and with defaults
 // filled in, in the order of its spec.
 type DestroyParams struct {
-	// The conversation, as conv.create or conv.list gives it.
+	// From conv.create or conv.list.
 	ConversationID string
 }
 
@@ -19,11 +19,11 @@ func DestroyTool() contract.Tool {
 		Title:       "Conv destroy",
 		Aliases:     []string{"conv_destroy"},
 		Summary:     "Destroy a conversation of this session",
-		Description: "Not interrupting. The conversation can no longer be sent anything and is listed no more; what it has created stays. The root cannot be destroyed, nor the calling conversation, nor one that waits for an answer.",
+		Description: "Not interrupting. What it has created stays. The root, the caller and one that waits for an answer cannot be destroyed.",
 		Effect:      "write",
-		InputSchema: `{"type":"object","properties":{"conversation_id":{"type":"string","description":"The conversation, as conv.create or conv.list gives it"}},"required":["conversation_id"],"additionalProperties":false}`,
+		InputSchema: `{"type":"object","properties":{"conversation_id":{"type":"string","description":"From conv.create or conv.list"}},"required":["conversation_id"],"additionalProperties":false}`,
 		Parameters:  []contract.Parameter{{Name: "conversation_id", Type: "string", Required: true, Wants: "a string", Fix: `"123e4567-e89b-12d3-a456-426614174000"`}},
-		Hints:       contract.Hints{Destructive: true, OpenWorld: true},
+		OpenWorld:   true,
 		Example:     `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000"}`,
 	}
 }

@@ -16,10 +16,9 @@ func ListTool() contract.Tool {
 		Title:       "Conv list",
 		Aliases:     []string{"conv_list"},
 		Summary:     "List the conversations of this session",
-		Description: "Not interrupting. Lists all conversations in the order they were created, this one and the root, where the session began, among them. Those that were destroyed are left out.",
+		Description: "Not interrupting. They are in the order they were created; the root is where the session began.",
 		Effect:      "read",
 		InputSchema: `{"type":"object","properties":{},"additionalProperties":false}`,
-		Hints:       contract.Hints{ReadOnly: true, Idempotent: true},
 		Example:     "{}",
 		Plain:       true,
 	}

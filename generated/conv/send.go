@@ -7,64 +7,39 @@ import "github.com/convtools/convtools/runtime/contract"
 // SendParams is the arguments of conv.send, valid and with defaults filled in,
 // in the order of its spec.
 type SendParams struct {
-	// The conversation, as conv.create or conv.list gives it.
+	// Its id.
 	ConversationID string
 	// The message. It is nil where none is given.
 	Text *string
-	// More of the message, behind text. It is an array of objects. It is nil where
-	// none is given.
+	// More of the message. It is an array of objects. It is nil where none is
+	// given.
 	Items []SendItem
-	// What the answer may cost at most, within what you have left. It is nil where
-	// none is given.
+	// At most. It is nil where none is given.
 	Budget *SendBudget
-	// For callers outside of a session: how many milliseconds to wait before status
-	// is running and conv.wait goes on waiting; 50000 where not given. It is an
-	// integer (0 to 240000). It is nil where none is given.
+	// Milliseconds until it answers running. It is an integer (0 to 240000). It is
+	// nil where none is given.
 	WaitMs *int
 }
 
-// SendItem is items[] in the arguments of conv.send. One of its fields is set:
-// the one that type names.
+// SendItem is items[] in the arguments of conv.send.
 type SendItem struct {
-	// A text.
-	Text *SendItemText `variant:"type=text"`
-	// An image at an address.
-	Image *SendItemImage `variant:"type=image"`
-	// An image file of the project.
-	LocalImage *SendItemLocalImage `variant:"type=local_image"`
-}
-
-// SendItemText is items[] in the arguments of conv.send where type is text: a
-// text.
-type SendItemText struct {
-	// The text.
-	Text string
-}
-
-// SendItemImage is items[] in the arguments of conv.send where type is image:
-// an image at an address.
-type SendItemImage struct {
-	// Where it is: https://…, http://… or data:….
-	ImageURL string
-}
-
-// SendItemLocalImage is items[] in the arguments of conv.send where type is
-// local_image: an image file of the project.
-type SendItemLocalImage struct {
-	// The file: PNG, JPEG, GIF or WebP of at most 8 MiB; a relative path begins at
-	// the working directory. It is a string (at least 1 character).
-	Path string
+	// It is one of text, image, local_image.
+	Type string
+	// It is nil where none is given.
+	Text *string
+	// It is nil where none is given.
+	ImageURL *string
+	// It is nil where none is given.
+	Path *string
 }
 
 // SendBudget is budget in the arguments of conv.send.
 type SendBudget struct {
-	// Tokens, read and written. It is an integer (at least 1). It is nil where none
-	// is given.
+	// It is an integer (at least 1). It is nil where none is given.
 	Tokens *int
-	// Calls of tools. It is an integer (at least 1). It is nil where none is given.
+	// It is an integer (at least 1). It is nil where none is given.
 	ToolCalls *int
-	// Time from the call on. It is an integer (1 to 86400). It is nil where none is
-	// given.
+	// It is an integer (1 to 86400). It is nil where none is given.
 	Seconds *int
 }
 
@@ -74,10 +49,10 @@ func SendTool() contract.Tool {
 		Name:        "conv.send",
 		Title:       "Conv send",
 		Aliases:     []string{"conv_send"},
-		Summary:     "Send a message to a conversation of this session and wait for its answer",
-		Description: "Interrupting: your task ends with this call, the other conversation works until it has answered, and then you continue, with its last message as the result. Nothing else runs meanwhile. Of several such calls in one response each has its turn, and you continue when all are answered.\n\nThe other conversation remembers all it was sent. A conversation that waits for an answer itself, as whoever called you does, cannot be sent anything: answer it instead. conv.list shows which there are.\n\nstatus is completed, no_message, failed, interrupted or destroyed; for the last three ok is false, and code and reason say why. With truncated, conv.history has the whole message.\n\nGive at least one of text and items.",
+		Summary:     "Send a message to a conversation",
+		Description: "Interrupting: your task ends, and goes on with its last message as the result. Your caller cannot be sent anything: answer it.\n\nGive at least one of text and items.",
 		Effect:      "write",
-		InputSchema: `{"type":"object","properties":{"conversation_id":{"type":"string","description":"The conversation, as conv.create or conv.list gives it"},"text":{"type":"string","description":"The message"},"items":{"type":"array","description":"More of the message, behind text","items":{"anyOf":[{"type":"object","properties":{"type":{"type":"string","description":"A text","enum":["text"]},"text":{"type":"string","description":"The text"}},"required":["type","text"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image at an address","enum":["image"]},"image_url":{"type":"string","description":"Where it is: https://…, http://… or data:…"}},"required":["type","image_url"],"additionalProperties":false},{"type":"object","properties":{"type":{"type":"string","description":"An image file of the project","enum":["local_image"]},"path":{"type":"string","description":"The file: PNG, JPEG, GIF or WebP of at most 8 MiB; a relative path begins at the working directory (at least 1 character)","minLength":1}},"required":["type","path"],"additionalProperties":false}]}},"budget":{"type":"object","description":"What the answer may cost at most, within what you have left","properties":{"tokens":{"type":"integer","description":"Tokens, read and written (at least 1)","minimum":1},"tool_calls":{"type":"integer","description":"Calls of tools (at least 1)","minimum":1},"seconds":{"type":"integer","description":"Time from the call on (1 to 86400)","minimum":1,"maximum":86400}},"additionalProperties":false},"wait_ms":{"type":"integer","description":"For callers outside of a session: how many milliseconds to wait before status is running and conv.wait goes on waiting; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"required":["conversation_id"],"additionalProperties":false}`,
+		InputSchema: `{"type":"object","properties":{"conversation_id":{"type":"string","description":"Its id"},"text":{"type":"string","description":"The message"},"items":{"type":"array","description":"More of the message","items":{"type":"object","properties":{"type":{"type":"string","enum":["text","image","local_image"]},"text":{"type":"string"},"image_url":{"type":"string"},"path":{"type":"string"}},"required":["type"],"additionalProperties":false}},"budget":{"type":"object","description":"At most","properties":{"tokens":{"type":"integer","minimum":1},"tool_calls":{"type":"integer","minimum":1},"seconds":{"type":"integer","minimum":1,"maximum":86400}},"additionalProperties":false},"wait_ms":{"type":"integer","description":"Milliseconds until it answers running (0 to 240000)","minimum":0,"maximum":240000}},"required":["conversation_id"],"additionalProperties":false}`,
 		Parameters: []contract.Parameter{
 			{Name: "conversation_id", Type: "string", Required: true, Wants: "a string", Fix: `"123e4567-e89b-12d3-a456-426614174000"`},
 			{Name: "text", Type: "string", Wants: "a string"},
@@ -87,18 +62,13 @@ func SendTool() contract.Tool {
 				Wants: "an array of objects",
 				Items: &contract.Parameter{
 					Type:  "object",
-					Wants: "an object whose type is one of text, image, local_image",
+					Wants: "an object",
 					Shape: &contract.Shape{
-						Key: "type",
-						Forms: []contract.Form{
-							{Value: "text", Members: []contract.Parameter{{Name: "text", Type: "string", Required: true, Wants: "a string"}}},
-							{Value: "image", Members: []contract.Parameter{{Name: "image_url", Type: "string", Required: true, Wants: "a string"}}},
-							{
-								Value: "local_image",
-								Members: []contract.Parameter{
-									{Name: "path", Type: "string", Required: true, Wants: "a string (at least 1 character)", Range: &contract.Range{Least: 1, Most: contract.Unbounded, Wants: "at least 1 character long"}},
-								},
-							},
+						Members: []contract.Parameter{
+							{Name: "type", Type: "string", Required: true, Wants: "one of text, image, local_image", Enum: []string{"text", "image", "local_image"}},
+							{Name: "text", Type: "string", Wants: "a string"},
+							{Name: "image_url", Type: "string", Wants: "a string"},
+							{Name: "path", Type: "string", Wants: "a string"},
 						},
 					},
 				},
@@ -117,10 +87,10 @@ func SendTool() contract.Tool {
 			},
 			{Name: "wait_ms", Type: "integer", Wants: "an integer (0 to 240000)", Range: &contract.Range{Most: 240000}},
 		},
-		Rules:   []contract.Rule{{AnyOf: []string{"text", "items"}, Fix: `"And without the goroutine?"`}},
-		Hints:   contract.Hints{Destructive: true, OpenWorld: true},
-		Example: `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000", "text": "And without the goroutine?"}`,
-		Plain:   true,
+		Rules:     []contract.Rule{{AnyOf: []string{"text", "items"}, Fix: `"And without the goroutine?"`}},
+		OpenWorld: true,
+		Example:   `{"conversation_id": "123e4567-e89b-12d3-a456-426614174000", "text": "And without the goroutine?"}`,
+		Plain:     true,
 	}
 }
 

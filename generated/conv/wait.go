@@ -7,11 +7,10 @@ import "github.com/convtools/convtools/runtime/contract"
 // WaitParams is the arguments of conv.wait, valid and with defaults filled in,
 // in the order of its spec.
 type WaitParams struct {
-	// The task, as the answer with the status running has it. It is a string (at
-	// most 100 characters).
+	// From that answer. It is a string (at most 100 characters).
 	TaskID string
-	// How many milliseconds to wait; 50000 where not given. It is an integer (0 to
-	// 240000). It is nil where none is given.
+	// Milliseconds to wait. It is an integer (0 to 240000). It is nil where none is
+	// given.
 	WaitMs *int
 }
 
@@ -21,15 +20,14 @@ func WaitTool() contract.Tool {
 		Name:        "conv.wait",
 		Title:       "Conv wait",
 		Aliases:     []string{"conv_wait"},
-		Summary:     "Wait on for the answer to conv.create or conv.send that was still running",
-		Description: "Not interrupting: what runs goes on whether or not anybody waits, and the answer is kept. Call it where conv.create or conv.send has answered with the status running; it answers as that call would have, or with running again.",
+		Summary:     "Wait for an answer that was still running",
+		Description: "Not interrupting. After the status running of conv.create or conv.send. It answers as that would have, or with running again.",
 		Effect:      "read",
-		InputSchema: `{"type":"object","properties":{"task_id":{"type":"string","description":"The task, as the answer with the status running has it (at most 100 characters)","maxLength":100},"wait_ms":{"type":"integer","description":"How many milliseconds to wait; 50000 where not given (0 to 240000)","minimum":0,"maximum":240000}},"required":["task_id"],"additionalProperties":false}`,
+		InputSchema: `{"type":"object","properties":{"task_id":{"type":"string","description":"From that answer (at most 100 characters)","maxLength":100},"wait_ms":{"type":"integer","description":"Milliseconds to wait (0 to 240000)","minimum":0,"maximum":240000}},"required":["task_id"],"additionalProperties":false}`,
 		Parameters: []contract.Parameter{
 			{Name: "task_id", Type: "string", Required: true, Wants: "a string (at most 100 characters)", Fix: `"3"`, Range: &contract.Range{Most: 100, Wants: "at most 100 characters long"}},
 			{Name: "wait_ms", Type: "integer", Wants: "an integer (0 to 240000)", Range: &contract.Range{Most: 240000}},
 		},
-		Hints:   contract.Hints{ReadOnly: true, Idempotent: true},
 		Example: `{"task_id": "3", "wait_ms": 60000}`,
 		Plain:   true,
 	}

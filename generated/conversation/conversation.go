@@ -18,20 +18,21 @@ import (
 // The notes of a call have to be carried by the answer. An answer is never nil
 // where the error is.
 type Handler interface {
-	// Grep answers conversation_grep: use it to find the lines that hold an exact
-	// text.
+	// Grep answers conversation_grep: use to find the lines of past sessions that
+	// hold an exact text.
 	Grep(ctx context.Context, call contract.Call, p GrepParams) (*GrepEnvelope, error)
-	// List answers conversation_list: use to list earlier conversations, or the
-	// requests in them.
+	// List answers conversation_list: use to list past sessions, the history of
+	// this project, or the requests in them.
 	List(ctx context.Context, call contract.Call, p ListParams) (*ListEnvelope, error)
-	// Read answers conversation_read: use to read on where another tool named a
-	// conversation or an event, of any project.
+	// Read answers conversation_read: use to read on in a past session that another
+	// tool named, of any project.
 	Read(ctx context.Context, call contract.Call, p ReadParams) (*ReadEnvelope, error)
 	// Recall answers conversation_recall: use first to find what was said, tried,
-	// fixed or decided in past, previous or earlier sessions.
+	// fixed or decided in past, previous or earlier sessions: your memory and
+	// history.
 	Recall(ctx context.Context, call contract.Call, p RecallParams) (*RecallEnvelope, error)
-	// Search answers conversation_search: use to list messages with a text, by role
-	// and date, of all projects and imported histories such as ChatGPT's.
+	// Search answers conversation_search: use to list past messages with a text, by
+	// role and date, of all projects and imported histories such as ChatGPT's.
 	Search(ctx context.Context, call contract.Call, p SearchParams) (string, error)
 }
 

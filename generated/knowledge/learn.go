@@ -33,7 +33,6 @@ func LearnTool() contract.Tool {
 			{Name: "topic", Type: "string", Required: true, Wants: "a string (at most 200 characters; not blank)", Fix: `"project"`, Range: &contract.Range{Most: 200, Wants: "at most 200 characters long"}, NotBlank: true},
 			{Name: "subjects", Type: "array", Wants: "a string, or an array of strings (at most 64 items; each at most 256 characters)", Range: &contract.Range{Most: 64, Wants: "an array of at most 64 strings"}, Items: &contract.Parameter{Type: "string", Wants: "a string (at most 256 characters)", Range: &contract.Range{Most: 256, Wants: "at most 256 characters long"}}, OneOrMany: true},
 		},
-		Hints:    contract.Hints{ReadOnly: true, Idempotent: true},
 		Example:  `{"topic": "project"}`,
 		MaxChars: 4194304,
 	}

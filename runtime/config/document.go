@@ -168,18 +168,9 @@ func (d *document) names(at place) []string { return d.below[pathOf([]any(at))] 
 
 // at returns where a key, or an element of an array, stands; or else what is nearest around it.
 func (d *document) at(at place) Position {
-	var p tomlpos.Path
-	for _, step := range at {
-		switch step := step.(type) {
-		case string:
-			p = p.Key(step)
-		case int:
-			p = p.Elem(step)
-		}
-	}
-	for ; len(p) > 0; p = p[:len(p)-1] {
+	for p := tomlpos.Path(at); len(p) > 0; p = p[:len(p)-1] {
 		span, ok := d.index.Key(p)
-		if _, elem := at[len(p)-1].(int); elem && !ok {
+		if _, elem := p[len(p)-1].(int); elem && !ok {
 			span, ok = d.index.Value(p)
 		}
 		if ok {

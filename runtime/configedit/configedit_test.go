@@ -226,7 +226,7 @@ func TestSyntaxErrorsSayWhere(t *testing.T) {
 		{"trailing comma in JSON", "{\"a\": 1,}", configedit.JSON, 1, 9, "comments and trailing commas are not allowed"},
 		{"only a comment in JSON", "\n // a", configedit.JSON, 2, 2, "not allowed in this file"},
 		{"deep JSON", `{"a":` + deep, configedit.JSONC, 1, 10_005, "nested more than 10000 levels"},
-		{"deep TOML", "b = 1\na = " + deep, configedit.TOML, 2, 133, "nested too deeply"},
+		{"deep TOML", "b = 1\na = " + deep, configedit.TOML, 2, 10005, "nested too deeply"},
 		{"TOML", "a = 1\nb = \n", configedit.TOML, 2, 5, "expected value"},
 		{"TOML twice", "a = 1\na = 2\n", configedit.TOML, 2, 1, "already been defined"},
 		{"NUL", "{\x00}", configedit.JSONC, 1, 2, "invalid character"},

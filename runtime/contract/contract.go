@@ -76,17 +76,11 @@ type Tool struct {
 	InputSchema string      // JSON Schema 2020-12, as text
 	Parameters  []Parameter // in the order they are declared
 	Rules       []Rule
-	Hints       Hints
+	OpenWorld   bool   // it may reach more than this machine
 	Structured  bool   // its answer is JSON for programs as well, an object
 	Example     string // the arguments of a call that works, as JSON; empty where none is known
 	MaxChars    int    // most characters of an answer; 0: no cap of its own
 	Plain       bool   // an answer in JSON that succeeds has its fields alone, and no ok
-}
-
-// Hints are what a tool's effect means to a host that decides what needs a
-// person's consent, as in MCP's tool annotations.
-type Hints struct {
-	ReadOnly, Destructive, Idempotent, OpenWorld bool
 }
 
 // AnswersTo reports whether the tool can be called by a name.

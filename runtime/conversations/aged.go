@@ -28,49 +28,47 @@ func (e *agedError) Error() string {
 func (e *agedError) ForModel() string { return e.Error() }
 func (e *agedError) Unwrap() error    { return e.CopyTooLargeError }
 
-// aged is a conversation that an index has, and that cannot be read.
-type aged struct {
-	facts  indexFacts
+// agedRecord is a conversation that an index has, and that cannot be read.
+type agedRecord struct {
+	facts
 	reason error
 }
 
 // Version implements [store.Record]: it is of nothing that is kept elsewhere.
-func (a *aged) Version(context.Context) (string, error) { return "", a.reason }
+func (a *agedRecord) Version(context.Context) (string, error) { return "", a.reason }
 
 // Read implements [store.Record]: events are counted, and not read.
-func (a *aged) Read(_ context.Context, _ *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+func (a *agedRecord) Read(_ context.Context, _ *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
 	if yield != nil {
 		return store.Totals{}, a.reason
 	}
-	return store.Totals{Turns: a.facts.Size.Turns, Events: a.facts.Events, LastAt: a.facts.LastAt}, nil
+	return store.Totals{Turns: a.Size.Turns, Events: a.Events, LastAt: a.LastAt}, nil
 }
 
-// indexed returns the conversations of a scope that the index of a store has beside those that were
+// aged returns the conversations of a scope that the index of a store has beside those that were
 // found, where one of the problems is that a database is too large to be copied; this then says of
 // when the index is.
-func (l *Library) indexed(s store.Store, scope store.Scope, found []store.Conversation, problems []Problem) (more []store.Conversation) {
+func (a *asking) aged(s *source, scope store.Scope, found []store.Conversation, problems []Problem) (more []store.Conversation) {
 	var large *store.CopyTooLargeError
 	at := slices.IndexFunc(problems, func(p Problem) bool { return errors.As(p.Err, &large) })
 	if at < 0 {
 		return nil
 	}
-	view, err := l.indexes.of(s).View()
-	if err != nil {
+	note, _ := s.open()
+	if s.view == nil {
 		return nil
 	}
-	defer view.Close()
 	there := map[transcript.ID]bool{}
 	for i := range found {
 		there[found[i].ID] = true
 	}
-	note, _ := noteOf(view)
 	reason := &agedError{time.Unix(note.Whole, 0), large}
-	err = view.Conversations(func(c *index.Conversation) bool {
+	err := s.view.Conversations(func(c *index.Conversation) bool {
 		f := readFacts(c)
-		one := store.Conversation{Conversation: *f.conversation(c), LastAt: f.LastAt, Order: c.Order, Record: &aged{f, reason}}
-		one.Problems = []Problem{{Source: s.Name(), ID: one.ID, Err: reason}} // of one that is asked for by its id
-		isHere := !l.partial(s) || l.here == nil || l.here(one.Dir)
-		if isHere && f.Read && !there[one.ID] && scope.Has(one.ID, one.Archived) {
+		isHere := !a.isPart(s.Store) || a.project.Has(f.Dir)
+		if isHere && f.Read && !there[f.ID] && scope.Has(f.ID, f.Archived) {
+			one := store.Conversation{Conversation: f.Conversation, LastAt: f.LastAt, Order: c.Order, Record: &agedRecord{f, reason}}
+			one.Problems = []Problem{{Source: s.Name(), ID: f.ID, Err: reason}} // of one that is asked for by its id
 			more = append(more, one)
 		}
 		return true

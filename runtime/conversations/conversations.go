@@ -131,15 +131,15 @@ func (e EventRange) Has(n int) bool {
 type ReadQuery struct {
 	// ID is the conversation, in any spelling; empty stands for the live one that
 	// was activated last.
-	ID    string
-	Turns Turns
+	ID string
+	// Turns returns the first and the last turn that are asked for, of so many; none where the last
+	// is before the first. One that does not exist is a [*TurnRangeError]. Nil stands for all.
+	Turns func(of int) (first, last int)
 	// Events, where it is not zero, selects numbered events in place of Turns. Where
 	// the first is none of the conversation, the error is an [*EventRangeError].
 	Events EventRange
 	// Kinds reports whether events of a kind are handed over; nil stands for all.
 	Kinds func(transcript.Kind) bool
-	// NoText leaves the text of events out, for who wants only their JSON.
-	NoText bool
 	// Opened is handed the reading before the first event. Nil is handed nothing.
 	Opened func(*Reading) error
 	// Event is handed the events in order. Nil is handed none.
@@ -176,6 +176,6 @@ type Event struct {
 	Text     []byte
 	Encoding transcript.Encoding
 	JSON     bool // Text is JSON, indented by two spaces
-	// AppendJSON appends the event as it is recorded, for programs.
-	AppendJSON func(dst []byte, options transcript.JSONOptions) []byte
+	// Recorded is the event as its store has it.
+	Recorded *transcript.Event
 }

@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
-	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
@@ -18,7 +21,6 @@ import (
 	"github.com/convtools/convtools/runtime/index/terms"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Indexes are the indexes of stores, for all libraries that share them. An index is only
@@ -35,7 +37,7 @@ type Indexes struct {
 }
 
 // indexFormat is the number of what an index has that this package puts there.
-const indexFormat = 10
+const indexFormat = 11
 
 // NewIndexes returns the indexes in a directory, which need not be there.
 func NewIndexes(dir string) *Indexes {
@@ -52,13 +54,8 @@ func OpenIndexes(getenv func(string) string) *Indexes {
 	return NewIndexes(filepath.Join(dir, "index"))
 }
 
-// of returns the index of a store; nil where there are none.
-func (x *Indexes) of(s store.Store) *index.Index {
-	if x == nil {
-		return nil
-	}
-	return x.at(indexName(s.Name(), s.Place()))
-}
+// of returns the index of a store.
+func (x *Indexes) of(s store.Store) *index.Index { return x.at(indexName(s.Name(), s.Place())) }
 
 // indexName is the name of the directory of the index of a store, of a kind and at a place.
 func indexName(kind, place string) string {
@@ -71,9 +68,9 @@ func (x *Indexes) at(name string) *index.Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.open[name] == nil {
-		x.open[name] = index.Open(filepath.Join(x.dir, name))
-		if x.dir == "" {
-			x.open[name] = index.InMemory()
+		x.open[name] = index.InMemory()
+		if x.dir != "" {
+			x.open[name] = index.Open(filepath.Join(x.dir, name))
 		}
 		x.open[name].Language = x.language
 	}
@@ -96,15 +93,15 @@ func (x *Indexes) inMemory(s store.Store, failed *index.Index) *index.Index {
 
 // setLanguage sets the language that words are read in. Indexes of another one are made anew.
 func (x *Indexes) setLanguage(l terms.Language) {
-	if x == nil {
-		return
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if l == x.language {
-		return
+	if l != x.language {
+		x.language = l
+		x.closeAll()
 	}
-	x.language = l
+}
+
+func (x *Indexes) closeAll() {
 	for _, open := range x.open {
 		open.Close()
 	}
@@ -171,24 +168,17 @@ func (x *Indexes) Foreign() string {
 
 // Close closes the files of all indexes.
 func (x *Indexes) Close() {
-	if x == nil {
-		return
+	if x != nil {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.closeAll()
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for _, open := range x.open {
-		open.Close()
-	}
-	clear(x.open)
 }
 
 // Clear removes all indexes, also those of other formats.
 func (x *Indexes) Clear() error {
-	if x == nil {
-		return nil
-	}
 	x.Close()
-	if x.dir == "" {
+	if x == nil || x.dir == "" {
 		return nil
 	}
 	dir, name := filepath.Split(filepath.Dir(x.dir))
@@ -201,6 +191,27 @@ func (x *Indexes) Clear() error {
 	}
 	defer root.Close()
 	return root.RemoveAll(name)
+}
+
+// removeOlder removes what earlier versions of this program kept. What a later one keeps stays:
+// both may be in use. What cannot be removed now is tried again at the next refresh.
+func (x *Indexes) removeOlder() {
+	all := filepath.Dir(x.dir)
+	entries, _ := os.ReadDir(all)
+	for _, e := range entries {
+		if isOlder(e.Name()) {
+			_ = os.RemoveAll(filepath.Join(all, e.Name()))
+		}
+	}
+}
+
+// isOlder reports whether a directory is what an earlier version kept: indexes of an older
+// format, or what lists needed when that had a directory of its own.
+func isOlder(name string) bool {
+	number, isIndex := strings.CutPrefix(name, "v")
+	n, err := strconv.ParseUint(number, 10, 64)
+	first, _, _ := strings.Cut(name, "-")
+	return isIndex && err == nil && n < indexFormat || first == "facts" || first == "facts2"
 }
 
 // indexNote is what an index says of its store.
@@ -223,75 +234,49 @@ func noteOf(view *index.View) (note indexNote, ok bool) {
 	return note, err == nil
 }
 
-// indexFacts is what an index has of a conversation beside its messages.
-type indexFacts struct {
-	// Read is set where everything could be read. Of others there is what could be, for rankings
-	// alone, and Problem and Why are the kind and the reason of what could not.
-	Read      bool
-	Problem   int
-	ProblemAt int // [Problem.Event]
-	Why       string
-	ForModel  string // the same for a model; empty where a model is told nothing of it
-	BadTime   bool
-	Uncounted string // why the owner of the store counts nothing; empty where it does
-	LastAt    time.Time
-	Events    int
-	Size      Size
-
-	// What is known without reading the events.
-	NativeID  string
-	Source    string
-	Archived  bool
-	Hidden    bool
-	Parent    transcript.ID
-	Dir       string
-	CreatedAt time.Time
-}
-
-// count fills in what was counted by reading the events.
-func (f *indexFacts) count(totals *store.Totals, size Size) {
-	f.Read, f.Events, f.LastAt, f.BadTime, f.Size = true, totals.Events, totals.LastAt, totals.BadTime, size
-	if f.Size.Turns = totals.Turns; totals.Uncounted != nil {
-		f.Uncounted = totals.Uncounted.Error()
+// forget removes what earlier versions kept and, beside the indexes of the library's stores, those
+// that nothing will use again. A library of one project does not know which are.
+func (l *Library) forget() error {
+	if l.indexes.dir == "" {
+		return nil
 	}
-}
-
-// factsOf returns what is known of a conversation without reading its events.
-func factsOf(c *store.Conversation) indexFacts {
-	return indexFacts{
-		NativeID: c.NativeID, Source: c.Source, Archived: c.Archived, Hidden: c.Hidden, Parent: c.Parent, Dir: c.Dir, CreatedAt: c.CreatedAt,
+	l.indexes.removeOlder()
+	if l.partial {
+		return nil
 	}
-}
-
-// conversation returns what is known of the conversation of an entry.
-func (f *indexFacts) conversation(c *index.Conversation) *transcript.Conversation {
-	return &transcript.Conversation{
-		ID: transcript.ID(c.Key), Title: c.Title, NativeID: f.NativeID, Source: f.Source, Archived: f.Archived, Hidden: f.Hidden,
-		Parent: f.Parent, Dir: f.Dir, CreatedAt: f.CreatedAt,
+	used := map[string]bool{}
+	for _, s := range l.stores {
+		used[indexName(s.Name(), s.Place())] = true
 	}
-}
-
-// indexVersion is the version that a conversation has in an index: what is recorded, and
-// what a store makes of it only together with others.
-func indexVersion(version string, c *store.Conversation) string {
-	sum := sha256.Sum256(filecache.AppendFields(nil, []any{&version, &c.Title, (*string)(&c.Parent), &c.Order, &c.Hidden, &c.Archived}))
-	return string(sum[:12])
-}
-
-// Fields implements [filecache.Fielder].
-func (f *indexFacts) Fields() []any {
-	s := &f.Size
-	return []any{
-		&f.Read, &f.Problem, &f.ProblemAt, &f.Why, &f.ForModel, &f.BadTime, &f.Uncounted, &f.LastAt, &f.Events, &s.Turns, &s.Requests, &s.Numbered, &s.Chars,
-		&f.NativeID, &f.Source, &f.Archived, &f.Hidden, (*string)(&f.Parent), &f.Dir, &f.CreatedAt,
+	var err error
+	entries, _ := os.ReadDir(l.indexes.dir) // where it cannot be read, no index can be made
+	for _, e := range entries {
+		if dir := filepath.Join(l.indexes.dir, e.Name()); !used[e.Name()] && e.IsDir() && l.isUseless(dir) {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
 	}
+	return err
 }
 
-func (f *indexFacts) encode() []byte { return filecache.AppendFields(nil, f.Fields()) }
-
-func readFacts(c *index.Conversation) (f indexFacts) {
-	if !filecache.ReadFields(c.Facts, f.Fields()) {
-		return indexFacts{}
+// isUseless reports whether an index is of a store that is gone, excluded or switched off. Another
+// process may be making one that cannot be read.
+func (l *Library) isUseless(dir string) bool {
+	x := index.Open(dir)
+	x.Language = l.language()
+	defer x.Close()
+	view, err := x.View()
+	if err != nil {
+		return false
 	}
-	return f
+	defer view.Close()
+	note, ok := noteOf(view)
+	places := filepath.SplitList(note.Place)
+	if l.settings != nil && (slices.Contains(l.settings.Off, note.Store) || slices.ContainsFunc(places, l.project.Excludes)) {
+		return true
+	}
+	there := func(path string) bool {
+		_, err := os.Stat(path)
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return ok && filepath.IsAbs(note.Place) && !there(note.Place) && !slices.ContainsFunc(places, there)
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // What an index has of a conversation comes back, and bytes that nobody wrote are read as
@@ -16,9 +17,9 @@ func TestIndexFacts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		count := rapid.IntRange(0, 1<<40)
-		want := indexFacts{
+		want := facts{
 			Read: rapid.Bool().Draw(t, "read"), BadTime: rapid.Bool().Draw(t, "bad time"), Events: count.Draw(t, "events"),
-			NativeID: rapid.String().Draw(t, "native id"), Source: rapid.String().Draw(t, "source"),
+			Conversation: transcript.Conversation{NativeID: rapid.String().Draw(t, "native id"), Source: rapid.String().Draw(t, "source")},
 		}
 		want.Size = Size{Turns: count.Draw(t, "turns"), Requests: count.Draw(t, "requests"), Chars: count.Draw(t, "characters")}
 		if rapid.Bool().Draw(t, "has a time") {

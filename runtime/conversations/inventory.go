@@ -54,145 +54,103 @@ type StoreReport struct {
 	Remarks  []string // what the store says of itself, for people
 }
 
+var errNothing = errors.New("there is nothing that the program recorded")
+
 // Inventory lists all conversations on this machine, and reads those of the project.
 // What is excluded is not counted. The error is a [*config.Error] where the user's
 // settings cannot be used, or that of a context that is done.
 func (o Options) Inventory(ctx context.Context) (Inventory, error) {
-	r, err := readRestrictions(&o)
+	set, err := readSettings(&o)
 	if err != nil {
 		return Inventory{}, err
 	}
-	set := &r.set
-	t := taking{options: &o, settings: set, library: New(o), all: r.project(&o, true), here: r.project(&o, false)}
+	t := taking{all: set.project(&o, true), here: set.project(&o, false)}
 	if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
 		t.workspace = w.Root()
 	}
 	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded().By, Exclude: set.Exclude, Missing: set.missing(), Warnings: set.warnings}
 	for _, k := range kinds() {
-		if slices.Contains(set.Off, k.name) {
-			inventory.Stores = append(inventory.Stores, StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Off: true})
-			continue
+		places, err := k.places(&o, set, t.all)
+		if err != nil {
+			return Inventory{}, err
 		}
-		for _, at := range t.places(&k) {
-			if err := t.take(ctx, &at); err != nil {
+		isOff := slices.Contains(set.Off, k.name)
+		if len(places) == 0 {
+			places = []placed{{}}
+		}
+		for _, at := range places {
+			r := StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Place: at.place, Found: at.store != nil, Off: isOff}
+			if r.Found {
+				err = t.take(ctx, at.store, &r)
+			} else if at.named {
+				r.Problems = []Problem{{Source: k.name, Path: at.place, Err: errNothing}}
+			}
+			if err != nil {
 				return Inventory{}, err
 			}
-			inventory.Stores = append(inventory.Stores, at.StoreReport)
+			inventory.Stores = append(inventory.Stores, r)
 		}
 	}
-	inventory.Remembered, inventory.Unremembered = r.memory.Exclusions(), r.memory.Err()
+	inventory.Remembered, inventory.Unremembered = set.memory.Exclusions(), set.memory.Err()
 	return inventory, nil
 }
 
 // taking is an inventory in the making.
 type taking struct {
-	options   *Options
-	settings  *settings
-	library   *Library
 	all, here *project.Project
 	workspace string // its root; empty where there is none
 }
 
-// placed is a report in the making.
-type placed struct {
-	StoreReport
-	store store.Store // nil where there is none
-}
-
-// places returns where stores of a kind are looked for.
-func (t *taking) places(k *kind) []placed {
-	var list []placed
-	add := func(place string, s store.Store) *placed {
-		list = append(list, placed{StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Place: place, Found: s != nil}, s})
-		return &list[len(list)-1]
-	}
-	if k.open == nil {
-		for _, w := range workspaces(t.options, t.settings, t.all) {
-			add(w.Place(), w)
-		}
-		if len(list) == 0 {
-			add("", nil)
-		}
-	}
-	for _, home := range k.homes(t.options, t.settings) {
-		s, ok := k.open(store.Options{Home: home, Project: t.all, Getenv: t.options.Getenv})
-		switch {
-		case ok:
-			add(s.Place(), s)
-		case home == "":
-			add(k.home(t.options.env()), nil)
-		default:
-			at := add(home, nil)
-			at.Problems = append(at.Problems, Problem{Source: k.name, Path: home, Err: errNothing})
-		}
-	}
-	return list
-}
-
-var errNothing = errors.New("there is nothing that the program recorded")
-
-// take fills in what there is in a place.
-func (t *taking) take(ctx context.Context, at *placed) error {
-	if at.store == nil {
-		return nil
-	}
-	listing, err := at.store.List(ctx, store.Scope{Set: store.Live | store.Archived})
+// take fills in what there is in a store.
+func (t *taking) take(ctx context.Context, s store.Store, r *StoreReport) error {
+	listing, err := s.List(ctx, store.Scope{Set: store.Live | store.Archived})
 	if err != nil {
-		at.Problems = append(at.Problems, Problem{Source: at.Name, Path: at.Place, Err: err})
+		r.Problems = []Problem{{Source: r.Name, Path: r.Place, Err: err}}
 		return ctx.Err()
 	}
 	defer listing.Close()
-	at.Remarks = listing.Remarks
-	found := listing.Conversations
-	for _, p := range of(at.store, listing.Problems) {
+	for _, p := range of(s, listing.Problems) {
 		if p.Kind != BadField && p.Kind != Duplicate {
-			at.Problems = append(at.Problems, p)
+			r.Problems = append(r.Problems, p)
 		}
 	}
 	var here []store.Conversation
 	projects := map[string]bool{}
-	for _, c := range found {
-		if !at.Archive {
+	for _, c := range listing.Conversations {
+		if !r.Archive {
 			projects[t.all.Root(c.Dir)] = true
 		}
 		for _, used := range []time.Time{c.CreatedAt, c.LastActivatedAt, c.LastAt} {
-			if used.After(at.Newest) {
-				at.Newest = used
+			if used.After(r.Newest) {
+				r.Newest = used
 			}
 		}
 		if t.here.Has(c.Dir) || c.Dir == t.workspace && c.Source == "" {
 			here = append(here, c)
 		}
 	}
-	at.Here, at.Conversations, at.Projects = len(here), len(found), len(projects)
-	return t.read(ctx, here, &at.StoreReport)
+	r.Remarks, r.Here, r.Conversations, r.Projects = listing.Remarks, len(here), len(listing.Conversations), len(projects)
+	return readAll(ctx, here, r)
 }
 
-// read reads conversations to their end for what is wrong with them.
-func (t *taking) read(ctx context.Context, list []store.Conversation, report *StoreReport) error {
-	unknown := make([]int, len(list))
+// readAll reads conversations to their end for what is wrong with them.
+func readAll(ctx context.Context, list []store.Conversation, r *StoreReport) error {
+	totals := make([]store.Totals, len(list))
 	damage := make([]error, len(list))
 	parallel.Each(ctx, len(list), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			unknown[i], damage[i] = unknownRecords(ctx, &list[i])
+			totals[i], damage[i] = list[i].Read(ctx, nil, nil)
 		}
 	})
 	for i := range list {
-		report.Unknown += unknown[i]
+		var missing *NotFoundError
+		if errors.As(damage[i], &missing) {
+			continue // it was deleted meanwhile
+		}
+		r.Unknown += totals[i].Skipped
 		if damage[i] != nil {
-			report.Problems = append(report.Problems, Problem{Source: report.Name, ID: list[i].ID, Kind: DamagedEvents, Err: damage[i]})
+			r.Problems = append(r.Problems, Problem{Source: r.Name, ID: list[i].ID, Kind: DamagedEvents, Err: damage[i]})
 		}
 	}
 	return ctx.Err()
-}
-
-// unknownRecords counts the records of a conversation that are left out. The error is why
-// its events end early.
-func unknownRecords(ctx context.Context, c *store.Conversation) (int, error) {
-	totals, err := c.Read(ctx, nil, nil)
-	var missing *NotFoundError
-	if errors.As(err, &missing) {
-		return 0, nil // it was deleted meanwhile
-	}
-	return totals.Skipped, err
 }

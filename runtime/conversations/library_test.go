@@ -17,6 +17,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -279,24 +280,22 @@ func TestReadTurns(t *testing.T) {
 		}
 		w.Conversation("17610000000", "empty")
 	})
-	type b = conversations.Bound
-	for _, test := range []struct {
-		first, last b
-		want        string
+	turns := func(first, last int) func(int) (int, int) {
+		return func(int) (int, int) { return first, last }
+	}
+	for i, test := range []struct {
+		turns func(int) (int, int)
+		want  string
 	}{
-		{b{}, b{}, "1-6"},
-		{b{Kind: conversations.Turn, N: 2}, b{Kind: conversations.Turn, N: 4}, "2-4"},
-		{b{Kind: conversations.Turn, N: 6}, b{}, "6-6"},
-		{b{Kind: conversations.CountBack, N: 2}, b{}, "5-6"},
-		{b{Kind: conversations.CountBack, N: 99}, b{}, "1-6"},
-		{b{Kind: conversations.CountBack}, b{}, "none"},
-		{b{}, b{Kind: conversations.Count, N: 2}, "1-2"},
-		{b{}, b{Kind: conversations.Count, N: 99}, "1-6"},
-		{b{}, b{Kind: conversations.Count}, "none"},
+		{nil, "1-6"},
+		{turns(2, 4), "2-4"},
+		{func(of int) (int, int) { return of - 1, of }, "5-6"},
+		{turns(7, 6), "none"},
+		{turns(1, 0), "none"},
 	} {
 		var got []string
 		r, err := l.Read(t.Context(), conversations.ReadQuery{
-			ID: "17600000000", Turns: conversations.Turns{First: test.first, Last: test.last},
+			ID: "17600000000", Turns: test.turns,
 			Kinds: func(k transcript.Kind) bool { return k == transcript.KindUser },
 			Opened: func(r *conversations.Reading) error {
 				if got != nil || r.Turns != 6 {
@@ -317,14 +316,14 @@ func TestReadTurns(t *testing.T) {
 			reading = fmt.Sprintf("%d-%d", r.FirstTurn, r.LastTurn)
 		}
 		if err != nil || events != test.want || reading != test.want {
-			t.Errorf("%+v to %+v: events %s, reading %s, %v; want %s", test.first, test.last, events, reading, err, test.want)
+			t.Errorf("%d: events %s, reading %s, %v; want %s", i, events, reading, err, test.want)
 		}
 	}
 	var outside *conversations.TurnRangeError
-	for id, turns := range map[string]int{"17600000000": 6, "17610000000": 0} {
+	for id, of := range map[string]int{"17600000000": 6, "17610000000": 0} {
 		for _, n := range []int{0, 7} {
-			r, err := l.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: conversations.Turns{First: b{Kind: conversations.Turn, N: n}}})
-			if !errors.As(err, &outside) || outside.Turn != n || outside.Turns != turns || r.Turns != turns {
+			r, err := l.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: func(int) (int, int) { return n, n }})
+			if !errors.As(err, &outside) || outside.Turn != n || outside.Turns != of || r.Turns != of {
 				t.Errorf("turn %d of %s: %+v, %v", n, id, r, err)
 			}
 		}
@@ -367,11 +366,8 @@ func TestReadEvents(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	_, err = l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", NoText: true, Event: func(e *conversations.Event) error {
-		if len(e.Text) > 0 {
-			t.Errorf("%q", e.Text)
-		}
-		if json := string(e.AppendJSON(nil, transcript.JSONOptions{})); !strings.HasPrefix(json, `{"timestamp":"`) {
+	_, err = l.Read(t.Context(), conversations.ReadQuery{ID: "17600000000", Event: func(e *conversations.Event) error {
+		if json := string(eventtext.AppendJSON(nil, e.Recorded, transcript.JSONOptions{})); !strings.HasPrefix(json, `{"timestamp":"`) {
 			t.Errorf("%s", json)
 		}
 		return nil

@@ -133,8 +133,7 @@ func randomSelection(r *rand.Rand, size conversations.Size) (q conversations.Rea
 		return q, func(e numbered) bool { return e.Number >= first && (last == 0 || e.Number <= last) }
 	}
 	first, last = 1+r.IntN(size.Turns), 1+r.IntN(size.Turns)
-	q.Turns.First = conversations.Bound{Kind: conversations.Turn, N: first}
-	q.Turns.Last = conversations.Bound{Kind: conversations.Turn, N: last}
+	q.Turns = func(int) (int, int) { return first, last }
 	return q, func(e numbered) bool { return first <= e.Turn && e.Turn <= last }
 }
 

@@ -71,49 +71,17 @@ const (
 // ranking is an answer in the making.
 type ranking struct {
 	query   *SearchQuery
+	result  *Results
 	terms   *terms.Reader
 	phrases []string
 	words   []rankWord
-	result  *Results
+	asks    index.RankQuery // of every index, but for what differs
 }
 
 // rankWord is a term of a question.
 type rankWord struct {
 	term, word string
-}
-
-// parse reads the question.
-func (r *ranking) parse() {
-	rest := strings.ToValidUTF8(r.query.Question, "\ufffd")
-	var quoted []string
-	var words strings.Builder
-	for len(quoted) < maxPhrases {
-		before, after, ok := strings.Cut(rest, `"`)
-		phrase, behind, closed := strings.Cut(after, `"`)
-		if !ok || !closed {
-			break
-		}
-		if phrase = strings.TrimSpace(phrase); phrase != "" && !slices.Contains(quoted, phrase) {
-			quoted = append(quoted, phrase)
-		}
-		words.WriteString(before + " " + phrase + " ")
-		rest = behind
-	}
-	r.phrases = quoted
-	rest = words.String() + rest
-	seen := map[string]bool{}
-	for _, all := range []bool{false, true} {
-		text := []byte(rest)
-		r.terms.Each(text, func(term []byte, at int) {
-			if t := string(term); !seen[t] && (all || !r.terms.IsFunctionWord(t)) && len(r.words) < maxRankWords {
-				seen[t] = true
-				r.words = append(r.words, rankWord{t, wordAt(text, at)})
-			}
-		})
-		if len(r.words) > 0 {
-			return
-		}
-	}
+	of         int // its place among the words of the result
 }
 
 // maxPhrases is how many different phrases of a question have to be in a passage's event: quotes after
@@ -122,6 +90,40 @@ const maxPhrases = 8
 
 // maxRankWords is how many different terms of a question are looked for.
 const maxRankWords = 64
+
+// newRanking reads the question. There are no words where it has none.
+func (l *Library) newRanking(q *SearchQuery, result *Results) *ranking {
+	r := &ranking{query: q, result: result, terms: terms.NewReader(l.language())}
+	result.terms = r.terms
+	rest := strings.ToValidUTF8(q.Question, "\ufffd")
+	var words strings.Builder
+	for len(r.phrases) < maxPhrases {
+		before, after, ok := strings.Cut(rest, `"`)
+		phrase, behind, closed := strings.Cut(after, `"`)
+		if !ok || !closed {
+			break
+		}
+		if phrase = strings.TrimSpace(phrase); phrase != "" && !slices.Contains(r.phrases, phrase) {
+			r.phrases = append(r.phrases, phrase)
+		}
+		words.WriteString(before + " " + phrase + " ")
+		rest = behind
+	}
+	question := []byte(words.String() + rest)
+	seen := map[string]bool{}
+	for _, all := range []bool{false, true} {
+		r.terms.Each(question, func(term []byte, at int) {
+			if t := string(term); len(r.words) < maxRankWords && !seen[t] && (all || !r.terms.IsFunctionWord(t)) {
+				seen[t] = true
+				r.words = append(r.words, rankWord{term: t, word: wordAt(question, at)})
+			}
+		})
+		if len(r.words) > 0 {
+			break
+		}
+	}
+	return r
+}
 
 // wordAt returns the word that begins at a place, as it is written.
 func wordAt(s []byte, at int) string {
@@ -133,61 +135,77 @@ func wordAt(s []byte, at int) string {
 }
 
 // rank finds the passages that answer a question best.
-func (l *Library) rank(ctx context.Context, q *SearchQuery, result *Results) (err error) {
-	r := ranking{query: q, terms: terms.NewReader(l.language), result: result}
-	result.terms = r.terms
-	if r.parse(); len(r.words) == 0 {
-		return nil
-	}
-	if result.opened, err = l.views(ctx, &q.Filter, false, &result.Aside); err != nil {
+func (r *ranking) rank(ctx context.Context) error {
+	if err := r.weigh(); err != nil {
 		return err
 	}
-	total, err := r.weigh()
+	if err := r.spell(ctx); err != nil {
+		return err
+	}
+	found, err := r.conversations(ctx)
 	if err != nil {
-		return err
-	}
-	found, err := r.conversations(ctx, total)
-	if err != nil {
-		return err
-	}
-	if err := r.spell(ctx, total); err != nil {
 		return err
 	}
 	return r.passages(ctx, found)
 }
 
-// weigh finds out how much the words weigh, and returns how many messages there are, of how
-// many bytes.
-func (r *ranking) weigh() (index.Spread, error) {
-	asked := make([]string, len(r.words))
-	for i, w := range r.words {
-		asked[i] = w.term
-	}
+// spread returns in how many messages of all indexes terms are.
+func (r *ranking) spread(asked []string) (index.Spread, error) {
 	total := index.Spread{With: make([]int, len(asked))}
-	for _, s := range r.result.opened {
-		spread, err := s.index.Spread(asked)
+	for _, s := range r.result.asked.sources {
+		spread, err := s.view.Spread(asked)
 		if err != nil {
 			return total, err
 		}
 		total.Add(spread)
 	}
-	r.result.weights = excerpt.Weights{}
+	return total, nil
+}
+
+// weigh finds out how much the words weigh.
+func (r *ranking) weigh() error {
+	asked := make([]string, len(r.words))
 	for i, w := range r.words {
-		n := total.With[i]
-		r.result.weights[w.term] = math.Pow(index.Idf(n, total.Messages), idfPower)
+		asked[i] = w.term
+	}
+	total, err := r.spread(asked)
+	if err != nil {
+		return err
+	}
+	r.asks = index.RankQuery{
+		Most: lookAt, Coverage: float32(coverage), Kinds: r.query.kinds(), Counts: kindCounts, ApartKinds: toolKinds | toolKinds<<copiedKind,
+		Average: float64(total.Bytes) / float64(max(total.Messages, 1)),
+	}
+	r.asks.Since, r.asks.Until = r.query.between()
+	if r.query.Own != nil {
+		r.asks.IsApart = r.query.isOwn
+	}
+	result := r.result
+	result.weights = excerpt.Weights{}
+	hasRare := false
+	for i := range r.words {
+		w, n := &r.words[i], total.With[i]
+		weight := math.Pow(index.Idf(n, total.Messages), idfPower)
+		result.weights[w.term] = weight
+		isCommon := float64(n) > commonShare*float64(total.Messages)
+		hasRare = hasRare || !isCommon && n > 0
+		r.asks.Terms = append(r.asks.Terms, index.RankTerm{Text: w.term, Weight: weight, Common: isCommon})
 		const rare = 20 // of so many events one has it
-		word := Word{Word: w.word, Term: w.term, Events: n, Rare: n*rare <= total.Messages || n <= 2}
-		if i := slices.IndexFunc(r.result.Words, func(o Word) bool { return o.Word == word.Word }); i < 0 {
-			r.result.Words = append(r.result.Words, word)
+		if w.of = slices.IndexFunc(result.Words, func(o Word) bool { return o.Word == w.word }); w.of < 0 {
+			w.of = len(result.Words)
+			result.Words = append(result.Words, Word{Word: w.word, Term: w.term, Events: n, Rare: n*rare <= total.Messages || n <= 2})
 		}
 	}
-	return total, nil
+	for i := range r.asks.Terms {
+		r.asks.Terms[i].Common = r.asks.Terms[i].Common && hasRare
+	}
+	return nil
 }
 
 // ranked is a conversation with what is known of its messages.
 type ranked struct {
 	*Matched
-	in       *view
+	in       *source
 	covered  float64          // [index.Ranked.Covered]
 	messages []*rankedMessage // all, by their numbers
 }
@@ -200,54 +218,27 @@ func kindCounts(kind uint8) float32 {
 	return 1
 }
 
-// asks returns the query of an index.
-func (r *ranking) asks(total index.Spread) index.RankQuery {
-	q := index.RankQuery{
-		Most: lookAt, Coverage: float32(coverage), Kinds: r.query.kinds(), Counts: kindCounts, ApartKinds: toolKinds | toolKinds<<copiedKind,
-		Average: float64(total.Bytes) / float64(max(total.Messages, 1)),
-	}
-	rare := false
-	for i, w := range r.words {
-		t := index.RankTerm{Text: w.term, Weight: r.result.weights[w.term], Common: float64(total.With[i]) > commonShare*float64(total.Messages)}
-		rare = rare || !t.Common && total.With[i] > 0
-		q.Terms = append(q.Terms, t)
-	}
-	for i := range q.Terms {
-		q.Terms[i].Common = q.Terms[i].Common && rare
-	}
-	q.Since, q.Until = r.query.between()
-	if r.query.Own != nil {
-		q.IsApart = r.query.isOwn
-	}
-	return q
-}
-
 // conversations returns the conversations that rank highest.
-func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ranked, error) {
-	q := r.asks(total)
-	if err := r.missing(ctx, q); err != nil {
-		return nil, err
-	}
+func (r *ranking) conversations(ctx context.Context) ([]*ranked, error) {
 	var all []*ranked
-	for _, s := range r.result.opened {
+	for _, s := range r.result.asked.sources {
 		holding, err := r.holding(ctx, s)
 		if err != nil {
 			return nil, err
 		}
-		q.Wanted, q.Holds = s.filter(), nil
+		q := r.asks
+		q.Wanted = s.filter()
 		if holding != nil || r.query.Events != (EventRange{}) {
 			q.Holds = func(key string, number uint32) bool {
 				return r.inRange(number) && (holding == nil || holding[messageKey{key, number}])
 			}
 		}
-		found, err := s.index.Rank(ctx, q)
+		found, err := s.view.Rank(ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range found {
-			if c := r.ranked(s, &f); !slices.ContainsFunc(all, func(o *ranked) bool { return o.ID == c.ID }) {
-				all = append(all, c)
-			}
+		for i := range found {
+			all = append(all, r.ranked(s, &found[i]))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *ranked) int {
@@ -257,7 +248,7 @@ func (r *ranking) conversations(ctx context.Context, total index.Spread) ([]*ran
 }
 
 // ranked returns a conversation of an index that ranks high.
-func (r *ranking) ranked(in *view, of *index.Ranked) *ranked {
+func (r *ranking) ranked(in *source, of *index.Ranked) *ranked {
 	c := &ranked{Matched: in.matched(of.Conversation), in: in, covered: float64(of.Covered)}
 	for _, m := range of.Messages {
 		if m.Number > 0 && (m.Kind < copiedKind || len(r.query.IDs) > 0) {
@@ -266,35 +257,6 @@ func (r *ranking) ranked(in *view, of *index.Ranked) *ranked {
 	}
 	c.Score = c.sum()
 	return c
-}
-
-// missing finds the words that are in nothing of what is searched: the indexes have other
-// conversations too.
-func (r *ranking) missing(ctx context.Context, q index.RankQuery) error {
-	for i, w := range r.words {
-		at := slices.IndexFunc(r.result.Words, func(o Word) bool { return o.Word == w.word })
-		word := &r.result.Words[at]
-		if q.Terms[i].Common || word.Events == 0 || word.Term != w.term {
-			continue
-		}
-		if there, err := r.occurs(ctx, q, w.term); err != nil {
-			return err
-		} else if !there {
-			word.Events = 0
-		}
-	}
-	return nil
-}
-
-// occurs reports whether a term is in what is searched.
-func (r *ranking) occurs(ctx context.Context, q index.RankQuery, term string) (bool, error) {
-	for _, s := range r.result.opened {
-		q.Wanted = s.filter()
-		if there, err := s.index.Occurs(ctx, q, term); there || err != nil {
-			return there, err
-		}
-	}
-	return false, nil
 }
 
 // inRange reports whether a query asks for events with a number.
@@ -308,16 +270,12 @@ type messageKey struct {
 }
 
 // holding returns the messages that hold all phrases; nil where there are no phrases.
-func (r *ranking) holding(ctx context.Context, s *view) (map[messageKey]bool, error) {
-	var all map[messageKey]bool
+func (r *ranking) holding(ctx context.Context, s *source) (all map[messageKey]bool, err error) {
 	for _, phrase := range r.phrases {
-		if all != nil && len(all) == 0 {
-			break
-		}
 		p := excerpt.Literal(phrase, true)
 		found := map[messageKey]bool{}
 		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Kinds: r.query.kinds(), Wanted: s.filter()}
-		for hit, err := range s.index.Search(ctx, q) {
+		for hit, err := range s.view.Search(ctx, q) {
 			if err != nil {
 				return nil, err
 			}
@@ -325,7 +283,9 @@ func (r *ranking) holding(ctx context.Context, s *view) (map[messageKey]bool, er
 				found[key] = true
 			}
 		}
-		all = found
+		if all = found; len(all) == 0 {
+			break
+		}
 	}
 	return all, nil
 }

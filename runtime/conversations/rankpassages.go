@@ -264,7 +264,7 @@ func (r *ranking) read(m *rankedMessage) error {
 	if err != nil {
 		return err
 	}
-	m.hit = newHit(m.of.Matched, m.of.in, m.Scored, extra)
+	m.hit = m.of.in.hit(m.of.Matched, m.Scored, extra)
 	for len(text) > readAhead { // of one event that much is looked at, so that no answer waits for it
 		_, size := utf8.DecodeLastRune(text[:readAhead])
 		text = text[:readAhead-size]

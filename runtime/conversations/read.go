@@ -14,25 +14,27 @@ import (
 // Read implements [Source]. It goes through the events once to count them, and
 // then again to hand over those that are asked for, so that no more is held in
 // memory than one event.
-func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
-	var r Reading
+func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) {
 	var f Filter
 	if q.ID != "" {
 		f.IDs = []string{q.ID}
 	}
-	listed, done := l.listing()
-	defer done()
-	c, err := l.ask(&f, listed, nil).read(ctx, q.ID, &r.Aside)
+	a, err := l.ask(&f, &r.Aside)
+	defer a.done()
+	defer a.close()
 	if err != nil {
 		return r, err
 	}
-	r.Conversation = c.Conversation
-	for _, p := range c.Problems {
-		if isBadField(p) {
-			r.Aside.Problems = append(r.Aside.Problems, p)
-		}
+	if err := a.list(ctx); err != nil {
+		return r, err
 	}
-	wanted, err := l.count(ctx, &q, &c, &r)
+	c := a.latest()
+	if c == nil {
+		return r, &NoConversationError{Place: l.place}
+	}
+	r.Conversation = c.Conversation
+	r.Aside.Problems = append(r.Aside.Problems, badFields(c)...)
+	first, last, err := count(ctx, &q, c, &r)
 	if err != nil {
 		return r, err
 	}
@@ -41,62 +43,39 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (Reading, error) {
 			return r, err
 		}
 	}
-	if q.Event == nil || wanted.empty() {
+	if q.Event == nil || last < first {
 		return r, nil
 	}
-	return r, handOver(ctx, &q, &c, wanted)
+	return r, handOver(ctx, &q, c, first, last)
 }
 
-// read returns the conversation to read.
-func (o *asking) read(ctx context.Context, text string, aside *Aside) (store.Conversation, error) {
-	if text != "" {
-		ids, err := o.library.parseIDs([]string{text})
-		if err != nil {
-			return store.Conversation{}, err
-		}
-		found, err := o.find(ctx, ids, aside)
-		if err != nil {
-			return store.Conversation{}, err
-		}
-		return found[0], nil
-	}
-	all, err := o.list(ctx, store.Live, aside)
-	if err != nil {
-		return store.Conversation{}, err
-	}
-	latest := -1
+// latest returns the conversation that was used last, of those that are listed; nil where there
+// is none. One that is hidden counts only where it is named.
+func (a *asking) latest() (latest *store.Conversation) {
 	var at time.Time
-	for i, c := range all {
-		used := c.LastActivatedAt
-		if used.IsZero() {
-			used = c.LastAt // only JP records activations
-		}
-		if !c.Hidden && (latest < 0 || !used.Before(at)) {
-			latest, at = i, used
+	for _, s := range a.sources {
+		for i := range s.list {
+			c := &s.list[i]
+			used := c.LastActivatedAt
+			if used.IsZero() {
+				used = c.LastAt // only JP records activations
+			}
+			if (!c.Hidden || len(a.ids) > 0) && (latest == nil || !used.Before(at)) {
+				latest, at = c, used
+			}
 		}
 	}
-	if latest < 0 {
-		return store.Conversation{}, &NoConversationError{Place: o.library.Place()}
-	}
-	return all[latest], nil
+	return latest
 }
 
-// selection is which events are asked for: those of some turns, or some numbered
-// ones.
-type selection struct {
-	byNumber    bool
-	first, last int // of the turns or the numbers; there are none where the last is before the first
-}
-
-func (s *selection) empty() bool { return s.last < s.first }
-
-// count goes through all events, and returns which of them are asked for.
-func (l *Library) count(ctx context.Context, q *ReadQuery, c *store.Conversation, r *Reading) (selection, error) {
-	wanted := selection{byNumber: q.Events != EventRange{}, first: q.Events.First}
+// count goes through all events, and returns the first and the last of the turns that are asked for,
+// or of the numbered events; there are none where the last is before the first.
+func count(ctx context.Context, q *ReadQuery, c *store.Conversation, r *Reading) (first, last int, err error) {
 	var numbering transcript.Numbering
+	byNumber := q.Events != EventRange{}
 	totals, err := c.Read(ctx, nil, func(e *transcript.Event) bool {
-		if n := numbering.Next(e.Kind); wanted.byNumber && q.Events.Has(n) {
-			wanted.last, r.LastTurn = n, e.Turn
+		if n := numbering.Next(e.Kind); byNumber && q.Events.Has(n) {
+			last, r.LastTurn = n, e.Turn
 			if n == q.Events.First {
 				r.FirstTurn = e.Turn
 			}
@@ -105,69 +84,57 @@ func (l *Library) count(ctx context.Context, q *ReadQuery, c *store.Conversation
 	})
 	r.Turns, r.Events, r.Requests = totals.Turns, numbering.Events, numbering.Requests
 	if ctx.Err() != nil {
-		return wanted, ctx.Err()
+		return 0, 0, ctx.Err()
 	}
 	var notFound *NotFoundError
 	switch {
 	case errors.As(err, &notFound):
-		return wanted, notFound
+		return 0, 0, notFound
 	case err != nil:
 		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == Unreadable {
-			return wanted, &UnreadableError{*r.Damage}
+			return 0, 0, &UnreadableError{*r.Damage}
 		}
 	default:
 		if p := problemOf(r.ID, &totals); p != nil {
 			r.Aside.Problems = append(r.Aside.Problems, *p)
 		}
 	}
-	if wanted.byNumber {
+	if byNumber {
 		if q.Events.First < 1 || q.Events.First > r.Events {
-			return wanted, &EventRangeError{ID: r.ID, Number: q.Events.First, Events: r.Events}
+			return 0, 0, &EventRangeError{ID: r.ID, Number: q.Events.First, Events: r.Events}
 		}
-		return wanted, nil
+		return q.Events.First, last, nil
 	}
-	if wanted.first, err = q.Turns.First.of(r, 1); err != nil {
-		return wanted, err
+	first, last = 1, r.Turns
+	if q.Turns != nil {
+		first, last = q.Turns(r.Turns)
 	}
-	if wanted.last, err = q.Turns.Last.of(r, r.Turns); err != nil {
-		return wanted, err
+	if last < first {
+		return first, last, nil
 	}
-	if !wanted.empty() {
-		r.FirstTurn, r.LastTurn = wanted.first, wanted.last
+	for _, turn := range []int{first, last} {
+		if turn < 1 || turn > r.Turns {
+			return 0, 0, &TurnRangeError{ID: r.ID, Turn: turn, Turns: r.Turns}
+		}
 	}
-	return wanted, nil
+	r.FirstTurn, r.LastTurn = first, last
+	return first, last, nil
 }
 
-// of returns the turn that a bound means; otherwise where it is none.
-func (b Bound) of(r *Reading, otherwise int) (int, error) {
-	switch b.Kind {
-	case Turn:
-		if b.N < 1 || b.N > r.Turns {
-			return 0, &TurnRangeError{ID: r.ID, Turn: b.N, Turns: r.Turns}
-		}
-		return b.N, nil
-	case CountBack:
-		return max(r.Turns-b.N+1, 1), nil
-	case Count:
-		return min(b.N, r.Turns), nil
-	}
-	return otherwise, nil
-}
-
-// handOver hands over the events that are asked for.
-func handOver(ctx context.Context, q *ReadQuery, c *store.Conversation, wanted selection) error {
+// handOver hands over the events that are asked for, from the first turn or number to the last.
+func handOver(ctx context.Context, q *ReadQuery, c *store.Conversation, first, last int) error {
 	var numbering transcript.Numbering
 	var refused error
 	_, err := c.Read(ctx, nil, func(e *transcript.Event) bool {
-		out := Event{Index: e.Index, Number: numbering.Next(e.Kind), Request: numbering.Requests, Turn: e.Turn, Kind: e.Kind, Time: e.Time, AppendJSON: jsonOf(e)}
+		out := Event{Index: e.Index, Number: numbering.Next(e.Kind), Request: numbering.Requests, Turn: e.Turn, Kind: e.Kind, Time: e.Time, Recorded: e}
 		at := e.Turn
-		if wanted.byNumber {
+		if q.Events != (EventRange{}) {
 			at = out.Number
 		}
-		if at > wanted.last {
+		if at > last {
 			return false
 		}
-		if e.Kind.Global() || at < wanted.first || q.Kinds != nil && !q.Kinds(e.Kind) {
+		if e.Kind.Global() || at < first || q.Kinds != nil && !q.Kinds(e.Kind) {
 			return true
 		}
 		switch e.Kind {
@@ -176,10 +143,8 @@ func handOver(ctx context.Context, q *ReadQuery, c *store.Conversation, wanted s
 		case transcript.KindToolResult:
 			out.CallID, out.IsError = e.CallID, e.Failed
 		}
-		if !q.NoText {
-			body, info := eventtext.Body(e)
-			out.Text, out.Encoding, out.JSON = body, info.Encoding, info.JSON
-		}
+		body, info := eventtext.Body(e)
+		out.Text, out.Encoding, out.JSON = body, info.Encoding, info.JSON
 		refused = q.Event(&out)
 		return refused == nil
 	})
@@ -188,11 +153,4 @@ func handOver(ctx context.Context, q *ReadQuery, c *store.Conversation, wanted s
 		err = nil // the reading says so
 	}
 	return cmp.Or(refused, ctx.Err(), err)
-}
-
-// jsonOf returns [Event.AppendJSON] of an event.
-func jsonOf(e *transcript.Event) func([]byte, transcript.JSONOptions) []byte {
-	return func(dst []byte, options transcript.JSONOptions) []byte {
-		return eventtext.AppendJSON(dst, e, options)
-	}
 }

@@ -5,11 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"time"
 
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
@@ -21,8 +17,7 @@ import (
 // IndexReport says what became of the index of a store.
 type IndexReport struct {
 	Store, Place string
-	Busy         bool // another process writes it
-	Changed      int  // conversations that were read, as they had changed
+	Changed      int // conversations that were read, as they had changed
 	Removed      int
 	Err          error // for which it could not be made, or cannot be used
 	index.Info
@@ -31,131 +26,117 @@ type IndexReport struct {
 // IndexReports returns what there is of indexes of the library's stores. Nothing is read but
 // that.
 func (l *Library) IndexReports() (reports []IndexReport) {
+	if l.indexes.dir == "" {
+		return nil
+	}
 	for _, s := range l.stores {
-		if l.indexes.dir == "" {
-			break
-		}
-		r := l.refreshing(s)
-		r.current("")
+		r := refreshing{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, index: l.indexes.of(s)}
+		r.look()
+		r.close()
 		reports = append(reports, r.IndexReport)
 	}
 	return reports
 }
 
-// commitEvery is how many bytes of text are read before they are made part of an index.
-const commitEvery = 256 << 20
-
-// RefreshIndexes brings the indexes of all stores up to date. A store of which another
-// process writes the index is left out. Progress, if not nil, is called with how many
-// conversations of a store were looked at, and how many there are; at the end, also at an error,
-// these are equal.
-func (l *Library) RefreshIndexes(ctx context.Context, progress func(s store.Store, done, all int)) (reports []IndexReport, err error) {
+// RefreshIndexes brings the indexes of all stores up to date.
+func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, err error) {
 	if l.indexes.dir == "" {
 		return nil, nil
 	}
-	listed, done := l.listing()
-	defer done()
-	for _, s := range l.stores {
-		r := l.refreshing(s)
-		r.listed, r.progress = listed, progress
-		r.Err = r.attempt(ctx)
-		if ctx.Err() != nil {
-			return reports, ctx.Err()
+	a, err := l.ask(&Filter{Sources: Sources()}, &Aside{})
+	defer a.done()
+	for _, s := range a.sources {
+		r := a.attempt(ctx, s)
+		if err = ctx.Err(); err != nil {
+			return reports, err
 		}
 		reports = append(reports, r.IndexReport)
 	}
-	return reports, l.forget()
+	return reports, errors.Join(err, l.forget())
 }
 
-// refresh brings the indexes of the stores that a filter lets through up to date. Where they
+// refresh brings the indexes of the stores that a query is about up to date. Where they
 // cannot be written, they are in memory, for as long as the library is used. A store that cannot be
 // opened is left to who opens it next.
-func (l *Library) refresh(ctx context.Context, f *Filter, listed *listings, aside *Aside) (all []*refreshing, err error) {
-	for _, s := range l.stores {
-		if !f.asks(s.Name()) {
-			continue
-		}
-		r := l.refreshing(s)
-		r.listed, r.progress, r.wait = listed, l.progress, true
-		if r.Err = r.attempt(ctx); r.Err != nil && ctx.Err() == nil && !r.isClosed {
-			r.index = l.indexes.inMemory(s, r.index)
-			r.Err = r.attempt(ctx)
+func (a *asking) refresh(ctx context.Context, aside *Aside) error {
+	for _, s := range a.sources {
+		r := a.attempt(ctx, s)
+		if r.Err != nil && ctx.Err() == nil && !r.isClosed {
+			s.index = a.indexes.inMemory(s.Store, s.index)
+			r = a.attempt(ctx, s)
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return ctx.Err()
 		}
 		if r.Err != nil && !r.isClosed {
 			aside.Problems = append(aside.Problems, Problem{Source: r.Store, Path: s.Place(), Err: r.Err})
 		}
-		all = append(all, r)
+		s.unread, s.failed = r.unread, r.Err
 	}
-	if err := l.forget(); err != nil { // which is no reason not to answer
-		aside.Problems = append(aside.Problems, Problem{Path: l.indexes.dir, Err: err})
+	if err := a.forget(); err != nil { // which is no reason not to answer
+		aside.Problems = append(aside.Problems, Problem{Path: a.indexes.dir, Err: err})
 	}
-	return all, ctx.Err()
+	return ctx.Err()
 }
 
-// forget removes what earlier versions kept, and what is kept of what is excluded beside the
-// indexes of the library's stores: lists, and indexes of stores in excluded directories, or
-// switched off.
-func (l *Library) forget() error {
-	if l.indexes.dir == "" {
-		return nil
-	}
-	l.indexes.removeOlder()
-	if l.project || l.restrictions == nil {
-		return nil
-	}
-	unused, err := l.unusedIndexes()
-	for _, u := range unused {
-		if slices.Contains(l.off, u.store) || slices.ContainsFunc(filepath.SplitList(u.place), l.excludes) {
-			err = errors.Join(err, os.RemoveAll(u.dir))
+// attempt brings the index of a store up to date; one that is damaged is made anew.
+func (a *asking) attempt(ctx context.Context, s *source) *refreshing {
+	for again := false; ; again = true {
+		r := &refreshing{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, asking: a, store: s.Store, index: s.index, unread: map[transcript.ID]*Problem{}}
+		r.Err = r.run(ctx)
+		r.close()
+		var damage *index.DamageError
+		if again || !errors.As(r.Err, &damage) {
+			return r
 		}
 	}
-	return err
 }
 
 // refreshing is an index that is brought up to date.
 type refreshing struct {
 	IndexReport
-	library  *Library
-	store    store.Store
-	index    *index.Index
-	listed   *listings
-	progress func(s store.Store, done, all int)
-	wait     bool // for other processes
-	writer   *index.Writer
-	note     indexNote
-	before   indexNote // of what is there
+	*asking
+	store  store.Store
+	index  *index.Index
+	before indexNote   // of what is there
+	view   *index.View // the same; nil where that is nothing that can be used
+	writer *index.Writer
+	note   indexNote
 
 	unread   map[transcript.ID]*Problem // what could not be read just now
 	isClosed bool                       // the store cannot be opened, or listed
 }
 
-func (l *Library) refreshing(s store.Store) *refreshing {
-	r := &refreshing{library: l, store: s, index: l.indexes.of(s), unread: map[transcript.ID]*Problem{}}
-	r.Store, r.IndexReport.Place = s.Name(), s.Place()
-	return r
-}
-
-// attempt brings the index up to date; one that is damaged is made anew.
-func (r *refreshing) attempt(ctx context.Context) error {
-	err := r.run(ctx)
+// look reads what there is.
+func (r *refreshing) look() {
+	view, err := r.index.View()
 	var damage *index.DamageError
 	if errors.As(err, &damage) {
-		err = r.run(ctx)
+		r.Err = err
 	}
-	return err
+	if err == nil {
+		r.view, r.Info = view, view.Info()
+		r.before, _ = noteOf(view)
+	}
+}
+
+func (r *refreshing) close() {
+	if r.view != nil {
+		r.view.Close()
+	}
+	if r.writer != nil {
+		r.writer.Close()
+	}
 }
 
 // known is what is known of the files of the store.
 func (r *refreshing) known() *filecache.Book {
-	return r.library.indexes.files().Of(r.store.Name(), r.store.Place())
+	return r.indexes.files().Of(r.store.Name(), r.store.Place())
 }
 
 func (r *refreshing) run(ctx context.Context) error {
 	version, _ := r.store.Version(ctx) // where it fails, so does what follows
-	if r.current(version) {
+	if r.look(); version != "" && r.before.Version == version {
 		return nil
 	}
 	list, problems, err := r.listed.list(ctx, r.store, store.Scope{Set: store.Live | store.Archived})
@@ -163,34 +144,25 @@ func (r *refreshing) run(ctx context.Context) error {
 		r.isClosed = true
 		return err
 	}
-	shared := r.library.entitle(r.store, list)
-	whole := len(problems) == 0
-	if !r.known().IsStale() && r.isCurrent(ctx, list, whole) {
-		return nil
+	shared := openersOf(&r.before)
+	shared.add(list)
+	shared.entitle(list)
+	versions := r.versions(ctx, list)
+	isWhole, isStale, mark := len(problems) == 0, r.known().IsStale(), r.settings.mark()
+	if !isStale && r.isCurrent(list, versions, isWhole, mark) {
+		return ctx.Err()
 	}
-	try, cancel := ctx, func() {}
-	if !r.wait {
-		try, cancel = context.WithTimeout(ctx, time.Millisecond)
-	}
-	r.writer, err = r.index.Write(try)
-	cancel()
-	if err != nil {
-		if r.Busy = errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil; r.Busy {
-			return nil
-		}
+	if r.writer, err = r.index.Write(ctx); err != nil {
 		return err
 	}
-	defer r.writer.Close()
 	defer limitMemory()()
-	r.note = indexNote{Store: r.store.Name(), Place: r.store.Place(), Openers: shared.list()}
-	r.note.Mark, r.note.Whole = r.before.Mark, r.before.Whole
-	if whole {
-		r.note.Whole = r.library.now().Unix()
+	r.note = indexNote{Store: r.Store, Place: r.Place, Openers: shared.list(), Mark: r.before.Mark, Whole: r.before.Whole}
+	if isWhole {
+		r.note.Whole = r.now().Unix()
 	}
-	if !r.library.partial(r.store) {
-		mark := r.library.mark()
+	if !r.isPart(r.store) {
 		excluded := mark != r.before.Mark // something is that was not
-		if whole || excluded {
+		if isWhole || excluded {
 			r.remove(list)
 		}
 		if excluded {
@@ -198,82 +170,56 @@ func (r *refreshing) run(ctx context.Context) error {
 		}
 		r.note.Mark = mark
 	}
-	all, err := r.put(ctx, list)
+	isAll, err := r.put(ctx, list, versions)
 	if err != nil {
 		return err
 	}
-	if all && whole {
+	if isAll && isWhole {
 		r.note.Version = version
 	}
-	if b := &r.before; b.Store != "" && r.Changed+r.Removed == 0 && r.note.Version == b.Version && r.note.Mark == b.Mark && !r.known().IsStale() {
+	if b := &r.before; b.Store != "" && r.Changed+r.Removed == 0 && r.note.Version == b.Version && r.note.Mark == b.Mark && !isStale {
 		return nil // all that differs is what cannot be read
 	}
-	return r.finish(ctx)
-}
-
-// limitMemory bounds what this process has of memory while it makes an index, as far as the
-// garbage collector can, and returns what ends that. What an index takes is held until a part
-// of it is written: without a bound there is as much garbage beside it.
-func limitMemory() (end func()) {
-	const most = 200 << 20
-	before := debug.SetMemoryLimit(-1)
-	if before <= most {
-		return func() {}
+	if err := r.commit(ctx); err != nil {
+		return err
 	}
-	debug.SetMemoryLimit(most)
-	return func() { debug.SetMemoryLimit(before) }
-}
-
-// mark is that of what is excluded, also by what was seen since the library was opened.
-func (l *Library) mark() string {
-	if l.restrictions == nil {
-		return ""
-	}
-	return l.restrictions.mark()
-}
-
-// partial reports whether a store has only the conversations of a project.
-func (l *Library) partial(s store.Store) bool {
-	return l.project && s.Name() != jp.Name && !isArchive(s.Name())
-}
-
-// current reports whether there is nothing to do.
-func (r *refreshing) current(version string) bool {
 	view, err := r.index.View()
-	if err != nil { // it is made anew
-		var damage *index.DamageError
-		if errors.As(err, &damage) {
-			r.Err = err
+	if err == nil {
+		r.Info = view.Info()
+		view.Close()
+	}
+	return err
+}
+
+// isPart reports whether a store has only the conversations of the project of the library.
+func (l *Library) isPart(s store.Store) bool {
+	return l.partial && s.Name() != jp.Name && IsProgram(s.Name())
+}
+
+// versions returns the versions of conversations, as an index has them; empty for one that cannot
+// be read.
+func (r *refreshing) versions(ctx context.Context, list []store.Conversation) []string {
+	versions := make([]string, len(list))
+	for i := range list {
+		c := &list[i]
+		if version, err := c.Version(ctx); err == nil {
+			versions[i] = indexVersion(version, c)
+		} else {
+			r.unread[c.ID] = unreadable(c.ID, err)
 		}
-		return false
 	}
-	defer view.Close()
-	r.Info = view.Info()
-	note, ok := noteOf(view)
-	if !ok {
-		return false
-	}
-	r.before = note
-	return version != "" && note.Version == version
+	return versions
 }
 
 // isCurrent reports whether the index has all conversations of a list as they are, and where
 // the list is all there is no others.
-func (r *refreshing) isCurrent(ctx context.Context, list []store.Conversation, whole bool) bool {
-	view, err := r.index.View()
-	if err != nil {
-		return false
-	}
-	defer view.Close()
-	if !r.library.partial(r.store) && (whole && view.Info().Conversations != len(list) || r.library.mark() != r.before.Mark) {
+func (r *refreshing) isCurrent(list []store.Conversation, versions []string, isWhole bool, mark string) bool {
+	if r.view == nil || !r.isPart(r.store) && (isWhole && r.Conversations != len(list) || mark != r.before.Mark) {
 		return false
 	}
 	for i := range list {
-		c, err := view.Lookup(string(list[i].ID))
-		if err != nil || c == nil {
-			return false
-		}
-		if version, err := list[i].Version(ctx); err != nil || indexVersion(version, &list[i]) != c.Version {
+		c, err := r.view.Lookup(string(list[i].ID))
+		if err != nil || c == nil || versions[i] == "" || c.Version != versions[i] {
 			return false
 		}
 	}
@@ -294,12 +240,16 @@ func (r *refreshing) remove(list []store.Conversation) {
 	}
 }
 
-// put puts what has changed into the index, and reports whether it is all.
-func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bool, err error) {
+// commitEvery is how many bytes of text are read before they are made part of an index.
+const commitEvery = 256 << 20
+
+// put puts what has changed into the index, and reports whether it then has all, and that without
+// anything that would have to be said of it.
+func (r *refreshing) put(ctx context.Context, list []store.Conversation, versions []string) (isAll bool, err error) {
 	if r.progress != nil {
 		defer r.progress(r.store, len(list), len(list))
 	}
-	all = true
+	isAll = true
 	committed := r.writer.Text()
 	for i := range list {
 		if r.progress != nil {
@@ -307,27 +257,20 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 		}
 		c := &list[i]
 		old := r.writer.Lookup(string(c.ID))
-		read := false // else the store has it no longer, or it cannot be read
-		version, err := c.Version(ctx)
-		if err != nil {
-			r.unread[c.ID] = unreadable(c.ID, err)
-		} else {
-			if old != nil && old.Version == indexVersion(version, c) {
-				all = all && readFacts(old).Read && !c.Hidden
-				continue
-			}
-			if read, err = r.putOne(ctx, c, old, version); err != nil {
+		isRead := false
+		switch {
+		case versions[i] == "": // the store has it no longer, or it cannot be read
+		case old != nil && old.Version == versions[i]:
+			isRead = readFacts(old).Read
+		default:
+			if isRead, err = r.putOne(ctx, c, old, versions[i]); err != nil {
 				return false, err
 			}
 		}
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		all = all && read && !c.Hidden
-		if !read && old != nil && old == r.writer.Lookup(string(c.ID)) {
-			continue // it cannot be read, as before
-		}
-		r.Changed++
+		isAll = isAll && isRead && !c.Hidden
 		if text := r.writer.Text(); text-committed >= commitEvery {
 			if err := r.commit(ctx); err != nil {
 				return false, err
@@ -335,52 +278,30 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation) (all bo
 			committed = text
 		}
 	}
-	return all, nil
+	return isAll, nil
 }
 
 // putOne puts a conversation of a version into the index, and reports whether it could be read.
-// Old is what it has of it; nil for nothing. One that cannot be read to its end has those messages
+// old is what that has of it; nil for nothing. One that cannot be read to its end has those messages
 // there that can, for rankings alone, and is read again once it has changed; one that could not be read
 // for another reason than damage, with the next query. The error is one of the index.
-func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (read bool, err error) {
-	entry := index.Conversation{Key: string(c.ID), Version: indexVersion(version, c), Order: c.Order, Title: c.Title}
-	reader := messageReader{conversation: c, entry: &entry}
+func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (isRead bool, err error) {
+	entry := index.Conversation{Key: string(c.ID), Order: c.Order, Title: c.Title}
+	reader := messageReader{conversation: c, entry: &entry, version: version}
+	err = store.ErrChanged
 	if old != nil && old.Order == c.Order && len(old.Mark) > 0 {
 		reader.mark = old.Mark
-		if err := r.writer.Append(ctx, &entry, old, reader.all(ctx)); !errors.Is(err, store.ErrChanged) && !reader.failed {
-			return err == nil, err
-		}
-		reader.mark, reader.failed = nil, false
+		err = r.writer.Append(ctx, &entry, old, reader.all(ctx))
 	}
-	err = r.writer.Put(ctx, &entry, reader.all(ctx))
-	if err == nil || ctx.Err() != nil || !reader.failed {
-		return err == nil, err
+	if errors.Is(err, store.ErrChanged) || err == nil && reader.problem != nil {
+		reader.mark = nil
+		err = r.writer.Put(ctx, &entry, reader.all(ctx))
 	}
-	f := factsOf(c)
-	f.Size.Turns = reader.turns
-	f.note(reader.problem)
-	entry.Facts, entry.Mark = f.encode(), nil // which an earlier pass of Put may have set
-	if reader.problem.Kind == Unreadable {
-		entry.Version = "" // which may have passed by then
-		if old != nil && old.Version == "" && bytes.Equal(old.Facts, entry.Facts) {
-			return false, nil
-		}
+	isSame := entry.Version == "" && old != nil && old.Version == "" && bytes.Equal(old.Facts, entry.Facts)
+	if err == nil && !isSame {
+		r.Changed++
 	}
-	return false, r.writer.Put(ctx, &entry, reader.readable(ctx))
-}
-
-// finish commits what was written.
-func (r *refreshing) finish(ctx context.Context) error {
-	if err := r.commit(ctx); err != nil {
-		return err
-	}
-	view, err := r.index.View()
-	if err != nil {
-		return err
-	}
-	defer view.Close()
-	r.Info = view.Info()
-	return nil
+	return err == nil && reader.problem == nil, err
 }
 
 func (r *refreshing) commit(ctx context.Context) error {
@@ -388,8 +309,21 @@ func (r *refreshing) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	mark := r.library.mark()
-	r.library.indexes.exclude(mark) // more may have been seen to be
+	mark := r.settings.mark()
+	r.indexes.exclude(mark) // more may have been seen to be
 	kept := r.known().Append(keptUnder(mark))
-	return r.writer.Commit(ctx, index.State{Note: string(note), Updated: r.library.now().Unix()}, kept)
+	return r.writer.Commit(ctx, index.State{Note: string(note), Updated: r.now().Unix()}, kept)
+}
+
+// limitMemory bounds what this process has of memory while it makes an index, as far as the
+// garbage collector can, and returns what ends that. What an index takes is held until a part
+// of it is written: without a bound there is as much garbage beside it.
+func limitMemory() (end func()) {
+	const most = 200 << 20
+	before := debug.SetMemoryLimit(-1)
+	if before <= most {
+		return func() {}
+	}
+	debug.SetMemoryLimit(most)
+	return func() { debug.SetMemoryLimit(before) }
 }

@@ -86,7 +86,7 @@ type Results struct {
 	Words []Word
 	Aside Aside
 
-	opened  views
+	asked   *asking // nil where nothing is searched
 	terms   *terms.Reader
 	weights excerpt.Weights
 }
@@ -118,7 +118,7 @@ type Hit struct {
 	Lines        int       // that match, by conversation
 	*Passage               // with Relevance; else nil
 
-	in *view
+	in *source
 	at index.Scored
 }
 
@@ -138,6 +138,20 @@ type Word struct {
 	Events int    // that have it, or another form of it
 	Rare   bool   // few events have it, so that it tells much
 	Near   string // of a word that no event has, the spelling one edit away that most have; empty where there is none
+}
+
+// Position is where an event is among all: the newest first, those without a time last;
+// those of equal times as their store has them. It stays where it was when events are recorded.
+type Position struct {
+	Time  time.Time // zero where there is none that can be used
+	Order int64     // [store.Conversation.Order]
+	ID    transcript.ID
+	Event int // as [Event.Number]
+}
+
+// in is the position as an index has it, which orders them.
+func (p *Position) in() *index.Position {
+	return &index.Position{Time: p.Time, Order: p.Order, Key: string(p.ID), Number: uint32(p.Event)} //nolint:gosec // a count
 }
 
 // Position returns where the event is among all that are ordered by time.
@@ -169,7 +183,11 @@ func (r *Results) Of(c *Matched) (hits []*Hit) {
 }
 
 // Close ends the use of the results.
-func (r *Results) Close() { r.opened.close() }
+func (r *Results) Close() {
+	if r.asked != nil {
+		r.asked.close()
+	}
+}
 
 // Search returns the events that match. What has changed since it was last asked is read first.
 func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
@@ -190,23 +208,29 @@ func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 // search answers a query; the results are there also with an error.
 func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err error) {
 	r = &Results{}
-	s := &searching{query: q, result: r}
+	var ranking *ranking
 	if q.Order == Relevance {
-		err = l.rank(ctx, q, r)
-	} else if r.opened, err = l.views(ctx, &q.Filter, q.Order == ByConversation, &r.Aside); err != nil {
+		if ranking = l.newRanking(q, r); len(ranking.words) == 0 {
+			return r, ctx.Err()
+		}
+	}
+	if r.asked, err = l.ask(&q.Filter, &r.Aside); err == nil {
+		err = r.asked.prepare(ctx, q.Order == ByConversation)
+	}
+	r.asked.done()
+	if err != nil {
 		return r, err
-	} else if q.Order == Newest {
+	}
+	s := &searching{query: q, result: r}
+	switch q.Order {
+	case Relevance:
+		err = ranking.rank(ctx)
+	case Newest:
 		err = s.newest(ctx)
-	} else {
+	default:
 		err = s.byConversation(ctx)
 	}
 	return r, cmp.Or(err, ctx.Err())
-}
-
-// searching is a search in progress.
-type searching struct {
-	query  *SearchQuery
-	result *Results
 }
 
 // kinds are the kinds of messages that may match.
@@ -236,9 +260,18 @@ func (q *SearchQuery) isAsked(k transcript.Kind) bool {
 	return q.Scopes&k.Scope() != 0 || q.Scopes == 0 && !q.Errors && !q.OwnToo
 }
 
+// isOwn reports whether a message of a kind is one of an own tool.
+func (q *SearchQuery) isOwn(kind uint8, extra []byte) bool {
+	if q.Own == nil || !isOfTool(kind) {
+		return false
+	}
+	tool := parseExtra(extra, kindOf(kind)).tool
+	return tool != "" && q.Own(tool)
+}
+
 // in returns the query of an index.
-func (q *SearchQuery) in(v *view) index.Query {
-	iq := index.Query{Kinds: q.kinds(), TextOnly: q.Order != Newest, Wanted: v.filter()}
+func (q *SearchQuery) in(s *source) index.Query {
+	iq := index.Query{Kinds: q.kinds(), TextOnly: q.Order != Newest, Wanted: s.filter()}
 	if q.Pattern != nil && q.Pattern.Required() != "" {
 		iq.Text, iq.Find = q.Pattern.Required(), q.Pattern.Find
 	}
@@ -263,114 +296,4 @@ func (q *SearchQuery) between() (since, until time.Time) {
 		}
 	}
 	return since, until
-}
-
-// isOwn reports whether a message of a kind is one of an own tool.
-func (q *SearchQuery) isOwn(kind uint8, extra []byte) bool {
-	if q.Own == nil || !isOfTool(kind) {
-		return false
-	}
-	tool := parseExtra(extra, kindOf(kind)).tool
-	return tool != "" && q.Own(tool)
-}
-
-// byConversation finds all events that match, and counts their lines.
-func (s *searching) byConversation(ctx context.Context) error {
-	q, r := s.query, s.result
-	found := map[string]*Matched{}
-	of := func(v *view, key string) (*Matched, error) {
-		if found[key] == nil {
-			c, err := v.index.Lookup(key)
-			if err != nil {
-				return nil, err
-			}
-			if c == nil {
-				c = &index.Conversation{Key: key}
-			}
-			found[key] = v.matched(c)
-			r.Conversations = append(r.Conversations, found[key])
-		}
-		return found[key], nil
-	}
-	for _, v := range r.opened {
-		r.Searched += len(v.wanted) - v.unread
-		if err := s.titles(v, of); err != nil {
-			return err
-		}
-		for hit, err := range v.index.Search(ctx, q.in(v)) {
-			if err != nil {
-				return err
-			}
-			text, extra, err := hit.Read()
-			if err != nil {
-				return err
-			}
-			lines := 1
-			if q.Pattern != nil {
-				lines = q.Pattern.Count(text)
-			}
-			isOwn := q.isOwn(hit.Kind, extra)
-			switch asked := q.isAsked(kindOf(hit.Kind)) || q.Errors && isFailed(hit.Kind); {
-			case lines == 0, !asked && !(isOwn && q.OwnToo):
-				continue
-			case isOwn && !q.OwnToo:
-				r.Own += lines
-				continue
-			}
-			c, err := of(v, hit.Key)
-			if err != nil {
-				return err
-			}
-			c.Matches += lines
-			r.Total += lines
-			h := newHit(c, v, hit.Scored(), extra)
-			h.Lines = lines
-			r.Hits = append(r.Hits, h)
-		}
-	}
-	sortBy(r.Conversations, q.Sort, q.Ascending, func(m *Matched) *Listed { return &m.Listed })
-	place := map[*Matched]int{}
-	for i, c := range r.Conversations {
-		place[c] = i
-	}
-	slices.SortFunc(r.Hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(place[a.Conversation], place[b.Conversation]), cmp.Compare(a.Index, b.Index))
-	})
-	return nil
-}
-
-// titles finds the titles that match.
-func (s *searching) titles(v *view, of func(*view, string) (*Matched, error)) error {
-	q := s.query
-	if q.Pattern == nil || q.Roles != 0 || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo) {
-		return nil
-	}
-	for key, c := range v.wanted {
-		lines := q.Pattern.Count([]byte(c.Title))
-		if lines == 0 {
-			continue
-		}
-		m, err := of(v, key)
-		if err != nil {
-			return err
-		}
-		m.Matches += lines
-		s.result.Total += lines
-		s.result.Hits = append(s.result.Hits, Hit{Conversation: m, Index: -1, Scope: transcript.ScopeTitle, Lines: lines})
-	}
-	return nil
-}
-
-// matched returns a conversation of the index that is searched.
-func (v *view) matched(c *index.Conversation) *Matched {
-	return &Matched{Listed: *v.conversation(c), order: c.Order}
-}
-
-func newHit(c *Matched, v *view, at index.Scored, extra []byte) Hit {
-	kind := kindOf(at.Kind)
-	x := parseExtra(extra, kind)
-	return Hit{
-		Conversation: c, Number: int(at.Number), Index: int(at.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
-		Role: x.role, Tool: x.tool, Failed: isFailed(at.Kind), Time: at.Time, in: v, at: at,
-	}
 }

@@ -1,7 +1,10 @@
 package conversations
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -15,26 +18,30 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/index/terms"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/project"
 )
 
-// settings is what the user says about conversations.
+// settings is what the user says about conversations, now and before.
 type settings struct {
 	config.Stores
-	file     string   // what the user's file is called in messages
-	on       []string // the kinds of stores that the user asks for by name
-	noIndex  bool     // no index is kept, and none used
-	language string   // that of the stems of words; empty where none is named
-	warnings []string // about what is not read and restricts nothing, a sentence each
+	file     string         // what the user's file is called in messages
+	on       []string       // the kinds of stores that the user asks for by name
+	noIndex  bool           // no index is kept, and none used
+	language terms.Language // of the stems of words; empty where none is named
+	warnings []string       // about what is not read and restricts nothing, a sentence each
+	// memory has what was excluded before; nil where the environment does not tell where it is.
+	memory *project.Memory
 }
 
-// readSettings reads the settings. The error is a [*config.Error]: conversations that the user may have excluded are
-// better not looked up.
-func readSettings(o *Options) (settings, error) {
+// readSettings reads the settings. The error is a [*config.Error] or a [*project.MemoryError]:
+// conversations that the user may have excluded are better not looked up.
+func readSettings(o *Options) (*settings, error) {
 	c := config.Read(directory(o), o.env())
-	s := settings{Stores: c.Stores, file: c.UserFile, language: c.Recall.Language}
+	s := &settings{Stores: c.Stores, file: c.UserFile, language: terms.Language(c.Recall.Language)}
 	s.judge(c)
 	if err := c.Wrong("stores"); err != nil {
-		return settings{}, err
+		return nil, err
 	}
 	wrong := c.Unread()
 	for _, table := range []string{"index", "recall"} {
@@ -45,22 +52,42 @@ func readSettings(o *Options) (settings, error) {
 	}
 	s.noIndex = c.Index.Off || c.Wrong("index") != nil
 	s.warnings = config.Sentences(wrong)
-	return s, nil
+	var err error
+	s.memory, err = openMemory(o)
+	return s, err
+}
+
+// directory returns the directory that options name, by its path or as a workspace.
+func directory(o *Options) string {
+	if _, err := os.Stat(o.Dir); o.Dir != "" && err != nil {
+		if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
+			return w.Root()
+		}
+	}
+	return o.Dir
+}
+
+func openMemory(o *Options) (*project.Memory, error) {
+	dir := config.StateDir(o.env())
+	if dir == "" {
+		return nil, nil
+	}
+	return project.OpenMemory(filepath.Join(dir, "excluded"))
 }
 
 // judge looks at the names of kinds of stores, and of the language.
 func (s *settings) judge(c *config.Config) {
 	kinds := Sources()
-	known := func(kind, what string, at ...string) {
+	known := func(kind string, at ...string) {
 		if !slices.Contains(kinds, kind) {
-			c.Judge("unknown "+what+" "+text.Quote(kind)+" in ["+strings.Join(at[:len(at)-1], ".")+"]", meant(kind, kinds), at...)
+			c.Judge("unknown store "+text.Quote(kind)+" in ["+strings.Join(at[:len(at)-1], ".")+"]", meant(kind, kinds), at...)
 		}
 	}
 	for _, kind := range s.Off {
-		known(kind, "store", "stores", "off")
+		known(kind, "stores", "off")
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.Directories)) {
-		known(kind, "store", "stores", "directories", kind)
+		known(kind, "stores", "directories", kind)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.Kinds)) {
 		switch on := s.Kinds[kind]; {
@@ -74,8 +101,8 @@ func (s *settings) judge(c *config.Config) {
 			s.on = append(s.on, kind)
 		}
 	}
-	if languages := terms.Languages(); s.language != "" && !slices.Contains(languages, s.language) {
-		c.Judge("unknown language "+text.Quote(s.language), meant(s.language, languages), "recall", "language")
+	if l, languages := string(s.language), terms.Languages(); l != "" && !slices.Contains(languages, l) {
+		c.Judge("unknown language "+text.Quote(l), meant(l, languages), "recall", "language")
 		s.language = ""
 	}
 }
@@ -88,7 +115,30 @@ func meant(name string, known []string) string {
 	return "known here: " + strings.Join(known, ", ")
 }
 
-// missing returns those directories that are excluded and not there; of a pattern, the directory that it begins with.
+// project returns the project that options name, or all.
+func (s *settings) project(o *Options, all bool) *project.Project {
+	return project.New(project.Options{Dir: directory(o), All: all, Exclude: s.Exclude, Patterns: s.Patterns, Memory: s.memory})
+}
+
+// mark returns a text that is another one when something else is excluded; empty where
+// nothing is. Nil excludes nothing.
+func (s *settings) mark() string {
+	if s == nil {
+		return ""
+	}
+	all := slices.Concat(s.Exclude, s.Patterns)
+	for _, e := range s.memory.Exclusions() {
+		all = append(all, e.By)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(all)
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", slices.Compact(all)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// missing returns the directories that are excluded and not there; of a pattern, the directory that it begins with.
 func (s *settings) missing() []string {
 	var missing []string
 	for _, dir := range s.Exclude {
@@ -102,4 +152,25 @@ func (s *settings) missing() []string {
 		}
 	}
 	return missing
+}
+
+// Include takes back that a directory is remembered as excluded, and returns what excludes it
+// all the same; empty where nothing does. The error is a [*project.NotRememberedError]
+// or a [*project.StillError] where there was nothing to be taken back.
+func (o Options) Include() (by string, err error) {
+	memory, err := openMemory(&o)
+	if err != nil {
+		return "", err
+	}
+	if memory == nil {
+		return "", &project.NotRememberedError{Dir: o.Dir}
+	}
+	if err := memory.Forget(o.Dir); err != nil {
+		return "", err
+	}
+	s, err := readSettings(&o)
+	if err != nil {
+		return "", err
+	}
+	return s.project(&o, false).Excluded().By, nil
 }

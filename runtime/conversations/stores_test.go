@@ -107,7 +107,7 @@ func TestSeveralStores(t *testing.T) {
 	if found.Total != 2 || !slices.Equal(lines, []string{"memory-a a needle", "memory-c needle"}) {
 		t.Errorf("%q, %+v, %v", lines, found, err)
 	}
-	r, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-c", Turns: conversations.Turns{First: conversations.Bound{Kind: conversations.CountBack, N: 1}}})
+	r, err := l.Read(t.Context(), conversations.ReadQuery{ID: "memory-c", Turns: func(of int) (int, int) { return of, of }})
 	if err != nil || r.Turns != 3 || r.FirstTurn != 3 {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -15,6 +15,8 @@ import (
 // A conversation is called by its own title, else by a summary that its program recorded: both
 // are up to its store. Else it is called by its first request, without an opener that many
 // conversations of the store share: "Implement the following plan:" says nothing of the plan.
+// Openers that the index of a store knows it keeps: else a title would change with how much of the
+// store is listed.
 
 const (
 	// maxTitle is how many characters of a request are a title.
@@ -46,39 +48,48 @@ func opener(request string) (begin, rest string) {
 // openers are those that many requests share, by their hashes: an index keeps them, and no text.
 type openers map[string]bool
 
+// openersOf returns the openers that an index knows.
+func openersOf(note *indexNote) openers {
+	o := openers{}
+	for _, key := range note.Openers {
+		o[key] = true
+	}
+	return o
+}
+
 func openerKey(begin string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(begin)))
 	return hex.EncodeToString(sum[:8])
 }
 
-// title returns what a conversation is called that begins with a request.
-func (o openers) title(request string) string {
-	title := strings.ReplaceAll(request, "\n", " ")
-	if begin, rest := opener(request); begin != "" && o[openerKey(begin)] {
-		title = rest
+// entitle gives the conversations of a list that have no title one.
+func (o openers) entitle(list []store.Conversation) {
+	for i := range list {
+		c := &list[i]
+		if c.Title != "" {
+			continue
+		}
+		title := strings.ReplaceAll(c.Request, "\n", " ")
+		if begin, rest := opener(c.Request); begin != "" && o[openerKey(begin)] {
+			title = rest
+		}
+		c.Title = text.Cut(title, maxTitle)
 	}
-	return text.Cut(title, maxTitle)
 }
 
 // add adds the openers that many conversations of a list share.
 func (o openers) add(list []store.Conversation) {
 	found := map[string][]string{} // what follows
 	for i := range list {
-		c := &list[i]
-		if c.Title != "" {
-			continue
-		}
-		begin, rest := opener(c.Request)
-		if begin == "" {
+		begin, rest := opener(list[i].Request)
+		if begin == "" || list[i].Title != "" {
 			continue
 		}
 		key := openerKey(begin)
 		if rests := found[key]; len(rests) < manyShare && !slices.Contains(rests, rest) {
 			found[key] = append(rests, rest)
 		}
-	}
-	for key, rests := range found {
-		if len(rests) == manyShare {
+		if len(found[key]) == manyShare {
 			o[key] = true
 		}
 	}
@@ -90,54 +101,16 @@ func (o openers) list() []string {
 	return all[:min(len(all), maxOpeners)]
 }
 
-// openers returns those that the index of a store knows, and whether there is one. What it
-// knows it keeps: else a title would change with how much of the store is listed.
-func (l *Library) openers(s store.Store) (openers, bool) {
-	known := openers{}
-	view, err := l.indexes.of(s).View()
-	if err != nil {
-		return known, false
-	}
-	defer view.Close()
-	note, ok := noteOf(view)
-	for _, key := range note.Openers {
-		known[key] = true
-	}
-	return known, ok
-}
-
-// entitle gives the conversations that a store lists and that have no title of their own one,
-// and returns the openers that these are without.
-func (l *Library) entitle(s store.Store, list []store.Conversation) openers {
-	untitled := 0
-	for i := range list {
-		if c := &list[i]; c.Title == "" && c.Request != "" {
-			untitled++
-		}
-	}
-	shared, _ := l.openers(s)
-	if untitled == 0 {
-		return shared
-	}
-	shared.add(list)
-	for i := range list {
-		if c := &list[i]; c.Title == "" {
-			c.Title = shared.title(c.Request)
-		}
-	}
-	return shared
-}
-
-// entitleOne gives a conversation of a store that was not listed its title.
-func (o *asking) entitleOne(ctx context.Context, s store.Store, c *store.Conversation) {
-	if c.Title != "" || c.Request == "" {
-		return
-	}
-	shared, indexed := o.library.openers(s)
-	if begin, _ := opener(c.Request); begin != "" && !indexed {
-		// Where it cannot be listed, the title is the whole beginning.
-		list, _, _ := o.listed.list(ctx, s, store.Scope{Set: store.Live | store.Archived})
+// entitle gives the conversations that a store listed and that have no title of their own one.
+func (a *asking) entitle(ctx context.Context, s *source, list []store.Conversation, isWhole bool) {
+	note, isIndexed := s.open()
+	shared := openersOf(&note)
+	if isWhole {
 		shared.add(list)
+	} else if !isIndexed && slices.ContainsFunc(list, func(c store.Conversation) bool { return c.Title == "" }) {
+		// Where it cannot be listed, a title is the whole beginning.
+		all, _, _ := a.listed.list(ctx, s.Store, store.Scope{Set: store.Live | store.Archived})
+		shared.add(all)
 	}
-	c.Title = shared.title(c.Request)
+	shared.entitle(list)
 }

@@ -486,7 +486,7 @@ func TestBounds(t *testing.T) {
 		{"too many patterns", list(64 + 1), "convtools.toml:132:1: \"learned\" in [kb.topic.p] has more than 64 patterns; one pattern can be for many subjects: dir/** is for all below dir"},
 		{"largest file", strings.Repeat("#\n", (1<<20)/2), ""},
 		{"too large a file", strings.Repeat("#\n", (1<<20)/2) + "#", "convtools.toml: the file cannot be read: it has more than 1048576 bytes"},
-		{"nesting", "x = " + strings.Repeat("[", 10_000), "convtools.toml:1:133: this is nested too deeply: there may be 16 tables around a value"},
+		{"nesting", "x = " + strings.Repeat("[", 10_001), "convtools.toml:1:10005: this is nested too deeply: there may be 16 tables around a value"},
 		{"line", "\nx = '" + strings.Repeat("a", (32<<10)) + "'", "convtools.toml:2:1: the line has more than 32768 bytes"},
 		{"depth", "x" + strings.Repeat(".x", 16-1) + " = 1", ""},
 		{"depth of a key", "x" + strings.Repeat(".x", 16) + " = 1", "convtools.toml:1:33: this is nested too deeply: there may be 16 tables around a value"},

@@ -25,8 +25,13 @@ import (
 // server does.
 func connect(t *testing.T, cfg mcpserver.Config) *mcp.ClientSession {
 	t.Helper()
+	return connectAs(t, cfg, "test")
+}
+
+func connectAs(t *testing.T, cfg mcpserver.Config, name string) *mcp.ClientSession {
+	t.Helper()
 	s := serve(t, cfg, mcpserver.HTTPOptions{})
-	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: s.URL + mcpserver.Path}, nil)
 	if err != nil {
 		t.Fatal(err)

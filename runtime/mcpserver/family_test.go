@@ -36,7 +36,7 @@ func conversations() toolset.Family {
 		Prompts: []toolset.Prompt{{
 			Name: "recall", Title: "Recall a topic", Description: "Find out what was said about a topic",
 			Arguments: []toolset.PromptArgument{{
-				Name: "topic", Description: "What to look for, in a few words", Required: true,
+				Name: "topic", Description: "What to look for, in a few words", Required: true, Words: true,
 				Check: func(topic string) string {
 					if strings.ContainsFunc(topic, unicode.IsControl) || utf8.RuneCountInString(topic) > 500 {
 						return "topic has to be one line of at most 500 characters"

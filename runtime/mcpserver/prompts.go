@@ -2,6 +2,8 @@ package mcpserver
 
 import (
 	"context"
+	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -20,13 +22,44 @@ func (s *Server) prompts() []toolset.Prompt {
 	return all
 }
 
-// prompt describes a prompt.
-func prompt(p toolset.Prompt) *mcp.Prompt {
-	prompt := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
-	for _, a := range p.Arguments {
-		prompt.Arguments = append(prompt.Arguments, &mcp.PromptArgument{Name: a.Name, Description: a.Description, Required: a.Required})
+// splitting names the clients that split the text after a prompt's name at its spaces,
+// give each argument one word, and drop the rest. They get an argument for each word.
+func splitting(client string) bool { return client == "claude-code" }
+
+// mostWords is how many words an argument has in those clients.
+const mostWords = 24
+
+// wordName returns the name of the argument for a word, counted from 0.
+func wordName(argument string, word int) string {
+	if word == 0 {
+		return argument
 	}
-	return prompt
+	return argument + "_" + strconv.Itoa(word+1)
+}
+
+// listPrompts lists the prompts as the client can fill them in.
+func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (mcp.Result, error) {
+	if req.Params != nil && req.Params.Cursor != "" {
+		return nil, noPage()
+	}
+	client := s.callContext(req.Session, nil).Caller.Client
+	result := &mcp.ListPromptsResult{Prompts: []*mcp.Prompt{}, Cacheable: mcp.Cacheable{TTLMs: listTTL, CacheScope: private}}
+	for _, p := range s.prompts() {
+		prompt := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
+		for _, a := range p.Arguments {
+			words := 1
+			if a.Words && splitting(client) {
+				words = mostWords
+			}
+			for word := range words {
+				prompt.Arguments = append(prompt.Arguments, &mcp.PromptArgument{
+					Name: wordName(a.Name, word), Description: a.Description, Required: a.Required && word == 0,
+				})
+			}
+		}
+		result.Prompts = append(result.Prompts, prompt)
+	}
+	return result, nil
 }
 
 // getPrompt writes a prompt. The arguments come from a person, who sees the prompt
@@ -52,9 +85,16 @@ func (s *Server) getPrompt(p toolset.Prompt) mcp.PromptHandler {
 func promptArguments(p toolset.Prompt, given map[string]string) (arguments map[string]string, problem string) {
 	arguments = map[string]string{}
 	var names []string
+	rest := maps.Clone(given)
 	for _, a := range p.Arguments {
 		names = append(names, a.Name)
-		value := strings.TrimSpace(given[a.Name])
+		words := []string{given[a.Name]}
+		delete(rest, a.Name)
+		for word := 1; a.Words && word < mostWords; word++ {
+			words = append(words, given[wordName(a.Name, word)])
+			delete(rest, wordName(a.Name, word))
+		}
+		value := strings.TrimSpace(strings.Join(words, " "))
 		switch {
 		case value == "" && a.Required:
 			problem = a.Name + " is required: " + a.Description
@@ -63,10 +103,8 @@ func promptArguments(p toolset.Prompt, given map[string]string) (arguments map[s
 		}
 		arguments[a.Name] = value
 	}
-	for name := range given {
-		if _, known := arguments[name]; !known {
-			problem = "there is no argument " + text.Quote(name) + "; the prompt takes " + strings.Join(names, ", ")
-		}
+	for name := range rest {
+		problem = "there is no argument " + text.Quote(name) + "; the prompt takes " + strings.Join(names, ", ")
 	}
 	return arguments, problem
 }

@@ -116,7 +116,7 @@ func New(cfg Config) *Server {
 	// where all are gone, one that was there does.
 	s.changes.tellTools = func() { add(slices.Concat(declared[:min(1, len(declared))], s.changes.offered())) }
 	for _, p := range s.prompts() {
-		s.sdk.AddPrompt(prompt(p), s.getPrompt(p))
+		s.sdk.AddPrompt(&mcp.Prompt{Name: p.Name}, s.getPrompt(p)) // listPrompts lists it
 	}
 	for _, r := range s.resources() {
 		add := func() {
@@ -167,6 +167,8 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 		}
 	case *mcp.ListToolsRequest:
 		return s.listTools(ctx, req)
+	case *mcp.ListPromptsRequest:
+		return s.listPrompts(req)
 	case *mcp.ListResourcesRequest:
 		return s.reading(ctx, func() (mcp.Result, error) { return s.listResources(ctx, req) })
 	case *mcp.ReadResourceRequest:

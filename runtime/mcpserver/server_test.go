@@ -34,7 +34,7 @@ func (f *tools) list() []contract.Tool {
 	for _, name := range []string{"wait", "crash", "where", "fail", "echo", "break"} {
 		list = append(list, contract.Tool{
 			Name: name, Summary: "Test " + name, Description: "Does what its name says.",
-			Effect: "read", InputSchema: `{"type":"object"}`, Hints: contract.Hints{ReadOnly: true, Idempotent: true},
+			Effect: "read", InputSchema: `{"type":"object"}`,
 		})
 	}
 	return list

@@ -29,19 +29,20 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	return result, nil
 }
 
-// tool describes a tool. Every hint is set: where one is missing, the worst counts.
+// tool describes a tool. Clients take a hint that is missing for the worst: the tool writes, destroys, is
+// not idempotent, and reaches the open world. Of a tool that reads, only the last counts.
 func (s *Server) tool(t contract.Tool) *mcp.Tool {
 	tool := &mcp.Tool{
 		Name:        t.Name,
 		Title:       t.Title,
 		Description: t.Text(),
 		InputSchema: json.RawMessage(t.InputSchema),
-		Annotations: &mcp.ToolAnnotations{
-			ReadOnlyHint:    t.Hints.ReadOnly,
-			DestructiveHint: &t.Hints.Destructive,
-			IdempotentHint:  t.Hints.Idempotent,
-			OpenWorldHint:   &t.Hints.OpenWorld,
-		},
+	}
+	if t.Effect == "read" {
+		tool.Annotations = &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
+		if !t.OpenWorld {
+			tool.Annotations.OpenWorldHint = new(bool)
+		}
 	}
 	switch {
 	case s.cfg.Structured:

@@ -143,7 +143,7 @@ func (c *checking) conversations(ctx context.Context) {
 		if errors.Is(err, context.DeadlineExceeded) {
 			why = "listing conversations was stopped, as it took too long"
 		}
-		if isProgram && c.options(c.host.Dir).Allowed() == nil {
+		if isProgram && library != nil {
 			c.blame(&c.made[len(c.made)-1], why)
 		} else {
 			c.add(toolset.Problem, "conversations", why, "see what this says: convtools conversation ls --hidden")

@@ -111,8 +111,8 @@ func (l *long) Read(_ context.Context, q conversations.ReadQuery) (conversations
 		return conversations.Reading{}, &conversations.NotFoundError{IDs: []transcript.ID{"jp-c9"}, Place: "/work"}
 	}
 	first := 1
-	if q.Turns.First.Kind == conversations.CountBack {
-		first = max(1, l.turns-q.Turns.First.N+1)
+	if q.Turns != nil {
+		first, _ = q.Turns(l.turns)
 	}
 	for turn := first; turn <= l.turns; turn++ {
 		for i, kind := range []transcript.Kind{transcript.KindUser, transcript.KindToolResult} {

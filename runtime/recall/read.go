@@ -136,10 +136,9 @@ func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) 
 	q := conversations.ReadQuery{ID: r.params.ID, Kinds: r.wants}
 	switch {
 	case r.params.Turn != nil:
-		only := conversations.Bound{Kind: conversations.Turn, N: *r.params.Turn}
-		q.Turns = conversations.Turns{First: only, Last: only}
+		q.Turns = func(int) (first, last int) { return *r.params.Turn, *r.params.Turn }
 	case r.params.Last != nil:
-		q.Turns.First = conversations.Bound{Kind: conversations.CountBack, N: *r.params.Last}
+		q.Turns = func(turns int) (first, last int) { return max(turns-*r.params.Last+1, 1), turns }
 	}
 	most := readAhead
 	if r.params.About != nil {

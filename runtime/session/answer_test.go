@@ -222,7 +222,7 @@ func TestFailedContent(t *testing.T) {
 	h.respond(Create{ConversationID: id(1), UserInstruction: pointer("x")})
 	task, _ := h.state.Running()
 	h.step(Response{Task: task, Items: []Item{says("half"), asks("k", List{})}})
-	h.step(SampleFailed{Task: task, Failure: Failure{Code: "overloaded", Message: "try later"}})
+	h.step(Response{Task: task, Failure: Failure{Code: "overloaded", Message: "try later"}})
 	want := `{"ok":false,"code":"failed","reason":"the conversation could not answer","conversation_id":"` + id(1) +
 		`","first_user_message":"x","last_assistant_message":"half","status":"failed","error":{"code":"overloaded","message":"try later"}}`
 	if got, success := h.output(0); got != want || success {
@@ -445,7 +445,7 @@ func TestStopAsksNoModel(t *testing.T) {
 	if err := h.step(ToolDone{Task: run.Task, Call: run.Call.CallID, Content: "done", Success: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range []Input{Response{Task: run.Task}, SampleFailed{Task: run.Task}, Delta{Task: run.Task, Text: "a"}} {
+	for _, in := range []Input{Response{Task: run.Task}, Response{Task: run.Task}, Delta{Task: run.Task, Text: "a"}} {
 		if err := h.step(in); err == nil {
 			t.Errorf("%T%+v fits", in, in)
 		}
@@ -562,7 +562,7 @@ func TestInputErrors(t *testing.T) {
 		"a tool that does not run": ToolDone{Task: 1, Call: "k1"},
 		"not being stopped":        Stopped{Task: 1},
 		"no deadline":              Expire{Task: 1},
-		"a failure of another":     SampleFailed{Task: 2},
+		"a failure of another":     Response{Task: 2},
 		"a response of another":    Response{Task: 2},
 		"the root":                 Remove{Conversation: id(0)},
 		"nobody":                   Remove{Conversation: id(1)},

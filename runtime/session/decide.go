@@ -144,25 +144,22 @@ func (in Response) decide(d *decision) error {
 	if err != nil {
 		return err
 	}
-	conversation, stopping := t.Conversation, t.stop != nil
-	in.Usage.Samples, in.Usage.Calls = 1, 0
 	if problem := d.problemOfResponse(in.Items); problem != "" {
-		d.emit(conversation, Event{Kind: TokenCount, Usage: in.Usage})
-		if !stopping {
-			d.fail(Failure{Code: CodeInvalidResponse, Message: problem})
-			d.advance()
-		}
-		return nil
+		in.Items, in.Failure = nil, Failure{Code: CodeInvalidResponse, Message: problem}
 	}
 	calls := false
 	for _, item := range in.Items {
 		item.Origin = FromModel
 		calls = calls || item.Kind == ToolCall
-		d.record(conversation, item)
+		d.record(t.Conversation, item)
 	}
-	d.emit(conversation, Event{Kind: TokenCount, Usage: in.Usage})
+	in.Usage.Samples, in.Usage.Calls = 1, 0
+	d.emit(t.Conversation, Event{Kind: TokenCount, Usage: in.Usage})
 	switch {
-	case stopping:
+	case t.stop != nil:
+		return nil
+	case in.Failure != Failure{}:
+		d.fail(in.Failure)
 	case calls:
 		d.calls()
 	default:
@@ -207,22 +204,6 @@ func (d *decision) record(conversation string, item Item) {
 // counted reports whether a call counts as used: not where the budget refused it.
 func counted(call Item) bool {
 	return call.Request.Refused == nil || call.Request.Refused.Code != CodeBudget
-}
-
-func (in SampleFailed) decide(d *decision) error {
-	t, err := d.task(in.Task, true)
-	if err != nil {
-		return err
-	}
-	stopping := t.stop != nil
-	in.Usage.Samples, in.Usage.Calls = 1, 0
-	d.emit(t.Conversation, Event{Kind: TokenCount, Usage: in.Usage})
-	if stopping {
-		return nil
-	}
-	d.fail(in.Failure)
-	d.advance()
-	return nil
 }
 
 func (in ToolDone) decide(d *decision) error {

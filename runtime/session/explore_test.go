@@ -130,9 +130,10 @@ func (x *exploration) step(p *place, in Input) *place {
 	x.transitions++
 	folded := p.state.clone()
 	for _, e := range events {
-		if err := folded.apply(e); err != nil {
-			x.Fatalf("I14: the log does not fold: %v", err)
+		if problem := folded.misfit(e); problem != "" {
+			x.Fatalf("I14: the log does not fold: %s", problem)
 		}
+		folded.apply(e)
 	}
 	if problem := folded.unfinished(); problem != "" || !reflect.DeepEqual(folded, next) {
 		x.Fatalf("I14: the fold of the log is another state, or not one between two steps: %s", problem)
@@ -304,7 +305,7 @@ func (x *exploration) inputs(s State) []Input {
 	if !t.sampling {
 		return inputs
 	}
-	inputs = append(inputs, SampleFailed{Task: t.ID, Failure: Failure{Code: "overloaded"}, Usage: Usage{InputTokens: tokensPerSample}})
+	inputs = append(inputs, Response{Task: t.ID, Failure: Failure{Code: "overloaded"}, Usage: Usage{InputTokens: tokensPerSample}})
 	lines := []string{"say a", "say ", "think", "twice", "list", "tool", "tool + tool", "invalid + send 1 x"}
 	if len(ids) < *explored.conversations {
 		lines = append(lines, "create x", "invalid + create x", "say a + create x", "tool + create x", "create x + create y", "create x + list")

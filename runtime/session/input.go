@@ -53,18 +53,13 @@ type (
 		Task TaskID
 		Text string
 	}
-	// Response is a whole response of the model. One that calls is to be read to its end, with its usage, as it may
-	// call again.
+	// Response is a whole response of the model, or why there is none after all attempts. One that calls is to be read
+	// to its end, with its usage, as it may call again.
 	Response struct {
-		Task  TaskID
-		Items []Item // messages, reasoning, and calls with what they ask for
-		Usage Usage  // the tokens
-	}
-	// SampleFailed is a request to the model that has no response, after all attempts.
-	SampleFailed struct {
 		Task    TaskID
+		Items   []Item // messages, reasoning, and calls with what they ask for
+		Usage   Usage  // the tokens
 		Failure Failure
-		Usage   Usage
 	}
 	// ToolDone is the output of an ordinary call.
 	ToolDone struct {

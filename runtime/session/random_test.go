@@ -77,7 +77,7 @@ func randomInput(h *host, pick func(n int) int) Input {
 	case 4:
 		return Delta{Task: task, Text: "a"}
 	case 5:
-		return SampleFailed{Task: task, Failure: Failure{Code: "overloaded"}, Usage: Usage{InputTokens: 3}}
+		return Response{Task: task, Failure: Failure{Code: "overloaded"}, Usage: Usage{InputTokens: 3}}
 	case 6, 7:
 		return Stopped{Task: task}
 	case 8:

@@ -4,7 +4,7 @@ import "slices"
 
 // advance starts tasks until one runs or nothing waits: first what is on the stack, then the queue.
 func (d *decision) advance() {
-	for d.err == nil && d.state.task == nil {
+	for d.state.task == nil {
 		f := d.state.awaited()
 		switch {
 		case f != nil:
@@ -69,9 +69,6 @@ func (d *decision) resume(b Batch) {
 
 // sample asks the model, or ends the task where its logical turn may not go on or there is nobody to ask.
 func (d *decision) sample() {
-	if d.err != nil {
-		return
-	}
 	t := d.state.task
 	turn := d.state.Conversation(t.Conversation).turn
 	if turn.Outside {
@@ -159,7 +156,7 @@ func (d *decision) stopped() {
 	}
 	d.emit(c.ID, Event{Kind: TurnAborted, Reason: Interrupted})
 	d.resolve(turn, Result{Status: status})
-	for asked.Chain && len(d.state.stack) > 0 && d.err == nil {
+	for asked.Chain && len(d.state.stack) > 0 {
 		d.unwind()
 	}
 	if asked.Destroy {

@@ -213,7 +213,7 @@ func (h *host) crash() {
 func (h *host) reply(task TaskID, line string) Input {
 	usage := Usage{InputTokens: tokensPerSample - 1, OutputTokens: 1}
 	if line == "fail" {
-		return SampleFailed{Task: task, Failure: Failure{Code: "overloaded", Message: "try later"}, Usage: usage}
+		return Response{Task: task, Failure: Failure{Code: "overloaded", Message: "try later"}, Usage: usage}
 	}
 	if line == "twice" {
 		line = "tool + tool"

@@ -48,24 +48,26 @@ func Step(s State, at time.Time, in Input) (State, []Effect, []Event, error) {
 	if err := in.decide(&d); err != nil {
 		return s, nil, nil, err
 	}
-	if d.err != nil {
-		return s, nil, nil, d.err
-	}
 	return d.state, d.effects, d.events, nil
 }
 
 // Fold returns the state that the records of a log lead to. An error of the sequence ends it and is returned; another one
 // is a [*LogError]: an event is missing or is not where Step wrote it. The host has to keep records whole.
-func Fold(records iter.Seq2[[]Event, error]) (State, error) {
-	var s State
+func Fold(records iter.Seq2[[]Event, error]) (s State, err error) {
+	defer func() {
+		if p := recover(); p != nil { // what an event is about is not there
+			s, err = State{}, &LogError{Seq: s.seq + 1, Problem: "nothing is there that it is about"}
+		}
+	}()
 	for events, err := range records {
 		if err != nil {
 			return State{}, err
 		}
 		for _, e := range events {
-			if err := s.apply(e); err != nil {
-				return State{}, err
+			if problem := s.misfit(e); problem != "" {
+				return State{}, &LogError{Seq: e.Seq, Problem: problem}
 			}
+			s.apply(e)
 		}
 	}
 	return s, nil
@@ -77,7 +79,6 @@ type decision struct {
 	at      time.Time
 	events  []Event
 	effects []Effect
-	err     error // the first event that did not fit the state
 }
 
 // emit adds an event about the conversation with an id, or about the session where that is empty.
@@ -94,13 +95,9 @@ func (d *decision) emit(conversation string, e Event) {
 
 // add adds an event that has its ids.
 func (d *decision) add(e Event) {
-	if d.err != nil {
-		return
-	}
 	e.Seq, e.At, e.Session = d.state.seq+1, d.at, cmp.Or(d.state.id, e.Session)
-	if d.err = d.state.apply(e); d.err == nil {
-		d.events = append(d.events, e)
-	}
+	d.state.apply(e)
+	d.events = append(d.events, e)
 }
 
 func (d *decision) do(effect Effect) { d.effects = append(d.effects, effect) }

@@ -202,6 +202,8 @@ type Prompt struct {
 type PromptArgument struct {
 	Name, Description string
 	Required          bool
+	// Words marks one that takes several words.
+	Words bool
 	// Check returns what is wrong with a value, as the end of a sentence; empty
 	// where nothing is. nil accepts everything.
 	Check func(value string) (problem string)

@@ -47,7 +47,7 @@ func fieldDoc(p *ir.Param) string {
 	case !p.Required && p.Default == nil:
 		text += " It is nil where none is given."
 	}
-	return text
+	return strings.TrimSpace(text)
 }
 
 // shown is a default in words.

@@ -85,7 +85,10 @@ func object(text *lower.Text, params []ir.Param, before jsontext.Object) jsontex
 // property is the schema of a parameter or of a member: what it is to readers
 // stands right behind its type, or before the alternatives it has.
 func property(text *lower.Text, p *ir.Param) jsontext.Object {
-	about := jsontext.New("description", text.Of(p))
+	var about jsontext.Object
+	if words := text.Of(p); words != "" {
+		about = jsontext.New("description", words)
+	}
 	if p.Default != nil {
 		about = about.With("default", p.Default)
 	}
@@ -115,7 +118,7 @@ func value(text *lower.Text, p *ir.Param) jsontext.Object {
 	default:
 		schema = append(schema, constraints(&p.Constraints)...)
 		if p.Kind == ir.Array {
-			schema = schema.With("items", item(text, p.Item()))
+			schema = schema.With("items", property(text, p.Item()))
 		}
 	}
 	switch {
@@ -128,15 +131,6 @@ func value(text *lower.Text, p *ir.Param) jsontext.Object {
 		alternatives = append(alternatives, jsontext.New("type", "null"))
 	}
 	return jsontext.New("anyOf", alternatives)
-}
-
-// item is the schema of an array's items, which have a description where the spec
-// gives them one.
-func item(text *lower.Text, p *ir.Param) jsontext.Object {
-	if text.Of(p) == "" {
-		return value(text, p)
-	}
-	return property(text, p)
 }
 
 // variant is one form of an object that a member tells apart. A list of one value

@@ -21,9 +21,14 @@ import (
 func MCP() emit.Target {
 	return target("mcp/tools.json", lower.Target{Name: "mcp", Schema: true, Dots: true, MaxName: 64 - len("mcp__convtools__"), MaxDescription: 2048},
 		func(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
-			hints := tool.Hints()
-			return jsontext.New("name", text.Name, "title", tool.Title(), "description", text.Description, "inputSchema", schema, "annotations", jsontext.New(
-				"readOnlyHint", hints.ReadOnly, "destructiveHint", hints.Destructive, "idempotentHint", hints.Idempotent, "openWorldHint", hints.OpenWorld))
+			entry := jsontext.New("name", text.Name, "title", tool.Title(), "description", text.Description, "inputSchema", schema)
+			switch {
+			case tool.Effect == ir.Write: // clients take a hint that is missing for the worst
+				return entry
+			case tool.OpenWorld:
+				return entry.With("annotations", jsontext.New("readOnlyHint", true, "idempotentHint", true))
+			}
+			return entry.With("annotations", jsontext.New("readOnlyHint", true, "idempotentHint", true, "openWorldHint", false))
 		})
 }
 

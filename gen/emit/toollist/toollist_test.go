@@ -33,13 +33,15 @@ func lists() map[string]list {
 			}
 		}},
 		"mcp": {toollist.MCP().Emit, "generated/mcp/tools.json", func(tool *ir.Tool, schema any) map[string]any {
-			reads := tool.Effect == ir.Read
-			return map[string]any{
+			entry := map[string]any{
 				"title": tool.Title(), "name": tool.Name,
 				"description": lower.For(*toollist.MCP().Lower, tool).Description,
 				"inputSchema": schema,
-				"annotations": map[string]any{"readOnlyHint": reads, "destructiveHint": !reads, "idempotentHint": reads, "openWorldHint": !reads},
 			}
+			if tool.Effect == ir.Read {
+				entry["annotations"] = map[string]any{"readOnlyHint": true, "idempotentHint": true, "openWorldHint": false}
+			}
+			return entry
 		}},
 		"openai": {toollist.OpenAI().Emit, "generated/openai/functions.json", func(tool *ir.Tool, schema any) map[string]any {
 			return map[string]any{"type": "function", "function": map[string]any{

@@ -1,22 +1,33 @@
 // Package tomlpos finds where each key and value of a TOML document stands, so that a diagnostic can point at it.
 //
-// The TOML decoder decides what a document means and whether it is valid; this package only finds places. It accepts
-// more than TOML does, and must never be the reason a document is refused: [Scan] never fails and never panics, takes
-// time and memory linear in the text, and where it cannot follow the text it stops and keeps what it has. A place
-// that is not known is answered with the nearest one that is ([Index.Lookup]).
+// The TOML decoder decides what a document means and whether it is valid; this package only finds places. It must
+// never be the reason a document is refused: [Scan] never fails, and where its parser cannot follow the text it stops
+// and keeps what it has. A place that is not known is answered with the nearest one that is ([Index.Lookup]).
 package tomlpos
 
-import "github.com/convtools/convtools/runtime/base/diag"
+import (
+	"slices"
+
+	"github.com/convtools/convtools/runtime/base/diag"
+)
+
+// Path leads from the root of a document to a value: by the names of keys in tables, and by the numbers of elements,
+// from 0, in arrays and in `[[arrays.of.tables]]`. The empty path is the document itself.
+type Path []any
+
+// Key returns the path to a key of the table p leads to. It leaves p alone, also when several paths grow from it.
+func (p Path) Key(name string) Path { return append(slices.Clip(p), name) }
+
+// Elem returns the path to element i of the array p leads to. It leaves p alone.
+func (p Path) Elem(i int) Path { return append(slices.Clip(p), i) }
 
 // Index holds the places of the keys and values of one document. It is safe for concurrent use.
 type Index struct {
-	source *diag.Source
-	root   *node
-	keys   []*node // as they are written
-	whole  bool    // the text was followed to its end
-	deep   span
-
+	source     *diag.Source
+	root       *node
+	deep       span
 	statements []Statement
+	whole      bool // the text was followed to its end
 }
 
 // span is a half-open range of byte offsets. No key or value is empty, so the zero span means unknown.
@@ -24,45 +35,41 @@ type span struct{ start, end int }
 
 // node is a value of the document: what a Path leads to.
 type node struct {
-	parent *node
-	step   Step
-	depth  int // steps from the root
-	names  int // of these, keys
-	key    span
-	value  span
-
-	// header reports whether a `[table]` or `[[table]]` line has defined the node: later headers that pass through it
-	// do not.
-	header bool
-
-	keys  map[string]*node
-	elems []*node
+	parent     *node
+	names      int // keys on the way to it
+	key, value span
+	header     bool // a header has defined it: later headers that pass through it do not
+	children   map[any]*node
+	elems      int // of its children, elements
 }
 
 // last returns the node that a key refers to when it passes through n: the newest element of an array.
 func (n *node) last() *node {
-	for len(n.elems) > 0 {
-		n = n.elems[len(n.elems)-1]
+	for n.elems > 0 {
+		n = n.children[n.elems-1]
 	}
 	return n
 }
 
-func (n *node) child(key string) *node {
-	c := n.keys[key]
+// child returns the node of a name, or of an element, which it makes if there is none.
+func (n *node) child(step any) *node {
+	c := n.children[step]
 	if c == nil {
-		c = &node{parent: n, step: Key(key), depth: n.depth + 1, names: n.names + 1}
-		if n.keys == nil {
-			n.keys = make(map[string]*node)
+		if n.children == nil {
+			n.children = map[any]*node{}
 		}
-		n.keys[key] = c
+		c = &node{parent: n, names: n.names}
+		if _, name := step.(string); name {
+			c.names++
+		}
+		n.children[step] = c
 	}
 	return c
 }
 
 func (n *node) addElem() *node {
-	c := &node{parent: n, step: Elem(len(n.elems)), depth: n.depth + 1, names: n.names}
-	n.elems = append(n.elems, c)
-	return c
+	n.elems++
+	return n.child(n.elems - 1)
 }
 
 // Key returns the place of the key at the end of path, quotes included: `name` in `name = 1`, `c` in `[a.b.c]`. A
@@ -70,27 +77,27 @@ func (n *node) addElem() *node {
 // the last name in its own `[[header]]`; other elements, and the document itself, have no key.
 func (x *Index) Key(path Path) (diag.Span, bool) {
 	n, ok := x.find(path)
-	if !ok || n.key == (span{}) {
-		return diag.Span{}, false
-	}
-	return x.source.Span(n.key.start, n.key.end), true
+	return x.place(n.key, ok)
 }
 
 // Value returns the place of the value at the end of path: the whole text of a string, number, array or inline table.
 // The value of a table that has a header is the header, brackets included, and that of an array of tables is its
-// first header. A table that is only implied, as a and b are by `a.b.c = 1`, stands where its key does.
+// first header. A table that is only implied, as a and b are by `a.b.c = 1`, stands where its key does. The value of an
+// array in an array has no place of its own.
 func (x *Index) Value(path Path) (diag.Span, bool) {
 	n, ok := x.find(path)
-	if !ok || n.value == (span{}) {
-		return diag.Span{}, false
-	}
-	return x.source.Span(n.value.start, n.value.end), true
+	return x.place(n.value, ok)
 }
 
-// Deep returns the place of the first name or value that is nested too deeply, where indexing ended.
-func (x *Index) Deep() (diag.Span, bool) {
-	return x.source.Span(x.deep.start, x.deep.end), x.deep != span{}
+func (x *Index) place(s span, ok bool) (diag.Span, bool) {
+	if !ok || s == (span{}) {
+		return diag.Span{}, false
+	}
+	return x.source.Span(s.start, s.end), true
 }
+
+// Deep returns the place of the first key or value that is nested too deeply, where indexing ended.
+func (x *Index) Deep() (diag.Span, bool) { return x.place(x.deep, true) }
 
 // Statement is a header, or a key and its value, that begins a line of its own. Its places are byte offsets, for who
 // edits the text.
@@ -112,11 +119,10 @@ func (x *Index) Statements() (list []Statement, whole bool) { return x.statement
 func (x *Index) Lookup(path Path) diag.Span {
 	n, _ := x.find(path)
 	for ; n != nil; n = n.parent {
-		switch {
-		case n.value != (span{}):
-			return x.source.Span(n.value.start, n.value.end)
-		case n.key != (span{}):
-			return x.source.Span(n.key.start, n.key.end)
+		for _, s := range []span{n.value, n.key} {
+			if at, ok := x.place(s, true); ok {
+				return at
+			}
 		}
 	}
 	return diag.Span{}
@@ -126,12 +132,7 @@ func (x *Index) Lookup(path Path) diag.Span {
 func (x *Index) find(path Path) (*node, bool) {
 	n := x.root
 	for _, step := range path {
-		var next *node
-		if !step.elem {
-			next = n.keys[step.key]
-		} else if step.index >= 0 && step.index < len(n.elems) {
-			next = n.elems[step.index]
-		}
+		next := n.children[step]
 		if next == nil {
 			return n, false
 		}

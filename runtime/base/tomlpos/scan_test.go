@@ -89,8 +89,8 @@ func TestPlaces(t *testing.T) {
 		{"columns are code points", "\"日本e\u0301👩‍👩‍👧\" = 'x'", root.Key("日本e\u0301👩‍👩‍👧"), "1:1 \"日本e\u0301👩‍👩‍👧\"", "1:15 'x'"},
 		{"byte order mark", "\uFEFFa = 1", root.Key("a"), "1:1 a", "1:5 1"},
 		{"CRLF", "a = 1\r\n\r\n[b]\r\nc = 'x'\r\n", root.Key("b").Key("c"), "4:1 c", "4:5 'x'"},
-		{"cut off in a value", "a = 1\nb = [1, {c = 'x", root.Key("b").Elem(0), "", "2:6 1"},
-		{"cut off, the value", "a = 1\nb = [1, {c = 'x", root.Key("b"), "2:1 b", ""},
+		{"cut off in a value", "a = 1\nb = [1, {c = 'x", root.Key("b").Elem(0), "", ""},
+		{"cut off, the value", "a = 1\nb = [1, {c = 'x", root.Key("b"), "", ""},
 		{"cut off, before", "a = 1\nb = [1, {c = 'x", root.Key("a"), "1:1 a", "1:5 1"},
 		{"cut off, unknown after", "a = 1\n] b = 1\nc = 2", root.Key("c"), "", ""},
 	}
@@ -108,10 +108,10 @@ func TestPlaces(t *testing.T) {
 				return place(span) + " " + textAt(test.src, span)
 			}
 			if got := show(x.Key(test.path)); got != test.key {
-				t.Errorf("Key(%s) = %q, want %q", test.path, got, test.key)
+				t.Errorf("Key(%v) = %q, want %q", test.path, got, test.key)
 			}
 			if got := show(x.Value(test.path)); got != test.value {
-				t.Errorf("Value(%s) = %q, want %q", test.path, got, test.value)
+				t.Errorf("Value(%v) = %q, want %q", test.path, got, test.value)
 			}
 		})
 	}
@@ -135,7 +135,7 @@ func TestLookup(t *testing.T) {
 	}
 	for _, test := range tests {
 		if got := textAt(src, x.Lookup(test.path)); got != test.want {
-			t.Errorf("Lookup(%s) is at %q, want %q", test.path, got, test.want)
+			t.Errorf("Lookup(%v) is at %q, want %q", test.path, got, test.want)
 		}
 	}
 	if got := x.Lookup(root.Key("p").Elem(1).Key("name")).Line; got != 4 {
@@ -143,43 +143,8 @@ func TestLookup(t *testing.T) {
 	}
 	for _, path := range []Path{nil, root.Key("q"), root.Key("q").Key("r")} {
 		if got := x.Lookup(path); !got.IsZero() {
-			t.Errorf("Lookup(%s) = %+v, want the whole file", path, got)
+			t.Errorf("Lookup(%v) = %+v, want the whole file", path, got)
 		}
-	}
-}
-
-func TestKeys(t *testing.T) {
-	t.Parallel()
-	const src = `
-title = "x"
-[a.b]
-c.d = 1
-"e.f" = { g = 1, h.i = [ { j = 1 }, { j = 2 } ] }
-[[p]]
-n = [[1], []]
-[[p]]
-n = 1
-[p.q]
-[[p.r]]
-`
-	want := [][]string{
-		{"title"},
-		{"a", "b"},
-		{"a", "b", "c", "d"},
-		{"a", "b", "e.f"},
-		{"a", "b", "e.f", "g"},
-		{"a", "b", "e.f", "h", "i"},
-		{"a", "b", "e.f", "h", "i", "j"},
-		{"a", "b", "e.f", "h", "i", "j"},
-		{"p"},
-		{"p", "n"},
-		{"p"},
-		{"p", "n"},
-		{"p", "q"},
-		{"p", "r"},
-	}
-	if diff := cmp.Diff(want, keysOf(Scan([]byte(src)))); diff != "" {
-		t.Errorf("keys differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -228,30 +193,16 @@ func TestStatements(t *testing.T) {
 func TestPathsDoNotShare(t *testing.T) {
 	t.Parallel()
 	base := Path{}.Key("a").Elem(2).Key("b c")
-	left, right := base.Key("left"), base.Key("right")
-	fourth, fifth := base.Elem(4), base.Elem(5)
-	for _, test := range []struct {
-		path Path
-		want string
-	}{
-		{base, `a[2]."b c"`},
-		{left, `a[2]."b c".left`},
-		{right, `a[2]."b c".right`},
-		{fourth, `a[2]."b c"[4]`},
-		{fifth, `a[2]."b c"[5]`},
-	} {
-		if got := test.path.String(); got != test.want {
-			t.Errorf("path is %s, want %s", got, test.want)
-		}
+	left, fourth, right := base.Key("left"), base.Elem(4), base.Key("right")
+	want := []Path{{"a", 2, "b c"}, {"a", 2, "b c", "left"}, {"a", 2, "b c", 4}, {"a", 2, "b c", "right"}}
+	if diff := cmp.Diff(want, []Path{base, left, fourth, right}); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func height(n *node) int {
 	h := 0
-	for _, c := range n.keys {
-		h = max(h, 1+height(c))
-	}
-	for _, c := range n.elems {
+	for _, c := range n.children {
 		h = max(h, 1+height(c))
 	}
 	return h
@@ -265,7 +216,7 @@ func TestScanIsBounded(t *testing.T) {
 		"inline tables":    "ok = 1\na = " + strings.Repeat("{a=", n),
 		"dotted key":       "ok = 1\n" + strings.Repeat("a.", n) + "a = 1",
 		"header":           "ok = 1\n[" + strings.Repeat("a.", n) + "a]",
-		"nested headers":   "ok = 1\n" + strings.Repeat("[["+strings.Repeat("a.", maxDepth/2)+"a]]\n", n/maxDepth),
+		"nested headers":   "ok = 1\n" + strings.Repeat("[["+strings.Repeat("a.", maxNames/2)+"a]]\n", n/maxNames),
 		"unterminated":     "ok = 1\na = \"\"\"" + strings.Repeat(`\"`, n),
 		"many elements":    "ok = 1\n" + strings.Repeat("[[a]]\n[[a.b]]\n", n),
 		"deepening tables": "ok = 1\n" + strings.Repeat("[[a]]\n[a.a]\n[[a.a.a]]\n", n),
@@ -276,7 +227,7 @@ func TestScanIsBounded(t *testing.T) {
 			if _, ok := x.Value(Path{}.Key("ok")); !ok {
 				t.Error("what stands before the trouble is lost")
 			}
-			if got := height(x.root); got > 2*maxDepth {
+			if got := height(x.root); got > 2*maxNames {
 				t.Errorf("a path has %d steps", got)
 			}
 		})
@@ -302,7 +253,9 @@ func TestConformanceSuite(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkDocument(t, string(src))
+			if !checkDocument(t, string(src)) {
+				t.Error("the scanner does not come to the end")
+			}
 		})
 		return nil
 	})
@@ -343,7 +296,7 @@ func TestDeep(t *testing.T) {
 		}
 	}
 	for _, open := range []string{"[", "{a = ", "[{a = "} {
-		if _, ok := Scan([]byte("a = " + strings.Repeat(open, maxDepth+1))).Deep(); !ok {
+		if _, ok := Scan([]byte("a = " + strings.Repeat(open, 10_001))).Deep(); !ok {
 			t.Errorf("many %s are not deep", open)
 		}
 	}

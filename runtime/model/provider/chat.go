@@ -47,35 +47,12 @@ func chatMessages(r request) []fields {
 				messages = append(messages, fields{"role": "tool", "tool_call_id": e.CallID, "content": e.Output})
 			}
 		default:
-			if message := chatMessage(run, i > lastInput); len(message) > 1 {
+			if message := chatMessage(run, i > lastInput); message != nil {
 				messages = append(messages, message)
 			}
 		}
 	}
 	return messages
-}
-
-// runs yields the entries that become one message, with the index of the first: those of the user, those of tools, and
-// those of the model.
-func runs(entries []entry) func(yield func(int, []entry) bool) {
-	side := func(e entry) model.Kind {
-		if e.Kind == model.Reasoning || e.Kind == model.ToolCall {
-			return model.AgentMessage
-		}
-		return e.Kind
-	}
-	return func(yield func(int, []entry) bool) {
-		for start := 0; start < len(entries); {
-			end := start + 1
-			for end < len(entries) && side(entries[end]) == side(entries[start]) {
-				end++
-			}
-			if !yield(start, entries[start:end]) {
-				return
-			}
-			start = end
-		}
-	}
 }
 
 // chatContent returns the content of a user's message: a text where it is nothing else, since not every server reads
@@ -100,42 +77,30 @@ func chatContent(parts []model.Part) any {
 // chatMessage returns a message of the model. Reasoning has no place in the interface; servers that send it want it
 // back while a call of the same turn is being answered, and not later.
 func chatMessage(run []entry, sameTurn bool) fields {
-	message := fields{"role": "assistant"}
+	message := fields{"role": "assistant", "content": nil}
 	var texts []string
-	var calls []any
+	var calls []fields
 	for _, e := range run {
-		switch e.Kind {
-		case model.AgentMessage:
-			if text := e.Text(); text != "" {
-				texts = append(texts, text)
-			}
-		case model.Reasoning:
-			if sameTurn {
-				for key, value := range e.raw {
-					message[key] = value
-				}
-			}
-		case model.ToolCall:
-			call := e.raw
-			if call == nil {
-				call = map[string]json.RawMessage{}
-			}
-			set(call, "type", "function")
-			set(call, "id", e.CallID)
-			set(call, "function", fields{"name": model.Flat(e.Name), "arguments": e.Arguments})
+		switch text := e.Text(); {
+		case e.Kind == model.Reasoning && sameTurn:
+			maps.Copy(message, e.raw)
+		case e.Kind == model.ToolCall:
+			call := e.call()
+			call["type"], call["id"] = "function", e.CallID
+			call["function"] = fields{"name": model.Flat(e.Name), "arguments": e.Arguments}
 			calls = append(calls, call)
+		case text != "":
+			texts = append(texts, text)
 		}
 	}
-	switch {
-	case len(texts) > 0:
+	if len(texts) > 0 {
 		message["content"] = strings.Join(texts, "\n\n")
-	case len(calls) > 0:
-		message["content"] = nil
-	default:
-		return nil
 	}
 	if len(calls) > 0 {
 		message["tool_calls"] = calls
+	}
+	if len(texts)+len(calls) == 0 {
+		return nil
 	}
 	return message
 }
@@ -155,7 +120,7 @@ type chatCall struct {
 	index     int
 	id, name  string
 	arguments strings.Builder
-	extra     map[string]json.RawMessage // what a server keeps with a call
+	extra     fields // what a server keeps with a call
 }
 
 func (d *chatDecoder) event(data []byte) (bool, error) {
@@ -167,11 +132,11 @@ func (d *chatDecoder) event(data []byte) (bool, error) {
 		Error   *providerError `json:"error"`
 		Choices []struct {
 			Delta struct {
-				Content   string                       `json:"content"`
-				Refusal   string                       `json:"refusal"`
-				Reasoning string                       `json:"reasoning"`
-				Thought   string                       `json:"reasoning_content"`
-				Calls     []map[string]json.RawMessage `json:"tool_calls"`
+				Content   string            `json:"content"`
+				Refusal   string            `json:"refusal"`
+				Reasoning string            `json:"reasoning"`
+				Thought   string            `json:"reasoning_content"`
+				Calls     []json.RawMessage `json:"tool_calls"`
 			} `json:"delta"`
 			Finish string `json:"finish_reason"`
 		} `json:"choices"`
@@ -197,7 +162,7 @@ func (d *chatDecoder) event(data []byte) (bool, error) {
 		d.delta(text)
 	}
 	for _, call := range choice.Delta.Calls {
-		if err := d.call(call); err != nil {
+		if err := d.piece(call); err != nil {
 			return false, err
 		}
 	}
@@ -208,69 +173,67 @@ func (d *chatDecoder) event(data []byte) (bool, error) {
 	return false, nil
 }
 
-// call takes a piece of a call. Pieces belong together by their index. Some servers have no index, or the same one for
+// piece takes a piece of a call. Pieces belong together by their index. Some servers have no index, or the same one for
 // all calls, and send each call whole: there an id begins a new one.
-func (d *chatDecoder) call(piece map[string]json.RawMessage) error {
-	var function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
+func (d *chatDecoder) piece(raw json.RawMessage) error {
+	var piece struct {
+		Index    *int   `json:"index"`
+		ID       string `json:"id"`
+		Function struct {
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		} `json:"function"`
 	}
-	if raw, ok := piece["function"]; ok && json.Unmarshal(raw, &function) != nil {
+	var extra fields
+	if json.Unmarshal(raw, &piece) != nil || parse(raw, &extra) != nil {
 		return invalid("a call of the response is not the JSON of the Chat Completions API")
-	}
-	id, index, indexed := stringOf(piece["id"]), 0, false
-	if raw, ok := piece["index"]; ok {
-		indexed = json.Unmarshal(raw, &index) == nil
 	}
 	var call *chatCall
 	for _, begun := range slices.Backward(d.calls) {
-		if !indexed && id == "" || indexed && begun.index == index || !indexed && begun.id == id {
+		if piece.Index == nil && (piece.ID == "" || begun.id == piece.ID) || piece.Index != nil && begun.index == *piece.Index {
 			call = begun
 			break
 		}
 	}
-	if call == nil || id != "" && call.id != "" && call.id != id {
-		call = &chatCall{index: index, extra: map[string]json.RawMessage{}}
+	if call == nil || piece.ID != "" && call.id != "" && call.id != piece.ID {
+		call = &chatCall{extra: fields{}}
+		if piece.Index != nil {
+			call.index = *piece.Index
+		}
 		d.calls = append(d.calls, call)
 	}
-	if id != "" {
-		call.id = id
+	if piece.ID != "" {
+		call.id = piece.ID
 	}
-	if call.name != function.Name { // some servers repeat the name with every piece
-		call.name += function.Name
+	if call.name != piece.Function.Name { // some servers repeat the name with every piece
+		call.name += piece.Function.Name
 	}
-	call.arguments.WriteString(function.Arguments)
-	maps.Copy(call.extra, piece)
+	call.arguments.WriteString(piece.Function.Arguments)
+	maps.Copy(call.extra, extra)
 	return nil
 }
 
-func (d *chatDecoder) response() (r reply) {
-	if d.reasoning.Len()+d.thought.Len() > 0 {
-		thinking := struct {
-			Reasoning string `json:"reasoning,omitempty"`
-			Thought   string `json:"reasoning_content,omitempty"`
-		}{d.reasoning.String(), d.thought.String()}
-		if raw, err := model.JSON(thinking); err == nil {
-			r.items = append(r.items, model.Item{Kind: model.Reasoning, Raw: string(raw)})
+func (d *chatDecoder) finish() {
+	thinking := fields{}
+	for key, text := range map[string]*strings.Builder{"reasoning": &d.reasoning, "reasoning_content": &d.thought} {
+		if text.Len() > 0 {
+			thinking[key] = text.String()
 		}
+	}
+	if len(thinking) > 0 {
+		d.items = append(d.items, model.Item{Kind: model.Reasoning, Raw: d.own(thinking)})
 	}
 	if d.text.Len() > 0 {
-		r.items = append(r.items, model.Text(model.AgentMessage, d.text.String()))
+		d.items = append(d.items, model.Text(model.AgentMessage, d.text.String()))
 	}
 	for _, call := range d.calls {
-		item := model.Item{
-			Kind: model.ToolCall, CallID: call.id, Name: d.names.Canonical(call.name), Wire: call.name,
-			Arguments: call.arguments.String(),
-		}
+		item := d.call(call.id, call.name, call.arguments.String())
 		for _, ours := range []string{"index", "id", "type", "function"} {
 			delete(call.extra, ours)
 		}
 		if len(call.extra) > 0 {
-			if raw, err := model.JSON(call.extra); err == nil {
-				item.Raw = string(raw)
-			}
+			item.Raw = d.own(call.extra)
 		}
-		r.items = append(r.items, item)
+		d.items = append(d.items, item)
 	}
-	return r
 }

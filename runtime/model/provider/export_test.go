@@ -23,13 +23,13 @@ func ReadEvents(r io.Reader) (all []string) {
 }
 
 // Decode returns what an interface makes of a stream.
-func Decode(api API, stream io.Reader) (model.Response, error) {
+func Decode(api API, source io.Reader) (model.Response, error) {
 	m := New(Options{API: api, Model: "m"})
 	names, err := model.NamesOf(nil)
 	if err != nil {
 		return model.Response{}, err
 	}
-	t := try{model: m, request: request{from: m.from()}, names: names, delta: func(string) {}}
-	r, err := t.read(context.Background(), stream)
-	return model.Response{Items: r.items, Usage: r.usage}, err
+	s := &stream{names: names, from: string(api) + " m", delta: func(string) {}}
+	err = m.read(context.Background(), s, source)
+	return model.Response{Items: s.items, Usage: s.usage}, err
 }

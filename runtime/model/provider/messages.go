@@ -3,7 +3,6 @@ package provider
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/model"
@@ -94,21 +93,12 @@ func messagesOutput(e entry) fields {
 // messagesBlocks returns the blocks of an item of the model.
 func messagesBlocks(e entry) []any {
 	if e.Kind == model.ToolCall {
-		call := e.raw
-		if call == nil {
-			call = map[string]json.RawMessage{}
-		}
-		set(call, "type", "tool_use")
-		set(call, "id", e.CallID)
-		set(call, "name", model.Flat(e.Name))
-		call["input"] = json.RawMessage(e.Arguments)
+		call := e.call()
+		call["type"], call["id"], call["name"], call["input"] = "tool_use", e.CallID, model.Flat(e.Name), json.RawMessage(e.Arguments)
 		return []any{call}
 	}
-	if e.raw != nil {
-		var blocks []any
-		if json.Unmarshal(e.raw["blocks"], &blocks) == nil {
-			return blocks
-		}
+	if blocks, ok := e.raw["blocks"].([]any); ok {
+		return blocks
 	}
 	if text := e.Text(); strings.TrimSpace(text) != "" {
 		return []any{fields{"type": "text", "text": text}}
@@ -126,11 +116,53 @@ type messagesDecoder struct {
 // messagesBlock is a block in the making.
 type messagesBlock struct {
 	kind      string
-	fields    map[string]json.RawMessage // as the block began
-	text      strings.Builder            // of a text, of thinking, or the input of a call
-	signature strings.Builder
-	citations []json.RawMessage
+	fields    fields                      // as the block began
+	pieces    map[string]*strings.Builder // what is added to texts among these, and to the input of a call
+	citations []any
 	stopped   bool
+}
+
+// text returns a text of a block.
+func (b *messagesBlock) text(key string) string {
+	begun, _ := b.fields[key].(string)
+	if b.pieces[key] != nil {
+		begun += b.pieces[key].String()
+	}
+	return begun
+}
+
+// add adds what an event has for a block.
+func (b *messagesBlock) add(delta fields) {
+	for key, value := range delta {
+		piece, ok := value.(string)
+		switch {
+		case key == "citation":
+			b.citations = append(b.citations, value)
+			continue
+		case key == "type" || !ok:
+			continue
+		case key == "partial_json":
+			key = "input"
+		}
+		if b.pieces[key] == nil {
+			b.pieces[key] = &strings.Builder{}
+		}
+		b.pieces[key].WriteString(piece)
+	}
+}
+
+// own returns a block as it is sent again.
+func (b *messagesBlock) own() fields {
+	for key := range b.pieces {
+		b.fields[key] = b.text(key)
+	}
+	if written := b.pieces["input"]; written != nil {
+		b.fields["input"] = json.RawMessage(object(written.String()))
+	}
+	if len(b.citations) > 0 {
+		b.fields["citations"] = b.citations
+	}
+	return b.fields
 }
 
 func (d *messagesDecoder) event(data []byte) (bool, error) {
@@ -139,56 +171,40 @@ func (d *messagesDecoder) event(data []byte) (bool, error) {
 		Message struct {
 			Usage *messagesUsage `json:"usage"`
 		} `json:"message"`
-		Index int                        `json:"index"`
-		Block map[string]json.RawMessage `json:"content_block"`
-		Delta struct {
-			Type      string          `json:"type"`
-			Text      string          `json:"text"`
-			JSON      string          `json:"partial_json"`
-			Thinking  string          `json:"thinking"`
-			Signature string          `json:"signature"`
-			Citation  json.RawMessage `json:"citation"`
-			Stop      string          `json:"stop_reason"`
-		} `json:"delta"`
+		Index int            `json:"index"`
+		Block fields         `json:"content_block"`
+		Delta fields         `json:"delta"`
 		Usage *messagesUsage `json:"usage"`
 		Error providerError  `json:"error"`
 	}
 	event.Usage, event.Message.Usage = &d.tokens, &d.tokens
-	if err := json.Unmarshal(data, &event); err != nil {
+	if err := parse(data, &event); err != nil {
 		return false, invalid("an event of the response is not the JSON of the Messages API")
 	}
 	switch event.Type {
 	case "content_block_start":
-		if event.Index != len(d.blocks) {
-			return false, invalid("the parts of the response are not in order")
-		}
-		b := &messagesBlock{kind: stringOf(event.Block["type"]), fields: event.Block}
-		if b.kind == "" {
-			return false, invalid("a part of the response has no type")
+		b := &messagesBlock{fields: event.Block, pieces: map[string]*strings.Builder{}}
+		if b.kind, _ = event.Block["type"].(string); b.kind == "" || event.Index != len(d.blocks) {
+			return false, invalid("a part of the response has no type, or is not the next")
 		}
 		d.blocks = append(d.blocks, b)
 		if b.kind == "text" {
-			b.text.WriteString(stringOf(b.fields["text"]))
-			d.delta(b.text.String())
+			d.delta(b.text("text"))
 		}
 	case "content_block_delta":
 		if event.Index < 0 || event.Index >= len(d.blocks) || d.blocks[event.Index].stopped {
 			return false, invalid("a piece of the response belongs to no part of it")
 		}
-		b := d.blocks[event.Index]
-		b.text.WriteString(event.Delta.Text + event.Delta.JSON + event.Delta.Thinking)
-		b.signature.WriteString(event.Delta.Signature)
-		if event.Delta.Citation != nil {
-			b.citations = append(b.citations, event.Delta.Citation)
-		}
-		d.delta(event.Delta.Text)
+		d.blocks[event.Index].add(event.Delta)
+		text, _ := event.Delta["text"].(string)
+		d.delta(text)
 	case "content_block_stop":
 		if event.Index >= 0 && event.Index < len(d.blocks) {
 			d.blocks[event.Index].stopped = true
 		}
 	case "message_delta":
-		if event.Delta.Stop != "" {
-			d.stop = event.Delta.Stop
+		if reason, ok := event.Delta["stop_reason"].(string); ok {
+			d.stop = reason
 		}
 	case "message_stop":
 		d.whole = true
@@ -202,82 +218,45 @@ func (d *messagesDecoder) event(data []byte) (bool, error) {
 	return false, nil
 }
 
-func (d *messagesDecoder) response() reply {
-	r := reply{paused: d.stop == "pause_turn"}
+// finish makes items of the blocks. Adjacent blocks of text are one message: a text with citations comes in several.
+// Empty ones are refused when they are sent again.
+func (d *messagesDecoder) finish() {
+	d.paused = d.stop == "pause_turn"
 	d.usage = d.tokens.usage()
-	for i := 0; i < len(d.blocks); i++ {
-		b := d.blocks[i]
-		if b.kind == "text" {
-			end := i + 1
-			for end < len(d.blocks) && d.blocks[end].kind == "text" {
-				end++
+	var message *model.Item
+	var texts []fields
+	for _, b := range d.blocks {
+		text := b.text("text")
+		if b.kind != "text" {
+			message, texts = nil, nil
+			d.items = append(d.items, d.item(b))
+		} else if strings.TrimSpace(text) != "" {
+			if message == nil {
+				d.items = append(d.items, model.Text(model.AgentMessage, ""))
+				message = &d.items[len(d.items)-1]
 			}
-			if item, ok := messageOf(d.blocks[i:end]); ok {
-				r.items = append(r.items, item)
-			}
-			i = end - 1
-			continue
+			texts = append(texts, b.own())
+			message.Parts[0].Text += text
+			message.Raw = d.own(fields{"blocks": texts})
 		}
-		item := model.Item{Kind: model.Reasoning}
-		if b.kind == "tool_use" {
-			item = model.Item{Kind: model.ToolCall, CallID: stringOf(b.fields["id"]), Wire: stringOf(b.fields["name"]), Arguments: b.text.String()}
-			item.Name = d.names.Canonical(item.Wire)
-			if item.Arguments == "" {
-				item.Arguments = "{}"
-				if input := string(b.fields["input"]); input != "" {
-					item.Arguments = input
-				}
-			}
-			delete(b.fields, "input")
-			if raw, err := model.JSON(b.fields); err == nil {
-				item.Raw = string(raw)
-			}
-		} else {
-			item.Raw = rawBlocks(b)
-		}
-		r.items = append(r.items, item)
 	}
-	return r
 }
 
-// messageOf returns the message that adjacent blocks of text are: a text with citations comes in several. Empty blocks
-// are refused when they are sent again.
-func messageOf(blocks []*messagesBlock) (model.Item, bool) {
-	text := ""
-	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b *messagesBlock) bool { return strings.TrimSpace(b.text.String()) == "" })
-	for _, b := range blocks {
-		text += b.text.String()
+// item returns what a block is that is no text.
+func (d *messagesDecoder) item(b *messagesBlock) model.Item {
+	if b.kind != "tool_use" {
+		return model.Item{Kind: model.Reasoning, Raw: d.own(fields{"blocks": []fields{b.own()}})}
 	}
-	item := model.Text(model.AgentMessage, text)
-	item.Raw = rawBlocks(blocks...)
-	return item, len(blocks) > 0
-}
-
-// rawBlocks returns the own form of blocks, as they are sent again.
-func rawBlocks(blocks ...*messagesBlock) string {
-	var whole []map[string]json.RawMessage
-	for _, b := range blocks {
-		switch b.kind {
-		case "text":
-			set(b.fields, "text", b.text.String())
-			if len(b.citations) > 0 {
-				set(b.fields, "citations", b.citations)
-			}
-		case "thinking":
-			set(b.fields, "thinking", stringOf(b.fields["thinking"])+b.text.String())
-			set(b.fields, "signature", stringOf(b.fields["signature"])+b.signature.String())
-		case "server_tool_use":
-			if b.text.Len() > 0 {
-				b.fields["input"] = json.RawMessage(object(b.text.String()))
-			}
-		}
-		whole = append(whole, b.fields)
+	arguments := "{}"
+	if written := b.pieces["input"]; written != nil && written.Len() > 0 {
+		arguments = written.String()
+	} else if begun, err := model.JSON(b.fields["input"]); err == nil && b.fields["input"] != nil {
+		arguments = string(begun)
 	}
-	raw, err := model.JSON(map[string]any{"blocks": whole})
-	if err != nil {
-		return ""
-	}
-	return string(raw)
+	item := d.call(b.text("id"), b.text("name"), arguments)
+	delete(b.fields, "input")
+	item.Raw = d.own(b.fields)
+	return item
 }
 
 // messagesUsage is usage as far as it is known; what comes later replaces what came before.

@@ -44,6 +44,7 @@ type Options struct {
 
 const (
 	maxAttempts   = 5
+	maxPauses     = 8        // how often a provider may want to be asked again before a response is whole
 	maxErrorBody  = 64 << 10 // bytes that are read of the body of an error
 	maxResponse   = 64 << 20 // bytes; the longest of today's models have some 128,000 tokens, each in an event of a few hundred
 	maxRetryAfter = 2 * time.Minute
@@ -66,6 +67,14 @@ type Model struct {
 	wait    func(context.Context, time.Duration) error // between attempts
 }
 
+// wire is one HTTP interface.
+type wire struct {
+	path    string
+	headers func(h http.Header, key string) // adds those that the interface needs; the key may be empty
+	body    func(request) fields            // returns a request, as it is encoded in JSON
+	decode  func(*stream) decoder
+}
+
 // New returns a model. Nothing is sent before it is asked.
 func New(o Options) *Model {
 	m := &Model{options: o, most: maxResponse, wait: wait}
@@ -84,59 +93,14 @@ func New(o Options) *Model {
 	return m
 }
 
-// wire is one HTTP interface.
-type wire struct {
-	path      string
-	authorize func(h http.Header, key string) // adds the headers that the interface needs; the key may be empty
-	body      func(request) fields            // returns a request, as it is encoded in JSON
-	decode    func(*stream) decoder
-}
-
-// fields is a JSON object.
-type fields = map[string]any
-
 func bearer(h http.Header, key string) {
 	if key != "" {
 		h.Set("Authorization", "Bearer "+key)
 	}
 }
 
-// request is what a request is encoded from.
-type request struct {
-	model.Request
-	model string
-	// from is what marks an item's Raw as this model's own.
-	from string
-}
-
-// stream is what decoders read a response with, and what they have read.
-type stream struct {
-	names model.Names
-	delta func(string) // gets the pieces of messages
-	usage model.Usage
-	whole bool // nothing of the response is missing
-}
-
-// decoder reads the events of a response.
-type decoder interface {
-	// event takes the data of one event. It returns whether the response has ended.
-	event(data []byte) (end bool, err error)
-	// response returns what the response was, after its last event, but for the usage.
-	response() reply
-}
-
-// reply is a response as its decoder leaves it.
-type reply struct {
-	items  []model.Item // Raw is the provider's own form alone
-	usage  model.Usage
-	paused bool // the provider wants the request again, with these items
-}
-
 // Sample implements [model.Model].
 func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string)) (model.Response, error) {
-	if delta == nil {
-		delta = func(string) {}
-	}
 	tools := r.Tools
 	if r.WebSearch = r.WebSearch && m.options.WebSearch; r.WebSearch {
 		tools = append(tools[:len(tools):len(tools)], model.Tool{Name: webSearch})
@@ -145,57 +109,64 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	if err != nil {
 		return model.Response{}, &model.Error{Model: m.options.Name, Code: model.CodeConfiguration, Message: err.Error(), Err: err}
 	}
-	if r.MaxOutputTokens == 0 || m.options.MaxOutputTokens > 0 && m.options.MaxOutputTokens < r.MaxOutputTokens {
-		r.MaxOutputTokens = m.options.MaxOutputTokens
+	if most := m.options.MaxOutputTokens; r.MaxOutputTokens == 0 || most > 0 && most < r.MaxOutputTokens {
+		r.MaxOutputTokens = most
 	}
+	// Providers accept their own form of reasoning from the model that wrote it alone.
+	asked := request{Request: r, model: m.options.Model, from: string(m.options.API) + " " + m.options.Model, names: names}
 	var whole model.Response
 	for range maxPauses {
-		reply, err := m.ask(ctx, r, names, delta)
-		whole.Usage = add(whole.Usage, reply.usage)
+		s, used, err := m.ask(ctx, asked, delta)
+		whole.Usage = add(whole.Usage, used)
 		if err != nil {
 			return model.Response{Usage: whole.Usage}, err
 		}
-		whole.Items = append(whole.Items, reply.items...)
-		if !reply.paused {
+		whole.Items = append(whole.Items, s.items...)
+		if !s.paused {
 			break
 		}
-		r.Items = append(r.Items[:len(r.Items):len(r.Items)], reply.items...)
+		asked.Items = append(asked.Items[:len(asked.Items):len(asked.Items)], s.items...)
 	}
 	return whole, nil
 }
 
-// maxPauses is how often a provider may want to be asked again before a response is whole.
-const maxPauses = 8
-
-// ask returns one response, after as many attempts as it takes, with the usage of all of them.
-func (m *Model) ask(ctx context.Context, r model.Request, names model.Names, delta func(string)) (reply, error) {
-	t := try{model: m, request: request{Request: r, model: m.options.Model, from: m.from()}, names: names}
-	t.delta = func(text string) {
+// ask returns one response, after as many attempts as it takes, with the usage of all of them. What has been passed on
+// cannot be taken back, so that there is no further attempt then.
+func (m *Model) ask(ctx context.Context, r request, delta func(string)) (s *stream, used model.Usage, err error) {
+	streamed, fresh := false, false
+	pass := func(text string) {
 		if text != "" {
-			t.streamed = true
-			delta(text)
+			streamed = true
+			if delta != nil {
+				delta(text)
+			}
 		}
 	}
-	var used model.Usage
 	for attempt := 1; ; attempt++ {
-		reply, err := t.once(ctx)
-		used = add(used, reply.usage)
-		if reply.usage = used; err == nil {
-			return reply, nil
+		s = &stream{names: r.names, from: r.from, delta: pass}
+		err := m.post(ctx, r, s, fresh)
+		used = add(used, s.usage)
+		if err == nil {
+			return s, used, nil
 		}
 		if ctx.Err() != nil {
-			return reply, context.Cause(ctx)
+			return s, used, context.Cause(ctx)
 		}
 		failure := (*model.Error)(nil)
 		if !errors.As(err, &failure) {
 			failure = &model.Error{Code: model.CodeConfiguration, Message: err.Error(), Err: err}
 		}
-		failure.Model, failure.Attempts, failure.Streamed = m.options.Name, attempt, t.streamed
-		if !t.again(failure, attempt) {
-			return reply, failure
+		if failure.Status == http.StatusUnauthorized && m.options.Key != nil && !fresh { // it may have expired
+			fresh = true
+			attempt--
+			continue
+		}
+		failure.Model, failure.Attempts, failure.Streamed = m.options.Name, attempt, streamed
+		if !failure.Temporary || streamed || attempt == maxAttempts || failure.RetryAfter > maxRetryAfter {
+			return s, used, failure
 		}
 		if err := m.wait(ctx, pause(attempt, failure.RetryAfter)); err != nil {
-			return reply, err
+			return s, used, err
 		}
 	}
 }
@@ -207,20 +178,14 @@ func pause(attempt int, wanted time.Duration) time.Duration {
 	return max(wanted, backoff/2+rand.N(backoff/2))
 }
 
-// from returns what marks the items that the model writes. Providers accept their own form of reasoning from the model
-// that wrote it alone.
-func (m *Model) from() string { return string(m.options.API) + " " + m.options.Model }
-
 func add(a, b model.Usage) model.Usage {
 	return model.Usage{InputTokens: a.InputTokens + b.InputTokens, OutputTokens: a.OutputTokens + b.OutputTokens}
 }
 
 // wait returns after a duration, or with the error of a context that has ended.
 func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -29,33 +29,23 @@ func responsesBody(r request) fields {
 	return body
 }
 
-func responsesInput(r request) []any {
-	input := []any{}
+func responsesInput(r request) []fields {
+	input := []fields{}
 	for _, e := range r.entries() {
-		switch e.Kind {
-		case model.UserMessage:
+		switch text := e.Text(); {
+		case e.Kind == model.UserMessage:
 			input = append(input, fields{"type": "message", "role": "user", "content": responsesParts(e.Parts)})
-		case model.AgentMessage:
-			if e.raw != nil {
-				input = append(input, e.raw)
-			} else if text := e.Text(); text != "" {
-				input = append(input, fields{"type": "message", "role": "assistant", "content": text})
-			}
-		case model.Reasoning:
-			input = append(input, e.raw)
-		case model.ToolCall:
-			call := e.raw
-			if call == nil {
-				call = map[string]json.RawMessage{}
-			}
-			set(call, "type", "function_call")
-			set(call, "call_id", e.CallID)
-			set(call, "arguments", e.Arguments)
-			set(call, "name", model.Flat(e.Name))
+		case e.Kind == model.ToolOutput:
+			input = append(input, fields{"type": "function_call_output", "call_id": e.CallID, "output": e.Output})
+		case e.Kind == model.ToolCall:
+			call := e.call()
+			call["type"], call["call_id"], call["name"], call["arguments"] = "function_call", e.CallID, model.Flat(e.Name), e.Arguments
 			delete(call, "namespace") // of sessions of earlier versions
 			input = append(input, call)
-		case model.ToolOutput:
-			input = append(input, fields{"type": "function_call_output", "call_id": e.CallID, "output": e.Output})
+		case e.raw != nil:
+			input = append(input, e.raw)
+		case text != "":
+			input = append(input, fields{"type": "message", "role": "assistant", "content": text})
 		}
 	}
 	return input
@@ -75,16 +65,15 @@ func responsesParts(parts []model.Part) []fields {
 
 type responsesDecoder struct {
 	*stream
-	reply    reply
 	unpaired bool // there was reasoning which cannot be sent again
 }
 
-func (d *responsesDecoder) response() reply { return d.reply }
+func (d *responsesDecoder) finish() {}
 
 func (d *responsesDecoder) event(data []byte) (bool, error) {
 	var event struct {
 		Type     string          `json:"type"`
-		Delta    json.RawMessage `json:"delta"`
+		Delta    any             `json:"delta"`
 		Item     json.RawMessage `json:"item"`
 		Response struct {
 			Output            []json.RawMessage `json:"output"`
@@ -94,9 +83,7 @@ func (d *responsesDecoder) event(data []byte) (bool, error) {
 				Reason string `json:"reason"`
 			} `json:"incomplete_details"`
 		} `json:"response"`
-		Error   *providerError `json:"error"`
-		Code    any            `json:"code"`
-		Message string         `json:"message"`
+		Error *providerError `json:"error"`
 	}
 	if string(data) == done {
 		return d.whole, nil
@@ -109,12 +96,13 @@ func (d *responsesDecoder) event(data []byte) (bool, error) {
 	}
 	switch event.Type {
 	case "response.output_text.delta", "response.refusal.delta":
-		d.delta(stringOf(event.Delta))
+		text, _ := event.Delta.(string)
+		d.delta(text)
 	case "response.output_item.done":
 		return false, d.item(event.Item)
 	case "response.completed", "response.incomplete":
 		d.whole = true
-		if len(d.reply.items) == 0 { // some servers send the items here alone
+		if len(d.items) == 0 { // some servers send the items here alone
 			for _, item := range event.Response.Output {
 				if err := d.item(item); err != nil {
 					return false, err
@@ -127,21 +115,17 @@ func (d *responsesDecoder) event(data []byte) (bool, error) {
 		return true, nil
 	case "response.failed":
 		if event.Response.Error == nil {
-			return false, (providerError{Code: "server_error", Message: "the response failed"}).failure(0)
+			event.Response.Error = &providerError{Code: "server_error", Message: "the response failed"}
 		}
 		return false, event.Response.Error.failure(0)
 	case "error":
-		if event.Error == nil {
-			event.Error = &providerError{Code: event.Code, Message: event.Message}
+		if event.Error == nil { // it is the event
+			event.Error = &providerError{}
+			_ = json.Unmarshal(data, event.Error) // as above; what has other types is left out
 		}
 		return false, event.Error.failure(0)
 	}
 	return false, nil
-}
-
-// withheld is the error for a response that the provider does not give.
-func withheld() error {
-	return &model.Error{Code: model.CodeRefused, Message: "the provider withholds the response, by its rules for content"}
 }
 
 // openAIUsage is the usage of a response. The second name of each is that of Chat Completions.
@@ -168,20 +152,20 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 			Refusal string `json:"refusal"`
 		} `json:"content"`
 	}
-	if err := json.Unmarshal(raw, &item); err != nil || item.Type == "" {
+	var own fields
+	if json.Unmarshal(raw, &item) != nil || parse(raw, &own) != nil || item.Type == "" {
 		return invalid("an item of the response is not the JSON of the Responses API")
 	}
-	decoded := model.Item{Kind: model.Reasoning, Raw: string(raw)}
+	decoded := model.Item{Kind: model.Reasoning}
 	switch item.Type {
 	case "message":
 		text := ""
 		for _, part := range item.Content {
 			text += part.Text + part.Refusal
 		}
-		decoded.Kind, decoded.Parts = model.AgentMessage, []model.Part{{Text: text}}
+		decoded = model.Text(model.AgentMessage, text)
 	case "function_call":
-		decoded.Kind, decoded.CallID, decoded.Arguments = model.ToolCall, item.CallID, item.Arguments
-		decoded.Name, decoded.Wire = d.names.Canonical(item.Name), item.Name
+		decoded = d.call(item.CallID, item.Name, item.Arguments)
 	case "reasoning":
 		if item.Encrypted == "" && len(item.Content) == 0 {
 			d.unpaired = true
@@ -189,22 +173,14 @@ func (d *responsesDecoder) item(raw json.RawMessage) error {
 		}
 	}
 	if d.unpaired && decoded.Kind != model.Reasoning {
-		decoded.Raw = withoutID(raw)
+		delete(own, "id") // which pairs it with reasoning: sent again without that, it would be refused
 	}
-	d.reply.items = append(d.reply.items, decoded)
+	decoded.Raw = d.own(own)
+	d.items = append(d.items, decoded)
 	return nil
 }
 
-// withoutID returns an item without the id that pairs it with reasoning: sent again without that, it would be refused.
-func withoutID(raw json.RawMessage) string {
-	var item map[string]json.RawMessage
-	if json.Unmarshal(raw, &item) != nil {
-		return ""
-	}
-	delete(item, "id")
-	encoded, err := model.JSON(item)
-	if err != nil {
-		return ""
-	}
-	return string(encoded)
+// call returns the call of a tool that the model wrote.
+func (s *stream) call(id, name, arguments string) model.Item {
+	return model.Item{Kind: model.ToolCall, CallID: id, Name: s.names.Canonical(name), Wire: name, Arguments: arguments}
 }

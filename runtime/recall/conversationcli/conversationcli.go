@@ -164,8 +164,6 @@ func explained(err error) error {
 		event    *conversations.EventRangeError
 		locked   *jp.LockedError
 		store    *jp.StoreError
-		noStore  *jp.NoUserStoreError
-		exists   *jp.ExistsError
 		label    *jp.BadLabelError
 	)
 	switch {
@@ -195,10 +193,8 @@ func explained(err error) error {
 		return cli.Hint(err, "try again when it is done, or wait for it with --wait=30s")
 	case errors.As(err, &store):
 		return cli.Hint(store, "nothing that was there is lost; the command can be given again")
-	case errors.As(err, &noStore):
-		return failedHint("run jp once in the project: it makes that store", "the user has no store of this workspace, so nothing can be only in it")
-	case errors.As(err, &exists):
-		return failedHint("conversation ls --hidden shows it, with --archived too", "%s is there already; what is in the trash stays there", exists.ID)
+	case errors.Is(err, jp.ErrExists):
+		return cli.Hint(err, "conversation ls --hidden shows it, with --archived too; what is in the trash stays there")
 	case errors.As(err, &label):
 		return usageError("a key begins with a letter, and has letters, digits, '_' and '-'", "a label cannot have the key %q", label.Key)
 	}

@@ -51,11 +51,11 @@ them: they are left out of lists and searches then, and can still be read.
 			return outcome{}, err
 		}
 		l.Title = edited.After.Title
-		was, is := false, false
+		moved := false
 		if flags.Changed("local") {
-			was, is, err = w.SetLocal(ctx, l.ID, func(bool) bool { return *local })
+			moved, err = w.SetLocal(ctx, l.ID, *local)
 		}
-		return outcome{isNothing: !edited.Changed && was == is}, err
+		return outcome{isNothing: !edited.Changed && !moved}, err
 	}
 	return c.changing(cmd, &change{verb: "edit", done: "edited", nothing: "it is like that already", each: edit},
 		func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {

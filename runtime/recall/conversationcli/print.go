@@ -12,6 +12,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -62,7 +63,7 @@ func (p *printing) print(cmd *cobra.Command, args []string) error {
 	}
 	p.style = cmp.Or(p.style, either(p.event > 0, "full", "brief"))
 	args = p.turns.arguments(cmd.Flags(), args)
-	turns, err1 := p.turns.selected(cmd.Flags())
+	err1 := excluded(cmd.Flags(), "turn last first")
 	err2 := excluded(cmd.Flags(), "event turn", "event last", "event first")
 	ids, err3 := p.targets(cmd.Context(), args, "")
 	if err := cmp.Or(err1, err2, err3); err != nil {
@@ -83,8 +84,8 @@ func (p *printing) print(cmd *cobra.Command, args []string) error {
 	}
 	for _, id := range ids {
 		r, err := source.Read(cmd.Context(), conversations.ReadQuery{
-			ID: id, Turns: turns, Events: conversations.EventRange{First: p.event, Last: p.event}, Kinds: p.shows,
-			NoText: p.out.format.json, Opened: func(r *conversations.Reading) error { return p.opened(r, id != "") }, Event: p.add,
+			ID: id, Turns: p.turns.selected, Events: conversations.EventRange{First: p.event, Last: p.event}, Kinds: p.shows,
+			Opened: func(r *conversations.Reading) error { return p.opened(r, id != "") }, Event: p.add,
 		})
 		switch {
 		case err != nil:
@@ -140,7 +141,7 @@ func (p *printing) add(e *conversations.Event) error {
 	case !p.shows(e.Kind):
 		return nil
 	case p.out.format.json:
-		written := json.RawMessage(e.AppendJSON(nil, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
+		written := json.RawMessage(eventtext.AppendJSON(nil, e.Recorded, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
 		if p.several {
 			p.events = append(p.events, written)
 		} else {

@@ -1,7 +1,6 @@
 package conversationcli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -222,14 +221,14 @@ func (c *commands) index(ctx context.Context, options conversations.Options) err
 	if err != nil {
 		return err
 	}
-	stores, err := library.RefreshIndexes(ctx, options.Progress)
-	if err = cmp.Or(err, library.RemoveGoneIndexes()); err != nil {
+	stores, err := library.RefreshIndexes(ctx)
+	if err != nil {
 		return err
 	}
 	rows := [][]string{{"STORE", "INDEX", "CONVERSATIONS", "MESSAGES", "CHANGED", "MB"}}
 	var remarks []string
 	listed := objects(stores, func(r conversations.IndexReport) object {
-		state, problem := either(r.Busy, "busy", "indexed"), ""
+		state, problem := "indexed", ""
 		if r.Err != nil {
 			state, problem = "failed", text.Line(r.Err.Error())
 			remarks = append(remarks, r.Store+": "+problem)

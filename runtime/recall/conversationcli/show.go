@@ -108,26 +108,26 @@ counts: the newer one.
 	}
 	flags := cmd.Flags()
 	names := []string{"events", "metadata", "base-config"}
-	files := []jp.File{jp.EventsFile, jp.MetadataFile, jp.BaseConfigFile}
+	files := []string{jp.EventsFile, jp.MetadataFile, jp.BaseConfigFile}
 	for i, name := range names {
-		flags.Bool(name, false, "print the path of "+string(files[i]))
+		flags.Bool(name, false, "print the path of "+files[i])
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var wanted []jp.File
+		var wanted []string
 		for i, name := range names {
 			if flags.Changed(name) {
 				wanted = append(wanted, files[i])
 			}
 		}
 		if len(wanted) == 0 {
-			wanted = []jp.File{jp.Directory}
+			wanted = []string{"."}
 		}
 		return c.paths(cmd.Context(), args, wanted)
 	}
 	return cmd
 }
 
-func (c *commands) paths(ctx context.Context, args []string, files []jp.File) error {
+func (c *commands) paths(ctx context.Context, args []string, files []string) error {
 	ids, err := c.targetsOrActive(ctx, args)
 	if err != nil {
 		return err
@@ -136,14 +136,9 @@ func (c *commands) paths(ctx context.Context, args []string, files []jp.File) er
 	if err != nil {
 		return err
 	}
-	find, closeAll, err := w.Paths(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeAll()
 	for _, id := range ids {
 		for _, file := range files {
-			path, err := find(transcript.ID(id), file)
+			path, err := w.Path(ctx, transcript.ID(id), file)
 			if err != nil {
 				return err
 			}

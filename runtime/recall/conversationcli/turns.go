@@ -7,13 +7,11 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-
-	"github.com/convtools/convtools/runtime/conversations"
 )
 
 // turnFlags is the flags that select turns.
 type turnFlags struct {
-	conversations.Turns
+	from, to    *int // of a range; nil for an end that is open
 	last, first *int
 	// bare are --last and --first as they were given without a number, which may be a
 	// word of its own then: --last, --last=3, --last 3. The parser takes it for an
@@ -62,16 +60,22 @@ func (t *turnFlags) arguments(flags *pflag.FlagSet, args []string) []string {
 	return others
 }
 
-// selected returns the turns that the flags select.
-func (t *turnFlags) selected(flags *pflag.FlagSet) (conversations.Turns, error) {
-	turns := t.Turns
-	if t.last != nil {
-		turns.First = conversations.Bound{Kind: conversations.CountBack, N: *t.last}
+// selected returns the first and the last of so many turns that the flags select.
+func (t *turnFlags) selected(of int) (first, last int) {
+	first, last = 1, of
+	switch {
+	case t.last != nil:
+		first = max(of-*t.last+1, 1)
+	case t.first != nil:
+		last = min(*t.first, of)
 	}
-	if t.first != nil {
-		turns.Last = conversations.Bound{Kind: conversations.Count, N: *t.first}
+	if t.from != nil {
+		first, last = *t.from, max(*t.from, of)
 	}
-	return turns, excluded(flags, "turn last first")
+	if t.to != nil {
+		last = *t.to
+	}
+	return first, last
 }
 
 // parseRange parses N, A..B, A.., ..B and .. .
@@ -84,21 +88,21 @@ func (t *turnFlags) parseRange(text string) error {
 	if text == "" {
 		return &valueError{"is empty", hint}
 	}
-	parse := func(end string) (conversations.Bound, error) {
+	parse := func(end string) (*int, error) {
 		if end == "" {
-			return conversations.Bound{}, nil
+			return nil, nil
 		}
 		n, err := strconv.Atoi(end)
 		if err != nil || n < 0 {
 			err = cannotBe(text, hint+"; turns are counted from 1")
 		}
-		return conversations.Bound{Kind: conversations.Turn, N: n}, err
+		return &n, err
 	}
 	var err1, err2 error
-	t.First, err1 = parse(from)
-	t.Last, err2 = parse(to)
-	if err1 == nil && err2 == nil && to != "" && t.First.N > t.Last.N {
-		return &valueError{text + " ends before it begins", fmt.Sprintf("write --turn %d..%d", t.Last.N, t.First.N)}
+	t.from, err1 = parse(from)
+	t.to, err2 = parse(to)
+	if err1 == nil && err2 == nil && t.from != nil && t.to != nil && *t.from > *t.to {
+		return &valueError{text + " ends before it begins", fmt.Sprintf("write --turn %d..%d", *t.to, *t.from)}
 	}
 	return cmp.Or(err1, err2)
 }

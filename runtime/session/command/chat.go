@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ type dialog struct {
 	*commands
 	session *tools.Session
 	next    session.Submit // but for what is said
-	lines   <-chan string
+	lines   <-chan line
 	signals <-chan os.Signal
 	failed  bool // what was said last has no answer
 
@@ -75,25 +76,18 @@ func (c *commands) runChat(ctx context.Context, t *talk) error {
 		return failure(err)
 	}
 	d.turnTo(d.next.Conversation)
-	d.tell("%s", d.welcome())
-	var readErr error
-	d.lines = readLines(c.host.Stdin, &readErr)
+	d.tell("This is the model %s. /help lists what else can be typed; Ctrl-D ends.\n", text.Quote(tools.SettingsOf(d.session.State().Root().Context).Model))
+	d.lines = readLines(c.host.Stdin)
 	err = d.run(ctx)
-	if closed := d.session.Close(); err == nil {
-		err = closed
-	}
+	closed := d.session.Close()
 	d.tell("convtools chat --id %s goes on.\n", d.session.State().ID())
-	select {
-	case _, more := <-d.lines:
-		if !more {
-			err = errors.Join(err, readErr)
-		}
-	default:
-	}
-	if err == nil && d.failed && !c.host.Terminal {
+	switch {
+	case err != nil:
+		return err
+	case closed == nil && d.failed && !c.host.Terminal:
 		return cli.ErrFailed // which has been said
 	}
-	return err
+	return closed
 }
 
 // tell says something to a person at a terminal.
@@ -103,15 +97,6 @@ func (d *dialog) tell(format string, args ...any) {
 	}
 }
 
-// welcome says who is talked with, and how to end.
-func (d *dialog) welcome() string {
-	with := "a model"
-	if settings := tools.SettingsOf(d.session.State().Root().Context); settings.Model != "" {
-		with = "the model " + text.Quote(settings.Model)
-	}
-	return "This is " + with + ". /help lists what else can be typed; Ctrl-D ends.\n"
-}
-
 // help is what can be typed.
 const help = `/list      lists the conversations
 /switch N  talks in the conversation N of the list
@@ -119,19 +104,25 @@ const help = `/list      lists the conversations
 Ctrl-C     ends the task that runs; a second one ends all that runs
 `
 
-// readLines reads lines of a person. When it closes the channel, failed says why reading ended before the end of the input.
-func readLines(in io.Reader, failed *error) <-chan string {
-	lines := make(chan string)
+// line is a line of a person, or why there is none: [io.EOF] at the end.
+type line struct {
+	text string
+	err  error
+}
+
+func readLines(in io.Reader) <-chan line {
+	lines := make(chan line)
 	go func() { // until the input ends, or the program does
-		defer close(lines)
 		scanner := bufio.NewScanner(in)
 		scanner.Buffer(nil, maxInput)
 		for scanner.Scan() {
-			lines <- scanner.Text()
+			lines <- line{text: scanner.Text()}
 		}
-		if *failed = scanner.Err(); errors.Is(*failed, bufio.ErrTooLong) {
-			*failed = cli.Usagef("a line is longer than %d bytes", maxInput)
+		err := cmp.Or(scanner.Err(), io.EOF)
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = cli.Usagef("a line is longer than %d bytes", maxInput)
 		}
+		lines <- line{err: err}
 	}()
 	return lines
 }
@@ -145,16 +136,16 @@ func (d *dialog) run(ctx context.Context) error {
 		d.endLine()
 	}
 	for {
-		line, more := d.read()
-		word, rest, _ := strings.Cut(line, " ")
+		said, err := d.read()
+		word, rest, _ := strings.Cut(said, " ")
 		switch {
-		case !more || word == "/quit":
+		case err == io.EOF || word == "/quit":
 			return nil
-		case line == "":
+		case err != nil:
+			return err
+		case said == "":
 		case word == "/list":
-			if err := d.list(); err != nil {
-				return err
-			}
+			err = d.list()
 		case word == "/switch":
 			d.switchTo(strings.TrimSpace(rest))
 		case strings.HasPrefix(word, "/"):
@@ -163,30 +154,36 @@ func (d *dialog) run(ctx context.Context) error {
 			}
 			fmt.Fprint(d.host.Stderr, help)
 		default:
-			if quit, err := d.say(ctx, line); quit || err != nil {
+			quit := false
+			if quit, err = d.say(ctx, said); quit {
 				return err
 			}
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
-// read returns the next line of the person, and false where there is none any more.
-func (d *dialog) read() (line string, more bool) {
+// read returns the next line of the person.
+func (d *dialog) read() (said string, err error) {
 	for leaving := false; ; leaving = true {
 		d.tell("%s> ", nameOf(d.session.State(), d.next.Conversation))
 		select {
-		case line, more = <-d.lines:
+		case next := <-d.lines:
+			said, err = strings.TrimSpace(strings.ToValidUTF8(next.text, "\uFFFD")), next.err
 		case asked := <-d.signals:
 			// A Ctrl-C that comes a moment after the answer is not meant to end the chat.
 			if asked == os.Interrupt && d.host.Terminal && !leaving {
 				d.tell("\nnothing runs; a second Ctrl-C ends, as Ctrl-D does\n")
 				continue
 			}
+			err = io.EOF
 		}
-		if !more {
+		if err != nil {
 			d.tell("\n")
 		}
-		return strings.TrimSpace(strings.ToValidUTF8(line, "\uFFFD")), more
+		return said, err
 	}
 }
 

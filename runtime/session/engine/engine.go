@@ -44,8 +44,7 @@ type Options struct {
 	// is written and before anything is carried out. The session waits for it, so that none is lost; it must not call
 	// methods of the Engine. It may be nil.
 	Observe func(session.Event, session.State)
-	// File is what the log is written through, for tests and measurements; see [log.Log.Through]. Nil is the file
-	// itself.
+	// File replaces the file of the log, for tests and measurements. It may be nil.
 	File func(log.File) log.File
 	// Limits bounds what models and tools return.
 	Limits Limits
@@ -106,7 +105,7 @@ type moment struct {
 // Start starts a new session, whose log is made in a directory.
 func Start(dir string, in session.Start, o Options) (*Engine, error) {
 	o = o.withDefaults()
-	state, _, events, err := session.Step(session.State{}, o.Now(), in)
+	_, _, events, err := session.Step(session.State{}, o.Now(), in)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +113,7 @@ func Start(dir string, in session.Start, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(o, written, state)
+	e := newEngine(o, written)
 	e.observe(events)
 	go e.run(nil)
 	return e, nil
@@ -127,7 +126,7 @@ func Resume(dir, id string, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(o.withDefaults(), written, written.State())
+	e := newEngine(o.withDefaults(), written)
 	var effects []session.Effect
 	if e.State().Idle() {
 		err = written.Sync()
@@ -154,16 +153,16 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func newEngine(o Options, written *log.Log, state session.State) *Engine {
+func newEngine(o Options, written *log.Log) *Engine {
 	if o.File != nil {
-		written.Through(o.File)
+		written.File = o.File(written.File)
 	}
 	e := &Engine{
 		options: o, log: written,
 		requests: make(chan request), closing: make(chan struct{}), done: make(chan struct{}),
 		turns: map[session.SubmissionID]*Turn{},
 	}
-	e.now.Store(&moment{state: state, over: make(chan struct{})})
+	e.now.Store(&moment{state: written.State, over: make(chan struct{})})
 	return e
 }
 
@@ -171,7 +170,7 @@ func newEngine(o Options, written *log.Log, state session.State) *Engine {
 func (e *Engine) State() session.State { return e.now.Load().state }
 
 // Torn returns what a crash had left at the end of the log, and nil where there was nothing.
-func (e *Engine) Torn() *log.Torn { return e.log.Torn() }
+func (e *Engine) Torn() *log.Torn { return e.log.Torn }
 
 // Done returns a channel that is closed when the engine has ended, because it was closed or by an error.
 func (e *Engine) Done() <-chan struct{} { return e.done }
@@ -251,8 +250,8 @@ func (e *Engine) Await(ctx context.Context, wanted func(session.State) bool) err
 	}
 }
 
-// Close ends the engine. What runs is stopped, and is not recorded as interrupted: [Resume] goes on with it, or behind it
-// where it came to its end all the same. Close returns when nothing runs any more and the log is closed. An error is that of the log, or that something did not stop.
+// Close ends the engine. What runs is stopped, and is not recorded as interrupted: [Resume] goes on with it. Close returns
+// when nothing runs any more and the log is closed. An error is that of the log, or that something did not stop.
 func (e *Engine) Close() error {
 	e.close.Do(func() { close(e.closing) })
 	<-e.done

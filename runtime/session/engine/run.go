@@ -12,50 +12,37 @@ import (
 func (e *Engine) run(effects []session.Effect) {
 	defer close(e.done)
 	e.err = e.loop(effects)
-	if e.working != nil {
-		e.working.cancel()
-		if err := e.drain(); err != nil && errors.Is(e.err, ErrClosed) {
+	fail := func(err error) {
+		if err != nil && errors.Is(e.err, ErrClosed) {
 			e.err = err
 		}
 	}
-	if err := e.log.Close(); err != nil && errors.Is(e.err, ErrClosed) {
-		e.err = err
-	}
-}
-
-// drain waits for what works to return. What has come to its end in spite of that is recorded, unless something else
-// than closing has ended the engine.
-func (e *Engine) drain() error {
-	grace := time.NewTimer(e.options.Limits.Grace)
-	defer grace.Stop()
-	select {
-	case in := <-e.working.result:
-		_, responded := in.(session.Response)
-		done, _ := in.(session.ToolDone)
-		if !errors.Is(e.err, ErrClosed) || !responded && !done.Success {
-			return nil
+	if w := e.working; w != nil {
+		w.cancel()
+		select {
+		case in := <-w.result:
+			// A tool that has come to its end all the same may have had its effect.
+			if done, _ := in.(session.ToolDone); done.Success && errors.Is(e.err, ErrClosed) {
+				_, err := e.take(in)
+				fail(err)
+			}
+		case <-time.After(e.options.Limits.Grace):
+			fail(w.stuck(e.options.Limits.Grace))
 		}
-		_, err := e.take(in)
-		return err
-	case <-grace.C:
-		return e.working.stuck(e.options.Limits.Grace)
 	}
+	fail(e.log.Close())
 }
 
 // loop takes inputs until the engine is closed or something fails.
 func (e *Engine) loop(effects []session.Effect) error {
-	deadline := time.NewTimer(time.Hour)
-	defer deadline.Stop()
 	for {
 		if err := e.carryOut(effects); err != nil {
 			return err
 		}
-		effects = nil
 		var result <-chan session.Input
 		var grace, expire <-chan time.Time
 		if w := e.working; w != nil {
-			result, grace = w.result, w.grace
-			expire = e.until(deadline)
+			result, grace, expire = w.result, w.grace, e.deadline()
 		}
 		var err error
 		select {
@@ -68,7 +55,11 @@ func (e *Engine) loop(effects []session.Effect) error {
 		case <-e.closing:
 			return ErrClosed
 		case <-expire:
-			effects, err = e.expire()
+			effects, err = e.take(session.Expire{Task: e.working.task})
+			var early *session.InputError // the clock was put back
+			if errors.As(err, &early) {
+				err = nil
+			}
 		}
 		if err != nil {
 			return err
@@ -153,31 +144,20 @@ func (e *Engine) finished(in session.Input) ([]session.Effect, error) {
 // that it has been stopped.
 func worthwhile(in session.Input) bool {
 	switch in := in.(type) {
-	case session.SampleFailed:
-		return in.Usage != session.Usage{}
+	case session.Response:
+		return in.Failure == session.Failure{} || in.Usage != session.Usage{}
 	case session.ToolDone:
 		return in.Success
 	}
 	return true
 }
 
-// until returns a channel that has the time of the deadline of what works, and nil where there is none or it has been
+// deadline returns a channel that has the time of the deadline of what works, and nil where there is none or it has been
 // asked to stop.
-func (e *Engine) until(timer *time.Timer) <-chan time.Time {
+func (e *Engine) deadline() <-chan time.Time {
 	at := e.State().Deadline()
 	if at.IsZero() || e.working.stopping() {
 		return nil
 	}
-	// The core counts in milliseconds.
-	timer.Reset(at.Sub(e.options.Now()) + time.Millisecond)
-	return timer.C
-}
-
-func (e *Engine) expire() ([]session.Effect, error) {
-	effects, err := e.take(session.Expire{Task: e.working.task})
-	var early *session.InputError
-	if errors.As(err, &early) {
-		return nil, nil // the clock was put back
-	}
-	return effects, err
+	return time.After(at.Sub(e.options.Now()) + time.Millisecond) // the core counts in milliseconds
 }

@@ -50,11 +50,11 @@ func (e *Engine) sample(ctx context.Context, asked session.Sample) session.Input
 	c := e.State().Conversation(asked.Conversation)
 	var usage session.Usage
 	failed := func(code model.Code, format string, args ...any) session.Input {
-		return session.SampleFailed{Task: asked.Task, Usage: usage, Failure: session.Failure{Code: session.Code(code), Message: fmt.Sprintf(format, args...)}}
+		return session.Response{Task: asked.Task, Usage: usage, Failure: session.Failure{Code: session.Code(code), Message: fmt.Sprintf(format, args...)}}
 	}
 	m, err := o.Model(ctx, c)
 	if err != nil {
-		return session.SampleFailed{Task: asked.Task, Failure: failure(err)}
+		return session.Response{Task: asked.Task, Failure: failure(err)}
 	}
 	request := requestFor(c, asked.Left, o.Tools.Offered(ctx, c))
 	if most := o.Limits.HistoryBytes; sizeOf(request.Items) > most {
@@ -71,7 +71,7 @@ func (e *Engine) sample(ctx context.Context, asked session.Sample) session.Input
 	case err != nil && stalled:
 		return failed(model.CodeStalled, "the response did not end within %v", o.Limits.ResponseTime)
 	case err != nil:
-		return session.SampleFailed{Task: asked.Task, Usage: usage, Failure: failure(err)}
+		return session.Response{Task: asked.Task, Usage: usage, Failure: failure(err)}
 	}
 	p.pass(limited)
 	return session.Response{Task: asked.Task, Usage: usage, Items: o.prepareAll(ctx, c, response.Items)}

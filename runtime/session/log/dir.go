@@ -1,13 +1,13 @@
 package log
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +31,7 @@ func List(dir string) ([]Info, error) {
 	var all []Info
 	for _, entry := range entries {
 		id, ok := strings.CutSuffix(entry.Name(), extension)
-		if _, named := Path(dir, id); !ok || !named || !entry.Type().IsRegular() {
+		if _, err := path(dir, id); !ok || err != nil || !entry.Type().IsRegular() {
 			continue
 		}
 		if info, err := entry.Info(); err == nil { // it was not removed since
@@ -52,21 +52,16 @@ type Summary struct {
 }
 
 // Summarize reads the beginning of the log of a session.
-func Summarize(dir, id string) (Summary, error) {
-	var s Summary
+func Summarize(dir, id string) (s Summary, err error) {
 	for events, err := range Read(dir, id) {
 		if err != nil {
 			return s, err
 		}
 		for _, e := range events {
-			switch e.Kind {
-			case session.SessionStarted:
-				s.Started = e.At
-			case session.ConversationOpened:
-				if e.Parent == "" {
-					s.Context = e.Context
-				}
-			case session.SubmissionQueued:
+			switch {
+			case e.Kind == session.ConversationOpened && e.Parent == "":
+				s.Started, s.Context = e.At, e.Context
+			case e.Kind == session.SubmissionQueued:
 				s.Input = e.Queued.Input
 				return s, nil
 			}
@@ -75,7 +70,8 @@ func Summarize(dir, id string) (Summary, error) {
 	return s, nil
 }
 
-// Holding returns the session that has had a conversation. The error is a [*NotFoundError] where none has.
+// Holding returns the session that has had a conversation. The error is a [*NotFoundError] where none has. A log that
+// cannot be read has none.
 func Holding(ctx context.Context, dir, conversation string) (string, error) {
 	all, err := List(dir)
 	if err != nil {
@@ -85,28 +81,13 @@ func Holding(ctx context.Context, dir, conversation string) (string, error) {
 		if err := ctx.Err(); err != nil {
 			return "", err
 		}
-		if holds(dir, info.Session, conversation) {
-			return info.Session, nil
+		for events := range Read(dir, info.Session) {
+			if slices.ContainsFunc(events, func(e session.Event) bool { return e.Conversation == conversation }) {
+				return info.Session, nil
+			}
 		}
 	}
 	return "", &NotFoundError{Session: conversation, Dir: dir}
-}
-
-// holds reports whether a session has had a conversation. One that cannot be read has not.
-func holds(dir, id, conversation string) bool {
-	r, err := open(dir, id)
-	if err != nil {
-		return false
-	}
-	defer r.file.Close()
-	// Text that is recorded has its quotes escaped, so that it cannot look like this.
-	needle := []byte(`"conversation_id":"` + conversation + `"`)
-	for {
-		line, err := r.next()
-		if err != nil || bytes.Contains(line, needle) {
-			return err == nil
-		}
-	}
 }
 
 // Collected is what [GC] has done.
@@ -117,12 +98,8 @@ type Collected struct {
 
 // GC removes the logs of sessions that have finished, and were last written before a time, with all their
 // conversations, destroyed ones too. Where dry is set nothing is removed.
-func GC(dir string, before time.Time, dry bool) (Collected, error) {
-	var done Collected
+func GC(dir string, before time.Time, dry bool) (done Collected, err error) {
 	all, err := List(dir)
-	if err != nil {
-		return done, err
-	}
 	for _, info := range all {
 		if !info.Modified.Before(before) {
 			continue
@@ -133,12 +110,11 @@ func GC(dir string, before time.Time, dry bool) (Collected, error) {
 		}
 		done.Removed = append(done.Removed, info)
 	}
-	return done, nil
+	return done, err
 }
 
 func collect(dir, id string, dry bool) error {
-	path, _ := Path(dir, id)
-	unlock, err := lock(path, id, lockTime)
+	unlock, err := lock(dir, id, lockTime)
 	if err != nil {
 		return err
 	}
@@ -152,5 +128,5 @@ func collect(dir, id string, dry bool) error {
 	case dry:
 		return nil
 	}
-	return os.Remove(path)
+	return os.Remove(filepath.Join(dir, id+extension))
 }

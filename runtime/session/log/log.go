@@ -46,10 +46,7 @@ import (
 const (
 	extension = ".jsonl"
 	format    = "convtools-session"
-	// version is that of the format. The logs of version 1 had items in another form.
-	version  = 2
-	fileMode = 0o600
-	dirMode  = 0o700
+	version   = 2
 )
 
 // header is the first line.
@@ -96,20 +93,13 @@ func eventsIn(line []byte) ([]session.Event, error) {
 
 // pieces reports whether a record is written without a sync.
 func pieces(events []session.Event) bool {
-	for _, e := range events {
-		if e.Kind != session.AgentMessageDelta {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(events, func(e session.Event) bool { return e.Kind != session.AgentMessageDelta })
 }
 
 // BusyError is the error for a session that another process, or this one, has open for writing.
 type BusyError struct{ Session string }
 
-func (e *BusyError) Error() string {
-	return "session " + e.Session + " is in use by another process"
-}
+func (e *BusyError) Error() string { return "session " + e.Session + " is in use by another process" }
 
 // NotFoundError is the error for a session that the directory does not have.
 type NotFoundError struct{ Session, Dir string }
@@ -129,136 +119,115 @@ type File interface {
 
 // Log is a log that is open for writing, by this process alone. Its methods must not be called at the same time.
 type Log struct {
-	file   File
+	// File is what is written to. It is replaced before the first Append to inject faults, count, or leave out syncs.
+	File  File
+	State session.State // that the log led to when it was opened
+	Torn  *Torn         // what was cut off the end then; nil where the log was whole
+
 	unlock func()
-	state  session.State
-	torn   *Torn
 	err    error // why nothing more is written
 }
 
-// Path returns the path of the log of a session in a directory. An id that is no plain file name has none.
-func Path(dir, id string) (string, bool) {
+// path returns the path of the log of a session in a directory. The error is a [*NotFoundError] for an id that is no plain
+// file name.
+func path(dir, id string) (string, error) {
 	name := id + extension
 	if id == "" || !filepath.IsLocal(name) || filepath.Base(name) != name || id[0] == '.' {
-		return "", false
+		return "", &NotFoundError{Session: id, Dir: dir}
 	}
-	return filepath.Join(dir, name), true
+	return filepath.Join(dir, name), nil
 }
 
 // Create makes the log of a new session with its first record, the events of [session.Start], in a directory that is
 // made where it is missing. The log is there with that record or not at all.
 func Create(dir string, events []session.Event) (*Log, error) {
-	id := events[0].Session
-	path, ok := Path(dir, id)
-	if !ok {
-		return nil, &NotFoundError{Session: id, Dir: dir}
-	}
-	first, err := model.JSON(header{Format: format, Version: version})
+	name, err := path(dir, events[0].Session)
 	if err != nil {
 		return nil, err
 	}
-	second, err := recordOf(events)
+	line, err := recordOf(events)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, dirMode); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if err := write(dir, path, slices.Concat(first, []byte("\n"), second)); err != nil {
-		return nil, err
-	}
-	return Open(dir, id)
-}
-
-// write makes a file that is not there.
-func write(dir, path string, text []byte) error {
 	root, err := safefile.OpenDir(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer root.Close()
-	if _, err := root.Lstat(filepath.Base(path)); err == nil {
-		return &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	if _, err := root.Lstat(filepath.Base(name)); err == nil {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 	}
-	if err := safefile.Write(path, text, fileMode); err != nil {
-		return err
+	first := fmt.Appendf(nil, "{\"format\":%q,\"version\":%d}\n", format, version)
+	if err := safefile.Write(name, append(first, line...), 0o600); err != nil {
+		return nil, err
 	}
-	return safefile.SyncDir(root)
+	if err := safefile.SyncDir(root); err != nil {
+		return nil, err
+	}
+	return Open(dir, events[0].Session)
 }
 
-// Open opens the log of a session for writing. Where another process has it open the error is a [*BusyError]; where
-// there is none, a [*NotFoundError]; where it cannot be continued, a [*DamagedError], a
-// [*session.LogError], or says of which version it is.
+// Open opens the log of a session for writing. Its end is repaired where a crash has left something there. Where another
+// process has it open the error is a [*BusyError]; where there is none, a [*NotFoundError]; where it cannot be continued, a
+// [*DamagedError], a [*session.LogError], or says of which version it is.
 func Open(dir, id string) (*Log, error) {
-	path, ok := Path(dir, id)
-	if !ok {
-		return nil, &NotFoundError{Session: id, Dir: dir}
-	}
-	unlock, err := lock(path, id, lockTime)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &NotFoundError{Session: id, Dir: dir}
-	}
+	unlock, err := lock(dir, id, lockTime)
 	if err != nil {
 		return nil, err
 	}
-	log := &Log{unlock: unlock}
-	if err := log.open(dir, id, path); err != nil {
+	l := &Log{unlock: unlock}
+	if l.State, l.Torn, err = Load(dir, id); err == nil {
+		err = l.open(dir, id)
+	}
+	if err != nil {
 		unlock()
 		return nil, err
 	}
-	return log, nil
+	return l, nil
+}
+
+func (l *Log) open(dir, id string) error {
+	name, _ := path(dir, id)
+	f, _, err := safefile.OpenFile(name, os.O_RDWR|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	if l.File = f; l.Torn != nil {
+		if err := errors.Join(f.Truncate(l.Torn.Offset), f.Sync()); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	return nil
 }
 
 // lockTime is how long to wait for a lock: a follower has it for a moment, to see whether anybody else does.
 const lockTime = 100 * time.Millisecond
 
-// lock locks a log, or fails with a [*BusyError] where another process works in the session.
-func lock(path, id string, wait time.Duration) (unlock func(), err error) {
+// lock locks the log of a session. Errors are those of [Open].
+func lock(dir, id string, wait time.Duration) (unlock func(), err error) {
+	name, err := path(dir, id)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	unlock, err = safefile.Lock(ctx, path)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, &BusyError{Session: id}
+	unlock, err = safefile.Lock(ctx, name)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		err = &BusyError{Session: id}
+	case errors.Is(err, fs.ErrNotExist):
+		err = &NotFoundError{Session: id, Dir: dir}
 	}
 	return unlock, err
 }
 
-// open opens a log that is locked: its end is repaired where a crash has left something there.
-func (l *Log) open(dir, id, path string) (err error) {
-	if l.state, l.torn, err = Load(dir, id); err != nil {
-		return err
-	}
-	if l.torn != nil {
-		if err := cutOff(path, l.torn.Offset); err != nil {
-			return err
-		}
-	}
-	l.file, _, err = safefile.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	return err
-}
-
-func cutOff(path string, size int64) error {
-	f, _, err := safefile.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
-}
-
-// State returns the state that the log led to when it was opened.
-func (l *Log) State() session.State { return l.state }
-
-// Torn returns what [Open] has cut off the end, and nil where the log was whole.
-func (l *Log) Torn() *Torn { return l.torn }
-
-// Through has everything written through another file, as one that injects faults, counts, or leaves out syncs. It is
-// called before the first Append.
-func (l *Log) Through(wrap func(File) File) { l.file = wrap(l.file) }
-
 // Sync returns when what the log held when it was opened is on disk. The process that wrote the last record may have been
 // killed before its sync, and whoever goes on from that record must not lose it.
 func (l *Log) Sync() error {
-	if err := l.file.Sync(); err != nil {
+	if err := l.File.Sync(); err != nil {
 		return fmt.Errorf("syncing the session log: %w", err)
 	}
 	return nil
@@ -273,10 +242,10 @@ func (l *Log) Append(events []session.Event) error {
 	}
 	line, err := recordOf(events)
 	if err == nil {
-		_, err = l.file.Write(line)
+		_, err = l.File.Write(line)
 	}
 	if err == nil && !pieces(events) {
-		err = l.file.Sync()
+		err = l.File.Sync()
 	}
 	if err != nil {
 		l.err = fmt.Errorf("writing the session log: %w", err)
@@ -289,9 +258,6 @@ func (l *Log) Close() error {
 	if l.err == nil {
 		l.err = fs.ErrClosed
 	}
-	err := l.file.Close()
-	if l.unlock != nil {
-		l.unlock()
-	}
-	return err
+	defer l.unlock()
+	return l.File.Close()
 }

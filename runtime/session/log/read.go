@@ -46,18 +46,18 @@ type reader struct {
 
 // open opens the log of a session for reading.
 func open(dir, id string) (*reader, error) {
-	path, ok := Path(dir, id)
-	if !ok {
-		return nil, &NotFoundError{Session: id, Dir: dir}
+	name, err := path(dir, id)
+	if err != nil {
+		return nil, err
 	}
-	f, _, err := safefile.Open(path)
+	f, _, err := safefile.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &NotFoundError{Session: id, Dir: dir}
 	}
 	if err != nil {
 		return nil, err
 	}
-	r, err := newReader(path, f)
+	r, err := newReader(name, f)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -78,11 +78,7 @@ func newReader(path string, in io.Reader) (*reader, error) {
 		return nil, &DamagedError{Path: path, Err: errors.New("the first line is not that of a session log")}
 	}
 	if h.Version != version {
-		by := "a newer"
-		if h.Version < version {
-			by = "an older"
-		}
-		return nil, fmt.Errorf("%s has version %d of the session format, that of %s program; this one reads version %d", path, h.Version, by, version)
+		return nil, fmt.Errorf("%s has version %d of the session format, and this program reads version %d", path, h.Version, version)
 	}
 	return r, nil
 }
@@ -136,21 +132,6 @@ func (r *reader) synced() bool {
 	}
 }
 
-// Read reads the records of the log of a session, the events of one step each, also while it is being written. What a
-// crash has left at the end, or a record that is half written, ends it without an error. Errors are as those of [Open],
-// except that nobody is busy.
-func Read(dir, id string) iter.Seq2[[]session.Event, error] {
-	return func(yield func([]session.Event, error) bool) {
-		r, err := open(dir, id)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer r.file.Close()
-		r.records(yield)
-	}
-}
-
 // records passes on the records up to the end.
 func (r *reader) records(yield func([]session.Event, error) bool) (more bool) {
 	for {
@@ -164,17 +145,6 @@ func (r *reader) records(yield func([]session.Event, error) bool) (more bool) {
 	}
 }
 
-// Load returns the state that the log of a session leads to, also while it is being written, and what a crash, or a
-// record that is half written, leaves at its end. Errors are as those of [Read].
-func Load(dir, id string) (session.State, *Torn, error) {
-	r, err := open(dir, id)
-	if err != nil {
-		return session.State{}, nil, err
-	}
-	defer r.file.Close()
-	return r.state()
-}
-
 // state returns the state that the records lead to, and what a crash has left at the end.
 func (r *reader) state() (session.State, *Torn, error) {
 	state, err := session.Fold(func(yield func([]session.Event, error) bool) { r.records(yield) })
@@ -185,12 +155,25 @@ func (r *reader) state() (session.State, *Torn, error) {
 	return state, r.torn, err
 }
 
-// followInterval is how often a log is looked at that is being followed.
-const followInterval = 50 * time.Millisecond
+// Load returns the state that the log of a session leads to, also while it is being written, and what a crash, or a
+// record that is half written, leaves at its end. Errors are those of [Open], except that nobody is busy.
+func Load(dir, id string) (session.State, *Torn, error) {
+	r, err := open(dir, id)
+	if err != nil {
+		return session.State{}, nil, err
+	}
+	defer r.file.Close()
+	return r.state()
+}
 
-// Follow is [Read], and goes on with what is written as long as a process has the session open. It ends without an error
-// too when the context is done, or the log is removed.
-func Follow(ctx context.Context, dir, id string) iter.Seq2[[]session.Event, error] {
+// Read reads the records of the log of a session, the events of one step each, also while it is being written. What a
+// crash has left at the end, or a record that is half written, ends it without an error. Errors are those of [Load].
+func Read(dir, id string) iter.Seq2[[]session.Event, error] {
+	return read(dir, id, func(*reader) bool { return false })
+}
+
+// read reads the records, and again as long as there may be more.
+func read(dir, id string, again func(*reader) bool) iter.Seq2[[]session.Event, error] {
 	return func(yield func([]session.Event, error) bool) {
 		r, err := open(dir, id)
 		if err != nil {
@@ -198,32 +181,41 @@ func Follow(ctx context.Context, dir, id string) iter.Seq2[[]session.Event, erro
 			return
 		}
 		defer r.file.Close()
-		for last := false; r.records(yield) && !last; {
-			unlock, err := lock(r.path, id, 0)
-			if err == nil {
-				unlock()
+		for r.records(yield) && again(r) {
+			if r.torn != nil { // what was half written is read again
+				r.offset, r.torn = r.torn.Offset, nil
 			}
-			var busy *BusyError
-			last = !errors.As(err, &busy) // and then what was written before its process ended
-			if err := r.back(); err != nil {
+			if _, err := r.file.Seek(r.offset, io.SeekStart); err != nil {
 				yield(nil, err)
 				return
 			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(followInterval):
-			}
+			r.in.Reset(r.file)
 		}
 	}
 }
 
-// back has what was half written read again.
-func (r *reader) back() error {
-	if r.torn != nil {
-		r.offset, r.torn = r.torn.Offset, nil
-	}
-	_, err := r.file.Seek(r.offset, io.SeekStart)
-	r.in.Reset(r.file)
-	return err
+// followInterval is how often a log is looked at that is being followed.
+const followInterval = 50 * time.Millisecond
+
+// Follow is [Read], and goes on with what is written as long as a process has the session open. It ends without an error
+// too when the context is done, or the log is removed.
+func Follow(ctx context.Context, dir, id string) iter.Seq2[[]session.Event, error] {
+	last := false
+	return read(dir, id, func(*reader) bool {
+		if last {
+			return false
+		}
+		unlock, err := lock(dir, id, 0)
+		if err == nil {
+			unlock()
+		}
+		var busy *BusyError
+		last = !errors.As(err, &busy) // and then what was written before its process ended
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(followInterval):
+			return true
+		}
+	})
 }

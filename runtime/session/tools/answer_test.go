@@ -193,7 +193,7 @@ func (r *run) call(name string, request session.Request, answer string) string {
 	r.step(session.Response{Task: task, Items: []session.Item{{Item: model.Item{Kind: session.ToolCall, CallID: "k", Name: name}, Request: request}}})
 	if task, running := r.state.Running(); running != root {
 		if send := request.Send; send != nil && *send.Text == "fail" {
-			r.step(session.SampleFailed{Task: task, Failure: session.Failure{Code: "overloaded", Message: "busy"}})
+			r.step(session.Response{Task: task, Failure: session.Failure{Code: "overloaded", Message: "busy"}})
 		} else {
 			r.step(session.Response{Task: task, Items: []session.Item{{Item: model.Text(session.AgentMessage, answer)}}})
 		}

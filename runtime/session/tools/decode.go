@@ -116,7 +116,7 @@ func (r *reader) create(p conv.CreateParams) (*session.Create, error) {
 	}
 	var items []conv.SendItem
 	for _, i := range p.Items {
-		items = append(items, conv.SendItem{Text: (*conv.SendItemText)(i.Text), Image: (*conv.SendItemImage)(i.Image), LocalImage: (*conv.SendItemLocalImage)(i.LocalImage)})
+		items = append(items, conv.SendItem(i))
 	}
 	var err error
 	if c.Items, err = r.items(items); err != nil || p.InternalTools == nil {
@@ -163,26 +163,36 @@ func (r *reader) budget(asked *conv.SendBudget) (b session.Budget) {
 	return b
 }
 
-// items returns the parts of a message.
+// items returns the parts of a message. An item has the member that its type names, and no other.
 func (r *reader) items(items []conv.SendItem) (parts []session.Part, err error) {
 	for i, item := range items {
-		member := fmt.Sprintf("items[%d].", i)
+		refuse := func(member, reason string) ([]session.Part, error) {
+			return nil, &session.Refusal{Code: session.CodeInvalidArguments, Field: fmt.Sprintf("items[%d].%s", i, member), Reason: reason}
+		}
+		for _, m := range []struct {
+			of, member string
+			value      *string
+		}{{"text", "text", item.Text}, {"image", "image_url", item.ImageURL}, {"local_image", "path", item.Path}} {
+			switch {
+			case m.of == item.Type && m.value == nil:
+				return refuse(m.member, "an item of type "+item.Type+" needs "+m.member)
+			case m.of != item.Type && m.value != nil:
+				return refuse(m.member, "an item of type "+item.Type+" has no "+m.member)
+			}
+		}
 		var part session.Part
 		switch {
 		case item.Text != nil:
-			part.Text = item.Text.Text
-		case item.LocalImage != nil:
-			if part.ImageURL, err = r.files.image(item.LocalImage.Path, member+"path"); err != nil {
+			part.Text = *item.Text
+		case item.Path != nil:
+			if part.ImageURL, err = r.files.image(*item.Path, fmt.Sprintf("items[%d].path", i)); err != nil {
 				return nil, err
 			}
-		case item.Image != nil:
-			part.ImageURL = item.Image.ImageURL
+		default:
+			part.ImageURL = *item.ImageURL
 			scheme, _, _ := strings.Cut(part.ImageURL, ":")
 			if scheme != "http" && scheme != "https" && !strings.HasPrefix(part.ImageURL, "data:image/") {
-				return nil, &session.Refusal{
-					Code: session.CodeInvalidArguments, Field: member + "image_url",
-					Reason: "the address of an image begins with https://, http:// or data:image/, and not with " + text.Quote(text.Cut(part.ImageURL, 60)),
-				}
+				return refuse("image_url", "the address of an image begins with https://, http:// or data:image/, and not with "+text.Quote(text.Cut(part.ImageURL, 60)))
 			}
 		}
 		parts = append(parts, part)

@@ -114,16 +114,15 @@ func (s *Sessions) Copied(ctx context.Context, id string) (n New, err error) {
 
 // inWorkspace has a conversation of a workspace read.
 func inWorkspace(ctx context.Context, w *jp.Workspace, id transcript.ID, read func(store.Conversation) error) error {
-	opened, _, err := w.Open(ctx)
+	listed, err := w.List(ctx, store.Scope{IDs: []transcript.ID{id}})
 	if err != nil {
 		return err
 	}
-	defer opened.Close()
-	found, err := opened.Find(ctx, id)
-	if err != nil {
-		return err
+	defer listed.Close()
+	if len(listed.Conversations) == 0 {
+		return &store.NotFoundError{IDs: []transcript.ID{id}, Place: w.Root()}
 	}
-	return read(found)
+	return read(listed.Conversations[0])
 }
 
 // history is what was said in a recorded conversation, as a model is asked with it.

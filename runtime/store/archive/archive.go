@@ -26,16 +26,8 @@ import (
 // Name is the name of this kind of store.
 const Name = "archive"
 
-// IDPrefix is what the ids of conversations of this store begin with.
-const IDPrefix = "archive-"
-
-// ParseID reads an id: "archive-", the kind of export, and the id of a conversation in it.
-// The error is a [*store.BadIDError].
-func ParseID(text string) (transcript.ID, error) { return messagedb.ParseID(IDPrefix, text) }
-
-// Claims reports whether a text can only be meant as an id of this store, be it a wrong
-// one.
-func Claims(text string) bool { return messagedb.Claims(IDPrefix, text) }
+// IDs returns what ids are: "archive-", the kind of export, and the id of a conversation in it.
+func IDs() *history.IDs { return messagedb.IDs("archive-") }
 
 // Home returns the directory that the archive is in, or "" where the environment does not
 // tell. It is the same on all systems.
@@ -57,7 +49,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 		return nil, false
 	}
 	return &messagedb.Store{
-		Kind: Name, Prefix: IDPrefix, Path: path,
+		IDs: IDs(), Kind: Name, Path: path,
 		Databases: func() ([]messagedb.Database, []store.Problem) {
 			return []messagedb.Database{messagedb.File(path, describe)}, nil
 		},

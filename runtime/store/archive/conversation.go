@@ -33,7 +33,7 @@ type Message struct {
 }
 
 // ID returns the id that a conversation has in the archive.
-func (c *Conversation) ID() transcript.ID { return messagedb.ID(IDPrefix, c.name()) }
+func (c *Conversation) ID() transcript.ID { return messagedb.ID(IDs(), c.name()) }
 
 // name is what no other conversation of an archive has.
 func (c *Conversation) name() string { return c.Kind + "-" + c.Native }

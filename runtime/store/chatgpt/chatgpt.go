@@ -24,28 +24,19 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
-	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Name is the name of this kind of store.
 const Name = "chatgpt"
 
-// IDPrefix is what the ids of conversations of this store begin with.
-const IDPrefix = "chatgpt-"
+// IDs returns what ids are: "chatgpt-" and the id of a conversation.
+func IDs() *history.IDs { return messagedb.IDs("chatgpt-") }
 
 // Variables are those of the environment that name databases, several as in PATH. The
 // first that is not empty counts.
 func Variables() []string { return []string{"CONVERSATION_DB", "ORIGIN_CONVERSATION_DB"} }
-
-// ParseID reads an id: "chatgpt-" and the id of a conversation. The error is a
-// [*store.BadIDError].
-func ParseID(text string) (transcript.ID, error) { return messagedb.ParseID(IDPrefix, text) }
-
-// Claims reports whether a text can only be meant as an id of this store, be it a wrong
-// one.
-func Claims(text string) bool { return messagedb.Claims(IDPrefix, text) }
 
 // MissingError is the error for a database that the environment names and that does not
 // exist.
@@ -126,31 +117,22 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	}
 	for _, dir := range o.Project.Dirs() {
 		f := &folder{filepath.Join(dir, databaseDir), func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }}
-		root, err := f.open()
-		var newest []string
-		export := -1
-		if err == nil {
-			newest = candidates(root)
-			export = slices.IndexFunc(newest, func(name string) bool { return isExport(root, name) })
-			root.Close()
-		}
+		name, err := f.newest()
 		switch {
-		case o.ProjectDatabases && (len(newest) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist)): // who reads it is told
-			return newStore(f.path, func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{f.newest()}, nil }), true
-		case !o.ProjectDatabases && export >= 0:
-			name := newest[export]
-			return newStore(f.path, func() ([]messagedb.Database, []store.Problem) {
-				return nil, []store.Problem{{
-					Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(f.path, name), Err: &UnnamedError{},
-				}}
-			}), true
+		case o.ProjectDatabases && (name != "" || err != nil && !errors.Is(err, fs.ErrNotExist)): // who reads it is told
+			return newStore(f.path, func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{f.database()}, nil }), true
+		case !o.ProjectDatabases && name != "":
+			unnamed := store.Problem{
+				Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(f.path, name), Err: &UnnamedError{},
+			}
+			return newStore(f.path, func() ([]messagedb.Database, []store.Problem) { return nil, []store.Problem{unnamed} }), true
 		}
 	}
 	return nil, false
 }
 
 func newStore(place string, databases func() ([]messagedb.Database, []store.Problem)) *messagedb.Store {
-	return &messagedb.Store{Kind: Name, Prefix: IDPrefix, Path: place, Databases: databases}
+	return &messagedb.Store{IDs: IDs(), Kind: Name, Path: place, Databases: databases}
 }
 
 // databases returns the databases at paths that a variable of the environment names, or else a
@@ -163,7 +145,7 @@ func databases(variable string, paths []string) (all []messagedb.Database, probl
 			problems = append(problems, store.Problem{Path: path, Err: &MissingError{variable, path}})
 		case variable == "" && err == nil && info.IsDir():
 			f := &folder{path, func() (*os.Root, error) { return safefile.OpenDir(path) }}
-			all = append(all, f.newest())
+			all = append(all, f.database())
 		default:
 			all = append(all, messagedb.File(path, describe))
 		}
@@ -180,6 +162,49 @@ func (e *UnnamedError) Error() string {
 
 // ForModel is what a model is told.
 func (e *UnnamedError) ForModel() string { return e.Error() }
+
+// folder is a directory of databases.
+type folder struct {
+	path string
+	open func() (*os.Root, error)
+}
+
+// database returns the newest database of an export in the directory.
+func (f *folder) database() messagedb.Database {
+	name, err := f.newest()
+	if err == nil && name != "" {
+		return messagedb.File(filepath.Join(f.path, name), describe)
+	}
+	return messagedb.Database{
+		Path:    f.path,
+		Version: func(context.Context) (string, error) { return "", err },
+		Open:    func(context.Context) (*messagedb.DB, error) { return nil, cmp.Or(err, messagedb.ErrAbsent) },
+	}
+}
+
+// newest returns the name of the newest database of an export in the directory; "" where there is none.
+func (f *folder) newest() (string, error) {
+	root, err := f.open()
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	const most = 100 // that are looked at
+	modified := map[string]time.Time{}
+	entries, err := fs.ReadDir(root.FS(), ".")
+	for _, e := range entries {
+		if info, err := root.Stat(e.Name()); err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), extension) && len(modified) < most {
+			modified[e.Name()] = info.ModTime()
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(modified), func(a, b string) int {
+		return cmp.Or(modified[b].Compare(modified[a]), strings.Compare(b, a))
+	})
+	if i := slices.IndexFunc(names, func(name string) bool { return isExport(root, name) }); i >= 0 {
+		return names[i], nil
+	}
+	return "", err
+}
 
 // isExport reports whether a file is a database that seems to be one of an export. It is not
 // opened as one: only its beginning is looked at.
@@ -199,67 +224,4 @@ func isExport(root *os.Root, name string) bool {
 	data := begins(name)
 	return bytes.HasPrefix(data, []byte("sqlite format 3\x00")) &&
 		(bytes.Contains(data, []byte(column)) || bytes.Contains(begins(name+"-wal"), []byte(column)))
-}
-
-// folder is a directory of databases.
-type folder struct {
-	path string
-	open func() (*os.Root, error)
-}
-
-// candidates returns the files of a directory that may be databases, the newest first.
-func candidates(root *os.Root) []string {
-	const most = 100 // that are looked at
-	modified := map[string]time.Time{}
-	entries, _ := fs.ReadDir(root.FS(), ".")
-	for _, e := range entries {
-		if info, err := root.Stat(e.Name()); err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), extension) && len(modified) < most {
-			modified[e.Name()] = info.ModTime()
-		}
-	}
-	return slices.SortedFunc(maps.Keys(modified), func(a, b string) int {
-		return cmp.Or(modified[b].Compare(modified[a]), strings.Compare(b, a))
-	})
-}
-
-// newest returns the newest database of conversations in the directory. What is another
-// program's is none.
-func (f *folder) newest() messagedb.Database {
-	return messagedb.Database{Path: f.path, Version: f.version, Open: func(ctx context.Context) (*messagedb.DB, error) {
-		root, err := f.open()
-		if err != nil {
-			return nil, err
-		}
-		defer root.Close()
-		for _, name := range candidates(root) {
-			db, err := messagedb.Open(ctx, root, name, describe)
-			var foreign *ForeignError
-			switch {
-			case errors.As(err, &foreign), errors.Is(err, sqlitefile.ErrNotDatabase):
-			case err != nil:
-				return nil, fmt.Errorf("%s: %w", name, err)
-			default:
-				return db, nil
-			}
-		}
-		return nil, messagedb.ErrAbsent
-	}}
-}
-
-// version returns a text that is another one when one of the databases has changed.
-func (f *folder) version(context.Context) (string, error) {
-	root, err := f.open()
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	all := ""
-	for _, name := range candidates(root) {
-		version, err := sqlitefile.Version(filepath.Join(root.Name(), name))
-		if err != nil {
-			return "", err
-		}
-		all += name + " " + version + "\n"
-	}
-	return all, nil
 }

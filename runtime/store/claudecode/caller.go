@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// clientName is what Claude Code calls itself to an MCP server.
-	clientName = "claude-code"
 	// toolUseKey is where it says which call of a tool it is, in the _meta of the call.
 	toolUseKey = "claudecode/toolUseId"
 	// maxToolUse is the longest id of a call that is looked for, in bytes.
@@ -41,15 +39,9 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller)
 	if use, ok := from.Meta[toolUseKey].(string); ok {
 		return store.Caller{Evidence: store.ByCall, IDs: s.caller(ctx, use)}
 	}
-	switch {
-	case from.Client == clientName:
-		c.Evidence = store.ByCall
-	case from.Client == "" && from.Process != caller.Foreign && s.Getenv("CLAUDECODE") != "":
-		c.Evidence = store.ByEnvironment
-	default:
-		return c
-	}
-	if session := strings.ToLower(s.Getenv("CLAUDE_CODE_SESSION_ID")); from.Process == caller.Shell && history.IsUUID(session) {
+	c.Evidence = s.Evidence(from, from.Client == "claude-code", "CLAUDECODE")
+	session := strings.ToLower(s.Getenv("CLAUDE_CODE_SESSION_ID"))
+	if c.Evidence != store.NoEvidence && from.Process == caller.Shell && history.IsUUID(session) {
 		c.IDs = []transcript.ID{id(session, "")}
 	}
 	return c
@@ -63,10 +55,8 @@ func (s *Store) caller(ctx context.Context, use string) []transcript.ID {
 	}
 	searched := map[string]int64{} // sizes of transcripts that do not have it
 	for range recordWait/recordInterval + 1 {
-		if e := s.calling(ctx, use, searched); e != nil && e.agent != "" {
-			return []transcript.ID{id(e.session, e.agent), id(e.session, "")}
-		} else if e != nil {
-			return []transcript.ID{id(e.session, "")}
+		if e := s.calling(ctx, use, searched); e != nil {
+			return slices.Compact([]transcript.ID{id(e.session, e.agent), id(e.session, "")})
 		}
 		select {
 		case <-ctx.Done():
@@ -114,16 +104,15 @@ func (e *entry) calls(root *history.Root, use string) bool {
 	if err != nil && err != io.EOF {
 		return false
 	}
-	quoted := []byte(strconv.Quote(use))
 	for line := range bytes.SplitSeq(tail[:n], []byte("\n")) {
-		if !bytes.Contains(line, quoted) {
+		if !bytes.Contains(line, []byte(strconv.Quote(use))) {
 			continue
 		}
 		// What is quoted from another transcript has the id too.
 		r, whole := parse(line)
-		_, parts := r.message()
-		if whole && r.Type == "assistant" && slices.ContainsFunc(parts, func(b block) bool { return b.Type == "tool_use" && b.ID == use }) {
-			e.session = cmp.Or(e.session, strings.ToLower(jsontext.String(jsontext.Get(line, "sessionId"))))
+		told, _ := r.events()
+		if whole && slices.ContainsFunc(told, func(e transcript.Event) bool { return e.Kind == transcript.KindToolCall && e.CallID == use }) {
+			e.session = cmp.Or(e.session, strings.ToLower(jsontext.String(r.Session)))
 			return true
 		}
 	}

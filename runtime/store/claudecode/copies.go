@@ -3,11 +3,14 @@ package claudecode
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -29,50 +32,43 @@ func resolveCopies(ctx context.Context, root *history.Root, all []*entry) error 
 		}
 		relations := map[string]relation{} // by file
 		sheet := root.Sheet(name, stamps...)
-		if !sheet.Get(&relations) {
-			whole := relate(ctx, root, family, relations)
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if whole {
-				sheet.Put(relations)
-			}
+		if !sheet.Get(&relations) && relate(ctx, root, family, relations) {
+			sheet.Put(relations)
 		}
 		for _, e := range family {
 			e.relation = relations[e.File]
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // families returns the groups of two sessions and more that have a record in common
 // near their beginning or their end, each in the order of all.
 func families(all []*entry) (found [][]*entry) {
-	first := map[*entry]*entry{} // of the family
+	before := map[*entry]*entry{} // another one of the family
+	first := func(e *entry) *entry {
+		for before[e] != nil {
+			e = before[e]
+		}
+		return e
+	}
 	holder := map[key]*entry{}
 	for _, e := range all {
-		if e.agent != "" {
-			continue
-		}
-		first[e] = e
 		for _, k := range e.Meta.Said {
-			other, ok := holder[k]
-			if holder[k] = e; !ok || first[other] == first[e] {
-				continue
+			if other := holder[k]; other != nil && first(other) != first(e) {
+				before[first(e)] = first(other)
 			}
-			from, to := first[e], first[other]
-			for _, m := range all {
-				if first[m] == from {
-					first[m] = to
-				}
+			if e.agent == "" {
+				holder[k] = e
 			}
 		}
 	}
 	members := map[*entry][]*entry{}
 	for _, e := range all {
-		members[first[e]] = append(members[first[e]], e)
+		if e.agent == "" {
+			members[first(e)] = append(members[first(e)], e)
+		}
 	}
-	delete(members, nil) // sub-agents
 	for _, family := range members {
 		if len(family) > 1 {
 			found = append(found, family)
@@ -84,40 +80,44 @@ func families(all []*entry) (found [][]*entry) {
 // relative is a member of a family.
 type relative struct {
 	*entry
-	said []stamped
-	has  map[key]bool
+	said map[key]time.Time
 	own  time.Time // when the first record was written that only it has
+}
+
+// common returns how many records two members have in common.
+func (r *relative) common(other *relative) (n int) {
+	for k := range r.said {
+		if _, ok := other.said[k]; ok {
+			n++
+		}
+	}
+	return n
 }
 
 // relate finds out what the members of a family are to each other. All of their files are read. It
 // reports whether all of them could be.
 func relate(ctx context.Context, root *history.Root, family []*entry, relations map[string]relation) (whole bool) {
 	holders := map[key]int{}
-	var members []*relative
+	var members, shown []*relative
 	for _, e := range family {
 		said, err := keysOf(ctx, root, e.File)
 		if err != nil {
 			continue // it is not compared; reading it will say why
 		}
-		r := &relative{entry: e, said: said, has: map[key]bool{}}
-		for _, k := range said {
-			if !r.has[k.key] {
-				r.has[k.key] = true
-				holders[k.key]++
-			}
+		for k := range said {
+			holders[k]++
 		}
-		members = append(members, r)
-	}
-	for _, r := range members {
-		if i := slices.IndexFunc(r.said, func(k stamped) bool { return holders[k.key] == 1 }); i >= 0 {
-			r.own = r.said[i].at
-		}
+		members = append(members, &relative{entry: e, said: said})
 	}
 	// Of those with the same records the first one counts.
-	slices.SortStableFunc(members, func(a, b *relative) int { return cmp.Compare(len(b.has), len(a.has)) })
-	var shown []*relative
+	slices.SortStableFunc(members, func(a, b *relative) int { return cmp.Compare(len(b.said), len(a.said)) })
 	for _, r := range members {
-		if slices.ContainsFunc(shown, func(other *relative) bool { return common(r.has, other.has) == len(r.has) }) {
+		for k, at := range r.said {
+			if holders[k] == 1 && (r.own.IsZero() || at.Before(r.own)) {
+				r.own = at
+			}
+		}
+		if slices.ContainsFunc(shown, func(other *relative) bool { return r.common(other) == len(r.said) }) {
 			relations[r.File] = relation{Hidden: true}
 		} else {
 			shown = append(shown, r)
@@ -131,7 +131,7 @@ func relate(ctx context.Context, root *history.Root, family []*entry, relations 
 		most := 0
 		for _, earlier := range shown[:i] {
 			is.Others = append(is.Others, earlier.File)
-			if n := common(r.has, earlier.has); n > most {
+			if n := r.common(earlier); n > most {
 				is.From, most = earlier.ID, n
 			}
 		}
@@ -140,12 +140,42 @@ func relate(ctx context.Context, root *history.Root, family []*entry, relations 
 	return len(members) == len(family)
 }
 
-// common returns how many keys two sets have in common.
-func common(a, b map[key]bool) (n int) {
-	for k := range a {
-		if b[k] {
-			n++
+// copied returns the records that the copies have too.
+func (c *conversation) copied(ctx context.Context) (copied map[key]bool, err error) {
+	if len(c.copies) == 0 {
+		return nil, nil
+	}
+	root, err := c.Store.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	copied = map[key]bool{}
+	for _, file := range c.copies {
+		said, err := keysOf(ctx, root, file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // then what it has is told here
+			return nil, err
+		}
+		for k := range said {
+			copied[k] = true
 		}
 	}
-	return n
+	return copied, nil
+}
+
+// keysOf returns the records of what is said in a file, with their times.
+func keysOf(ctx context.Context, root *history.Root, file string) (map[key]time.Time, error) {
+	f, info, err := root.File(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	said := map[key]time.Time{}
+	err = jsonl.Each(ctx, f, 0, info.Size(), func(line []byte, _, _ int64) bool {
+		if r, _ := parse(line); r.isMessage() && r.Key != 0 {
+			said[r.Key] = r.At
+		}
+		return true
+	})
+	return said, err
 }

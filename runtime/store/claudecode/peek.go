@@ -1,8 +1,8 @@
 package claudecode
 
 import (
+	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,17 +33,6 @@ type summary struct {
 	Text   string
 }
 
-// note is what a line has for lists beside what is said.
-type note struct {
-	Cwd         string       `json:"cwd"`
-	Version     string       `json:"version"`
-	Session     string       `json:"sessionId"`
-	CustomTitle string       `json:"customTitle"`
-	AITitle     string       `json:"aiTitle"`
-	Summary     string       `json:"summary"`
-	Forked      jsontext.Raw `json:"forkedFrom"`
-}
-
 // Where implements [history.Listed].
 func (e *entry) Where() string { return e.Meta.Dir }
 
@@ -58,21 +47,17 @@ func (e *entry) Peek(ctx context.Context, root *history.Root) error {
 	talk, chains := history.Talk{Agent: e.agent != "", Inquiry: inquiry}, history.Talk{Agent: true, Inquiry: inquiry}
 	m.Whole, err = history.PeekLines(ctx, f, info.Size(), &talk, func(line []byte) {
 		r, _ := parse(line)
-		m.add(line, &r)
-		isSide, to := r.Sidechain && e.agent == "", &talk
-		if isSide {
-			to = &chains
-		}
-		m.HasSide, m.HasMain = m.HasSide || isSide && r.isMessage(), m.HasMain || !isSide && r.isMessage()
-		if !isSide && !r.isMessage() {
-			return
-		}
+		m.add(&r)
 		told, _ := r.events()
+		to := &talk
+		if r.Sidechain && e.agent == "" {
+			to = &chains
+			m.HasSide = m.HasSide || r.isMessage()
+		} else if m.HasMain = m.HasMain || r.isMessage(); talk.Request == "" {
+			talk.Request = store.Request(r.command())
+		}
 		for _, x := range told {
 			to.Add(x)
-		}
-		if !isSide && talk.Request == "" {
-			talk.Request = store.Request(r.command())
 		}
 	}, func() bool {
 		// In versions before 2.0, side chains may stand anywhere.
@@ -97,51 +82,40 @@ func (e *entry) Peek(ctx context.Context, root *history.Root) error {
 }
 
 // add adds what a record has beside what is said.
-func (m *metadata) add(line []byte, r *record) {
-	var n note
-	if r.UUID == "" || m.Dir == "" || m.Version == "" || m.Session == "" { // else it only repeats what is known
-		jsontext.Decode(line, &n)
-	}
-	set := func(to *string, text string) {
-		if *to == "" {
-			*to = text
-		}
-	}
-	set(&m.Dir, n.Cwd)
-	set(&m.Version, n.Version)
-	set(&m.Session, strings.ToLower(n.Session))
+func (m *metadata) add(r *record) {
+	m.Dir = cmp.Or(m.Dir, jsontext.String(r.Cwd))
+	m.Version = cmp.Or(m.Version, jsontext.String(r.Version))
+	m.Session = cmp.Or(m.Session, strings.ToLower(jsontext.String(r.Session)))
 	if r.isMessage() {
 		m.Messages++
 	}
-	if r.Type == "assistant" {
+	switch r.Type {
+	case "assistant":
 		m.Answers++
+	case "custom-title":
+		m.Custom = cmp.Or(jsontext.String(r.CustomTitle), m.Custom)
+	case "ai-title":
+		m.AI = cmp.Or(jsontext.String(r.AITitle), m.AI)
+	case "summary":
+		m.Summaries = append(m.Summaries, summary{r.Leaf, jsontext.String(r.Summary)})
 	}
-	switch {
-	case r.UUID != "":
-		m.Said = append(m.Said, r.key())
-		m.see(r, n.Forked)
-	case m.Main.Created.IsZero() && m.Preamble.IsZero():
+	if r.Key != 0 {
+		m.Said = append(m.Said, r.Key)
+		m.see(r)
+	} else if m.Main.Created.IsZero() && m.Preamble.IsZero() {
 		m.Preamble = r.At
-	}
-	switch {
-	case r.Type == "custom-title" && n.CustomTitle != "":
-		m.Custom = n.CustomTitle
-	case r.Type == "ai-title" && n.AITitle != "":
-		m.AI = n.AITitle
-	case r.Type == "summary" && r.Leaf != "":
-		m.Summaries = append(m.Summaries, summary{keyOf(r.Leaf), n.Summary})
 	}
 }
 
 // see notes when a record was made. What the program notes before it copies has a later time than
 // what it copies.
-func (m *metadata) see(r *record, forked jsontext.Raw) {
+func (m *metadata) see(r *record) {
 	const slack = time.Second // between a note and the prompt that it is about
 	created := &m.Main.Created
 	if r.At.IsZero() {
 		return
 	}
-	m.Copied = m.Copied || forked != nil && string(forked) != "null" || created.IsZero() && m.Preamble.After(r.At.Add(slack))
+	m.Copied = m.Copied || r.Forked != nil && string(r.Forked) != "null" || created.IsZero() && m.Preamble.After(r.At.Add(slack))
 	if created.IsZero() || r.At.Before(*created) {
 		*created = r.At
 	}
@@ -150,19 +124,13 @@ func (m *metadata) see(r *record, forked jsontext.Raw) {
 // title returns the title of a session, or "". summaries are those that all files of its
 // folder have, by the record behind which they were made.
 func (m *metadata) title(summaries map[key]string) string {
-	switch {
-	case m.Custom != "":
-		return m.Custom
-	case m.AI != "":
-		return m.AI
-	}
-	best := ""
-	for k, summary := range summaries {
-		if slices.Contains(m.Said, k) && !failedSummary(summary) && (best == "" || summary < best) {
-			best = summary
+	last := ""
+	for _, k := range m.Said {
+		if summary := summaries[k]; !failedSummary(summary) {
+			last = summary
 		}
 	}
-	return best
+	return cmp.Or(m.Custom, m.AI, last)
 }
 
 // failedSummary reports whether a summary is the error that making it ended with.

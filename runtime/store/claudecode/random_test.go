@@ -4,16 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // randomSession returns the text of a session with records in any order, branches,
@@ -126,24 +124,21 @@ func naive(t *testing.T, session string) string {
 	}
 	var order []*item
 	done := map[*item]bool{}
-	for len(order) < len(items) {
-		var next *item
-		for _, x := range items {
-			if !done[x] && (x.parent == nil || done[x.parent]) {
-				next = x
+	for _, x := range items {
+		var chain []*item // up to the first that stands before
+		for y := x; y != nil && !done[y]; y = y.parent {
+			done[y] = true
+			chain = append(chain, y)
+			if slices.Contains(chain, y.parent) { // a circle
+				for _, y := range chain[1:] {
+					done[y] = false
+				}
+				chain, x.parent = chain[:1], nil
 				break
 			}
 		}
-		if next == nil { // a circle
-			for _, x := range items {
-				if !done[x] {
-					x.parent, next = nil, x
-					break
-				}
-			}
-		}
-		done[next] = true
-		order = append(order, next)
+		slices.Reverse(chain)
+		order = append(order, chain...)
 	}
 	isBelow := func(x, above *item) bool {
 		for ; x != nil; x = x.parent {
@@ -298,35 +293,7 @@ func FuzzSession(f *testing.F) {
 		h.write(uuid(1)+".jsonl", h.text(line{"type": "user", "uuid": "first", "timestamp": stamp(1), "version": "1.0.1", "message": line{"content": "first"}})+string(data))
 		found, _ := list(t, h.open())
 		for _, c := range found {
-			if !utf8.ValidString(storetest.Called(c)) {
-				t.Errorf("title %q", storetest.Called(c))
-			}
-			events, err := storetest.Events(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer events.Close()
-			var passes [2]string
-			for pass := range passes {
-				var b strings.Builder
-				for events.Next(t.Context()) {
-					e := events.Event()
-					b.WriteString(describe(e))
-					text := eventtext.Searched(e)
-					object := eventtext.AppendJSON(nil, e, transcript.JSONOptions{Turn: true})
-					if !utf8.Valid(text) || !json.Valid(object) {
-						t.Fatalf("%q, %s", text, object)
-					}
-				}
-				if events.Err() != nil {
-					t.Fatal(events.Err())
-				}
-				passes[pass] = b.String()
-				events.Restart()
-			}
-			if passes[0] != passes[1] || !utf8.ValidString(passes[0]) {
-				t.Errorf("%q, then %q", passes[0], passes[1])
-			}
+			storetest.CheckReading(t, c)
 		}
 	})
 }

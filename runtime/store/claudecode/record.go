@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,11 +15,11 @@ import (
 type record struct {
 	Type         string       `json:"type"`
 	Subtype      string       `json:"subtype"`
-	UUID         string       `json:"uuid"`
-	Parent       string       `json:"parentUuid"`
-	Logical      string       `json:"logicalParentUuid"` // of what follows a compaction
+	Key          key          `json:"uuid"`
+	Parent       key          `json:"parentUuid"`
+	Logical      key          `json:"logicalParentUuid"` // of what follows a compaction
+	Leaf         key          `json:"leafUuid"`
 	At           time.Time    `json:"timestamp"`
-	Leaf         string       `json:"leafUuid"`
 	PromptSource string       `json:"promptSource"`
 	Message      jsontext.Raw `json:"message"`
 	ToolUse      jsontext.Raw `json:"toolUseResult"`
@@ -28,6 +29,15 @@ type record struct {
 	Sidechain bool `json:"isSidechain"`
 	Meta      bool `json:"isMeta"`
 	Compact   bool `json:"isCompactSummary"`
+
+	// What lists need beside what is said, as JSON.
+	Cwd         jsontext.Raw `json:"cwd"`
+	Version     jsontext.Raw `json:"version"`
+	Session     jsontext.Raw `json:"sessionId"`
+	CustomTitle jsontext.Raw `json:"customTitle"`
+	AITitle     jsontext.Raw `json:"aiTitle"`
+	Summary     jsontext.Raw `json:"summary"`
+	Forked      jsontext.Raw `json:"forkedFrom"`
 }
 
 // parse reads a line. It returns false where that is no JSON object, with the members
@@ -58,19 +68,21 @@ func (r *record) isBoundary() bool { return r.Type == "system" && r.Subtype == "
 // key stands for the uuid of a record; 0 for none.
 type key uint64
 
-func keyOf(uuid string) (k key) {
-	if uuid == "" {
-		return 0
+// UnmarshalJSON implements [json.Unmarshaler], also of a key itself.
+func (k *key) UnmarshalJSON(raw []byte) error {
+	uuid, isText := jsontext.Unquote(raw)
+	if !isText {
+		n, _ := strconv.ParseUint(string(raw), 10, 64)
+		*k = key(n)
+		return nil
 	}
 	const offset, prime = 14695981039346656037, 1099511628211 // of FNV-1a
-	k = offset
-	for i := range len(uuid) {
-		k = (k ^ key(uuid[i])) * prime
+	*k = offset
+	for _, c := range uuid {
+		*k = (*k ^ key(c)) * prime
 	}
-	return k
+	return nil
 }
-
-func (r *record) key() key { return keyOf(r.UUID) }
 
 // message is what somebody said.
 type message struct {
@@ -162,33 +174,34 @@ const inquiry, synthetic = "AskUserQuestion", "<synthetic>"
 
 // events returns the events of a record, and how many blocks of it are of no known type.
 func (r *record) events() (told []transcript.Event, unknown int) {
-	add := func(kind transcript.Kind, said []byte) {
-		told = append(told, transcript.Event{Kind: kind, Time: r.At, Text: said})
+	add := func(e transcript.Event) {
+		e.Time = r.At
+		told = append(told, e)
 	}
-	switch {
-	case r.isBoundary():
-		add(transcript.KindCompaction, nil)
-	case !r.isMessage():
-	default:
-		m, parts := r.message()
-		said, isPrompt := r.prompt(parts)
-		if isPrompt {
-			add(transcript.KindUser, history.Join(said))
-		}
-		for i := 0; i < len(parts) && !isPrompt && m.Model != synthetic; i++ {
-			switch b := &parts[i]; {
-			case strings.HasSuffix(b.Type, "tool_result"):
-				told = append(told, r.result(b))
-			case r.Type == "user", b.Type == "redacted_thinking": // there is nothing to read
-			case b.Type == "text":
-				add(transcript.KindAssistant, b.Text)
-			case b.Type == "thinking":
-				add(transcript.KindReasoning, b.Thinking)
-			case strings.HasSuffix(b.Type, "tool_use"):
-				told = append(told, transcript.Event{Kind: transcript.KindToolCall, Time: r.At, Name: b.Name, CallID: b.ID, Arguments: b.Input})
-			default:
-				unknown++
-			}
+	if r.isBoundary() {
+		add(transcript.Event{Kind: transcript.KindCompaction})
+	}
+	if !r.isMessage() {
+		return told, 0
+	}
+	m, parts := r.message()
+	if said, isPrompt := r.prompt(parts); isPrompt {
+		add(transcript.Event{Kind: transcript.KindUser, Text: history.Join(said)})
+		return told, 0
+	}
+	for i := 0; i < len(parts) && m.Model != synthetic; i++ {
+		switch b := &parts[i]; {
+		case strings.HasSuffix(b.Type, "tool_result"):
+			add(r.result(b))
+		case r.Type == "user", b.Type == "redacted_thinking": // there is nothing to read
+		case b.Type == "text":
+			add(transcript.Event{Kind: transcript.KindAssistant, Text: b.Text})
+		case b.Type == "thinking":
+			add(transcript.Event{Kind: transcript.KindReasoning, Text: b.Thinking})
+		case strings.HasSuffix(b.Type, "tool_use"):
+			add(transcript.Event{Kind: transcript.KindToolCall, Name: b.Name, CallID: b.ID, Arguments: b.Input})
+		default:
+			unknown++
 		}
 	}
 	return told, unknown
@@ -212,27 +225,21 @@ func (r *record) result(b *block) transcript.Event {
 			texts[0] = whole.Stdout
 		}
 	}
-	return transcript.Event{Kind: transcript.KindToolResult, Time: r.At, CallID: b.ToolUseID, Failed: b.IsError, Text: history.Join(texts)}
+	return transcript.Event{Kind: transcript.KindToolResult, CallID: b.ToolUseID, Failed: b.IsError, Text: history.Join(texts)}
 }
 
 // withoutReminders returns a text without what the program adds for the assistant alone.
-func withoutReminders(said []byte) []byte {
-	const begin, end = "<system-reminder>", "</system-reminder>"
-	var kept []byte
+func withoutReminders(said []byte) (kept []byte) {
 	for {
-		i := bytes.Index(said, []byte(begin))
-		if i < 0 {
-			break
+		before, rest, begins := bytes.Cut(said, []byte("<system-reminder>"))
+		_, after, ends := bytes.Cut(rest, []byte("</system-reminder>"))
+		switch {
+		case !(begins && ends) && kept == nil:
+			return said
+		case !(begins && ends):
+			return append(kept, said...)
 		}
-		n := bytes.Index(said[i:], []byte(end))
-		if n < 0 {
-			break
-		}
-		kept = append(kept, said[:i]...)
-		said = said[i+n+len(end):]
+		kept = append(kept, before...)
+		said = after
 	}
-	if kept == nil {
-		return said
-	}
-	return append(kept, said...)
 }

@@ -1,20 +1,17 @@
 package codex_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
-	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -191,35 +188,7 @@ func FuzzThread(f *testing.F) {
 		h.write(rollout(2), text(h.meta(2))+string(data))
 		found, _ := list(t, h.open(), store.Live)
 		for _, c := range found {
-			if !utf8.ValidString(storetest.Called(c)) {
-				t.Errorf("title %q", storetest.Called(c))
-			}
-			events, err := storetest.Events(t.Context(), c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer events.Close()
-			var passes [2]string
-			for pass := range passes {
-				var b strings.Builder
-				for events.Next(t.Context()) {
-					e := events.Event()
-					b.WriteString(describe(e))
-					text := eventtext.Searched(e)
-					object := eventtext.AppendJSON(nil, e, transcript.JSONOptions{Turn: true})
-					if !utf8.Valid(text) || !json.Valid(object) {
-						t.Fatalf("%q, %s", text, object)
-					}
-				}
-				if events.Err() != nil {
-					t.Fatal(events.Err())
-				}
-				passes[pass] = b.String()
-				events.Restart()
-			}
-			if passes[0] != passes[1] || !utf8.ValidString(passes[0]) {
-				t.Errorf("%q, then %q", passes[0], passes[1])
-			}
+			storetest.CheckReading(t, c)
 		}
 	})
 }

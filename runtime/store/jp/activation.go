@@ -1,7 +1,6 @@
 package jp
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -27,7 +26,7 @@ func (w *Workspace) Activated() ([]transcript.ID, error) {
 		defer root.Close()
 		var data []byte
 		if data, err = safefile.ReadIn(root, "sessions/"+who.file()+".json", maxSize); err == nil {
-			return who.activated(data)
+			return activated(data)
 		}
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,24 +65,14 @@ func (s sessionID) file() string {
 	return "env-" + s.key + "-" + hex.EncodeToString(sum[:8])
 }
 
-// activated reads a history. It is empty where it is of another session that once had the name of
-// this one.
-func (s sessionID) activated(data []byte) (ids []transcript.ID, err error) {
+func activated(data []byte) (ids []transcript.ID, err error) {
 	var file struct {
 		History []struct {
 			ID number `json:"id"`
 		} `json:"history"`
-		ID     string `json:"id"`
-		Source struct {
-			Type string `json:"type"`
-			Key  string `json:"key"`
-		} `json:"source"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("reading the session of JP: %w", err)
-	}
-	if (sessionID{cmp.Or(file.Source.Type, s.kind), cmp.Or(file.Source.Key, s.key), cmp.Or(file.ID, s.id)}) != s {
-		return nil, nil
 	}
 	for _, entry := range file.History {
 		if entry.ID >= 0 {

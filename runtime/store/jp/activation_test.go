@@ -29,8 +29,6 @@ func TestActivated(t *testing.T) {
 		{"none", "other.json", "{}", nil, false},
 		{"mine", named, history + `"id":"mine","source":{"type":"env","key":"JP_SESSION"}}`, []transcript.ID{userOnly, projected}, false},
 		{"without an id", named, history + `"source":{}}`, []transcript.ID{userOnly, projected}, false},
-		{"another's", named, history + `"id":"theirs","source":{"type":"env","key":"JP_SESSION"}}`, nil, false},
-		{"of another kind", named, history + `"id":"mine","source":{"type":"getsid"}}`, nil, false},
 		{"broken", named, "{", nil, true},
 	}
 	session = "mine"

@@ -237,7 +237,7 @@ func TestUnusableTimes(t *testing.T) {
 		fields []string
 	}{
 		{"ten", []string{"archived_at", "expires_at", "last_activated_at", "pinned_at"}},
-		{"after the year 9999", []string{"created_at"}},
+		{"after the year 9999", nil},
 	} {
 		c := &list[i]
 		var fields []string

@@ -123,7 +123,7 @@ func (c *writing) edit(copies []place, edit func(metadata, transcript.Conversati
 			slices.Reverse(group)
 		}
 		for _, p := range group {
-			files = append(files, file{p, metadataFile, e.data})
+			files = append(files, file{p, MetadataFile, e.data})
 		}
 	}
 	return e, c.write(files...)
@@ -135,7 +135,7 @@ func (c *writing) edited(copies []place, edit func(metadata, transcript.Conversa
 	id := copies[0].number.id()
 	before, after := store.Conversation{Conversation: c.conversation(copies)}, store.Conversation{Conversation: c.conversation(copies)}
 	if e.data, err = c.readMetadata(copies, &before); err != nil {
-		return e, &ConversationError{id, err}
+		return e, about(id, err)
 	}
 	m, _ := parseMetadata(e.data) // which has been read
 	was := m.bytes()
@@ -146,11 +146,11 @@ func (c *writing) edited(copies []place, edit func(metadata, transcript.Conversa
 	m.describe(&after)
 	e.before, e.After = before.Conversation, after.Conversation
 	if err == nil && len(e.data) > maxMetadataSize {
-		err = tooLarge(metadataFile, maxMetadataSize)
+		err = tooLarge(MetadataFile, maxMetadataSize)
 	}
 	var label *BadLabelError
 	if err != nil && !errors.As(err, &label) {
-		err = &ConversationError{id, err}
+		err = about(id, err)
 	}
 	return e, err
 }

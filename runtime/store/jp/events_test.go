@@ -156,11 +156,11 @@ func TestLinks(t *testing.T) {
 	if len(ids) != 2 || ids[0] != "jp-c10" || ids[1] != "jp-c30" {
 		t.Errorf("skipped %v", skipped)
 	}
-	if reason := skipped[len(skipped)-1].Err.Error(); reason != "metadata.json is a link that leads out of the store" {
+	if reason := skipped[len(skipped)-1].Err.Error(); !strings.HasPrefix(reason, "metadata.json: ") {
 		t.Errorf("metadata: %s", reason)
 	}
 	data, err := f.find(20).readEvents(t.Context())
-	if err == nil || err.Error() != "events.json is a link that leads out of the store" {
+	if err == nil || !strings.HasPrefix(err.Error(), "events.json: ") {
 		t.Errorf("events: %q, %v", data, err)
 	}
 	if _, err := f.open().find(t.Context(), 10); err == nil {
@@ -253,11 +253,11 @@ func TestSampleWorkspace(t *testing.T) {
 		t.Fatalf("%d archived, %v, %v; want 1", len(archived), skipped, err)
 	}
 	for n, want := range map[number]struct{ events, turns int }{17800836875: {93, 4}, 17727391057: {118, 8}, 17659773217: {18, 1}} {
-		s, _, err := w.Open(t.Context())
+		s, _, err := w.open()
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := s.Find(t.Context(), n.id())
+		c, err := s.find(t.Context(), n.id())
 		if err != nil {
 			t.Fatal(err)
 		}

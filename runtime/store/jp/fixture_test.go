@@ -13,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // fixture is a workspace with both stores in a temporary directory.
@@ -169,14 +170,26 @@ type located struct {
 	copies []place
 }
 
+// find returns one conversation, live or archived.
+func (s *session) find(ctx context.Context, id transcript.ID) (store.Conversation, error) {
+	found, _, err := s.list(ctx, store.Scope{IDs: []transcript.ID{id}})
+	if err == nil && len(found) == 0 {
+		err = s.notFound(id)
+	}
+	if err != nil {
+		return store.Conversation{}, err
+	}
+	return found[0], nil
+}
+
 // find looks for a conversation in a session of its own.
 func (w *Workspace) find(ctx context.Context, n number) (*located, error) {
-	s, _, err := w.Open(ctx)
+	s, _, err := w.open()
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	c, err := s.Find(ctx, n.id())
+	c, err := s.find(ctx, n.id())
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +206,7 @@ func (c *located) metadataErr() error {
 
 // readEvents reads all of the events.json that Events would read.
 func (c *located) readEvents(ctx context.Context) (string, error) {
-	s, _, err := c.w.Open(ctx)
+	s, _, err := c.w.open()
 	if err != nil {
 		return "", err
 	}

@@ -1,8 +1,6 @@
 package jp
 
 import (
-	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -30,21 +28,12 @@ const (
 // The error is a [*store.BadIDError].
 func ParseID(s string) (transcript.ID, error) {
 	rest, prefixed := strings.CutPrefix(s, idPrefix)
-	text, suffix, hasSuffix := strings.Cut(rest, "-")
-	n, ok := parseDirName(text)
-	why := ""
-	switch {
-	case s == "":
-		why = "it is empty; expected something like jp-c17800836875"
-	case text == "" || strings.Trim(text, digits) != "":
-		why = "expected \"jp-c\" and digits, or only the digits, such as jp-c17800836875"
-	case prefixed && hasSuffix && (suffix == "" || strings.Trim(suffix, idChars) != ""):
-		why = "after the digits only a workspace id (lower-case letters and digits) may follow, such as jp-c17800836875-otvo8"
-	case !ok:
-		why = fmt.Sprintf("the number is larger than %d", int64(math.MaxInt64))
+	n, ok := parseDirName(rest)
+	if _, workspace, isNamed := strings.Cut(rest, "-"); prefixed && isNamed {
+		ok = ok && workspace != "" && strings.Trim(workspace, idChars) == ""
 	}
-	if why != "" {
-		return "", history.BadID(s, why)
+	if !ok {
+		return "", history.BadID(s, "expected \"jp-c\" and digits, or only the digits, such as jp-c17800836875")
 	}
 	return n.id(), nil
 }

@@ -26,7 +26,7 @@ func TestParseID(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"":                       "it is empty",
+		"":                       "expected \"jp-c\" and digits",
 		"jp-c":                   "expected \"jp-c\" and digits",
 		"jp-x17800836875":        "expected \"jp-c\" and digits",
 		"jp-17800836875":         "expected \"jp-c\" and digits",
@@ -34,14 +34,14 @@ func TestParseID(t *testing.T) {
 		"hello":                  "expected \"jp-c\" and digits",
 		"-17800836875":           "expected \"jp-c\" and digits",
 		"jp-c-17800836875":       "expected \"jp-c\" and digits",
-		"jp-c17800836875-":       "only a workspace id",
-		"jp-c17800836875-Otvo8":  "only a workspace id",
+		"jp-c17800836875-":       "expected \"jp-c\" and digits",
+		"jp-c17800836875-Otvo8":  "expected \"jp-c\" and digits",
 		"../../etc/passwd":       "expected \"jp-c\" and digits",
 		"17800836875 ":           "expected \"jp-c\" and digits",
 		"17800836875\x00":        "expected \"jp-c\" and digits",
-		strings.Repeat("1", 129): "larger than 9223372036854775807",
+		strings.Repeat("1", 129): "expected \"jp-c\" and digits",
 		"jp-c17800836875x":       "expected \"jp-c\" and digits",
-		"9223372036854775808":    "larger than 9223372036854775807",
+		"9223372036854775808":    "expected \"jp-c\" and digits",
 	} {
 		_, err := ParseID(s)
 		var idErr *store.BadIDError

@@ -9,12 +9,12 @@ func TestVersion(t *testing.T) {
 	f.conversation(inProject+"10", "ten")
 	version := func() string {
 		t.Helper()
-		s, _, err := f.open().Open(t.Context())
+		s, _, err := f.open().open()
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		c, err := s.Find(t.Context(), "jp-c10")
+		c, err := s.find(t.Context(), "jp-c10")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,34 +53,26 @@ func (wr *Writer) setArchived(ctx context.Context, id transcript.ID, archived bo
 	return moved, err
 }
 
-// NoUserStoreError is the error for what needs the user's store of a workspace
-// that has none: JP makes it when it is run there.
-type NoUserStoreError struct{ Root string }
-
-func (e *NoUserStoreError) Error() string { return "there is no user store for " + e.Root }
-
-// SetLocal keeps a conversation in the user's own store alone, or in the project too, as
-// decide wants, which is given how it is now. It returns whether it was and is in the
-// user's store alone. Its files are in both stores for a moment, and never in none.
-func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, decide func(local bool) bool) (was, is bool, err error) {
+// SetLocal keeps a conversation in the user's own store alone, or in the project too, and
+// reports whether it was otherwise. Its files are in both stores for a moment, and never in none.
+func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (changed bool, err error) {
 	wr.w.makeStores()
 	err = wr.change(ctx, id, func(c *writing, copies []place) error {
 		if err := c.lockStage(ctx); err != nil {
 			return err
 		}
 		first, last := copies[0], copies[len(copies)-1]
-		was = first.store == userStore
-		if is = decide(was); was == is {
+		if changed = local != (first.store == userStore); !changed {
 			return nil
 		}
 		all, from, err := c.files(copies)
 		switch {
 		case err != nil:
 			return err
-		case !is:
+		case !local:
 			return c.newDirectory(projectStore, partition(first.archived), path.Base(from.dir), all)
 		case c.w.user == "":
-			return &NoUserStoreError{Root: c.w.root}
+			return ErrNoUserStore
 		}
 		if err := c.onlyOurFiles(first); err != nil {
 			return err
@@ -95,7 +87,7 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, decide func(lo
 		}
 		return c.discard(first)
 	})
-	return was, is, err
+	return changed, err
 }
 
 // files returns the files of a conversation that count, and where its stream is from.
@@ -105,7 +97,7 @@ func (c *writing) files(copies []place) ([]file, place, error) {
 		return nil, place{}, err
 	}
 	s, err := c.stream(copies)
-	return append(s.files(), file{name: metadataFile, data: e.data}), s.from, err
+	return append(s.files(), file{name: MetadataFile, data: e.data}), s.from, err
 }
 
 // onlyOurFiles reports an error where something would be lost with the directory of a conversation in the project, or
@@ -113,7 +105,7 @@ func (c *writing) files(copies []place) ([]file, place, error) {
 func (c *writing) onlyOurFiles(p place) error {
 	for _, other := range c.all {
 		if other.store == p.store && other.dir != p.dir {
-			return &ConversationError{p.number.id(), fmt.Errorf("it is also in %s; remove one of the two", c.path(p.store, other.dir))}
+			return about(p.number.id(), fmt.Errorf("it is also in %s; remove one of the two", c.path(p.store, other.dir)))
 		}
 	}
 	entries, err := c.readDir(p.store, p.dir)
@@ -123,7 +115,7 @@ func (c *writing) onlyOurFiles(p place) error {
 	for _, entry := range entries {
 		name := entry.Name()
 		if !slices.Contains(files(), name) && !strings.HasSuffix(name, ".tmp") {
-			return &ConversationError{p.number.id(), fmt.Errorf("%s in %s would be lost; move it away first", text.Quote(name), c.path(p.store, p.dir))}
+			return about(p.number.id(), fmt.Errorf("%s in %s would be lost; move it away first", text.Quote(name), c.path(p.store, p.dir)))
 		}
 	}
 	return nil

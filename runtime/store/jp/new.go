@@ -51,8 +51,8 @@ func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made boo
 	if id := c.labelled(ctx, c.all, numberAt(n.Begun), n.Label, n.Value); id != "" {
 		return id, false, nil
 	}
-	id, err = c.newConversation(ctx, n.Begun, []int{userStore, projectStore}, n.Title, []file{
-		{name: baseConfigFile, data: wr.w.baseConfig(n.Model)}, {name: eventsFile, data: appended([]byte("[]"), events)}, {name: metadataFile, data: m.bytes()},
+	id, err = c.newConversation(ctx, n.Begun, []int{projectStore, userStore}, n.Title, []file{
+		{name: BaseConfigFile, data: wr.w.baseConfig(n.Model)}, {name: EventsFile, data: appended([]byte("[]"), events)}, {name: MetadataFile, data: m.bytes()},
 	})
 	return id, err == nil, err
 }
@@ -60,7 +60,7 @@ func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made boo
 // Labelled returns the conversation that [Writer.Create] takes for the one with a label that began at a time, or "" where it
 // would make one.
 func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value string) (transcript.ID, error) {
-	s, _, err := w.Open(ctx)
+	s, _, err := w.open()
 	if err != nil {
 		return "", err
 	}
@@ -124,11 +124,11 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (ma
 		if err := c.lockStage(ctx); err != nil {
 			return err
 		}
-		stores := []int{userStore}
-		if copies[0].store == projectStore {
-			stores = append(stores, projectStore)
+		stores := []int{projectStore, userStore}
+		if copies[0].store == userStore {
+			stores = stores[1:]
 		}
-		made, err = c.newConversation(ctx, wr.now(), stores, e.After.Title, append(s.files(), file{name: metadataFile, data: e.data}))
+		made, err = c.newConversation(ctx, wr.now(), stores, e.After.Title, append(s.files(), file{name: MetadataFile, data: e.data}))
 		return err
 	})
 	return made, err
@@ -205,24 +205,17 @@ func (c *writing) freeNumber(ctx context.Context, at time.Time) (number, error) 
 // whether a conversation has it or not, and locks it only then.
 const aheadOfJP = 2
 
-// newConversation makes a conversation that began at a time, in those of some stores that are there, or in none.
+// newConversation makes a conversation that began at a time, in some stores, as far as they are
+// there. Where it ends in between, the conversation is in the first one alone.
 func (c *writing) newConversation(ctx context.Context, begun time.Time, stores []int, title string, files []file) (transcript.ID, error) {
 	n, err := c.freeNumber(ctx, begun)
+	for _, i := range stores {
+		if err == nil && (i == projectStore || c.w.user != "") {
+			err = c.newDirectory(i, partition(false), dirName(n, title), files)
+		}
+	}
 	if err != nil {
 		return "", err
-	}
-	var made []place
-	for _, i := range stores {
-		if i == userStore && c.w.user == "" {
-			continue
-		}
-		made = append(made, place{n, false, i, dirName(n, title)})
-		if err := c.newDirectory(i, partition(false), dirName(n, title), files); err != nil {
-			for _, p := range made {
-				_ = c.discard(p) // what is left is a conversation in one store
-			}
-			return "", err
-		}
 	}
 	return n.id(), nil
 }

@@ -129,7 +129,7 @@ func (s *session) group(all []place) (groups [][]place, duplicates []store.Probl
 			groups[last] = append(groups[last], p)
 			continue
 		}
-		if s.newest(p, eventsFile).After(s.newest(*kept, eventsFile)) {
+		if s.newest(p, EventsFile).After(s.newest(*kept, EventsFile)) {
 			p, *kept = *kept, p
 		}
 		if s.exists(p.store, p.dir) && p.dir != kept.dir { // some systems name what is renamed meanwhile twice
@@ -149,7 +149,7 @@ func of(id transcript.ID, all []place) []place {
 }
 
 // files are the files that JP keeps of a conversation.
-func files() []string { return []string{metadataFile, eventsFile, baseConfigFile} }
+func files() []string { return []string{MetadataFile, EventsFile, BaseConfigFile} }
 
 // newestFirst orders places by the time of some of their files, the user's first when they are
 // equally old, and archived ones last. A single one needs no look at the disk.
@@ -164,16 +164,16 @@ func (s *session) newestFirst(places []place, files ...string) []place {
 
 // byStream orders copies by whose stream counts: events.json and base_config.json together.
 func (s *session) byStream(copies []place) []place {
-	return s.newestFirst(copies, eventsFile, baseConfigFile)
+	return s.newestFirst(copies, EventsFile, BaseConfigFile)
 }
 
 // byMetadata orders copies by whose metadata counts: of a live conversation that of the newer
 // copy, of an archived one the project's.
 func (s *session) byMetadata(copies []place) []place {
 	if copies[0].archived {
-		return copies
+		return slices.SortedFunc(slices.Values(copies), func(a, b place) int { return cmp.Compare(a.store, b.store) })
 	}
-	return s.newestFirst(copies, metadataFile)
+	return s.newestFirst(copies, MetadataFile)
 }
 
 // newest returns when one of the files of a place was modified last; zero where none is there.

@@ -23,7 +23,7 @@ const MaxEventsSize = 1 << 30
 
 // List implements [store.Store].
 func (w *Workspace) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	s, unopened, err := w.Open(ctx)
+	s, unopened, err := w.open()
 	if err != nil {
 		return nil, err
 	}
@@ -55,19 +55,6 @@ func unusable(problems []store.Problem) *store.Problem {
 		return nil
 	}
 	return &problems[i]
-}
-
-// Find returns one conversation, live or archived. One with broken metadata is
-// returned with that among its problems: its events can still be read.
-func (s *session) Find(ctx context.Context, id transcript.ID) (store.Conversation, error) {
-	found, _, err := s.list(ctx, store.Scope{IDs: []transcript.ID{id}})
-	if err == nil && len(found) == 0 {
-		err = s.notFound(id)
-	}
-	if err != nil {
-		return store.Conversation{}, err
-	}
-	return found[0], nil
 }
 
 // notFound is the error for conversations that are nowhere.
@@ -127,9 +114,6 @@ func (s *session) look(ctx context.Context, copies []place) (c store.Conversatio
 		if kept := (&described{Conversation: &c.Conversation}); sheet.Get(kept) && kept.setLabels() {
 			return nil
 		}
-		if c.CreatedAt.IsZero() {
-			c.Problems = append(c.Problems, badField(c.ID, "created_at", errors.New("the id stands for a time after the year 9999")))
-		}
 		_, err := s.readMetadata(now, &c)
 		if err == nil && len(c.Problems) == 0 {
 			sheet.Put(describedBy(&c.Conversation))
@@ -141,14 +125,11 @@ func (s *session) look(ctx context.Context, copies []place) (c store.Conversatio
 		return store.Conversation{}
 	}
 	if err != nil {
-		problem := store.Problem{ID: c.ID, Kind: kindOf(err), Path: s.path(copies[0].store, copies[0].dir), Err: err}
-		switch problem.Kind {
-		case store.Unreadable:
-			problem.Kind = store.BadMetadata
-		case store.Outside:
-			problem.File = metadataFile
+		kind := store.BadMetadata
+		if errors.Is(err, errVanished) {
+			kind = store.Vanishing
 		}
-		c.Problems = append(c.Problems, problem)
+		c.Problems = append(c.Problems, store.Problem{ID: c.ID, Kind: kind, Path: s.path(copies[0].store, copies[0].dir), Err: err})
 	}
 	return c
 }
@@ -158,7 +139,7 @@ func (s *session) look(ctx context.Context, copies []place) (c store.Conversatio
 func (s *session) readMetadata(copies []place, c *store.Conversation) ([]byte, error) {
 	var missing, broken error
 	for _, p := range s.byMetadata(copies) {
-		data, _, err := s.readFirst([]place{p}, metadataFile, maxMetadataSize)
+		data, _, err := s.readFirst([]place{p}, MetadataFile, maxMetadataSize)
 		if errors.Is(err, errVanished) {
 			missing = err
 			continue
@@ -211,7 +192,7 @@ func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.
 // data reads the events.json that counts.
 func (r *record) data(ctx context.Context) (data []byte, err error) {
 	err = r.s.follow(ctx, r.copies, func(copies []place) error {
-		data, _, err = r.s.readFirst(r.s.byStream(copies), eventsFile, r.s.w.maxEvents)
+		data, _, err = r.s.readFirst(r.s.byStream(copies), EventsFile, r.s.w.maxEvents)
 		return cmp.Or(err, ctx.Err())
 	})
 	return data, err
@@ -223,9 +204,9 @@ func (r *record) stamp() filecache.Sheet {
 	var metadata, streams []filecache.Stamp
 	name := ""
 	for _, p := range r.copies {
-		metadata, streams = append(metadata, r.s.stamp(p, metadataFile)), append(streams, r.s.stamp(p, eventsFile))
+		metadata, streams = append(metadata, r.s.stamp(p, MetadataFile)), append(streams, r.s.stamp(p, EventsFile))
 		if len(r.copies) > 1 {
-			streams = append(streams, r.s.stamp(p, baseConfigFile))
+			streams = append(streams, r.s.stamp(p, BaseConfigFile))
 		}
 		name += p.dir + "/" + string('0'+rune(p.store))
 	}
@@ -241,7 +222,7 @@ func (s *session) stamp(p place, name string) filecache.Stamp {
 		return filecache.Stamp{}
 	}
 	stamp, err := filecache.At(dir, p.dir+"/"+name)
-	if name == baseConfigFile && errors.Is(err, fs.ErrNotExist) {
+	if name == BaseConfigFile && errors.Is(err, fs.ErrNotExist) {
 		return filecache.Missing()
 	}
 	return stamp
@@ -273,39 +254,29 @@ func (d *described) Fields() []any {
 	return []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &d.labels}
 }
 
-// File is one of the files of a conversation, or all of them.
-type File string
-
-// The files.
-const (
-	Directory      File = "." // that whose events count
-	EventsFile     File = eventsFile
-	MetadataFile   File = metadataFile
-	BaseConfigFile File = baseConfigFile
-)
-
-// Paths returns what finds the files of conversations, each of the copy that counts, as they
-// are now. A file that it does not have is an error, and so is a conversation that is not there,
-// which is a [*store.NotFoundError]. closeAll is to be called when it is used no more.
-func (w *Workspace) Paths(ctx context.Context) (find func(transcript.ID, File) (string, error), closeAll func(), err error) {
-	s, _, err := w.Open(ctx)
+// Path returns where a file of a conversation is, or with "." all of them: of the copy that
+// counts, as it is now. A conversation that is not there is a [*store.NotFoundError].
+func (w *Workspace) Path(ctx context.Context, id transcript.ID, file string) (string, error) {
+	s, _, err := w.open()
 	if err != nil {
-		return nil, nil, err
+		return "", err
 	}
-	return func(id transcript.ID, file File) (string, error) {
-		found, err := s.Find(ctx, id)
-		if err != nil {
-			return "", err
+	defer s.Close()
+	found, _, err := s.list(ctx, store.Scope{IDs: []transcript.ID{id}})
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "", s.notFound(id)
+	}
+	copies := s.byStream(found[0].Record.(*record).copies)
+	if file == MetadataFile {
+		copies = s.byMetadata(copies)
+	}
+	for _, p := range copies {
+		if at := path.Join(p.dir, file); s.exists(p.store, at) {
+			return s.path(p.store, at), nil
 		}
-		copies := s.byStream(found.Record.(*record).copies)
-		if file == MetadataFile {
-			copies = s.byMetadata(found.Record.(*record).copies)
-		}
-		for _, p := range copies {
-			if at := path.Join(p.dir, string(file)); s.exists(p.store, at) {
-				return s.path(p.store, at), nil
-			}
-		}
-		return "", fmt.Errorf("%s has no %s", id, file)
-	}, s.Close, nil
+	}
+	return "", fmt.Errorf("%s has no %s", id, file)
 }

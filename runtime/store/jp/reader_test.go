@@ -19,20 +19,19 @@ import (
 // describeAll describes the events of a conversation as a reader hands them over,
 // first once and then again.
 func describeAll(ctx context.Context, c *store.Conversation) (string, error) {
-	events, err := storetest.Events(ctx, *c)
-	if err != nil {
-		return "", err
-	}
-	defer events.Close()
 	var rounds [2]strings.Builder
 	for i := range rounds {
+		events, err := storetest.Events(ctx, *c)
+		if err != nil {
+			return "", err
+		}
+		defer events.Close()
 		for events.Next(ctx) {
 			e := events.Event()
 			text := eventtext.Searched(e)
 			fmt.Fprintf(&rounds[i], "%d %d %v %s %s\n", e.Index, e.Turn, e.Kind, text, e.Time)
 		}
 		fmt.Fprintf(&rounds[i], "%+v %v", events.Totals(), events.Err())
-		events.Restart()
 	}
 	if rounds[0].String() != rounds[1].String() {
 		return "", fmt.Errorf("read once: %s\nread again: %s", &rounds[0], &rounds[1])
@@ -67,7 +66,7 @@ func TestReaders(t *testing.T) {
 		f.write(fmt.Sprintf("%s%d/events.json", inProject, 100+i), text)
 	}
 	w := f.open()
-	s, _, err := w.Open(t.Context())
+	s, _, err := w.open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,12 +105,12 @@ func TestReaderStops(t *testing.T) {
 	f := newFixture(t)
 	f.write(inProject+"10/metadata.json", testTitle)
 	f.write(inProject+"10/events.json", "["+strings.TrimSuffix(strings.Repeat(`{"type":"turn_start"},`, 1000), ",")+"]")
-	s, _, err := f.open().Open(t.Context())
+	s, _, err := f.open().open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c, err := s.Find(t.Context(), "jp-c10")
+	c, err := s.find(t.Context(), "jp-c10")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package jp
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,15 +23,16 @@ const (
 const (
 	conversationsDir = "conversations"
 	archiveDir       = ".archive"
-	metadataFile     = "metadata.json"
-	eventsFile       = "events.json"
-	baseConfigFile   = "base_config.json"
 )
 
-var (
-	errVanished    = errors.New("its directory is renamed or removed again and again")
-	errLeavesStore = errors.New("is a link that leads out of the store")
+// The files that JP keeps of a conversation.
+const (
+	MetadataFile   = "metadata.json"
+	EventsFile     = "events.json"
+	BaseConfigFile = "base_config.json"
 )
+
+var errVanished = errors.New("its directory is renamed or removed again and again")
 
 // session is the opened stores of a workspace.
 type session struct {
@@ -47,9 +47,9 @@ type opened struct {
 	dir  *os.File // the same; nil where it cannot be opened twice
 }
 
-// Open opens the stores, and returns what of them cannot be. It fails where there are stores, and
+// open opens the stores, and returns what of them cannot be. It fails where there are stores, and
 // none can be opened.
-func (w *Workspace) Open(context.Context) (*session, []store.Problem, error) {
+func (w *Workspace) open() (*session, []store.Problem, error) {
 	s := &session{w: w}
 	var unopened []store.Problem
 	var failed error
@@ -61,9 +61,12 @@ func (w *Workspace) Open(context.Context) (*session, []store.Problem, error) {
 			s.stores[i].dir, _ = root.Open(".")
 		case !errors.Is(err, fs.ErrNotExist):
 			failed = errors.Join(failed, err)
-			unopened = append(unopened, store.Problem{
-				Kind: kindOf(err), Path: path, Err: fmt.Errorf("the store cannot be opened: %w", reason(err)),
-			})
+			problem := store.Problem{Path: path, Err: fmt.Errorf("the store cannot be opened: %w", reason(err))}
+			var outside *config.OutsideError
+			if errors.As(err, &outside) {
+				problem.Kind = store.Outside
+			}
+			unopened = append(unopened, problem)
 		}
 	}
 	open(projectStore, filepath.Join(w.root, storageDir, conversationsDir), func() (*os.Root, error) {
@@ -91,17 +94,6 @@ func (s *session) Close() {
 	}
 }
 
-func kindOf(err error) store.ProblemKind {
-	var outside *config.OutsideError
-	switch {
-	case errors.As(err, &outside), errors.Is(err, errLeavesStore):
-		return store.Outside
-	case errors.Is(err, errVanished):
-		return store.Vanishing
-	}
-	return store.Unreadable
-}
-
 // path returns the full path of what is in a store, for messages.
 func (s *session) path(i int, name string) string {
 	return filepath.Join(s.stores[i].path, filepath.FromSlash(name))
@@ -121,23 +113,11 @@ func (s *session) read(i int, name string, max int64) ([]byte, error) {
 	if s.w.beforeRead != nil {
 		s.w.beforeRead(s.path(i, name))
 	}
-	root := s.stores[i].root
-	data, err := safefile.ReadIn(root, name, max)
-	switch {
-	case err == nil, errors.Is(err, fs.ErrNotExist):
+	data, err := safefile.ReadIn(s.stores[i].root, name, max)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return data, err
-	case leavesRoot(root, err):
-		return nil, fmt.Errorf("%s %w", path.Base(name), errLeavesStore)
 	}
 	return nil, fmt.Errorf("%s: %w", path.Base(name), reason(err))
-}
-
-// leavesRoot reports whether err is about a path that leads out of the root. Package
-// os does not export that error, so one is provoked to compare with.
-func leavesRoot(root *os.Root, err error) bool {
-	_, outside := root.Lstat("..")
-	var pathErr *fs.PathError
-	return errors.As(outside, &pathErr) && errors.Is(err, pathErr.Err)
 }
 
 // readDir returns the entries of a directory in a store in no particular order, and

@@ -27,19 +27,19 @@ type stream struct {
 func (c *writing) stream(copies []place) (s stream, err error) {
 	const maxBaseConfigSize = 16 << 20 // it holds all of JP's configuration
 	id := copies[0].number.id()
-	if s.events, s.from, err = c.readFirst(c.byStream(copies), eventsFile, c.w.maxEvents); err != nil {
-		return s, &ConversationError{id, fmt.Errorf("its events cannot be read: %w", err)}
+	if s.events, s.from, err = c.readFirst(c.byStream(copies), EventsFile, c.w.maxEvents); err != nil {
+		return s, about(id, fmt.Errorf("its events cannot be read: %w", err))
 	}
-	s.base, err = c.read(s.from.store, path.Join(s.from.dir, baseConfigFile), maxBaseConfigSize)
+	s.base, err = c.read(s.from.store, path.Join(s.from.dir, BaseConfigFile), maxBaseConfigSize)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return s, c.failed(s.from.store, err)
 	}
 	totals, err := jpevents.Scan(s.events, func(*jpevents.Event) bool { return true })
 	switch {
 	case err != nil:
-		return s, &ConversationError{id, fmt.Errorf("%s is damaged: %w", eventsFile, err)}
+		return s, about(id, fmt.Errorf("%s is damaged: %w", EventsFile, err))
 	case totals.Uncounted != nil:
-		return s, &ConversationError{id, fmt.Errorf("%s cannot be used by JP: %w", eventsFile, totals.Uncounted)}
+		return s, about(id, fmt.Errorf("%s cannot be used by JP: %w", EventsFile, totals.Uncounted))
 	}
 	return s, nil
 }
@@ -47,9 +47,9 @@ func (c *writing) stream(copies []place) (s stream, err error) {
 // files returns the files of a stream. Where a copy is overwritten with them, its events are the
 // newer ones as soon as the stream of that copy is.
 func (s *stream) files() []file {
-	all := []file{{name: eventsFile, data: s.events}}
+	all := []file{{name: EventsFile, data: s.events}}
 	if s.base != nil {
-		all = append(all, file{name: baseConfigFile, data: s.base})
+		all = append(all, file{name: BaseConfigFile, data: s.base})
 	}
 	return all
 }
@@ -67,7 +67,7 @@ func (wr *Writer) Append(ctx context.Context, id transcript.ID, added ...NewEven
 		}
 		s.events = appended(s.events, text)
 		if int64(len(s.events)) > c.w.maxEvents {
-			return &ConversationError{id, tooLarge(eventsFile, c.w.maxEvents)}
+			return about(id, tooLarge(EventsFile, c.w.maxEvents))
 		}
 		list := in(s.from, s.files()) // of the copy that counts first
 		for _, p := range copies {

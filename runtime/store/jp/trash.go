@@ -59,7 +59,7 @@ type Removed struct {
 // that were removed last first. Of one that was removed more than once it is the
 // last time.
 func (w *Workspace) Trash(ctx context.Context) (list []Removed, err error) {
-	s, _, err := w.Open(ctx)
+	s, _, err := w.open()
 	if err != nil {
 		return nil, err
 	}
@@ -176,13 +176,7 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 		there, restored = append(there, p), true
 	}
 	if !restored {
-		return &ExistsError{id}
+		return about(id, ErrExists)
 	}
 	return nil
 }
-
-// ExistsError is the error for a conversation in the trash that cannot be
-// restored because there is one with its id.
-type ExistsError struct{ ID transcript.ID }
-
-func (e *ExistsError) Error() string { return "conversation " + string(e.ID) + " exists" }

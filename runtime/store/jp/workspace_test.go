@@ -214,12 +214,12 @@ func TestClonedID(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		session, _, err := w.Open(t.Context())
+		session, _, err := w.open()
 		if err != nil && dir != "linked" {
 			t.Fatal(err)
 		}
 		if err == nil {
-			_, err = session.Find(t.Context(), "jp-c20")
+			_, err = session.find(t.Context(), "jp-c20")
 			session.Close()
 		}
 		if (err == nil) != local || (w.UserStore() != "") != local {

@@ -64,17 +64,14 @@ func (e *StoreError) Error() string { return fmt.Sprintf("%s cannot be changed: 
 // Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// ConversationError is the error for a conversation that is there, but not in a
-// state that can be changed.
-type ConversationError struct {
-	ID  transcript.ID
-	Err error
-}
+// The reasons for which a conversation cannot be what it is to be.
+var (
+	ErrExists      = errors.New("there is a conversation with this id") // in the place of one in the trash
+	ErrNoUserStore = errors.New("the user has no store of this workspace: JP makes it when it is run there")
+)
 
-func (e *ConversationError) Error() string { return fmt.Sprintf("%s: %v", e.ID, e.Err) }
-
-// Unwrap returns the cause.
-func (e *ConversationError) Unwrap() error { return e.Err }
+// about is the error for a conversation that is there, but not in a state that can be changed.
+func about(id transcript.ID, err error) error { return fmt.Errorf("%s: %w", id, err) }
 
 // writing is a change under way: the stores, and the locks of the conversations.
 type writing struct {
@@ -86,7 +83,7 @@ type writing struct {
 
 // begin opens the stores and takes the locks of conversations, all or none.
 func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *writing, err error) {
-	s, problems, err := wr.w.Open(ctx)
+	s, problems, err := wr.w.open()
 	if err != nil {
 		return nil, err
 	}

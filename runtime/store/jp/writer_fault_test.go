@@ -105,11 +105,11 @@ func operations() map[string]func(context.Context, *Writer) error {
 		}),
 		"append": each(func(ctx context.Context, w *Writer, id transcript.ID) error { return w.Append(ctx, id, event) }),
 		"local": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
-			_, _, err := w.SetLocal(ctx, id, func(bool) bool { return true })
+			_, err := w.SetLocal(ctx, id, true)
 			return err
 		}),
 		"not local": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
-			_, _, err := w.SetLocal(ctx, id, func(bool) bool { return false })
+			_, err := w.SetLocal(ctx, id, false)
 			return err
 		}),
 		"remove": func(ctx context.Context, w *Writer) error { return w.Remove(ctx, all...) },
@@ -226,7 +226,7 @@ func refusedByJP(dir string) error {
 	var metadata struct {
 		LastActivatedAt string `json:"last_activated_at"`
 	}
-	data, err := os.ReadFile(filepath.Join(dir, metadataFile))
+	data, err := os.ReadFile(filepath.Join(dir, MetadataFile))
 	if err == nil {
 		err = json.Unmarshal(data, &metadata)
 	}
@@ -236,10 +236,10 @@ func refusedByJP(dir string) error {
 	if err != nil {
 		return err
 	}
-	if data, err := os.ReadFile(filepath.Join(dir, baseConfigFile)); err == nil && !json.Valid(data) {
+	if data, err := os.ReadFile(filepath.Join(dir, BaseConfigFile)); err == nil && !json.Valid(data) {
 		return errors.New("bad base_config.json")
 	}
-	if data, err = os.ReadFile(filepath.Join(dir, eventsFile)); err != nil {
+	if data, err = os.ReadFile(filepath.Join(dir, EventsFile)); err != nil {
 		return err
 	}
 	var events []struct{ Timestamp, Type string }
@@ -281,11 +281,11 @@ func TestReadOnlyProject(t *testing.T) {
 			return w.Append(ctx, projected, NewEvent{At: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC), Kind: transcript.KindTurnStart})
 		},
 		"local": func(ctx context.Context, w *Writer) error {
-			_, _, err := w.SetLocal(ctx, projected, func(bool) bool { return true })
+			_, err := w.SetLocal(ctx, projected, true)
 			return err
 		},
 		"not local": func(ctx context.Context, w *Writer) error {
-			_, _, err := w.SetLocal(ctx, userOnly, func(bool) bool { return false })
+			_, err := w.SetLocal(ctx, userOnly, false)
 			return err
 		},
 		"remove": func(ctx context.Context, w *Writer) error { return w.Remove(ctx, projected) },
@@ -318,7 +318,7 @@ func TestForkOfWhatIsRenamed(t *testing.T) {
 	w := f.writer()
 	renamed := 0
 	w.w.beforeRead = func(path string) {
-		if _, err := os.Stat(path); err != nil || filepath.Base(path) != eventsFile || renamed == 3 {
+		if _, err := os.Stat(path); err != nil || filepath.Base(path) != EventsFile || renamed == 3 {
 			return
 		}
 		renamed++

@@ -191,7 +191,7 @@ func change(t *testing.T, rt *rapid.T, w *Writer, id transcript.ID, m modelled) 
 		m.events++
 		err = w.Append(ctx, id, NewEvent{At: time.Date(2026, 6, 1, 12, 0, 1, 0, time.UTC), Kind: transcript.KindUser, Text: "more"})
 	case "local":
-		_, _, err = w.SetLocal(ctx, id, func(local bool) bool { return !local })
+		_, err = w.SetLocal(ctx, id, rapid.Bool().Draw(rt, "local"))
 	case "remove":
 		m.gone, m.events = true, 0
 		err = w.Remove(ctx, id)

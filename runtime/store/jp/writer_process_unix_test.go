@@ -114,8 +114,7 @@ func writeAsConvtools(base string, count int) error {
 				}
 			}
 		}
-		var exists *ExistsError
-		if err != nil && !errors.As(err, &missing) && !errors.As(err, &exists) && !errors.Is(err, errVanished) {
+		if err != nil && !errors.As(err, &missing) && !errors.Is(err, ErrExists) && !errors.Is(err, errVanished) {
 			return err
 		}
 	}
@@ -201,13 +200,13 @@ func labelAsJP(locks string, roots []string, id, key string) (done bool, err err
 			continue
 		}
 		dirs = append(dirs, found[0])
-		info, err := os.Stat(filepath.Join(found[0], metadataFile))
+		info, err := os.Stat(filepath.Join(found[0], MetadataFile))
 		if err != nil {
 			return false, err
 		}
 		if info.ModTime().After(newest) {
 			newest = info.ModTime()
-			if data, err = os.ReadFile(filepath.Join(found[0], metadataFile)); err != nil {
+			if data, err = os.ReadFile(filepath.Join(found[0], MetadataFile)); err != nil {
 				return false, err
 			}
 		}
@@ -231,11 +230,11 @@ func labelAsJP(locks string, roots []string, id, key string) (done bool, err err
 		return false, err
 	}
 	for _, dir := range dirs {
-		temp := filepath.Join(dir, metadataFile+".tmp")
+		temp := filepath.Join(dir, MetadataFile+".tmp")
 		for { // others of its kind remove it when they start
 			err := os.WriteFile(temp, append(data, '\n'), 0o644)
 			if err == nil {
-				err = os.Rename(temp, filepath.Join(dir, metadataFile))
+				err = os.Rename(temp, filepath.Join(dir, MetadataFile))
 			}
 			if err == nil {
 				break
@@ -338,8 +337,7 @@ func TestKilled(t *testing.T) {
 		w := f.writer()
 		for _, id := range []transcript.ID{projected, userOnly, external} {
 			var missing *store.NotFoundError
-			var exists *ExistsError
-			if err := w.Restore(t.Context(), id); err != nil && !errors.As(err, &missing) && !errors.As(err, &exists) && !errors.Is(err, errVanished) {
+			if err := w.Restore(t.Context(), id); err != nil && !errors.As(err, &missing) && !errors.Is(err, ErrExists) && !errors.Is(err, errVanished) {
 				t.Fatal(err)
 			}
 		}

@@ -30,16 +30,9 @@ func newDatabase(path string) *database {
 func (d *database) path() string { return d.file }
 
 // collect returns what scan makes of each row of a query.
-func collect[T any](ctx context.Context, d *database, scan func(*sql.Rows) (T, error), query string, args ...any) (found []T, err error) {
-	err = d.Do(ctx, func(db *sqlitefile.DB) error {
-		found = nil
-		return db.Each(ctx, func(rows *sql.Rows) error {
-			x, err := scan(rows)
-			found = append(found, x)
-			return err
-		}, query, args...)
-	})
-	return found, err
+func collect[T any](ctx context.Context, d *database, scan func(*sql.Rows) (T, error), query string, args ...any) ([]T, error) {
+	return sqlitefile.Rows(ctx, &d.Shared,
+		func(_ *sqlitefile.DB, rows *sql.Rows) (T, error) { return scan(rows) }, func(*sqlitefile.DB) string { return query }, args...)
 }
 
 // maxText is how many characters of a text beside the parts are read.

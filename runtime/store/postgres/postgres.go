@@ -57,7 +57,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	s := parse(text)
 	database := messagedb.Database{Path: s.place, Version: s.version, Open: s.openArchive}
 	return &messagedb.Store{
-		Kind: archive.Name, Prefix: archive.IDPrefix, Path: s.place,
+		IDs: archive.IDs(), Kind: archive.Name, Path: s.place,
 		Databases: func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{database}, nil },
 	}, true
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -53,29 +52,6 @@ func TestInTurn(t *testing.T) {
 	failing.noMatch = true
 	if _, err := failing.output(context.Background()); err == nil || !strings.Contains(err.Error(), "unknown command") {
 		t.Errorf("a failing program: error %v, want what it wrote", err)
-	}
-}
-
-func TestUsage(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		args           []string
-		code           int
-		stdout, stderr string
-	}{
-		{[]string{"-h"}, 0, "usage: bench", ""},
-		{[]string{"-fast"}, 2, "", "-fast"},
-		{[]string{"grep"}, 2, "", `"grep"`},
-	} {
-		var stdout, stderr bytes.Buffer
-		code := run(context.Background(), test.args, &stdout, &stderr)
-		if code != test.code || !strings.Contains(stdout.String(), test.stdout) || !strings.Contains(stderr.String(), test.stderr) {
-			t.Errorf("bench %v: exit code %d, stdout %q, stderr %q; want %d, %q, %q",
-				test.args, code, &stdout, &stderr, test.code, test.stdout, test.stderr)
-		}
-		if stderr.Len() > 0 && stdout.Len() > 0 {
-			t.Errorf("bench %v wrote to both outputs", test.args)
-		}
 	}
 }
 

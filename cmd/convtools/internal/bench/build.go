@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
@@ -30,10 +29,7 @@ func (b *bench) build(ctx context.Context) error {
 		{"empty", root, source, &b.empty},
 		{"minimal", filepath.Join(root, "cmd", "convtools", "internal"), "./bench/minimal", &b.minimal},
 	} {
-		*target.path = filepath.Join(b.dir, target.name)
-		if runtime.GOOS == "windows" {
-			*target.path += ".exe"
-		}
+		*target.path = repository.Program(b.dir, target.name)
 		if err := repository.Build(ctx, target.in, *target.path, target.pkg); err != nil {
 			return err
 		}

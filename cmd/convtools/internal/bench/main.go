@@ -18,43 +18,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
-	"strings"
-	"syscall"
 
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
-
-// group is some rows that are measured together.
-type group struct {
-	name, about string
-	measure     func(*bench, context.Context) error
-}
-
-func groups() []group {
-	return []group{
-		{"start", "starting, beside an empty Go program", (*bench).start},
-		{"mcp", "the MCP server, beside one with nothing but the SDK", (*bench).mcp},
-		{"serve", "convgen serve with a tool of git, beside FastMCP and cli-wrap-mcp of PyPI", (*bench).served},
-		{"generator", "convgen over many specs", (*bench).generator},
-		{"query", "asking a model, beside Codex and opencode of npm", (*bench).query},
-		{"list", "listing conversations of JP, beside cat of the same files", (*bench).list},
-		{"history", "searching and listing sessions of Claude Code", (*bench).history},
-		{"messages", "searching and recalling messages, beside FTS5 of SQLite", (*bench).messages},
-	}
-}
-
-func usage() string {
-	var b strings.Builder
-	b.WriteString(`usage: bench [-short] [-only GROUP] [-history BYTES] [-keep DIR]
+const usage = `usage: bench [-short] [-only GROUP] [-history BYTES] [-keep DIR]
 
 Measures convtools beside peers and prints ratios. make bench runs it. It needs about
 6 GB below the temporary directory. A peer that is missing here is skipped.
@@ -65,43 +35,50 @@ Measures convtools beside peers and prints ratios. make bench runs it. It needs 
   -keep DIR       keep the databases of messages in DIR, and use those of an earlier run
 
 Groups:
-`)
-	for _, g := range groups() {
-		fmt.Fprintf(&b, "  %-10s  %s\n", g.name, g.about)
-	}
-	return b.String()
+  start      starting, beside an empty Go program
+  mcp        the MCP server, beside one with nothing but the SDK
+  serve      convgen serve with a tool of git, beside FastMCP and cli-wrap-mcp of PyPI
+  generator  convgen over many specs
+  query      asking a model, beside Codex and opencode of npm
+  list       listing conversations of JP, beside cat of the same files
+  history    searching and listing sessions of Claude Code
+  messages   searching and recalling messages, beside FTS5 of SQLite
+`
+
+func main() {
+	short := flag.Bool("short", false, "")
+	history := flag.Int64("history", 0, "")
+	only := flag.String("only", "", "")
+	keep := flag.String("keep", "", "")
+	repository.Main(usage, func(ctx context.Context) error {
+		amount := fullAmount()
+		if *short {
+			amount = shortAmount()
+		}
+		if *history > 0 {
+			amount.history = *history
+		}
+		return measure(ctx, &bench{amount: amount, keep: *keep, stderr: os.Stderr}, *only, os.Stdout)
+	})
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	short := flags.Bool("short", false, "")
-	history := flags.Int64("history", 0, "")
-	only := flags.String("only", "", "")
-	keep := flags.String("keep", "", "")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage())
-		return 0
-	case err != nil:
-		fmt.Fprintf(stderr, "error: %v\n%s", err, usage())
-		return 2
-	case flags.NArg() > 0:
-		fmt.Fprintf(stderr, "error: bench takes no arguments, got %q\n%s", flags.Arg(0), usage())
-		return 2
+// group is some rows that are measured together.
+type group struct {
+	name    string
+	measure func(*bench, context.Context) error
+}
+
+func groups() []group {
+	return []group{
+		{"start", (*bench).start},
+		{"mcp", (*bench).mcp},
+		{"serve", (*bench).served},
+		{"generator", (*bench).generator},
+		{"query", (*bench).query},
+		{"list", (*bench).list},
+		{"history", (*bench).history},
+		{"messages", (*bench).messages},
 	}
-	amount := fullAmount()
-	if *short {
-		amount = shortAmount()
-	}
-	if *history > 0 {
-		amount.history = *history
-	}
-	if err := measure(ctx, &bench{amount: amount, keep: *keep, stderr: stderr}, *only, stdout); err != nil {
-		fmt.Fprintf(stderr, "error: %v\n", err)
-		return 1
-	}
-	return 0
 }
 
 // amount says how much is measured.

@@ -17,11 +17,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/convtools/convtools/cmd/convtools/internal/repository"
 )
 
 const usage = `usage: clients [-dir DIR] [-only PREFIX] [-list]
@@ -36,82 +36,48 @@ clients runs it. It needs npm, and about 1.6 GB below the temporary directory.
 `
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
-
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("clients", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	dir, only, list := flags.String("dir", "", ""), flags.String("only", "", ""), flags.Bool("list", false, "")
-	err := flags.Parse(args)
-	if err == nil && flags.NArg() > 0 {
-		err = fmt.Errorf("clients takes no arguments, got %q", flags.Arg(0))
-	}
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage)
-		return 0
-	case err != nil:
-		fmt.Fprintf(stderr, "error: %v\n%s", err, usage)
-		return 2
-	case *list:
-		for _, step := range steps() {
-			fmt.Fprintln(stdout, step.name)
+	dir := flag.String("dir", "", "")
+	only := flag.String("only", "", "")
+	list := flag.Bool("list", false, "")
+	repository.Main(usage, func(ctx context.Context) error {
+		if *list {
+			for _, step := range steps() {
+				fmt.Println(step.name)
+			}
+			return nil
 		}
-		return 0
-	}
-	passed, err := prove(ctx, *dir, *only, stdout, stderr)
-	if err != nil {
-		fmt.Fprintf(stderr, "error: %v\n", err)
-	}
-	if err != nil || !passed {
-		return 1
-	}
-	return 0
+		return prove(ctx, *dir, *only)
+	})
 }
 
-// prove prepares a directory, runs the steps in it, and reports whether all of them passed.
-func prove(ctx context.Context, dir, only string, stdout, stderr io.Writer) (passed bool, err error) {
+// prove prepares a directory and runs the steps in it.
+func prove(ctx context.Context, dir, only string) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "convtools-clients-"); err != nil {
-			return false, fmt.Errorf("creating a directory to work in: %w", err)
+			return fmt.Errorf("creating a directory to work in: %w", err)
 		}
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	} else if dir, err = ownDir(dir); err != nil {
-		return false, err
+		return err
 	}
-	l, err := prepare(ctx, dir, func(what string) { fmt.Fprintf(stderr, "clients: %s\n", what) })
+	l, err := prepare(ctx, dir, func(what string) { fmt.Fprintf(os.Stderr, "clients: %s\n", what) })
 	if err != nil {
-		return false, err
+		return err
 	}
-	return runSteps(ctx, l, steps(), only, stdout)
+	return runSteps(ctx, l, steps(), only, os.Stdout)
 }
 
 // ownDir returns the absolute path of a directory that is new, or that an earlier run made:
 // others have files that this command must not overwrite.
 func ownDir(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", fmt.Errorf("finding the directory to work in: %w", err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("creating the directory to work in: %w", err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "", fmt.Errorf("looking into the directory to work in: %w", err)
-	}
+	dir, err1 := filepath.Abs(dir)
+	err2 := os.MkdirAll(dir, 0o700)
+	entries, err3 := os.ReadDir(dir)
 	mark := filepath.Join(dir, "made-by-convtools-clients")
 	if _, err := os.Stat(mark); err != nil && len(entries) > 0 {
 		return "", fmt.Errorf("%s holds other files; name a directory that does not exist", dir)
 	}
-	if err := os.WriteFile(mark, nil, 0o600); err != nil {
-		return "", fmt.Errorf("marking the directory to work in: %w", err)
-	}
-	return dir, nil
+	return dir, errors.Join(err1, err2, err3, os.WriteFile(mark, nil, 0o600))
 }
 
 // step is one proof.
@@ -123,15 +89,16 @@ type step struct {
 	run func(ctx context.Context, l *lab) (note string, err error)
 }
 
-// runSteps runs the steps whose name begins with only, one after the other.
-func runSteps(ctx context.Context, l *lab, all []step, only string, stdout io.Writer) (bool, error) {
+// runSteps runs the steps whose name begins with only, one after the other. The error says
+// how many of them did not pass.
+func runSteps(ctx context.Context, l *lab, all []step, only string, stdout io.Writer) error {
 	ran, failed := 0, 0
 	for _, s := range all {
 		if !strings.HasPrefix(s.name, only) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
-			return false, fmt.Errorf("before %s: %w", s.name, context.Cause(ctx))
+			return fmt.Errorf("before %s: %w", s.name, context.Cause(ctx))
 		}
 		ran++
 		start := time.Now()
@@ -151,9 +118,12 @@ func runSteps(ctx context.Context, l *lab, all []step, only string, stdout io.Wr
 			fmt.Fprintf(stdout, "      %s\n", strings.ReplaceAll(note, "\n", "\n      "))
 		}
 	}
-	if ran == 0 {
-		return false, fmt.Errorf("no step begins with %q; -list names all", only)
-	}
 	fmt.Fprintf(stdout, "\n%d of %d steps passed\n", ran-failed, ran)
-	return failed == 0, nil
+	switch {
+	case ran == 0:
+		return fmt.Errorf("no step begins with %q; -list names all", only)
+	case failed > 0:
+		return fmt.Errorf("%d steps failed", failed)
+	}
+	return nil
 }

@@ -1,202 +1,106 @@
 package main
 
 import (
+	"context"
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
-	"strconv"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// element is an element of an answer.
-type element struct {
-	name     string
-	attrs    map[string]string
-	text     string // directly in it
-	parent   *element
-	children []*element
+// asking is an MCP server of convtools over one project.
+type asking struct{ *mcp.ClientSession }
+
+// open starts a server over a project, in which nobody's own conversations are found.
+func open(ctx context.Context, convtools, project, home string) (*asking, error) {
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, fmt.Errorf("making a directory: %w", err)
+	}
+	server := exec.Command(convtools, "mcp", "--workspace", project) //nolint:forbidigo,gosec // the program that it built itself
+	server.Env = append(os.Environ(), "HOME="+home, "USERPROFILE="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"),
+		"XDG_DATA_HOME="+filepath.Join(home, "data"), "XDG_CONFIG_HOME="+filepath.Join(home, "config"),
+		"CLAUDE_CONFIG_DIR=", "CODEX_HOME=", "JP_USER_DATA_DIR="+filepath.Join(home, "jp"))
+	client := mcp.NewClient(&mcp.Implementation{Name: "recall", Version: "1"}, nil)
+	session, err := client.Connect(ctx, &mcp.CommandTransport{Command: server}, nil)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to convtools: %w", err)
+	}
+	return &asking{session}, nil
 }
 
-// parseAnswer reads the XML of an answer.
-func parseAnswer(answer string) (*element, error) {
-	d := xml.NewDecoder(strings.NewReader(answer))
-	root := &element{}
-	for at := root; ; {
-		token, err := d.Token()
-		switch {
-		case errors.Is(err, io.EOF):
-			if len(root.children) != 1 {
-				return nil, errors.New("not one element")
-			}
-			return root.children[0], nil
-		case err != nil:
-			return nil, fmt.Errorf("reading XML: %w", err)
+// text calls a tool and returns the text of its answer, or of its refusal.
+func (a *asking) text(ctx context.Context, tool string, arguments map[string]any) (answer string, err error) {
+	result, err := a.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		return "", fmt.Errorf("calling %s: %w", tool, err)
+	}
+	for _, content := range result.Content {
+		part, ok := content.(*mcp.TextContent)
+		if !ok {
+			return "", fmt.Errorf("calling %s: the answer is no text", tool)
 		}
+		answer += part.Text
+	}
+	return answer, nil
+}
+
+// piece is a text of an answer, with single spaces for all white space.
+type piece struct {
+	element string            // that it is in
+	attrs   map[string]string // of that, and of those around it
+	text    string
+}
+
+// pieces returns the texts of an answer in XML; of another one, its lines, each with what it
+// names as in turn=3 for attributes.
+func pieces(answer string) (all []piece) {
+	around := []piece{{}}
+	for d := xml.NewDecoder(strings.NewReader(answer)); ; {
+		token, err := d.Token()
+		if err != nil {
+			if len(all) == 0 {
+				return lines(answer)
+			}
+			return all
+		}
+		last := len(around) - 1
 		switch t := token.(type) {
 		case xml.StartElement:
-			child := &element{name: t.Name.Local, attrs: map[string]string{}, parent: at}
+			inner := piece{element: t.Name.Local, attrs: map[string]string{}}
+			maps.Copy(inner.attrs, around[last].attrs)
 			for _, a := range t.Attr {
-				child.attrs[a.Name.Local] = a.Value
+				inner.attrs[a.Name.Local] = a.Value
 			}
-			at.children = append(at.children, child)
-			at = child
+			around = append(around, inner)
 		case xml.EndElement:
-			at = at.parent
+			if around[last].text = spaced(around[last].text); around[last].text != "" {
+				all = append(all, around[last])
+			}
+			around = around[:last]
 		case xml.CharData:
-			at.text += string(t)
+			around[last].text += string(t)
 		}
 	}
 }
 
-// parseRefusal reads the text that a call is refused with: an element for each line,
-// with what it names as in turn=3 for attributes, inside one with the conversation.
-func parseRefusal(text string) *element {
-	root := &element{name: "refusal", attrs: map[string]string{}}
+func lines(text string) (all []piece) {
+	named := regexp.MustCompile(`(\w+)=([\w-]+)`)
+	id := regexp.MustCompile(`\bjp-c\d+`).FindString(text)
 	for line := range strings.Lines(text) {
-		e := &element{name: "line", attrs: map[string]string{}, text: line, parent: root}
-		for word := range strings.FieldsSeq(line) {
-			if name, value, ok := strings.Cut(strings.TrimRight(word, ":,;."), "="); ok {
-				e.attrs[name] = value
-			}
-			if _, named := root.attrs["id"]; !named && strings.HasPrefix(word, "jp-c") {
-				root.attrs["id"] = word
-			}
+		p := piece{attrs: map[string]string{"id": id}, text: spaced(line)}
+		for _, m := range named.FindAllStringSubmatch(line, -1) {
+			p.attrs[m[1]] = m[2]
 		}
-		root.children = append(root.children, e)
+		all = append(all, p)
 	}
-	return root
-}
-
-// all calls yield with the element and those in it, in order.
-func (e *element) all(yield func(*element) bool) bool {
-	if !yield(e) {
-		return false
-	}
-	for _, c := range e.children {
-		if !c.all(yield) {
-			return false
-		}
-	}
-	return true
-}
-
-// attr returns an attribute of the element, or of the closest one around it that
-// has it.
-func (e *element) attr(name string) (string, bool) {
-	for ; e != nil; e = e.parent {
-		if value, ok := e.attrs[name]; ok {
-			return value, true
-		}
-	}
-	return "", false
-}
-
-// find returns the first element whose text contains some text. How white space
-// is broken into lines does not matter.
-func (e *element) find(text string) *element {
-	var found *element
-	e.all(func(e *element) bool {
-		if len(e.children) == 0 && strings.Contains(spaced(e.text), spaced(text)) {
-			found = e
-		}
-		return found == nil
-	})
-	return found
-}
-
-// shows reports whether the element has the sentence, as said in its conversation.
-func (e *element) shows(s sentence) bool {
-	shown := false
-	e.all(func(e *element) bool {
-		if len(e.children) == 0 && e.name != "note" && strings.Contains(spaced(e.text), spaced(s.Says)) {
-			id, _ := e.attr("id")
-			shown = id == s.In
-		}
-		return !shown
-	})
-	return shown
-}
-
-// showsNothing reports whether the answer is one of conversation_grep which says
-// that nothing matches, and in how many conversations.
-func (e *element) showsNothing() bool {
-	searched, err := strconv.Atoi(e.attrs["searched"])
-	if err != nil || e.name != "conversation_grep" || e.attrs["matches"] != "0" {
-		return false
-	}
-	said := false
-	return e.all(func(c *element) bool {
-		said = said || c.name == "note" && counts(c.text, searched)
-		return c.name != "event" && c.name != "hit"
-	}) && said
-}
-
-// counts reports whether a text has a number, or two that follow each other and
-// together make it, as in "7 live and 1 archived".
-func counts(text string, number int) bool {
-	before := 0
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r < '0' || r > '9' }) {
-		n, err := strconv.Atoi(word)
-		if err == nil && (n == number || before+n == number) {
-			return true
-		}
-		before = n
-	}
-	return false
+	return all
 }
 
 // spaced joins the words of a text by single spaces.
 func spaced(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-// form returns the arguments of a call, as one would write them who has seen the
-// answers. Where they do not show what it takes, it fails.
-func (c call) form(seen []*element) (map[string]any, error) {
-	var at *element
-	if c.At != "" {
-		for i := len(seen) - 1; i >= 0 && at == nil; i-- {
-			at = seen[i].find(c.At)
-		}
-		if at == nil {
-			return nil, fmt.Errorf("no answer shows %q", c.At)
-		}
-	}
-	_, arguments := c.tool()
-	formed := make(map[string]any, len(arguments))
-	for name, value := range arguments {
-		var err error
-		if formed[name], err = resolve(value, at); err != nil {
-			return nil, fmt.Errorf("argument %s: %w", name, err)
-		}
-	}
-	return formed, nil
-}
-
-// resolve returns the value of an argument: what $name stands for, also in a list.
-func resolve(value any, at *element) (any, error) {
-	switch v := value.(type) {
-	case []any:
-		list := make([]any, len(v))
-		for i := range v {
-			var err error
-			if list[i], err = resolve(v[i], at); err != nil {
-				return nil, err
-			}
-		}
-		return list, nil
-	case string:
-		name, isReference := strings.CutPrefix(v, "$")
-		if !isReference {
-			return v, nil
-		}
-		found, ok := at.attr(name)
-		if !ok {
-			return nil, fmt.Errorf("there is no %s where it points", name)
-		}
-		if n, err := strconv.Atoi(found); err == nil {
-			return n, nil
-		}
-		return found, nil
-	}
-	return value, nil
-}

@@ -17,12 +17,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"runtime"
-	"syscall"
+	"text/tabwriter"
 
 	"github.com/convtools/convtools/cmd/convtools/internal/repository"
+	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
 const usage = `usage: recall [-data DIR] [-show N] [-locomo DIR] [-sessions DIR]
@@ -40,39 +39,12 @@ make recall runs it.
 `
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
-
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("recall", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	data := flags.String("data", "", "")
-	show := flags.Int("show", 0, "")
-	locomo := flags.String("locomo", "", "")
-	sessions := flags.String("sessions", "", "")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage)
-		return 0
-	case err != nil:
-		fmt.Fprintf(stderr, "error: %v\n%s", err, usage)
-		return 2
-	case flags.NArg() > 0:
-		fmt.Fprintf(stderr, "error: recall takes no arguments, got %q\n%s", flags.Arg(0), usage)
-		return 2
-	}
-	failed, err := measure(ctx, options{*data, *locomo, *sessions, *show}, stdout, stderr)
-	switch {
-	case err != nil:
-		fmt.Fprintf(stderr, "error: %v\n", err)
-		return 1
-	case failed:
-		return 1
-	}
-	return 0
+	var o options
+	flag.StringVar(&o.data, "data", "", "")
+	flag.StringVar(&o.locomo, "locomo", "", "")
+	flag.StringVar(&o.sessions, "sessions", "", "")
+	flag.IntVar(&o.show, "show", 0, "")
+	repository.Main(usage, func(ctx context.Context) error { return measure(ctx, o, os.Stdout) })
 }
 
 // options are what the flags say.
@@ -81,60 +53,114 @@ type options struct {
 	show                   int
 }
 
-// measure asks all questions and prints the report. It reports whether one of
-// them failed.
-func measure(ctx context.Context, o options, stdout, stderr io.Writer) (failed bool, err error) {
-	data, show := o.data, o.show
-	sets, err := loadQuestions()
-	if err != nil {
-		return false, err
-	}
+// measure asks all questions and prints what they cost. The error names those that failed.
+func measure(ctx context.Context, o options, stdout io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "convtools-recall-")
 	if err != nil {
-		return false, fmt.Errorf("creating a directory for what is built: %w", err)
+		return fmt.Errorf("creating a directory for what is built: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	root, err := repository.Root(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if data == "" {
-		data = filepath.Join(filepath.Dir(root), "shared", "data")
-	}
-	convtools := filepath.Join(dir, "convtools")
-	if runtime.GOOS == "windows" {
-		convtools += ".exe"
-	}
+	convtools := repository.Program(dir, "convtools")
 	if err := repository.Build(ctx, root, convtools, "./cmd/convtools"); err != nil {
-		return false, err
+		return err
 	}
 	if o.locomo != "" || o.sessions != "" {
-		return false, measurePublic(ctx, convtools, o.locomo, o.sessions, dir, stdout)
+		return measurePublic(ctx, convtools, o.locomo, o.sessions, dir, stdout)
 	}
-
-	var r report
-	for _, set := range sets {
+	sets, err := loadQuestions()
+	if err != nil {
+		return err
+	}
+	if o.data == "" {
+		o.data = filepath.Join(filepath.Dir(root), "shared", "data")
+	}
+	for i := range sets {
+		set := &sets[i]
 		workspace := filepath.Join(root, set.Workspace)
 		if set.Data != "" {
-			workspace = filepath.Join(data, set.Data)
+			workspace = filepath.Join(o.data, set.Data)
 		}
 		if _, err := os.Stat(workspace); errors.Is(err, os.ErrNotExist) {
-			r.skipped = append(r.skipped, fmt.Sprintf("skipped %d questions: there is no %s", len(set.Questions), workspace))
+			fmt.Fprintf(stdout, "skipped %d questions: there is no %s\n", len(set.Questions), workspace)
+			set.Questions = nil
 			continue
 		}
-		asking, err := open(ctx, convtools, workspace, filepath.Join(dir, set.Name))
-		if err != nil {
-			return false, fmt.Errorf("opening %s: %w", workspace, err)
+		if err := set.ask(ctx, convtools, workspace, filepath.Join(dir, set.Name)); err != nil {
+			return fmt.Errorf("asking about %s: %w", workspace, err)
 		}
-		asked, err := asking.ask(ctx, set)
-		if err := errors.Join(err, asking.Close()); err != nil {
-			return false, fmt.Errorf("asking about %s: %w", workspace, err)
+	}
+	return report(stdout, sets, o.show)
+}
+
+// What twelve questions may cost.
+const (
+	dozen    = 12
+	maxCalls = 24
+	maxChars = 50_000
+)
+
+// report prints the questions, the totals, and which questions failed; or the calls of one
+// question, with the answers.
+func report(w io.Writer, sets []questionSet, show int) error {
+	var failed []error
+	var totals table.Table
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(tab, "\tCALLS\tCHARS\tKIND\tQUESTION\n")
+	number := 0
+	for _, set := range sets {
+		for _, q := range set.Questions {
+			number++
+			if number == show {
+				return q.write(w)
+			}
+			fmt.Fprintf(tab, "%d\t%d\t%d\t%s\t%.72s\n", number, len(q.made), q.chars, q.Kind, q.Asked)
+			if q.missed != nil {
+				failed = append(failed, fmt.Errorf("question %d, %q: %w", number, q.Asked, q.missed))
+			}
 		}
-		r.sets = append(r.sets, asked)
-		fmt.Fprintf(stderr, "recall: asked %d questions about %s\n", len(set.Questions), set.Name)
+		set.total(&totals)
 	}
 	if show > 0 {
-		return false, r.show(stdout, show)
+		return fmt.Errorf("there is no question %d among those that were asked", show)
 	}
-	return r.failed(), r.write(stdout)
+	return errors.Join(tab.Flush(), totals.Write(w), errors.Join(failed...))
+}
+
+// write prints the calls of a question, and the answers.
+func (q *question) write(w io.Writer) error {
+	fmt.Fprintf(w, "%s\n", q.Asked)
+	for _, m := range q.made {
+		fmt.Fprintf(w, "\n> %s\n%s\n", m.call, m.answer)
+	}
+	return q.missed
+}
+
+// total adds the rows of all questions of a set.
+func (s *questionSet) total(t *table.Table) {
+	n := len(s.Questions)
+	if n == 0 {
+		return
+	}
+	var calls, chars, answered int
+	for _, q := range s.Questions {
+		calls, chars = calls+len(q.made), chars+q.chars
+		if q.missed == nil {
+			answered++
+		}
+	}
+	t.Add(table.Row{Name: s.Name + ": questions answered", Result: fmt.Sprintf("%d of %d", answered, n), Bound: "all", Missed: answered < n})
+	for _, of := range []struct {
+		name         string
+		count, limit int
+	}{{"calls", calls, maxCalls}, {"characters", chars, maxChars}} {
+		perDozen := float64(of.count*dozen) / float64(n)
+		t.Add(table.Row{
+			Name: fmt.Sprintf("%s: %s for 12 questions", s.Name, of.name), Result: fmt.Sprintf("%.0f", perDozen),
+			Bound: fmt.Sprintf("at most %d", of.limit), Missed: perDozen > float64(of.limit), Detail: fmt.Sprintf("%d for %d", of.count, n),
+		})
+	}
 }

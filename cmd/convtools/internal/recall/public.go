@@ -119,7 +119,7 @@ func (c *corpus) ask(ctx context.Context, convtools string, s *score) (err error
 	defer func() { err = errors.Join(err, tools.Close()) }()
 	for _, q := range c.questions {
 		begun := time.Now()
-		answer, _, err := tools.text(ctx, "conversation_recall", map[string]any{"query": q.asked})
+		answer, err := tools.text(ctx, "conversation_recall", map[string]any{"query": q.asked})
 		took := time.Since(begun)
 		if err != nil {
 			return fmt.Errorf("%q: %w", q.asked, err)

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -14,10 +18,6 @@ import (
 
 //go:embed questions
 var questionFiles embed.FS
-
-// maxSentence is how many characters a sentence has at most that shows that an
-// answer is in view: as few as tell it from everything else.
-const maxSentence = 150
 
 // questionSet is the questions about one workspace.
 type questionSet struct {
@@ -35,7 +35,14 @@ type question struct {
 	// nothing.
 	Answers []sentence
 	Calls   []call
+
+	made   []made // until the answer was in view
+	chars  int
+	missed error // why it never was
 }
+
+// made is a call that was made.
+type made struct{ call, answer string }
 
 // sentence is text of one event, which nobody can show without showing the answer.
 type sentence struct {
@@ -44,9 +51,9 @@ type sentence struct {
 }
 
 // call is a call of one of the three tools. An argument that begins with $ is an
-// attribute, of the element that At finds or of one that it stands in.
+// attribute, of the text that At is in or of an element around it.
 type call struct {
-	At   string // text of an element in an earlier answer
+	At   string // in an earlier answer
 	List map[string]any
 	Grep map[string]any
 	Read map[string]any
@@ -63,58 +70,136 @@ func (c call) tool() (name string, arguments map[string]any) {
 	return "conversation_read", c.Read
 }
 
-func loadQuestions() ([]questionSet, error) {
+func loadQuestions() (sets []questionSet, err error) {
 	files, err := fs.Glob(questionFiles, "questions/*.toml")
-	if err != nil {
-		return nil, fmt.Errorf("finding the questions: %w", err)
-	}
-	sets := make([]questionSet, 0, len(files))
 	for _, file := range files {
 		set := questionSet{Name: strings.TrimSuffix(path.Base(file), ".toml")}
-		data, err := questionFiles.ReadFile(file)
+		meta, err := toml.DecodeFS(questionFiles, file, &set)
+		if err == nil && len(meta.Undecoded()) > 0 {
+			err = fmt.Errorf("unknown keys %v", meta.Undecoded())
+		}
 		if err != nil {
-			return nil, fmt.Errorf("reading questions: %w", err)
-		}
-		meta, err := toml.Decode(string(data), &set)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", file, err)
-		}
-		var problems []error
-		for _, key := range meta.Undecoded() {
-			problems = append(problems, fmt.Errorf("unknown key %s", key))
-		}
-		for _, q := range set.Questions {
-			if err := q.check(); err != nil {
-				problems = append(problems, fmt.Errorf("%q: %w", q.Asked, err))
-			}
-		}
-		if err := errors.Join(problems...); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", file, err)
 		}
 		sets = append(sets, set)
 	}
-	return sets, nil
+	return sets, err
 }
 
-func (q question) check() error {
-	if q.Asked == "" || q.Kind == "" || len(q.Calls) == 0 {
-		return errors.New("asked, kind and calls are needed")
+// ask asks all questions of a set.
+func (s *questionSet) ask(ctx context.Context, convtools, workspace, home string) (err error) {
+	a, err := open(ctx, convtools, workspace, home)
+	if err != nil {
+		return err
 	}
-	for _, s := range q.Answers {
-		if n := utf8.RuneCountInString(s.Says); s.In == "" || n == 0 || n > maxSentence {
-			return fmt.Errorf("an answer needs its conversation and a sentence of at most %d characters", maxSentence)
-		}
-	}
-	for _, c := range q.Calls {
-		tools := 0
-		for _, arguments := range []map[string]any{c.List, c.Grep, c.Read} {
-			if arguments != nil {
-				tools++
-			}
-		}
-		if tools != 1 {
-			return errors.New("each call is of one tool")
+	defer func() { err = errors.Join(err, a.Close()) }()
+	for i := range s.Questions {
+		if err := s.Questions[i].ask(ctx, a); err != nil {
+			return fmt.Errorf("%q: %w", s.Questions[i].Asked, err)
 		}
 	}
 	return nil
+}
+
+// ask makes the calls of a question, in order, until its answers are in view.
+func (q *question) ask(ctx context.Context, a *asking) error {
+	var seen [][]piece
+	missing := slices.Clone(q.Answers)
+	for _, c := range q.Calls {
+		arguments, err := c.form(seen)
+		if err != nil {
+			q.missed = err
+			return nil
+		}
+		tool, _ := c.tool()
+		answer, err := a.text(ctx, tool, arguments)
+		if err != nil {
+			return err
+		}
+		written, err := json.Marshal(arguments)
+		if err != nil {
+			return fmt.Errorf("writing the arguments of %s: %w", tool, err)
+		}
+		q.made = append(q.made, made{tool + " " + string(written), answer})
+		q.chars += utf8.RuneCountInString(answer)
+		shown := pieces(answer)
+		seen = append(seen, shown)
+		missing = slices.DeleteFunc(missing, func(s sentence) bool { return shows(shown, s) })
+		if len(missing) == 0 && (len(q.Answers) > 0 || showsNothing(answer, shown)) {
+			return nil
+		}
+	}
+	q.missed = errors.New("no answer shows that there is nothing")
+	if len(missing) > 0 {
+		q.missed = fmt.Errorf("%q of %s was never in view", missing[0].Says, missing[0].In)
+	}
+	return nil
+}
+
+// shows reports whether an answer has the sentence, as said in its conversation.
+func shows(answer []piece, s sentence) bool {
+	return slices.ContainsFunc(answer, func(p piece) bool {
+		return p.element != "note" && p.attrs["id"] == s.In && strings.Contains(p.text, spaced(s.Says))
+	})
+}
+
+// showsNothing reports whether an answer of conversation_grep says that nothing matches.
+func showsNothing(answer string, shown []piece) bool {
+	is := func(elements ...string) bool {
+		return slices.ContainsFunc(shown, func(p piece) bool { return slices.Contains(elements, p.element) })
+	}
+	return strings.HasPrefix(answer, "<conversation_grep") && strings.Contains(answer, ` matches="0"`) && is("note") && !is("hit", "event")
+}
+
+// form returns the arguments of a call, as one would write them who has seen the
+// answers. Where they do not show what it takes, it fails.
+func (c call) form(seen [][]piece) (map[string]any, error) {
+	var at piece
+	if c.At != "" {
+		for i := len(seen) - 1; i >= 0 && at.attrs == nil; i-- {
+			if j := slices.IndexFunc(seen[i], func(p piece) bool { return strings.Contains(p.text, spaced(c.At)) }); j >= 0 {
+				at = seen[i][j]
+			}
+		}
+		if at.attrs == nil {
+			return nil, fmt.Errorf("no answer shows %q", c.At)
+		}
+	}
+	_, arguments := c.tool()
+	formed := make(map[string]any, len(arguments))
+	for name, value := range arguments {
+		var err error
+		if formed[name], err = at.resolve(value); err != nil {
+			return nil, fmt.Errorf("argument %s: %w", name, err)
+		}
+	}
+	return formed, nil
+}
+
+// resolve returns the value of an argument: what $name stands for, also in a list.
+func (p piece) resolve(value any) (any, error) {
+	switch v := value.(type) {
+	case []any:
+		list := make([]any, len(v))
+		var err error
+		for i := range v {
+			one, failed := p.resolve(v[i])
+			list[i], err = one, errors.Join(err, failed)
+		}
+		return list, err
+	case string:
+		name, isReference := strings.CutPrefix(v, "$")
+		if !isReference {
+			return v, nil
+		}
+		found, ok := p.attrs[name]
+		if !ok {
+			return nil, fmt.Errorf("there is no %s where it points", name)
+		}
+		if n, err := strconv.Atoi(found); err == nil {
+			return n, nil
+		}
+		return found, nil
+	}
+	return value, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,29 +63,6 @@ func hasLine(text, part string) bool {
 	return false
 }
 
-func TestQuestionsRefused(t *testing.T) {
-	t.Parallel()
-	grep := call{Grep: map[string]any{"pattern": "x"}}
-	for _, q := range []question{
-		{Kind: "k", Calls: []call{grep}},
-		{Asked: "a", Calls: []call{grep}},
-		{Asked: "a", Kind: "k"},
-		{Asked: "a", Kind: "k", Calls: []call{{At: "somewhere"}}},
-		{Asked: "a", Kind: "k", Calls: []call{{Grep: grep.Grep, Read: map[string]any{}}}},
-		{Asked: "a", Kind: "k", Calls: []call{grep}, Answers: []sentence{{Says: "x"}}},
-		{Asked: "a", Kind: "k", Calls: []call{grep}, Answers: []sentence{{In: "x"}}},
-		{Asked: "a", Kind: "k", Calls: []call{grep}, Answers: []sentence{{In: "x", Says: strings.Repeat("潮", maxSentence+1)}}},
-	} {
-		if err := q.check(); err == nil {
-			t.Errorf("%+v is not refused", q)
-		}
-	}
-	whole := question{Asked: "a", Kind: "k", Calls: []call{grep}, Answers: []sentence{{In: "x", Says: strings.Repeat("潮", maxSentence)}}}
-	if err := whole.check(); err != nil {
-		t.Errorf("%+v is refused: %v", whole, err)
-	}
-}
-
 // Every question about the bundled sample is answered; the workspaces that are
 // not bundled are skipped, visibly.
 func TestSample(t *testing.T) {
@@ -92,9 +70,9 @@ func TestSample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds convtools")
 	}
-	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"-data", t.TempDir()}, &stdout, &stderr); code != 0 {
-		t.Errorf("exit code %d\n%s\n%s", code, &stderr, &stdout)
+	var stdout bytes.Buffer
+	if err := measure(t.Context(), options{data: t.TempDir()}, &stdout); err != nil {
+		t.Errorf("%v\n%s", err, &stdout)
 	}
 	for _, want := range []string{"What became of the idea to use a WebSocket?", "sample: questions answered", " questions: there is no "} {
 		if !strings.Contains(stdout.String(), want) {
@@ -107,41 +85,13 @@ func TestSample(t *testing.T) {
 func TestFailedQuestion(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	r := report{sets: []askedSet{{asked: []asked{
-		{question: question{Asked: "Where is the lamp?"}, calls: 1, chars: 10, found: true},
-		{question: question{Asked: "Where is the wick?"}, calls: 2, chars: 50, why: "never in view"},
-	}}}}
-	if err := r.write(&b); err != nil {
-		t.Fatal(err)
+	err := report(&b, []questionSet{{Questions: []question{{Asked: "Where is the lamp?"}, {Asked: "Where is the wick?", missed: errors.New("never in view")}}}}, 0)
+	if err == nil || !strings.HasPrefix(err.Error(), `question 2, "Where is the wick?": never in view`) || strings.Contains(err.Error(), "question 1") {
+		t.Errorf("the error is %v", err)
 	}
-	if !r.failed() {
-		t.Error("the report did not fail")
-	}
-	for _, want := range []string{"failed: question 2, \"Where is the wick?\": never in view", "1 of 2", "all MISSED"} {
+	for _, want := range []string{"1 of 2", "all MISSED"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is missing from\n%s", want, &b)
-		}
-	}
-	if strings.Contains(b.String(), "question 1,") {
-		t.Errorf("a question that was answered is listed:\n%s", &b)
-	}
-}
-
-func TestUsage(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		args           []string
-		code           int
-		stdout, stderr string
-	}{
-		{[]string{"-h"}, 0, "usage: recall", ""},
-		{[]string{"-nope"}, 2, "", "usage: recall"},
-		{[]string{"more"}, 2, "", "takes no arguments"},
-	} {
-		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), test.args, &stdout, &stderr)
-		if code != test.code || !strings.Contains(stdout.String(), test.stdout) || !strings.Contains(stderr.String(), test.stderr) {
-			t.Errorf("recall %v: code %d, stdout %q, stderr %q", test.args, code, &stdout, &stderr)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -30,6 +32,14 @@ func Build(ctx context.Context, dir, out, pkg string) error {
 		return fmt.Errorf("building %s: %w", pkg, err)
 	}
 	return nil
+}
+
+// Program returns the path of a program of that name in a directory.
+func Program(dir, name string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	return filepath.Join(dir, name)
 }
 
 func goCommand(ctx context.Context, args ...string) ([]byte, error) {

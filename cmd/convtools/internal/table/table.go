@@ -47,8 +47,3 @@ func (t *Table) Write(w io.Writer) error {
 func (r *Row) AtMost(ratio, limit float64) {
 	r.Bound, r.Missed = fmt.Sprintf("at most %gx", limit), ratio > limit
 }
-
-// AtLeast sets a bound that the ratio must reach.
-func (r *Row) AtLeast(ratio, limit float64) {
-	r.Bound, r.Missed = fmt.Sprintf("at least %gx", limit), ratio < limit
-}

@@ -13,8 +13,8 @@ func TestWrite(t *testing.T) {
 	t.Parallel()
 	kept := table.Row{Name: "kept", Result: "1.50x of a peer", Detail: "3 ms; peer 2 ms"}
 	kept.AtMost(1.5, 1.5)
-	missed := table.Row{Name: "missed", Result: "0.67x of a peer", Detail: "2 ms; peer 3 ms"}
-	missed.AtLeast(0.67, 0.7)
+	missed := table.Row{Name: "missed", Result: "1.67x of a peer", Detail: "5 ms; peer 3 ms"}
+	missed.AtMost(1.67, 1.5)
 	for _, test := range []struct {
 		rows []table.Row
 		want string
@@ -26,10 +26,10 @@ kept      1.50x of a peer  at most 1.5x  3 ms; peer 2 ms
 bounds missed: 0
 `},
 		{[]table.Row{kept, {Name: "information", Detail: "8 MB"}, missed}, `
-MEASURED     RESULT           BOUND                 ABSOLUTE
-kept         1.50x of a peer  at most 1.5x          3 ms; peer 2 ms
-information                                         8 MB
-missed       0.67x of a peer  at least 0.7x MISSED  2 ms; peer 3 ms
+MEASURED     RESULT           BOUND                ABSOLUTE
+kept         1.50x of a peer  at most 1.5x         3 ms; peer 2 ms
+information                                        8 MB
+missed       1.67x of a peer  at most 1.5x MISSED  5 ms; peer 3 ms
 
 bounds missed: 1
 `},

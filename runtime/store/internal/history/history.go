@@ -132,9 +132,12 @@ func (i *IDs) own(text string) (string, bool) {
 // Split returns the session and the part of an id, in any case.
 func (i *IDs) Split(text string) (session, part string, ok bool) {
 	rest, prefixed := CutPrefix(text, i.Prefix)
-	session, part, hasPart := strings.Cut(rest, ".")
-	session, ok = i.own(session)
-	if !ok || !prefixed && (i.Bare == nil || !i.Bare(session)) || hasPart && (i.Part == nil || !i.Part(part)) {
+	hasPart := false
+	if i.Part != nil {
+		rest, part, hasPart = strings.Cut(rest, ".")
+	}
+	session, ok = i.own(rest)
+	if !ok || !prefixed && (i.Bare == nil || !i.Bare(session)) || hasPart && !i.Part(part) {
 		return "", "", false
 	}
 	return session, part, true

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/sqlitefile"
@@ -20,34 +21,8 @@ type database struct {
 	store *Store
 }
 
-const (
-	// MaxText is how many bytes of a text beside the messages are read.
-	MaxText = 64 << 10
-	// maxListed is how many bytes the conversations of a database take in a list, about.
-	maxListed = 256 << 20
-)
-
-// collect returns the conversations that a query has.
-func (d *database) collect(ctx context.Context, query func(*DB) string, args ...any) ([]store.Conversation, error) {
-	var found []store.Conversation
-	err := d.Do(ctx, func(db *DB) error {
-		found = nil
-		held := 0
-		return db.Each(ctx, func(rows *sql.Rows) error {
-			c, err := d.scan(db, rows)
-			if err != nil {
-				return err
-			}
-			found = append(found, c)
-			const row = 500 // bytes, about
-			if held += row + len(c.NativeID) + len(c.Title); held > maxListed {
-				return sqlitefile.ErrTooMuch
-			}
-			return nil
-		}, query(db), args...)
-	})
-	return found, err
-}
+// MaxText is how many characters of a title are read.
+const MaxText = 4 << 10
 
 // scan returns the conversation of a row.
 func (d *database) scan(db *DB, rows *sql.Rows) (c store.Conversation, err error) {
@@ -67,14 +42,13 @@ func (d *database) scan(db *DB, rows *sql.Rows) (c store.Conversation, err error
 		name = fmt.Sprint(key)
 	}
 	r.version = cmp.Or(version.String, db.Stamp)
-	r.id = ID(d.store.Prefix, name)
-	c.ID, c.Source, c.Record, c.NativeID = r.id, d.store.Name(), r, name
+	r.id = ID(d.store.IDs, name)
+	c.ID, c.Source, c.Record, c.NativeID = r.id, d.store.Kind, r, name
 	if native.Valid {
 		c.NativeID = native.String
 	}
-	c.Title = strings.ToValidUTF8(title.String[:min(len(title.String), MaxText)], "\ufffd")
-	c.CreatedAt, c.LastActivatedAt, c.LastAt = Moment(created), Moment(updated), Moment(last)
-	c.Order = order.Int64
+	c.Title = strings.ToValidUTF8(text.Cut(title.String, MaxText), "\ufffd")
+	c.CreatedAt, c.LastActivatedAt, c.LastAt, c.Order = Moment(created), Moment(updated), Moment(last), order.Int64
 	return c, nil
 }
 
@@ -117,23 +91,19 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 }
 
 // list returns the conversations of the database, and where only some are wanted, at least these.
-func (d *database) list(ctx context.Context, scope store.Scope) ([]store.Conversation, error) {
-	var found []store.Conversation
-	missing := len(scope.IDs) == 0
+func (d *database) list(ctx context.Context, scope store.Scope) (found []store.Conversation, err error) {
+	all := len(scope.IDs) == 0
 	for _, id := range scope.IDs {
-		key, ok := strings.CutPrefix(string(id), d.store.Prefix)
-		if !ok {
-			continue
+		if key, ok := strings.CutPrefix(string(id), d.store.Prefix); ok {
+			some, err := sqlitefile.Rows(ctx, &d.Shared, d.scan, func(db *DB) string { return db.Conversation }, key)
+			if err != nil {
+				return nil, err
+			}
+			found, all = append(found, some...), all || len(some) == 0
 		}
-		some, err := d.collect(ctx, func(db *DB) string { return db.Conversation }, key)
-		if err != nil {
-			return nil, err
-		}
-		found, missing = append(found, some...), missing || len(some) == 0
 	}
-	if !missing {
-		return found, nil
+	if all { // a key need not be a text, and an id has a hash in place of some
+		return sqlitefile.Rows(ctx, &d.Shared, d.scan, func(db *DB) string { return db.Conversations })
 	}
-	// A key need not be a text, and an id has a hash in place of some.
-	return d.collect(ctx, func(db *DB) string { return db.Conversations })
+	return found, nil
 }

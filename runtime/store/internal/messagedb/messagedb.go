@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -28,9 +27,9 @@ import (
 
 // Store is the conversations of databases, as a [store.Store].
 type Store struct {
-	Kind   string // its name
-	Prefix string // of the ids of its conversations
-	Path   string // for people
+	*history.IDs
+	Kind string // its name
+	Path string // for people
 	// Databases returns the databases, the one that counts most first, and those that
 	// cannot be read.
 	Databases func() ([]Database, []store.Problem)
@@ -53,38 +52,20 @@ func File(path string, describe func(context.Context, *sqlitefile.DB) (*DB, erro
 		Version: func(context.Context) (string, error) { return sqlitefile.Version(path) },
 		Open: func(ctx context.Context) (*DB, error) {
 			db, err := sqlitefile.OpenPath(ctx, path)
-			return described(ctx, db, err, describe)
+			if err != nil {
+				return nil, err
+			}
+			opened, err := describe(ctx, db)
+			if err != nil {
+				db.Close()
+			}
+			return opened, err
 		},
 	}
 }
 
-// Open opens the SQLite database of a name below a root, which may be closed then.
-func Open(ctx context.Context, root *os.Root, name string, describe func(context.Context, *sqlitefile.DB) (*DB, error)) (*DB, error) {
-	db, err := sqlitefile.Open(ctx, root, name)
-	return described(ctx, db, err, describe)
-}
-
-// described describes a database, if it was opened, and closes it where it cannot be read.
-func described(ctx context.Context, db *sqlitefile.DB, err error, describe func(context.Context, *sqlitefile.DB) (*DB, error)) (*DB, error) {
-	if err != nil {
-		return nil, err
-	}
-	opened, err := describe(ctx, db)
-	if err != nil {
-		db.Close()
-	}
-	return opened, err
-}
-
 // ErrAbsent is the error for a database that there is none of.
 var ErrAbsent = errors.New("there is no such database")
-
-// Queries is an opened database.
-type Queries interface {
-	// Each calls row for each row of the result of a query, until that returns an error.
-	Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error
-	Close() error
-}
 
 // DB is an opened database, and how it is read. Times in it are seconds since 1970, as numbers
 // or as text, or ISO 8601.
@@ -108,6 +89,13 @@ type DB struct {
 	Stamp string
 }
 
+// Queries is what reads an opened database.
+type Queries interface {
+	// Each calls row for each row of the result of a query, until that returns an error.
+	Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error
+	Close() error
+}
+
 // MaxMessage is the largest content of a message that is read, in bytes. A larger one is
 // left out.
 const MaxMessage = 64 << 20
@@ -125,41 +113,27 @@ func (s *Store) Name() string { return s.Kind }
 // Place implements [store.Store].
 func (s *Store) Place() string { return s.Path }
 
-// ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(s.Prefix, text) }
-
-// ID returns the id of the conversation with a key: the key, or a hash of one that cannot
-// be a part of an id.
-func ID(prefix, key string) transcript.ID {
-	if history.IsName(key) {
-		return transcript.ID(prefix + key)
-	}
-	sum := sha256.Sum256([]byte(key))
-	return transcript.ID(prefix + "." + hex.EncodeToString(sum[:hashBytes]))
+// IDs returns what the ids of a store are: a prefix and the key of a conversation, or a hash of one
+// that cannot be a part of an id.
+func IDs(prefix string) *history.IDs {
+	return &history.IDs{Prefix: prefix, Session: isKey, Example: prefix + "c1"}
 }
 
-// hashBytes is how much of a hash is in an id.
-const hashBytes = 16
+const hashMark, hashBytes = ".", 16
 
-// ParseID reads an id with a prefix, whose case does not matter. The error is a
-// [*store.BadIDError].
-func ParseID(prefix, text string) (transcript.ID, error) {
-	rest, ok := history.CutPrefix(text, prefix)
-	hash, isHash := strings.CutPrefix(rest, ".")
-	if isHash {
-		_, err := hex.DecodeString(hash)
-		ok = ok && err == nil && len(hash) == 2*hashBytes && hash == strings.ToLower(hash)
-	}
-	if !ok || !isHash && !history.IsName(rest) {
-		return "", history.BadID(text, fmt.Sprintf("expected %q and the id of a conversation", prefix))
-	}
-	return transcript.ID(prefix + rest), nil
+func isKey(text string) bool {
+	hash, isHash := strings.CutPrefix(text, hashMark)
+	sum, err := hex.DecodeString(hash)
+	return history.IsName(text) || isHash && err == nil && hex.EncodeToString(sum) == hash && len(sum) == hashBytes
 }
 
-// Claims reports whether a text can only be meant as an id with a prefix.
-func Claims(prefix, text string) bool {
-	_, ok := history.CutPrefix(text, prefix)
-	return ok
+// ID returns the id of the conversation with a key.
+func ID(ids *history.IDs, key string) transcript.ID {
+	if !history.IsName(key) {
+		sum := sha256.Sum256([]byte(key))
+		key = hashMark + hex.EncodeToString(sum[:hashBytes])
+	}
+	return ids.ID(key, "")
 }
 
 // Version returns a text that is another one when anything in the store has changed.
@@ -190,20 +164,19 @@ func Moment(value any) time.Time {
 	case []byte:
 		return Moment(string(v))
 	case string:
-		const most = 64
 		text := strings.TrimSpace(v)
-		if len(text) > most {
-			return time.Time{}
-		}
 		if n, err := strconv.ParseFloat(text, 64); err == nil {
 			return seconds(n)
 		}
-		if span, err := iso8601.Parse(text); err == nil {
+		if span, err := iso8601.Parse(text[:min(len(text), maxTime)]); err == nil {
 			return transcript.InRange(span.First)
 		}
 	}
 	return time.Time{}
 }
+
+// maxTime is how many bytes a time may have.
+const maxTime = 64
 
 // seconds returns the time of so many seconds since 1970, to the microsecond: a float
 // does not have more.
@@ -212,7 +185,5 @@ func seconds(n float64) time.Time {
 	if !(math.Abs(n) < most) {
 		return time.Time{}
 	}
-	whole := math.Floor(n)
-	micros := math.Round((n - whole) * 1e6)
-	return transcript.InRange(time.Unix(int64(whole), int64(micros)*1000).UTC())
+	return transcript.InRange(time.UnixMicro(int64(math.Round(n * 1e6))).UTC())
 }

@@ -2,6 +2,7 @@ package sqlitefile
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"sync"
 	"time"
@@ -26,12 +27,30 @@ func Retry(ctx context.Context, do func() error) error {
 	}
 }
 
+// Queries is an opened database, as who reads it has it.
+type Queries interface {
+	comparable
+	// Each calls row for each row of the result of a query, until that returns an error.
+	Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error
+	Close() error
+}
+
+// Rows returns what scan makes of each row of a query of a database.
+func Rows[D Queries, T any](ctx context.Context, s *Shared[D], scan func(D, *sql.Rows) (T, error), query func(D) string, args ...any) (found []T, err error) {
+	err = s.Do(ctx, func(db D) error {
+		found = nil
+		return db.Each(ctx, func(rows *sql.Rows) error {
+			x, err := scan(db, rows)
+			found = append(found, x)
+			return err
+		}, query(db), args...)
+	})
+	return found, err
+}
+
 // Shared is a database that several use at a time, as D. It is opened where it is used first,
 // and again after [ErrChanged], and closed after its last user. It is safe for concurrent use.
-type Shared[D interface {
-	comparable
-	Close() error
-}] struct {
+type Shared[D Queries] struct {
 	// Open opens the database.
 	Open func(context.Context) (D, error)
 

@@ -295,7 +295,6 @@ func CheckLongLine(t testing.TB, s store.Store, file string) {
 
 // Reader reads the events of a conversation one by one.
 type Reader struct {
-	read   func(yield func(*transcript.Event) bool)
 	next   func() (*transcript.Event, bool)
 	stop   func()
 	event  *transcript.Event
@@ -306,22 +305,14 @@ type Reader struct {
 
 // Events begins to read a conversation. The error is that of reading where there is no event.
 func Events(ctx context.Context, c store.Conversation) (*Reader, error) {
-	r := &Reader{stop: func() {}}
-	r.read = func(yield func(*transcript.Event) bool) { r.totals, r.err = c.Read(ctx, nil, yield) }
-	r.Restart()
+	r := &Reader{ahead: true}
+	r.next, r.stop = iter.Pull(func(yield func(*transcript.Event) bool) { r.totals, r.err = c.Read(ctx, nil, yield) })
+	r.event, _ = r.next()
 	var damage *store.DamageError
 	if r.event == nil && r.err != nil && !errors.As(r.err, &damage) && ctx.Err() == nil {
 		return nil, r.err
 	}
 	return r, nil
-}
-
-// Restart begins again.
-func (r *Reader) Restart() {
-	r.stop()
-	r.next, r.stop = iter.Pull(r.read)
-	r.event, _ = r.next()
-	r.ahead = true
 }
 
 // Next advances to the next event.
@@ -333,12 +324,10 @@ func (r *Reader) Next(context.Context) bool {
 	return r.event != nil
 }
 
-// Event returns the current event.
+// Event returns the current event, Err why there is no other one, and Totals describes them all.
 func (r *Reader) Event() *transcript.Event { return r.event }
-
-// Err returns why there is no other event, and Totals describes them all.
-func (r *Reader) Err() error           { return r.err }
-func (r *Reader) Totals() store.Totals { return r.totals }
+func (r *Reader) Err() error               { return r.err }
+func (r *Reader) Totals() store.Totals     { return r.totals }
 
 // Close ends the reading.
 func (r *Reader) Close() { r.stop() }

@@ -25,12 +25,8 @@ import (
 )
 
 // Cluster is a server that is started where it is asked for first. It ends with the process
-// that started it, however that ends.
+// that started it, however that ends. What it writes is not made lasting.
 type Cluster struct {
-	// Durable has it work as an installed one does, as far as time is concerned; otherwise
-	// what it writes is not made lasting, and nothing runs in the background.
-	Durable bool
-
 	once  sync.Once
 	err   error // why there is no server
 	dir   string
@@ -39,28 +35,20 @@ type Cluster struct {
 	count atomic.Int64
 }
 
-// programs are those that are needed.
-func programs() []string { return []string{"initdb", "pg_ctl", "postgres"} }
-
 // binaries returns the directory with the programs of PostgreSQL: of those in PATH, or of
 // the newest that Debian has installed.
 func binaries() (string, error) {
-	dirs := filepath.SplitList(os.Getenv("PATH"))
 	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	slices.Reverse(debian)
-	for _, dir := range append(dirs, debian...) {
-		if !slices.ContainsFunc(programs(), func(name string) bool {
-			_, err := exec.LookPath(filepath.Join(dir, name))
-			return err != nil
-		}) {
+	for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), debian...) {
+		if _, err := exec.LookPath(filepath.Join(dir, "initdb")); err == nil {
 			return dir, nil
 		}
 	}
-	return "", ErrNotInstalled
+	return "", errNotInstalled
 }
 
-// ErrNotInstalled is the error where there is no PostgreSQL.
-var ErrNotInstalled = errors.New("PostgreSQL is not installed: initdb, pg_ctl and postgres are neither in PATH nor in /usr/lib/postgresql/*/bin")
+var errNotInstalled = errors.New("PostgreSQL is not installed: initdb is neither in PATH nor in /usr/lib/postgresql/*/bin")
 
 // script makes a cluster in $1 with the programs in $2, starts it with the options in $3, and
 // stops it when its standard input ends. PostgreSQL does not run as root: nobody runs it then.
@@ -79,13 +67,6 @@ rm -rf "$1"
 // password is that of the administrator, with characters that are special in URLs.
 const password = "s3cret:/@%?#'"
 
-// Start starts the server where it is not yet. The error is [ErrNotInstalled] where there is
-// no PostgreSQL.
-func (c *Cluster) Start() error {
-	c.once.Do(func() { c.err = c.start() })
-	return c.err
-}
-
 func (c *Cluster) start() error {
 	bin, err := binaries()
 	if err != nil {
@@ -98,11 +79,7 @@ func (c *Cluster) start() error {
 	if err := os.WriteFile(filepath.Join(c.dir, "password"), []byte(password), 0o600); err != nil {
 		return err
 	}
-	options := "-c fsync=off -c full_page_writes=off -c autovacuum=off"
-	if c.Durable {
-		options = ""
-	}
-	cmd := exec.Command("sh", "-c", script, script, c.dir, bin, options)
+	cmd := exec.Command("sh", "-c", script, script, c.dir, bin, "-c fsync=off -c full_page_writes=off -c autovacuum=off")
 	cmd.Dir = c.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	stdin, err := cmd.StdinPipe()
@@ -110,10 +87,10 @@ func (c *Cluster) start() error {
 		return err
 	}
 	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
+	if err == nil {
+		err = cmd.Start()
 	}
-	if err := cmd.Start(); err != nil {
+	if err != nil {
 		return err
 	}
 	c.stdin, c.done = stdin, cmd.Wait
@@ -141,58 +118,49 @@ func (c *Cluster) Need(t testing.TB) {
 	if testing.Short() {
 		t.Skip("a server of PostgreSQL takes seconds to start")
 	}
-	switch err := c.Start(); {
-	case errors.Is(err, ErrNotInstalled):
-		t.Skip(err)
-	case err != nil:
-		t.Fatal(err)
+	c.once.Do(func() { c.err = c.start() })
+	switch {
+	case errors.Is(c.err, errNotInstalled):
+		t.Skip(c.err)
+	case c.err != nil:
+		t.Fatal(c.err)
 	}
 }
 
-// URL returns that of a database for a role with a password.
-func (c *Cluster) URL(role, password, database string) string {
+// url returns that of a database for a role.
+func (c *Cluster) url(role, database string) string {
 	u := url.URL{Scheme: "postgres", User: url.UserPassword(role, password), Path: "/" + database, RawQuery: url.Values{"host": {c.dir}, "sslmode": {"disable"}}.Encode()}
 	return u.String()
 }
 
 // Admin returns the URL of a database for the administrator.
-func (c *Cluster) Admin(database string) string { return c.URL("postgres", password, database) }
+func (c *Cluster) Admin(database string) string { return c.url("postgres", database) }
 
-// Role is [Cluster.NewRole] for a test.
+// Role makes a role that may log in, and returns its name and the URL of the database
+// "archive" for it.
 func (c *Cluster) Role(t testing.TB) (name, url string) {
 	t.Helper()
-	c.Need(t)
-	name, url, err := c.NewRole()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return name, url
-}
-
-// NewRole makes a role that may log in, and returns its name and the URL of the database
-// "archive" for it.
-func (c *Cluster) NewRole() (name, url string, err error) {
-	name = fmt.Sprintf("role_%d", c.count.Add(1))
-	err = c.exec(fmt.Sprintf("CREATE ROLE %s LOGIN PASSWORD '%s'", name, strings.ReplaceAll(password, "'", "''")))
-	return name, c.URL(name, password, "archive"), err
+	name = c.create(t, "role", "CREATE ROLE %[1]s LOGIN PASSWORD '"+strings.ReplaceAll(strings.ReplaceAll(password, "'", "''"), "%", "%%")+"'")
+	return name, c.url(name, "archive")
 }
 
 // Database makes a database in which every role may create what it likes, and returns its
 // name.
 func (c *Cluster) Database(t testing.TB) string {
 	t.Helper()
+	return c.create(t, "database", "CREATE DATABASE %[1]s; GRANT CREATE ON DATABASE %[1]s TO PUBLIC")
+}
+
+// create makes something of a name of its own.
+func (c *Cluster) create(t testing.TB, kind, queries string) (name string) {
+	t.Helper()
 	c.Need(t)
-	name := fmt.Sprintf("database_%d", c.count.Add(1))
-	for _, query := range []string{"CREATE DATABASE " + name, "GRANT CREATE ON DATABASE " + name + " TO PUBLIC"} {
-		if err := c.exec(query); err != nil {
-			t.Fatal(err)
-		}
+	name = fmt.Sprintf("%s_%d", kind, c.count.Add(1))
+	if err := c.exec(fmt.Sprintf(queries, name)); err != nil {
+		t.Fatal(err)
 	}
 	return name
 }
-
-// Password is that of every role.
-func Password() string { return password }
 
 // Connect connects to a database.
 func Connect(t testing.TB, url string) *sql.DB {

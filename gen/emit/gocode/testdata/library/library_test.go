@@ -344,8 +344,8 @@ func TestCallWithProblems(t *testing.T) {
 func TestTool(t *testing.T) {
 	t.Parallel()
 	tool := FindTool()
-	if hints := (contract.Hints{ReadOnly: true, Idempotent: true}); tool.Hints != hints {
-		t.Errorf("hints %+v, want %+v", tool.Hints, hints)
+	if tool.Effect != "read" || tool.OpenWorld {
+		t.Errorf("effect %q, open world %v", tool.Effect, tool.OpenWorld)
 	}
 	if tool.Name != "library_find" || tool.Effect != "read" || !strings.Contains(tool.Description, "\n\nReturns a <library_find>.") {
 		t.Errorf("tool: %+v", tool)

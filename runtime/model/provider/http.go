@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"net/http"
 	"strconv"
@@ -19,49 +20,40 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// try is the attempts at one response.
-type try struct {
-	model    *Model
-	request  request
-	names    model.Names
-	delta    func(string)
-	streamed bool // a piece has been passed on
+// stream is what decoders read a response with, and what they have read.
+type stream struct {
+	names model.Names
+	from  string       // see request
+	delta func(string) // gets the pieces of messages
 
-	fresh bool // the key was refused, and another one was fetched
+	items  []model.Item
+	usage  model.Usage
+	whole  bool // nothing of the response is missing
+	paused bool // the provider wants the request again, with these items
 }
 
-// again reports whether there is another attempt after a failure. What has been passed on cannot be taken back, so that
-// there is none then.
-func (t *try) again(failure *model.Error, attempt int) bool {
-	return failure.Temporary && !t.streamed && attempt < maxAttempts && failure.RetryAfter <= maxRetryAfter
+// decoder reads the events of a response.
+type decoder interface {
+	// event takes the data of one event. It returns whether the response has ended.
+	event(data []byte) (end bool, err error)
+	// finish adds the items that are not in the stream yet.
+	finish()
 }
 
-// once makes one attempt, or two where a server refuses a key that may have expired.
-func (t *try) once(ctx context.Context) (reply, error) {
-	reply, err := t.post(ctx)
-	failure := (*model.Error)(nil)
-	if errors.As(err, &failure) && failure.Status == http.StatusUnauthorized && t.model.options.Key != nil && !t.fresh {
-		t.fresh = true
-		return t.post(ctx)
-	}
-	return reply, err
-}
-
-// post sends the request and reads the response.
-func (t *try) post(ctx context.Context) (reply, error) {
-	m := t.model
+// post sends a request and reads the response.
+func (m *Model) post(ctx context.Context, asked request, s *stream, fresh bool) (err error) {
 	key := ""
 	if m.options.Key != nil {
-		var err error
-		if key, err = m.options.Key(ctx, t.fresh); err != nil {
-			return reply{}, &model.Error{Code: model.CodeConfiguration, Message: err.Error(), Err: err}
+		if key, err = m.options.Key(ctx, fresh); err != nil {
+			return &model.Error{Code: model.CodeConfiguration, Message: err.Error(), Err: err}
 		}
 	}
-	body := m.wire.body(t.request)
+	defer func() { present(err, key) }()
+	body := m.wire.body(asked)
 	maps.Copy(body, m.options.Request)
 	encoded, err := model.JSON(body)
 	if err != nil {
-		return reply{}, fmt.Errorf("writing the request: %w", err)
+		return fmt.Errorf("writing the request: %w", err)
 	}
 	watched, stall := context.WithCancelCause(ctx)
 	defer stall(nil)
@@ -69,42 +61,45 @@ func (t *try) post(ctx context.Context) (reply, error) {
 	defer quiet.Stop()
 	r, err := http.NewRequestWithContext(watched, http.MethodPost, m.options.BaseURL+m.wire.path, bytes.NewReader(encoded))
 	if err != nil {
-		return reply{}, fmt.Errorf("preparing the request: %w", err)
+		return fmt.Errorf("preparing the request: %w", err)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("User-Agent", "convtools")
-	m.wire.authorize(r.Header, key)
+	m.wire.headers(r.Header, key)
 	response, err := m.client.Do(r)
 	if err != nil {
-		return reply{}, presentable(broken(watched, err, false), key)
+		return broken(watched, &model.Error{Code: model.CodeUnreachable, Message: "there is no connection to the server: "}, err)
 	}
 	defer response.Body.Close()
 	quiet.Reset(m.options.Silence)
 	if response.StatusCode != http.StatusOK {
-		return reply{}, presentable(t.refused(response), key)
+		return refused(response)
 	}
-	got, err := t.read(watched, readerFunc(func(p []byte) (int, error) {
+	return m.read(watched, s, readerFunc(func(p []byte) (int, error) {
 		n, err := response.Body.Read(p)
 		quiet.Reset(m.options.Silence)
 		return n, err
 	}))
-	return got, presentable(err, key)
 }
 
-// read reads the events of a response up to its end.
-func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
-	limited := &io.LimitedReader{R: body, N: t.model.most}
-	s := &stream{names: t.names, delta: t.delta}
-	decoder := t.model.wire.decode(s)
+var errSilence = errors.New("the server has sent nothing for too long")
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// read reads the events of a response up to its end. After an error the stream has nothing but the usage.
+func (m *Model) read(ctx context.Context, s *stream, body io.Reader) (err error) {
+	limited := &io.LimitedReader{R: body, N: m.most}
+	decoder := m.wire.decode(s)
 	end := false
-	var err error
 	for data, readErr := range events(limited) {
 		switch {
 		case errors.Is(readErr, bufio.ErrTooLong):
-			err = tooLarge()
+			limited.N = 0
 		case readErr != nil:
-			err = broken(ctx, readErr, true)
+			err = broken(ctx, &model.Error{Code: model.CodeCut, Message: "the connection broke before the end of the response: "}, readErr)
 		default:
 			end, err = decoder.event(data)
 		}
@@ -112,48 +107,65 @@ func (t *try) read(ctx context.Context, body io.Reader) (reply, error) {
 			break
 		}
 	}
-	got := decoder.response()
-	got.usage = s.usage
+	decoder.finish()
 	switch {
 	case err == nil && limited.N <= 0 && !end:
-		err = tooLarge()
+		err = &model.Error{Code: model.CodeTooLarge, Message: "the response is larger than any that is read"}
 	case err == nil && !s.whole:
 		err = &model.Error{Code: model.CodeCut, Temporary: true, Message: "the server ended the response before its end"}
-	}
-	if err == nil {
-		err = t.finish(got.items)
+	case err == nil:
+		err = s.identify()
 	}
 	if err != nil {
-		got.items = nil // void: what is left is the usage
+		s.items = nil
 	}
-	return got, err
+	return err
 }
 
-func tooLarge() error {
-	return &model.Error{Code: model.CodeTooLarge, Message: "the response is larger than any that is read"}
+// maxLine is the longest line of a stream, in bytes.
+const maxLine = 16 << 20
+
+// events yields the data of server-sent events (WHATWG HTML, 9.2.6). An event that has not ended with the stream is
+// none.
+func events(r io.Reader) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(nil, maxLine)
+		var data []byte
+		for lines.Scan() {
+			line := lines.Bytes()
+			field, value, _ := bytes.Cut(line, []byte(":"))
+			switch {
+			case len(line) == 0 && data != nil:
+				if !yield(data[:len(data)-1], nil) {
+					return
+				}
+				data = nil
+			case string(field) == "data":
+				data = append(append(data, bytes.TrimPrefix(value, []byte(" "))...), '\n')
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(nil, err)
+		}
+	}
 }
 
-// finish checks a response that has ended, gives ids to calls that have none, as some servers send them, and marks what
-// is the provider's own.
-func (t *try) finish(items []model.Item) error {
+// identify gives ids to calls that have none, as some servers send them. Those that there are have to differ.
+func (s *stream) identify() error {
 	ids := map[string]bool{}
-	for _, item := range items {
+	for _, item := range s.items {
 		if item.CallID != "" && ids[item.CallID] {
 			return invalid("the response has two calls with the id %s", text.Quote(item.CallID))
 		}
 		ids[item.CallID] = true
 	}
 	n := 0
-	for i := range items {
-		item := &items[i]
-		for item.Kind == model.ToolCall && item.CallID == "" {
+	for i := range s.items {
+		for item := &s.items[i]; item.Kind == model.ToolCall && item.CallID == ""; n++ {
 			if id := "call_" + strconv.Itoa(n); !ids[id] {
 				item.CallID = id
 			}
-			n++
-		}
-		if item.Raw != "" {
-			item.Raw = mark(t.request.from, item.Raw)
 		}
 	}
 	return nil
@@ -164,26 +176,27 @@ func invalid(format string, args ...any) error {
 	return &model.Error{Code: model.CodeInvalidResponse, Message: fmt.Sprintf(format, args...)}
 }
 
-// broken returns the error for a connection that was not made, or did not last.
-func broken(ctx context.Context, err error, begun bool) error {
-	if cause := context.Cause(ctx); cause != nil {
-		if errors.Is(cause, errSilence) {
-			return &model.Error{Code: model.CodeStalled, Temporary: true, Message: cause.Error(), Err: cause}
-		}
+// withheld is the error for a response that the provider does not give.
+func withheld() error {
+	return &model.Error{Code: model.CodeRefused, Message: "the provider withholds the response, by its rules for content"}
+}
+
+// broken returns the error for a connection that was not made, or did not last: failure, unless the context has ended.
+func broken(ctx context.Context, failure *model.Error, err error) error {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errSilence):
+		failure = &model.Error{Code: model.CodeStalled, Message: cause.Error(), Err: cause}
+	case cause != nil:
 		return cause
+	default:
+		failure.Message, failure.Err = failure.Message+err.Error(), err
 	}
-	failure := &model.Error{Code: model.CodeUnreachable, Temporary: true, Err: err, Message: "there is no connection to the server: " + err.Error()}
-	if begun {
-		failure.Code, failure.Message = model.CodeCut, "the connection broke before the end of the response: "+err.Error()
-	}
+	failure.Temporary = true
 	return failure
 }
 
-// maxMessage is how many characters are repeated of what a provider says in an error.
-const maxMessage = 500
-
 // refused returns the error for an answer that is no response.
-func (t *try) refused(r *http.Response) error {
+func refused(r *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // the status stands for what cannot be read
 	var whole struct {
 		Error providerError `json:"error"`
@@ -195,7 +208,10 @@ func (t *try) refused(r *http.Response) error {
 		whole.Error.Message = http.StatusText(r.StatusCode)
 	}
 	failure := whole.Error.failure(r.StatusCode)
-	failure.Status, failure.RetryAfter = r.StatusCode, retryAfter(r.Header)
+	failure.Status = r.StatusCode
+	if seconds, err := strconv.ParseFloat(r.Header.Get("retry-after"), 64); err == nil && seconds > 0 {
+		failure.RetryAfter = time.Duration(min(seconds, 1e6) * float64(time.Second))
+	}
 	return failure
 }
 
@@ -240,7 +256,7 @@ func (e providerError) status() int {
 
 // failure returns the error for what a provider reports with a status; 0 stands for none, in a stream.
 func (e providerError) failure(status int) *model.Error {
-	f := &model.Error{Message: "the provider answers: " + strings.TrimSpace(e.Message)}
+	f := &model.Error{Code: model.CodeInvalidRequest, Message: "the provider answers: " + strings.TrimSpace(e.Message)}
 	switch status = cmp.Or(status, e.status()); {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
 		f.Code = model.CodeUnauthorized
@@ -254,39 +270,23 @@ func (e providerError) failure(status int) *model.Error {
 		f.Code, f.Temporary = model.CodeServer, true
 	case status < 400:
 		f.Code = model.CodeInvalidResponse
-	default:
-		f.Code = model.CodeInvalidRequest
 	}
 	return f
 }
 
-// presentable makes what a provider said in an error fit to be shown, and takes the key out of it: a provider may repeat
+// present makes what a provider said in an error fit to be shown, and takes the key out of it: a provider may repeat
 // what it was sent.
-func presentable(err error, key string) error {
+func present(err error, key string) {
 	failure := (*model.Error)(nil)
 	if !errors.As(err, &failure) {
-		return err
+		return
 	}
+	const most = 500
 	if key != "" {
 		failure.Message = strings.ReplaceAll(failure.Message, key, "[key]")
+		if failure.Err != nil && strings.Contains(failure.Err.Error(), key) {
+			failure.Err = nil
+		}
 	}
-	failure.Message = text.Line(text.Cut(failure.Message, maxMessage))
-	if key != "" && failure.Err != nil && strings.Contains(failure.Err.Error(), key) {
-		failure.Err = nil
-	}
-	return err
+	failure.Message = text.Line(text.Cut(failure.Message, most))
 }
-
-// retryAfter returns for how many seconds a provider wants to be left alone.
-func retryAfter(h http.Header) time.Duration {
-	if seconds, err := strconv.ParseFloat(h.Get("retry-after"), 64); err == nil && seconds > 0 {
-		return time.Duration(min(seconds, 1e6) * float64(time.Second))
-	}
-	return 0
-}
-
-var errSilence = errors.New("the server has sent nothing for too long")
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

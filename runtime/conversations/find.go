@@ -1,0 +1,319 @@
+package conversations
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// open opens the index as it is, and returns what that says of the store; false where there is none
+// that can be used.
+func (s *source) open() (note indexNote, ok bool) {
+	if s.view == nil {
+		view, err := s.index.View()
+		if err != nil {
+			return note, false
+		}
+		s.view, s.texts = view, view.Texts()
+	}
+	return noteOf(s.view)
+}
+
+// prepare brings the indexes of the stores up to date and opens them, and finds out what is searched
+// in each. Where not all has to be listed, the conversations of a store that has not changed since it
+// was indexed are known from the index alone.
+func (a *asking) prepare(ctx context.Context, listAll bool) error {
+	if err := a.refresh(ctx, a.aside); err != nil {
+		return err
+	}
+	for i, s := range a.sources {
+		note, _ := s.open()
+		if s.view == nil {
+			_, err := s.index.View()
+			var damage *index.DamageError
+			if errors.As(err, &damage) {
+				return err
+			}
+			if s.failed == nil {
+				a.aside.Problems = append(a.aside.Problems, Problem{Source: s.Name(), Path: s.Place(), Err: err})
+			}
+			continue
+		}
+		for _, b := range a.sources[:i] {
+			if b.Name() == s.Name() && b.view != nil {
+				s.before = append(s.before, b)
+			}
+		}
+		s.isWhole = !listAll && a.isWhole(ctx, s, &note)
+	}
+	if err := a.pick(ctx); err != nil {
+		return err
+	}
+	a.sources = slices.DeleteFunc(a.sources, func(s *source) bool { return s.view == nil })
+	for _, s := range a.sources {
+		if err := a.want(s); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// isWhole reports whether an index has just what the filter lets through of its store, so that the
+// store is not listed.
+func (a *asking) isWhole(ctx context.Context, s *source, note *indexNote) bool {
+	if len(a.ids)+len(a.filter.Labels) > 0 || note.Version == "" {
+		return false
+	}
+	for _, id := range slices.Concat(a.exclude, a.kinOf) {
+		if c, err := s.view.Lookup(string(id)); c != nil || err != nil {
+			return false // or another one may be next of kin
+		}
+	}
+	version, err := s.Version(ctx)
+	return err == nil && version == note.Version
+}
+
+// errUnread is why a conversation has no messages in an index, where nothing else is known.
+var errUnread = errors.New("it cannot be read")
+
+// want fills in what is searched in a source, and adds what could not be read of it.
+func (a *asking) want(s *source) error {
+	if s.isWhole {
+		return nil
+	}
+	s.wanted = map[string]*store.Conversation{}
+	for i := range s.list {
+		listed := &s.list[i]
+		s.wanted[string(listed.ID)] = listed
+		c, err := s.view.Lookup(string(listed.ID))
+		if err != nil {
+			return err
+		}
+		problem := Problem{ID: listed.ID, Kind: Unreadable, Err: errUnread}
+		if p := s.unread[listed.ID]; p != nil {
+			problem = *p
+		} else if c != nil {
+			f := readFacts(c)
+			if f.Read || f.Why == "" { // of the latter its owner counts nothing, and all of it was read
+				continue
+			}
+			problem = f.problem()
+		}
+		problem.Source = listed.Source
+		if problem.Kind == Unreadable {
+			s.missed++
+		}
+		a.aside.Problems = append(a.aside.Problems, problem)
+	}
+	return nil
+}
+
+// filter returns has; nil where all conversations of the index are searched.
+func (s *source) filter() func(key string) bool {
+	if s.isWhole && len(s.before) == 0 {
+		return nil
+	}
+	return s.has
+}
+
+// has reports whether a conversation of the index, by its key, is searched.
+func (s *source) has(key string) bool {
+	if !s.isWhole && s.wanted[key] == nil {
+		return false
+	}
+	return !slices.ContainsFunc(s.before, func(b *source) bool {
+		if !b.isWhole {
+			return b.wanted[key] != nil
+		}
+		same, err := b.view.Lookup(key)
+		return same != nil || err != nil
+	})
+}
+
+// matched returns a conversation of the index that is searched, as far as it is known: all
+// that is listed, or id, title, source and the time of the last event.
+func (s *source) matched(c *index.Conversation) *Matched {
+	f := readFacts(c)
+	m := &Matched{Listed: Listed{Conversation: f.Conversation, Events: f.Events, LastEventAt: f.LastAt, Size: &f.Size}, order: c.Order}
+	if listed := s.wanted[c.Key]; listed != nil {
+		m.Conversation = listed.Conversation
+	}
+	return m
+}
+
+func (s *source) hit(in *Matched, at index.Scored, extra []byte) Hit {
+	kind := kindOf(at.Kind)
+	x := parseExtra(extra, kind)
+	return Hit{
+		Conversation: in, Number: int(at.Number), Index: int(at.Number) - 1 + x.unnumbered, Turn: x.turn, Scope: kind.Scope(), Kind: kind,
+		Role: x.role, Tool: x.tool, Failed: isFailed(at.Kind), Time: at.Time, in: s, at: at,
+	}
+}
+
+// searching is a search in progress.
+type searching struct {
+	query  *SearchQuery
+	result *Results
+}
+
+// byConversation finds all events that match, and counts their lines.
+func (s *searching) byConversation(ctx context.Context) error {
+	q, r := s.query, s.result
+	for _, in := range r.asked.sources {
+		r.Searched += len(in.wanted) - in.missed
+		found := map[string]*Matched{}
+		if err := s.titles(in, found); err != nil {
+			return err
+		}
+		for hit, err := range in.view.Search(ctx, q.in(in)) {
+			if err != nil {
+				return err
+			}
+			text, extra, err := hit.Read()
+			if err != nil {
+				return err
+			}
+			lines := 1
+			if q.Pattern != nil {
+				lines = q.Pattern.Count(text)
+			}
+			isOwn := q.isOwn(hit.Kind, extra)
+			switch isAsked := q.isAsked(kindOf(hit.Kind)) || q.Errors && isFailed(hit.Kind); {
+			case lines == 0, !isAsked && !(isOwn && q.OwnToo):
+			case isOwn && !q.OwnToo:
+				r.Own += lines
+			default:
+				h := in.hit(s.of(in, found, hit.Conversation), hit.Scored(), extra)
+				s.add(h, lines)
+			}
+		}
+	}
+	sortBy(r.Conversations, q.Sort, q.Ascending, func(m *Matched) *Listed { return &m.Listed })
+	place := map[*Matched]int{}
+	for i, c := range r.Conversations {
+		place[c] = i
+	}
+	slices.SortFunc(r.Hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(place[a.Conversation], place[b.Conversation]), cmp.Compare(a.Index, b.Index))
+	})
+	return nil
+}
+
+// titles finds the titles that match.
+func (s *searching) titles(in *source, found map[string]*Matched) error {
+	q := s.query
+	if q.Pattern == nil || q.Roles != 0 || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo) {
+		return nil
+	}
+	for key, listed := range in.wanted {
+		lines := q.Pattern.Count([]byte(listed.Title))
+		if lines == 0 {
+			continue
+		}
+		c, err := in.view.Lookup(key)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			c = &index.Conversation{Key: key}
+		}
+		s.add(Hit{Conversation: s.of(in, found, c), Index: -1, Scope: transcript.ScopeTitle}, lines)
+	}
+	return nil
+}
+
+// of returns the conversation of a match.
+func (s *searching) of(in *source, found map[string]*Matched, c *index.Conversation) *Matched {
+	if found[c.Key] == nil {
+		found[c.Key] = in.matched(c)
+		s.result.Conversations = append(s.result.Conversations, found[c.Key])
+	}
+	return found[c.Key]
+}
+
+// add adds a match of some lines.
+func (s *searching) add(h Hit, lines int) {
+	h.Lines = lines
+	h.Conversation.Matches += lines
+	s.result.Total += lines
+	s.result.Hits = append(s.result.Hits, h)
+}
+
+// newest finds the newest events that match. Where it comes to the end of all indexes, they are
+// counted.
+func (s *searching) newest(ctx context.Context) error {
+	q, r := s.query, s.result
+	total, own, isAll := 0, 0, q.After == nil
+	for _, in := range r.asked.sources {
+		known := map[string]*Matched{}
+		for hit, err := range in.view.Search(ctx, q.in(in)) {
+			if err != nil {
+				return err
+			}
+			place, _ := slices.BinarySearchFunc(r.Hits, &hit.Position, func(h Hit, at *index.Position) int {
+				position := h.Position()
+				return position.in().Compare(at)
+			})
+			if place > q.Limit {
+				isAll = false
+				break
+			}
+			_, extra, err := hit.Read()
+			if err != nil {
+				return err
+			}
+			if q.isOwn(hit.Kind, extra) {
+				own++
+				continue
+			}
+			total++
+			if known[hit.Key] == nil {
+				known[hit.Key] = in.matched(hit.Conversation)
+			}
+			r.Hits = slices.Insert(r.Hits, place, in.hit(known[hit.Key], hit.Scored(), extra))
+			r.Hits = r.Hits[:min(len(r.Hits), q.Limit+1)] // one more tells whether there are more
+		}
+	}
+	if r.More = len(r.Hits) > q.Limit; r.More {
+		r.Hits = r.Hits[:q.Limit]
+	}
+	if isAll {
+		r.Total, r.Own = total, own
+		return nil
+	}
+	return s.count(ctx)
+}
+
+// mostLooked and mostRead are how many messages are looked at, and read, to be counted: about five milliseconds.
+const mostLooked, mostRead = 50_000, 3000
+
+// count counts all messages that match.
+func (s *searching) count(ctx context.Context) error {
+	q, r := *s.query, s.result
+	q.After = nil
+	var how index.Counting
+	if !q.CountAll {
+		how.MostLooked, how.MostRead = mostLooked, mostRead
+	}
+	if q.Own != nil {
+		how.ApartKinds, how.IsApart = q.kinds()&toolKinds, q.isOwn
+	}
+	for _, in := range r.asked.sources {
+		counted, err := in.view.Count(ctx, q.in(in), how)
+		if err != nil {
+			return err
+		}
+		r.Total += counted.Messages
+		r.Own += counted.Apart
+		r.AtLeast = r.AtLeast || !counted.All
+	}
+	if r.AtLeast {
+		r.Total = max(r.Total, len(r.Hits))
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package conversations
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/chatgpt"
+	"github.com/convtools/convtools/runtime/store/claudecode"
+	"github.com/convtools/convtools/runtime/store/codex"
+	"github.com/convtools/convtools/runtime/store/gemini"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/opencode"
+	"github.com/convtools/convtools/runtime/store/postgres"
+	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/store/sessions"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// kind is a kind of store.
+type kind struct {
+	name    string // [store.Store.Name]
+	program string // that records the conversations, as people call it
+	// home returns the directory that the program keeps everything in, or "" where the
+	// environment does not tell. JP has none: it keeps conversations in projects.
+	home func(getenv func(string) string) string
+	// open returns the store below a home, and false where there is none.
+	open func(store.Options) (store.Store, bool)
+	// claims reports whether a text can only be meant as an id of such a store, be it a
+	// wrong one. What no other kind claims is JP's.
+	claims  func(text string) bool
+	parseID func(text string) (transcript.ID, error)
+	// variables are those of the environment that move what the program keeps.
+	variables []string
+	archive   bool // its conversations belong to no project
+}
+
+// kinds is the one list of kinds of stores.
+func kinds() []kind {
+	return []kind{
+		{jp.Name, "JP", nil, nil, nil, jp.ParseID, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}, false},
+		{claudecode.Name, "Claude Code", claudecode.Home, opens(claudecode.Open), claudecode.IDs().Claims, claudecode.IDs().ParseID, []string{"CLAUDE_CONFIG_DIR"}, false},
+		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.IDs().Claims, codex.IDs().ParseID, []string{"CODEX_HOME"}, false},
+		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.IDs().Claims, opencode.IDs().ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
+		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
+		{sessions.Name, "convtools", sessions.Home, opens(sessions.Open), sessions.Claims, sessions.ParseID, []string{"XDG_DATA_HOME"}, false},
+		{chatgpt.Name, "ChatGPT", chatgpt.Home, opens(chatgpt.Open), chatgpt.IDs().Claims, chatgpt.IDs().ParseID, chatgpt.Variables(), true},
+		{archive.Name, "imported exports", archiveHome, openArchive, archive.IDs().Claims, archive.IDs().ParseID, append([]string{"XDG_DATA_HOME"}, chatgpt.Variables()...), true},
+	}
+}
+
+// opens makes a kind's open of the function of a package.
+func opens[S store.Store](open func(store.Options) (S, bool)) func(store.Options) (store.Store, bool) {
+	return func(o store.Options) (store.Store, bool) { return open(o) }
+}
+
+// archiveHome returns where the archive is: on the server that the environment names, or in
+// the user's data directory.
+func archiveHome(getenv func(string) string) string {
+	return cmp.Or(postgres.Home(getenv), archive.Home(getenv))
+}
+
+func openArchive(o store.Options) (store.Store, bool) {
+	if s, ok := postgres.Open(o); ok {
+		return s, ok
+	}
+	return archive.Open(o)
+}
+
+// Sources returns the names of all kinds of stores, as [Filter.Sources] takes them.
+func Sources() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Programs returns the programs that record the conversations of a project, as people
+// call them.
+func Programs() []string {
+	var names []string
+	for _, k := range kinds() {
+		if !k.archive {
+			names = append(names, k.program)
+		}
+	}
+	return names
+}
+
+// Variables returns the variables of the environment that conversations, and the settings
+// about them, are found by, home directories aside, sorted.
+func Variables() []string {
+	names := []string{"XDG_CONFIG_HOME"} // of the settings
+	for _, k := range kinds() {
+		names = append(names, k.variables...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// IsProgram reports whether a kind of store is of a program that records the conversations
+// of a project.
+func IsProgram(source string) bool {
+	return !slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == source && k.archive })
+}
+
+// ProgramAt returns the program whose sessions are in a directory, as people call it, or "".
+func ProgramAt(dir string, getenv func(string) string) string {
+	at := store.Options{Home: dir, Project: project.New(project.Options{Dir: dir, All: true}), Getenv: getenv}
+	for _, k := range kinds() {
+		if k.open == nil || k.archive {
+			continue
+		}
+		if _, ok := k.open(at); ok {
+			return k.program
+		}
+	}
+	return ""
+}
+
+// ParseID reads the id of a conversation in any spelling of any kind of store. It
+// does not look whether there is such a conversation. The error is a
+// [*store.BadIDError].
+func ParseID(text string) (transcript.ID, error) {
+	if k := claimant(text); k != nil {
+		return k.parseID(text)
+	}
+	return jp.ParseID(text)
+}
+
+// SourceOf returns the name of the kind of store that an id is of; empty for JP.
+func SourceOf(id transcript.ID) string {
+	if k := claimant(string(id)); k != nil {
+		return k.name
+	}
+	return ""
+}
+
+// claimant returns the kind of store that claims a text as an id, or nil.
+func claimant(text string) *kind {
+	for _, k := range kinds() {
+		if k.claims != nil && k.claims(text) {
+			return &k
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package conversations
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+
+	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/eventtext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// The kind of a message in an index is that of its event, and these are added to it.
+const (
+	failedKind = 16 // a result that is marked as an error
+	copiedKind = 32 // a copy of a message of another conversation
+)
+
+// failedKinds are the kinds of messages that are results marked as errors, and toolKinds those that
+// may be of an own tool, but for copies.
+const (
+	failedKinds = 1 << (transcript.KindToolResult + failedKind)
+	toolKinds   = 1<<transcript.KindToolCall | 1<<transcript.KindToolResult | failedKinds
+)
+
+// kindOf returns the kind of the event of a message, isOfTool reports whether a message may be of a
+// tool, and isFailed whether it is a result that is marked as an error.
+func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (failedKind - 1)) }
+func isOfTool(kind uint8) bool          { return toolKinds>>(kind&^copiedKind)&1 != 0 }
+func isFailed(kind uint8) bool          { return failedKinds>>(kind&^copiedKind)&1 != 0 }
+
+// messageKind returns the kind of the message of an event.
+func messageKind(e *transcript.Event) uint8 {
+	kind := uint8(e.Kind)
+	if e.Kind == transcript.KindToolResult && e.Failed {
+		kind += failedKind
+	}
+	if e.Copied {
+		kind += copiedKind
+	}
+	return kind
+}
+
+// indexExtra is what an index has of a message beside its text.
+type indexExtra struct {
+	role string // as recorded, where it is not that of the kind
+	tool string // that is called, or has the result
+	turn int    // as [transcript.Event.Turn]
+	// unnumbered is how many events without a number are before it. All in all, what is kept beside
+	// a text has as many bytes in a store as in a copy of that: it counts in the length of a text.
+	unnumbered int
+}
+
+func (e *indexExtra) append(b []byte, kind transcript.Kind) []byte {
+	b = binary.AppendUvarint(b, uint64(e.turn))       //nolint:gosec // a count
+	b = binary.AppendUvarint(b, uint64(e.unnumbered)) //nolint:gosec // a count
+	if role := e.role; role != kind.Role().String() {
+		b = append(b, 1)
+		b = binary.AppendUvarint(b, uint64(len(role)))
+		b = append(b, role...)
+	} else if e.tool != "" {
+		b = append(b, 0)
+	}
+	return append(b, e.tool...)
+}
+
+func parseExtra(b []byte, kind transcript.Kind) indexExtra {
+	number := func() int {
+		n, size := binary.Uvarint(b)
+		b = b[max(size, 0):]
+		return int(n) //nolint:gosec // a count
+	}
+	e := indexExtra{role: kind.Role().String(), turn: number(), unnumbered: number()}
+	if len(b) == 0 {
+		return e
+	}
+	own := b[0] == 1
+	if b = b[1:]; own {
+		size := min(max(number(), 0), len(b))
+		e.role, b = string(b[:size]), b[size:]
+	}
+	e.tool = string(b)
+	return e
+}
+
+const (
+	// maxToolName and maxCallID are how many characters of the name of a tool, and of the id of a
+	// call, are looked at.
+	maxToolName, maxCallID = 200, 200
+	// maxOpenCalls bounds how many calls a conversation may have without a result so far: those
+	// of an assistant that works are few.
+	maxOpenCalls = 10_000
+)
+
+// toolNames tells which tool a call or a result is of.
+type toolNames struct {
+	IDs  map[string]string // of calls: the tool of the last one with this id
+	Next []string          // of the calls without an id since the last request
+}
+
+// of returns the tool of an event; empty for none. It must see all events of a conversation
+// in order.
+func (c *toolNames) of(e *transcript.Event) string {
+	id, _, _ := text.Ends(e.CallID, maxCallID, 0)
+	switch e.Kind {
+	case transcript.KindTurnStart, transcript.KindUser:
+		c.Next = c.Next[:0]
+	case transcript.KindToolCall:
+		name, _, _ := text.Ends(e.Name, maxToolName, 0)
+		switch {
+		case id == "" && len(c.Next) < maxOpenCalls:
+			c.Next = append(c.Next, name)
+		case id != "":
+			if c.IDs == nil || len(c.IDs) >= maxOpenCalls {
+				c.IDs = map[string]string{}
+			}
+			c.IDs[id] = name
+		}
+		return name
+	case transcript.KindToolResult:
+		if id != "" {
+			return c.IDs[id]
+		}
+		if len(c.Next) > 0 {
+			name := c.Next[0]
+			c.Next = c.Next[1:]
+			return name
+		}
+	}
+	return ""
+}
+
+// messageReader reads the messages of a conversation for an index.
+type messageReader struct {
+	conversation *store.Conversation
+	entry        *index.Conversation
+	version      string   // that it has in the index
+	mark         []byte   // of what was read before; empty for nothing
+	problem      *Problem // why it could not be read to its end; nil where it could
+}
+
+// reading is what is known behind some events.
+type reading struct {
+	Store  []byte // what the store needs to go on
+	Counts counting
+	Tools  toolNames
+}
+
+// maxMark is the largest mark that is kept, in bytes: to read it is to take much less than the
+// conversation.
+const maxMark = 2 << 20
+
+// all returns the messages behind the mark, as far as they can be read, and fills in the entry
+// when they end. Where what the mark is of has changed, the error is
+// [store.ErrChanged].
+func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error) bool) {
+	return func(yield func(*index.Message, error) bool) {
+		var at reading
+		if len(r.mark) > 0 && json.Unmarshal(r.mark, &at) != nil {
+			yield(nil, store.ErrChanged)
+			return
+		}
+		var extra []byte
+		isStopped := false
+		totals, err := r.conversation.Read(ctx, &at.Store, func(e *transcript.Event) bool {
+			number, tool := at.Counts.next(e), at.Tools.of(e)
+			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
+				return true
+			}
+			x := indexExtra{e.RoleName(), tool, e.Turn, e.Index + 1 - number}
+			extra = x.append(extra[:0], e.Kind)
+			m := index.Message{Number: uint32(number), Kind: messageKind(e), Time: e.Time, Text: eventtext.Searched(e), Extra: extra} //nolint:gosec // a count
+			isStopped = !yield(&m, nil)
+			return !isStopped
+		})
+		switch {
+		case isStopped:
+		case ctx.Err() != nil:
+			yield(nil, ctx.Err())
+		case errors.Is(err, store.ErrChanged):
+			yield(nil, err)
+		default:
+			r.end(&at, &totals, err)
+		}
+	}
+}
+
+// end fills in the entry, where err is of reading the conversation.
+func (r *messageReader) end(at *reading, totals *store.Totals, err error) {
+	r.entry.Mark, r.entry.Version = nil, r.version
+	f := factsOf(r.conversation)
+	r.problem = problemOf(f.ID, totals)
+	if err != nil {
+		r.problem = unreadable(f.ID, err)
+	}
+	if r.problem != nil {
+		f.Size.Turns = totals.Turns
+		f.fail(r.problem)
+		if r.problem.Kind == Unreadable {
+			r.entry.Version = "" // which may have passed with the next query
+		}
+	} else {
+		f.count(totals, &at.Counts)
+		if mark, err := json.Marshal(at); err == nil && len(at.Store) > 0 && len(mark) <= maxMark {
+			r.entry.Mark = mark
+		}
+	}
+	r.entry.Facts = f.encode()
+}

@@ -1,0 +1,356 @@
+package conversations
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/index"
+	"github.com/convtools/convtools/runtime/index/terms"
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/archive"
+	"github.com/convtools/convtools/runtime/store/chatgpt"
+	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/store/postgres"
+	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Options configures a [Library].
+type Options struct {
+	// Dir is a directory in the workspace, or the workspace's id. Empty stands for
+	// the working directory of the process. Only [Open] looks at it.
+	Dir string
+	// AllProjects stands for the conversations of every project on this machine in place
+	// of those of Dir's. Only [Open] looks at it.
+	AllProjects bool
+	// Sources are the kinds of stores that are opened, as [Filter.Sources] has them; none
+	// stand for all. Only [Open] looks at it.
+	Sources []string
+	// Getenv looks up the environment; nil means os.Getenv.
+	Getenv func(string) string
+	// Now is the clock for ages; nil means time.Now.
+	Now func() time.Time
+	// Once makes a library that opens and lists each store once, for several queries of
+	// one call: what is recorded meanwhile is not listed. It is closed after use.
+	Once bool
+	// Indexes are those of the stores, as far as there are any; nil for none.
+	Indexes *Indexes
+	// Progress, if not nil, is called while an index is brought up to date, with how many
+	// conversations of a store were looked at, and how many there are; at the end, also at
+	// an error, these are equal.
+	Progress func(s store.Store, done, all int)
+	// ProjectDatabases is that of [store.Options].
+	ProjectDatabases bool
+	// Store, where it is not nil, is read in place of all others, for Dir's project alone. Its
+	// conversations may be of any kind. Only [Open] looks at it.
+	Store store.Store
+}
+
+func (o *Options) env() func(string) string {
+	if o.Getenv == nil {
+		return os.Getenv
+	}
+	return o.Getenv
+}
+
+// Library answers questions about the conversations of stores. It implements
+// [Source], and holds no open files between queries, but with [Options.Once].
+type Library struct {
+	stores   []store.Store
+	place    string
+	nowhere  *NoWorkspaceError // where there is no workspace; nil for no matter
+	now      func() time.Time
+	listed   *listings // nil for listing anew with each query
+	indexes  *Indexes
+	progress func(s store.Store, done, all int)
+
+	// What it was opened with; nil where it was not opened.
+	settings *settings
+	project  *project.Project
+	partial  bool // stores of programs have the conversations of a project only
+}
+
+var _ Source = (*Library)(nil)
+
+// New returns a library of the conversations in stores.
+func New(o Options, stores ...store.Store) *Library {
+	l := &Library{stores: stores, now: o.Now, indexes: o.Indexes, progress: o.Progress}
+	if len(stores) > 0 {
+		l.place = stores[0].Place()
+	}
+	if l.now == nil {
+		l.now = time.Now
+	}
+	if o.Once {
+		l.listed = &listings{}
+	}
+	if l.indexes == nil {
+		l.indexes = &Indexes{open: map[string]*index.Index{}}
+	}
+	return l
+}
+
+// Open returns a library of what was recorded for a project, or for all of them: by JP
+// in its workspaces, and by other programs on this machine, as far as the user's settings
+// let it. Where there is no workspace, a query that finds nothing else has a
+// [*NoWorkspaceError]. The error is an [*ExcludedError] where the user excluded the
+// project, and a [*config.Error] where the settings cannot be used.
+func Open(o Options) (*Library, error) {
+	set, err := readSettings(&o)
+	if err != nil {
+		return nil, err
+	}
+	all := o.AllProjects && o.Store == nil
+	p := set.project(&o, all)
+	if e := p.Excluded(); !all && e.By != "" {
+		return nil, &ExcludedError{Dir: o.Dir, By: e.By, Remembered: e.Dir}
+	}
+	if set.noIndex || o.Indexes.Foreign() != "" {
+		o.Indexes = nil
+	}
+	o.Indexes.exclude(set.mark())
+	var stores []store.Store
+	if o.Store != nil {
+		stores = append(stores, o.Store)
+	}
+	var nowhere *NoWorkspaceError
+	for _, k := range kinds() {
+		if o.Store != nil || len(o.Sources) > 0 && !slices.Contains(o.Sources, k.name) {
+			continue
+		}
+		places, err := k.places(&o, set, p)
+		if err != nil && !errors.As(err, &nowhere) {
+			return nil, err
+		}
+		for _, at := range places {
+			if at.store != nil {
+				stores = append(stores, at.store)
+			}
+		}
+	}
+	if len(stores) == 0 && nowhere != nil && len(set.Off) == 0 {
+		return nil, nowhere
+	}
+	l := New(o, stores...)
+	l.settings, l.project, l.partial, l.nowhere, l.place = set, p, !all && o.Store == nil, nowhere, ""
+	l.indexes.setLanguage(set.language)
+	if roots := p.Roots(); len(roots) > 0 {
+		l.place = roots[0]
+	}
+	if len(stores) > 0 && !all {
+		if w, ok := stores[0].(*jp.Workspace); ok {
+			l.place = w.Root()
+		}
+	}
+	return l, nil
+}
+
+// placed is a place where a store is looked for.
+type placed struct {
+	place string
+	store store.Store // nil where there is none
+	named bool        // the user named it
+}
+
+// places returns where stores of a kind are looked for: in the home that the environment
+// names, if any, and in those that the user adds; JP's in its workspaces.
+func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, error) {
+	if slices.Contains(set.Off, k.name) {
+		return nil, nil
+	}
+	if k.open == nil {
+		return workspaces(o, set, p)
+	}
+	usual := k.home(o.env())
+	homes := []string{""}
+	for _, dir := range set.Directories[k.name] {
+		if dir != usual && !slices.Contains(homes, dir) {
+			homes = append(homes, dir)
+		}
+	}
+	var places []placed
+	for _, home := range homes {
+		at := placed{place: home, named: home != ""}
+		if !at.named {
+			at.place = usual
+		}
+		if s, ok := k.open(store.Options{Home: home, Project: p, Getenv: o.Getenv, Cache: o.Indexes.files(), ProjectDatabases: o.ProjectDatabases}); ok {
+			at.store, at.place = s, s.Place()
+		}
+		places = append(places, at)
+	}
+	return places, nil
+}
+
+// workspaces returns the workspace of a project; of all of them those that JP knows, and
+// those that the user adds.
+func workspaces(o *Options, set *settings, p *project.Project) ([]placed, error) {
+	in := jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.Indexes.files()}
+	if !p.All() {
+		w, err := jp.Open(in)
+		if err != nil {
+			return nil, err
+		}
+		return []placed{{place: w.Place(), store: w}}, nil
+	}
+	all := jp.All(in)
+	for _, in.Dir = range set.Directories[jp.Name] {
+		if w, err := jp.Open(in); err == nil {
+			all = append(all, w)
+		}
+	}
+	var places []placed
+	seen := map[string]bool{}
+	for _, w := range all {
+		if p.Has(w.Root()) && !seen[w.Root()] {
+			seen[w.Root()] = true
+			places = append(places, placed{place: w.Place(), store: w})
+		}
+	}
+	return places, nil
+}
+
+// language is that of the words.
+func (l *Library) language() terms.Language {
+	if l.settings == nil {
+		return ""
+	}
+	return l.settings.language
+}
+
+// Place is the directory of the project, for people; empty where it is all of them.
+func (l *Library) Place() string { return l.place }
+
+// Warnings returns what a person should know of the settings, a sentence each: of what nothing reads.
+func (l *Library) Warnings() []string { return l.settings.warnings }
+
+// Close releases what a library holds that opens stores once.
+func (l *Library) Close() error {
+	if l.listed != nil {
+		l.listed.close()
+	}
+	return nil
+}
+
+// Nothing returns the [*NoWorkspaceError] of a project that has no workspace, and no
+// conversations elsewhere; nil where something is there, or may be.
+func (l *Library) Nothing(ctx context.Context) error {
+	if l.nowhere == nil {
+		return nil
+	}
+	for _, s := range l.stores {
+		if !IsProgram(s.Name()) {
+			continue
+		}
+		listing, err := s.List(ctx, store.Scope{Set: store.Live | store.Archived})
+		if err != nil {
+			return nil
+		}
+		listing.Close()
+		if len(listing.Conversations)+len(listing.Problems) > 0 {
+			return nil
+		}
+	}
+	return l.nowhere
+}
+
+// Origin is where conversations come from.
+type Origin struct {
+	Program string // that records them, as people call it
+	Place   string // a path
+}
+
+// Origins returns where the conversations of a library come from.
+func (l *Library) Origins() []Origin {
+	var origins []Origin
+	all := kinds()
+	for _, s := range l.stores {
+		o := Origin{Place: s.Place()}
+		if i := slices.IndexFunc(all, func(k kind) bool { return k.name == s.Name() }); i >= 0 {
+			o.Program = all[i].program
+		}
+		origins = append(origins, o)
+	}
+	return origins
+}
+
+// SearchSources returns the names of the kinds of stores that are asked where a question
+// is about all conversations, archives too, as [Filter.Sources] takes them: all that there
+// are, but where the environment names databases, only those, and what the user's settings
+// switch on. The error is a [*config.Error].
+func (o Options) SearchSources() ([]string, error) {
+	set, err := readSettings(&o)
+	if err != nil {
+		return nil, err
+	}
+	names := Sources()
+	named := ""
+	switch {
+	case chatgpt.Home(o.env()) != "":
+		named = chatgpt.Name
+	case postgres.URL(o.env()) != "":
+		named = archive.Name
+	}
+	if named != "" && !slices.Contains(set.Off, named) {
+		names = append(slices.DeleteFunc(set.on, func(name string) bool { return name == named }), named)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(set.Off, name) }), nil
+}
+
+// Warnings returns sentences about what is not read of the configuration, and disables nothing but itself.
+func (o Options) Warnings() []string {
+	set, err := readSettings(&o)
+	if err != nil {
+		return nil // who opens a library is told
+	}
+	return set.warnings
+}
+
+// Register has the JP workspace of a directory read with those of all projects, also where
+// JP does not know of it. It returns the workspace's root, and the name of the file that
+// it was added to; that is empty where it was known already. The error is a
+// [*NoWorkspaceError] where there is none, and a [*config.Error].
+func (o Options) Register() (root, file string, err error) {
+	w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
+	if err != nil {
+		return "", "", err
+	}
+	known := jp.All(jp.Options{Dir: string(filepath.Separator), Getenv: o.Getenv})
+	if slices.ContainsFunc(known, func(k *jp.Workspace) bool { return k.Root() == w.Root() }) {
+		return w.Root(), "", nil
+	}
+	file, err = o.add(jp.Name, w.Root())
+	return w.Root(), file, err
+}
+
+// RegisterDatabase has a database of a ChatGPT export read wherever imported exports are. It
+// returns the name of the file that it was added to, empty where it was known already. The
+// error is a [*config.Error], or why the database cannot be read.
+func (o Options) RegisterDatabase(ctx context.Context, path string) (file string, err error) {
+	if path, err = filepath.Abs(path); err != nil {
+		return "", err
+	}
+	if s, ok := chatgpt.Open(store.Options{Home: path, Getenv: o.Getenv}); ok {
+		listing, err := s.List(ctx, store.Scope{IDs: []transcript.ID{chatgpt.IDs().ID("none", "")}})
+		if err != nil {
+			return "", err
+		}
+		listing.Close()
+	}
+	return o.add(chatgpt.Name, path)
+}
+
+// add adds a directory to the user's settings, and returns the name of their file; empty
+// where it was there.
+func (o Options) add(kind, dir string) (file string, err error) {
+	file, added, err := config.AddDirectory(o.env(), kind, dir)
+	if !added {
+		file = ""
+	}
+	return file, err
+}
