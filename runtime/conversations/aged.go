@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -63,7 +62,7 @@ func (a *asking) aged(s *source, scope store.Scope, found []store.Conversation, 
 		there[found[i].ID] = true
 	}
 	reason := &agedError{time.Unix(note.Whole, 0), large}
-	err := s.view.Conversations(func(c *index.Conversation) bool {
+	for _, c := range s.view.Conversations() {
 		f := readFacts(c)
 		isHere := !a.isPart(s.Store) || a.project.Has(f.Dir)
 		if isHere && f.Read && !there[f.ID] && scope.Has(f.ID, f.Archived) {
@@ -71,9 +70,8 @@ func (a *asking) aged(s *source, scope store.Scope, found []store.Conversation, 
 			one.Problems = []Problem{{Source: s.Name(), ID: f.ID, Err: reason}} // of one that is asked for by its id
 			more = append(more, one)
 		}
-		return true
-	})
-	if err != nil || len(more) == 0 {
+	}
+	if len(more) == 0 {
 		return nil
 	}
 	problems[at].Err = reason

@@ -35,7 +35,6 @@ func TestTooLargeToCopy(t *testing.T) {
 				ids = append(ids, r.Hits[i].Conversation.ID)
 			}
 			problems = r.Aside.Problems
-			r.Close()
 		}
 		ranking, err := l.Search(t.Context(), conversations.SearchQuery{Order: conversations.Relevance, Question: "tide", Limit: 9, MaxText: 99, MaxWide: 99})
 		if err != nil {

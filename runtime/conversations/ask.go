@@ -29,7 +29,6 @@ type source struct {
 	store.Store
 	index *index.Index
 	view  *index.View // the index as the query uses it; nil for none
-	texts *index.Texts
 	// list has the conversations that the query is about, and wanted the same by their keys in the
 	// index. There is neither where isWhole: then it is about all that the view has.
 	list    []store.Conversation
@@ -64,15 +63,6 @@ func (l *Library) ask(f *Filter, aside *Aside) (*asking, error) {
 func (a *asking) done() {
 	if a.Library.listed == nil {
 		a.listed.close()
-	}
-}
-
-// close ends the use of indexes.
-func (a *asking) close() {
-	for _, s := range a.sources {
-		if s.view != nil {
-			s.view.Close()
-		}
 	}
 }
 

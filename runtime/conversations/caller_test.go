@@ -112,7 +112,6 @@ func TestKinIsLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer found.Close()
 		for _, h := range found.Hits {
 			got = append(got, h.Conversation.ID)
 		}
@@ -140,6 +139,5 @@ func TestKinIsLeftOut(t *testing.T) {
 		if err != nil || len(named.Hits) != len(q.IDs) {
 			t.Fatalf("seed %d: %d of those that are named, %v", seed, len(named.Hits), err)
 		}
-		named.Close()
 	}
 }

@@ -19,7 +19,7 @@ func (s *source) open() (note indexNote, ok bool) {
 		if err != nil {
 			return note, false
 		}
-		s.view, s.texts = view, view.Texts()
+		s.view = view
 	}
 	return noteOf(s.view)
 }
@@ -70,7 +70,7 @@ func (a *asking) isWhole(ctx context.Context, s *source, note *indexNote) bool {
 		return false
 	}
 	for _, id := range slices.Concat(a.exclude, a.kinOf) {
-		if c, err := s.view.Lookup(string(id)); c != nil || err != nil {
+		if s.view.Lookup(string(id)) != nil {
 			return false // or another one may be next of kin
 		}
 	}
@@ -90,10 +90,7 @@ func (a *asking) want(s *source) error {
 	for i := range s.list {
 		listed := &s.list[i]
 		s.wanted[string(listed.ID)] = listed
-		c, err := s.view.Lookup(string(listed.ID))
-		if err != nil {
-			return err
-		}
+		c := s.view.Lookup(string(listed.ID))
 		problem := Problem{ID: listed.ID, Kind: Unreadable, Err: errUnread}
 		if p := s.unread[listed.ID]; p != nil {
 			problem = *p
@@ -130,8 +127,7 @@ func (s *source) has(key string) bool {
 		if !b.isWhole {
 			return b.wanted[key] != nil
 		}
-		same, err := b.view.Lookup(key)
-		return same != nil || err != nil
+		return b.view.Lookup(key) != nil
 	})
 }
 
@@ -215,10 +211,7 @@ func (s *searching) titles(in *source, found map[string]*Matched) error {
 		if lines == 0 {
 			continue
 		}
-		c, err := in.view.Lookup(key)
-		if err != nil {
-			return err
-		}
+		c := in.view.Lookup(key)
 		if c == nil {
 			c = &index.Conversation{Key: key}
 		}

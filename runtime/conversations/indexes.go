@@ -37,7 +37,7 @@ type Indexes struct {
 }
 
 // indexFormat is the number of what an index has that this package puts there.
-const indexFormat = 11
+const indexFormat = 12
 
 // NewIndexes returns the indexes in a directory, which need not be there.
 func NewIndexes(dir string) *Indexes {
@@ -84,7 +84,6 @@ func (x *Indexes) inMemory(s store.Store, failed *index.Index) *index.Index {
 	defer x.mu.Unlock()
 	name := indexName(s.Name(), s.Place())
 	if x.open[name] == failed {
-		failed.Close()
 		x.open[name] = index.InMemory()
 		x.open[name].Language = x.language
 	}
@@ -97,15 +96,8 @@ func (x *Indexes) setLanguage(l terms.Language) {
 	defer x.mu.Unlock()
 	if l != x.language {
 		x.language = l
-		x.closeAll()
+		clear(x.open)
 	}
-}
-
-func (x *Indexes) closeAll() {
-	for _, open := range x.open {
-		open.Close()
-	}
-	clear(x.open)
 }
 
 // files returns what is known of the files of stores: what their indexes have, if it was not kept under
@@ -123,7 +115,6 @@ func (x *Indexes) files() *filecache.Shelf {
 			if err != nil {
 				return nil
 			}
-			defer view.Close()
 			kept, ok := bytes.CutPrefix(view.Kept(), keptUnder(mark))
 			if !ok {
 				return nil
@@ -166,12 +157,12 @@ func (x *Indexes) Foreign() string {
 	return ""
 }
 
-// Close closes the files of all indexes.
+// Close forgets all indexes; their files are closed once nobody reads them.
 func (x *Indexes) Close() {
 	if x != nil {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.closeAll()
+		clear(x.open)
 	}
 }
 
@@ -263,12 +254,10 @@ func (l *Library) forget() error {
 func (l *Library) isUseless(dir string) bool {
 	x := index.Open(dir)
 	x.Language = l.language()
-	defer x.Close()
 	view, err := x.View()
 	if err != nil {
 		return false
 	}
-	defer view.Close()
 	note, ok := noteOf(view)
 	places := filepath.SplitList(note.Place)
 	if l.settings != nil && (slices.Contains(l.settings.Off, note.Store) || slices.ContainsFunc(places, l.project.Excludes)) {

@@ -251,7 +251,6 @@ func TestTimesOutOfRange(t *testing.T) {
 		for _, h := range found.Hits {
 			inRange("event", h.Time)
 		}
-		found.Close()
 	}
 	for _, id := range []string{"17620000000", "999999999999999999"} {
 		events := 0
@@ -456,7 +455,6 @@ func TestManyQueriesAtOnce(t *testing.T) {
 			if want := many * (lines + 1); err != nil || found.Total != want || len(found.Hits) != 2*many {
 				t.Errorf("%d matches in %d events, %v; want %d", found.Total, len(found.Hits), err, want)
 			}
-			found.Close()
 			if listing, err := l.List(t.Context(), conversations.ListQuery{}); err != nil || listing.Conversations[0].Events != 3 {
 				t.Errorf("%+v, %v", listing, err)
 			}

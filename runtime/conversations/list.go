@@ -20,7 +20,6 @@ import (
 func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err error) {
 	a, err := l.ask(&q.Filter, &listing.Aside)
 	defer a.done()
-	defer a.close()
 	if q.Sizes && l.indexes.dir != "" && len(q.IDs) == 0 && err == nil {
 		var again Aside // what cannot be read, the list tells as well
 		err = a.refresh(ctx, &again)
@@ -112,8 +111,8 @@ func (s *source) known(ctx context.Context, c *store.Conversation) *facts {
 	if s.view == nil {
 		return nil
 	}
-	entry, err := s.view.Lookup(string(c.ID))
-	if err != nil || entry == nil {
+	entry := s.view.Lookup(string(c.ID))
+	if entry == nil {
 		return nil
 	}
 	if version, err := c.Version(ctx); err != nil || indexVersion(version, c) != entry.Version {

@@ -48,7 +48,6 @@ func newest(ctx context.Context, l *conversations.Library, q messageQuery) (m me
 	if m.Results = *found; err != nil {
 		return m, err
 	}
-	defer found.Close()
 	for i := range found.Hits {
 		h := &found.Hits[i]
 		content, err := found.Read(h)

@@ -56,7 +56,6 @@ func (a *asked) rank(t *testing.T, q conversations.SearchQuery) *conversations.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.Close)
 	return r
 }
 

@@ -260,7 +260,7 @@ func (r *ranking) read(m *rankedMessage) error {
 	if m.read {
 		return nil
 	}
-	text, extra, err := m.of.in.texts.Read(m.Scored)
+	text, extra, err := m.of.in.view.Read(m.Scored)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 	}
 	a, err := l.ask(&f, &r.Aside)
 	defer a.done()
-	defer a.close()
 	if err != nil {
 		return r, err
 	}

@@ -32,7 +32,6 @@ func (l *Library) IndexReports() (reports []IndexReport) {
 	for _, s := range l.stores {
 		r := refreshing{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, index: l.indexes.of(s)}
 		r.look()
-		r.close()
 		reports = append(reports, r.IndexReport)
 	}
 	return reports
@@ -84,7 +83,6 @@ func (a *asking) attempt(ctx context.Context, s *source) *refreshing {
 	for again := false; ; again = true {
 		r := &refreshing{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, asking: a, store: s.Store, index: s.index, unread: map[transcript.ID]*Problem{}}
 		r.Err = r.run(ctx)
-		r.close()
 		var damage *index.DamageError
 		if again || !errors.As(r.Err, &damage) {
 			return r
@@ -120,15 +118,6 @@ func (r *refreshing) look() {
 	}
 }
 
-func (r *refreshing) close() {
-	if r.view != nil {
-		r.view.Close()
-	}
-	if r.writer != nil {
-		r.writer.Close()
-	}
-}
-
 // known is what is known of the files of the store.
 func (r *refreshing) known() *filecache.Book {
 	return r.indexes.files().Of(r.store.Name(), r.store.Place())
@@ -155,6 +144,7 @@ func (r *refreshing) run(ctx context.Context) error {
 	if r.writer, err = r.index.Write(ctx); err != nil {
 		return err
 	}
+	defer r.writer.Close()
 	defer limitMemory()()
 	r.note = indexNote{Store: r.Store, Place: r.Place, Openers: shared.list(), Mark: r.before.Mark, Whole: r.before.Whole}
 	if isWhole {
@@ -183,12 +173,8 @@ func (r *refreshing) run(ctx context.Context) error {
 	if err := r.commit(ctx); err != nil {
 		return err
 	}
-	view, err := r.index.View()
-	if err == nil {
-		r.Info = view.Info()
-		view.Close()
-	}
-	return err
+	r.look()
+	return r.Err
 }
 
 // isPart reports whether a store has only the conversations of the project of the library.
@@ -218,8 +204,8 @@ func (r *refreshing) isCurrent(list []store.Conversation, versions []string, isW
 		return false
 	}
 	for i := range list {
-		c, err := r.view.Lookup(string(list[i].ID))
-		if err != nil || c == nil || versions[i] == "" || c.Version != versions[i] {
+		c := r.view.Lookup(string(list[i].ID))
+		if c == nil || versions[i] == "" || c.Version != versions[i] {
 			return false
 		}
 	}

@@ -67,7 +67,7 @@ const (
 	Relevance
 )
 
-// Results is the answer to a [SearchQuery]. It is closed after use.
+// Results is the answer to a [SearchQuery].
 type Results struct {
 	Hits []Hit
 	// More reports whether more events match behind the last one, with Newest.
@@ -163,7 +163,7 @@ func (h *Hit) Position() Position {
 func (r *Results) Read(h *Hit) ([]byte, error) {
 	switch {
 	case h.in != nil:
-		text, _, err := h.in.texts.Read(h.at)
+		text, _, err := h.in.view.Read(h.at)
 		return text, err
 	case h.Passage != nil:
 		return []byte(h.Text), nil
@@ -182,24 +182,15 @@ func (r *Results) Of(c *Matched) (hits []*Hit) {
 	return hits
 }
 
-// Close ends the use of the results.
-func (r *Results) Close() {
-	if r.asked != nil {
-		r.asked.close()
-	}
-}
-
 // Search returns the events that match. What has changed since it was last asked is read first.
 func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 	q.Both = q.Both || q.Order != ByConversation
 	r, err := l.search(ctx, &q)
 	var damage *index.DamageError
 	if errors.As(err, &damage) { // it is made anew
-		r.Close()
 		r, err = l.search(ctx, &q)
 	}
 	if err != nil {
-		r.Close()
 		return &Results{Aside: r.Aside}, err
 	}
 	return r, nil

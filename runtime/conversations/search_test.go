@@ -260,7 +260,6 @@ func search(t *testing.T, l *conversations.Library, q *conversations.SearchQuery
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer found.Close()
 	a := answer{Total: found.Total, Own: found.Own, Searched: found.Searched}
 	for i := range found.Hits {
 		h := &found.Hits[i]
@@ -372,7 +371,6 @@ func TestSearchAside(t *testing.T) {
 		if want := map[store.ProblemKind]transcript.ID{conversations.BadMetadata: "jp-c17660000000", conversations.DamagedEvents: "jp-c17640000000"}; !maps.Equal(kinds, want) {
 			t.Errorf("problems %v, want %v", kinds, want)
 		}
-		found.Close()
 	}
 }
 
@@ -421,7 +419,6 @@ func TestEveryPartOfAnEventIsFound(t *testing.T) {
 			if err != nil || !slices.ContainsFunc(found.Hits, func(h conversations.Hit) bool { return h.Number == e.number }) {
 				t.Fatalf("seed %d: %q is not found in event %d, %q (%v)", seed, pattern, e.number, e.text, err)
 			}
-			found.Close()
 		}
 	}
 	if tried < 1000 {
@@ -461,7 +458,6 @@ func TestOwnTools(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer found.Close()
 		for _, h := range found.Hits {
 			all = append(all, h.Number)
 		}
@@ -497,5 +493,4 @@ func TestManyHits(t *testing.T) {
 			t.Fatalf("event %d of all is %+v", n, h)
 		}
 	}
-	found.Close()
 }

@@ -153,7 +153,6 @@ func TestCopiedIsFoundOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer r.Close()
 		for _, h := range r.Hits {
 			found = append(found, string(h.Conversation.ID))
 		}

@@ -95,7 +95,6 @@ func TestSeveralStores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer found.Close()
 	for i := range found.Hits {
 		content, err := found.Read(&found.Hits[i])
 		if err != nil {

@@ -56,28 +56,27 @@ func (b *builder) full() bool {
 	return b.size >= b.limits.segment || max(len(b.messages), len(b.owners)) >= b.limits.messages
 }
 
-// sort sorts the messages by their positions.
-func (b *builder) sort() {
+// write writes the segment, of some messages at least, and opens it.
+func (b *builder) write(files directory, name string, reader *terms.Reader) (*segment, error) {
 	slices.SortFunc(b.messages, func(m, n message) int {
 		of, other := b.owners[m.owner], b.owners[n.owner]
 		return cmp.Or(compareTimes(m.Time, n.Time), cmp.Compare(of.Order, other.Order), compareKeys(of.Key, other.Key), cmp.Compare(m.Number, n.Number))
 	})
-}
-
-// file returns the file of the segment, and its checksum.
-func (b *builder) file(reader *terms.Reader) (data []byte, sum uint32, err error) {
-	b.sort()
-	lists := b.lists(reader) // first, as that takes the most memory
+	ofGrams, ofTerms := b.lists(reader) // first, as that takes the most memory
 	f := fileBuilder{data: make([]byte, 0, b.size*3/2)}
 	b.addMessages(&f)
 	for _, o := range b.owners {
 		f.add(secOwners, binary.LittleEndian.AppendUint32(nil, o.part))
 	}
-	writeLists(&f, lists[:])
-	if data, sum = f.finish(); len(data) > math.MaxUint32 {
-		return nil, 0, errTooLarge
+	writeLists(&f, ofGrams, ofTerms)
+	data, sum := f.finish()
+	if len(data) > math.MaxUint32 {
+		return nil, errTooLarge
 	}
-	return data, sum, nil
+	if err := files.write(name, data); err != nil {
+		return nil, err
+	}
+	return openSegment(files, &named{name, sum, int64(b.size)})
 }
 
 var errTooLarge = errors.New("a message is larger than an index can have")
@@ -99,12 +98,11 @@ func (b *builder) addMessages(f *fileBuilder) {
 }
 
 // samples returns parts of the texts, from all over.
-func (b *builder) samples() [][]byte {
+func (b *builder) samples() (samples [][]byte) {
 	const most, part, least = 64 << 10, 512, 1 << 10
 	if b.size < least {
 		return nil // symbols take more than they save
 	}
-	var samples [][]byte
 	for i := 0; i < len(b.messages); i += max(1, len(b.messages)*part/most) {
 		text := b.messages[i].Text
 		from := 0

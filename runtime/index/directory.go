@@ -1,14 +1,18 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"golang.org/x/exp/mmap"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
@@ -18,21 +22,20 @@ import (
 type directory interface {
 	// lock makes the directory where there is none, and waits until nobody else writes there.
 	lock(ctx context.Context) (unlock func(), err error)
-	// stamp returns what is another one once a file was replaced; [fs.ErrNotExist] without the file.
-	stamp(name string) (stamp, error)
-	// read returns the content of a file.
-	read(name string) ([]byte, error)
+	// open opens a file; it is a [*DamageError] that something else is in its place.
+	open(name string) (content, error)
 	// write makes a file, or puts another one in its place, as a whole or not at all.
 	write(name string, data []byte) error
-	// open returns the content of a file of a size, and what ends its use. It is a *DamageError
-	// where it has another size.
-	open(name string, size int64) (data []byte, done func(), err error)
 	names() ([]string, error)
 	remove(name string) error
 }
 
-// stamp tells one state of a file from another.
-type stamp interface{ same(other stamp) bool }
+// content is what an open file has, whatever becomes of its name.
+type content interface {
+	io.ReaderAt
+	io.Closer
+	Len() int
+}
 
 // disk is a directory of the file system, by its path.
 type disk string
@@ -50,52 +53,34 @@ func (d disk) lock(ctx context.Context) (func(), error) {
 	return unlock, err
 }
 
-// fileStamp is the inode, the time and the size of a file.
-type fileStamp struct{ fs.FileInfo }
-
-func (s fileStamp) same(other stamp) bool {
-	o, ok := other.(fileStamp)
-	return ok && os.SameFile(s.FileInfo, o.FileInfo) && s.ModTime().Equal(o.ModTime()) && s.Size() == o.Size()
-}
-
-func (d disk) stamp(name string) (stamp, error) {
-	info, err := os.Stat(d.path(name))
+// open maps a file into memory. What nobody closes is closed once nobody reads it.
+func (d disk) open(name string) (content, error) {
+	f, _, err := safefile.Open(d.path(name))
+	if errors.Is(err, safefile.ErrNotRegular) {
+		return nil, &DamageError{name, err}
+	}
 	if err != nil {
 		return nil, err
 	}
-	return fileStamp{info}, nil
-}
-
-// maxRead bounds what is read of a catalog, in bytes.
-const maxRead = 1 << 30
-
-func (d disk) read(name string) ([]byte, error) {
-	data, err := safefile.Read(d.path(name), maxRead)
-	return data, damaged(name, err)
-}
-
-// damaged is the error for something else in place of a file.
-func damaged(name string, err error) error {
-	if errors.Is(err, safefile.ErrNotRegular) {
-		return &DamageError{name, safefile.ErrNotRegular}
-	}
-	return err
-}
-
-func (d disk) write(name string, data []byte) error {
-	return safefile.Write(d.path(name), data, 0o600)
-}
-
-func (d disk) open(name string, size int64) ([]byte, func(), error) {
-	f, info, err := safefile.Open(d.path(name))
-	if err != nil {
-		return nil, nil, damaged(name, err)
-	}
 	defer f.Close()
-	if info.Size() != size || size == 0 {
-		return nil, nil, &DamageError{name, errCut}
+	return mmap.Open(d.path(name))
+}
+
+// write does not wait for the disk: what a loss of power leaves of a file does not fit its checksums.
+func (d disk) write(name string, data []byte) error {
+	root, err := safefile.OpenDir(string(d))
+	if err != nil {
+		return err
 	}
-	return mapFile(f, int(size))
+	defer root.Close()
+	temp, err := safefile.StageUnsynced(root, name, data, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := root.Rename(temp, name); err != nil {
+		return errors.Join(err, root.Remove(temp))
+	}
+	return nil
 }
 
 func (d disk) names() ([]string, error) {
@@ -113,13 +98,12 @@ func (d disk) remove(name string) error { return os.Remove(d.path(name)) }
 type memory struct {
 	writing chan struct{} // holds an element while somebody writes
 	mu      sync.Mutex
-	files   map[string]*content
+	files   map[string][]byte
 }
 
-// content is a file, and by its address the stamp of it.
-type content struct{ data []byte }
-
-func (c *content) same(other stamp) bool { return stamp(c) == other }
+func newMemory() *memory {
+	return &memory{writing: make(chan struct{}, 1), files: map[string][]byte{}}
+}
 
 func (m *memory) lock(ctx context.Context) (func(), error) {
 	select {
@@ -130,33 +114,25 @@ func (m *memory) lock(ctx context.Context) (func(), error) {
 	}
 }
 
-func (m *memory) stamp(name string) (stamp, error) {
+type memoryFile struct{ *bytes.Reader }
+
+func (memoryFile) Close() error { return nil }
+
+func (m *memory) open(name string) (content, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if f := m.files[name]; f != nil {
-		return f, nil
+	data, ok := m.files[name]
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-}
-
-func (m *memory) read(name string) ([]byte, error) {
-	f, err := m.stamp(name)
-	if err != nil {
-		return nil, err
-	}
-	return f.(*content).data, nil
+	return memoryFile{bytes.NewReader(data)}, nil
 }
 
 func (m *memory) write(name string, data []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.files[name] = &content{data}
+	m.files[name] = data
 	return nil
-}
-
-func (m *memory) open(name string, _ int64) ([]byte, func(), error) {
-	data, err := m.read(name)
-	return data, func() {}, err
 }
 
 func (m *memory) names() ([]string, error) {

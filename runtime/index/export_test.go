@@ -15,8 +15,8 @@ func (x *Index) SetLimits(segment, messages int) {
 // Dead returns how many parts of conversations are removed and still on the disk, each as often as it is.
 func (v *View) Dead() (n int) {
 	for _, s := range v.segments {
-		for _, number := range s.numbers() {
-			if number == gone {
+		for _, c := range s.of {
+			if c == nil {
 				n++
 			}
 		}
@@ -50,8 +50,8 @@ func (f *full) write(name string, data []byte) error {
 func RoundTrip(samples [][]byte, text []byte) (decoded []byte, codes int, ok bool) {
 	var e encoder
 	e.train(samples)
-	s, ok := parseSymbols(e.symbols.append(nil))
-	if !ok {
+	var s symbols
+	if !s.parse(e.symbols.append(nil)) {
 		return nil, 0, false
 	}
 	encoded := e.append(nil, text)
@@ -74,14 +74,18 @@ func ReadDifferences(data []byte, count, documents uint32) (list []uint16, ok bo
 }
 
 // ReadSymbols reads symbols, and decodes codes with them.
-func ReadSymbols(symbols, codes []byte) {
-	if s, ok := parseSymbols(symbols); ok {
+func ReadSymbols(stored, codes []byte) {
+	if s := new(symbols); s.parse(stored) {
 		s.decode(nil, codes)
 	}
 }
 
 // ReadRecord reads the record of a conversation.
-func ReadRecord(data []byte) bool { return new(Conversation).parseRecord(data) }
+func ReadRecord(data []byte) bool {
+	r := reader{data, true}
+	readRecord(&r)
+	return r.ok
+}
 
 // Reseal makes the checksums of a file fit, as far as its footer can be read, and returns that of the
 // footer.
@@ -96,13 +100,15 @@ func Reseal(data []byte) (sum uint32) {
 		binary.LittleEndian.PutUint32(data[at:], castagnoli(data[from:min(from+pageSize, int(f.Sums))]))
 	}
 	sum = sumOf(data[f.Sums:])
-	binary.LittleEndian.PutUint32(data[len(data)-unsummed:], sum)
+	binary.LittleEndian.PutUint32(data[len(data)-4-8:], sum)
 	return sum
 }
 
 // WithContents returns a catalog with other contents.
 func WithContents(data []byte, change func([]byte) []byte) []byte {
-	f, err := begin(catalogFile, data)
+	m := newMemory()
+	_ = m.write(catalogFile, data)
+	f, err := openFile(m, catalogFile)
 	if err != nil {
 		return data
 	}
@@ -133,10 +139,10 @@ func WithSum(data []byte, name string, sum uint32) []byte {
 	})
 }
 
-// NewerVersion returns a file as a later version of the package may write it.
-func NewerVersion(data []byte) []byte {
+// OtherFormat returns a file as another version of the package may write it.
+func OtherFormat(data []byte) []byte {
 	data = bytes.Clone(data)
-	binary.LittleEndian.PutUint32(data[len(data)-unsummed-4:], version+1)
+	data[len(data)-8]++
 	Reseal(data)
 	return data
 }

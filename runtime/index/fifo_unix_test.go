@@ -42,11 +42,8 @@ func TestFIFO(t *testing.T) {
 		}
 		m := model{}
 		put(t, x, m, "a", "alpha", 2)
-		v, err := x.View()
-		if err != nil {
+		if _, err := x.View(); err != nil {
 			t.Fatalf("%s: %v", suffix, err)
 		}
-		v.Close()
-		x.Close()
 	}
 }

@@ -13,32 +13,24 @@ import (
 // then the footer. A page is checked when a byte of it is first read.
 
 const (
-	// version is that of the files. Files of another one are not read.
-	version = 4
-	// pageSize is how many bytes of a file have a checksum together.
-	pageSize = 16 << 10
+	// magic ends a file. It is another one with each format: files of other formats are not read.
+	magic = 0x05646e69_747663 // "cvtind", 5
 
-	magic       = 0x7865646e_69747663 // "cvtindex"
+	pageSize    = 16 << 10
 	numSections = 8
+	footerSize  = numSections*16 + 8 + 4 + 8
 )
 
 // footer is the last bytes of a file. Numbers in files are little-endian.
 type footer struct {
 	Sections [numSections]struct{ Offset, Size uint64 }
 	Sums     uint64 // where the checksums of the pages are
-	Version  uint32
-	Sum      uint32 // of these, and of the footer up to here
+	Sum      uint32 // of the checksums, and of the footer up to here
 	Magic    uint64
 }
 
-const (
-	footerSize = numSections*16 + 8 + 4 + unsummed
-	// unsummed is how many bytes of a footer its own checksum is not of.
-	unsummed = 4 + 8
-)
-
 // sumOf returns the checksum of the checksums and the footer at the end of a file.
-func sumOf(tail []byte) uint32 { return castagnoli(tail[:len(tail)-unsummed]) }
+func sumOf(tail []byte) uint32 { return castagnoli(tail[:len(tail)-4-8]) }
 
 func castagnoli(data []byte) uint32 {
 	return crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli))
@@ -56,15 +48,13 @@ func (e *DamageError) Error() string { return fmt.Sprintf("index file %s: %v", e
 func (e *DamageError) Unwrap() error { return e.Err }
 
 var (
-	errCut      = errors.New("it is cut")
 	errChecksum = errors.New("a checksum does not fit")
-	errVersion  = errors.New("another version wrote it")
+	errFormat   = errors.New("it is malformed, or of another format")
 	errLanguage = errors.New("its words are read in another language")
-	errFormat   = errors.New("it is malformed")
 )
 
 // guard calls a function that reads files. What reads them panics with a [*DamageError], so that
-// not each byte of a file has an error beside it; guard returns that. It is one, too, that the
+// not each number in a file has an error beside it; guard returns that. It is one, too, that the
 // system cannot read a page of a mapped file, because somebody cut it or its disk fails.
 func guard(read func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -74,7 +64,7 @@ func guard(read func() error) (err error) {
 		case *DamageError:
 			err = p
 		case interface{ Addr() uintptr }:
-			err = &DamageError{"*" + segmentExt, errCut}
+			err = &DamageError{"*" + segmentExt, errFormat}
 		default:
 			panic(p)
 		}
@@ -100,14 +90,14 @@ func (b *fileBuilder) add(section int, data []byte) {
 
 // finish returns the file, and its checksum.
 func (b *fileBuilder) finish() (data []byte, sum uint32) {
-	b.Sums, b.Version, b.Magic = uint64(len(b.data)), version, magic
+	b.Sums, b.Magic = uint64(len(b.data)), magic
 	end := len(b.data)
 	for from := 0; from < end; from += pageSize {
 		b.data = binary.LittleEndian.AppendUint32(b.data, castagnoli(b.data[from:min(from+pageSize, end)]))
 	}
 	b.data, _ = binary.Append(b.data, binary.LittleEndian, &b.footer)
 	sum = sumOf(b.data[end:])
-	binary.LittleEndian.PutUint32(b.data[len(b.data)-unsummed:], sum)
+	binary.LittleEndian.PutUint32(b.data[len(b.data)-4-8:], sum)
 	return b.data, sum
 }
 
@@ -115,46 +105,60 @@ func (b *fileBuilder) finish() (data []byte, sum uint32) {
 type file struct {
 	footer
 	name    string
-	data    []byte
+	content content
 	sums    []byte
-	checked []atomic.Uint32 // by page, a bit
+	checked []atomic.Bool // by page
 }
 
-// begin returns a file with some content, once its footer is read.
-func begin(name string, data []byte) (*file, error) {
-	f := &file{name: name, data: data}
-	err := guard(func() error {
-		room := len(data) - footerSize
-		if room < 0 {
-			return &DamageError{name, errCut}
-		}
-		_, _ = binary.Decode(data[room:], binary.LittleEndian, &f.footer)
-		switch pages := (f.Sums + pageSize - 1) / pageSize; {
-		case f.Magic != magic:
+// openFile opens a file and reads its footer.
+func openFile(files directory, name string) (*file, error) {
+	content, err := files.open(name)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{name: name, content: content}
+	if err := guard(f.begin); err != nil {
+		return nil, errors.Join(err, content.Close())
+	}
+	return f, nil
+}
+
+func (f *file) begin() error {
+	room := f.content.Len() - footerSize
+	if room < 0 {
+		return f.damage(errFormat)
+	}
+	_, _ = binary.Decode(f.read(uint64(room), footerSize), binary.LittleEndian, &f.footer) //nolint:gosec // a size
+	pages := (f.Sums + pageSize - 1) / pageSize
+	if f.Magic != magic || f.Sums > uint64(room) || 4*pages != uint64(room)-f.Sums { //nolint:gosec // a size
+		return f.damage(errFormat)
+	}
+	tail := f.read(f.Sums, 4*pages+footerSize)
+	if sumOf(tail) != f.Sum {
+		return f.damage(errChecksum)
+	}
+	f.sums, f.checked = tail, make([]atomic.Bool, pages)
+	for _, s := range f.Sections {
+		if s.Offset > f.Sums || s.Size > f.Sums-s.Offset {
 			return f.damage(errFormat)
-		case f.Version != version:
-			return f.damage(errVersion)
-		case f.Sums > uint64(room) || 4*pages != uint64(room)-f.Sums:
-			return f.damage(errFormat)
-		case sumOf(data[f.Sums:]) != f.Sum:
-			return f.damage(errChecksum)
-		default:
-			f.sums, f.checked = data[f.Sums:room], make([]atomic.Uint32, pages/32+1)
 		}
-		for _, s := range f.Sections {
-			if s.Offset > f.Sums || s.Size > f.Sums-s.Offset {
-				return f.damage(errFormat)
-			}
-		}
-		return nil
-	})
-	return f, err
+	}
+	return nil
 }
 
 func (f *file) damage(err error) error { return &DamageError{f.name, err} }
 
 // malformed panics, which is for guard.
 func (f *file) malformed() { panic(f.damage(errFormat)) }
+
+// read returns some bytes of the file as they are.
+func (f *file) read(from, size uint64) []byte {
+	data := make([]byte, size)
+	if n, err := f.content.ReadAt(data, int64(from)); n < len(data) { //nolint:gosec // bounded by the size of the file
+		panic(f.damage(err))
+	}
+	return data
+}
 
 // part returns some bytes of a section, once their pages are checked.
 func (f *file) part(section int, from, to uint64) []byte {
@@ -166,17 +170,24 @@ func (f *file) part(section int, from, to uint64) []byte {
 		return nil
 	}
 	from, to = from+at.Offset, to+at.Offset
-	for page := from / pageSize; page <= (to-1)/pageSize; page++ {
-		bit := uint32(1) << (page % 32)
-		if f.checked[page/32].Load()&bit != 0 {
-			continue
-		}
-		if castagnoli(f.data[page*pageSize:min((page+1)*pageSize, f.Sums)]) != binary.LittleEndian.Uint32(f.sums[4*page:]) {
+	first, end := from/pageSize, (to-1)/pageSize+1
+	known := true
+	for page := first; page < end; page++ {
+		known = known && f.checked[page].Load()
+	}
+	if known {
+		return f.read(from, to-from)
+	}
+	begin := first * pageSize
+	data := f.read(begin, min(end*pageSize, f.Sums)-begin)
+	for page := first; page < end; page++ {
+		content := data[(page-first)*pageSize:]
+		if castagnoli(content[:min(pageSize, len(content))]) != binary.LittleEndian.Uint32(f.sums[4*page:]) {
 			panic(f.damage(errChecksum))
 		}
-		f.checked[page/32].Or(bit)
+		f.checked[page].Store(true)
 	}
-	return f.data[from:to:to]
+	return data[from-begin : to-begin : to-begin]
 }
 
 // all returns a section.
@@ -184,22 +195,10 @@ func (f *file) all(section int) []byte { return f.part(section, 0, f.Sections[se
 
 // count returns how many records a section has, of some bytes each.
 func (f *file) count(section int, each uint64) uint32 {
+	const most = 1 << 30
 	size := f.Sections[section].Size
-	if size%each != 0 || size/each > maxCount {
+	if size%each != 0 || size/each > most {
 		f.malformed()
 	}
-	return uint32(size / each) //nolint:gosec // at most maxCount
-}
-
-// maxCount bounds how many conversations an index has, and how many messages and blocks of lists
-// a segment has.
-const maxCount = 1 << 30
-
-// ending returns the range that record n has among records whose ends a section has.
-func (f *file) ending(section int, n uint32) (from, to uint64) {
-	if n == 0 {
-		return 0, binary.LittleEndian.Uint64(f.part(section, 0, 8))
-	}
-	b := f.part(section, 8*uint64(n-1), 8*uint64(n+1))
-	return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+	return uint32(size / each) //nolint:gosec // at most most
 }

@@ -19,7 +19,6 @@ func small(t testing.TB) (files map[string][]byte, m model) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")
 	x := index.Open(dir)
-	defer x.Close()
 	m = model{}
 	put(t, x, m, "a", "alpha beta 中文", 9)
 	put(t, x, m, "b", "gamma", 3)
@@ -44,7 +43,6 @@ func try(t *testing.T, files map[string][]byte) ([][]found, error) {
 	dir := filepath.Join(t.TempDir(), "index")
 	restore(t, dir, files)
 	x := index.Open(dir)
-	defer x.Close()
 	return answers(t, x)
 }
 

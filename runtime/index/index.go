@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"iter"
+	"slices"
 	"sync"
 
 	"github.com/convtools/convtools/runtime/base/fold"
@@ -11,7 +13,7 @@ import (
 )
 
 // Index is an index in a directory. It is safe for concurrent use, also by several
-// processes: one writes, and others read what it wrote last.
+// processes: one writes, and others read what it wrote last. Its files are closed once nobody reads them.
 type Index struct {
 	// Language is that of the words. It is set before anything else; an index that was made with
 	// another one cannot be used.
@@ -20,28 +22,29 @@ type Index struct {
 	files  directory
 	limits limits
 
-	mu        sync.Mutex
-	view      *View // of the catalog that stamp is of; nil where none was read
-	stamp     stamp
-	discarded stamp // of a catalog that is not used, nor what it names; nil for none
+	mu   sync.Mutex
+	view *View // the last one; nil for none
 }
 
 // Open returns the index in a directory, which need not be there. Nothing is read.
 func Open(dir string) *Index { return &Index{files: disk(dir), limits: usualLimits()} }
 
 // InMemory returns an index that has nothing yet, and that no other process sees.
-func InMemory() *Index {
-	return &Index{files: &memory{writing: make(chan struct{}, 1), files: map[string]*content{}}, limits: usualLimits()}
-}
+func InMemory() *Index { return &Index{files: newMemory(), limits: usualLimits()} }
 
-// View is an index as it was written last. It is safe for concurrent use, and closed after
+// View is an index as it was written last, whatever is written meanwhile. It is safe for concurrent
 // use.
 type View struct {
 	*catalog
-	segments []*segment
+	segments []*opened
 	index    *Index
-	users    int // with the index, which is one
 	titles   func() *titles
+}
+
+// opened is a segment of a view.
+type opened struct {
+	*segment
+	of []*Conversation // by part; nil where it is gone
 }
 
 // View returns the index as it was written last. The error is [fs.ErrNotExist] where nothing
@@ -52,109 +55,87 @@ func (x *Index) View() (*View, error) {
 	const tries = 10 // while segments are merged
 	var err error
 	for range tries {
-		var stamp stamp
-		if stamp, err = x.files.stamp(catalogFile); err != nil {
-			break
-		}
-		if x.discarded != nil && stamp.same(x.discarded) {
-			err = fs.ErrNotExist
-			break
-		}
-		if x.view != nil && stamp.same(x.stamp) {
-			x.view.users++
-			return x.view, nil
-		}
-		x.drop()
-		if x.view, err = x.load(); err == nil {
-			x.stamp, x.view.users = stamp, 2
-			return x.view, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
+		if err = x.load(); !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
-	x.drop()
-	return nil, err
+	if err != nil {
+		x.view = nil
+	}
+	return x.view, err
 }
 
-// load reads the catalog, and opens the segments.
-func (x *Index) load() (*View, error) {
-	c, err := readCatalog(x.files, x.Language)
+// load makes the view that of the catalog as it is, with the segments that are open as they are.
+func (x *Index) load() error {
+	f, err := openFile(x.files, catalogFile)
 	if err != nil {
-		return nil, err
+		return err
+	}
+	defer f.content.Close()
+	if x.view != nil && x.view.footer == f.footer {
+		return nil
+	}
+	c, err := readCatalog(f, x.Language)
+	if err != nil {
+		return err
 	}
 	v := &View{catalog: c, index: x}
 	v.titles = sync.OnceValue(v.readTitles)
+	of := ofParts(slices.Values(v.conversations))
 	for _, n := range c.Segments {
-		s, err := openSegment(x.files, n)
+		s, err := x.segment(n)
 		if err != nil {
-			v.closeFiles()
-			return nil, err
+			return err
 		}
-		s.numbers = sync.OnceValue(func() []uint32 { return c.ofParts(s.owners) })
-		v.segments = append(v.segments, s)
+		o := &opened{segment: s}
+		for _, part := range s.owners {
+			o.of = append(o.of, of[part])
+		}
+		v.segments = append(v.segments, o)
 	}
-	return v, nil
+	x.view = v
+	return nil
 }
 
-// discard leaves the catalog unused that is there, so that it is made anew.
+// ofParts returns the conversations that have parts.
+func ofParts(conversations iter.Seq[*Conversation]) map[uint32]*Conversation {
+	of := map[uint32]*Conversation{}
+	for c := range conversations {
+		for _, part := range c.parts {
+			of[part] = c
+		}
+	}
+	return of
+}
+
+// segment returns a segment, which may be open.
+func (x *Index) segment(n *named) (*segment, error) {
+	if x.view != nil {
+		if i := slices.IndexFunc(x.view.segments, func(o *opened) bool { return *o.named == *n }); i >= 0 {
+			return x.view.segments[i].segment, nil
+		}
+	}
+	return openSegment(x.files, n)
+}
+
+// discard removes a catalog that cannot be used, so that the index is made anew. Where it cannot be removed,
+// the index is in memory from now on.
 func (x *Index) discard() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.discarded, _ = x.files.stamp(catalogFile)
+	if err := x.files.remove(catalogFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		x.files = newMemory()
+	}
 }
 
-// isDiscarded reports whether what is there is not to be used.
-func (x *Index) isDiscarded() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	stamp, err := x.files.stamp(catalogFile)
-	return err == nil && x.discarded != nil && stamp.same(x.discarded)
-}
-
-// guard is guard of what reads the view: where it is damaged, the index is made anew.
-func (v *View) guard(read func() error) error {
+// guard is guard of what reads segments of the index: where one is damaged, the index is made anew.
+func (x *Index) guard(read func() error) error {
 	err := guard(read)
 	var damage *DamageError
 	if errors.As(err, &damage) {
-		v.index.discard()
+		x.discard()
 	}
 	return err
-}
-
-// drop forgets the last view.
-func (x *Index) drop() {
-	if x.view != nil {
-		x.view.release()
-		x.view, x.stamp = nil, nil
-	}
-}
-
-// Close closes the index. Views that are in use stay open.
-func (x *Index) Close() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.drop()
-}
-
-// Close ends the use of a view.
-func (v *View) Close() {
-	v.index.mu.Lock()
-	defer v.index.mu.Unlock()
-	v.release()
-}
-
-// release ends one use of a view. The index is locked.
-func (v *View) release() {
-	if v.users--; v.users == 0 {
-		v.closeFiles()
-	}
-}
-
-func (v *View) closeFiles() {
-	for _, s := range v.segments {
-		s.close()
-	}
 }
 
 // Info is how large an index is.
@@ -167,10 +148,10 @@ type Info struct {
 
 // Info describes the view. Messages that are gone count until their segment is merged.
 func (v *View) Info() Info {
-	i := Info{State: v.State(), Conversations: int(v.conversations), Bytes: int64(len(v.data)), Segments: len(v.segments)}
+	i := Info{State: v.State(), Conversations: len(v.conversations), Bytes: v.size, Segments: len(v.segments)}
 	for _, s := range v.segments {
 		i.Messages += int(s.messages)
-		i.Bytes += s.Size
+		i.Bytes += int64(s.content.Len())
 	}
 	return i
 }
@@ -178,39 +159,16 @@ func (v *View) Info() Info {
 // State is what was said of the index as a whole when it was written.
 func (v *View) State() State { return v.contents.State }
 
-// Kept is what else was kept when the index was written; nothing where that is damaged. It is not to be changed.
-func (v *View) Kept() (kept []byte) {
-	_ = v.guard(func() error {
-		kept = v.all(secKept)
-		return nil
-	})
-	return kept
-}
+// Kept is what else was kept when the index was written. It is not to be changed.
+func (v *View) Kept() []byte { return v.kept }
 
-// Lookup returns the conversation with a key, or nil.
-func (v *View) Lookup(key string) (c *Conversation, err error) {
-	err = v.guard(func() error {
-		if n, ok := v.find(key); ok {
-			c = v.conversation(n)
-		}
-		return nil
-	})
-	return c, err
-}
+// Lookup returns the conversation with a key, or nil. It is not to be changed.
+func (v *View) Lookup(key string) *Conversation { return v.find(key) }
 
-// Conversations calls yield with each conversation, in no order, until it returns false.
-func (v *View) Conversations(yield func(*Conversation) bool) error {
-	return v.guard(func() error {
-		for n := range v.conversations {
-			if !yield(v.conversation(n)) {
-				break
-			}
-		}
-		return nil
-	})
-}
+// Conversations returns all conversations, by their keys. They are not to be changed.
+func (v *View) Conversations() []*Conversation { return v.conversations }
 
-// titles are the folded titles of all conversations, with end after each.
+// titles are the folded titles of all conversations, one after the other, with end behind each.
 type titles struct {
 	text []byte
 	ends []int
@@ -218,26 +176,26 @@ type titles struct {
 
 func (v *View) readTitles() *titles {
 	t := &titles{}
-	for n := range v.conversations {
-		t.text = append(fold.Append(t.text, []byte(v.conversation(n).Title)), end)
+	for _, c := range v.conversations {
+		t.text = append(fold.Append(t.text, []byte(c.Title)), end)
 		t.ends = append(t.ends, len(t.text))
 	}
 	return t
 }
 
-// holding returns the conversations whose titles hold a folded text, if there are some.
-func (t *titles) holding(folded []byte) (found set) {
-	for at, n := 0, 0; ; at = t.ends[n] {
+// titled returns the conversations, by number, whose titles a query finds; nil for none.
+func (v *View) titled(q *Query, folded []byte) map[uint32]bool {
+	found := map[uint32]bool{}
+	t := v.titles()
+	for at := 0; ; {
 		next := bytes.Index(t.text[at:], folded)
 		if next < 0 {
 			return found
 		}
-		for t.ends[n] <= at+next {
-			n++
+		n, _ := slices.BinarySearch(t.ends, at+next+1)
+		at = t.ends[n]
+		if start, _ := q.Find([]byte(v.conversations[n].Title)); start >= 0 {
+			found[uint32(n)] = true //nolint:gosec // a count
 		}
-		if found == nil {
-			found = newSet(uint32(len(t.ends))) //nolint:gosec // a count
-		}
-		found.add(uint32(n)) //nolint:gosec // a count
 	}
 }

@@ -20,7 +20,7 @@ const (
 // A list is the differences of its documents, less one, in Rice codes: the bits above the lowest
 // ones as so many set bits, a zero, and the lowest ones. How many are the lowest follows from how
 // long the list is. A difference with mostOnes bits set or more is these, and then itself in 32
-// bits.
+// bits. Without these codes the index of random words is a seventh larger.
 const mostOnes = 24
 
 // afterLists is how many bytes there are after all lists, so that eight can be read at each place
@@ -62,7 +62,14 @@ func (w *listWriter) add(g gram, documents []uint16) {
 	low := lowBits(count, w.documents)
 	next := uint32(0) // the least that the document can be
 	for _, document := range documents {
-		w.difference(uint32(document)-next, low)
+		d := uint32(document) - next
+		if high := d >> low; high < mostOnes {
+			w.bits(1<<high-1, int(high)+1)
+			w.bits(uint64(d)&(1<<low-1), low)
+		} else {
+			w.bits(1<<mostOnes-1, mostOnes)
+			w.bits(uint64(d), 32)
+		}
 		next = uint32(document) + 1
 	}
 	for ; w.used > 0; w.used -= 8 {
@@ -70,22 +77,10 @@ func (w *listWriter) add(g gram, documents []uint16) {
 		w.word >>= 8
 	}
 	w.word, w.used = 0, 0
-	w.entries = binary.AppendUvarint(w.entries, uint64(g-w.last))
-	w.entries = binary.AppendUvarint(w.entries, uint64(count))
-	w.entries = binary.AppendUvarint(w.entries, uint64(len(w.lists)-from)) //nolint:gosec // a size
-	w.last = g
-}
-
-// difference writes a difference, less one.
-func (w *listWriter) difference(d uint32, low int) {
-	high := d >> low
-	if high >= mostOnes {
-		w.bits(1<<mostOnes-1, mostOnes)
-		w.bits(uint64(d), 32)
-		return
+	for _, n := range [...]uint64{uint64(g - w.last), uint64(count), uint64(len(w.lists) - from)} { //nolint:gosec // sizes
+		w.entries = binary.AppendUvarint(w.entries, n)
 	}
-	w.bits(1<<high-1, int(high)+1)
-	w.bits(uint64(d)&(1<<low-1), low)
+	w.last = g
 }
 
 // bits writes at most 32 bits.
@@ -99,23 +94,21 @@ func (w *listWriter) bits(value uint64, n int) {
 }
 
 // writeLists adds the sections of lists to a segment: those of all writers, one after the other.
-func writeLists(b *fileBuilder, writers []*listWriter) {
+func writeLists(b *fileBuilder, writers ...*listWriter) {
 	var blocks []byte
 	entries, lists := 0, 0
-	add := func(w *listWriter, at block) {
-		blocks = binary.LittleEndian.AppendUint32(blocks, uint32(at.first))
-		blocks = binary.LittleEndian.AppendUint32(blocks, uint32(entries+at.entries)) //nolint:gosec // the segment is below 4 GB
-		blocks = binary.LittleEndian.AppendUint32(blocks, uint32(lists+at.lists))     //nolint:gosec // the segment is below 4 GB
-	}
-	for _, w := range writers {
+	for _, w := range append(writers, &listWriter{blocks: []block{{first: math.MaxUint32}}}) {
 		for _, at := range w.blocks {
-			add(w, at)
+			for _, n := range [...]int{int(at.first), entries + at.entries, lists + at.lists} {
+				blocks = binary.LittleEndian.AppendUint32(blocks, uint32(n)) //nolint:gosec // the segment is below 4 GB
+			}
 		}
-		b.add(secEntries, w.entries)
 		entries += len(w.entries)
 		lists += len(w.lists)
 	}
-	add(nil, block{first: math.MaxUint32})
+	for _, w := range writers {
+		b.add(secEntries, w.entries)
+	}
 	for _, w := range writers {
 		b.add(secLists, w.lists)
 	}
@@ -131,21 +124,20 @@ type list struct {
 }
 
 // lists calls yield with the lists of some grams, until it returns false.
-func (s *segment) lists(of grams) iter.Seq[list] {
+func (t *texts) lists(of grams) iter.Seq[list] {
 	return func(yield func(list) bool) {
-		blocks := s.all(secBlocks)
-		number := func(block, n int) uint64 { return uint64(binary.LittleEndian.Uint32(blocks[block*blockSize+4*n:])) }
+		number := func(block, n int) uint64 { return uint64(binary.LittleEndian.Uint32(t.blocks[block*blockSize+4*n:])) }
 		first := func(block int) gram { return gram(number(block, 0)) } //nolint:gosec // 32 bits
-		last := len(blocks)/blockSize - 1
+		last := len(t.blocks)/blockSize - 1
 		for at := max(0, sort.Search(last, func(n int) bool { return first(n) > of.first })-1); at < last && first(at) <= of.last; at++ {
 			l := list{gram: first(at), to: number(at, 2)}
-			for r := (reader{s.part(secEntries, number(at, 1), number(at+1, 1)), true}); len(r.rest) > 0; {
+			for r := (reader{t.part(secEntries, number(at, 1), number(at+1, 1)), true}); len(r.rest) > 0; {
 				l.gram += gram(r.number())   //nolint:gosec // a difference of grams
 				l.count = uint32(r.number()) //nolint:gosec // a count
 				l.from, l.to = l.to, l.to+r.number()
 				switch {
 				case !r.ok:
-					s.malformed()
+					t.malformed()
 				case l.gram > of.last:
 					return
 				case l.gram >= of.first && !yield(l):
@@ -157,20 +149,20 @@ func (s *segment) lists(of grams) iter.Seq[list] {
 }
 
 // list returns the list of a gram; its count is 0 where there is none.
-func (s *segment) list(g gram) (found list) {
-	for found = range s.lists(grams{g, g}) {
+func (t *texts) list(g gram) (found list) {
+	for found = range t.lists(grams{g, g}) {
 	}
 	return found
 }
 
 // documents returns the documents of a list.
-func (s *segment) documents(l list) []uint16 {
+func (t *texts) documents(l list) []uint16 {
 	if l.count == 0 {
 		return nil
 	}
-	documents, ok := readDifferences(s.part(secLists, l.from, l.to+afterLists), l.count, s.messages)
+	documents, ok := readDifferences(t.part(secLists, l.from, l.to+afterLists), l.count, t.messages)
 	if !ok {
-		s.malformed()
+		t.malformed()
 	}
 	return documents
 }
@@ -197,11 +189,10 @@ func readDifferences(data []byte, count, documents uint32) (list []uint16, ok bo
 			at += uint64(ones)<<low | word>>(ones+1)&lowest
 			place += ones + 1 + low
 		} else {
-			place += mostOnes
-			if place > last {
+			if place += mostOnes; place > last {
 				return nil, false
 			}
-			at += binary.LittleEndian.Uint64(data[place>>3:]) >> (place & 7) & 0xFFFFFFFF
+			at += binary.LittleEndian.Uint64(data[place>>3:]) >> (place & 7) & math.MaxUint32
 			place += 32
 		}
 		if at >= uint64(documents) {

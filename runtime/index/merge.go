@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"math/bits"
 	"slices"
@@ -14,20 +13,24 @@ const mergeAt = 4
 
 // merge merges segments of about one size, and writes those anew of which most is gone.
 func (w *Writer) merge(ctx context.Context) error {
-	owners := map[uint32]*Conversation{}
-	for _, c := range w.conversations {
-		for _, part := range c.parts {
-			owners[part] = c
-		}
-	}
+	owners := ofParts(maps.Values(w.conversations))
 	for {
 		group := w.group(owners)
 		if len(group) == 0 {
 			return nil
 		}
-		if err := w.mergeGroup(ctx, group, owners); err != nil {
-			return err
+		err := w.index.guard(func() error {
+			for _, s := range group {
+				if err := w.copy(ctx, s, owners); err != nil {
+					return err
+				}
+			}
+			return w.begin(ctx)
+		})
+		if w.failed = cmp.Or(err, w.wait()); w.failed != nil {
+			return w.failed
 		}
+		w.segments = slices.DeleteFunc(w.segments, func(s *segment) bool { return slices.Contains(group, s) })
 	}
 }
 
@@ -58,47 +61,22 @@ func (w *Writer) group(owners map[uint32]*Conversation) []*segment {
 	return nil
 }
 
-// mergeGroup replaces some segments by fewer, without what is gone.
-func (w *Writer) mergeGroup(ctx context.Context, group []*segment, owners map[uint32]*Conversation) error {
-	err := guard(func() error {
-		for _, s := range group {
-			if err := w.copy(ctx, s, owners); err != nil {
-				return err
-			}
-		}
-		return w.begin(ctx)
-	})
-	var damage *DamageError
-	if errors.As(err, &damage) {
-		w.index.discard()
-	}
-	if w.failed = cmp.Or(err, w.wait()); w.failed != nil {
-		return w.failed
-	}
-	for _, s := range group {
-		s.close()
-	}
-	w.segments = slices.DeleteFunc(w.segments, func(s *segment) bool { return slices.Contains(group, s) })
-	return nil
-}
-
 // copy adds what is left of a segment to the builder.
 func (w *Writer) copy(ctx context.Context, s *segment, owners map[uint32]*Conversation) error {
 	t := texts{segment: s}
-	t.load()
+	t.prepare()
 	of := map[uint32][]uint32{} // messages by their part
 	for n := range s.messages {
 		part := s.owners[t.owner(n)]
 		of[part] = append(of[part], n)
 	}
 	for _, part := range s.owners {
-		c := owners[part]
-		if c == nil {
+		if owners[part] == nil {
 			continue
 		}
 		for _, n := range of[part] {
 			m := Message{t.rows.number(n), t.rows.kind(n), t.rows.time(n), t.read(n), t.extra(n)}
-			if err := w.add(ctx, part, c, &m); err != nil {
+			if err := w.add(ctx, part, owners[part], &m); err != nil {
 				return err
 			}
 		}

@@ -28,11 +28,11 @@ type Conversation struct {
 	// Mark is whatever who reads the conversation needs to go on after its messages.
 	Mark []byte
 
-	// Messages is how many it has, and Digest is of all of them. They are set by the index.
+	// Messages is how many it has. It is set by the index.
 	Messages int
-	Digest   [32]byte
 
-	parts []uint32 // that its messages are in
+	parts  []uint32 // that its messages are in
+	number uint32   // among the conversations of a catalog
 }
 
 // Position is the place of a message among all, the newest first, those without a time last.
@@ -81,29 +81,27 @@ func timeOf(seconds int64, nanoseconds uint32) time.Time {
 
 // appendRecord appends a conversation.
 func (c *Conversation) appendRecord(b []byte) []byte {
-	for _, s := range []string{c.Key, c.Version, c.Title, string(c.Facts), string(c.Mark), string(c.Digest[:])} {
+	for _, s := range []string{c.Key, c.Version, c.Title, string(c.Facts), string(c.Mark)} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
-	b = binary.AppendUvarint(b, uint64(c.Order))    //nolint:gosec // the same bits
-	b = binary.AppendUvarint(b, uint64(c.Messages)) //nolint:gosec // a count
+	for _, n := range []uint64{uint64(c.Order), uint64(c.Messages), uint64(len(c.parts))} { //nolint:gosec // the same bits, and a count
+		b = binary.AppendUvarint(b, n)
+	}
 	for _, part := range c.parts {
 		b = binary.AppendUvarint(b, uint64(part))
 	}
 	return b
 }
 
-// parseRecord reads what appendRecord wrote, and reports whether it could.
-func (c *Conversation) parseRecord(b []byte) bool {
-	r := reader{b, true}
-	c.Key, c.Version, c.Title = string(r.bytes()), string(r.bytes()), string(r.bytes())
-	c.Facts, c.Mark = append([]byte(nil), r.bytes()...), append([]byte(nil), r.bytes()...)
-	copy(c.Digest[:], r.bytes())
+// readRecord reads a conversation. Facts and mark are those bytes that the reader has.
+func readRecord(r *reader) *Conversation {
+	c := &Conversation{Key: string(r.bytes()), Version: string(r.bytes()), Title: string(r.bytes()), Facts: r.bytes(), Mark: r.bytes()}
 	c.Order, c.Messages = int64(r.number()), int(r.number()) //nolint:gosec // the same bits, and a count
-	for len(r.rest) > 0 {
+	for n := r.number(); n > 0 && r.ok; n-- {
 		c.parts = append(c.parts, uint32(r.number())) //nolint:gosec // one
 	}
-	return r.ok
+	return c
 }
 
 // reader reads numbers and texts from bytes. Once it fails, ok is false.

@@ -82,15 +82,14 @@ func (c *collector) write(w *listWriter) {
 
 // lists returns the lists of what a builder has, one writer after the other in the order of their
 // grams: half of the work is beside the other half.
-func (b *builder) lists(reader *terms.Reader) (writers [2]*listWriter) {
-	for i := range writers {
-		writers[i] = &listWriter{documents: uint32(len(b.messages))} //nolint:gosec // a count
-	}
+func (b *builder) lists(reader *terms.Reader) (ofGrams, ofTerms *listWriter) {
+	documents := uint32(len(b.messages)) //nolint:gosec // a count
+	ofGrams, ofTerms = &listWriter{documents: documents}, &listWriter{documents: documents}
 	var making sync.WaitGroup
-	making.Go(func() { b.terms(writers[1], reader) })
-	b.grams(writers[0])
+	making.Go(func() { b.terms(ofTerms, reader) })
+	b.grams(ofGrams)
 	making.Wait()
-	return writers
+	return ofGrams, ofTerms
 }
 
 // grams writes the lists of trigrams, and then of pairs.
@@ -130,8 +129,8 @@ func (b *builder) grams(w *listWriter) {
 // those that have it often.
 func (b *builder) terms(w *listWriter, reader *terms.Reader) {
 	var all, frequent collector
-	var terms []term                                // by number
-	numbers, words := map[gram]uint32{}, newTable() // by the keys of terms, and by the hashes of words
+	var terms []term                                         // by number
+	numbers, words := map[gram]uint32{}, map[uint64]uint32{} // by the keys of terms, and by the hashes of words
 	numberOf := func(word []byte) uint32 {
 		key := keyOf(hashOf(word))
 		if numbers[key] == 0 {
@@ -148,20 +147,21 @@ func (b *builder) terms(w *listWriter, reader *terms.Reader) {
 			if isInflected {
 				hash = ^hash
 			}
-			number := words.at(hash)
-			if *number == 0 {
+			number := words[hash]
+			if number == 0 {
 				if isInflected {
 					word = reader.Stem(word)
 				}
-				*number = numberOf(word)
+				number = numberOf(word)
+				words[hash] = number
 			}
-			t := &terms[*number-1]
+			t := &terms[number-1]
 			if t.last != document {
 				*t = term{last: document}
-				all.found = append(all.found, *number-1)
+				all.found = append(all.found, number-1)
 			}
 			if t.times++; t.times == often {
-				frequent.found = append(frequent.found, *number-1)
+				frequent.found = append(frequent.found, number-1)
 			}
 		})
 		all.end()
@@ -173,32 +173,3 @@ func (b *builder) terms(w *listWriter, reader *terms.Reader) {
 
 // term is the last document that has a term, from 1, and how often it has it so far.
 type term struct{ last, times uint32 }
-
-// table is numbers by hashes of 64 bits, of which it tells 48 and more apart.
-type table struct {
-	entries []entry // a power of two of them; those not in use have number 0
-	used    int
-}
-
-type entry struct{ upper, number uint32 }
-
-func newTable() *table { return &table{entries: make([]entry, 1<<16)} }
-
-// at returns where the number of a hash is, which is set before the next call. Once half of the table
-// is in use, it begins anew.
-func (t *table) at(hash uint64) *uint32 {
-	if 2*t.used > len(t.entries) {
-		t.entries, t.used = make([]entry, 2*len(t.entries)), 0
-	}
-	for i := hash; ; i++ {
-		e := &t.entries[i&uint64(len(t.entries)-1)]
-		if e.number == 0 {
-			e.upper = uint32(hash >> 32)
-			t.used++
-			return &e.number
-		}
-		if e.upper == uint32(hash>>32) {
-			return &e.number
-		}
-	}
-}

@@ -34,24 +34,10 @@ type Query struct {
 // prepared is a query as segments are searched for it.
 type prepared struct {
 	*Query
-	view   *View
+	index  *Index
 	grams  []grams
-	exact  bool // the lists alone tell which messages match
-	titled set  // conversations whose titles may match; nil for none
-}
-
-func (v *View) prepare(q *Query) *prepared {
-	folded := fold.Append(nil, []byte(q.Text))
-	p := &prepared{Query: q, view: v, grams: gramsOf(folded), exact: len(folded) <= 3}
-	if len(folded) > 0 && !q.TextOnly {
-		p.titled = v.titles().holding(folded)
-	}
-	return p
-}
-
-// mayBeTitled reports whether the title of a conversation may match.
-func (p *prepared) mayBeTitled(number uint32) bool {
-	return p.titled != nil && number != gone && p.titled.has(number)
+	exact  bool            // the lists alone tell which messages match
+	titled map[uint32]bool // conversations, by number, whose titles match
 }
 
 // Hit is a message that was found. It is valid until the next one is.
@@ -67,21 +53,21 @@ type Hit struct {
 // Read returns the text and what else is stored of a message, which are valid until the next
 // hit.
 func (h *Hit) Read() (text, extra []byte, err error) {
-	err = h.scan.query.view.guard(func() error {
+	err = h.scan.query.index.guard(func() error {
 		text, extra = h.scan.read(h.message), h.scan.extra(h.message)
 		return nil
 	})
 	return text, extra, err
 }
 
-// Scored returns what [Texts.Read] reads the message by, for as long as the view is open.
-func (h *Hit) Scored() Scored { return h.scan.scored(h.scan.number, h.message) }
+// Scored returns what [View.Read] reads the message by, without a score.
+func (h *Hit) Scored() Scored { return h.scan.scored(h.message) }
 
 // Search returns the messages that match, in the order of their positions. The error is a
 // [*DamageError], or that of a context that is done; it is the last thing that is returned.
 func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 	return func(yield func(*Hit, error) bool) {
-		err := v.guard(func() error { return v.search(ctx, &q, func(h *Hit) bool { return yield(h, nil) }) })
+		err := v.index.guard(func() error { return v.search(ctx, &q, func(h *Hit) bool { return yield(h, nil) }) })
 		if err != nil {
 			yield(nil, err)
 		}
@@ -108,7 +94,7 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 			}
 			opened = append(opened, first)
 		} else {
-			if first == nil || !yield(first.hit()) {
+			if first == nil || !yield(&Hit{*first.at, first.rows.kind(first.next), first.conversation(first.next), first, first.next}) {
 				return nil
 			}
 			first.next++
@@ -145,7 +131,7 @@ type Counted struct {
 
 // Count counts the messages that match.
 func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err error) {
-	err = v.guard(func() error {
+	err = v.index.guard(func() error {
 		scans, looked, most := v.scans(&q), 0, c.MostLooked
 		for _, s := range scans {
 			n := s.to - s.next
@@ -170,4 +156,34 @@ func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err e
 		return nil
 	})
 	return n, err
+}
+
+// count counts the messages that match.
+func (s *scan) count(ctx context.Context, c *Counting, n *Counted) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	for {
+		found, err := s.advance(ctx)
+		if !found {
+			return err
+		}
+		kind := s.rows.kind(s.next)
+		if c.ApartKinds>>(kind&63)&1 != 0 && c.IsApart(kind, s.extra(s.next)) {
+			n.Apart++
+		} else {
+			n.Messages++
+		}
+		s.next++
+	}
+}
+
+// prepare reads a query.
+func (v *View) prepare(q *Query) *prepared {
+	folded := fold.Append(nil, []byte(q.Text))
+	p := &prepared{Query: q, index: v.index, grams: gramsOf(folded), exact: len(folded) <= 3}
+	if len(folded) > 0 && !q.TextOnly {
+		p.titled = v.titled(q, folded)
+	}
+	return p
 }

@@ -27,8 +27,9 @@ func (s *Spread) Add(other Spread) {
 // gone count too: it is for statistics.
 func (v *View) Spread(found []string) (spread Spread, err error) {
 	spread.With = make([]int, len(found))
-	err = v.guard(func() error {
-		for _, s := range v.segments {
+	err = v.index.guard(func() error {
+		for _, s := range v.scans(&Query{}) {
+			s.prepare()
 			spread.Messages += int(s.messages)
 			spread.Bytes += int64(s.Sections[secTexts].Size) //nolint:gosec // of a file
 			for n, term := range found {
@@ -42,7 +43,7 @@ func (v *View) Spread(found []string) (spread Spread, err error) {
 
 // RankQuery asks for the conversations whose messages have the most, and the rarest, of some terms.
 type RankQuery struct {
-	Terms []RankTerm
+	Terms []RankTerm // at most 64
 	// Most is how many conversations are returned at the most.
 	Most int
 	// Coverage is what the weight of a term counts that a conversation has in any message.
@@ -88,7 +89,19 @@ type Scored struct {
 	Score  float32
 	Time   time.Time
 
-	segment, message uint32
+	segment *segment
+	message uint32
+}
+
+// Read returns the text of a message that the view returned, and what else is stored of it.
+func (v *View) Read(m Scored) (text, extra []byte, err error) {
+	err = v.index.guard(func() error {
+		t := texts{segment: m.segment}
+		t.prepare()
+		text, extra = t.read(m.message), t.extra(m.message)
+		return nil
+	})
+	return text, extra, err
 }
 
 // Best are the best scores of a conversation, highest first. Each counts half of the one before.
@@ -113,6 +126,11 @@ func (b *Best) Sum() (sum float32) {
 	return sum
 }
 
+// Idf returns how much a term weighs that some of all messages have: the rarer, the more.
+func Idf(with, all int) float64 {
+	return math.Log(1 + (float64(all-min(with, all))+0.5)/(float64(with)+0.5))
+}
+
 // Length and frequency as they count in BM25: a message that is twice as long as others has
 // each term for less, and one that has a term often has it for more.
 const (
@@ -126,8 +144,8 @@ const (
 // Rank returns the conversations with the best messages, best first; of equal ones those with a
 // newer message.
 func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err error) {
-	err = v.guard(func() error {
-		r := &ranking{query: &q, view: v, standings: make([]standing, v.conversations), scores: make([][]float32, len(v.segments))}
+	err = v.index.guard(func() error {
+		r := &ranking{query: &q, view: v, standings: make([]standing, len(v.conversations)), scores: map[*segment][]float32{}}
 		for _, s := range v.rankScans(&q) {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -143,12 +161,12 @@ func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err erro
 // Occurs reports whether a message that a query looks for has a term, whatever Holds says.
 func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool, err error) {
 	q.Holds = nil
-	err = v.guard(func() error {
+	err = v.index.guard(func() error {
 		for _, s := range v.rankScans(&q) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			s.load()
+			s.prepare()
 			if found = slices.ContainsFunc(s.documents(s.list(hasTerm|termKey(term))), func(n uint16) bool { return s.ranks(&q, uint32(n)) }); found {
 				break
 			}
@@ -164,14 +182,11 @@ func (v *View) rankScans(q *RankQuery) []*scan {
 
 // ranks reports whether a message is looked for.
 func (s *scan) ranks(q *RankQuery, n uint32) bool {
-	if n < s.next || n >= s.to {
-		return false
-	}
 	kind := s.rows.kind(n)
-	if q.Kinds>>(kind&63)&1 == 0 || !s.of(n).wanted {
+	if n < s.next || n >= s.to || q.Kinds>>(kind&63)&1 == 0 || !s.isWanted(n) {
 		return false
 	}
-	if q.Holds != nil && !q.Holds(s.query.view.key(s.of(n).number), s.rows.number(n)) {
+	if q.Holds != nil && !q.Holds(s.conversation(n).Key, s.rows.number(n)) {
 		return false
 	}
 	return q.IsApart == nil || q.ApartKinds>>(kind&63)&1 == 0 || !q.IsApart(kind, s.extra(n))
@@ -181,26 +196,27 @@ func (s *scan) ranks(q *RankQuery, n uint32) bool {
 type ranking struct {
 	query     *RankQuery
 	view      *View
-	standings []standing  // by conversation
-	scores    [][]float32 // by segment, by message; nil where none has a term
-	found     set         // messages of the segment that have a term that is not common
-	// once and often are the sums of the weights of the terms that messages of the segment have, and
-	// terms has a bit for each of these.
-	once, often []float32
-	terms       []uint64
+	standings []standing             // by conversation
+	scores    map[*segment][]float32 // by message; nil where none has a term
 }
 
 // standing is how a conversation stands.
 type standing struct {
 	Best
-	terms  uint64    // that its messages have
+	terms  uint64    // that its messages have: a bit for each
 	newest time.Time // of its messages with a score
+}
+
+// weighed is which terms a message has.
+type weighed struct {
+	once, often float32 // the sums of the weights of those that it has, and has often
+	terms       uint64  // a bit for each
 }
 
 // covered returns the sum of the weights of the terms that a conversation has.
 func (r *ranking) covered(of *standing) (sum float32) {
 	for i, term := range r.query.Terms {
-		if of.terms>>min(i, 63)&1 != 0 {
+		if of.terms>>i&1 != 0 {
 			sum += float32(term.Weight)
 		}
 	}
@@ -214,67 +230,66 @@ func (r *ranking) score(of *standing) float32 {
 
 // segment adds the messages of a segment.
 func (r *ranking) segment(s *scan) {
-	if !r.weigh(s) {
+	s.prepare()
+	messages, rare := r.weigh(s)
+	if rare == 0 {
 		return
 	}
-	s.load()
 	scores := make([]float32, s.messages)
-	r.scores[s.number] = scores
-	for n := r.found.next(s.next, s.to); n < s.to; n = r.found.next(n+1, s.to) {
-		if !s.ranks(r.query, n) {
+	r.scores[s.segment] = scores
+	for n := s.next; n < s.to; n++ {
+		has := &messages[n]
+		if has.terms&rare == 0 || !s.ranks(r.query, n) {
 			continue
 		}
 		from, end := s.rows.text(n)
-		score := r.bm25(n, float32(end-from)/float32(r.query.Average))
+		scores[n] = has.bm25(float32(end-from) / float32(r.query.Average))
 		if r.query.Counts != nil {
-			score *= r.query.Counts(s.rows.kind(n))
+			scores[n] *= r.query.Counts(s.rows.kind(n))
 		}
-		scores[n] = score
-		of := &r.standings[s.of(n).number]
+		of := &r.standings[s.conversation(n).number]
 		if of.Best[0] == 0 {
 			of.newest = s.rows.time(n)
 		}
-		of.terms |= r.terms[n]
-		of.Add(score)
+		of.terms |= has.terms
+		of.Add(scores[n])
 	}
 }
 
-// weigh adds up the weights of the terms that messages have, and reports whether any has one that is
-// not common. Common terms come last.
-func (r *ranking) weigh(s *scan) (has bool) {
+// weigh returns which terms the messages of a segment have, and which of them are not common; none where
+// no message has one of these.
+func (r *ranking) weigh(s *scan) (messages []weighed, rare uint64) {
 	for _, common := range []bool{false, true} {
 		for i, term := range r.query.Terms {
 			key := termKey(term.Text)
 			l := s.list(hasTerm | key)
-			if term.Common != common || l.count == 0 || common && !has {
+			if term.Common != common || l.count == 0 || common && rare == 0 {
 				continue
 			}
-			if !has {
-				has = true
-				r.found, r.terms = newSet(s.messages), make([]uint64, s.messages)
-				r.once, r.often = make([]float32, s.messages), make([]float32, s.messages)
+			if messages == nil {
+				messages = make([]weighed, s.messages)
+			}
+			if !common {
+				rare |= 1 << i
 			}
 			weight := float32(term.Weight)
 			for _, n := range s.documents(l) {
-				r.once[n] += weight
-				r.terms[n] |= 1 << min(i, 63)
-				if !common {
-					r.found.add(uint32(n))
-				}
+				messages[n].once += weight
+				messages[n].terms |= 1 << i
 			}
 			for _, n := range s.documents(s.list(hasOften | key)) {
-				r.once[n] -= weight
-				r.often[n] += weight
+				messages[n].once -= weight
+				messages[n].often += weight
 			}
 		}
 	}
-	return has
+	return messages, rare
 }
 
 // bm25 returns the score of a message, which is so many times as long as others.
-func (r *ranking) bm25(n uint32, length float32) float32 {
+func (w *weighed) bm25(length float32) float32 {
 	norm := bm25K1 * (1 - bm25B + bm25B*length)
-	return r.once[n]*(onceCounts*(bm25K1+1)/(onceCounts+norm)) + r.often[n]*(oftenCounts*(bm25K1+1)/(oftenCounts+norm))
+	return w.once*(onceCounts*(bm25K1+1)/(onceCounts+norm)) + w.often*(oftenCounts*(bm25K1+1)/(oftenCounts+norm))
 }
 
 // best returns the numbers of the best conversations, best first.
@@ -298,25 +313,28 @@ func (r *ranking) best() (numbers []uint32) {
 // messages returns conversations with their messages.
 func (r *ranking) messages(numbers []uint32) []Ranked {
 	ranked := make([]Ranked, len(numbers))
-	of := map[uint32]*Ranked{}
+	of := map[*Conversation]*Ranked{}
 	for i, n := range numbers {
-		ranked[i].Conversation, ranked[i].Covered = r.view.conversation(n), r.covered(&r.standings[n])
-		of[n] = &ranked[i]
+		c := r.view.conversations[n]
+		ranked[i].Conversation, ranked[i].Covered = c, r.covered(&r.standings[n])
+		of[c] = &ranked[i]
 	}
-	for i, s := range r.view.segments {
-		owners := make([]*Ranked, len(s.owners))
-		for place, n := range s.numbers() {
-			owners[place] = of[n]
+	for _, s := range r.view.segments {
+		owners := make([]*Ranked, len(s.of))
+		has := false
+		for place, c := range s.of {
+			owners[place] = of[c]
+			has = has || owners[place] != nil
 		}
-		if !slices.ContainsFunc(owners, func(r *Ranked) bool { return r != nil }) {
+		if !has {
 			continue
 		}
-		t := texts{segment: s}
-		t.load()
+		t := texts{segment: s.segment}
+		t.prepare()
 		for n := range s.messages {
 			if to := owners[t.owner(n)]; to != nil {
-				m := t.scored(uint32(i), n) //nolint:gosec // a count
-				if scores := r.scores[i]; scores != nil {
+				m := t.scored(n)
+				if scores := r.scores[s.segment]; scores != nil {
 					m.Score = scores[n]
 				}
 				to.Messages = append(to.Messages, m)
@@ -327,38 +345,4 @@ func (r *ranking) messages(numbers []uint32) []Ranked {
 		slices.SortStableFunc(c.Messages, func(a, b Scored) int { return cmp.Compare(a.Number, b.Number) })
 	}
 	return ranked
-}
-
-// scored returns a message of a segment, by its number, without its score.
-func (t *texts) scored(segment, n uint32) Scored {
-	return Scored{Number: t.rows.number(n), Kind: t.rows.kind(n), Time: t.rows.time(n), segment: segment, message: n}
-}
-
-// Texts reads the texts of messages of a view. It is for one goroutine.
-type Texts struct {
-	view  *View
-	texts map[uint32]*texts
-}
-
-// Texts returns what reads the texts of messages.
-func (v *View) Texts() *Texts { return &Texts{v, map[uint32]*texts{}} }
-
-// Read returns the text of a message that the view returned, and what else is
-// stored of it. They are valid until the next call.
-func (t *Texts) Read(m Scored) (text, extra []byte, err error) {
-	err = t.view.guard(func() error {
-		of := t.texts[m.segment]
-		if of == nil {
-			of = &texts{segment: t.view.segments[m.segment]}
-			t.texts[m.segment] = of
-		}
-		text, extra = of.read(m.message), of.extra(m.message)
-		return nil
-	})
-	return text, extra, err
-}
-
-// Idf returns how much a term weighs that some of all messages have: the rarer, the more.
-func Idf(with, all int) float64 {
-	return math.Log(1 + (float64(all-min(with, all))+0.5)/(float64(with)+0.5))
 }

@@ -63,7 +63,6 @@ func TestRank(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		x := index.InMemory()
-		defer x.Close()
 		x.SetLimits(rapid.SampledFrom([]int{200, 1 << 20}).Draw(t, "segment"), rapid.SampledFrom([]int{3, 1000}).Draw(t, "messages"))
 		m := model{}
 		for step := range rapid.IntRange(1, 6).Draw(t, "steps") {
@@ -75,7 +74,6 @@ func TestRank(t *testing.T) {
 			for range 4 {
 				compareRank(t, v, m, drawRank(t, m))
 			}
-			v.Close()
 		}
 	})
 }
@@ -105,10 +103,9 @@ func compareRank(t *rapid.T, v *index.View, m model, q index.RankQuery) {
 		t.Fatal(err)
 	}
 	got := []having{}
-	texts := v.Texts()
 	for _, r := range ranked {
 		for _, msg := range r.Messages {
-			text, extra, err := texts.Read(msg)
+			text, extra, err := v.Read(msg)
 			if want := m[r.Key].messages[msg.Number-1]; err != nil || string(text) != string(want.Text) || string(extra) != string(want.Extra) {
 				t.Fatalf("%s %d: %q, %q, %v, want %+v", r.Key, msg.Number, text, extra, err, want)
 			}
@@ -178,7 +175,6 @@ func TestScore(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			x := index.InMemory()
-			defer x.Close()
 			m := model{}
 			for i, text := range []string{tc.worse, tc.better, "usual", "usual", "usual things", "other things"} {
 				c := &talk{Conversation: index.Conversation{Key: fmt.Sprint(i)}, messages: []index.Message{{Number: 1, Kind: 1, Text: []byte(text)}}}
@@ -201,7 +197,6 @@ func TestScore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer v.Close()
 			spread, err := v.Spread(tc.query)
 			if err != nil || spread.Messages != len(m) {
 				t.Fatalf("%+v, %v", spread, err)

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"sync"
 	"time"
-
-	"github.com/convtools/convtools/runtime/index/terms"
 )
 
 // The sections of a segment.
@@ -63,76 +61,62 @@ func (r rows) between(n uint32, at int) (from, to uint64) {
 type segment struct {
 	*file
 	*named
-	close    func()
-	messages uint32
-	owners   []uint32        // parts of conversations
-	numbers  func() []uint32 // of the conversations that have these, in the catalog of a view
-	symbols  func() *symbols
+	messages uint32    // at least one
+	newest   time.Time // of the first one
+	owners   []uint32  // parts of conversations
+	load     func() *tables
+}
+
+// tables is what is read of a segment as a whole, when it is first searched.
+type tables struct {
+	rows    rows
+	extras  []byte
+	blocks  []byte
+	symbols *symbols
 }
 
 // openSegment opens a segment.
 func openSegment(files directory, n *named) (*segment, error) {
-	data, done, err := files.open(n.File, n.Size)
+	f, err := openFile(files, n.File)
 	if err != nil {
 		return nil, err
 	}
-	s := &segment{named: n, close: done}
-	s.symbols = sync.OnceValue(s.readSymbols)
-	if s.file, err = begin(n.File, data); err == nil {
-		err = guard(func() error {
-			if s.file.Sum != n.Sum {
-				return s.damage(errChecksum)
-			}
-			s.messages = s.count(secRows, rowSize)
-			for n := s.count(secOwners, 4); n > uint32(len(s.owners)); { //nolint:gosec // a count
-				s.owners = append(s.owners, binary.LittleEndian.Uint32(s.all(secOwners)[4*len(s.owners):]))
-			}
-			if s.count(secBlocks, blockSize) == 0 {
-				s.malformed()
-			}
-			return nil
-		})
-	}
-	if err != nil {
-		done()
-		return nil, err
-	}
-	return s, nil
+	s := &segment{file: f, named: n}
+	s.load = sync.OnceValue(s.readTables)
+	return s, guard(func() error {
+		if f.Sum != n.Sum {
+			return s.damage(errChecksum)
+		}
+		owners := s.all(secOwners)
+		for i := range s.count(secOwners, 4) {
+			s.owners = append(s.owners, binary.LittleEndian.Uint32(owners[4*i:]))
+		}
+		s.messages = s.count(secRows, rowSize)
+		s.newest = rows(s.part(secRows, 0, rowSize)).time(0)
+		return nil
+	})
 }
 
-// write writes the segment.
-func (n *named) write(files directory, b *builder, reader *terms.Reader) (*segment, error) {
-	data, sum, err := b.file(reader)
-	if err != nil {
-		return nil, err
-	}
-	n.Size, n.Sum = int64(len(data)), sum
-	if err := files.write(n.File, data); err != nil {
-		return nil, err
-	}
-	return openSegment(files, n)
-}
-
-func (s *segment) readSymbols() *symbols {
-	symbols, ok := parseSymbols(s.all(secSymbols))
-	if !ok {
+func (s *segment) readTables() *tables {
+	t := &tables{s.all(secRows), s.all(secExtras), s.all(secBlocks), &symbols{}}
+	if s.count(secBlocks, blockSize) == 0 || !t.symbols.parse(s.all(secSymbols)) {
 		s.malformed()
 	}
-	return symbols
+	return t
 }
 
 // texts reads the messages of a segment. It is for one goroutine.
 type texts struct {
 	*segment
-	rows    rows
+	*tables        // nil before prepare
 	message uint32 // of text
 	text    []byte // nil before the first one
 }
 
-// load reads what is known of all messages beside their texts.
-func (t *texts) load() {
-	if t.rows == nil {
-		t.rows = t.all(secRows)
+// prepare is called before anything else, as often as anybody likes.
+func (t *texts) prepare() {
+	if t.tables == nil {
+		t.tables = t.load()
 	}
 }
 
@@ -147,17 +131,23 @@ func (t *texts) owner(message uint32) uint16 {
 
 // read returns the text of a message, which is valid until the next call.
 func (t *texts) read(message uint32) []byte {
-	t.load()
 	if t.text == nil || t.message != message {
 		from, to := t.rows.text(message)
-		t.message, t.text = message, t.symbols().decode(t.text[:0], t.part(secTexts, from, to))
+		t.message, t.text = message, t.symbols.decode(t.text[:0], t.part(secTexts, from, to))
 	}
 	return t.text
 }
 
-// extra returns what else is stored of a message.
+// extra returns what else is stored of a message. It is not to be changed.
 func (t *texts) extra(message uint32) []byte {
-	t.load()
 	from, to := t.rows.extra(message)
-	return t.part(secExtras, from, to)
+	if from > to || to > uint64(len(t.extras)) {
+		t.malformed()
+	}
+	return t.extras[from:to:to]
+}
+
+// scored returns a message, without its score.
+func (t *texts) scored(n uint32) Scored {
+	return Scored{Number: t.rows.number(n), Kind: t.rows.kind(n), Time: t.rows.time(n), segment: t.segment, message: n}
 }

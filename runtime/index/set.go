@@ -10,14 +10,11 @@ type set []uint64
 
 func newSet(documents uint32) set { return make(set, (documents+63)/64) }
 
-// fullSet returns the set of all documents.
+// fullSet returns the set of all documents, and maybe some after them.
 func fullSet(documents uint32) set {
 	m := newSet(documents)
 	for i := range m {
 		m[i] = math.MaxUint64
-	}
-	if rest := documents % 64; rest > 0 {
-		m[len(m)-1] = 1<<rest - 1
 	}
 	return m
 }

@@ -33,7 +33,6 @@ func TestStop(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "index")
 	x := index.Open(dir)
-	defer x.Close()
 	x.SetLimits(400, 100)
 	m := model{}
 	for i := range 3 {

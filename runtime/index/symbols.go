@@ -9,9 +9,9 @@ import (
 
 // symbols compress texts one by one: each code of a byte stands for a symbol, of one to eight
 // bytes, and the code escape for the byte after it. A message can be read without another
-// one, at about the speed at which it is searched. The symbols of a segment are chosen from a
-// sample of it, as Boncz, Neumann and Leis describe it in "FSST: Fast Random Access String
-// Compression" (2020).
+// one, at about the speed at which it is searched, which blocks of S2 or zstd do not allow. The
+// symbols of a segment are chosen from a sample of it, as Boncz, Neumann and Leis describe it in
+// "FSST: Fast Random Access String Compression" (2020).
 type symbols struct {
 	Values  [maxSymbols]uint64 // the bytes, the first one lowest
 	Lengths [maxSymbols]uint8
@@ -29,11 +29,10 @@ func (s *symbols) append(dst []byte) []byte {
 	return dst
 }
 
-// parseSymbols reads what append wrote, and reports whether it could.
-func parseSymbols(data []byte) (*symbols, bool) {
-	s := &symbols{}
+// parse reads what append wrote, and reports whether it could.
+func (s *symbols) parse(data []byte) bool {
 	n, err := binary.Decode(data, binary.LittleEndian, s)
-	return s, err == nil && n == len(data) && slices.Max(s.Lengths[:]) <= maxLength
+	return err == nil && n == len(data) && slices.Max(s.Lengths[:]) <= maxLength
 }
 
 // decode appends the text that codes stand for.
@@ -46,9 +45,7 @@ func (s *symbols) decode(dst, codes []byte) []byte {
 		if c != escape {
 			binary.LittleEndian.PutUint64(dst[at:at+8], s.Values[c])
 			at += int(s.Lengths[c])
-			continue
-		}
-		if i++; i < len(codes) {
+		} else if i++; i < len(codes) {
 			dst[at] = codes[i]
 			at++
 		}
@@ -63,7 +60,6 @@ type encoder struct {
 	// them, and short, for two bytes, that of a symbol of two or one; escape stands for none.
 	long  [1 << longBits]byte
 	short [1 << 16]byte
-	text  []byte // that is encoded, with so much after it that eight bytes can be read at each place
 }
 
 const longBits = 12
@@ -89,25 +85,29 @@ func (e *encoder) match(word uint64, text int) (code byte, length int) {
 
 // append appends the codes of a text.
 func (e *encoder) append(dst, text []byte) []byte {
-	var padding [maxLength]byte
-	e.text = append(append(e.text[:0], text...), padding[:]...)
-	n := len(dst)
-	dst = slices.Grow(dst, 2*len(text))[:n+2*len(text)]
-	for at := 0; at < len(text); n++ {
-		code, length := e.match(binary.LittleEndian.Uint64(e.text[at:]), len(text)-at)
-		if dst[n] = code; code == escape {
-			n++
-			dst[n] = text[at]
+	dst = slices.Grow(dst, 2*len(text))
+	for at := 0; at < len(text); {
+		var word uint64
+		if left := text[at:]; len(left) >= maxLength {
+			word = binary.LittleEndian.Uint64(left)
+		} else {
+			for i, c := range left {
+				word |= uint64(c) << (8 * i)
+			}
+		}
+		code, length := e.match(word, len(text)-at)
+		if dst = append(dst, code); code == escape {
+			dst = append(dst, text[at])
 		}
 		at += length
 	}
-	return dst[:n]
+	return dst
 }
 
 // set makes symbols those of the encoder, the first ones of those that are in each other's
 // way.
 func (e *encoder) set(chosen []symbol) {
-	*e = encoder{text: e.text}
+	*e = encoder{}
 	for i := range e.short {
 		e.short[i], e.long[i%len(e.long)] = escape, escape
 	}
@@ -150,65 +150,37 @@ func (s symbol) then(next symbol) symbol {
 }
 
 // train chooses symbols for texts such as the samples. It begins with none, and joins those
-// that follow each other most.
+// that follow each other most: what saves the most is chosen, of the bytes and the symbols by how often
+// they are, and of what two of them make by how often they follow each other.
 func (e *encoder) train(samples [][]byte) {
 	const rounds = 5
-	const first = 256 // from here on a number is that of a symbol, and below a byte
 	e.set(nil)
-	single := make([]int, 2*first)
-	pair := make([]int, len(single)*len(single))
 	var codes []byte
 	for range rounds {
-		clear(single)
-		clear(pair)
+		gains := map[symbol]int{}
 		for _, text := range samples {
 			codes = e.append(codes[:0], text)
-			last := -1
+			var last symbol
 			for i := 0; i < len(codes); i++ {
-				here := first + int(codes[i])
+				here := symbol{e.Values[min(codes[i], maxSymbols-1)], e.Lengths[min(codes[i], maxSymbols-1)]}
 				if codes[i] == escape {
 					i++
-					here = int(codes[i])
+					here = symbol{uint64(codes[i]), 1}
 				} else {
-					single[byte(e.Values[codes[i]])]++ // so that it may be parted again
+					gains[symbol{here.value & 0xFF, 1}] += maxLength // so that it may be parted again
 				}
-				single[here]++
-				if last >= 0 {
-					pair[last*len(single)+here]++
+				if gains[here] += int(here.length); here.length == 1 {
+					gains[here] += maxLength - 1 // else two codes
+				}
+				if last.length > 0 && last.length < maxLength {
+					joined := last.then(here)
+					gains[joined] += int(joined.length)
 				}
 				last = here
 			}
 		}
-		e.set(e.best(single, pair))
+		e.set(slices.SortedFunc(maps.Keys(gains), func(a, b symbol) int {
+			return cmp.Or(cmp.Compare(gains[b], gains[a]), cmp.Compare(b.length, a.length), cmp.Compare(a.value, b.value))
+		}))
 	}
-}
-
-// best returns what saves the most: of the bytes and the symbols by how often they are, and of
-// what two of them make by how often they follow each other.
-func (e *encoder) best(single, pair []int) []symbol {
-	of := func(number int) symbol {
-		if code := number - len(single)/2; code >= 0 {
-			return symbol{e.Values[code], e.Lengths[code]}
-		}
-		return symbol{uint64(number), 1} //nolint:gosec // a byte
-	}
-	gains := map[symbol]int{}
-	for number, n := range single {
-		if n == 0 {
-			continue
-		}
-		s := of(number)
-		if gains[s] += n * int(s.length); s.length == 1 { // else two codes
-			gains[s] += 7 * n
-		}
-		for next, n := range pair[number*len(single) : (number+1)*len(single)] {
-			if n > 1 && s.length < maxLength {
-				joined := s.then(of(next))
-				gains[joined] += n * int(joined.length)
-			}
-		}
-	}
-	return slices.SortedFunc(maps.Keys(gains), func(a, b symbol) int {
-		return cmp.Or(cmp.Compare(gains[b], gains[a]), cmp.Compare(b.length, a.length), cmp.Compare(a.value, b.value))
-	})
 }

@@ -3,9 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"errors"
-	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -26,9 +23,9 @@ type Writer struct {
 	index         *Index
 	unlock        func()
 	builder       *builder
-	terms         *terms.Reader // nil before it is used
-	writing       chan written  // a segment, while the next one is read; nil for none
-	failed        error         // of writing a segment: what it had is lost, and nothing is committed
+	terms         *terms.Reader
+	writing       chan written // a segment, while the next one is read; nil for none
+	failed        error        // of writing a segment: what it had is lost, and nothing is committed
 	text          int64
 	purge         bool // what is removed leaves the disk with the next commit
 }
@@ -46,36 +43,26 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{index: x, unlock: unlock}
-	if err := w.open(); err != nil {
+	w := &Writer{index: x, unlock: unlock, terms: terms.NewReader(x.Language)}
+	view, err := x.View()
+	switch {
+	case err == nil:
+		w.contents, w.conversations, w.builder = view.contents, map[string]*Conversation{}, w.newBuilder()
+		for _, s := range view.segments {
+			w.segments = append(w.segments, s.segment)
+		}
+		for _, c := range view.conversations {
+			w.conversations[c.Key] = c
+		}
+		w.sweep(x.files)
+	case isUnusable(err):
+		err = w.Clear()
+	}
+	if err != nil {
 		w.Close()
 		return nil, err
 	}
 	return w, nil
-}
-
-func (w *Writer) open() error {
-	if w.index.isDiscarded() {
-		return w.Clear()
-	}
-	view, err := w.index.load()
-	if err == nil {
-		w.contents, w.segments, w.conversations = view.contents, view.segments, map[string]*Conversation{}
-		err = view.Conversations(func(c *Conversation) bool {
-			w.conversations[c.Key] = c
-			return true
-		})
-	}
-	var damage *DamageError
-	if errors.Is(err, fs.ErrNotExist) || errors.As(err, &damage) {
-		return w.Clear()
-	}
-	if err != nil {
-		return err
-	}
-	w.builder = w.newBuilder()
-	_ = w.sweep(w.index.files) // what cannot be removed is in nobody's way
-	return nil
 }
 
 func (w *Writer) newBuilder() *builder { return &builder{limits: w.index.limits} }
@@ -83,16 +70,16 @@ func (w *Writer) newBuilder() *builder { return &builder{limits: w.index.limits}
 // Clear leaves nothing in the index.
 func (w *Writer) Clear() error {
 	_ = w.wait() // whatever came of it
-	w.closeFiles()
 	names, err := w.index.files.names()
 	if err != nil {
 		return err
 	}
-	w.contents, w.conversations, w.builder, w.failed = contents{Language: w.index.Language}, map[string]*Conversation{}, w.newBuilder(), nil
+	w.contents, w.segments, w.failed = contents{Language: w.index.Language}, nil, nil
+	w.conversations, w.builder = map[string]*Conversation{}, w.newBuilder()
 	for _, name := range names {
 		w.Sequence = max(w.Sequence, sequenceOf(name)+1)
 	}
-	_ = w.sweep(w.index.files)
+	w.sweep(w.index.files)
 	return nil
 }
 
@@ -109,57 +96,18 @@ func (w *Writer) Purge() { w.purge = true }
 // Close ends the writing. What was not committed is gone.
 func (w *Writer) Close() {
 	_ = w.wait() // it was not committed
-	w.closeFiles()
 	w.unlock()
 }
 
-func (w *Writer) closeFiles() {
-	for _, s := range w.segments {
-		s.close()
-	}
-	w.segments = nil
-}
-
 // Lookup returns the conversation with a key, as it was before the writing began or as it
-// was put since, or nil.
+// was put since, or nil. It is not to be changed.
 func (w *Writer) Lookup(key string) *Conversation { return w.conversations[key] }
 
 // Put puts a conversation with its messages in place of the one with its key, if there is
-// one. Where that has some of the messages, the first ones, only the others are added.
-// Messages is called a second time where what is there is not what the conversation begins
-// with. Where it has an error, which is returned, the index stays as it is. The facts of the
-// conversation are those that it has once the messages have ended.
+// one. Where messages have an error, which is returned, the index stays as it is. The facts of
+// the conversation are those that it has once the messages have ended.
 func (w *Writer) Put(ctx context.Context, c *Conversation, messages iter.Seq2[*Message, error]) error {
-	if old := w.conversations[c.Key]; old != nil && old.Order == c.Order && old.Messages > 0 {
-		if err := w.Append(ctx, c, old, behind(old, messages)); !errors.Is(err, errEdited) {
-			return err
-		}
-	}
 	return w.Append(ctx, c, &Conversation{}, messages)
-}
-
-var errEdited = errors.New("a conversation does not begin with the messages that it had")
-
-// behind returns the messages after those that a conversation had.
-func behind(old *Conversation, messages iter.Seq2[*Message, error]) iter.Seq2[*Message, error] {
-	return func(yield func(*Message, error) bool) {
-		sum, n := [32]byte{}, 0
-		for m, err := range messages {
-			if n++; err != nil || n > old.Messages {
-				if !yield(m, err) {
-					return
-				}
-				continue
-			}
-			if sum = digest(sum, m); n == old.Messages && sum != old.Digest {
-				yield(nil, errEdited)
-				return
-			}
-		}
-		if n < old.Messages {
-			yield(nil, errEdited)
-		}
-	}
 }
 
 // Append is Put of a conversation that has the messages of the one with its key, which Lookup
@@ -167,7 +115,7 @@ func behind(old *Conversation, messages iter.Seq2[*Message, error]) iter.Seq2[*M
 func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter.Seq2[*Message, error]) error {
 	part := w.Part
 	w.Part++
-	c.Messages, c.Digest = old.Messages, old.Digest
+	c.Messages = old.Messages
 	to, mark := w.builder, len(w.builder.messages)
 	for m, err := range messages {
 		if err == nil {
@@ -179,7 +127,7 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 			}
 			return err
 		}
-		c.Messages, c.Digest = c.Messages+1, digest(c.Digest, m)
+		c.Messages++
 		w.text += int64(len(m.Text))
 	}
 	if c.parts = old.parts; c.Messages > old.Messages {
@@ -208,21 +156,21 @@ func (w *Writer) Delete(key string) { delete(w.conversations, key) }
 // Commit makes what was written the state of the index, with this said of it, and this kept in it.
 func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
 	err := w.begin(ctx)
-	if err = cmp.Or(err, w.wait()); err != nil {
-		return err
+	if err = cmp.Or(err, w.wait()); err == nil {
+		err = w.merge(ctx)
 	}
-	if err := w.merge(ctx); err != nil {
+	if err != nil {
 		return err
 	}
 	w.purge = false
-	w.contents.State, w.contents.Segments = state, nil
+	w.State, w.Segments = state, nil
 	for _, s := range w.segments {
-		w.contents.Segments = append(w.contents.Segments, s.named)
+		w.Segments = append(w.Segments, s.named)
 	}
-	if err := writeCatalog(w.index.files, &w.contents, w.conversations, kept); err != nil {
+	if err := w.contents.write(w.index.files, w.conversations, kept); err != nil {
 		return err
 	}
-	_ = w.sweep(w.index.files) // what is left over is removed another time
+	w.sweep(w.index.files)
 	return nil
 }
 
@@ -233,14 +181,11 @@ func (w *Writer) begin(ctx context.Context) error {
 	if err != nil || len(w.builder.messages) == 0 {
 		return err
 	}
-	if w.terms == nil {
-		w.terms = terms.NewReader(w.Language)
-	}
-	b, n, to := w.builder, &named{File: segmentName(w.Sequence), Text: int64(w.builder.size)}, make(chan written, 1)
+	b, name, to := w.builder, segmentName(w.Sequence), make(chan written, 1)
 	w.Sequence++
 	w.builder, w.writing = w.newBuilder(), to
 	go func() {
-		s, err := n.write(w.index.files, b, w.terms)
+		s, err := b.write(w.index.files, name, w.terms)
 		to <- written{s, err}
 	}()
 	return nil
@@ -256,14 +201,4 @@ func (w *Writer) wait() error {
 		}
 	}
 	return w.failed
-}
-
-// digest returns the digest of messages, which is of that of all but the last one, and of that.
-func digest(before [32]byte, m *Message) (sum [32]byte) {
-	h := sha256.New()
-	for _, b := range [][]byte{before[:], appendRow(nil, &message{Message: *m}, len(m.Text), len(m.Extra)), m.Extra, m.Text} {
-		_, _ = h.Write(b)
-	}
-	h.Sum(sum[:0])
-	return sum
 }

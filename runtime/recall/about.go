@@ -47,7 +47,6 @@ func (r *reading) rank(ctx context.Context, events conversations.EventRange) err
 	})
 	if err == nil {
 		r.ranking = ranking
-		ranking.Close()
 	}
 	return err
 }

@@ -169,7 +169,6 @@ func Around(ctx context.Context, source conversations.Source, id string, before,
 	if err != nil {
 		return "", failure(ctx, err)
 	}
-	defer found.Close()
 	first, last := number-min(before, mostAround), number+min(after, mostAround)
 	found.Hits = slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number < max(first, 1) || h.Number > last })
 	if !slices.ContainsFunc(found.Hits, func(h conversations.Hit) bool { return h.Number == number }) {

@@ -84,7 +84,6 @@ func searchOf(t *testing.T, source conversations.Source, q conversations.SearchQ
 	if err != nil {
 		t.Fatalf("%+v: %v", q, err)
 	}
-	defer r.Close()
 	for i := range r.Hits {
 		h := &r.Hits[i]
 		content, err := r.Read(h)

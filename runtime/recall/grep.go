@@ -329,7 +329,6 @@ func (g *grepping) countWords(ctx context.Context, source conversations.Source) 
 		if err != nil {
 			return err
 		}
-		found.Close()
 		n := len(slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number == 0 }))
 		g.words = append(g.words, text.Quote(word)+" "+text.Count(n, "event", "events"))
 	}

@@ -102,7 +102,6 @@ func (a *asking) search(ctx context.Context, open Open, use func(context.Context
 		if a.found, err = source.Search(ctx, a.query); err != nil {
 			return err
 		}
-		defer a.found.Close()
 		return use(ctx, source)
 	})
 }

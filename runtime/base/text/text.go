@@ -13,7 +13,7 @@
 //	a diagnostic with the source it is about              Source, AppendSource      <U+202E>
 //
 // The package never drops a character silently, apart from the carriage return of a CRLF, and never changes text that
-// holds nothing hidden: that costs no allocation. It imports the standard library alone.
+// holds nothing hidden: that costs no allocation.
 package text
 
 import (

@@ -136,7 +136,6 @@ func (g *grepping) grep(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer found.Close()
 	if g.quiet {
 		g.out = nil
 		return foundAny(len(found.Conversations) > 0)

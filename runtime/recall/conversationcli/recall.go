@@ -91,7 +91,6 @@ func (c *commands) recall(ctx context.Context, q conversations.SearchQuery) erro
 	if err != nil {
 		return err
 	}
-	defer r.Close()
 	c.warnOf(r.Aside.Problems, false)
 	before := ""
 	for _, found := range r.Conversations {

@@ -330,7 +330,6 @@ func (c *commands) searched(ctx context.Context, library *conversations.Library,
 	if err != nil {
 		return s, err
 	}
-	defer found.Close()
 	filter.Both = true
 	listing, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
 	if err != nil {

@@ -3,11 +3,71 @@ package archive
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/convtools/convtools/runtime/store/internal/messagedb"
+	"github.com/convtools/convtools/runtime/transcript"
 )
+
+// Conversation is a conversation to be kept.
+type Conversation struct {
+	Kind     string // of export, such as "chatgpt"
+	Native   string // its id there
+	Title    string
+	Created  time.Time // zero where that is not known
+	Updated  time.Time
+	Archived bool
+	Messages []Message // in the order in which they are read
+}
+
+// Message is a message of a [Conversation].
+type Message struct {
+	Native string
+	Kind   transcript.Kind // user, assistant, reasoning, tool call, tool result, or system
+	Name   string          // of a tool, or a role that is not known
+	Time   time.Time       // zero where that is not known
+	Active bool            // it is on the path that the export has as the current one
+	Text   []byte          // in UTF-8
+}
+
+// ID returns the id that a conversation has in the archive.
+func (c *Conversation) ID() transcript.ID { return messagedb.ID(IDs(), c.name()) }
+
+// name is what no other conversation of an archive has.
+func (c *Conversation) name() string { return c.Kind + "-" + c.Native }
+
+// times returns the time of the last message, and the newest of all; zero for none.
+func (c *Conversation) times() (last, newest time.Time) {
+	for i := range c.Messages {
+		last = c.Messages[i].Time
+		if last.After(newest) {
+			newest = last
+		}
+	}
+	return last, newest
+}
+
+// hash returns a text that is the same for the same conversation.
+func (c *Conversation) hash() string {
+	sum := sha256.New()
+	_ = json.NewEncoder(sum).Encode(c) // a hash has no errors, and JSON has any of this
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Seconds returns a time as an archive has it, in seconds since 1970; nil for none.
+func Seconds(t time.Time) *float64 {
+	if t.IsZero() {
+		return nil
+	}
+	n := float64(t.UnixMicro()) / 1e6
+	return &n
+}
 
 // Outcome is what has become of a conversation.
 type Outcome uint8
@@ -106,7 +166,7 @@ func (w *Writer) Put(ctx context.Context, c *Conversation) (Outcome, error) {
 func (w *Writer) put(ctx context.Context, c *Conversation) (Outcome, error) {
 	sum := c.hash()
 	outcome, err := w.look(ctx, c, sum)
-	if err != nil || outcome == Unchanged || outcome == Older {
+	if outcome == Unchanged || outcome == Older || err != nil {
 		return outcome, err
 	}
 	if w.dry {
@@ -114,19 +174,21 @@ func (w *Writer) put(ctx context.Context, c *Conversation) (Outcome, error) {
 		return outcome, nil
 	}
 	if w.tx == nil {
-		if err := w.begin(ctx); err != nil {
-			return 0, err
+		// What has begun is ended: the driver would ask after each statement whether it should.
+		if w.tx, err = w.to.BeginTx(context.WithoutCancel(ctx), nil); err == nil && w.to.Begin != "" {
+			_, err = w.tx.ExecContext(ctx, w.to.Begin)
 		}
-		outcome, err = w.look(ctx, c, sum)
-		if err != nil || outcome == Unchanged || outcome == Older { // another process was faster
+		if err == nil {
+			outcome, err = w.look(ctx, c, sum) // another process may have been faster
+		}
+		if outcome == Unchanged || outcome == Older || err != nil {
 			return outcome, err
 		}
 	}
-	// What has begun is ended: the driver would ask after each statement whether it should.
 	return outcome, w.write(context.WithoutCancel(ctx), c, outcome, sum)
 }
 
-// look returns what becomes of a conversation.
+// look returns what becomes of a conversation with a hash.
 func (w *Writer) look(ctx context.Context, c *Conversation, sum string) (Outcome, error) {
 	if w.to.DB == nil {
 		return New, nil
@@ -139,17 +201,15 @@ func (w *Writer) look(ctx context.Context, c *Conversation, sum string) (Outcome
 	var before string
 	var updated sql.NullFloat64
 	err := find(ctx, w.to.Find, w.to.Text(c.name())).Scan(&id, &before, &updated)
-	if errors.Is(err, sql.ErrNoRows) {
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
 		return New, nil
+	case before == sum:
+		return Unchanged, err
+	case updated.Valid && !c.Updated.IsZero() && updated.Float64 > *Seconds(c.Updated):
+		return Older, err
 	}
-	return c.over(sum, before, updated), err
-}
-
-func (w *Writer) begin(ctx context.Context) (err error) {
-	if w.tx, err = w.to.BeginTx(context.WithoutCancel(ctx), nil); err == nil && w.to.Begin != "" {
-		_, err = w.tx.ExecContext(ctx, w.to.Begin)
-	}
-	return err
+	return Updated, err
 }
 
 func (w *Writer) write(ctx context.Context, c *Conversation, outcome Outcome, sum string) error {
@@ -164,10 +224,10 @@ func (w *Writer) write(ctx context.Context, c *Conversation, outcome Outcome, su
 	if err == nil {
 		err = w.to.Add(ctx, w.tx, id, c.Messages)
 	}
+	w.pending += rowSize
 	for i := range c.Messages {
 		w.pending += len(c.Messages[i].Text) + rowSize
 	}
-	w.pending += rowSize
 	w.begun.count(outcome)
 	return err
 }

@@ -19,7 +19,6 @@ func messages(t *testing.T, s store.Store, query string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Close()
 	var b strings.Builder
 	fmt.Fprintln(&b, m.Total, m.AtLeast, m.More, m.Aside.Problems)
 	for i := range m.Hits {

@@ -10,8 +10,14 @@ package claudecode
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -45,3 +51,193 @@ func IDs() *history.IDs {
 
 // id returns the id of a session, or of a sub-agent where that is not empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
+
+const (
+	extension    = ".jsonl"
+	agentPrefix  = "agent-"
+	subagentsDir = "subagents"
+	sideAgent    = "side" // stands for the sub-agents in the file of a session
+)
+
+// entry is a transcript in a folder of a project.
+type entry struct {
+	history.Entry[metadata]
+	session string // uuid; of a sub-agent that of its session, where the path has it
+	agent   string // name, where it is that of a sub-agent
+	relation
+}
+
+// transcripts returns the transcripts in the folders that may have sessions of the project, and
+// the folders that cannot be read.
+func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.Problem, err error) {
+	files, problems, err := s.Walk(root, ".", func(dir string) bool {
+		folder, below, isBelow := strings.Cut(dir, "/")
+		if isBelow {
+			session, rest, _ := strings.Cut(below, "/")
+			return history.IsUUID(session) && (rest == "" || rest == subagentsDir)
+		}
+		return s.Project.All() || slices.ContainsFunc(s.Project.Roots(), func(root string) bool { return mayHold(folder, root) })
+	})
+	for _, file := range files {
+		if e := newEntry(file); e != nil {
+			all = append(all, e)
+		}
+	}
+	return all, problems, err
+}
+
+// newEntry returns the transcript that a file is; nil for none.
+func newEntry(file string) *entry {
+	e := &entry{}
+	dirs := strings.Split(file, "/")
+	name, isFile := strings.CutSuffix(dirs[len(dirs)-1], extension)
+	agent, isAgent := strings.CutPrefix(name, agentPrefix)
+	switch isAgent = isAgent && history.IsName(agent); {
+	case !isFile:
+		return nil
+	case isAgent && len(dirs) == 4:
+		e.session, e.agent = dirs[1], agent
+	case isAgent && len(dirs) == 2:
+		e.agent = agent
+	case history.IsUUID(name) && len(dirs) == 2:
+		e.session = name
+	default:
+		return nil
+	}
+	if e.File = file; e.session != "" {
+		e.ID = id(e.session, e.agent)
+	}
+	if isAgent {
+		e.About = strings.TrimSuffix(file, extension) + ".meta.json"
+	}
+	return e
+}
+
+// List implements [store.Store]. Of sessions of which another one has all, it has those that are
+// asked for by their ids.
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	return history.List(ctx, &s.Store, scope, s.transcripts, func(root *history.Root, all []*entry, l *store.Listing) error {
+		titles := summaries(all)
+		all = slices.DeleteFunc(all, func(e *entry) bool { return !e.complete() || !s.Project.Has(e.Meta.Dir) })
+		all = s.unique(all, l)
+		err := resolveCopies(ctx, root, all)
+		for _, e := range all {
+			if e.Hidden && !slices.Contains(scope.IDs, e.ID) {
+				continue
+			}
+			if e.agent != "" || e.Meta.HasMain || !e.Meta.Whole {
+				l.Conversations = append(l.Conversations, s.conversation(root, e, titles))
+			}
+			if e.agent == "" && e.Meta.HasSide {
+				l.Conversations = append(l.Conversations, s.sideChains(e))
+			}
+		}
+		return err
+	})
+}
+
+// complete finds out the session of a sub-agent beside it, and reports whether there is something
+// to read.
+func (e *entry) complete() bool {
+	if e.ID == "" && history.IsUUID(e.Meta.Session) {
+		e.session = e.Meta.Session
+		e.ID = id(e.session, e.agent)
+	}
+	return e.ID != "" && e.Meta.Messages > 0 && (e.agent == "" || !e.Meta.isWarmUp())
+}
+
+// unique leaves out what another file has the same id as: the one that was written
+// last counts.
+func (s *Store) unique(all []*entry, l *store.Listing) []*entry {
+	slices.SortStableFunc(all, func(a, b *entry) int {
+		return cmp.Or(a.ID.Compare(b.ID), cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()))
+	})
+	var before transcript.ID
+	return slices.DeleteFunc(all, func(e *entry) bool {
+		again := e.ID == before
+		if before = e.ID; again {
+			l.Problems = append(l.Problems, s.Problem(e.ID, store.Duplicate, e.File, errDuplicate))
+		}
+		return again
+	})
+}
+
+var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
+
+// record returns where a conversation is recorded.
+func (s *Store) record(id transcript.ID, e *entry, part part) *conversation {
+	c := &conversation{part: part}
+	c.File = history.File{Store: &s.Store, ID: id, Name: e.File, Stamps: []filecache.Stamp{e.Stamp}, Script: c.script}
+	return c
+}
+
+// conversation returns what a list has of a transcript.
+func (s *Store) conversation(root *history.Root, e *entry, summaries map[key]string) store.Conversation {
+	record := s.record(e.ID, e, main)
+	record.copies = e.Others
+	for _, other := range e.Others {
+		record.Stamps = append(record.Stamps, root.Stamp(other))
+	}
+	c := s.Conversation(e.ID, &e.Meta.Main, record)
+	c.Title, c.Parent = e.Meta.title(summaries), e.From
+	if e.agent != "" {
+		record.part, c.Parent = whole, id(e.session, "")
+		c.Title = cmp.Or(e.Meta.Description, c.Title)
+	}
+	return c
+}
+
+// sideChains returns what sub-agents say in the file of a session, where versions before 2.0 wrote
+// that.
+func (s *Store) sideChains(e *entry) store.Conversation {
+	of := id(e.session, sideAgent)
+	c := s.Conversation(of, &e.Meta.Side, s.record(of, e, side))
+	c.Parent = e.ID
+	return c
+}
+
+// summaries returns the summaries that transcripts have, by the record behind which
+// they were made.
+func summaries(all []*entry) map[key]string {
+	found := map[key]string{}
+	for _, e := range all {
+		for _, s := range e.Meta.Summaries {
+			found[s.Behind] = s.Text
+		}
+	}
+	return found
+}
+
+// maxFolder is how long the name of a folder can be before the rest of it is a hash.
+const maxFolder = 200
+
+// folderName returns the name of the folder that has the sessions of a directory, up to
+// the hash that a long one ends with: whatever is no ASCII letter or digit is a '-',
+// twice where it has two UTF-16 units.
+func folderName(dir string) string {
+	var b strings.Builder
+	for _, r := range dir {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			b.WriteRune(r)
+		case r > 0xffff:
+			b.WriteString("--")
+		default:
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
+}
+
+// mayHold reports whether a folder may have sessions of a directory or of one below it.
+func mayHold(folder, dir string) bool {
+	name := folderName(dir)
+	if name = name[:min(len(name), maxFolder)]; len(folder) < len(name) {
+		return false
+	}
+	begin, rest := folder[:len(name)], folder[len(name):]
+	if begin != name && (runtime.GOOS != "windows" && runtime.GOOS != "darwin" || !strings.EqualFold(begin, name)) {
+		return false
+	}
+	return rest == "" || rest[0] == '-' || len(name) == maxFolder || strings.HasSuffix(name, "-")
+}

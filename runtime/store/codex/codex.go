@@ -9,12 +9,21 @@
 package codex
 
 import (
+	"bytes"
 	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -43,3 +52,234 @@ func IDs() *history.IDs {
 }
 
 func id(thread string) transcript.ID { return IDs().ID(thread, "") }
+
+const (
+	sessionsDir  = "sessions"
+	archiveDir   = "archived_sessions"
+	indexFile    = "session_index.jsonl"
+	filePrefix   = "rollout-"
+	extension    = ".jsonl"
+	compressed   = ".zst"
+	timeInName   = len("2006-01-02T15-04-05-")
+	uuidLength   = len("01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f")
+	maxIndexSize = 16 << 20 // bytes of indexFile
+)
+
+// session is the opened home directory, with its rollouts once they were asked for, by thread and
+// segment.
+type session struct {
+	*history.Root
+	store    *Store
+	rollouts []*rollout
+	unlisted []store.Problem
+}
+
+// rollout is a file of a thread. A thread that was reverted has several, of which the
+// last one counts.
+type rollout struct {
+	history.Entry[metadata]
+	thread     string // uuid
+	segment    string // uuid; empty for the first one
+	archived   bool
+	compressed bool
+}
+
+// parseName reads the name of a rollout.
+func parseName(name string) (r *rollout, ok bool) {
+	r = &rollout{}
+	name, r.compressed = strings.CutSuffix(name, compressed)
+	name, isFile := strings.CutSuffix(name, extension)
+	name, isRollout := strings.CutPrefix(name, filePrefix)
+	if !isFile || !isRollout || len(name) < timeInName+uuidLength {
+		return r, false
+	}
+	ids := strings.ToLower(name[timeInName:])
+	r.thread, r.segment = ids[:uuidLength], strings.TrimPrefix(ids[uuidLength:], "_")
+	r.ID = id(r.thread)
+	return r, history.IsUUID(r.thread) && (len(ids) == uuidLength || ids[uuidLength] == '_' && history.IsUUID(r.segment))
+}
+
+// list finds the rollouts, once.
+func (s *session) list() []*rollout {
+	if s.rollouts != nil {
+		return s.rollouts
+	}
+	s.rollouts = []*rollout{}
+	for _, dir := range []string{sessionsDir, archiveDir} {
+		files, unread, err := s.store.Walk(s.Root, dir, func(below string) bool {
+			return dir == sessionsDir && strings.Count(below, "/") <= len("YMD") && strings.Trim(path.Base(below), "0123456789") == ""
+		})
+		if s.unlisted = append(s.unlisted, unread...); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s.unlisted = append(s.unlisted, s.store.Problem("", store.Unreadable, dir, err))
+		}
+		for _, name := range files {
+			if r, ok := parseName(path.Base(name)); ok {
+				r.File, r.archived = name, dir == archiveDir
+				s.rollouts = append(s.rollouts, r)
+			}
+		}
+	}
+	slices.SortFunc(s.rollouts, func(a, b *rollout) int {
+		return cmp.Or(
+			strings.Compare(a.thread, b.thread), history.CompareBool(b.archived, a.archived),
+			strings.Compare(a.segment, b.segment), history.CompareBool(b.compressed, a.compressed),
+			strings.Compare(a.File, b.File),
+		)
+	})
+	return s.rollouts
+}
+
+// segments returns the rollouts of a thread, the last one first.
+func (s *session) segments(thread string) []*rollout {
+	all := s.list()
+	i, _ := slices.BinarySearchFunc(all, thread, func(r *rollout, thread string) int { return strings.Compare(r.thread, thread) })
+	end := i
+	for end < len(all) && all[end].thread == thread {
+		end++
+	}
+	found := slices.Clone(all[i:end])
+	slices.Reverse(found)
+	return found
+}
+
+var errBeginning = errors.New("it does not begin with what this thread is")
+
+var errDuplicate = errors.New("another file of the same id is later, and is read instead")
+
+// List implements [store.Store].
+func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
+	opened := &session{store: s}
+	return history.List(ctx, &s.Store, scope, func(root *history.Root) (wanted []*rollout, problems []store.Problem, err error) {
+		opened.Root = root
+		all := opened.list()
+		for i, r := range all {
+			last := i+1 == len(all) || all[i+1].thread != r.thread
+			if last && scope.Has(r.ID, r.archived) {
+				one := *r // which is not shared
+				wanted = append(wanted, &one)
+			}
+		}
+		return wanted, opened.unlisted, nil
+	}, func(_ *history.Root, all []*rollout, l *store.Listing) error {
+		names := opened.names()
+		for _, r := range all {
+			h := &r.Meta.Header
+			if r.Meta.Begun && h.Thread != r.thread {
+				l.Problems = append(l.Problems, s.Problem(r.ID, store.BadMetadata, r.File, errBeginning))
+			}
+			if h.Thread != r.thread || r.Meta.Whole && !r.Meta.Told && h.Base.Thread == "" || !s.Project.Has(h.Cwd) {
+				continue
+			}
+			l.Conversations = append(l.Conversations, opened.conversation(ctx, r, names))
+			for _, other := range opened.segments(r.thread) {
+				if other.File != r.File && other.segment == r.segment && other.archived == r.archived && other.compressed == r.compressed {
+					l.Problems = append(l.Problems, s.Problem(r.ID, store.Duplicate, other.File, errDuplicate))
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// names returns the names that threads were given: the last one of each counts.
+func (s *session) names() map[string]string {
+	names := map[string]string{}
+	data, err := s.ReadFile(indexFile, maxIndexSize)
+	if err != nil {
+		return names // there need not be any
+	}
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		var named struct {
+			Thread string `json:"id"`
+			Name   string `json:"thread_name"`
+		}
+		if jsontext.Decode(line, &named) && named.Thread != "" {
+			names[strings.ToLower(named.Thread)] = named.Name
+		}
+	}
+	return names
+}
+
+// conversation returns what a list has of a rollout.
+func (s *session) conversation(ctx context.Context, r *rollout, names map[string]string) store.Conversation {
+	h, begin := &r.Meta.Header, r // of the thread, where that was reverted
+	for n := 0; begin.Meta.Header.Base.Thread == r.thread && n < maxSections; n++ {
+		before := s.before(ctx, begin)
+		if before == nil {
+			break
+		}
+		begin = before
+	}
+	file := history.File{Store: &s.store.Store, ID: r.ID, Name: r.File, Stamps: s.stamps(r)}
+	c := s.store.Conversation(r.ID, &r.Meta.Session, &conversation{File: file, store: s.store, rollout: r})
+	c.Title, c.Archived, c.CreatedAt, c.Request = names[r.thread], r.archived, begin.Meta.Created, begin.Meta.Request
+	parent := begin.Meta.Header.Forked
+	if h.Agent && history.IsUUID(h.Parent) {
+		parent = h.Parent
+	}
+	if history.IsUUID(parent) && (parent != r.thread || h.Agent) {
+		c.Parent = id(parent)
+	}
+	return c
+}
+
+// stamps returns those of all rollouts that a thread is read of.
+func (s *session) stamps(r *rollout) []filecache.Stamp {
+	stamps := []filecache.Stamp{r.Stamp}
+	for _, before := range s.segments(r.Meta.Header.Base.Thread) {
+		stamps = append(stamps, s.Stamp(before.File))
+	}
+	if originals := s.segments(r.Meta.Header.original()); len(originals) > 0 {
+		stamps = append(stamps, s.Stamp(originals[len(originals)-1].File))
+	}
+	return stamps
+}
+
+const (
+	// clientName is what Codex calls itself to an MCP server.
+	clientName = "codex-mcp-client"
+	// threadKey and turnKey are where it says which thread calls, in the _meta of a
+	// call: since 0.169 by itself, and since 0.130 in what it says of the turn, with the
+	// thread that all sub-agents come from.
+	threadKey, turnKey = "threadId", "x-codex-turn-metadata"
+	// threadEnv is where it says that to a command it runs.
+	threadEnv = "CODEX_THREAD_ID"
+)
+
+// Caller implements [store.Recognizer].
+func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
+	turn, _ := from.Meta[turnKey].(map[string]any)
+	thread, root := uuid(from.Meta[threadKey]), uuid(turn["session_id"])
+	named := uuid(turn["thread_id"])
+	switch {
+	case thread == "":
+		thread = named
+	case named != "" && named != thread:
+		thread = "" // one of them is not what it is taken for
+	}
+	switch {
+	case thread != "":
+		ids := []transcript.ID{id(thread)}
+		if root != "" && root != thread {
+			ids = append(ids, id(root))
+		}
+		return store.Caller{Evidence: store.ByCall, IDs: ids}
+	case turn != nil || from.Client == clientName:
+		return store.Caller{Evidence: store.ByCall}
+	case from.Process != caller.Shell || from.Client != "":
+		return store.Caller{}
+	}
+	if thread := uuid(s.Getenv(threadEnv)); thread != "" {
+		return store.Caller{Evidence: store.ByEnvironment, IDs: []transcript.ID{id(thread)}}
+	}
+	return store.Caller{}
+}
+
+// uuid returns a uuid in its one spelling, and "" for anything else.
+func uuid(value any) string {
+	text, _ := value.(string)
+	if text = strings.ToLower(text); !history.IsUUID(text) {
+		return ""
+	}
+	return text
+}

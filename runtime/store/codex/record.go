@@ -110,6 +110,8 @@ type decoder struct {
 	talk      *history.Talk
 	Bare      bool // texts are what the model was sent, as there is nothing else
 	paginated bool // texts are completed items, not messages
+	undoes    bool // some turns are dropped: events are pending until all were read
+	pending   []transcript.Event
 }
 
 // newDecoder returns a decoder of a rollout with a header.
@@ -118,8 +120,27 @@ func newDecoder(h *header, t *history.Talk) decoder {
 	return decoder{talk: t, paginated: h.Paginated}
 }
 
+func (d *decoder) add(e transcript.Event) {
+	if !d.undoes {
+		d.talk.Add(e)
+		return
+	}
+	e.Text, e.Arguments, e.Copied = bytes.Clone(e.Text), bytes.Clone(e.Arguments), d.talk.Copied
+	d.pending = append(d.pending, e)
+}
+
 func (d *decoder) say(kind transcript.Kind, at time.Time, said []byte) {
-	d.talk.Add(transcript.Event{Kind: kind, Time: at, Text: said})
+	d.add(transcript.Event{Kind: kind, Time: at, Text: said})
+}
+
+// undo drops turns.
+func (d *decoder) undo(turns int64) {
+	for i, e := range slices.Backward(d.pending) {
+		if turns > 0 && e.Kind == transcript.KindUser {
+			d.pending = d.pending[:i]
+			turns--
+		}
+	}
 }
 
 // tell adds the events of a record.
@@ -133,6 +154,8 @@ func (d *decoder) tell(r *record) {
 		if x.Type == "item_completed" && x.Item != nil {
 			d.shown(r.At, x.Item)
 		}
+	case r.Type == "event_msg" && x.Type == rolledBack:
+		d.undo(x.Turns)
 	case r.Type == "event_msg":
 		d.shown(r.At, &x)
 	case r.Type == "response_item":
@@ -227,7 +250,7 @@ func (d *decoder) call(at time.Time, x *item) {
 	default:
 		arguments = x.Action
 	}
-	d.talk.Add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: x.CallID, Arguments: arguments, Text: said})
+	d.add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: x.CallID, Arguments: arguments, Text: said})
 }
 
 // object returns the JSON object that a text is, or nil.
@@ -269,7 +292,7 @@ func (d *decoder) result(at time.Time, x *item) {
 	if len(said) > 0 && code == nil {
 		failed = failed || exitCode(said[0]) != 0
 	}
-	d.talk.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: x.CallID, Failed: failed, Text: history.Join(said)})
+	d.add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: x.CallID, Failed: failed, Text: history.Join(said)})
 }
 
 // exitCode returns the code in the header that the output of a shell has; 0 where there is none.

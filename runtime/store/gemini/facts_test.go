@@ -153,7 +153,7 @@ func TestObject(t *testing.T) {
 	}
 	long := h.object(2, user(1, "First"), answer(2, strings.Repeat("word ", 50_000)), user(3, "Last"))
 	c, err := storetest.Find(t, h.open(), convID(2))
-	if err != nil || storetest.Called(c) != "First" || !c.LastAt.IsZero() {
+	if err != nil || storetest.Called(c) != "First" || !c.LastAt.Equal(time.Date(2026, 5, 1, 0, 0, 3, 0, time.UTC)) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if got := storetest.Turns(t, c); got != " ua u" {

@@ -48,6 +48,16 @@ func naive(t *rapid.T, raw string) string {
 			parent[id] = *p
 		}
 	}
+	for _, id := range ids { // a circle is opened behind the first of it
+		seen := map[string]bool{}
+		for at := id; parent[at] != ""; at = parent[at] {
+			seen[at] = true
+			if seen[parent[at]] {
+				delete(parent, at)
+				break
+			}
+		}
+	}
 	at := func(id string) float64 {
 		if m := c.Mapping[id].Message; m != nil && m.CreateTime != nil {
 			return *m.CreateTime

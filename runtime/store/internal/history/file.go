@@ -65,25 +65,24 @@ func (r *Root) Close() {
 }
 
 // within returns the directory that a name lies in, and its name there.
-func (r *Root) within(name string) (opened, string) {
-	first, rest, _ := strings.Cut(name, "/")
+func (r *Root) within(name string) (o opened, rest string, err error) {
+	first, rest, below := strings.Cut(name, "/")
 	o, ok := r.dirs[first]
 	switch {
 	case !ok:
-		return r.dirs["."], name
-	case rest == "":
-		return o, "."
+		o, rest = r.dirs["."], name
+	case !below:
+		rest = "."
 	}
-	return o, rest
+	return o, rest, o.err
 }
 
 // Stamp returns the stamp of a file; where there is none, nothing is known of it.
 func (r *Root) Stamp(name string) (stamp filecache.Stamp) {
-	o, name := r.within(name)
-	if o.err != nil {
-		return stamp
+	o, name, err := r.within(name)
+	if err == nil {
+		stamp, err = filecache.At(o.dir, name)
 	}
-	stamp, err := filecache.At(o.dir, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return filecache.Missing()
 	}
@@ -92,36 +91,36 @@ func (r *Root) Stamp(name string) (stamp filecache.Stamp) {
 
 // Stat returns what the system says of a file.
 func (r *Root) Stat(name string) (fs.FileInfo, error) {
-	o, name := r.within(name)
-	if o.err != nil {
-		return nil, o.err
+	o, name, err := r.within(name)
+	if err != nil {
+		return nil, err
 	}
 	return o.Stat(name)
 }
 
 // File opens a regular file.
 func (r *Root) File(name string) (*os.File, fs.FileInfo, error) {
-	o, name := r.within(name)
-	if o.err != nil {
-		return nil, nil, o.err
+	o, name, err := r.within(name)
+	if err != nil {
+		return nil, nil, err
 	}
 	return safefile.OpenIn(o.Root, name)
 }
 
 // ReadFile returns what a small file has.
 func (r *Root) ReadFile(name string, most int64) ([]byte, error) {
-	o, name := r.within(name)
-	if o.err != nil {
-		return nil, o.err
+	o, name, err := r.within(name)
+	if err != nil {
+		return nil, err
 	}
 	return safefile.ReadIn(o.Root, name, most)
 }
 
 // ReadDir returns what is in a directory, in the order of its names.
 func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
-	o, name := r.within(name)
-	if o.err != nil {
-		return nil, o.err
+	o, name, err := r.within(name)
+	if err != nil {
+		return nil, err
 	}
 	all, err := safefile.ReadDirIn(o.Root, name)
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })

@@ -180,20 +180,13 @@ func CutPrefix(text, prefix string) (string, bool) {
 
 // IsUUID reports whether s is a uuid in lower case.
 func IsUUID(s string) bool {
-	if len(s) != len("5afd8764-1e4a-4af6-951b-d71a909fd1bc") {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if c != '-' {
-				return false
-			}
-		case !('0' <= c && c <= '9' || 'a' <= c && c <= 'f'):
+	const form, hex = "00000000-0000-0000-0000-000000000000", "0123456789abcdef"
+	for i := 0; i < len(s) && len(s) == len(form); i++ {
+		if form[i] == '-' && s[i] != '-' || form[i] != '-' && strings.IndexByte(hex, s[i]) < 0 {
 			return false
 		}
 	}
-	return true
+	return len(s) == len(form)
 }
 
 // IsTimed reports whether a uuid is of version 7, which begins with a time: those of
