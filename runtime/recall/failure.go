@@ -100,10 +100,8 @@ func ofConversation(w *contract.Error, err error) bool {
 		w.Message = sentence(badIDs(err, e)) + otherIDs
 	} else if e, ok := errors.AsType[*conversations.NotFoundError](err); ok {
 		notFound(w, e)
-	} else if e, ok := errors.AsType[*conversations.TurnRangeError](err); ok {
-		w.Message = outOfRange("Turn", e.Turn, text.Count(e.Turns, "turn", "turns")) + " Turns count from 1; last=1 reads the last one."
-	} else if e, ok := errors.AsType[*conversations.EventRangeError](err); ok {
-		w.Message = outOfRange("Event", e.Number, text.Count(e.Events, "event", "events")) + " Events count from 1 through the whole conversation."
+	} else if e, ok := errors.AsType[*conversations.RangeError](err); ok {
+		w.Message = outOfRange(e)
 	} else if e, ok := errors.AsType[*excerpt.PatternError](err); ok {
 		w.Message = badPattern(e)
 	} else if e, ok := errors.AsType[*conversations.UnreadableError](err); ok {
@@ -120,8 +118,12 @@ func takeBack(e *conversations.ExcludedError) string {
 }
 
 // outOfRange words that there is no turn, or no event, with a number.
-func outOfRange(what string, n int, all string) string {
-	return fmt.Sprintf("%s %d out of range (conversation has %s).", what, n, all)
+func outOfRange(e *conversations.RangeError) string {
+	what, of, how := "Turn", text.Count(e.Of, "turn", "turns"), "Turns count from 1; last=1 reads the last one."
+	if e.Events {
+		what, of, how = "Event", text.Count(e.Of, "event", "events"), "Events count from 1 through the whole conversation."
+	}
+	return fmt.Sprintf("%s %d out of range (conversation has %s). %s", what, e.N, of, how)
 }
 
 // stopped says why a context has ended a call.
