@@ -239,13 +239,13 @@ func parents(nodes []node) []int {
 	}
 	seen := make([]int, len(nodes)) // by who has come by, on the way up
 	for i := range nodes {
-		last, at := i, i
+		at := i
 		for at >= 0 && seen[at] == 0 {
 			seen[at] = i + 1
-			last, at = at, parent[at]
+			at = parent[at]
 		}
 		if at >= 0 && seen[at] == i+1 {
-			parent[last] = -1
+			parent[at] = -1
 		}
 	}
 	return parent

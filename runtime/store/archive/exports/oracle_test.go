@@ -48,12 +48,12 @@ func naive(t *rapid.T, raw string) string {
 			parent[id] = *p
 		}
 	}
-	for _, id := range ids { // a circle is opened behind the first of it
+	for _, id := range ids { // a circle is opened before the first of it
 		seen := map[string]bool{}
 		for at := id; parent[at] != ""; at = parent[at] {
 			seen[at] = true
 			if seen[parent[at]] {
-				delete(parent, at)
+				delete(parent, parent[at])
 				break
 			}
 		}
