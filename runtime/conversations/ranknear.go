@@ -35,7 +35,7 @@ func (r *ranking) spell(ctx context.Context) error {
 func (r *ranking) occurs(ctx context.Context, term string) (bool, error) {
 	q := r.asks
 	for _, s := range r.result.asked.sources {
-		q.Wanted = s.filter()
+		q.Filter = r.query.inIndex(s)
 		if there, err := s.view.Occurs(ctx, q, term); there || err != nil {
 			return there, err
 		}
