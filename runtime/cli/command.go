@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/runtime/base/near"
 )
@@ -18,8 +20,33 @@ func Setup(root *cobra.Command, tools []string) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.Annotations = map[string]string{toolNames: strings.Join(tools, " ")}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
+	root.SetFlagErrorFunc(flagError)
 	addHelp(root)
+}
+
+// flagError is the error for a flag that does not exist, or has a value that it does not
+// take. Without advice of its own, the hint is why, and what the flag is for.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown) && cmd.ValidateArgs([]string{"-"}) == nil:
+		return Hint(Usage(err), "see "+helpFor(cmd)+"; to give text that starts with '-', put -- before it")
+	case !errors.As(err, &invalid):
+		return Usage(err)
+	}
+	flag, cause := invalid.GetFlag(), invalid.Unwrap()
+	value, usage := pflag.UnquoteUsage(flag)
+	hint := strings.TrimSpace("--"+flag.Name+" "+value) + ": " + usage
+	var advice *hintError
+	var number *strconv.NumError
+	switch {
+	case errors.As(cause, &advice):
+		hint = advice.hint
+	case !errors.As(cause, &number):
+		hint = cause.Error() + "; " + hint
+	}
+	return Hint(Usagef("--%s cannot be %q", flag.Name, invalid.GetValue()), hint)
 }
 
 // toolNames is the annotation of a root that has the names of tools.

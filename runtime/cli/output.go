@@ -56,12 +56,12 @@ type usageError struct {
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// help is the command that shows how to use the one that was called.
-func (e *usageError) help() string {
-	if e.command == nil {
+// helpFor returns the command that shows how to use cmd.
+func helpFor(cmd *cobra.Command) string {
+	if cmd == nil {
 		return "the help of the program"
 	}
-	name, below, _ := strings.Cut(e.command.CommandPath(), " ")
+	name, below, _ := strings.Cut(cmd.CommandPath(), " ")
 	return strings.TrimSpace(name + " help " + below)
 }
 
@@ -114,7 +114,7 @@ func Report(stderr io.Writer, err error) int {
 	case errors.As(err, &hint):
 		say(stderr, "hint", hint.hint)
 	case isUsage:
-		say(stderr, "hint", "see "+usage.help())
+		say(stderr, "hint", "see "+helpFor(usage.command))
 	}
 	if isUsage {
 		return ExitUsage

@@ -111,7 +111,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"draw"}, 1, "error: no luck\n"},
 		{[]string{"draw", "it"}, 2, "error: draw takes no arguments, got \"it\"\nhint: see convtools help draw\n"},
 		{[]string{"h", "paint"}, 2, "error: paint takes one argument, COLOR, and got 0\nhint: see convtools help house paint\n"},
-		{[]string{"house", "paint", "--x"}, 2, "error: unknown flag: --x\nhint: see convtools help house paint\n"},
+		{[]string{"house", "paint", "--x"}, 2, "error: unknown flag: --x\nhint: see convtools help house paint; to give text that starts with '-', put -- before it\n"},
 		{[]string{"drow"}, 2, "error: unknown command \"drow\"; did you mean convtools draw?\nhint: see convtools help\n"},
 		{[]string{"paint"}, 2, "error: unknown command \"paint\"; did you mean convtools house paint?\nhint: see convtools help\n"},
 		{[]string{"house", "dye"}, 2, "error: unknown command \"dye\"; did you mean convtools house paint?\nhint: see convtools help house\n"},

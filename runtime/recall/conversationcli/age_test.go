@@ -3,6 +3,8 @@ package conversationcli
 import (
 	"testing"
 	"time"
+
+	"github.com/convtools/convtools/runtime/toolset"
 )
 
 func TestParseAge(t *testing.T) {
@@ -13,7 +15,7 @@ func TestParseAge(t *testing.T) {
 	}{
 		{"5h", "5h0m0s", true},
 		{"2d", "48h0m0s", true},
-		{"90min", "1h30m0s", true},
+		{"90m", "1h30m0s", true},
 		{"3weeks", "504h0m0s", true},
 		{"3 weeks", "504h0m0s", true},
 		{"1w 2d", "", false},
@@ -27,9 +29,9 @@ func TestParseAge(t *testing.T) {
 		{"400y", "", false},
 	}
 	for _, tt := range tests {
-		got, ok := parseAge(tt.text)
-		if ok != tt.ok || ok && got.String() != tt.want {
-			t.Errorf("parseAge(%q) = %v, %t; want %s, %t", tt.text, got, ok, tt.want, tt.ok)
+		got, err := parseAge(tt.text)
+		if (err == nil) != tt.ok || tt.ok && got.String() != tt.want {
+			t.Errorf("parseAge(%q) = %v, %v; want %s, %t", tt.text, got, err, tt.want, tt.ok)
 		}
 	}
 }
@@ -57,9 +59,10 @@ func TestAge(t *testing.T) {
 		{"2026-01-01 00:00", "2026-01-08 00:00", "1 week ago"},
 		{"2026-01-01 00:00", "2026-01-03 00:00", "2 days ago"},
 		{"2026-01-01 00:00", "2026-01-01 00:00", "just now"},
-		{"2026-01-01 00:02", "2026-01-01 00:00", "in the future"},
+		{"2026-01-01 00:02", "2026-01-01 00:00", "in 2 minutes"},
 	} {
-		if got := age(at(test.then), at(test.now)); got != test.want {
+		c := commands{host: &toolset.Host{Now: func() time.Time { return at(test.now) }}}
+		if got := c.age(at(test.then)); got != test.want {
 			t.Errorf("%s, on %s: %q, want %q", test.then, test.now, got, test.want)
 		}
 	}

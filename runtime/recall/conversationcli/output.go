@@ -3,13 +3,11 @@ package conversationcli
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +16,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/config"
-	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -30,129 +27,114 @@ const (
 	styleReset = "\x1b[0m"
 )
 
-// format is how results are written.
-type format struct {
+// output writes the results of a command: text, or an array of JSON. After the first
+// error, which it keeps, it writes nothing.
+type output struct {
 	json     bool
 	markdown bool // of print alone
 	pretty   bool // JSON over several lines; text laid out for people
 	colour   bool
+	terminal bool
+	width    int // of the terminal; 0 where it is not known
+	to       *bufio.Writer
+	err      error
+	elements int // of the array; -1 where there is another value in its place
 }
 
-// style has a text in a style where there is colour.
-func (f format) style(style, text string) string {
-	if !f.colour {
+// newOutput returns the output that --format or --json asks for.
+func (c *commands) newOutput(cmd *cobra.Command) (*output, error) {
+	o := &output{terminal: c.host.Terminal, width: c.host.Width, to: bufio.NewWriterSize(c.host.Stdout, 64<<10)}
+	name, isPretty := strings.CutSuffix(c.format, "-pretty")
+	o.pretty = isPretty || o.terminal && (name == "" || name == "auto")
+	o.json, o.markdown = name == "json", name == "markdown"
+	if o.markdown && cmd.Name() != "print" {
+		return nil, misused("use text or json", "only print writes markdown")
+	}
+	getenv := c.host.Getenv
+	o.colour = o.terminal && o.pretty && !o.json && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+	return o, nil
+}
+
+// addJSON defines the flag --json, which stands for a format.
+func (c *commands) addJSON(cmd *cobra.Command, format string) {
+	cmd.Flags().BoolFunc("json", "print the results as JSON, for programs", func(string) error {
+		c.format = format
+		return nil
+	})
+}
+
+// style returns a text in a style where there is colour.
+func (o *output) style(style, text string) string {
+	if !o.colour {
 		return text
 	}
 	return style + text + styleReset
 }
 
-// either is one of two texts.
-func either(is bool, yes, no string) string {
-	if is {
-		return yes
+// keep keeps the first error.
+func (o *output) keep(err error) {
+	if err != nil && o.err == nil {
+		o.err = fmt.Errorf("writing the results: %w", err)
 	}
-	return no
 }
-
-// filled are the texts that are not empty.
-func filled(texts ...string) []string {
-	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
-}
-
-// results writes what a command has to tell: text, or an array of JSON. After a write
-// that fails nothing is written any more, and err is why.
-type results struct {
-	format   format
-	terminal bool
-	out      *bufio.Writer
-	err      error
-	n        int // elements of the array
-}
-
-// results returns what --format or --json ask for.
-func (c *commands) results(cmd *cobra.Command) (*results, error) {
-	name := c.formatFlag
-	if asJSON, _ := cmd.Flags().GetBool("json"); asJSON { // there need not be such a flag
-		name = "json" + either(cmd.Name() == "import", "-pretty", "")
-	}
-	f := format{pretty: strings.HasSuffix(name, "-pretty")}
-	switch name {
-	case "auto", "":
-		f.pretty = c.host.Terminal
-	case "text", "text-pretty":
-	case "json", "json-pretty":
-		f.json = true
-	case "markdown":
-		if f.markdown = true; cmd.Name() != "print" {
-			return nil, usageError("use text or json", "only print writes markdown")
-		}
-	default:
-		return nil, usageError("use auto, text, text-pretty, json or json-pretty", "unknown output format %q", name)
-	}
-	f.colour = !f.json && f.pretty && c.host.Terminal && c.host.Getenv("NO_COLOR") == "" && c.host.Getenv("TERM") != "dumb"
-	return &results{format: f, terminal: c.host.Terminal, out: bufio.NewWriterSize(c.host.Stdout, 64<<10)}, nil
-}
-
-// addJSON defines the flag for output for programs.
-func addJSON(cmd *cobra.Command, usage string) { cmd.Flags().Bool("json", false, usage) }
 
 // write writes a piece of output.
-func (r *results) write(text string) {
-	if _, err := r.out.WriteString(text); err != nil && r.err == nil {
-		r.err = fmt.Errorf("writing the results: %w", err)
-	}
+func (o *output) write(text string) {
+	_, err := o.to.WriteString(text)
+	o.keep(err)
 }
 
 // add writes a text, or JSON in its place.
-func (r *results) add(shown string, value any) {
-	if !r.format.json {
-		r.write(shown)
+func (o *output) add(shown string, value any) {
+	if !o.json {
+		o.write(shown)
 		return
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if r.format.pretty {
+	before := either(o.elements > 0, ",", "[")
+	if o.pretty {
 		e.SetIndent("  ", "  ")
+		before += "\n  "
 	}
-	r.err = cmp.Or(r.err, e.Encode(value))
+	o.keep(e.Encode(value))
 	element := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	if r.terminal {
+	if o.terminal {
 		element = text.AppendJSON(nil, element)
 	}
-	r.write(either(r.n > 0, ",", "[") + either(r.format.pretty, "\n  ", "") + string(element))
-	r.n++
+	o.elements++
+	o.write(before + string(element))
 }
 
-// object writes an object over several lines, in place of an array.
-func (r *results) object(o object) error {
-	r.format.json = false
-	return cli.PrintJSON(r.out, r.terminal, o)
-}
-
-// flush shows what was written.
-func (r *results) flush() error {
-	if err := r.out.Flush(); err != nil && r.err == nil {
-		r.err = fmt.Errorf("writing the results: %w", err)
-	}
-	return r.err
+// object writes an object over several lines in place of the array.
+func (o *output) object(value object) {
+	o.elements = -1
+	o.keep(cli.PrintJSON(o.to, o.terminal, value))
 }
 
 // isBegun reports whether there is output that has to be ended, or shown.
-func (r *results) isBegun() bool { return r.n > 0 || r.out.Buffered() > 0 }
+func (o *output) isBegun() bool { return o.elements > 0 || o.to.Buffered() > 0 }
 
-// close ends the output.
-func (r *results) close() error {
-	if r.format.json {
-		r.write(either(r.n == 0, "[", either(r.format.pretty, "\n", "")) + "]\n")
-	}
-	return r.flush()
+// flush shows what was written.
+func (o *output) flush() error {
+	o.keep(o.to.Flush())
+	return o.err
 }
 
-// object is an object of JSON: keys in order, each followed by its value.
+// close ends the output.
+func (o *output) close() error {
+	if o.json && o.elements >= 0 {
+		o.write(either(o.elements == 0, "[", either(o.pretty, "\n", "")) + "]\n")
+	}
+	return o.flush()
+}
+
+// object is an object of JSON: keys in order, each followed by its value. A time is written
+// as [timestamp] does, an error as its text, and no list or map is null.
 type object []any
 
-// MarshalJSON implements [json.Marshaler]. No list is null, and no map.
+// MarshalJSON implements [json.Marshaler].
 func (o object) MarshalJSON() ([]byte, error) {
 	b := bytes.NewBufferString("{")
 	e := json.NewEncoder(b)
@@ -163,10 +145,6 @@ func (o object) MarshalJSON() ([]byte, error) {
 			value = timestamp(v)
 		case error:
 			value = v.Error()
-		case *conversations.Problem: // nil for none
-			if value = nil; v != nil {
-				value = v.Err.Error()
-			}
 		}
 		switch v := reflect.ValueOf(value); {
 		case v.Kind() == reflect.Slice && v.IsNil():
@@ -183,25 +161,23 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return append(bytes.TrimSuffix(b.Bytes(), []byte(",")), '}'), nil
 }
 
-// objects makes an object of each value.
-func objects[T any](values []T, of func(T) object) []object {
-	var made []object
-	for _, v := range values {
-		made = append(made, of(v))
+// with returns the object with a key more, unless its value is the zero value.
+func (o object) with(key string, value any) object {
+	if reflect.ValueOf(value).IsZero() {
+		return o
+	}
+	return append(o, key, value)
+}
+
+// objects returns an object for each value.
+func objects[T any](values []T, of func(*T) object) (made []object) {
+	for i := range values {
+		made = append(made, of(&values[i]))
 	}
 	return made
 }
 
-// given is a key with a text; nothing where that is empty.
-func given(key, value string) object {
-	if value == "" {
-		return nil
-	}
-	return object{key, value}
-}
-
-// orNull is a value, and null for an empty text, and for a 0 where counting starts
-// at 1.
+// orNull returns a value, and null for an empty text or a 0.
 func orNull[T ~string | int](value T) any {
 	if value == *new(T) {
 		return nil
@@ -227,91 +203,47 @@ func timestamp(t time.Time) any {
 	return strings.TrimSuffix(digits, ".") + "Z"
 }
 
-// printTable writes a head, rows as a table, and remarks below it.
-func (c *commands) printTable(head string, rows [][]string, remarks []string, right ...int) {
-	lines := align(rows, right...)
-	if len(remarks) > 0 {
-		lines = slices.Concat(lines, []string{""}, remarks)
-	}
-	for _, line := range lines {
-		head += strings.TrimRight(line, " ") + "\n"
-	}
-	c.out.write(head)
-}
-
-// align makes lines of rows, with columns below one another and two spaces after each.
-// The columns right are aligned to the right.
-func align(rows [][]string, right ...int) []string {
-	widths := map[int]int{}
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], text.Width(cell))
-		}
-	}
-	lines := make([]string, len(rows))
-	for i, row := range rows {
-		for column, cell := range row {
-			pad := strings.Repeat(" ", widths[column]-text.Width(cell))
-			if slices.Contains(right, column) {
-				cell, pad = pad+cell, ""
-			}
-			lines[i] += cell + pad + "  "
-		}
-	}
-	return lines
-}
-
-// How wide a column of titles is: at least on a terminal, and at most where the width
-// is not known, such as in a pipe.
+// The fewest columns of the last column of a table, and the most in a pipe.
 const (
-	minTitleWidth = 20
-	maxTitleWidth = 200
+	minRoom = 20
+	maxRoom = 200
 )
 
-// room is how many columns a title may have on a line on which so many are taken.
-func (c *commands) room(full bool, taken int) int {
-	switch {
-	case full:
-		return math.MaxInt
-	case c.out.format.pretty && c.host.Terminal && c.host.Width > 0:
-		return max(c.host.Width-taken, minTitleWidth)
-	}
-	return maxTitleWidth
-}
-
-func eventsCell(l *conversations.Listed) string {
-	if l.Damage != nil {
-		return "?"
-	}
-	return strconv.Itoa(l.Events)
-}
-
-// fullTime is the form of a time in full, in UTC.
-const fullTime = "2006-01-02 15:04:05Z"
-
-// when writes a time for people: its age, or in full.
-func (c *commands) when(t time.Time, full bool) string {
-	switch {
-	case t.IsZero():
-		return "?"
-	case full:
-		return t.UTC().Format(fullTime)
-	}
-	return age(t.UTC(), c.host.Now().UTC())
-}
-
-// age writes how long ago t was in its largest unit.
-func age(t, now time.Time) string {
-	d := now.Sub(t)
-	if d < -time.Minute {
-		return "in the future"
-	}
-	for _, u := range units() {
-		if n := int(d / u.length); n > 0 && u.length > time.Second {
-			return plural(n, u.names[len(u.names)-1]) + " ago"
+// table writes rows below a head, with their columns aligned, those of right to the right.
+// The last column is cut to what a terminal has room for, unless it is wanted in full.
+func (o *output) table(full bool, rows [][]string, right ...int) {
+	widths := map[int]int{}
+	last, taken := len(rows[0])-1, 0
+	for i := range rows[0] {
+		for _, row := range rows {
+			widths[i] = max(widths[i], text.Width(row[i]))
+		}
+		if i < last {
+			taken += widths[i] + 2
 		}
 	}
-	return "just now"
+	room := maxRoom
+	switch {
+	case full:
+		room = math.MaxInt
+	case o.terminal && o.pretty && o.width > 0:
+		room = max(o.width-taken, minRoom)
+	}
+	for n, row := range rows {
+		row[last] = text.Truncate(row[last], room)
+		line := ""
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-text.Width(cell))
+			line += either(slices.Contains(right, i), pad+cell, cell+pad) + "  "
+		}
+		line = strings.TrimRight(line, " ")
+		o.write(either(n == 0, o.style(styleDim, line), line) + "\n")
+	}
+}
+
+// filled returns the texts that are not empty.
+func filled(texts ...string) []string {
+	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
 // shortPath writes a path for people, with "~" for the home directory.

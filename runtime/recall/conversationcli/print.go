@@ -2,13 +2,17 @@ package conversationcli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -19,8 +23,9 @@ import (
 // printing is the command line of print, and a conversation being printed.
 type printing struct {
 	*commands
-	turns      turnFlags
-	event      int
+	counts
+	turns      func(of int) (first, last int) // nil for all
+	event      uint
 	style      string
 	noMetadata bool
 
@@ -37,164 +42,303 @@ func (c *commands) printCommand() *cobra.Command {
 		Aliases: []string{"p"},
 		Short:   "Print conversations, or some turns of them",
 		Long: `Prints conversations, or some turns of them. Without an ID it is the one that
-was activated last.
+is active, or else the one that was activated last.
 
 As JSON, one is an array of its events, and several are an array of objects with
 the id, the title and the events of each. --format=markdown writes markdown, in
-which what was said is quoted.
-
-` + targetsHelp,
+which what was said is quoted.`,
 		Example: `  convtools conversation print --last
   convtools conversation print --turn 2..3 jp-c17737387251
   convtools conversation print --event 17 --format json jp-c17737387251`,
-		RunE: p.print,
 	}
 	flags := cmd.Flags()
-	p.turns.addFlags(flags)
-	flags.FuncP("event", "e", "only event `N`, whole, as recall numbers events", number(&p.event, 1, "events are numbered from 1"))
-	oneOf(cmd, &p.style, "style", "s", "how `much`: user, chat, brief (default of text) or full", "user", "chat", "brief", "full")
+	flags.Func("turn", "only turn `N`, or turns A..B, A.. or ..B, counted from 1", p.parseTurns)
+	p.addCounts(flags, "", "")
+	flags.UintVarP(&p.event, "event", "e", 0, "only event `N`, whole, as recall numbers events from 1")
+	oneOf(cmd, &p.style, "style", "s", "how `much` (brief for text)", "user", "chat", "brief", "full")
 	flags.BoolVar(&p.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
-	return cmd
+	return c.reading(cmd, func(ctx context.Context, args []string) error {
+		if flags.Changed("event") && p.event == 0 {
+			return misused("events are numbered from 1", "there is no event 0")
+		}
+		args = p.others(flags, args)
+		p.style = cmp.Or(p.style, either(p.event > 0, "full", "brief"))
+		if p.last != nil {
+			p.turns = func(of int) (first, last int) { return max(of-*p.last+1, 1), of }
+		}
+		if p.first != nil {
+			p.turns = func(of int) (first, last int) { return 1, min(*p.first, of) }
+		}
+		return p.print(ctx, args)
+	}, "turn last first", "event turn", "event last", "event first")
 }
 
-func (p *printing) print(cmd *cobra.Command, args []string) error {
-	if !p.out.format.json && p.noMetadata {
-		return usageError("add --format=json", "--no-metadata is about JSON output")
+// parseTurns parses N, A..B, A.., ..B and .. .
+func (p *printing) parseTurns(given string) error {
+	from, to, isRange := strings.Cut(given, "..")
+	if isRange {
+		from = cmp.Or(from, "1")
+	} else {
+		to = from
 	}
-	p.style = cmp.Or(p.style, either(p.event > 0, "full", "brief"))
-	args = p.turns.arguments(cmd.Flags(), args)
-	err1 := excluded(cmd.Flags(), "turn last first")
-	err2 := excluded(cmd.Flags(), "event turn", "event last", "event first")
-	ids, err3 := p.targets(cmd.Context(), args, "")
-	if err := cmp.Or(err1, err2, err3); err != nil {
-		return err
+	first, err1 := strconv.ParseUint(from, 10, 31)
+	last, err2 := strconv.ParseUint(cmp.Or(to, from), 10, 31)
+	if first > last {
+		return errors.New("it ends before it begins")
 	}
-	source, err := p.open()
+	p.turns = func(of int) (int, int) {
+		if to == "" {
+			return int(first), max(int(first), of)
+		}
+		return int(first), int(last)
+	}
+	return cmp.Or(err1, err2)
+}
+
+// counts is the flags --last and --first, which count turns.
+type counts struct {
+	last, first *int
+	// bare are those that were given without a number, which may be a word of its own
+	// then: --last, --last=3, --last 3. The parser takes it for an argument.
+	bare []*int
+}
+
+// addCounts defines them, with one letter for each, or none.
+func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
+	const bare = "1"
+	add := func(name, short string, to **int) {
+		flags.FuncP(name, short, "only the "+name+" `N` turns", func(given string) error {
+			n, err := strconv.ParseUint(given, 10, 31)
+			*to = new(int(n))
+			if given == bare {
+				c.bare = append(c.bare, *to)
+			}
+			return err
+		})
+		flags.Lookup(name).NoOptDefVal = bare
+	}
+	add("last", last, &c.last)
+	add("first", first, &c.first)
+}
+
+// others returns the arguments that are not the number of --last or --first. One of more
+// than six digits can only be an id, and what is behind "--" is an argument.
+func (c *counts) others(flags *pflag.FlagSet, args []string) (others []string) {
+	bare, dash := c.bare, flags.ArgsLenAtDash()
+	for i, arg := range args {
+		n, err := strconv.Atoi(arg)
+		if err != nil || len(arg) > 6 || len(bare) == 0 || dash >= 0 && i >= dash {
+			others = append(others, arg)
+			continue
+		}
+		*bare[0] = n
+		bare = bare[1:]
+	}
+	return others
+}
+
+func (p *printing) print(ctx context.Context, args []string) error {
+	if !p.out.json && p.noMetadata {
+		return misused("add --format=json", "--no-metadata is about JSON output")
+	}
+	ids, err := p.idsOrRecent(ctx, args)
 	if err != nil {
 		return err
 	}
+	if len(args) == 0 {
+		p.note("printing %s, the conversation activated last", ids[0])
+	}
+	if _, err := p.all(ctx, conversations.Filter{IDs: ids}); err != nil {
+		return err // nothing is printed where one is not there
+	}
 	p.several = len(ids) > 1
-	if p.several { // nothing is printed where one is not there
-		if _, err := p.all(cmd.Context(), conversations.Filter{IDs: ids}); err != nil {
-			return err
-		}
-	}
-	if len(ids) == 0 {
-		ids = []string{""} // the one that was activated last
-	}
 	for _, id := range ids {
-		r, err := source.Read(cmd.Context(), conversations.ReadQuery{
-			ID: id, Turns: p.turns.selected, Events: conversations.EventRange{First: p.event, Last: p.event}, Kinds: p.shows,
-			Opened: func(r *conversations.Reading) error { return p.opened(r, id != "") }, Event: p.add,
-		})
-		switch {
-		case err != nil:
-			return err
-		case p.out.format.json && p.several:
-			p.out.add("", about(r.ID, r.Title, "events", p.events))
-		case !p.any && !p.out.format.json:
-			p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, plural(r.Turns, "turn"), p.style)
-		}
-		if err := p.out.flush(); err != nil {
+		if err := p.one(ctx, id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// opened writes what is to be known of a conversation before it is printed.
-func (p *printing) opened(r *conversations.Reading, isNamed bool) error {
-	p.warnOf(r.Aside.Problems, isNamed)
-	if !isNamed {
-		p.note("printing %s, the conversation activated last", r.ID)
+// one prints a conversation.
+func (p *printing) one(ctx context.Context, id string) error {
+	library, err := p.open()
+	if err != nil {
+		return err
 	}
-	if r.Damage != nil && r.Damage.Kind == conversations.DamagedEvents {
+	r, err := library.Read(ctx, conversations.ReadQuery{
+		ID: id, Turns: p.turns, Events: conversations.EventRange{First: int(p.event), Last: int(p.event)},
+		Kinds: p.shows, Opened: p.begin, Event: p.add,
+	})
+	switch {
+	case err != nil:
+		return err
+	case p.out.json && p.several:
+		p.out.add("", about(r.ID, r.Title, "events", p.events))
+	case !p.any && !p.out.json:
+		p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, plural(r.Turns, "turn"), p.style)
+	}
+	return p.out.flush()
+}
+
+// begin writes what is to be known of a conversation before it is printed.
+func (p *printing) begin(r *conversations.Reading) error {
+	p.warnOf(r.Aside.Problems)
+	if r.Damage != nil {
 		p.warn("%s: events.json is damaged, events before the damage are printed: %v", r.ID, r.Damage.Err)
 	}
-	before := either(p.any, "\n", "")
+	if p.any && !p.out.json {
+		p.out.write("\n")
+	}
 	p.any, p.events = false, nil
-	switch f := p.out.format; {
-	case f.markdown:
-		p.out.write(before + markdownTitle(r))
-	case p.several && !f.json:
-		title := strings.TrimRight(fmt.Sprintf("══ %s ══ %s", r.ID, text.Cell(r.Title)), " ")
-		p.out.write(before + rule(title, 0, f) + "\n")
+	switch {
+	case p.out.markdown:
+		p.out.write(markdownTitle(r))
+	case p.several && !p.out.json:
+		title := strings.TrimRight("══ "+string(r.ID)+" ══ "+text.Cell(r.Title), " ")
+		p.out.write(p.out.style(styleDim, title) + "\n\n")
 	}
 	return p.out.err
 }
 
 // shows reports whether the style shows events of a kind.
 func (p *printing) shows(kind transcript.Kind) bool {
+	shown := []transcript.Kind{
+		transcript.KindUser, transcript.KindAssistant, transcript.KindStructured, transcript.KindToolCall, transcript.KindToolResult,
+		transcript.KindReasoning, transcript.KindInquiry, transcript.KindInquiryResponse, transcript.KindSystem,
+	}
 	switch p.style {
 	case "user":
-		return kind == transcript.KindUser
+		shown = shown[:1]
 	case "chat":
-		return slices.Contains([]transcript.Kind{transcript.KindUser, transcript.KindAssistant, transcript.KindStructured}, kind)
+		shown = shown[:3]
+	default:
+		if p.out.json {
+			return true
+		}
+		if p.style == "brief" {
+			shown = shown[:5]
+		}
 	}
-	return true
+	return slices.Contains(shown, kind)
 }
 
 // add prints an event.
 func (p *printing) add(e *conversations.Event) error {
-	role := p.role(e)
-	switch {
-	case !p.shows(e.Kind):
+	if !p.shows(e.Kind) {
 		return nil
-	case p.out.format.json:
+	}
+	if p.out.json {
 		written := json.RawMessage(eventtext.AppendJSON(nil, e.Recorded, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
 		if p.several {
 			p.events = append(p.events, written)
 		} else {
 			p.out.add("", written)
 		}
-	case role == "":
-		return nil
-	default:
-		body := text.Visible(p.body(e))
-		shown := p.head(e, role) + withLineEnd(body)
-		if p.out.format.markdown {
-			shown = p.markdownHead(e, role) + markdownBody(e, body)
-		}
-		p.out.write(either(p.any, "\n", "") + shown)
+		return p.out.err
 	}
+	body := text.Visible(p.body(e))
+	shown := p.head(e) + withLineEnd(body)
+	if p.out.markdown {
+		shown = p.markdownHead(e) + markdownBody(e.Kind, body)
+	}
+	p.out.write(either(p.any, "\n", "") + shown)
 	p.any, p.turn = true, e.Turn
 	return p.out.err
 }
 
 func withLineEnd(body string) string {
-	if body != "" && !strings.HasSuffix(body, "\n") {
-		body += "\n"
+	return body + either(body == "" || strings.HasSuffix(body, "\n"), "", "\n")
+}
+
+// roleOf names who speaks in an event.
+func roleOf(e *conversations.Event) string {
+	switch {
+	case e.Kind == transcript.KindToolResult && e.IsError:
+		return "tool error"
+	case e.Kind == transcript.KindInquiryResponse:
+		return "answer"
 	}
-	return body
+	return strings.ReplaceAll(e.Kind.String(), "_", " ")
+}
+
+// How long the rule of a heading is.
+const (
+	maxRule     = 100
+	defaultRule = 72
+)
+
+// head is the heading of an event.
+func (p *printing) head(e *conversations.Event) string {
+	title := fmt.Sprintf("── %s ── turn %d ──", roleOf(e), e.Turn)
+	if !e.Time.IsZero() {
+		title += e.Time.Format(" " + fullTime + " ──")
+	}
+	width := min(cmp.Or(p.out.width, defaultRule), maxRule)
+	title += strings.Repeat("─", max(width-utf8.RuneCountInString(title), 0))
+	return p.out.style(styleDim, title) + "\n"
 }
 
 // What the style brief shows of tool calls and results.
 const (
-	briefCallChars  = 200
-	briefLines      = 10
-	briefLineChars  = 200
-	maxRuleWidth    = 100
-	defaultRuleSize = 72
+	briefLines = 10
+	briefChars = 200 // of a line
 )
 
-// head is the heading of an event.
-func (p *printing) head(e *conversations.Event, role string) string {
-	width := min(cmp.Or(p.host.Width, defaultRuleSize), maxRuleWidth)
-	title := fmt.Sprintf("── %s ── turn %d ──", role, e.Turn)
-	if !e.Time.IsZero() {
-		title += e.Time.Format(" " + fullTime + " ──")
+// body is the text of an event, which is not safe to show yet.
+func (p *printing) body(e *conversations.Event) string {
+	said, isFull := string(e.Text), p.style == "full"
+	switch {
+	case e.Kind == transcript.KindToolCall && !isFull:
+		return cutChars(strings.Join(strings.Fields(e.Name+" "+either(said == "{}", "", said)), " "))
+	case e.Kind == transcript.KindToolCall:
+		return e.Name + "\n" + said
+	case e.Kind == transcript.KindToolResult && e.JSON:
+		return "" // something else was recorded than a text
+	case e.Kind != transcript.KindToolResult:
+		return said
+	case !isFull:
+		said = brief(said)
 	}
-	return rule(title, width, p.out.format)
+	return either(e.Encoding == transcript.Base64, "(stored as base64 that is no text)\n", "") + said
 }
 
-// rule is a heading filled up to a width.
-func rule(title string, width int, f format) string {
-	title += strings.Repeat("─", max(width-utf8.RuneCountInString(title), 0))
-	return f.style(styleDim, title) + "\n"
+// brief is the first lines of a text, each cut to a length, with how much is left out.
+func brief(said string) string {
+	var b strings.Builder
+	n := 0
+	for line := range strings.Lines(said) {
+		if n++; n <= briefLines {
+			b.WriteString(cutChars(strings.TrimRight(line, "\r\n")) + "\n")
+		}
+	}
+	if n > briefLines {
+		fmt.Fprintf(&b, "… %d more lines; --style=full prints them\n", n-briefLines)
+	}
+	return b.String()
+}
+
+// cutChars is the beginning of a line, with the number of characters left out.
+func cutChars(line string) string {
+	first, _, omitted := text.Ends(line, briefChars, 0)
+	return first + either(omitted == 0, "", fmt.Sprintf("… %d more characters", omitted))
+}
+
+// markdownTitle is what a conversation begins with.
+func markdownTitle(r *conversations.Reading) string {
+	var escaped strings.Builder
+	for _, c := range text.Cell(r.Title) {
+		escaped.WriteString(either(strings.ContainsRune("\\`*_[]<>#&!|~", c), "\\", "") + string(c))
+	}
+	if escaped.Len() == 0 {
+		return "# " + string(r.ID) + "\n\n"
+	}
+	return "# " + escaped.String() + " (" + string(r.ID) + ")\n\n"
 }
 
 // markdownHead is the headings of an event, and of its turn where that begins.
-func (p *printing) markdownHead(e *conversations.Event, role string) string {
+func (p *printing) markdownHead(e *conversations.Event) string {
+	role := roleOf(e)
 	head := "### " + strings.ToUpper(role[:1]) + role[1:]
 	if !p.any || p.turn != e.Turn {
 		head = fmt.Sprintf("## Turn %d\n\n%s", e.Turn, head)
@@ -208,9 +352,9 @@ func (p *printing) markdownHead(e *conversations.Event, role string) string {
 // markdownBody is the text of an event. What was said is a quotation, and what tools got
 // and returned is fenced, so that nothing in them can begin a section of the
 // conversation, or keep one from beginning.
-func markdownBody(e *conversations.Event, body string) string {
+func markdownBody(kind transcript.Kind, body string) string {
 	body = strings.TrimRight(body, "\n")
-	switch e.Kind {
+	switch kind {
 	case transcript.KindToolCall, transcript.KindToolResult, transcript.KindStructured:
 		return fenced(body)
 	}
@@ -232,85 +376,4 @@ func fenced(said string) string {
 		fence += "`"
 	}
 	return fence + "\n" + withLineEnd(said) + fence + "\n"
-}
-
-// markdownTitle is what a conversation begins with.
-func markdownTitle(r *conversations.Reading) string {
-	escaped := ""
-	for _, c := range text.Cell(r.Title) {
-		escaped += either(strings.ContainsRune("\\`*_[]<>#&!|~", c), "\\", "") + string(c)
-	}
-	if escaped == "" {
-		return "# " + string(r.ID) + "\n\n"
-	}
-	return "# " + escaped + " (" + string(r.ID) + ")\n\n"
-}
-
-// role names who speaks in an event, or is empty when the style leaves it out.
-func (p *printing) role(e *conversations.Event) string {
-	switch isFull := p.style == "full"; e.Kind {
-	case transcript.KindUser, transcript.KindAssistant, transcript.KindStructured:
-		return e.Kind.String()
-	case transcript.KindToolCall:
-		return "tool call"
-	case transcript.KindToolResult:
-		return either(e.IsError, "tool error", "tool result")
-	case transcript.KindReasoning, transcript.KindInquiry, transcript.KindSystem:
-		return either(isFull, e.Kind.String(), "")
-	case transcript.KindInquiryResponse:
-		return either(isFull, "answer", "")
-	}
-	return ""
-}
-
-// body is the text of an event, which is not safe to show yet.
-func (p *printing) body(e *conversations.Event) string {
-	said, isFull := string(e.Text), p.style == "full"
-	switch {
-	case e.Kind == transcript.KindInquiryResponse && !e.JSON && said != "":
-		return string(transcript.AppendQuoted(nil, e.Text))
-	case e.Kind == transcript.KindInquiryResponse, e.Kind == transcript.KindStructured:
-		return said
-	case e.Kind == transcript.KindToolCall:
-		call := e.Name
-		if said != "" && said != "{}" && said != "[]" {
-			call += "\n" + said
-		}
-		if isFull {
-			return call
-		}
-		return cutChars(strings.Join(strings.Fields(call), " "), briefCallChars)
-	case e.JSON:
-		said = "" // something else was recorded than a text
-	case e.Kind == transcript.KindToolResult && !isFull:
-		said = brief(said)
-	}
-	if e.Kind == transcript.KindToolResult && e.Encoding == transcript.Base64 {
-		said = "(stored as base64 that is no text)\n" + said
-	}
-	return said
-}
-
-// brief is the first lines of a text, each cut to a length, with how much is left out.
-func brief(said string) string {
-	var b strings.Builder
-	n := 0
-	for line := range strings.Lines(said) {
-		if n++; n <= briefLines {
-			b.WriteString(cutChars(strings.TrimRight(line, "\r\n"), briefLineChars) + "\n")
-		}
-	}
-	if n > briefLines {
-		fmt.Fprintf(&b, "… %d more lines; --style=full prints them\n", n-briefLines)
-	}
-	return b.String()
-}
-
-// cutChars is at most n characters of a line, with the number of those left out.
-func cutChars(line string, n int) string {
-	first, _, omitted := text.Ends(line, n, 0)
-	if omitted == 0 {
-		return line
-	}
-	return fmt.Sprintf("%s… %d more characters", first, omitted)
 }

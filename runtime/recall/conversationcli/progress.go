@@ -12,9 +12,10 @@ import (
 
 // progress is a line on a terminal about how far something is that takes long.
 type progress struct {
-	out          io.Writer // nil where there is no terminal
-	now          func() time.Time
-	begun, shown time.Time
+	out  io.Writer // nil where there is no terminal
+	now  func() time.Time
+	next time.Time // when it is shown again
+	last bool      // there is a line to clear
 }
 
 const (
@@ -25,7 +26,7 @@ const (
 
 // newProgress returns what shows progress of something that begins now.
 func newProgress(stderr io.Writer, now func() time.Time) *progress {
-	p := &progress{now: now, begun: now()}
+	p := &progress{now: now, next: now().Add(showAfter)}
 	if out, ok := cli.Terminal(stderr); ok {
 		p.out = out
 	}
@@ -34,15 +35,14 @@ func newProgress(stderr io.Writer, now func() time.Time) *progress {
 
 // show shows a line where it is time for that.
 func (p *progress) show(format string, args ...any) {
-	now := p.now()
-	if p.out != nil && now.Sub(p.begun) >= showAfter && now.Sub(p.shown) >= showEvery {
-		p.shown = now
+	if now := p.now(); p.out != nil && !now.Before(p.next) {
+		p.next, p.last = now.Add(showEvery), true
 		fmt.Fprintf(p.out, clearLine+format, args...)
 	}
 }
 
-// indexed shows how many conversations of a store were looked at for its index, and nothing once
-// these are all.
+// indexed shows how many conversations of a store were looked at for its index, and nothing
+// once these are all.
 func (p *progress) indexed(of store.Store, done, all int) {
 	if done == all {
 		p.clear()
@@ -53,8 +53,8 @@ func (p *progress) indexed(of store.Store, done, all int) {
 
 // clear leaves nothing of what was shown.
 func (p *progress) clear() {
-	if !p.shown.IsZero() {
+	if p.last {
 		fmt.Fprint(p.out, clearLine)
-		p.shown = time.Time{}
+		p.last = false
 	}
 }

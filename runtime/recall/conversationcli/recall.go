@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -32,19 +33,17 @@ func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
 		c := &commands{host: host}
 		return c.recallCommand(conversations.SearchQuery{
-			Order: conversations.Relevance,
+			Order: conversations.Relevance, MaxText: recalledText, MaxWide: recalledText,
 			Own: func(recorded string) bool {
 				return slices.ContainsFunc(family.Declared(), func(tool contract.Tool) bool {
 					return transcript.IsTool(recorded, append(tool.Aliases, tool.Name)...)
 				})
 			},
-			Limit: 8, MaxText: recalledText, MaxWide: recalledText,
 		})
 	}
 }
 
 func (c *commands) recallCommand(q conversations.SearchQuery) *cobra.Command {
-	var scopes []string
 	cmd := &cobra.Command{
 		Use:     "recall WORDS…",
 		Aliases: []string{"ask"},
@@ -57,103 +56,114 @@ stands.
 conversation print --event N ID shows an event whole.`,
 		Example:           cli.Examples(c.host.Name, "recall why do we retry uploads", `recall 'flaky "shadow branch" test' --since 2026-01-01`, "ask --all-projects docker cache mount"),
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			q.Question, q.Scopes = strings.TrimSpace(strings.Join(args, " ")), scopesOf(scopes)
-			switch {
-			case q.Question == "" && cmd.Flags().NFlag() == 0:
-				return cmd.Help()
-			case q.Question == "":
-				return usageError("say what you want to know", "there is no question")
-			}
-			return c.recall(cmd.Context(), q)
-		},
 	}
 	flags := cmd.Flags()
-	flags.Func("since", "only what was said from this `DATE` on, ISO 8601, inclusive", date(func(s iso8601.Span) { q.Since = &s.First }))
-	flags.Func("until", "only what was said up to this `DATE`, ISO 8601, inclusive", date(func(s iso8601.Span) { q.Until = &s.Last }))
-	flags.Func("limit", "print at most `N` passages", number(&q.Limit, 1, "use 1 or more"))
-	flags.Lookup("limit").DefValue = "8"
-	addScopes(cmd, &scopes, "only in this `SCOPE`")
-	anyOf(cmd, &q.Sources, "source", "", "only conversations that this `PROGRAM` recorded; repeatable", conversations.Sources()...)
+	c.addTime(cmd, "since", "only what was said from this `DATE` on, inclusive", func(s iso8601.Span) { q.Since = &s.First })
+	c.addTime(cmd, "until", "only what was said up to this `DATE`, inclusive", func(s iso8601.Span) { q.Until = &s.Last })
+	limit := flags.Uint("limit", 8, "print at most `N` passages, 1 or more")
+	addScopes(cmd, &q.Scopes)
+	addSources(cmd, &q.Sources)
 	flags.BoolVar(&q.Hidden, "hidden", false, "hidden conversations too")
-	addJSON(cmd, "print the answer for programs, as JSON")
-	flags.BoolVar(&c.allProjects, "all-projects", false, "conversations of every project on this machine")
-	return c.ready(paged(cmd))
+	c.addJSON(cmd, "json")
+	return c.reading(cmd, func(ctx context.Context, args []string) error {
+		q.Question, q.Limit = strings.TrimSpace(strings.Join(args, " ")), int(*limit)
+		switch {
+		case q.Question == "" && flags.NFlag() == 0:
+			return cmd.Help()
+		case q.Question == "" || q.Limit == 0:
+			return misused("say what you want to know, and ask for 1 passage or more", "there is no question, or nothing to answer it with")
+		}
+		return c.recall(ctx, q)
+	})
 }
 
 // recall asks a question, and prints the answer.
 func (c *commands) recall(ctx context.Context, q conversations.SearchQuery) error {
-	source, err := c.open()
+	library, err := c.open()
 	if err != nil {
 		return err
 	}
-	r, err := source.Search(ctx, q)
+	r, err := library.Search(ctx, q)
 	if err != nil {
 		return err
 	}
-	c.warnOf(r.Aside.Problems, false)
+	c.warnOf(r.Aside.Problems)
 	before := ""
 	for _, found := range r.Conversations {
 		hits := r.Of(found)
 		if len(hits) == 0 {
 			continue
 		}
-		passages := objects(hits, func(p *conversations.Hit) object {
+		passages := objects(hits, func(p **conversations.Hit) object {
+			h := *p
 			return object{
-				"event", p.Number, "turn", orNull(p.Turn), "scope", p.Kind.Scope().String(),
-				"timestamp", p.Time, "answer", orNull(p.Answer), "text", p.Text,
+				"event", h.Number, "turn", orNull(h.Turn), "scope", h.Kind.Scope().String(),
+				"timestamp", h.Time, "answer", orNull(h.Answer), "text", h.Text,
 			}
 		})
-		c.out.add(before+c.passagesOf(found, hits, r.Words), about(found.ID, found.Title, "source", orNull(found.Source), "passages", passages))
+		c.out.add(before+c.passages(found, hits, r.Words), about(found.ID, found.Title, "source", orNull(found.Source), "passages", passages))
 		before = "\n"
 	}
-	c.noteWords(r)
+	c.noteWords(r.Words)
 	return foundAny(before != "")
 }
 
 // noteWords says which words of a question occur nowhere.
-func (c *commands) noteWords(r *conversations.Results) {
+func (c *commands) noteWords(words []conversations.Word) {
 	var nowhere []string
-	for _, w := range r.Words {
-		if w.Events > 0 {
-			continue
+	for _, w := range words {
+		if w.Events == 0 {
+			nowhere = append(nowhere, text.Quote(w.Word)+either(w.Near == "", "", " (near: "+text.Quote(w.Near)+")"))
 		}
-		nowhere = append(nowhere, text.Quote(w.Word)+either(w.Near != "", " (near: "+text.Quote(w.Near)+")", ""))
 	}
 	if len(nowhere) > 0 {
 		c.note("occurs nowhere: %s", strings.Join(nowhere, ", "))
 	}
 }
 
-// passagesOf is the passages of a conversation below a heading, for people.
-func (c *commands) passagesOf(found *conversations.Matched, hits []*conversations.Hit, words []conversations.Word) string {
-	f := c.out.format
-	var b strings.Builder
-	b.WriteString(f.style(styleID, string(found.ID)))
+// passages is the passages of a conversation below a heading, for people.
+func (c *commands) passages(found *conversations.Matched, hits []*conversations.Hit, words []conversations.Word) string {
+	shown := c.out.style(styleID, string(found.ID))
 	if last := hits[len(hits)-1].Time; !last.IsZero() {
-		b.WriteString("  " + last.In(c.host.Now().Location()).Format(time.DateOnly))
+		shown += "  " + last.In(c.host.Now().Location()).Format(time.DateOnly)
 	}
-	b.WriteString(either(found.Title != "", "  ", "") + text.Cut(text.Line(found.Title), recalledTitle))
+	shown += either(found.Title == "", "", "  ") + text.Cut(text.Line(found.Title), recalledTitle) + "\n"
 	for _, p := range hits {
-		b.WriteString("\n" + f.style(styleDim, fmt.Sprintf("  %d %s:", p.Number, p.Kind.Scope())))
-		shown := either(p.Before, "… ", "") + p.Text + either(p.After, " …", "")
-		for line := range strings.SplitSeq(shown, "\n") {
+		shown += c.out.style(styleDim, fmt.Sprintf("  %d %s:", p.Number, p.Kind.Scope())) + "\n"
+		passage := either(p.Before, "… ", "") + p.Text + either(p.After, " …", "")
+		for line := range strings.SplitSeq(passage, "\n") {
 			line = text.Line(line)
-			if f.colour {
-				line = marked(line, words)
-			}
-			b.WriteString("\n    " + line)
+			shown += "    " + c.out.coloured(line, occurrences(line, words), "") + "\n"
 		}
 	}
-	return b.String() + "\n"
+	return shown
 }
 
-// marked has the words of a question in a line in colour, and what begins as they do.
-func marked(line string, words []conversations.Word) string {
+// occurrences returns where a line has words of a question, or what begins as they do.
+func occurrences(line string, words []conversations.Word) iter.Seq[excerpt.Span] {
 	var spans []excerpt.Span
 	for _, w := range words {
 		spans = slices.AppendSeq(spans, excerpt.Occurrences(line, w.Term))
 	}
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
-	return coloured(line, slices.Values(spans), styleReset)
+	return slices.Values(spans)
+}
+
+// coloured returns recorded text in a style, with spans of it in colour. It is made safe, so
+// that nothing recorded can add a style.
+func (o *output) coloured(said string, spans iter.Seq[excerpt.Span], style string) string {
+	if !o.colour {
+		return text.Visible(said)
+	}
+	var b strings.Builder
+	b.WriteString(style)
+	end := 0
+	for span := range spans {
+		if span.Start >= end {
+			b.WriteString(text.Visible(said[end:span.Start]) + styleMatch + text.Visible(said[span.Start:span.End]) + styleReset + style)
+			end = span.End
+		}
+	}
+	b.WriteString(text.Visible(said[end:]))
+	return b.String() + either(style == "", "", styleReset)
 }

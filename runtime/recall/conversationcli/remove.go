@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,111 +17,101 @@ import (
 
 // removal is the command line of rm.
 type removal struct {
+	*commands
 	change
 	span
 	permanent, keepChildren bool
 }
 
 func (c *commands) removeCommand() *cobra.Command {
-	r := removal{change: change{verb: "remove", done: "removed", dangerous: "conversation restore brings back what is removed"}}
+	r := removal{commands: c, change: change{verb: "remove", done: "removed", together: true, loss: "conversation restore brings back what is removed"}}
+	r.make = r.remove
 	cmd := &cobra.Command{
 		Use:   "rm ID…",
 		Short: "Remove conversations and what was forked from them",
 		Long: `Removes conversations, and what was forked from them, to a trash that restore
-brings them back from. It asks first; where nobody can be asked it needs --yes.
-
-` + targetsHelp,
+brings them back from. It asks first; where nobody can be asked it needs --yes.`,
 		Example: `  convtools conversation rm jp-c17737387251 --dry-run
   convtools conversation rm jp-c17737387251 --keep-children --yes`,
 	}
-	flags := cmd.Flags()
-	flags.BoolVar(&r.permanent, "permanent", false, "delete for good, from the trash too")
-	flags.BoolVar(&r.keepChildren, "keep-children", false, "keep what was forked from them")
+	cmd.Flags().BoolVar(&r.permanent, "permanent", false, "delete for good, from the trash too")
+	cmd.Flags().BoolVar(&r.keepChildren, "keep-children", false, "keep what was forked from them")
 	c.addSpan(cmd, &r.span)
-	return c.changing(cmd, &r.change, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
-		return c.toRemove(cmd, &r, args)
-	})
+	return c.changing(cmd, &r.change, r.choose)
 }
 
-// toRemove finds the conversations to remove, and prepares that. What is to be deleted for
-// good may be in the trash.
-func (c *commands) toRemove(cmd *cobra.Command, r *removal, args []string) ([]conversations.Listed, error) {
-	all, err := c.everything(cmd.Context())
+// choose finds the conversations to remove. What is to be deleted for good may be in the
+// trash.
+func (r *removal) choose(ctx context.Context, args []string) (list []conversations.Listed, err error) {
+	all, err := r.all(ctx, conversations.Filter{Both: true, Hidden: true})
 	if err != nil {
 		return nil, err
 	}
-	var list []conversations.Listed
 	if r.permanent {
-		r.verb, r.done, r.dangerous = "delete", "deleted", "nothing brings back what is deleted"
-		if args, list, err = c.inTrash(cmd.Context(), args, all); err != nil {
+		r.verb, r.done, r.loss = "delete", "deleted", "nothing brings back what is deleted"
+		trash, _, err := r.trash(ctx)
+		if err != nil {
 			return nil, err
 		}
-		all = append(all, list...) // they may have children
+		others := []string{}
+		for _, arg := range args {
+			id, _ := conversations.ParseID(arg) // what is none is not there
+			if i := indexOf(trash, id); i >= 0 && indexOf(all, id) < 0 {
+				list = append(list, trash[i])
+			} else {
+				others = append(others, arg)
+			}
+		}
+		args = others
 	}
 	if len(args) > 0 || len(list) == 0 {
-		found, err := c.chosen(cmd, args, &r.span)
+		found, err := r.chosen(ctx, args, r.span)
 		if err != nil {
 			return nil, err
 		}
 		list = append(found, list...)
 	}
-	removed := map[transcript.ID]bool{}
-	for i := range list {
-		removed[list[i].ID] = true
-	}
-	if below := below(all, removed); len(below) > 0 && !r.keepChildren {
-		r.reasons = []string{fmt.Sprintf("%d of them forked from what was named", len(below))}
-		list = append(list, below...)
-	}
-	r.together = func(ctx context.Context, w *jp.Writer) error {
-		var ids []transcript.ID
-		for i := range list {
-			ids = append(ids, list[i].ID)
+	for i := 0; i < len(list) && !r.keepChildren; i++ {
+		for _, l := range all {
+			if l.Parent == list[i].ID && indexOf(list, l.ID) < 0 {
+				list = append(list, l)
+			}
 		}
-		if r.permanent {
-			return w.Delete(ctx, ids...)
-		}
-		return w.Remove(ctx, ids...)
 	}
 	return list, nil
 }
 
-// below returns the conversations below those that are removed.
-func below(all []conversations.Listed, removed map[transcript.ID]bool) (found []conversations.Listed) {
-	parents := parentsOf(all)
-	for _, l := range all {
-		if !removed[l.ID] && above(l.ID, parents, removed) != "" {
-			found = append(found, l)
-		}
-	}
-	return found
+// indexOf returns where a conversation is in a list, or -1.
+func indexOf(list []conversations.Listed, id transcript.ID) int {
+	return slices.IndexFunc(list, func(l conversations.Listed) bool { return l.ID == id })
 }
 
-// inTrash returns the conversations that arguments name which are in the trash and nowhere
-// else, and the arguments for others.
-func (c *commands) inTrash(ctx context.Context, args []string, all []conversations.Listed) (others []string, found []conversations.Listed, err error) {
-	trash, err := c.trash(ctx)
-	for _, arg := range args {
-		id, _ := conversations.ParseID(arg) // what is none is not there
-		is := func(l conversations.Listed) bool { return l.ID == id }
-		if i := slices.IndexFunc(trash, func(r jp.Removed) bool { return r.ID == id }); i < 0 || slices.ContainsFunc(all, is) {
-			others = append(others, arg)
-		} else {
-			found = append(found, conversations.Listed{Conversation: trash[i].Conversation})
-		}
+func (r *removal) remove(ctx context.Context, w *jp.Writer, list []conversations.Listed) (outcome, error) {
+	var ids []transcript.ID
+	for _, l := range list {
+		ids = append(ids, l.ID)
 	}
-	return others, found, err
+	if r.permanent {
+		return outcome{}, w.Delete(ctx, ids...)
+	}
+	return outcome{}, w.Remove(ctx, ids...)
 }
 
-func (c *commands) trash(ctx context.Context) ([]jp.Removed, error) {
+// trash returns what was removed, and when.
+func (c *commands) trash(ctx context.Context) (list []conversations.Listed, at []time.Time, err error) {
 	if _, err := c.open(); err != nil {
-		return nil, err // what is excluded is not shown from the trash
+		return nil, nil, err // what is excluded is not shown from the trash
 	}
 	w, err := c.workspace()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return w.Trash(ctx)
+	removed, err := w.Trash(ctx)
+	for _, r := range removed {
+		list = append(list, conversations.Listed{Conversation: r.Conversation})
+		at = append(at, r.At)
+	}
+	return list, at, err
 }
 
 func (c *commands) restoreCommand() *cobra.Command {
@@ -133,50 +123,46 @@ ask first; where nobody can be asked that needs --yes.`,
 		Example: `  convtools conversation restore
   convtools conversation restore jp-c17737387251`,
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			removed, _ := c.trash(cmd.Context()) // nothing is offered where it cannot be read
-			var list []conversations.Listed
-			for _, r := range removed {
-				list = append(list, conversations.Listed{Conversation: r.Conversation})
-			}
-			return offered(list, word)
+			removed, _, _ := c.trash(cmd.Context()) // nothing is offered where it cannot be read
+			return offered(removed, word)
 		},
 	}
-	ch := change{verb: "restore", done: "restored", each: restore}
-	return c.changing(cmd, &ch, func(cmd *cobra.Command, args []string) ([]conversations.Listed, error) {
-		removed, err := c.trash(cmd.Context())
-		if err == nil && len(args) == 0 {
-			c.listTrash(removed)
+	restore := &change{verb: "restore", done: "restored", make: restore}
+	return c.changing(cmd, restore, func(ctx context.Context, args []string) (list []conversations.Listed, err error) {
+		removed, at, err := c.trash(ctx)
+		if len(args) == 0 && err == nil {
+			c.listTrash(removed, at)
 		}
-		ids, wrong := c.parseIDs(args, "")
-		var list []conversations.Listed
-		for _, id := range ids {
-			restored := conversations.Listed{Conversation: transcript.Conversation{ID: transcript.ID(id)}}
-			if i := slices.IndexFunc(removed, func(r jp.Removed) bool { return string(r.ID) == id }); i >= 0 {
-				restored.Title = removed[i].Title
+		for _, arg := range args {
+			id, notID := conversations.ParseID(arg)
+			l := conversations.Listed{Conversation: transcript.Conversation{ID: id}}
+			if i := indexOf(removed, id); i >= 0 {
+				l.Title = removed[i].Title
 			}
-			list = append(list, restored)
+			list, err = append(list, l), cmp.Or(err, notID)
 		}
-		return list, cmp.Or(err, wrong)
+		return list, err
 	})
 }
 
 // restore brings a conversation back.
-func restore(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-	err := w.Restore(ctx, l.ID)
+func restore(ctx context.Context, w *jp.Writer, one []conversations.Listed) (outcome, error) {
+	err := w.Restore(ctx, one[0].ID)
 	var missing *conversations.NotFoundError
 	if errors.As(err, &missing) {
-		err = failedHint("conversation restore lists what is in the trash", "conversation %s is not in the trash", l.ID)
+		err = failed("conversation restore lists what is in the trash", "conversation %s is not in the trash", one[0].ID)
 	}
 	return outcome{}, err
 }
 
 // listTrash writes what can be restored.
-func (c *commands) listTrash(removed []jp.Removed) {
-	for _, r := range removed {
-		line := fmt.Sprintf("%s  removed %s  %s", r.ID, c.when(r.At, false), shortTitle(r.Title))
-		c.out.add(strings.TrimRight(line, " ")+"\n", about(r.ID, r.Title, "removed_at", r.At, "archived", r.Archived))
+func (c *commands) listTrash(removed []conversations.Listed, at []time.Time) {
+	for i, l := range removed {
+		o := about(l.ID, l.Title, "removed_at", at[i], "archived", l.Archived)
+		line := string(l.ID) + "  removed " + c.age(at[i]) + "  " + shortTitle(l.Title)
+		c.out.add(strings.TrimRight(line, " ")+"\n", o)
 	}
-	if len(removed) == 0 && !c.out.format.json {
+	if len(removed) == 0 && !c.out.json {
 		c.note("nothing is in the trash")
 	}
 }

@@ -3,6 +3,9 @@ package conversationcli
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,63 +14,51 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 func (c *commands) showCommand() *cobra.Command {
-	return &cobra.Command{
+	return c.reading(&cobra.Command{
 		Use:     "show [ID]…",
 		Aliases: []string{"s"},
 		Short:   "Show what is known of conversations",
 		Long: `Shows what is known of conversations beside what was said. Without an ID it is
-the one that is active, else the one that was activated last.
-
-` + targetsHelp,
+the one that is active, or else the one that was activated last.`,
 		Example: "  convtools conversation show jp-c17737387251\n  convtools conversation show +pinned --format=json",
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.showAll(cmd.Context(), args) },
-	}
-}
-
-func (c *commands) showAll(ctx context.Context, args []string) error {
-	ids, err := c.targetsOrActive(ctx, args)
-	if err != nil {
-		return err
-	}
-	listing, err := c.list(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, Sort: conversations.ByID, Ascending: true, Sizes: true})
-	c.warnOf(listing.Aside.Problems, true)
-	if err != nil {
-		return err
-	}
-	for i := range listing.Conversations {
-		l := &listing.Conversations[i]
-		var turns *int // nil where they are not known
-		if l.Size != nil {
-			turns = &l.Size.Turns
+	}, func(ctx context.Context, args []string) error {
+		ids, err := c.idsOrRecent(ctx, args)
+		if err != nil {
+			return err
 		}
-		if l.Damage != nil {
-			c.warn("%s: its events cannot be counted: %v", l.ID, l.Damage.Err)
+		found, err := c.list(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, Sort: conversations.ByID, Ascending: true, Sizes: true})
+		for i := range found.Conversations {
+			l := &found.Conversations[i]
+			var turns *int // nil where they are not known
+			if l.Size != nil {
+				turns = &l.Size.Turns
+			}
+			c.out.add(either(i > 0, "\n", "")+c.shown(l, turns), append(listed(l), "parent_id", orNull(l.Parent), "turns", turns))
 		}
-		c.out.add(either(i > 0, "\n", "")+c.shown(l, turns), append(listedObject(l), "parent_id", orNull(l.Parent), "turns", turns))
-	}
-	return nil
+		return err
+	})
 }
 
 // shown is what people are shown of a conversation.
 func (c *commands) shown(l *conversations.Listed, turns *int) string {
-	var b strings.Builder
-	title := strings.TrimSpace(fmt.Sprintf("%s  %s", string(l.ID), text.Cell(l.Title)))
-	b.WriteString(c.out.format.style(styleDim, title) + "\n")
-	line := func(is bool, name, value string) {
-		if is {
-			fmt.Fprintf(&b, "  %-14s %s\n", name, value)
+	title := strings.TrimSpace(string(l.ID) + "  " + text.Cell(l.Title))
+	lines := c.out.style(styleDim, title) + "\n"
+	line := func(name, value string) {
+		if value != "" {
+			lines += fmt.Sprintf("  %-14s %s\n", name, value)
 		}
 	}
 	at := func(name string, t time.Time) {
-		line(!t.IsZero(), name, c.when(t, true)+" ("+c.relative(t)+")")
+		if !t.IsZero() {
+			line(name, t.UTC().Format(fullTime)+" ("+c.age(t)+")")
+		}
 	}
-	line(true, "events", eventsCell(l))
+	line("events", eventsCell(l))
 	if turns != nil {
-		line(true, "turns", fmt.Sprint(*turns))
+		line("turns", strconv.Itoa(*turns))
 	}
 	at("created", l.CreatedAt)
 	at("last event", l.LastEventAt)
@@ -75,24 +66,25 @@ func (c *commands) shown(l *conversations.Listed, turns *int) string {
 	at("pinned", l.PinnedAt)
 	at("archived", l.ArchivedAt)
 	at("expires", l.ExpiresAt)
-	line(l.Archived && l.ArchivedAt.IsZero(), "archived", "yes")
-	line(l.Hidden, "hidden", "yes")
-	kept := map[string]string{"Y": "the user's store", "N": "the project and the user's store", "ext": "the project"}[l.Locality]
-	line(kept != "", "kept in", kept)
-	line(l.Parent != "", "forked from", string(l.Parent))
+	line("archived", either(l.Archived && l.ArchivedAt.IsZero(), "yes", ""))
+	line("hidden", either(l.Hidden, "yes", ""))
+	kept := map[string]string{"Y": "the user's store", "N": "the project and the user's store", "ext": "the project"}
+	line("kept in", kept[l.Locality])
+	line("forked from", string(l.Parent))
 	for _, label := range labelsOf(l) {
-		line(true, "label", text.Line(label))
+		line("label", label)
 	}
-	return b.String()
+	return lines
 }
 
-// relative writes how far a time is from now.
-func (c *commands) relative(t time.Time) string {
-	now := c.host.Now()
-	if t.After(now.Add(time.Minute)) { // the calendar is the same in both directions
-		return "in " + strings.TrimSuffix(age(now.UTC(), t.UTC()), " ago")
+// labelsOf writes the labels of a conversation as label add takes them.
+func labelsOf(l *conversations.Listed) []string {
+	var labels []string
+	for _, key := range slices.Sorted(maps.Keys(l.Labels)) {
+		value := l.Labels[key]
+		labels = append(labels, text.Line(key+either(value == "", "", "="+value)))
 	}
-	return age(t.UTC(), now.UTC())
+	return labels
 }
 
 func (c *commands) pathCommand() *cobra.Command {
@@ -101,49 +93,41 @@ func (c *commands) pathCommand() *cobra.Command {
 		Short: "Print where conversations are on disk",
 		Long: `Prints the directories of conversations, or the paths of their files. Where
 there is a copy in the project and one in the user's store, it is the one that
-counts: the newer one.
-
-` + targetsHelp,
+counts: the newer one.`,
 		Example: "  convtools conversation path jp-c17737387251\n  convtools conversation path . --events",
 	}
-	flags := cmd.Flags()
-	names := []string{"events", "metadata", "base-config"}
-	files := []string{jp.EventsFile, jp.MetadataFile, jp.BaseConfigFile}
-	for i, name := range names {
-		flags.Bool(name, false, "print the path of "+files[i])
+	var files []string
+	for name, file := range map[string]string{"events": jp.EventsFile, "metadata": jp.MetadataFile, "base-config": jp.BaseConfigFile} {
+		cmd.Flags().BoolFunc(name, "print the path of "+file, func(string) error {
+			files = append(files, file)
+			return nil
+		})
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var wanted []string
-		for i, name := range names {
-			if flags.Changed(name) {
-				wanted = append(wanted, files[i])
+	return c.command(cmd, func(ctx context.Context, args []string) error {
+		if len(files) == 0 {
+			files = []string{"."}
+		}
+		ids, err := c.idsOrRecent(ctx, args)
+		if err != nil {
+			return err
+		}
+		w, err := c.workspace()
+		if err != nil {
+			return err
+		}
+		for _, arg := range ids {
+			id, err := conversations.ParseID(arg)
+			for _, file := range files {
+				path := ""
+				if err == nil {
+					path, err = w.Path(ctx, id, file)
+				}
+				if err != nil {
+					return err
+				}
+				c.out.add(text.Line(path)+"\n", object{"id", id, "path", path})
 			}
 		}
-		if len(wanted) == 0 {
-			wanted = []string{"."}
-		}
-		return c.paths(cmd.Context(), args, wanted)
-	}
-	return cmd
-}
-
-func (c *commands) paths(ctx context.Context, args []string, files []string) error {
-	ids, err := c.targetsOrActive(ctx, args)
-	if err != nil {
-		return err
-	}
-	w, err := c.workspace()
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		for _, file := range files {
-			path, err := w.Path(ctx, transcript.ID(id), file)
-			if err != nil {
-				return err
-			}
-			c.out.add(text.Line(path)+"\n", object{"id", id, "path", path})
-		}
-	}
-	return nil
+		return nil
+	})
 }

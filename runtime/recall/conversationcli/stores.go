@@ -24,11 +24,11 @@ func Stores(host *toolset.Host) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stores",
 		Short: "Show which programs' conversations are read, and from where",
-		Long: cli.Fill(`Shows which programs' conversations are read, and from where: how many there are of this
-project and of all, and what cannot be read.`) + `
+		Long: `Shows which programs' conversations are read, and from where: how many there are
+of this project and of all, and what cannot be read.
 
 To switch a store off, to add directories, such as a backup, and to exclude
-projects, write in your own configuration, ` + "~/.config/convtools/convtools.toml" + `:
+projects, write in your own configuration, ~/.config/convtools/convtools.toml:
 
   [stores]
   off = ["codex"]
@@ -41,127 +41,106 @@ with its directory or alone, they stay excluded until "stores include" takes
 that back.`,
 		Example: "  convtools stores --json\n  convtools stores include ~/clients/acme",
 		Args:    cli.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return c.stores(cmd.Context()) },
 	}
-	addJSON(cmd, "print everything that is known of them as JSON")
-	cmd.AddCommand(c.includeCommand())
-	return c.ready(cmd)
-}
-
-func (c *commands) includeCommand() *cobra.Command {
-	return c.ready(&cobra.Command{
+	c.addJSON(cmd, "json")
+	cmd.AddCommand(c.command(&cobra.Command{
 		Use:   "include DIRECTORY...",
 		Short: "Take back that directories are remembered as excluded",
-		Long: cli.Fill(`Takes back that directories are remembered as excluded, as "stores" shows them: their
-conversations are read again. A .convtools-exclude that is there has to be removed first.`),
+		Long: `Takes back that directories are remembered as excluded, as "stores" shows them:
+their conversations are read again. A .convtools-exclude that is there has to be
+removed first.`,
 		Example: "  convtools stores include ~/clients/acme",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Usagef("%s takes the directories that are to be read again", cmd.Name())
-			}
-			for _, dir := range args {
-				if err := c.include(dir); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	})
+	}, c.include))
+	return c.command(cmd, func(ctx context.Context, _ []string) error { return c.stores(ctx) })
 }
 
-func (c *commands) include(dir string) error {
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(c.host.Dir, dir)
+// include takes back that directories are excluded.
+func (c *commands) include(_ context.Context, dirs []string) error {
+	if len(dirs) == 0 {
+		return cli.Usagef("include takes the directories that are to be read again")
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return err
-	}
-	shown := c.shortPath(dir)
-	by, err := conversations.Options{Dir: dir, Getenv: c.host.Getenv}.Include()
-	var missing *project.NotRememberedError
-	var still *project.StillError
-	switch {
-	case errors.As(err, &still):
-		return failedHint("remove that file first", "%s is excluded by %s", shown, c.shortPath(still.By))
-	case errors.As(err, &missing) && missing.By != "":
-		return failedHint("to take back that: convtools stores include "+missing.By, "%s is excluded with %s", shown, c.shortPath(missing.By))
-	case errors.As(err, &missing):
-		return failedHint("convtools stores shows what is", "%s is not remembered as excluded", shown)
-	case err != nil:
-		return err
-	case by != "":
-		c.out.write(shown + " is no longer remembered as excluded, and still excluded by " + c.shortPath(by) + "\n")
-	default:
-		c.out.write("conversations of " + shown + " are read again\n")
+	for _, dir := range dirs {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(c.host.Dir, dir)
+		}
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		shown := c.shortPath(dir)
+		by, err := conversations.Options{Dir: dir, Getenv: c.host.Getenv}.Include()
+		var missing *project.NotRememberedError
+		var still *project.StillError
+		switch {
+		case errors.As(err, &still):
+			return failed("remove that file first", "%s is excluded by %s", shown, c.shortPath(still.By))
+		case errors.As(err, &missing) && missing.By != "":
+			return failed("to take back that: convtools stores include "+missing.By, "%s is excluded with %s", shown, c.shortPath(missing.By))
+		case errors.As(err, &missing):
+			return failed("convtools stores shows what is", "%s is not remembered as excluded", shown)
+		case err != nil:
+			return err
+		case by != "":
+			c.out.write(shown + " is no longer remembered as excluded, and still excluded by " + c.shortPath(by) + "\n")
+		default:
+			c.out.write("conversations of " + shown + " are read again\n")
+		}
 	}
 	return nil
 }
 
+// stores writes which stores are read, and what is left out.
 func (c *commands) stores(ctx context.Context) error {
-	inventory, err := conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now}.Inventory(ctx)
+	found, err := conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now}.Inventory(ctx)
 	if err != nil {
 		return err
 	}
-	for _, warning := range inventory.Warnings {
+	for _, warning := range found.Warnings {
 		c.host.WarnOnce(warning)
 	}
-	if !c.out.format.json {
-		c.writeInventory(&inventory)
-		return nil
-	}
-	return c.out.object(object{
-		"project", inventory.Project, "excluded_by", orNull(inventory.Excluded), "exclude", inventory.Exclude,
-		"remembered", objects(inventory.Remembered, func(e project.Exclusion) object {
-			return object{"directory", e.Dir, "by", e.By, "there", e.IsThere()}
-		}),
-		"stores", objects(inventory.Stores, storeObject),
-	})
-}
-
-// storeObject is what there is in a place of a kind of store.
-func storeObject(s conversations.StoreReport) object {
-	state := either(s.Off, "off", either(s.Found, "found", "absent"))
-	o := object{
-		"store", s.Name, "program", s.Program, "place", orNull(s.Place), "state", state,
-		"here", s.Here, "conversations", s.Conversations, "projects", s.Projects,
-		"newest", s.Newest, "unknown_records", s.Unknown,
-		"problems", objects(s.Problems, func(p conversations.Problem) object {
-			return slices.Concat(given("id", string(p.ID)), given("path", p.Path), object{"reason", p.Err})
-		}),
-	}
-	if len(s.Remarks) > 0 {
-		o = append(o, "remarks", s.Remarks)
-	}
-	return o
-}
-
-func (c *commands) writeInventory(inventory *conversations.Inventory) {
 	rows := [][]string{{"STORE", "HERE", "ALL", "PROJECTS", "NEWEST", "PLACE"}}
 	var remarks []string
-	for i := range inventory.Stores {
-		rows = append(rows, c.storeRow(&inventory.Stores[i]))
-		remarks = append(remarks, c.remarks(&inventory.Stores[i])...)
-	}
-	head := fmt.Sprintf("Project: %s\n", c.shortPath(inventory.Project))
-	if inventory.Excluded != "" {
-		head += fmt.Sprintf("Excluded by %s: none of its conversations are read.\n", c.shortPath(inventory.Excluded))
-	}
-	for _, e := range inventory.Remembered {
+	stores := objects(found.Stores, func(s *conversations.StoreReport) object {
+		rows = append(rows, c.storeRow(s))
+		remarks = append(remarks, c.remarks(s)...)
+		return storeObject(s)
+	})
+	remembered := objects(found.Remembered, func(e *project.Exclusion) object {
 		gone := either(e.IsThere(), "", ", which is gone; convtools stores include takes it back")
-		remarks = append(remarks, fmt.Sprintf("excluded: %s (by %s%s)", c.shortPath(e.Dir), c.shortPath(e.By), gone))
+		remarks = append(remarks, "excluded: "+c.shortPath(e.Dir)+" (by "+c.shortPath(e.By)+gone+")")
+		return object{"directory", e.Dir, "by", e.By, "there", e.IsThere()}
+	})
+	if found.Unremembered != nil {
+		remarks = append(remarks, "what is excluded cannot be remembered: "+text.Line(found.Unremembered.Error()))
 	}
-	if inventory.Unremembered != nil {
-		remarks = append(remarks, "what is excluded cannot be remembered: "+text.Line(inventory.Unremembered.Error()))
+	for _, dir := range found.Exclude {
+		remarks = append(remarks, "excluded: "+c.shortPath(dir)+either(slices.Contains(found.Missing, dir), " (not there)", ""))
 	}
-	for _, dir := range inventory.Exclude {
-		missing := either(slices.Contains(inventory.Missing, dir), " (not there)", "")
-		remarks = append(remarks, "excluded: "+c.shortPath(dir)+missing)
+	head := "Project: " + c.shortPath(found.Project) + "\n"
+	if found.Excluded != "" {
+		head += "Excluded by " + c.shortPath(found.Excluded) + ": none of its conversations are read.\n"
 	}
-	c.printTable(head+"\n", rows, remarks, 1, 2, 3)
+	c.out.inventory(head+"\n", rows, remarks, object{
+		"project", found.Project, "excluded_by", orNull(found.Excluded), "exclude", found.Exclude,
+		"remembered", remembered, "stores", stores,
+	}, 1, 2, 3)
+	return nil
 }
 
-// storeRow is a place of a kind of store in a table.
+// storeObject is what there is in a place of a kind of store, as JSON has it.
+func storeObject(s *conversations.StoreReport) object {
+	return object{
+		"store", s.Name, "program", s.Program, "place", orNull(s.Place),
+		"state", either(s.Off, "off", either(s.Found, "found", "absent")),
+		"here", s.Here, "conversations", s.Conversations, "projects", s.Projects,
+		"newest", s.Newest, "unknown_records", s.Unknown,
+		"problems", objects(s.Problems, func(p *conversations.Problem) object {
+			return append(object{}.with("id", p.ID).with("path", p.Path), "reason", p.Err)
+		}),
+	}.with("remarks", s.Remarks)
+}
+
+// storeRow is the same in a table.
 func (c *commands) storeRow(s *conversations.StoreReport) []string {
 	row := []string{s.Name, "-", "-", "-", "-", c.shortPath(s.Place)}
 	switch {
@@ -169,30 +148,26 @@ func (c *commands) storeRow(s *conversations.StoreReport) []string {
 		row[5] = "off"
 	case s.Found:
 		row[1], row[2], row[3] = strconv.Itoa(s.Here), strconv.Itoa(s.Conversations), strconv.Itoa(s.Projects)
-		if s.Conversations > 0 {
-			row[4] = c.when(s.Newest, false)
-		}
-	case s.Place != "":
-		row[5] += " (nothing there)"
+		row[4] = either(s.Conversations > 0, c.age(s.Newest), "-")
 	default:
-		row[5] = "nothing"
+		row[5] = either(s.Place == "", "nothing", row[5]+" (nothing there)")
 	}
 	return row
 }
 
 // remarks are lines about what of a store is not read.
-func (c *commands) remarks(s *conversations.StoreReport) []string {
-	var lines, problems []string
+func (c *commands) remarks(s *conversations.StoreReport) (lines []string) {
 	if s.Unknown > 0 {
 		lines = append(lines, fmt.Sprintf("%s: left out as damaged or of an unknown type: %d records of this project", s.Name, s.Unknown))
 	}
 	for _, remark := range s.Remarks {
 		lines = append(lines, s.Name+": "+remark)
 	}
+	var problems []string
 	for i := range s.Problems {
 		problems = append(problems, c.describe(&s.Problems[i]))
 	}
-	return append(lines, problemsOf(s.Name, problems)...)
+	return append(lines, firstOf(s.Name, problems)...)
 }
 
 // describe describes a problem of a store for people.
@@ -203,9 +178,8 @@ func (c *commands) describe(p *conversations.Problem) string {
 // maxProblems is how many problems of a store are shown to people.
 const maxProblems = 5
 
-// problemsOf are lines about the first problems of a store.
-func problemsOf(store string, problems []string) []string {
-	var lines []string
+// firstOf are lines about the first problems of a store.
+func firstOf(store string, problems []string) (lines []string) {
 	for _, p := range problems[:min(len(problems), maxProblems)] {
 		lines = append(lines, store+": "+p)
 	}

@@ -5,13 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"iter"
 	"strings"
 	"testing"
 
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
-	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -21,23 +19,14 @@ func TestLongHits(t *testing.T) {
 	const matches = 70_000
 	text := []byte(strings.Repeat(unit, matches))
 	of := &conversations.Hit{Conversation: &conversations.Matched{}, Scope: transcript.ScopeUser, Turn: 1}
-	spans := func(text []byte) iter.Seq[excerpt.Span] {
-		return func(yield func(excerpt.Span) bool) {
-			for at := 0; ; {
-				i := bytes.Index(text[at:], []byte("needle"))
-				if i < 0 || !yield(excerpt.Span{Start: at + i, End: at + i + len("needle")}) {
-					return
-				}
-				at += i + len("needle")
-			}
-		}
-	}
-	for _, f := range []format{{}, {colour: true}, {json: true}, {json: true, pretty: true}} {
+	pattern := excerpt.Literal("needle", false)
+	for _, f := range []output{{}, {colour: true}, {json: true}, {json: true, pretty: true}} {
 		write := func(to io.Writer) {
-			r := results{format: f, terminal: f.pretty, out: bufio.NewWriter(to)}
-			w := hitWriter{grepping: &grepping{commands: &commands{host: &toolset.Host{}, out: &r}, output: "hits"}}
+			r := f
+			r.terminal, r.to = f.pretty, bufio.NewWriter(to)
+			g := grepping{commands: &commands{out: &r}, output: "hits", SearchQuery: conversations.SearchQuery{Pattern: pattern}}
 			for _, text := range [][]byte{text, []byte("needle")} {
-				w.hit(&grepLine{hit: of, number: 1, Window: excerpt.Window{Text: text}, isMatch: true, spans: spans(text)})
+				g.write(of, excerpt.Line{Number: 1, IsMatch: true}, text)
 			}
 			if err := r.close(); err != nil {
 				t.Fatal(err)
@@ -47,7 +36,7 @@ func TestLongHits(t *testing.T) {
 		write(&got)
 		if !f.json {
 			if n := strings.Count(got.String(), "needle"); n != matches+1 {
-				t.Errorf("%+v: %d matches in the output", f, n)
+				t.Errorf("%+v: %d matches in the output", f.colour, n)
 			}
 			continue
 		}

@@ -5,28 +5,26 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// forest makes a listing of "id<parent" words; one that ends with '!' is hidden.
+// forest makes a listing of "id<parent" words.
 func forest(words string) []conversations.Listed {
 	var all []conversations.Listed
 	for _, word := range strings.Fields(words) {
-		name, hidden := strings.CutSuffix(word, "!")
-		id, parent, _ := strings.Cut(name, "<")
+		id, parent, _ := strings.Cut(word, "<")
 		all = append(all, conversations.Listed{Conversation: transcript.Conversation{
-			ID: transcript.ID(id), Parent: transcript.ID(parent), Hidden: hidden,
+			ID: transcript.ID(id), Parent: transcript.ID(parent),
 		}})
 	}
 	return all
 }
 
 // drawn is a tree as words: the depth in dots.
-func drawn(places []treePlace) string {
+func drawn(places []place) string {
 	var words []string
 	for _, p := range places {
 		words = append(words, strings.Repeat(".", p.depth)+string(p.ID))
@@ -34,96 +32,66 @@ func drawn(places []treePlace) string {
 	return strings.Join(words, " ")
 }
 
-// isHidden hides what is hidden, unless all is shown.
-func isHidden(all bool) func(*conversations.Listed) bool {
-	return func(l *conversations.Listed) bool { return l.Hidden && !all }
+// grown returns the places of conversations in a tree.
+func grown(all []conversations.Listed) []place {
+	return (&listing{tree: true}).places(all)
 }
 
 func TestGrowTree(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name, forest  string
-		hidden        bool
-		offset, limit int
-		want          string
-		total, hides  int
-	}{
-		{name: "none", total: 0},
-		{name: "siblings keep their order", forest: "d<a c b<a a e<b", want: "c a .d .b ..e", total: 2},
-		{name: "missing parent", forest: "a<x b<a", want: "a .b", total: 1},
-		{name: "own parent", forest: "a<a b<a", want: "a .b", total: 1},
-		{name: "circle", forest: "x<c a<c b<a c<b y", want: "y x a .b ..c", total: 3},
-		{name: "hidden children", forest: "a b<a! c<a! d e<d! f<d", want: "a d .f", total: 2, hides: 3},
-		{name: "below hidden ones", forest: "a b<a! c<b! d<c", want: "a .d", total: 1, hides: 2},
-		{name: "circle of hidden ones", forest: "a<b b<c! c<b!", want: "a", total: 1, hides: 2},
-		{name: "with hidden ones", forest: "a b<a! c<b!", hidden: true, want: "a .b ..c", total: 1},
-		{name: "a page", forest: "a b<a c d<c e", offset: 1, limit: 1, want: "c .d", total: 3},
-		{name: "behind the end", forest: "a b<a", offset: 5, want: "", total: 1},
-	}
-	for _, test := range tests {
-		places, total, hides := tree(forest(test.forest), isHidden(test.hidden), test.offset, test.limit)
-		if got := drawn(places); got != test.want || total != test.total || hides != test.hides {
-			t.Errorf("%s: %q of %d, %d hidden; want %q of %d, %d hidden", test.name, got, total, hides, test.want, test.total, test.hides)
+	for _, test := range []struct{ name, forest, want string }{
+		{"none", "", ""},
+		{"siblings keep their order", "d<a c b<a a e<b", "c a .d .b ..e"},
+		{"missing parent", "a<x b<a", "a .b"},
+		{"own parent", "a<a b<a", "a .b"},
+		{"circle", "x<c a<c b<a c<b y", "y x a .b ..c"},
+	} {
+		if got := drawn(grown(forest(test.forest))); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}
 }
 
-// TestGrowTreeProperties has any parents at all: every conversation that may be
-// shown is, once, and below its parent unless there is a circle.
+// TestGrowTreeProperties has any parents at all: every conversation has a place, once, and
+// below its parent unless it is at the top.
 func TestGrowTreeProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 12).Draw(t, "n")
 		var words []string
-		var want []string
-		hidden := rapid.Bool().Draw(t, "with hidden")
 		for i := range n {
-			word := fmt.Sprintf("c%d<c%d", i, rapid.IntRange(0, n).Draw(t, "parent"))
-			if rapid.IntRange(0, 3).Draw(t, "hidden") == 0 {
-				word += "!"
-			}
-			words = append(words, word)
-			if hidden || !strings.HasSuffix(word, "!") {
-				want = append(want, fmt.Sprintf("c%d", i))
-			}
+			words = append(words, fmt.Sprintf("c%d<c%d", i, rapid.IntRange(0, n).Draw(t, "parent")))
 		}
-		places, _, _ := tree(forest(strings.Join(words, " ")), isHidden(hidden), 0, 0)
-		seen := map[string]bool{}
+		places := grown(forest(strings.Join(words, " ")))
+		seen := map[transcript.ID]bool{}
 		way := []transcript.ID{}
 		for _, p := range places {
-			c := p.Listed
-			seen[string(c.ID)] = true
+			seen[p.ID] = true
 			if p.depth > len(way) {
-				t.Fatalf("%s hangs in the air in %s", c.ID, drawn(places))
+				t.Fatalf("%s hangs in the air in %s", p.ID, drawn(places))
 			}
-			way = append(way[:p.depth], c.ID)
-			if hidden && p.depth > 0 && way[p.depth-1] != c.Parent {
-				t.Fatalf("%s is below %s in %s", c.ID, way[p.depth-1], drawn(places))
-			}
-		}
-		for _, id := range want {
-			if !seen[id] {
-				t.Fatalf("%s is missing in %s", id, drawn(places))
+			way = append(way[:p.depth], p.ID)
+			if p.depth > 0 && way[p.depth-1] != p.Parent {
+				t.Fatalf("%s is below %s in %s", p.ID, way[p.depth-1], drawn(places))
 			}
 		}
-		if len(places) != len(want) {
-			t.Fatal(cmp.Diff(want, seen))
+		if len(places) != n || len(seen) != n {
+			t.Fatalf("%d places of %d conversations in %s", len(places), len(seen), drawn(places))
 		}
 	})
 }
 
-// TestDeepTree has a chain of 100,000 conversations, hidden ones among them.
+// TestDeepTree has a chain of 100,000 conversations.
 func TestDeepTree(t *testing.T) {
 	t.Parallel()
 	var all []conversations.Listed
 	for i := range 100_000 {
 		all = append(all, conversations.Listed{Conversation: transcript.Conversation{
-			ID: transcript.ID(fmt.Sprint(i)), Parent: transcript.ID(fmt.Sprint(i - 1)), Hidden: i%3 == 1,
+			ID: transcript.ID(fmt.Sprint(i)), Parent: transcript.ID(fmt.Sprint(i - 1)),
 		}})
 	}
-	places, _, _ := tree(all, isHidden(false), 0, 0)
-	last := places[len(places)-1]
-	if len(places) != 66_667 || last.depth != 66_666 || last.lead != "… └── " {
+	places := grown(all)
+	if last := places[len(places)-1]; len(places) != len(all) || last.depth != len(all)-1 || last.lead != "… └── " {
 		t.Errorf("%d places, the last one at %d, drawn as %q", len(places), last.depth, last.lead)
 	}
 }
