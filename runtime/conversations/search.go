@@ -212,14 +212,13 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 	if err != nil {
 		return r, err
 	}
-	s := &searching{query: q, result: r}
 	switch q.Order {
 	case Relevance:
 		err = ranking.rank(ctx)
 	case Newest:
-		err = s.newest(ctx)
+		err = r.newest(ctx, q)
 	default:
-		err = s.byConversation(ctx)
+		err = r.byConversation(ctx, q)
 	}
 	return r, cmp.Or(err, ctx.Err())
 }
@@ -287,4 +286,10 @@ func (q *SearchQuery) between() (since, until time.Time) {
 		}
 	}
 	return since, until
+}
+
+// isIn reports whether a time is between the bounds.
+func (q *SearchQuery) isIn(t time.Time) bool {
+	since, until := q.between()
+	return q.Since == nil && q.Until == nil || !t.IsZero() && !t.Before(since) && (q.Until == nil || !t.After(until))
 }
