@@ -27,9 +27,13 @@ man: build ## Write the manual pages into bin/man/man1
 	@bin/convtools man bin/man/man1
 
 .PHONY: demo
-demo: build ## Recall on the bundled sample workspace, and learn from the sample knowledge base
+demo: build ## Ask the bundled sample: a week of a small project
 	@bin/convgen generate -check
 	@CONVTOOLS="$(CURDIR)/bin/convtools" sh testdata/demo.sh
+
+.PHONY: picture
+picture: build ## Draw the picture of the README again, from what convtools answers
+	@CONVTOOLS="$(CURDIR)/bin/convtools" sh testdata/picture.sh >bin/picture.svg && mv bin/picture.svg testdata
 
 .PHONY: test
 test: ## Run all tests

@@ -100,7 +100,7 @@ func jpQuery(args []string) {
 // The command line of the README for JP is the one that is tried.
 func TestCommandLineOfJP(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("../../runtime/model/README.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -309,7 +309,7 @@ func makeWorkspace(ts *testscript.TestScript, neg bool, args []string) {
 		w.Conversation("17700000004", "utf8").Title("Invalid UTF-8").TurnStart().User("needle four").
 			Edit(jptest.EventsFile, func(data []byte) []byte { return bytes.Replace(data, []byte("four"), []byte("f\xff\xfer"), 1) })
 		w.Conversation("17700000005", "empty").Title("Empty file").File(jptest.EventsFile, nil)
-		w.Conversation("17700000006", "missing").Title("No events").Omit(jptest.EventsFile)
+		w.Conversation("17700000006", "missing").Title("No events").File(jptest.EventsFile, nil)
 		w.Conversation("17700000007", "metadata").User("needle seven").File(jptest.MetadataFile, []byte(`{"title":`))
 		w.Conversation("17700000008", "types").Title("Other types").TurnStart().User("needle eight").
 			RawEvent(`{"type":"chat_request","timestamp":17,"content":{"a":["needle"]}}`).
@@ -334,26 +334,30 @@ func makeWorkspace(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(w.Write())
 }
 
-// readme writes the examples of configuration in README.md, those for one file as one file: readme USER PROJECT JP.
+// readme writes the examples of configuration in the documents of rooms, those for one file as one file: readme USER PROJECT JP.
 func readme(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: readme USER PROJECT JP")
 	}
-	text, err := os.ReadFile("../../README.md")
-	ts.Check(err)
+	var text strings.Builder
+	for _, room := range []string{"store", "knowledge", "model", "install"} {
+		document, err := os.ReadFile("../../runtime/" + room + "/README.md")
+		ts.Check(err)
+		text.Write(document)
+	}
 	var user, jp, project []string
-	for _, example := range regexp.MustCompile("(?ms)^```toml\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
+	for _, example := range regexp.MustCompile("(?ms)^```toml\n(.*?)^```$").FindAllStringSubmatch(text.String(), -1) {
 		if strings.HasPrefix(example[1], "# .jp/config.toml\n") {
 			jp = append(jp, example[1])
 		} else {
 			user = append(user, example[1])
 		}
 	}
-	for _, example := range regexp.MustCompile("(?ms)^cat >> convtools.toml <<'EOF'\n(.*?)^EOF$").FindAllStringSubmatch(string(text), -1) {
+	for _, example := range regexp.MustCompile("(?ms)^cat >> convtools.toml <<'EOF'\n(.*?)^EOF$").FindAllStringSubmatch(text.String(), -1) {
 		project = append(project, example[1])
 	}
 	if len(user) < 4 || len(project) == 0 || len(jp) == 0 {
-		ts.Fatalf("README.md has %d examples for the user, %d for a project, %d for JP", len(user), len(project), len(jp))
+		ts.Fatalf("the documents have %d examples for the user, %d for a project, %d for JP", len(user), len(project), len(jp))
 	}
 	for i, examples := range [][]string{user, project, jp} {
 		path := ts.MkAbs(args[i])

@@ -52,7 +52,7 @@ func several(t *testing.T) *conversations.Library {
 		w.Conversation("17600000000", "a").Title("Retry policy").Label("area", "feed").Label("decision", "").LastActivated(at(20)).
 			TurnStart().User("Should we retry?").Assistant("Yes.").TurnStart().User("Do it.")
 		w.Conversation("17610000000", "b").Title("Cache").LastActivated(at(1)).Set("expires_at", jptest.Timestamp(at(25))).User("What about RETRY?")
-		w.Conversation("17620000000", "c").Title("Nightly").Hidden().User("Mention each retry.")
+		w.Conversation("17620000000", "c").Title("Nightly").Set("hidden", true).User("Mention each retry.")
 		w.Conversation("17630000000", "d").Title("Polling").Archived(at(2)).User("Longest retry was 31s.")
 		w.Conversation("17640000000", "e").Title("Cut off").User("A retry before the damage.").Assistant("Lost.").
 			Edit(jptest.EventsFile, func(data []byte) []byte { return data[:len(data)-30] })
@@ -147,12 +147,12 @@ func TestErrors(t *testing.T) {
 		t.Errorf("no workspace: %v", err)
 	}
 	empty := open(t, func(*jptest.Workspace, string) {})
-	var none *conversations.NoConversationError
+	var none *conversations.NotFoundError
 	if _, err := empty.Read(t.Context(), conversations.ReadQuery{}); !errors.As(err, &none) || none.Place != empty.Place() {
 		t.Errorf("no conversation: %v", err)
 	}
 	missing := open(t, func(w *jptest.Workspace, _ string) {
-		w.Conversation("17600000000", "x").User("x").Omit(jptest.EventsFile)
+		w.Conversation("17600000000", "x").User("x").File(jptest.EventsFile, nil)
 	})
 	var unreadable *conversations.UnreadableError
 	if _, err := missing.Read(t.Context(), conversations.ReadQuery{ID: "17600000000"}); !errors.As(err, &unreadable) || unreadable.ID != "jp-c17600000000" {
@@ -237,7 +237,7 @@ func TestTimesOutOfRange(t *testing.T) {
 			notes = append(notes, string(p.ID)+" "+p.Field)
 		}
 		slices.Sort(notes)
-		want := []string{"jp-c17610000000 expires_at", "jp-c17610000000 pinned_at", "jp-c17620000000 timestamp", "jp-c999999999999999999 created_at"}
+		want := []string{"jp-c17610000000 expires_at", "jp-c17610000000 pinned_at", "jp-c17620000000 timestamp"}
 		if diff := cmp.Diff(want, notes); diff != "" {
 			t.Errorf("sort %d: notes (-want +got):\n%s", by, diff)
 		}
@@ -272,9 +272,9 @@ func TestReadTurns(t *testing.T) {
 	l := open(t, func(w *jptest.Workspace, _ string) {
 		c := w.Conversation("17600000000", "x")
 		for n := 1; n <= 6; n++ {
-			c.TurnStart(jptest.At(hour(7-n))).User(fmt.Sprint("turn ", n), jptest.At(hour(7-n)))
+			c.TurnStart(hour(7-n)).User(fmt.Sprint("turn ", n), hour(7-n))
 			if n == 4 {
-				c.Compaction(0, 1, "")
+				c.Event("compaction", "from_turn", 0, "to_turn", 1, "summary", map[string]string{"summary": ""})
 			}
 		}
 		w.Conversation("17610000000", "empty")
@@ -318,11 +318,11 @@ func TestReadTurns(t *testing.T) {
 			t.Errorf("%d: events %s, reading %s, %v; want %s", i, events, reading, err, test.want)
 		}
 	}
-	var outside *conversations.TurnRangeError
+	var outside *conversations.RangeError
 	for id, of := range map[string]int{"17600000000": 6, "17610000000": 0} {
 		for _, n := range []int{0, 7} {
 			r, err := l.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: func(int) (int, int) { return n, n }})
-			if !errors.As(err, &outside) || outside.Turn != n || outside.Turns != of || r.Turns != of {
+			if !errors.As(err, &outside) || outside.N != n || outside.Of != of || r.Turns != of {
 				t.Errorf("turn %d of %s: %+v, %v", n, id, r, err)
 			}
 		}
@@ -340,9 +340,9 @@ func TestReadEvents(t *testing.T) {
 			ToolCall("call_1", "fs_read", map[string]any{"path": long}).
 			ToolResult("call_1", long+"é", true).
 			Inquiry("q", "sure?").
-			InquiryResponse("q", true).
-			Structured(map[string]any{"a": "b"}).
-			Structured("a text").
+			Event("inquiry_response", "id", "q", "answer", true).
+			Event("chat_response", "data", map[string]any{"a": "b"}).
+			Event("chat_response", "data", "a text").
 			Assistant("done")
 	})
 	var got []string

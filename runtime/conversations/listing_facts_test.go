@@ -205,7 +205,7 @@ func writeBoth(t *testing.T, dir, data string) {
 			case 3, 4:
 				c.Archived(time.Unix(1_770_000_000, 0))
 			case 5:
-				c.Hidden().Set("pinned_at", jptest.Timestamp(time.Unix(1_770_000_000, 0))).Label("parent_id", "jp-c17648402467")
+				c.Set("hidden", true).Set("pinned_at", jptest.Timestamp(time.Unix(1_770_000_000, 0))).Label("parent_id", "jp-c17648402467")
 			case 6:
 				c.File(jptest.BaseConfigFile, []byte(`{"a":"b"}`))
 			}

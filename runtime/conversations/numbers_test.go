@@ -165,7 +165,7 @@ func TestSizes(t *testing.T) {
 		t.Errorf("%+v, %v", plain, err)
 	}
 	gone := open(t, func(w *jptest.Workspace, _ string) {
-		w.Conversation("17600000000", "x").User("x").Omit(jptest.EventsFile)
+		w.Conversation("17600000000", "x").User("x").File(jptest.EventsFile, nil)
 	})
 	listing, err := gone.List(t.Context(), conversations.ListQuery{Sizes: true})
 	if err != nil || listing.Conversations[0].Size != nil || listing.Conversations[0].Damage == nil {
@@ -263,17 +263,19 @@ func randomEvent(c *jptest.Conversation, r *rand.Rand) recorded {
 		{"assistant", text, func() { c.Assistant(text) }},
 		{"assistant", text, func() { c.Assistant(text) }},
 		{"reasoning", text, func() { c.Reasoning(text) }},
-		{"structured", strings.TrimSuffix(shown.String(), "\n"), func() { c.Structured(value) }},
-		{"structured", text, func() { c.Structured(text) }},
+		{"structured", strings.TrimSuffix(shown.String(), "\n"), func() { c.Event("chat_response", "data", value) }},
+		{"structured", text, func() { c.Event("chat_response", "data", text) }},
 		{"tool_call", strings.TrimSuffix(shown.String(), "\n"), func() { c.ToolCall("call", "fs_read", value) }},
 		{"tool_result", text, func() { c.ToolResult("call", text, r.IntN(2) == 0) }},
 		{"tool_result", base64.StdEncoding.EncodeToString([]byte(binary)), func() { // which is no text, and so base64 is read
 			c.Encode(jptest.Standard).ToolResult("call", binary, false)
 		}},
 		{"inquiry", text, func() { c.Inquiry("call.q", text) }},
-		{"inquiry_response", text, func() { c.InquiryResponse("call.q", text) }},
-		{"config_delta", "", func() { c.ConfigDelta(map[string]any{"content": text}) }},
-		{"compaction", "", func() { c.Compaction(0, 0, text) }},
+		{"inquiry_response", text, func() { c.Event("inquiry_response", "id", "call.q", "answer", text) }},
+		{"config_delta", "", func() { c.Event("config_delta", "delta", map[string]any{"content": text}) }},
+		{"compaction", "", func() {
+			c.Event("compaction", "from_turn", 0, "to_turn", 0, "summary", map[string]string{"summary": text})
+		}},
 		{"unknown", "", func() {
 			c.RawEvent(`{"type":"telemetry","timestamp":"2026-05-29 19:42:36.5","content":"aGVsbG8="}`)
 		}},

@@ -30,7 +30,7 @@ func TestOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := jptest.New(dir, "tests")
-	w.Conversation("17600000000", "a").Title("Retry").User("retry").Hidden()
+	w.Conversation("17600000000", "a").Title("Retry").User("retry").Set("hidden", true)
 	w.Conversation("17610000000", "b").Title("Cache").User("a retry")
 	w.Conversation("17620000000", "c").User("no retry").File(jptest.MetadataFile, []byte("{"))
 	w.Conversation("17630000000", "d").Archived(now()).User("old retry")

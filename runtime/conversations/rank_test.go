@@ -174,13 +174,13 @@ func TestRankFilters(t *testing.T) {
 	day := time.Date(2025, 1, 2, 3, 4, 5, 0, time.UTC)
 	a := workspaceOf(t, func(w *jptest.Workspace) {
 		w.Conversation("17000000001", "a").
-			User("Where is the beacon?", jptest.At(day)).
-			ToolCall("c1", "beacon_find", map[string]any{"what": "beacon"}, jptest.At(day.Add(time.Hour))).
-			ToolResult("c1", "beacon: not found", true, jptest.At(day.Add(2*time.Hour))).
-			ToolCall("c2", "conversation_recall", map[string]any{"query": "beacon"}, jptest.At(day.Add(2*time.Hour))).
-			ToolResult("c2", "the beacon again", false, jptest.At(day.Add(2*time.Hour))).
-			Reasoning("The beacon may be gone.", jptest.At(day.Add(3*time.Hour))).
-			Assistant("The old beacon is gone.", jptest.At(day.Add(24*time.Hour)))
+			User("Where is the beacon?", day).
+			ToolCall("c1", "beacon_find", map[string]any{"what": "beacon"}, day.Add(time.Hour)).
+			ToolResult("c1", "beacon: not found", true, day.Add(2*time.Hour)).
+			ToolCall("c2", "conversation_recall", map[string]any{"query": "beacon"}, day.Add(2*time.Hour)).
+			ToolResult("c2", "the beacon again", false, day.Add(2*time.Hour)).
+			Reasoning("The beacon may be gone.", day.Add(3*time.Hour)).
+			Assistant("The old beacon is gone.", day.Add(24*time.Hour))
 		w.Conversation("17000000002", "b").User("A new beacon, please.").Assistant("Built.")
 	})
 	at := func(t time.Time) *time.Time { return &t }

@@ -78,7 +78,7 @@ func randomConversations(t *testing.T, rng *rand.Rand) *conversations.Library {
 		for i := range 1 + rng.IntN(4) {
 			c := w.Conversation(fmt.Sprint(17600000000+i*1000), "x").Title(strings.NewReplacer("\n", " ", "\r", " ", "\x00", "").Replace(randomText(rng, 8)))
 			if rng.IntN(8) == 0 {
-				c.Hidden()
+				c.Set("hidden", true)
 			}
 			randomEvents(rng, c)
 			if rng.IntN(8) == 0 {
@@ -105,11 +105,11 @@ func randomEvents(rng *rand.Rand, c *jptest.Conversation) {
 		case 6, 7:
 			c.Encode(jptest.Encoding(rng.IntN(3))).ToolResult(id(), randomText(rng, 30), false)
 		case 8:
-			c.Inquiry("q", randomText(rng, 5)).InquiryResponse("q", "retry")
+			c.Inquiry("q", randomText(rng, 5)).Event("inquiry_response", "id", "q", "answer", "retry")
 		case 9:
-			c.Structured(randomArguments(rng, rng.IntN(2)))
+			c.Event("chat_response", "data", randomArguments(rng, rng.IntN(2)))
 		case 10:
-			c.ConfigDelta(map[string]any{"retry": "policy"})
+			c.Event("config_delta", "delta", map[string]any{"retry": "policy"})
 		case 11:
 			// Escapes that no writer of ours makes.
 			c.RawEvent(`{"timestamp":"2026-01-01 00:00:00.0","type":"tool_call_request","id":"a","name":"f\u0073_read","arguments":{ "a\/b" : "re\u0074ry \ud83d\ude00\ud83d \u006Eo\\n" }}`)

@@ -199,7 +199,7 @@ func TestRandomReadingsAgree(t *testing.T) {
 			add := []func(){
 				func() { c.TurnStart() }, func() { c.User(text) }, func() { c.Assistant(text) }, func() { c.Reasoning(text) },
 				func() { c.ToolCall("call", "fs_read", map[string]any{"a": text}) }, func() { c.ToolResult("call", text, r.IntN(2) == 0) },
-				func() { c.Inquiry("call.q", text) }, func() { c.Structured([]any{text, nil}) }, func() { c.ConfigDelta(text) },
+				func() { c.Inquiry("call.q", text) }, func() { c.Event("chat_response", "data", []any{text, nil}) }, func() { c.Event("config_delta", "delta", text) },
 			}
 			add[r.IntN(len(add))]()
 		}
@@ -254,15 +254,15 @@ func TestRangesAgree(t *testing.T) {
 		for _, n := range []int{-1, whole.Turns + 1} {
 			only := func(int) (first, last int) { return n, n }
 			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: only, Event: nothing})
-			var outside *conversations.TurnRangeError
-			if !errors.As(err, &outside) || *outside != (conversations.TurnRangeError{ID: id, Turn: n, Turns: whole.Turns}) || r.Title != whole.Title {
+			var outside *conversations.RangeError
+			if !errors.As(err, &outside) || *outside != (conversations.RangeError{ID: id, N: n, Of: whole.Turns}) || r.Title != whole.Title {
 				t.Errorf("%s, turn %d: %+v, %v", name, n, r, err)
 			}
 		}
 		for _, n := range []int{-1, whole.Events + 1} {
 			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Events: conversations.EventRange{First: n}, Event: nothing})
-			var outside *conversations.EventRangeError
-			if !errors.As(err, &outside) || *outside != (conversations.EventRangeError{ID: id, Number: n, Events: whole.Events}) || r.Title != whole.Title {
+			var outside *conversations.RangeError
+			if !errors.As(err, &outside) || *outside != (conversations.RangeError{ID: id, Events: true, N: n, Of: whole.Events}) || r.Title != whole.Title {
 				t.Errorf("%s, event %d: %+v, %v", name, n, r, err)
 			}
 		}

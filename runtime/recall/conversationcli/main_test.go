@@ -75,10 +75,10 @@ func writeSample(dir, dataDir string) error {
 		User("Do it.").
 		ToolCall("call_2", "go_test", map[string]any{"run": "Retry"}).
 		Inquiry("call_2.confirm", "Run the retry tests?").
-		InquiryResponse("call_2.confirm", true).
+		Event("inquiry_response", "id", "call_2.confirm", "answer", true).
 		ToolResult("call_2", "FAIL\n", true).
-		Structured("retry: done").
-		Compaction(0, 0, "").
+		Event("chat_response", "data", "retry: done").
+		Event("compaction", "from_turn", 0, "to_turn", 0, "summary", map[string]string{"summary": ""}).
 		TurnStart().
 		User("Thanks.")
 	w.Conversation("17610000000", "cache").
@@ -90,7 +90,7 @@ func writeSample(dir, dataDir string) error {
 		Assistant("Evict after 14 days.")
 	w.Conversation("17620000000", "nightly").
 		Title("Nightly summary").
-		Hidden().
+		Set("hidden", true).
 		TurnStart().
 		User("Summarise; mention each retry.")
 	w.Conversation("17630000000", "polling").
@@ -106,7 +106,7 @@ func writeSample(dir, dataDir string) error {
 		Edit(jptest.EventsFile, func(data []byte) []byte { return data[:len(data)-30] })
 	w.Conversation("17650000000", "").
 		TurnStart().
-		User("\x1b]0;owned\a\x1b[2J hostile \u202e text", jptest.NoTimestamp()).
+		RawEvent(`{"type": "chat_request", "content": "\u001b]0;owned\u0007\u001b[2J hostile \u202e text"}`).
 		Set("expires_at", jptest.Timestamp(time.Date(2026, 2, 28, 0, 0, 0, 0, time.UTC)))
 	w.Conversation("17660000000", "broken-metadata").
 		TurnStart().

@@ -117,9 +117,9 @@ func writeRandom(t *testing.T, dir string, rng *rand.Rand) {
 			case 3:
 				c.Reasoning(text)
 			case 4:
-				c.Structured(text)
+				c.Event("chat_response", "data", text)
 			case 5:
-				c.Structured(map[string]any{"retry": text})
+				c.Event("chat_response", "data", map[string]any{"retry": text})
 			case 6, 7:
 				c.ToolResult("call", text, false)
 			case 8:
@@ -128,7 +128,7 @@ func writeRandom(t *testing.T, dir string, rng *rand.Rand) {
 				c.Inquiry("q", text)
 			}
 			if rng.IntN(8) == 0 {
-				c.Compaction(0, 0, "retry")
+				c.Event("compaction", "from_turn", 0, "to_turn", 0, "summary", map[string]string{"summary": "retry"})
 			}
 		}
 	}

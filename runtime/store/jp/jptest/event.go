@@ -12,13 +12,11 @@ import (
 // Encoding is how tool results, and for Plain also tool arguments, are stored.
 type Encoding int
 
+// The encodings: standard base64; URL-safe base64 for results, as JP wrote them from October
+// 2025 to March 2026; and text as it is, as JP once wrote it.
 const (
-	// Standard is base64 with the standard alphabet and padding.
 	Standard Encoding = iota
-	// URLSafe stores tool results in the URL-safe alphabet, padded, as JP did from October
-	// 2025 to March 2026; arguments stay Standard.
 	URLSafe
-	// Plain stores strings as they are, as JP once did.
 	Plain
 )
 
@@ -36,17 +34,6 @@ func Timestamp(t time.Time) string {
 	return s
 }
 
-type fields = map[string]any
-
-// EventOption changes the timestamp of an event.
-type EventOption func(timestamp *string)
-
-// At sets the event's time. The clock of the conversation does not move.
-func At(t time.Time) EventOption { return func(timestamp *string) { *timestamp = Timestamp(t) } }
-
-// NoTimestamp leaves the event's timestamp out.
-func NoTimestamp() EventOption { return func(timestamp *string) { *timestamp = "" } }
-
 // Encode sets how the tool calls and results that follow are stored.
 func (c *Conversation) Encode(e Encoding) *Conversation {
 	c.encoding = e
@@ -59,115 +46,39 @@ func (c *Conversation) Later(d time.Duration) *Conversation {
 	return c
 }
 
-// TurnStart begins a turn.
-func (c *Conversation) TurnStart(opts ...EventOption) *Conversation {
-	return c.add("turn_start", opts)
+// TurnStart begins a turn. Like all events it happens at a time, or else some seconds after the
+// event before it.
+func (c *Conversation) TurnStart(at ...time.Time) *Conversation {
+	return c.add(at, "turn_start")
 }
 
 // User adds what a person asked.
-func (c *Conversation) User(text string, opts ...EventOption) *Conversation {
-	return c.add("chat_request", opts, "content", text)
+func (c *Conversation) User(text string, at ...time.Time) *Conversation {
+	return c.add(at, "chat_request", "content", text)
 }
 
 // Assistant adds what the assistant answered.
-func (c *Conversation) Assistant(text string, opts ...EventOption) *Conversation {
-	return c.add("chat_response", opts, "message", text)
+func (c *Conversation) Assistant(text string, at ...time.Time) *Conversation {
+	return c.add(at, "chat_response", "message", text)
 }
 
 // Reasoning adds what the assistant thought.
-func (c *Conversation) Reasoning(text string, opts ...EventOption) *Conversation {
-	return c.add("chat_response", opts, "reasoning", text)
-}
-
-// Structured adds an answer that is any JSON value.
-func (c *Conversation) Structured(data any, opts ...EventOption) *Conversation {
-	return c.add("chat_response", opts, "data", data)
+func (c *Conversation) Reasoning(text string, at ...time.Time) *Conversation {
+	return c.add(at, "chat_response", "reasoning", text)
 }
 
 // ToolCall adds a call. The arguments are any value, normally one that encodes to a JSON
 // object.
-func (c *Conversation) ToolCall(id, name string, arguments any, opts ...EventOption) *Conversation {
-	return c.add("tool_call_request", opts, "id", id, "name", name, "arguments", c.stored(arguments))
-}
-
-// ToolResult adds the result of the call with this id. The content need not be UTF-8 unless
-// it is stored as Plain.
-func (c *Conversation) ToolResult(id, content string, isError bool, opts ...EventOption) *Conversation {
-	switch c.encoding {
-	case Standard:
-		content = base64.StdEncoding.EncodeToString([]byte(content))
-	case URLSafe:
-		content = base64.URLEncoding.EncodeToString([]byte(content))
+func (c *Conversation) ToolCall(id, name string, arguments any, at ...time.Time) *Conversation {
+	if c.encoding != Plain {
+		decoder := json.NewDecoder(bytes.NewReader(marshal(arguments, "")))
+		decoder.UseNumber()
+		if err := decoder.Decode(&arguments); err != nil {
+			panic(err)
+		}
+		arguments = encoded(arguments)
 	}
-	return c.add("tool_call_response", opts, "id", id, "content", content, "is_error", isError)
-}
-
-// Inquiry adds a question of the assistant, for a yes or no. By convention its id is that of the
-// tool call, a dot, and a name for the question.
-func (c *Conversation) Inquiry(id, text string, opts ...EventOption) *Conversation {
-	question := fields{"text": text, "answer_type": fields{"type": "boolean"}}
-	return c.add("inquiry_request", opts, "id", id, "source", fields{"source": "assistant"}, "question", question)
-}
-
-// InquiryResponse adds the answer to an inquiry: any JSON value.
-func (c *Conversation) InquiryResponse(id string, answer any, opts ...EventOption) *Conversation {
-	return c.add("inquiry_response", opts, "id", id, "answer", answer)
-}
-
-// Compaction replaces the turns from and to, counted from 0 and inclusive, by a summary; an
-// empty summary is left out.
-func (c *Conversation) Compaction(from, to int, summary string, opts ...EventOption) *Conversation {
-	if summary == "" {
-		return c.add("compaction", opts, "from_turn", from, "to_turn", to)
-	}
-	return c.add("compaction", opts, "from_turn", from, "to_turn", to, "summary", fields{"summary": summary})
-}
-
-// ConfigDelta changes the configuration.
-func (c *Conversation) ConfigDelta(delta any) *Conversation {
-	return c.add("config_delta", nil, "delta", delta)
-}
-
-// RawEvent adds an element of the array as given, whether or not it is JSON.
-func (c *Conversation) RawEvent(text string) *Conversation {
-	c.clock = c.clock.Add(eventStep)
-	if len(c.events) > 0 {
-		c.events = append(c.events, ',')
-	}
-	c.events = append(append(c.events, "\n  "...), text...)
-	return c
-}
-
-// add adds an event with members, which are keys and values in turn.
-func (c *Conversation) add(kind string, opts []EventOption, members ...any) *Conversation {
-	timestamp := Timestamp(c.clock.Add(eventStep))
-	for _, change := range opts {
-		change(&timestamp)
-	}
-	members = append([]any{"type", kind}, members...)
-	if timestamp != "" {
-		members = append([]any{"timestamp", timestamp}, members...)
-	}
-	var object []byte // in the order in which JP writes it
-	for i, member := range members {
-		object = append(append(object, ",:"[i%2]), marshal(member, "")...)
-	}
-	object[0] = '{'
-	return c.RawEvent(string(marshal(json.RawMessage(append(object, '}')), "  ")))
-}
-
-// stored returns arguments as they are stored.
-func (c *Conversation) stored(arguments any) any {
-	if c.encoding == Plain {
-		return arguments
-	}
-	decoder := json.NewDecoder(bytes.NewReader(marshal(arguments, "")))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
-		panic(err)
-	}
-	return encoded(value)
+	return c.add(at, "tool_call_request", "id", id, "name", name, "arguments", arguments)
 }
 
 // encoded returns a decoded JSON value with its strings, but for keys, in base64.
@@ -185,6 +96,52 @@ func encoded(value any) any {
 		}
 	}
 	return value
+}
+
+// ToolResult adds the result of the call with this id. The content need not be UTF-8 unless
+// it is stored as Plain.
+func (c *Conversation) ToolResult(id, content string, isError bool, at ...time.Time) *Conversation {
+	switch c.encoding {
+	case Standard:
+		content = base64.StdEncoding.EncodeToString([]byte(content))
+	case URLSafe:
+		content = base64.URLEncoding.EncodeToString([]byte(content))
+	}
+	return c.add(at, "tool_call_response", "id", id, "content", content, "is_error", isError)
+}
+
+// Inquiry adds a question of the assistant, for a yes or no. By convention its id is that of the
+// tool call, a dot, and a name for the question.
+func (c *Conversation) Inquiry(id, text string) *Conversation {
+	question := map[string]any{"text": text, "answer_type": map[string]any{"type": "boolean"}}
+	return c.add(nil, "inquiry_request", "id", id, "source", map[string]any{"source": "assistant"}, "question", question)
+}
+
+// Event adds an event of any type. Its members are keys and values in turn, in the order in
+// which JP writes them.
+func (c *Conversation) Event(kind string, members ...any) *Conversation {
+	return c.add(nil, kind, members...)
+}
+
+// RawEvent adds an element of the array as given, whether or not it is JSON.
+func (c *Conversation) RawEvent(text string) *Conversation {
+	c.clock = c.clock.Add(eventStep)
+	if len(c.events) > 0 {
+		c.events = append(c.events, ',')
+	}
+	c.events = append(append(c.events, "\n  "...), text...)
+	return c
+}
+
+func (c *Conversation) add(at []time.Time, kind string, members ...any) *Conversation {
+	happened := append(at, c.clock.Add(eventStep))[0]
+	members = append([]any{"timestamp", Timestamp(happened), "type", kind}, members...)
+	var object []byte
+	for i, member := range members {
+		object = append(append(object, ",:"[i%2]), marshal(member, "")...)
+	}
+	object[0] = '{'
+	return c.RawEvent(string(marshal(json.RawMessage(append(object, '}')), "  ")))
 }
 
 // marshal returns a value as JSON with every line but the first beginning with a prefix. Like

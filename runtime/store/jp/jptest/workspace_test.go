@@ -73,7 +73,7 @@ func TestFormat(t *testing.T) {
 		LastActivated(time.Date(2026, 5, 29, 20, 4, 40, 293_992_000, time.UTC)).
 		Set("pinned_at", jptest.Timestamp(time.Date(2026, 5, 30, 0, 0, 0, 0, time.FixedZone("east", 3600)))).
 		Set("expires_at", jptest.Timestamp(time.Date(2027, 1, 1, 0, 0, 0, 500_000_000, time.UTC))).
-		Hidden().
+		Set("hidden", true).
 		Label("b", "2").Label("a", "").
 		TurnStart().
 		User("<hello> & \"you\"\x00").
@@ -81,17 +81,15 @@ func TestFormat(t *testing.T) {
 		Assistant("hi").
 		ToolCall("call_1", "fs_read_file", json.RawMessage(`{"z": "foo", "a": [1.50, "", {"foo": "\u0066oo", "k": null}], "b": true}`)).
 		ToolResult("call_1", "\xff\xfe~~~???", true).
-		Structured(nil).
+		Event("chat_response", "data", nil).
 		Inquiry("call_1.ask", "Sure?").
-		InquiryResponse("call_1.ask", false).
+		Event("inquiry_response", "id", "call_1.ask", "answer", false).
 		Inquiry("q", "Which?").
-		ConfigDelta(map[string]any{"k": 1}).
-		Compaction(0, 2, "short").
-		Compaction(1, 1, "").
+		Event("config_delta", "delta", map[string]any{"k": 1}).
+		Event("compaction", "from_turn", 0, "to_turn", 2, "summary", map[string]string{"summary": "short"}).
 		RawEvent(`{"timestamp":1}`).
 		Later(time.Hour).
-		User("later", jptest.At(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))).
-		User("none", jptest.NoTimestamp()).
+		User("later", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)).
 		TurnStart()
 	write(t, w)
 
@@ -214,12 +212,6 @@ func TestFormat(t *testing.T) {
       "summary": "short"
     }
   },
-  {
-    "timestamp": "2026-05-29 19:42:21.286343",
-    "type": "compaction",
-    "from_turn": 1,
-    "to_turn": 1
-  },
   {"timestamp":1},
   {
     "timestamp": "2026-01-02 03:04:05.0",
@@ -227,11 +219,7 @@ func TestFormat(t *testing.T) {
     "content": "later"
   },
   {
-    "type": "chat_request",
-    "content": "none"
-  },
-  {
-    "timestamp": "2026-05-29 20:42:37.835987",
+    "timestamp": "2026-05-29 20:42:29.561165",
     "type": "turn_start"
   }
 ]
@@ -296,7 +284,7 @@ func TestStores(t *testing.T) {
 	both := w.Conversation("17800000001", "both").ModTime(jptest.EventsFile, older)
 	user.Conversation("17800000001", "both").ModTime(jptest.EventsFile, older)
 	user.Conversation("17800000002", "").ModTime(jptest.MetadataFile, newer)
-	w.Conversation("17800000003", "old").Archived(time.Time{}).Omit(jptest.BaseConfigFile)
+	w.Conversation("17800000003", "old").Archived(time.Time{}).File(jptest.BaseConfigFile, nil)
 	w.Conversation("17800000004", "cut").
 		File("QUERY_MESSAGE.md", []byte("draft")).
 		File(jptest.MetadataFile, []byte("{")).
