@@ -242,8 +242,8 @@ func arrows() []arrow {
 
 		{
 			from: list("runtime/session"),
-			to:   list("runtime/base/text", "runtime/model"),
-			why:  "it decides what happens in a session from what it is given: no clock, no file, no protocol; of models it has the items of a history",
+			to:   list("runtime/base/text", "runtime/model", "generated/conv"),
+			why:  "it decides what happens in a session from what it is given: no clock, no file, no protocol; of models it has the items of a history, of the specs the answers of the tools",
 		},
 		{
 			from: list("runtime/session/log"),

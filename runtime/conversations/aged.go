@@ -14,19 +14,6 @@ import (
 // was recorded before. What the owner recorded since is missing, and the problem of the store says
 // since when.
 
-// agedError is why a store was answered from an index.
-type agedError struct {
-	since time.Time
-	*store.CopyTooLargeError
-}
-
-func (e *agedError) Error() string {
-	return e.CopyTooLargeError.Error() + "; what it had at " + e.since.UTC().Format(time.DateTime) + " UTC is searched"
-}
-
-func (e *agedError) ForModel() string { return e.Error() }
-func (e *agedError) Unwrap() error    { return e.CopyTooLargeError }
-
 // agedRecord is a conversation that an index has, and that cannot be read.
 type agedRecord struct {
 	facts
@@ -61,7 +48,8 @@ func (a *asking) aged(s *source, scope store.Scope, found []store.Conversation, 
 	for i := range found {
 		there[found[i].ID] = true
 	}
-	reason := &agedError{time.Unix(note.Whole, 0), large}
+	text := large.Error() + "; what it had at " + time.Unix(note.Whole, 0).UTC().Format(time.DateTime) + " UTC is searched"
+	reason := &toldError{errors.New(text), text}
 	for _, c := range s.view.Conversations() {
 		f := readFacts(c)
 		isHere := !a.isPart(s.Store) || a.project.Has(f.Dir)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -363,14 +362,4 @@ func (l *listings) list(ctx context.Context, s store.Store, scope store.Scope) (
 		l.sets[key] = done
 	}
 	return slices.Clone(done.Conversations), slices.Clone(done.Problems), nil
-}
-
-// titleFilter reports whether a title contains a text, ignoring case. Every title
-// contains the empty text, also a missing one.
-func titleFilter(text string) func(title string) bool {
-	pattern := excerpt.Literal(text, true)
-	if pattern == nil {
-		return func(string) bool { return true }
-	}
-	return func(title string) bool { return pattern.IsIn([]byte(title)) }
 }

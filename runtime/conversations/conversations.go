@@ -130,13 +130,13 @@ func (e EventRange) Has(n int) bool {
 // ReadQuery asks for what was recorded in one conversation.
 type ReadQuery struct {
 	// ID is the conversation, in any spelling; empty stands for the live one that
-	// was activated last.
+	// was activated last, and where there is none the error is a [*NotFoundError] without ids.
 	ID string
 	// Turns returns the first and the last turn that are asked for, of so many; none where the last
-	// is before the first. One that does not exist is a [*TurnRangeError]. Nil stands for all.
+	// is before the first. One that does not exist is a [*RangeError]. Nil stands for all.
 	Turns func(of int) (first, last int)
 	// Events, where it is not zero, selects numbered events in place of Turns. Where
-	// the first is none of the conversation, the error is an [*EventRangeError].
+	// the first is none of the conversation, the error is a [*RangeError].
 	Events EventRange
 	// Kinds reports whether events of a kind are handed over; nil stands for all.
 	Kinds func(transcript.Kind) bool
@@ -147,7 +147,7 @@ type ReadQuery struct {
 }
 
 // Reading is the answer to a [ReadQuery], beside the events. It describes the
-// conversation also where the error is a [*TurnRangeError] or an [*EventRangeError].
+// conversation also where the error is a [*RangeError].
 type Reading struct {
 	transcript.Conversation
 	Turns     int // of the whole conversation

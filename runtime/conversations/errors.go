@@ -7,19 +7,12 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// What stores and their readers have in common with a Source.
+// What stores have in common with a library.
 type (
-	// NotFoundError is the error for ids that no conversation has.
-	NotFoundError = store.NotFoundError
-	// BadIDError is the error for text that is not the id of a conversation in any
-	// store.
-	BadIDError = store.BadIDError
-	// NoWorkspaceError is the error where there is no workspace to look in.
+	NotFoundError    = store.NotFoundError
+	BadIDError       = store.BadIDError
 	NoWorkspaceError = store.NoWorkspaceError
-	// Problem is why a conversation, or a part of one, could not be used. Nothing in
-	// it but Path and Err repeats what is recorded or the name of a file: those two
-	// are for people.
-	Problem = store.Problem
+	Problem          = store.Problem
 )
 
 // The kinds of problems, as package store describes them.
@@ -54,23 +47,15 @@ func (e *ExcludedError) Error() string {
 	return "conversations here are excluded by " + e.By
 }
 
-// TurnRangeError is the error for a turn that a conversation does not have.
-type TurnRangeError struct {
-	ID    transcript.ID
-	Turn  int
-	Turns int // of the conversation
-}
-
-func (e *TurnRangeError) Error() string { return fmt.Sprintf("turn %d of %d", e.Turn, e.Turns) }
-
-// EventRangeError is the error for a number that no event of a conversation has.
-type EventRangeError struct {
+// RangeError is the error for a turn that a conversation does not have, or a number that none
+// of its events has.
+type RangeError struct {
 	ID     transcript.ID
-	Number int
-	Events int // numbered events of the conversation
+	Events bool // it is about events
+	N, Of  int
 }
 
-func (e *EventRangeError) Error() string { return fmt.Sprintf("event %d of %d", e.Number, e.Events) }
+func (e *RangeError) Error() string { return fmt.Sprintf("%d of %d", e.N, e.Of) }
 
 // UnavailableError is the error for a store that cannot be read at all.
 type UnavailableError struct {
@@ -91,11 +76,3 @@ func (e *UnreadableError) Error() string {
 	return fmt.Sprintf("reading conversation %s: %v", e.ID, e.Err)
 }
 func (e *UnreadableError) Unwrap() error { return e.Err }
-
-// NoConversationError is the error of a [ReadQuery] without an id where there is
-// no live conversation.
-type NoConversationError struct {
-	Place string // the project, a path; empty where it is all of them
-}
-
-func (e *NoConversationError) Error() string { return "there is no live conversation in " + e.Place }

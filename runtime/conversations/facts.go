@@ -100,11 +100,9 @@ func (e *toldError) ForModel() string { return e.model }
 // nothing.
 func problemOf(id transcript.ID, totals *store.Totals) *Problem {
 	var left []string
-	switch n := totals.TooLarge; n {
-	case 0:
-	case 1:
+	if n := totals.TooLarge; n == 1 {
 		left = append(left, "an event is too large to be read, and left out")
-	default:
+	} else if n > 1 {
 		left = append(left, fmt.Sprintf("%d events are too large to be read, and left out", n))
 	}
 	if totals.Cut {

@@ -151,19 +151,12 @@ func (s *source) hit(in *Matched, at index.Scored, extra []byte) Hit {
 	}
 }
 
-// searching is a search in progress.
-type searching struct {
-	query  *SearchQuery
-	result *Results
-}
-
 // byConversation finds all events that match, and counts their lines.
-func (s *searching) byConversation(ctx context.Context) error {
-	q, r := s.query, s.result
+func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 	for _, in := range r.asked.sources {
 		r.Searched += len(in.wanted) - in.missed
 		found := map[string]*Matched{}
-		if err := s.titles(in, found); err != nil {
+		if err := r.titles(q, in, found); err != nil {
 			return err
 		}
 		for hit, err := range in.view.Search(ctx, q.in(in)) {
@@ -184,8 +177,8 @@ func (s *searching) byConversation(ctx context.Context) error {
 			case isOwn && !q.OwnToo:
 				r.Own += lines
 			default:
-				h := in.hit(s.of(in, found, hit.Conversation), hit.Scored(), extra)
-				s.add(h, lines)
+				h := in.hit(r.of(in, found, hit.Conversation), hit.Scored(), extra)
+				r.add(h, lines)
 			}
 		}
 	}
@@ -201,8 +194,7 @@ func (s *searching) byConversation(ctx context.Context) error {
 }
 
 // titles finds the titles that match.
-func (s *searching) titles(in *source, found map[string]*Matched) error {
-	q := s.query
+func (r *Results) titles(q *SearchQuery, in *source, found map[string]*Matched) error {
 	if q.Pattern == nil || q.Roles != 0 || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo) {
 		return nil
 	}
@@ -215,32 +207,31 @@ func (s *searching) titles(in *source, found map[string]*Matched) error {
 		if c == nil {
 			c = &index.Conversation{Key: key}
 		}
-		s.add(Hit{Conversation: s.of(in, found, c), Index: -1, Scope: transcript.ScopeTitle}, lines)
+		r.add(Hit{Conversation: r.of(in, found, c), Index: -1, Scope: transcript.ScopeTitle}, lines)
 	}
 	return nil
 }
 
 // of returns the conversation of a match.
-func (s *searching) of(in *source, found map[string]*Matched, c *index.Conversation) *Matched {
+func (r *Results) of(in *source, found map[string]*Matched, c *index.Conversation) *Matched {
 	if found[c.Key] == nil {
 		found[c.Key] = in.matched(c)
-		s.result.Conversations = append(s.result.Conversations, found[c.Key])
+		r.Conversations = append(r.Conversations, found[c.Key])
 	}
 	return found[c.Key]
 }
 
 // add adds a match of some lines.
-func (s *searching) add(h Hit, lines int) {
+func (r *Results) add(h Hit, lines int) {
 	h.Lines = lines
 	h.Conversation.Matches += lines
-	s.result.Total += lines
-	s.result.Hits = append(s.result.Hits, h)
+	r.Total += lines
+	r.Hits = append(r.Hits, h)
 }
 
 // newest finds the newest events that match. Where it comes to the end of all indexes, they are
 // counted.
-func (s *searching) newest(ctx context.Context) error {
-	q, r := s.query, s.result
+func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
 	total, own, isAll := 0, 0, q.After == nil
 	for _, in := range r.asked.sources {
 		known := map[string]*Matched{}
@@ -279,15 +270,14 @@ func (s *searching) newest(ctx context.Context) error {
 		r.Total, r.Own = total, own
 		return nil
 	}
-	return s.count(ctx)
+	return r.count(ctx, *q)
 }
 
 // mostLooked and mostRead are how many messages are looked at, and read, to be counted: about five milliseconds.
 const mostLooked, mostRead = 50_000, 3000
 
 // count counts all messages that match.
-func (s *searching) count(ctx context.Context) error {
-	q, r := *s.query, s.result
+func (r *Results) count(ctx context.Context, q SearchQuery) error {
 	q.After = nil
 	var how index.Counting
 	if !q.CountAll {

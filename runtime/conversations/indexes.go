@@ -37,7 +37,7 @@ type Indexes struct {
 }
 
 // indexFormat is the number of what an index has that this package puts there.
-const indexFormat = 12
+const indexFormat = 13
 
 // NewIndexes returns the indexes in a directory, which need not be there.
 func NewIndexes(dir string) *Indexes {
@@ -190,19 +190,13 @@ func (x *Indexes) removeOlder() {
 	all := filepath.Dir(x.dir)
 	entries, _ := os.ReadDir(all)
 	for _, e := range entries {
-		if isOlder(e.Name()) {
+		number, isIndex := strings.CutPrefix(e.Name(), "v")
+		n, err := strconv.ParseUint(number, 10, 64)
+		first, _, _ := strings.Cut(e.Name(), "-") // of what lists needed, when that had directories of its own
+		if isIndex && err == nil && n < indexFormat || first == "facts" || first == "facts2" {
 			_ = os.RemoveAll(filepath.Join(all, e.Name()))
 		}
 	}
-}
-
-// isOlder reports whether a directory is what an earlier version kept: indexes of an older
-// format, or what lists needed when that had a directory of its own.
-func isOlder(name string) bool {
-	number, isIndex := strings.CutPrefix(name, "v")
-	n, err := strconv.ParseUint(number, 10, 64)
-	first, _, _ := strings.Cut(name, "-")
-	return isIndex && err == nil && n < indexFormat || first == "facts" || first == "facts2"
 }
 
 // indexNote is what an index says of its store.

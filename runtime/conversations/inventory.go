@@ -64,13 +64,14 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	if err != nil {
 		return Inventory{}, err
 	}
-	t := taking{all: set.project(&o, true), here: set.project(&o, false)}
-	if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
-		t.workspace = w.Root()
+	all, here := set.project(&o, true), set.project(&o, false)
+	workspace, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
+	isHere := func(c *store.Conversation) bool {
+		return here.Has(c.Dir) || err == nil && c.Source == "" && c.Dir == workspace.Root()
 	}
-	inventory := Inventory{Project: t.here.Roots()[0], Excluded: t.here.Excluded().By, Exclude: set.Exclude, Missing: set.missing(), Warnings: set.warnings}
+	inventory := Inventory{Project: here.Roots()[0], Excluded: here.Excluded().By, Exclude: set.Exclude, Missing: set.missing(), Warnings: set.warnings}
 	for _, k := range kinds() {
-		places, err := k.places(&o, set, t.all)
+		places, err := k.places(&o, set, all)
 		if err != nil {
 			return Inventory{}, err
 		}
@@ -81,7 +82,7 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 		for _, at := range places {
 			r := StoreReport{Name: k.name, Program: k.program, Archive: k.archive, Place: at.place, Found: at.store != nil, Off: isOff}
 			if r.Found {
-				err = t.take(ctx, at.store, &r)
+				err = r.take(ctx, at.store, all, isHere)
 			} else if at.named {
 				r.Problems = []Problem{{Source: k.name, Path: at.place, Err: errNothing}}
 			}
@@ -95,14 +96,8 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	return inventory, nil
 }
 
-// taking is an inventory in the making.
-type taking struct {
-	all, here *project.Project
-	workspace string // its root; empty where there is none
-}
-
-// take fills in what there is in a store.
-func (t *taking) take(ctx context.Context, s store.Store, r *StoreReport) error {
+// take fills in what there is in a store, of all projects and of this one.
+func (r *StoreReport) take(ctx context.Context, s store.Store, all *project.Project, isHere func(*store.Conversation) bool) error {
 	listing, err := s.List(ctx, store.Scope{Set: store.Live | store.Archived})
 	if err != nil {
 		r.Problems = []Problem{{Source: r.Name, Path: r.Place, Err: err}}
@@ -118,23 +113,23 @@ func (t *taking) take(ctx context.Context, s store.Store, r *StoreReport) error 
 	projects := map[string]bool{}
 	for _, c := range listing.Conversations {
 		if !r.Archive {
-			projects[t.all.Root(c.Dir)] = true
+			projects[all.Root(c.Dir)] = true
 		}
 		for _, used := range []time.Time{c.CreatedAt, c.LastActivatedAt, c.LastAt} {
 			if used.After(r.Newest) {
 				r.Newest = used
 			}
 		}
-		if t.here.Has(c.Dir) || c.Dir == t.workspace && c.Source == "" {
+		if isHere(&c) {
 			here = append(here, c)
 		}
 	}
 	r.Remarks, r.Here, r.Conversations, r.Projects = listing.Remarks, len(here), len(listing.Conversations), len(projects)
-	return readAll(ctx, here, r)
+	return r.read(ctx, here)
 }
 
-// readAll reads conversations to their end for what is wrong with them.
-func readAll(ctx context.Context, list []store.Conversation, r *StoreReport) error {
+// read reads conversations to their end for what is wrong with them.
+func (r *StoreReport) read(ctx context.Context, list []store.Conversation) error {
 	totals := make([]store.Totals, len(list))
 	damage := make([]error, len(list))
 	parallel.Each(ctx, len(list), func(numbers iter.Seq[int]) {

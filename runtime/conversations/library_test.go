@@ -147,7 +147,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("no workspace: %v", err)
 	}
 	empty := open(t, func(*jptest.Workspace, string) {})
-	var none *conversations.NoConversationError
+	var none *conversations.NotFoundError
 	if _, err := empty.Read(t.Context(), conversations.ReadQuery{}); !errors.As(err, &none) || none.Place != empty.Place() {
 		t.Errorf("no conversation: %v", err)
 	}
@@ -318,11 +318,11 @@ func TestReadTurns(t *testing.T) {
 			t.Errorf("%d: events %s, reading %s, %v; want %s", i, events, reading, err, test.want)
 		}
 	}
-	var outside *conversations.TurnRangeError
+	var outside *conversations.RangeError
 	for id, of := range map[string]int{"17600000000": 6, "17610000000": 0} {
 		for _, n := range []int{0, 7} {
 			r, err := l.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: func(int) (int, int) { return n, n }})
-			if !errors.As(err, &outside) || outside.Turn != n || outside.Turns != of || r.Turns != of {
+			if !errors.As(err, &outside) || outside.N != n || outside.Of != of || r.Turns != of {
 				t.Errorf("turn %d of %s: %+v, %v", n, id, r, err)
 			}
 		}

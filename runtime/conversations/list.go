@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/parallel"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -30,11 +31,11 @@ func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err e
 	if err := a.pick(ctx); err != nil {
 		return listing, err
 	}
-	contains := titleFilter(q.TitleContains)
+	title := excerpt.Literal(q.TitleContains, true) // nil is in every title
 	var entries []*entry
 	for _, s := range a.sources {
 		for i := range s.list {
-			if c := &s.list[i]; contains(c.Title) && (!q.UserOnly || c.UserOnly) {
+			if c := &s.list[i]; (title == nil || title.IsIn([]byte(c.Title))) && (!q.UserOnly || c.UserOnly) {
 				entries = append(entries, &entry{Listed: Listed{Conversation: c.Conversation, LastEventAt: c.LastAt}, stored: c, in: s})
 			}
 		}

@@ -1,8 +1,8 @@
 package conversations
 
 import (
+	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 
@@ -10,6 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/eventtext"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -49,40 +50,20 @@ type indexExtra struct {
 	role string // as recorded, where it is not that of the kind
 	tool string // that is called, or has the result
 	turn int    // as [transcript.Event.Turn]
-	// unnumbered is how many events without a number are before it. All in all, what is kept beside
-	// a text has as many bytes in a store as in a copy of that: it counts in the length of a text.
+	// unnumbered is how many events without a number are before it. What is kept beside a text counts
+	// in its length: it has as many bytes in a store as in a copy of that.
 	unnumbered int
 }
 
-func (e *indexExtra) append(b []byte, kind transcript.Kind) []byte {
-	b = binary.AppendUvarint(b, uint64(e.turn))       //nolint:gosec // a count
-	b = binary.AppendUvarint(b, uint64(e.unnumbered)) //nolint:gosec // a count
-	if role := e.role; role != kind.Role().String() {
-		b = append(b, 1)
-		b = binary.AppendUvarint(b, uint64(len(role)))
-		b = append(b, role...)
-	} else if e.tool != "" {
-		b = append(b, 0)
-	}
-	return append(b, e.tool...)
-}
+// Fields implements [filecache.Fielder].
+func (e *indexExtra) Fields() []any { return []any{&e.turn, &e.unnumbered, &e.role, &e.tool} }
 
-func parseExtra(b []byte, kind transcript.Kind) indexExtra {
-	number := func() int {
-		n, size := binary.Uvarint(b)
-		b = b[max(size, 0):]
-		return int(n) //nolint:gosec // a count
+// parseExtra reads what an index has of a message of a kind.
+func parseExtra(b []byte, kind transcript.Kind) (e indexExtra) {
+	if !filecache.ReadFields(b, e.Fields()) {
+		e = indexExtra{}
 	}
-	e := indexExtra{role: kind.Role().String(), turn: number(), unnumbered: number()}
-	if len(b) == 0 {
-		return e
-	}
-	own := b[0] == 1
-	if b = b[1:]; own {
-		size := min(max(number(), 0), len(b))
-		e.role, b = string(b[:size]), b[size:]
-	}
-	e.tool = string(b)
+	e.role = cmp.Or(e.role, kind.Role().String())
 	return e
 }
 
@@ -170,8 +151,11 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
 				return true
 			}
-			x := indexExtra{e.RoleName(), tool, e.Turn, e.Index + 1 - number}
-			extra = x.append(extra[:0], e.Kind)
+			x := indexExtra{tool: tool, turn: e.Turn, unnumbered: e.Index + 1 - number}
+			if role := e.RoleName(); role != e.Kind.Role().String() {
+				x.role = role
+			}
+			extra = filecache.AppendFields(extra[:0], x.Fields())
 			m := index.Message{Number: uint32(number), Kind: messageKind(e), Time: e.Time, Text: eventtext.Searched(e), Extra: extra} //nolint:gosec // a count
 			isStopped = !yield(&m, nil)
 			return !isStopped

@@ -3,11 +3,8 @@ package conversations
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
-	"strings"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/index"
 	"github.com/convtools/convtools/runtime/index/terms"
@@ -84,56 +81,6 @@ type rankWord struct {
 	of         int // its place among the words of the result
 }
 
-// maxPhrases is how many different phrases of a question have to be in a passage's event: quotes after
-// them are read as words.
-const maxPhrases = 8
-
-// maxRankWords is how many different terms of a question are looked for.
-const maxRankWords = 64
-
-// newRanking reads the question. There are no words where it has none.
-func (l *Library) newRanking(q *SearchQuery, result *Results) *ranking {
-	r := &ranking{query: q, result: result, terms: terms.NewReader(l.language())}
-	result.terms = r.terms
-	rest := strings.ToValidUTF8(q.Question, "\ufffd")
-	var words strings.Builder
-	for len(r.phrases) < maxPhrases {
-		before, after, ok := strings.Cut(rest, `"`)
-		phrase, behind, closed := strings.Cut(after, `"`)
-		if !ok || !closed {
-			break
-		}
-		if phrase = strings.TrimSpace(phrase); phrase != "" && !slices.Contains(r.phrases, phrase) {
-			r.phrases = append(r.phrases, phrase)
-		}
-		words.WriteString(before + " " + phrase + " ")
-		rest = behind
-	}
-	question := []byte(words.String() + rest)
-	seen := map[string]bool{}
-	for _, all := range []bool{false, true} {
-		r.terms.Each(question, func(term []byte, at int) {
-			if t := string(term); len(r.words) < maxRankWords && !seen[t] && (all || !r.terms.IsFunctionWord(t)) {
-				seen[t] = true
-				r.words = append(r.words, rankWord{term: t, word: wordAt(question, at)})
-			}
-		})
-		if len(r.words) > 0 {
-			break
-		}
-	}
-	return r
-}
-
-// wordAt returns the word that begins at a place, as it is written.
-func wordAt(s []byte, at int) string {
-	word := string(s[at:])
-	if i := strings.IndexFunc(word, func(r rune) bool { return text.IsSpace(r) || strings.ContainsRune(`,;:!?()"`, r) }); i > 0 {
-		word = word[:i]
-	}
-	return strings.TrimRight(word, ".'")
-}
-
 // rank finds the passages that answer a question best.
 func (r *ranking) rank(ctx context.Context) error {
 	if err := r.weigh(); err != nil {
@@ -147,59 +94,6 @@ func (r *ranking) rank(ctx context.Context) error {
 		return err
 	}
 	return r.passages(ctx, found)
-}
-
-// spread returns in how many messages of all indexes terms are.
-func (r *ranking) spread(asked []string) (index.Spread, error) {
-	total := index.Spread{With: make([]int, len(asked))}
-	for _, s := range r.result.asked.sources {
-		spread, err := s.view.Spread(asked)
-		if err != nil {
-			return total, err
-		}
-		total.Add(spread)
-	}
-	return total, nil
-}
-
-// weigh finds out how much the words weigh.
-func (r *ranking) weigh() error {
-	asked := make([]string, len(r.words))
-	for i, w := range r.words {
-		asked[i] = w.term
-	}
-	total, err := r.spread(asked)
-	if err != nil {
-		return err
-	}
-	r.asks = index.RankQuery{
-		Most: lookAt, Coverage: float32(coverage), Kinds: r.query.kinds(), Counts: kindCounts, ApartKinds: toolKinds | toolKinds<<copiedKind,
-		Average: float64(total.Bytes) / float64(max(total.Messages, 1)),
-	}
-	r.asks.Since, r.asks.Until = r.query.between()
-	if r.query.Own != nil {
-		r.asks.IsApart = r.query.isOwn
-	}
-	result := r.result
-	result.weights = excerpt.Weights{}
-	hasRare := false
-	for i := range r.words {
-		w, n := &r.words[i], total.With[i]
-		weight := math.Pow(index.Idf(n, total.Messages), idfPower)
-		result.weights[w.term] = weight
-		isCommon := float64(n) > commonShare*float64(total.Messages)
-		hasRare = hasRare || !isCommon && n > 0
-		r.asks.Terms = append(r.asks.Terms, index.RankTerm{Text: w.term, Weight: weight, Common: isCommon})
-		const rare = 20 // of so many events one has it
-		if w.of = slices.IndexFunc(result.Words, func(o Word) bool { return o.Word == w.word }); w.of < 0 {
-			w.of = len(result.Words)
-			result.Words = append(result.Words, Word{Word: w.word, Term: w.term, Events: n, Rare: n*rare <= total.Messages || n <= 2})
-		}
-	}
-	for i := range r.asks.Terms {
-		r.asks.Terms[i].Common = r.asks.Terms[i].Common && hasRare
-	}
-	return nil
 }
 
 // ranked is a conversation with what is known of its messages.

@@ -17,16 +17,16 @@ type rankedMessage struct {
 	index.Scored
 	of         *ranked
 	place      int     // among the messages of the conversation
+	said       int     // the same among those that are of no tool
 	own, score float64 // score has what the messages beside it add
-	read       bool
+	isRead     bool
 	asks       bool // the assistant ends with a question
 	hit        Hit
 }
 
 // Passages returns where in a text the passages are that answer the question best, in its order:
 // each of at most most bytes, and all of at most total. There are none where it has no word.
-func (r *Results) Passages(text string, most, total int) []excerpt.Span {
-	var spans []excerpt.Span
+func (r *Results) Passages(text string, most, total int) (spans []excerpt.Span) {
 	if len(r.weights) == 0 {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (r *Results) Passages(text string, most, total int) []excerpt.Span {
 
 // passages finds the passages in the conversations that rank highest.
 func (r *ranking) passages(ctx context.Context, found []*ranked) error {
-	var scored []*rankedMessage
+	var scored, candidates []*rankedMessage
 	for _, c := range found {
 		for _, m := range c.messages {
 			if m.own > 0 {
@@ -49,92 +49,107 @@ func (r *ranking) passages(ctx context.Context, found []*ranked) error {
 	if err := r.readBest(ctx, scored, func(m *rankedMessage) float64 { return m.own }); err != nil {
 		return err
 	}
-	var candidates []*rankedMessage
 	for _, c := range found {
 		c.Score = c.sum()
-		candidates = append(candidates, slices.DeleteFunc(c.spread(), func(m *rankedMessage) bool { return !r.shows(m) })...)
+		c.spread()
+		for _, m := range c.messages {
+			if m.score > 0 && r.shows(m) {
+				candidates = append(candidates, m)
+			}
+		}
 	}
 	slices.SortStableFunc(found, func(a, b *ranked) int { return cmp.Compare(b.Score, a.Score) })
 	if err := r.readBest(ctx, candidates, func(m *rankedMessage) float64 { return m.score }); err != nil {
 		return err
 	}
-	return r.answer(found, candidates)
-}
-
-// answer makes the answer of the best candidates, which come first.
-func (r *ranking) answer(found []*ranked, candidates []*rankedMessage) error {
-	var kept []*rankedMessage
-	texts := map[string]*rankedMessage{}
-	for _, m := range candidates {
-		if len(kept) == r.query.Limit || !m.read {
-			break
-		}
-		p := &m.hit
-		same := texts[p.Text]
-		switch {
-		case p.Text == "":
-		case same == nil:
-			texts[p.Text], p.Score = m, m.score
-			kept = append(kept, m)
-		case same.of != m.of && !slices.Contains(same.hit.Also, m.of.ID):
-			same.hit.Also = append(same.hit.Also, m.of.ID)
-		}
-	}
+	kept := r.keep(candidates)
 	for _, m := range kept {
-		beside := m.reply()
-		if beside == nil {
-			beside = m.proposal()
-		}
-		if beside == nil || slices.Contains(kept, beside) || len(kept) == r.query.Limit {
+		beside := m.beside()
+		if beside == nil || slices.Contains(kept, beside) || len(kept) == r.query.Limit || !r.shows(beside) {
 			continue
 		}
 		if err := r.read(beside); err != nil {
 			return err
 		}
-		p := &beside.hit
-		isShort := len(p.Text) <= shortReply && !p.Before && !p.After
-		if p.Text != "" && r.shows(beside) && (isShort || beside.place < m.place) {
-			p.Score = replyCounts * m.score
+		if beside.hit.Text != "" && (beside.isShort(shortReply) || beside.place < m.place) {
+			beside.hit.Score = replyCounts * m.score
 			kept = append(kept, beside)
 		}
 	}
-	place := map[*ranked]int{}
-	for i, c := range found {
-		place[c] = i
+	return r.answer(found, kept)
+}
+
+// sum returns the score of the conversation.
+func (c *ranked) sum() float64 {
+	var best index.Best
+	for _, m := range c.messages {
+		best.Add(float32(m.own))
 	}
-	slices.SortFunc(kept, func(a, b *rankedMessage) int {
-		return cmp.Or(cmp.Compare(b.hit.Score, a.hit.Score), cmp.Compare(place[a.of], place[b.of]), cmp.Compare(a.Number, b.Number))
-	})
-	for _, m := range kept {
-		r.result.Hits = append(r.result.Hits, m.hit)
-	}
-	for _, c := range found {
-		latest, err := r.latest(c)
-		if err != nil {
-			return err
+	return float64(best.Sum()) + coverage*c.covered
+}
+
+// spread has the messages of a conversation add to the scores of others.
+func (c *ranked) spread() {
+	best := 0.0
+	var said []*rankedMessage
+	for _, m := range c.messages {
+		best = max(best, m.own)
+		if m.score = m.own; !isOfTool(m.Kind) {
+			m.said = len(said)
+			said = append(said, m)
 		}
-		c.Latest = latest
-		r.result.Conversations = append(r.result.Conversations, c.Matched)
 	}
-	r.result.Total, r.result.AtLeast = len(kept), len(kept) == r.query.Limit
-	return nil
+	for i, m := range said {
+		for before, share := range []float64{besideOne, besideTwo} {
+			if before = i - 1 - before; before >= 0 {
+				said[before].score += share * m.own
+				m.score += share * said[before].own
+			}
+		}
+		const reached = 2
+		if a := m.answer(); a != nil && a.said > i+reached {
+			a.score += answerShare * m.own
+		}
+	}
+	for _, m := range c.messages {
+		if m.score == 0 {
+			continue
+		}
+		m.score += conversationShare * best
+		switch kindOf(m.Kind) {
+		case transcript.KindReasoning, transcript.KindToolCall, transcript.KindInquiry:
+			m.score *= asideCounts
+		}
+	}
 }
 
-// reply returns what the user said to a question of the assistant; nil where there is none.
-func (m *rankedMessage) reply() *rankedMessage {
-	if next := m.place + 1; m.asks && next < len(m.of.messages) && kindOf(m.of.messages[next].Kind) == transcript.KindUser {
-		return m.of.messages[next]
-	}
-	return nil
-}
-
-// proposal returns what the assistant said before a short reply of the user, which says little without
-// it; nil where there is none.
-func (m *rankedMessage) proposal() *rankedMessage {
-	if p := &m.hit; kindOf(m.Kind) != transcript.KindUser || len(p.Text) > shortAnswer || p.Before || p.After {
+// answer returns the last thing an assistant said to a request before the next one; nil for nothing.
+func (m *rankedMessage) answer() (answer *rankedMessage) {
+	if kindOf(m.Kind) != transcript.KindUser {
 		return nil
 	}
-	for _, before := range slices.Backward(m.of.messages[:m.place]) {
+	for _, next := range m.of.messages[m.place+1:] {
+		switch kindOf(next.Kind) {
+		case transcript.KindUser:
+			return answer
+		case transcript.KindAssistant:
+			answer = next
+		}
+	}
+	return answer
+}
+
+// beside returns what is shown with a message: what the user said to a question of the assistant, or what
+// the assistant said before a short reply, which says little without it; nil for nothing.
+func (m *rankedMessage) beside() *rankedMessage {
+	all := m.of.messages
+	if next := m.place + 1; m.asks && next < len(all) && kindOf(all[next].Kind) == transcript.KindUser {
+		return all[next]
+	}
+	if kindOf(m.Kind) != transcript.KindUser || !m.isShort(shortAnswer) {
+		return nil
+	}
+	for _, before := range slices.Backward(all[:m.place]) {
 		switch kindOf(before.Kind) {
 		case transcript.KindUser:
 			return nil
@@ -142,6 +157,58 @@ func (m *rankedMessage) proposal() *rankedMessage {
 			return before
 		}
 	}
+	return nil
+}
+
+// isShort reports whether a message that was read has at most some bytes.
+func (m *rankedMessage) isShort(most int) bool {
+	p := m.hit.Passage
+	return len(p.Text) <= most && !p.Before && !p.After
+}
+
+// shows reports whether a message may be shown: one that is beside those that were found need
+// not be what the query asks for.
+func (r *ranking) shows(m *rankedMessage) bool {
+	q := r.query
+	return r.inRange(m.Number) && q.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) && q.isIn(m.Time)
+}
+
+// keep returns the best candidates, which come first, each text once.
+func (r *ranking) keep(candidates []*rankedMessage) (kept []*rankedMessage) {
+	texts := map[string]*rankedMessage{"": nil}
+	for _, m := range candidates {
+		if len(kept) == r.query.Limit || !m.isRead {
+			break
+		}
+		p := m.hit.Passage
+		same, ok := texts[p.Text]
+		if !ok {
+			texts[p.Text], p.Score = m, m.score
+			kept = append(kept, m)
+		} else if same != nil && same.of != m.of && !slices.Contains(same.hit.Also, m.of.ID) {
+			same.hit.Also = append(same.hit.Also, m.of.ID)
+		}
+	}
+	return kept
+}
+
+// answer makes the answer of the messages that are shown.
+func (r *ranking) answer(found []*ranked, kept []*rankedMessage) (err error) {
+	result, place := r.result, map[*ranked]int{}
+	for i, c := range found {
+		place[c] = i
+		if c.Latest, err = r.latest(c); err != nil {
+			return err
+		}
+		result.Conversations = append(result.Conversations, c.Matched)
+	}
+	slices.SortFunc(kept, func(a, b *rankedMessage) int {
+		return cmp.Or(cmp.Compare(b.hit.Score, a.hit.Score), cmp.Compare(place[a.of], place[b.of]), cmp.Compare(a.Number, b.Number))
+	})
+	for _, m := range kept {
+		result.Hits = append(result.Hits, m.hit)
+	}
+	result.Total, result.AtLeast = len(kept), len(kept) == r.query.Limit
 	return nil
 }
 
@@ -173,109 +240,31 @@ func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score
 	return nil
 }
 
-// shows reports whether a message may be shown: one that is beside those that were found need
-// not be what the query asks for.
-func (r *ranking) shows(m *rankedMessage) bool {
-	q := r.query
-	return r.inRange(m.Number) && r.query.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) &&
-		(q.Since == nil || !m.Time.IsZero() && !m.Time.Before(*q.Since)) && (q.Until == nil || !m.Time.IsZero() && !m.Time.After(*q.Until))
-}
-
-// answer returns the number of the last thing an assistant said before the next request.
-func (m *rankedMessage) answer() int {
-	if kindOf(m.Kind) != transcript.KindUser {
-		return 0
-	}
-	answer := 0
-	for _, next := range m.of.messages[m.place+1:] {
-		switch kindOf(next.Kind) {
-		case transcript.KindUser:
-			return answer
-		case transcript.KindAssistant:
-			answer = int(next.Number)
-		}
-	}
-	return answer
-}
-
-// sum returns the score of the conversation.
-func (c *ranked) sum() float64 {
-	var best index.Best
-	for _, m := range c.messages {
-		best.Add(float32(m.own))
-	}
-	return float64(best.Sum()) + coverage*c.covered
-}
-
-// spread returns the messages of a conversation that have a score, their own or of those beside them.
-func (c *ranked) spread() []*rankedMessage {
-	best := 0.0
-	var said, candidates []*rankedMessage
-	for _, m := range c.messages {
-		best = max(best, m.own)
-		if !isOfTool(m.Kind) {
-			said = append(said, m)
-		} else {
-			m.score = m.own
-		}
-	}
-	at := func(i int) float64 {
-		if i < 0 || i >= len(said) {
-			return 0
-		}
-		return said[i].own
-	}
-	for i, m := range said {
-		m.score = at(i) + besideOne*(at(i-1)+at(i+1)) + besideTwo*(at(i-2)+at(i+2))
-	}
-	for i, m := range said {
-		if m.own == 0 || kindOf(m.Kind) != transcript.KindUser {
-			continue
-		}
-		answer := m.answer()
-		const beside = 2 // which have a share already
-		for _, a := range said[min(i+1+beside, len(said)):] {
-			if int(a.Number) == answer {
-				a.score += answerShare * m.own
-				break
-			}
-		}
-	}
-	for _, m := range c.messages {
-		if m.score > 0 {
-			m.score += conversationShare * best
-			switch kindOf(m.Kind) {
-			case transcript.KindReasoning, transcript.KindToolCall, transcript.KindInquiry:
-				m.score *= asideCounts
-			}
-			candidates = append(candidates, m)
-		}
-	}
-	return candidates
-}
-
 // read reads the text of a message, if it is not, and finds its best passage: of what the assistant
 // said without a word of the question the end, where it proposes and asks.
 func (r *ranking) read(m *rankedMessage) error {
-	if m.read {
+	if m.isRead {
 		return nil
 	}
 	text, extra, err := m.of.in.view.Read(m.Scored)
 	if err != nil {
 		return err
 	}
-	m.hit = m.of.in.hit(m.of.Matched, m.Scored, extra)
 	for len(text) > readAhead { // of one event that much is looked at, so that no answer waits for it
 		_, size := utf8.DecodeLastRune(text[:readAhead])
 		text = text[:readAhead-size]
 	}
+	isAssistant := kindOf(m.Kind) == transcript.KindAssistant
 	best, wide := excerpt.BestPassage(r.terms, text, r.result.weights, r.query.MaxText, r.query.MaxWide)
-	if best.Value == 0 && kindOf(m.Kind) == transcript.KindAssistant {
+	if best.Value == 0 && isAssistant {
 		best, wide = excerpt.LastPassage(text, r.query.MaxText), excerpt.LastPassage(text, r.query.MaxWide)
 	}
-	m.own += best.Beside * float64(kindCounts(m.Kind))
-	m.read = true
-	m.asks = kindOf(m.Kind) == transcript.KindAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))
-	m.hit.Passage = &Passage{Answer: m.answer(), Excerpt: best.Of(text), Wide: wide.Of(text)}
+	m.isRead, m.own = true, m.own+best.Beside*float64(kindCounts(m.Kind))
+	m.asks = isAssistant && bytes.HasSuffix(bytes.TrimSpace(text), []byte("?"))
+	m.hit = m.of.in.hit(m.of.Matched, m.Scored, extra)
+	m.hit.Passage = &Passage{Excerpt: best.Of(text), Wide: wide.Of(text)}
+	if a := m.answer(); a != nil {
+		m.hit.Answer = int(a.Number)
+	}
 	return nil
 }

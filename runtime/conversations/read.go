@@ -29,7 +29,7 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 	}
 	c := a.latest()
 	if c == nil {
-		return r, &NoConversationError{Place: l.place}
+		return r, &NotFoundError{Place: l.place}
 	}
 	r.Conversation = c.Conversation
 	r.Aside.Problems = append(r.Aside.Problems, badFields(c)...)
@@ -100,7 +100,7 @@ func count(ctx context.Context, q *ReadQuery, c *store.Conversation, r *Reading)
 	}
 	if byNumber {
 		if q.Events.First < 1 || q.Events.First > r.Events {
-			return 0, 0, &EventRangeError{ID: r.ID, Number: q.Events.First, Events: r.Events}
+			return 0, 0, &RangeError{ID: r.ID, Events: true, N: q.Events.First, Of: r.Events}
 		}
 		return q.Events.First, last, nil
 	}
@@ -113,7 +113,7 @@ func count(ctx context.Context, q *ReadQuery, c *store.Conversation, r *Reading)
 	}
 	for _, turn := range []int{first, last} {
 		if turn < 1 || turn > r.Turns {
-			return 0, 0, &TurnRangeError{ID: r.ID, Turn: turn, Turns: r.Turns}
+			return 0, 0, &RangeError{ID: r.ID, N: turn, Of: r.Turns}
 		}
 	}
 	r.FirstTurn, r.LastTurn = first, last

@@ -212,14 +212,13 @@ func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err e
 	if err != nil {
 		return r, err
 	}
-	s := &searching{query: q, result: r}
 	switch q.Order {
 	case Relevance:
 		err = ranking.rank(ctx)
 	case Newest:
-		err = s.newest(ctx)
+		err = r.newest(ctx, q)
 	default:
-		err = s.byConversation(ctx)
+		err = r.byConversation(ctx, q)
 	}
 	return r, cmp.Or(err, ctx.Err())
 }
@@ -273,18 +272,19 @@ func (q *SearchQuery) in(s *source) index.Query {
 	return iq
 }
 
-// between returns the bounds of times as an index has them: the zero time is no bound there, and no
-// message has it.
+// between returns the bounds of times as an index has them: there, the zero time is no bound.
 func (q *SearchQuery) between() (since, until time.Time) {
 	if q.Since != nil {
-		if since = *q.Since; since.IsZero() {
-			since = since.Add(1)
-		}
+		since = *q.Since
 	}
 	if q.Until != nil {
-		if until = *q.Until; until.IsZero() {
-			until = until.Add(-1)
-		}
+		until = *q.Until
 	}
 	return since, until
+}
+
+// isIn reports whether a time is between the bounds.
+func (q *SearchQuery) isIn(t time.Time) bool {
+	since, until := q.between()
+	return since.IsZero() && until.IsZero() || !t.IsZero() && !t.Before(since) && (until.IsZero() || !t.After(until))
 }

@@ -103,9 +103,9 @@ func (a *around) readNear(ctx context.Context) (near []event, err error) {
 		return ctx.Err()
 	}
 	a.Reading, err = a.source.Read(ctx, q)
-	var outside *conversations.EventRangeError
+	var outside *conversations.RangeError
 	if errors.As(err, &outside) || err == nil && a.only.shown.Event == 0 {
-		return nil, &conversations.EventRangeError{ID: a.ID, Number: a.number, Events: a.Events}
+		return nil, &conversations.RangeError{ID: a.ID, Events: true, N: a.number, Of: a.Events}
 	}
 	if errors.Is(err, errEnough) {
 		err = nil

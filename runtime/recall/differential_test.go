@@ -254,15 +254,15 @@ func TestRangesAgree(t *testing.T) {
 		for _, n := range []int{-1, whole.Turns + 1} {
 			only := func(int) (first, last int) { return n, n }
 			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Turns: only, Event: nothing})
-			var outside *conversations.TurnRangeError
-			if !errors.As(err, &outside) || *outside != (conversations.TurnRangeError{ID: id, Turn: n, Turns: whole.Turns}) || r.Title != whole.Title {
+			var outside *conversations.RangeError
+			if !errors.As(err, &outside) || *outside != (conversations.RangeError{ID: id, N: n, Of: whole.Turns}) || r.Title != whole.Title {
 				t.Errorf("%s, turn %d: %+v, %v", name, n, r, err)
 			}
 		}
 		for _, n := range []int{-1, whole.Events + 1} {
 			r, err := source.Read(t.Context(), conversations.ReadQuery{ID: id, Events: conversations.EventRange{First: n}, Event: nothing})
-			var outside *conversations.EventRangeError
-			if !errors.As(err, &outside) || *outside != (conversations.EventRangeError{ID: id, Number: n, Events: whole.Events}) || r.Title != whole.Title {
+			var outside *conversations.RangeError
+			if !errors.As(err, &outside) || *outside != (conversations.RangeError{ID: id, Events: true, N: n, Of: whole.Events}) || r.Title != whole.Title {
 				t.Errorf("%s, event %d: %+v, %v", name, n, r, err)
 			}
 		}

@@ -40,8 +40,7 @@ func failure(ctx context.Context, err error) error {
 		excluded    *conversations.ExcludedError
 		settings    *config.Error
 		outside     *config.OutsideError
-		turn        *conversations.TurnRangeError
-		event       *conversations.EventRangeError
+		beyond      *conversations.RangeError
 		pattern     *excerpt.PatternError
 		unreadable  *conversations.UnreadableError
 		unavailable *conversations.UnavailableError
@@ -83,10 +82,10 @@ func failure(ctx context.Context, err error) error {
 		const message = "The conversations of this workspace are not looked up: "
 		return fixable(message+"the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust].",
 			message+shown(outside.Error())+".")
-	case errors.As(err, &turn):
-		return fixable(outOfRange("turn", turn.Turn, turn.Turns)+" Turns count from 1; last=1 reads the last one.", "")
-	case errors.As(err, &event):
-		return fixable(outOfRange("event", event.Number, event.Events)+" Events count from 1 through the whole conversation.", "")
+	case errors.As(err, &beyond) && !beyond.Events:
+		return fixable(outOfRange("turn", beyond.N, beyond.Of)+" Turns count from 1; last=1 reads the last one.", "")
+	case beyond != nil:
+		return fixable(outOfRange("event", beyond.N, beyond.Of)+" Events count from 1 through the whole conversation.", "")
 	case errors.As(err, &pattern):
 		return fixable(badPattern(pattern), "")
 	case errors.As(err, &unreadable):

@@ -77,19 +77,19 @@ func TestTypedFailures(t *testing.T) {
 			want: `Invalid conversation id "foo": a; invalid conversation id "-": b.` + ids, caller: true,
 		},
 		{
-			name: "turn out of range", err: &conversations.TurnRangeError{ID: "jp-c1", Turn: 9, Turns: 2},
+			name: "turn out of range", err: &conversations.RangeError{ID: "jp-c1", N: 9, Of: 2},
 			want: "Turn 9 out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
 		},
 		{
-			name: "turn beyond all numbers", err: &conversations.TurnRangeError{ID: "jp-c1", Turn: math.MaxInt, Turns: 2},
+			name: "turn beyond all numbers", err: &conversations.RangeError{ID: "jp-c1", N: math.MaxInt, Of: 2},
 			want: "There is no such turn: it is out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
 		},
 		{
-			name: "event out of range", err: &conversations.EventRangeError{ID: "jp-c1", Number: 9, Events: 1},
+			name: "event out of range", err: &conversations.RangeError{ID: "jp-c1", Events: true, N: 9, Of: 1},
 			want: "Event 9 out of range (conversation has 1 event). Events count from 1 through the whole conversation.", caller: true,
 		},
 		{
-			name: "event beyond all numbers", err: &conversations.EventRangeError{ID: "jp-c1", Number: math.MaxInt, Events: 2},
+			name: "event beyond all numbers", err: &conversations.RangeError{ID: "jp-c1", Events: true, N: math.MaxInt, Of: 2},
 			want: "There is no such event: it is out of range (conversation has 2 events). Events count from 1 through the whole conversation.", caller: true,
 		},
 		{

@@ -155,12 +155,6 @@ func TestContents(t *testing.T) {
 			want:  `{"entries":[{"role":"user","text":"x","attachments":[],"from":"` + id(0) + `"},{"role":"assistant","text":"end","attachments":[]}]}`,
 		},
 		{
-			name:    "a limit of nothing",
-			calls:   []any{History{ConversationID: id(0), Limit: pointer(0)}},
-			want:    `{"ok":false,"code":"invalid_arguments","reason":"limit is at least 1","field":"limit"}`,
-			failure: true,
-		},
-		{
 			name:   "entries that do not fit are left out, and that is announced",
 			config: Config{MaxHistoryBytes: 4},
 			calls:  []any{Create{ConversationID: id(1), UserInstruction: pointer("hello")}, History{ConversationID: id(1)}},

@@ -10,8 +10,9 @@ func (d *decision) calls() {
 	t := d.state.task
 	caller := t.Conversation
 	for _, call := range slices.Clone(t.open) {
+		_, sends := call.Request.Sent()
 		switch request := call.Request; {
-		case request.interrupts():
+		case sends:
 		case call.ordinary():
 			d.do(RunTool{Task: t.ID, Conversation: caller, Call: call})
 			return
@@ -86,7 +87,7 @@ func (s State) Answer(caller string, call Item) (content string, success bool) {
 	case refusal != nil:
 	case history != nil:
 		var c *Conversation
-		if c, refusal = s.readable(*history); refusal == nil {
+		if c, refusal = s.addressed(history.ConversationID); refusal == nil {
 			return s.historyContent(c, history.Limit), true
 		}
 	case call.Name == ConvList:
@@ -133,16 +134,17 @@ func (d *decision) target(caller string, request Request, others int) (string, *
 	if request.Create != nil {
 		field = "user_instruction"
 	}
-	if refusal := refuseInput(request.input(), field); refusal != nil {
+	sent, _ := request.Sent()
+	if refusal := refuseInput(sent.input(), field); refusal != nil {
 		return "", refusal
 	}
 	if request.Create != nil {
 		if count, limit := d.state.live()+others+1, d.state.config.MaxConversations; count > limit {
 			return "", &Refusal{Code: CodeConversations, Reason: "the session has as many conversations as it may have; conv.list shows them, and conv.destroy makes room for another one", Count: count, Max: limit}
 		}
-		return request.Create.ConversationID, nil
+		return sent.ConversationID, nil
 	}
-	c, refusal := d.state.addressed(request.Send.ConversationID)
+	c, refusal := d.state.addressed(sent.ConversationID)
 	if refusal != nil {
 		return "", refusal
 	}
@@ -159,14 +161,6 @@ func (d *decision) creation(caller string, request Create) (Context, *Refusal) {
 		context.Base = request.Base
 	}
 	return context, refusal
-}
-
-// readable returns the conversation that a call of conv.history reads, or why it is refused.
-func (s State) readable(request History) (*Conversation, *Refusal) {
-	if request.Limit != nil && *request.Limit < 1 {
-		return nil, &Refusal{Code: CodeInvalidArguments, Field: "limit", Reason: "limit is at least 1"}
-	}
-	return s.addressed(request.ConversationID)
 }
 
 // destroyable returns the conversation that a call of conv.destroy destroys, or why it is refused.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/convtools/convtools/generated/conv"
 	"github.com/convtools/convtools/runtime/model"
 )
 
@@ -22,6 +23,14 @@ func object(v any) string {
 	return string(text)
 }
 
+// some returns a member of an answer, which is left out where the value is zero.
+func some[T comparable](value T) *T {
+	if value == *new(T) {
+		return nil
+	}
+	return &value
+}
+
 // Content returns a refusal as the output of a call.
 func (r *Refusal) Content() string {
 	return object(struct {
@@ -30,42 +39,30 @@ func (r *Refusal) Content() string {
 	}{false, *r})
 }
 
-// answerContent is the output of conv.create and conv.send. A status that is not of a completed
-// logical turn has ok, code and reason as well.
-type answerContent struct {
-	OK                   *bool   `json:"ok,omitempty"`
-	Code                 Code    `json:"code,omitempty"`
-	Reason               string  `json:"reason,omitempty"`
-	ConversationID       string  `json:"conversation_id"`
-	FirstUserMessage     *string `json:"first_user_message,omitempty"`
-	FirstItemsCount      int     `json:"first_items_count,omitempty"`
-	LastAssistantMessage string  `json:"last_assistant_message"`
-	Status               Status  `json:"status"`
-	Error                Failure `json:"error,omitzero"`
-	Truncated            bool    `json:"truncated,omitempty"`
-}
-
 // outputOf returns the output of the call of a frame that is resolved.
 func (s State) outputOf(f Frame) Item {
 	r := *f.Result
-	content := answerContent{ConversationID: f.Target, Status: r.Status}
+	message, truncated := cut(r.Message, s.config.MaxResultBytes)
+	answer := conv.CreateResult{ConversationID: f.Target, LastAssistantMessage: message, Status: string(r.Status), Truncated: some(truncated)}
 	if r.Failure.Code != "" {
-		content.Error = r.Failure
+		answer.Error = &conv.CreateResultError{Code: string(r.Failure.Code), Message: r.Failure.Message}
 	}
-	content.LastAssistantMessage, content.Truncated = cut(r.Message, s.config.MaxResultBytes)
 	if request := f.Call.Request.Create; request != nil {
-		content.FirstUserMessage, content.FirstItemsCount = request.UserInstruction, len(request.Items)
+		answer.FirstUserMessage, answer.FirstItemsCount = request.UserInstruction, some(len(request.Items))
 	}
-	success := r.Status == StatusCompleted || r.Status == StatusNoMessage
-	if !success {
-		content.OK, content.Code = new(bool), Code(r.Status)
-		content.Reason = map[Status]string{
-			StatusFailed:      "the conversation could not answer",
-			StatusInterrupted: "the call was interrupted before it had a result",
-			StatusDestroyed:   "the conversation was destroyed before it had answered",
-		}[r.Status]
+	if r.Status == StatusCompleted || r.Status == StatusNoMessage {
+		return output(f.Call, object(answer), true)
 	}
-	return output(f.Call, object(content), success)
+	return output(f.Call, object(struct {
+		OK     bool   `json:"ok"`
+		Code   Status `json:"code"`
+		Reason string `json:"reason"`
+		conv.CreateResult
+	}{false, r.Status, map[Status]string{
+		StatusFailed:      "the conversation could not answer",
+		StatusInterrupted: "the call was interrupted before it had a result",
+		StatusDestroyed:   "the conversation was destroyed before it had answered",
+	}[r.Status], answer}), false)
 }
 
 // output returns the output of a call.
@@ -84,58 +81,31 @@ func cut(s string, limit int) (string, bool) {
 	return strings.ToValidUTF8(s[:limit], ""), true
 }
 
-type listEntry struct {
-	ID           string `json:"id"`
-	MessageCount int    `json:"message_count"`
-	LastActiveAt string `json:"last_active_at"`
-	State        string `json:"state"` // running, suspended, queued or idle
-	ParentID     string `json:"parent_id,omitempty"`
-	IsRoot       bool   `json:"is_root,omitempty"`
-	IsSelf       bool   `json:"is_self,omitempty"`
-	Title        string `json:"title,omitempty"`
-	Usage        Usage  `json:"usage"` // of its own samples and calls
-}
-
 // listContent is the output of conv.list, in the order of creation.
 func (s State) listContent(caller string) string {
-	entries := []listEntry{}
+	list := conv.ListResult{Conversations: []conv.ListResultConversation{}}
 	for _, c := range s.conversations {
 		if c.Destroyed {
 			continue
 		}
-		entries = append(entries, listEntry{
+		list.Conversations = append(list.Conversations, conv.ListResultConversation{
 			ID: c.ID, MessageCount: c.Messages, LastActiveAt: c.LastActive.Format(timeFormat), State: s.Doing(c.ID),
-			ParentID: c.Parent, IsRoot: c.Parent == "", IsSelf: c.ID == caller, Title: c.Title, Usage: c.Usage,
+			ParentID: some(c.Parent), IsRoot: some(c.Parent == ""), IsSelf: some(c.ID == caller), Title: some(c.Title),
+			Usage: conv.ListResultConversationUsage{
+				InputTokens: int(c.Usage.InputTokens), OutputTokens: int(c.Usage.OutputTokens), Samples: int(c.Usage.Samples), Calls: int(c.Usage.Calls),
+			},
 		})
 	}
-	return object(struct {
-		Conversations []listEntry `json:"conversations"`
-	}{entries})
-}
-
-type historyEntry struct {
-	Role        string       `json:"role"`
-	Text        *string      `json:"text,omitempty"`
-	Attachments []attachment `json:"attachments"`
-	From        string       `json:"from,omitempty"`
-	Truncated   bool         `json:"truncated,omitempty"`
-}
-
-type attachment struct {
-	Type     string `json:"type"`
-	ImageURL string `json:"image_url,omitempty"`
-	SHA256   string `json:"sha256,omitempty"` // of the address of an image that is left out
-	Bytes    int    `json:"bytes,omitempty"`
-	Elided   bool   `json:"elided,omitempty"`
+	return object(list)
 }
 
 // historyContent is the output of conv.history: the last messages, in the order of time. A message that
 // does not fit is left out with all before it; of the last one, as much of the text as fits is kept.
 func (s State) historyContent(c *Conversation, limit *int) string {
-	entries, truncated := []historyEntry{}, false
+	history := conv.HistoryResult{Entries: []conv.HistoryResultEntry{}}
 	room := s.config.MaxHistoryBytes
 	for recorded := range c.Latest() {
-		if limit != nil && len(entries) == *limit {
+		if limit != nil && len(history.Entries) == *limit {
 			break
 		}
 		if !recorded.message() {
@@ -143,45 +113,43 @@ func (s State) historyContent(c *Conversation, limit *int) string {
 		}
 		entry, size := s.historyEntry(recorded.Item)
 		if size > room {
-			truncated = true
-			if len(entries) > 0 {
+			history.Truncated = some(true)
+			if len(history.Entries) > 0 {
 				break
 			}
-			entry.Attachments = []attachment{}
+			entry.Attachments = []conv.HistoryResultEntryAttachment{}
 			if entry.Text != nil {
-				short, _ := cut(*entry.Text, room)
-				entry.Text = &short
+				*entry.Text, _ = cut(*entry.Text, room)
 			}
-			entry.Truncated = true
+			entry.Truncated = some(true)
 			size = room
 		}
 		room -= size
-		entries = append(entries, entry)
+		history.Entries = append(history.Entries, entry)
 	}
-	slices.Reverse(entries)
-	return object(struct {
-		Entries   []historyEntry `json:"entries"`
-		Truncated bool           `json:"truncated,omitempty"`
-	}{entries, truncated})
+	slices.Reverse(history.Entries)
+	return object(history)
 }
 
 // historyEntry returns what conv.history shows of a message, and how many bytes of it are recorded content.
-func (s State) historyEntry(item Item) (historyEntry, int) {
-	entry := historyEntry{Role: "user", Attachments: []attachment{}, From: item.From}
+func (s State) historyEntry(item Item) (entry conv.HistoryResultEntry, size int) {
+	entry = conv.HistoryResultEntry{Role: "user", Attachments: []conv.HistoryResultEntryAttachment{}, From: some(item.From)}
 	if item.Kind == AgentMessage {
 		entry.Role = "assistant"
 	}
-	size := 0
 	for _, p := range item.Parts {
 		if p.ImageURL == "" {
 			continue
 		}
-		shown := attachment{Type: "image", ImageURL: p.ImageURL}
+		shown := conv.HistoryResultEntryAttachment{Type: "image"}
 		if strings.HasPrefix(p.ImageURL, "data:") && len(p.ImageURL) > s.config.MaxInlineImageBytes {
 			sum := sha256.Sum256([]byte(p.ImageURL))
-			shown = attachment{Type: "image", SHA256: hex.EncodeToString(sum[:]), Bytes: len(p.ImageURL), Elided: true}
+			shown.Sha256, shown.Bytes, shown.Elided = some(hex.EncodeToString(sum[:])), some(len(p.ImageURL)), some(true)
+			size += 2 * len(sum)
+		} else {
+			shown.ImageURL = &p.ImageURL
+			size += len(p.ImageURL)
 		}
-		size += len(shown.ImageURL) + len(shown.SHA256)
 		entry.Attachments = append(entry.Attachments, shown)
 	}
 	if text := item.Text(); text != "" || len(entry.Attachments) == 0 {

@@ -20,20 +20,23 @@ func (in Start) decide(d *decision) error {
 }
 
 func (in Submit) decide(d *decision) error {
-	if refusal := refuseInput(in.Input, "input"); refusal != nil {
-		return refusal
-	}
-	return d.queue(Submission{Conversation: in.Conversation, Context: in.Context, Input: in.Input, Budget: in.Budget})
-}
-
-func (in Invoke) decide(d *decision) error {
-	if !in.Call.Request.interrupts() || in.Call.CallID == "" {
+	if in.Call == nil {
+		if refusal := refuseInput(in.Input, "input"); refusal != nil {
+			return refusal
+		}
+	} else if _, sends := in.Call.Request.Sent(); !sends || in.Call.CallID == "" {
 		return &InputError{Problem: "a call from outside has an id, and is one of conv.create or conv.send"}
-	}
-	if create := in.Call.Request.Create; create != nil && d.state.taken(create.ConversationID) {
+	} else if create := in.Call.Request.Create; create != nil && d.state.taken(create.ConversationID) {
 		return &InputError{Problem: "the id of a conversation to be created is taken or not one"}
 	}
-	return d.queue(Submission{Conversation: in.Conversation, Call: &in.Call})
+	c, refusal := d.state.addressed(in.Conversation)
+	if refusal != nil {
+		return refusal
+	}
+	in.ID, in.Conversation = d.state.submissions+1, c.ID
+	d.add(Event{Conversation: c.ID, Submission: in.ID, Kind: SubmissionQueued, Queued: Submission(in)})
+	d.advance()
+	return nil
 }
 
 // taken reports whether no conversation can be created with an id.
@@ -41,18 +44,6 @@ func (s State) taken(id string) bool {
 	return !validID(id) || s.Conversation(id) != nil || slices.ContainsFunc(s.queue, func(q Submission) bool {
 		return q.Call != nil && q.Call.Request.Create != nil && q.Call.Request.Create.ConversationID == id
 	})
-}
-
-// queue puts a submission at the end of the queue.
-func (d *decision) queue(q Submission) error {
-	c, refusal := d.state.addressed(q.Conversation)
-	if refusal != nil {
-		return refusal
-	}
-	q.ID, q.Conversation = d.state.submissions+1, c.ID
-	d.add(Event{Conversation: c.ID, Submission: q.ID, Kind: SubmissionQueued, Queued: q})
-	d.advance()
-	return nil
 }
 
 func (in Interrupt) decide(d *decision) error {

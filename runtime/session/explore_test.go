@@ -195,7 +195,7 @@ func permute(names []byte, n int, f func()) {
 // named appends the key of a state in which the conversations behind the root have names.
 func (x *exploration) named(b []byte, s State, names []byte) []byte {
 	name := func(id string) byte {
-		if i := s.place(id); i > 0 {
+		if i := slices.Index(s.conversations, s.Conversation(id)); i > 0 {
 			return names[i-1]
 		} else if i < 0 { // it is still to be created
 			return '+'

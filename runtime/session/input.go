@@ -14,20 +14,9 @@ type (
 		// History is what was said in the root before the session, the oldest first; each call in it has its output.
 		History []Item
 	}
-	// Submit puts input for a conversation at the end of the queue. A host whose input cannot wait interrupts as
-	// well.
-	Submit struct {
-		Conversation string
-		Context      []Part // see [Submission]
-		Input        []Part
-		Budget       Budget
-	}
-	// Invoke puts a call of conv.create or conv.send that a program outside makes in the place of a conversation's model
-	// at the end of the queue. Its id is unique in the conversation, and its output is found there when it has one.
-	Invoke struct {
-		Conversation string
-		Call         Item
-	}
+	// Submit puts a submission at the end of the queue; its ID is not for the host to pick. An input that cannot wait
+	// needs an Interrupt as well. A call has an id that is the only one of the conversation, and its output is found there.
+	Submit Submission
 	// Interrupt ends the task that runs. The caller that waits for it continues with the status interrupted.
 	Interrupt struct {
 		// Chain ends everything on the stack too. Every call that waits is closed, with its result where it has one,

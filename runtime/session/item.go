@@ -100,48 +100,25 @@ type (
 	}
 )
 
-// interrupts reports whether a request is one of conv.create or conv.send.
-func (r Request) interrupts() bool { return r.Create != nil || r.Send != nil }
+// Sent returns what a call of conv.create or conv.send sends, as the latter has it, and reports whether it is one.
+func (r Request) Sent() (sent Send, ok bool) {
+	switch c := r.Create; {
+	case c != nil:
+		return Send{ConversationID: c.ConversationID, Text: c.UserInstruction, Items: c.Items, Budget: c.Budget}, true
+	case r.Send != nil:
+		sent = *r.Send
+		sent.ConversationID = strings.ToLower(sent.ConversationID)
+		return sent, true
+	}
+	return Send{}, false
+}
 
 // input returns the first input of the target: the text, then the items.
-func (r Request) input() []Part {
-	switch {
-	case r.Create != nil:
-		return input(r.Create.UserInstruction, r.Create.Items)
-	case r.Send != nil:
-		return input(r.Send.Text, r.Send.Items)
+func (s Send) input() (parts []Part) {
+	if s.Text != nil {
+		parts = append(parts, Part{Text: *s.Text})
 	}
-	return nil
-}
-
-func input(text *string, items []Part) []Part {
-	var parts []Part
-	if text != nil {
-		parts = append(parts, Part{Text: *text})
-	}
-	return append(parts, items...)
-}
-
-// budget returns what the answer may use.
-func (r Request) budget() Budget {
-	switch {
-	case r.Create != nil:
-		return r.Create.Budget
-	case r.Send != nil:
-		return r.Send.Budget
-	}
-	return Budget{}
-}
-
-// Target returns the conversation that the answer comes from.
-func (r Request) Target() string {
-	switch {
-	case r.Create != nil:
-		return r.Create.ConversationID
-	case r.Send != nil:
-		return strings.ToLower(r.Send.ConversationID)
-	}
-	return ""
+	return append(parts, s.Items...)
 }
 
 // ordinary reports whether the host runs the tool of a call.
@@ -158,7 +135,8 @@ func (r Request) Size() int {
 	if r.Create != nil && r.Create.Base != nil {
 		n = len(*r.Create.Base)
 	}
-	for _, p := range r.input() {
+	sent, _ := r.Sent()
+	for _, p := range sent.input() {
 		n += len(p.Text) + len(p.ImageURL)
 	}
 	return n

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -26,23 +27,14 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	for _, limit := range []struct {
-		value    *int
-		standard int
-	}{
-		{&c.MaxInterruptChainDepth, 4},
-		{&c.MaxInterruptsPerTurn, 32},
-		{&c.MaxInterruptsPerResponse, 8},
-		{&c.MaxSamplesPerTurn, 200},
-		{&c.MaxConversations, 64},
-		{&c.MaxResultBytes, 64 << 10},
-		{&c.MaxHistoryBytes, 256 << 10},
-		{&c.MaxInlineImageBytes, 4 << 10},
-	} {
-		if *limit.value <= 0 {
-			*limit.value = limit.standard
-		}
-	}
+	c.MaxInterruptChainDepth = cmp.Or(c.MaxInterruptChainDepth, 4)
+	c.MaxInterruptsPerTurn = cmp.Or(c.MaxInterruptsPerTurn, 32)
+	c.MaxInterruptsPerResponse = cmp.Or(c.MaxInterruptsPerResponse, 8)
+	c.MaxSamplesPerTurn = cmp.Or(c.MaxSamplesPerTurn, 200)
+	c.MaxConversations = cmp.Or(c.MaxConversations, 64)
+	c.MaxResultBytes = cmp.Or(c.MaxResultBytes, 64<<10)
+	c.MaxHistoryBytes = cmp.Or(c.MaxHistoryBytes, 256<<10)
+	c.MaxInlineImageBytes = cmp.Or(c.MaxInlineImageBytes, 4<<10)
 	return c
 }
 

@@ -29,13 +29,13 @@ func mutations() []mutation {
 		},
 		{
 			name: "what waits outside comes before what was called", file: "schedule.go",
-			old: "		case f != nil:\n			d.startFrame(*f)\n",
-			new: "		case len(d.state.queue) > 0:\n			d.startSubmission(d.state.queue[0])\n		case f != nil:\n			d.startFrame(*f)\n",
+			old: "		case len(d.state.stack) > 0:\n			if f := ",
+			new: "		case len(d.state.queue) > 0:\n			d.startSubmission(d.state.queue[0])\n		case len(d.state.stack) > 0:\n			if f := ",
 		},
 		{
 			name: "a call is answered when its target is replaced", file: "call.go",
 			old: "	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n",
-			new: "	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n	d.resolve(*d.state.Conversation(caller).turn, Result{Status: StatusCompleted})\n",
+			new: "	d.emit(caller, Event{Kind: TurnAborted, Reason: Replaced})\n	d.resolve(d.state.Conversation(caller).turn.Frame, Result{Status: StatusCompleted})\n",
 		},
 		{
 			name: "an output is made up when the caller is replaced", file: "call.go",
@@ -69,8 +69,8 @@ func mutations() []mutation {
 		},
 		{
 			name: "what a replaced task has used is forgotten", file: "decide.go",
-			old: "	d.emit(conversation, Event{Kind: TokenCount, Usage: in.Usage})\n	switch {\n",
-			new: "	if calls {\n		in.Usage = Usage{Samples: 1}\n	}\n	d.emit(conversation, Event{Kind: TokenCount, Usage: in.Usage})\n	switch {\n",
+			old: "	d.emit(t.Conversation, Event{Kind: TokenCount, Usage: in.Usage})\n	switch {\n",
+			new: "	if calls {\n		in.Usage = Usage{Samples: 1}\n	}\n	d.emit(t.Conversation, Event{Kind: TokenCount, Usage: in.Usage})\n	switch {\n",
 		},
 		{
 			name: "a task that is being stopped asks the model", file: "apply.go",
@@ -84,7 +84,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "records are not synced", file: "log/log.go",
-			old: "		err = l.file.Sync()\n", new: "",
+			old: "		err = l.File.Sync()\n", new: "",
 		},
 	}
 }

@@ -17,7 +17,7 @@ func TestPure(t *testing.T) {
 	t.Parallel()
 	allowed := []string{
 		"bytes", "cmp", "crypto/sha256", "encoding/hex", "encoding/json", "errors", "fmt", "iter", "maps", "slices", "strconv", "strings", "time",
-		"github.com/convtools/convtools/runtime/base/text", "github.com/convtools/convtools/runtime/model",
+		"github.com/convtools/convtools/generated/conv", "github.com/convtools/convtools/runtime/base/text", "github.com/convtools/convtools/runtime/model",
 	}
 	types := []string{"Duration", "Time", "Millisecond", "UTC"} // of package time
 	names, err := filepath.Glob("*.go")

@@ -1,16 +1,20 @@
 package session
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // advance starts tasks until one runs or nothing waits: first what is on the stack, then the queue.
 func (d *decision) advance() {
 	for d.state.task == nil {
-		f := d.state.awaited()
 		switch {
-		case f != nil:
-			d.startFrame(*f)
 		case len(d.state.stack) > 0:
-			d.resume(d.top())
+			if f := d.top().awaited(); f != nil {
+				d.startFrame(*f)
+			} else {
+				d.resume(d.top())
+			}
 		case len(d.state.queue) > 0:
 			d.startSubmission(d.state.queue[0])
 		default:
@@ -19,23 +23,25 @@ func (d *decision) advance() {
 	}
 }
 
+// start starts a task of a conversation, with what belongs to its logical turn.
+func (d *decision) start(conversation string, e Event) {
+	e.Conversation, e.Task, e.Kind = conversation, d.state.tasks+1, TaskStarted
+	e.LogicalTurn = cmp.Or(e.LogicalTurn, d.state.turns+1)
+	d.add(e)
+}
+
 func (d *decision) startFrame(f Frame) {
 	caller := d.state.Conversation(d.top().Caller)
-	d.add(Event{
-		Conversation: f.Target, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1, Frame: f.ID, Submission: caller.turn.Submission,
-		Kind: TaskStarted, Budget: f.Call.Request.budget().within(caller.turn.Budget, caller.turn.Usage),
-	})
-	asked := message(UserMessage, FromConv, f.Call.Request.input())
+	sent, _ := f.Call.Request.Sent()
+	d.start(f.Target, Event{Frame: f.ID, Submission: caller.turn.Submission, Budget: sent.Budget.within(caller.turn.Budget, caller.turn.Usage)})
+	asked := message(UserMessage, FromConv, sent.input())
 	asked.From = caller.ID
 	d.emit(f.Target, recorded(asked))
 	d.sample()
 }
 
 func (d *decision) startSubmission(q Submission) {
-	d.add(Event{
-		Conversation: q.Conversation, Task: d.state.tasks + 1, LogicalTurn: d.state.turns + 1, Submission: q.ID,
-		Kind: TaskStarted, Budget: q.Budget,
-	})
+	d.start(q.Conversation, Event{Submission: q.ID, Budget: q.Budget})
 	if q.Call != nil {
 		call := *q.Call
 		call.Kind, call.Origin = ToolCall, FromOutside
@@ -57,10 +63,7 @@ func (d *decision) resume(b Batch) {
 	for _, f := range b.Frames {
 		continues.Calls = append(continues.Calls, f.Call.CallID)
 	}
-	d.add(Event{
-		Conversation: b.Caller, Task: d.state.tasks + 1, LogicalTurn: turn.ID, Frame: turn.Frame, Submission: turn.Submission,
-		Kind: TaskStarted, Continues: continues, Budget: turn.Budget,
-	})
+	d.start(b.Caller, Event{LogicalTurn: turn.ID, Frame: turn.Frame, Submission: turn.Submission, Continues: continues, Budget: turn.Budget})
 	for _, f := range b.Frames {
 		d.emit(b.Caller, recorded(d.state.outputOf(f)))
 	}
@@ -103,33 +106,27 @@ func (s *State) samplesOfSubmission() int64 {
 // complete ends the task and its logical turn.
 func (d *decision) complete() {
 	c := d.state.Conversation(d.state.task.Conversation)
-	turn := *c.turn
-	d.emit(c.ID, Event{Kind: TaskComplete, Last: &turn.Message})
-	status := StatusCompleted
-	if turn.Message == "" {
-		status = StatusNoMessage
-	}
-	d.resolve(turn, Result{Status: status})
+	d.end(c, Event{Kind: TaskComplete, Last: &c.turn.Message}, "")
 }
 
 // fail ends the task and its logical turn with a failure.
 func (d *decision) fail(failure Failure) {
-	c := d.state.Conversation(d.state.task.Conversation)
+	d.end(d.state.Conversation(d.state.task.Conversation), Event{Kind: TaskFailed, Failure: failure}, "")
+}
+
+// end ends the logical turn of a conversation by an event, and gives the call that it answers its result, with the status that
+// the event stands for unless it has another one.
+func (d *decision) end(c *Conversation, by Event, status Status) {
 	turn := *c.turn
-	d.emit(c.ID, Event{Kind: TaskFailed, Failure: failure})
-	d.resolve(turn, Result{Status: StatusFailed, Failure: failure})
+	d.emit(c.ID, by)
+	result := Result{Message: turn.Message, Usage: turn.Usage}
+	result.Note(by)
+	result.Status = cmp.Or(status, result.Status)
+	d.resolve(turn.Frame, result)
 }
 
-// resolve gives the frame that a logical turn answers its result.
-func (d *decision) resolve(turn LogicalTurn, result Result) {
-	if turn.Frame == 0 {
-		return
-	}
-	result.Message, result.Usage = turn.Message, turn.Usage
-	d.resolveFrame(turn.Frame, result)
-}
-
-func (d *decision) resolveFrame(id FrameID, result Result) {
+// resolve gives the call of a frame its result. There is no frame 0.
+func (d *decision) resolve(id FrameID, result Result) {
 	for _, b := range d.state.stack {
 		if slices.ContainsFunc(b.Frames, func(f Frame) bool { return f.ID == id }) {
 			d.emit(b.Caller, Event{Frame: id, Kind: FrameResolved, Result: result})
@@ -142,20 +139,18 @@ func (d *decision) resolveFrame(id FrameID, result Result) {
 func (d *decision) stopped() {
 	t, asked := d.state.task, d.state.task.stop.Stop
 	for _, call := range slices.Clone(t.open) {
-		d.output(call, refuseInterrupted().Content(), false)
+		d.refuse(call, refuseInterrupted())
 	}
 	c := d.state.Conversation(t.Conversation)
-	turn := *c.turn
-	if asked.Expired && !asked.Chain && !asked.Destroy {
+	switch {
+	case asked.Destroy:
+		d.end(c, Event{Kind: TurnAborted, Reason: Interrupted}, StatusDestroyed)
+	case asked.Expired && !asked.Chain:
 		d.fail(Failure{Code: CodeBudget, Message: "the budget of time is used up"})
 		return
+	default:
+		d.end(c, Event{Kind: TurnAborted, Reason: Interrupted}, "")
 	}
-	status := StatusInterrupted
-	if asked.Destroy {
-		status = StatusDestroyed
-	}
-	d.emit(c.ID, Event{Kind: TurnAborted, Reason: Interrupted})
-	d.resolve(turn, Result{Status: status})
 	for asked.Chain && len(d.state.stack) > 0 {
 		d.unwind()
 	}
@@ -168,17 +163,15 @@ func (d *decision) stopped() {
 func (d *decision) unwind() {
 	for _, f := range slices.Clone(d.top().Frames) {
 		if f.Result == nil {
-			d.resolveFrame(f.ID, Result{Status: StatusInterrupted})
+			d.resolve(f.ID, Result{Status: StatusInterrupted})
 		}
 	}
 	b := d.top()
-	turn := *d.state.Conversation(b.Caller).turn
 	var outputs []Item
 	for _, f := range b.Frames {
 		outputs = append(outputs, d.state.outputOf(f))
 	}
-	d.emit(b.Caller, Event{Kind: CallsClosed, Outputs: outputs})
-	d.resolve(turn, Result{Status: StatusInterrupted})
+	d.end(d.state.Conversation(b.Caller), Event{Kind: CallsClosed, Outputs: outputs}, "")
 }
 
 // top returns the batch at the top of the stack.
@@ -195,7 +188,7 @@ func (d *decision) destroy(id string) {
 	for _, b := range cloneStack(d.state.stack) {
 		for _, f := range b.Frames {
 			if f.Target == id && f.Result == nil {
-				d.resolveFrame(f.ID, Result{Status: StatusDestroyed})
+				d.resolve(f.ID, Result{Status: StatusDestroyed})
 			}
 		}
 	}

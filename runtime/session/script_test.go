@@ -418,3 +418,13 @@ func dedent(text string) []string {
 	}
 	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
+
+// Invoke is a call of a program outside.
+type Invoke struct {
+	Conversation string
+	Call         Item
+}
+
+func (in Invoke) decide(d *decision) error {
+	return Submit{Conversation: in.Conversation, Call: &in.Call}.decide(d)
+}

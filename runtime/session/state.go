@@ -119,24 +119,31 @@ type Frame struct {
 	Result  *Result `json:"result,omitempty"` // nil until the logical turn of the target has ended
 }
 
-// Submission is input from outside that waits for its turn: an input, or a call.
+// Submission is input from outside that waits for its turn: something said to a conversation, or a call of conv.create or
+// conv.send that a program outside makes in the place of a conversation's model.
 type Submission struct {
 	ID           SubmissionID `json:"id"`
 	Conversation string       `json:"conversation_id"`
 	Context      []Part       `json:"context,omitempty"` // what the host adds for the model; not a message of the conversation
 	Input        []Part       `json:"input,omitempty"`
 	Budget       Budget       `json:"budget,omitzero"`
-	Call         *Item        `json:"call,omitempty"` // see [Invoke]
+	Call         *Item        `json:"call,omitempty"`
+}
+
+// target returns the conversation that a call asks.
+func (q Submission) target() string {
+	sent, _ := q.Call.Request.Sent()
+	return sent.ConversationID
 }
 
 // ID returns the id of the session; empty means that it has not been started.
 func (s State) ID() string { return s.id }
 
-// Usage returns what all samples and calls of the session have used.
-func (s State) Usage() Usage { return s.usage }
-
 // Idle reports whether nothing runs and nothing waits.
 func (s State) Idle() bool { return s.task == nil }
+
+// Usage returns what all samples and calls of the session have used.
+func (s State) Usage() Usage { return s.usage }
 
 // Running returns the task that runs and the conversation that it belongs to.
 func (s State) Running() (task TaskID, conversation string) {
@@ -161,16 +168,10 @@ func (s State) Queue() []Submission { return slices.Clone(s.queue) }
 // Conversation returns the conversation with an id, destroyed or not, and nil where there is none. It belongs to the
 // state and must not be changed.
 func (s State) Conversation(id string) *Conversation {
-	i := s.place(id)
-	if i < 0 {
-		return nil
+	if i := slices.IndexFunc(s.conversations, func(c *Conversation) bool { return c.ID == id }); i >= 0 {
+		return s.conversations[i]
 	}
-	return s.conversations[i]
-}
-
-// place returns where a conversation is, and -1 where it is not.
-func (s State) place(id string) int {
-	return slices.IndexFunc(s.conversations, func(c *Conversation) bool { return c.ID == id })
+	return nil
 }
 
 // Conversations returns all conversations in the order of their creation, destroyed ones too.
@@ -207,15 +208,8 @@ func (s State) suspended(id string) bool {
 	return slices.ContainsFunc(s.stack, func(b Batch) bool { return b.Caller == id })
 }
 
-// awaited returns the first frame of the top batch without a result, and nil where there is none: the one whose target
-// runs, or has to.
-func (s State) awaited() *Frame {
-	if len(s.stack) == 0 {
-		return nil
-	}
-	return s.stack[len(s.stack)-1].awaited()
-}
-
+// awaited returns the first frame of a batch without a result, and nil where there is none: the one whose target runs, or
+// has to.
 func (b Batch) awaited() *Frame {
 	i := slices.IndexFunc(b.Frames, func(f Frame) bool { return f.Result == nil })
 	if i < 0 {
@@ -255,7 +249,7 @@ func (s State) Doing(id string) string {
 	case s.suspended(id):
 		return "suspended"
 	case slices.ContainsFunc(s.queue, func(q Submission) bool {
-		return q.Conversation == id || q.Call != nil && q.Call.Request.Target() == id
+		return q.Conversation == id || q.Call != nil && q.target() == id
 	}):
 		return "queued"
 	}
@@ -312,15 +306,15 @@ func cloneStack(stack []Batch) []Batch {
 
 // edit returns a copy of a conversation that is in the place of the one before.
 func (s *State) edit(id string) *Conversation {
-	i := s.place(id)
-	if i < 0 {
+	before := s.Conversation(id)
+	if before == nil {
 		return nil
 	}
-	c := *s.conversations[i]
+	c := *before
 	if c.turn != nil {
 		turn := *c.turn
 		c.turn = &turn
 	}
-	s.conversations[i] = &c
+	s.conversations[slices.Index(s.conversations, before)] = &c
 	return &c
 }

@@ -190,7 +190,7 @@ func read(r io.Reader) (e Exchange, err error) {
 	var body struct {
 		Model           string
 		Tools           []tool
-		Input, Messages []message
+		Input, Messages []fields
 	}
 	if err := json.Unmarshal(e.Body, &body); err != nil {
 		return e, fmt.Errorf("the body of the request cannot be parsed: %w", err)
@@ -205,13 +205,33 @@ func read(r io.Reader) (e Exchange, err error) {
 		}
 	}
 	for _, m := range append(body.Input, body.Messages...) {
-		e.Last = m.Output.text + m.Content.text
-		e.Outputs = append(e.Outputs, m.Content.outputs...)
-		if m.Type == "function_call_output" || m.Role == "tool" {
-			e.Outputs = append(e.Outputs, Output{m.CallID + m.ToolCallID, e.Last})
+		e.Last = textOf(m["output"]) + textOf(m["content"])
+		if m["type"] == "function_call_output" || m["role"] == "tool" {
+			e.Outputs = append(e.Outputs, Output{textOf(m["call_id"]) + textOf(m["tool_call_id"]), e.Last})
+		}
+		parts, _ := m["content"].([]any)
+		for _, part := range parts {
+			if p, _ := part.(fields); p["type"] == "tool_result" {
+				e.Outputs = append(e.Outputs, Output{textOf(p["tool_use_id"]), textOf(p["content"])})
+			}
 		}
 	}
 	return e, nil
+}
+
+// textOf returns a text, or those of parts.
+func textOf(v any) (text string) {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		for _, part := range v {
+			text += textOf(part)
+		}
+	case fields:
+		text = textOf(v["text"]) + textOf(v["content"])
+	}
+	return text
 }
 
 // tool is a tool in the form of any of the interfaces.
@@ -230,38 +250,4 @@ func (t tool) offered(namespace string) Tool {
 		t = *t.Function
 	}
 	return Tool{namespace, cmp.Or(t.Name, t.Type), t.Description, append(t.Parameters, t.InputSchema...)}
-}
-
-type message struct {
-	Role, Type      string
-	CallID          string `json:"call_id"`
-	ToolCallID      string `json:"tool_call_id"`
-	Output, Content content
-}
-
-// content is a text, or parts that have one.
-type content struct {
-	text    string
-	outputs []Output
-}
-
-func (c *content) UnmarshalJSON(data []byte) error {
-	if json.Unmarshal(data, &c.text) == nil {
-		return nil
-	}
-	var parts []struct {
-		Type, Text string
-		ToolUseID  string `json:"tool_use_id"`
-		Content    content
-	}
-	if err := json.Unmarshal(data, &parts); err != nil {
-		return err
-	}
-	for _, p := range parts {
-		c.text += p.Text + p.Content.text
-		if p.Type == "tool_result" {
-			c.outputs = append(c.outputs, Output{p.ToolUseID, p.Content.text})
-		}
-	}
-	return nil
 }

@@ -36,7 +36,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -105,8 +104,8 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	}
 	if result.ExitCode != 0 {
 		failure.Message = fmt.Sprintf("the command ended with exit code %d", result.ExitCode)
-		if said := outline(result.Stderr); said != "" {
-			failure.Message += " (on stderr: " + said + ")"
+		if said := strings.Join(strings.Fields(string(result.Stderr)), " "); said != "" {
+			failure.Message += " (on stderr: " + text.Line(text.CutMiddle(said, maxShown)) + ")"
 		}
 		return model.Response{}, failure
 	}
@@ -157,31 +156,7 @@ func said(stdout []byte) (string, error) {
 // maxShown is how many characters of what a command has said are shown.
 const maxShown = 300
 
-// outline returns how what a command has said on standard error begins and ends, or the last error in JSON there with what
-// belongs to it, as jp --format=json prints one, safe to show.
-func outline(stderr []byte) string {
-	said := string(stderr)
-	for _, line := range slices.Backward(strings.Split(said, "\n")) {
-		var e struct {
-			Message  string  `json:"message"`
-			Metadata [][]any `json:"metadata"` // pairs
-		}
-		if json.Unmarshal([]byte(line), &e) != nil || e.Message == "" {
-			continue
-		}
-		said = e.Message
-		between := ": "
-		for _, pair := range e.Metadata {
-			if len(pair) == 2 {
-				said += between + fmt.Sprint(pair[1])
-				between = "; "
-			}
-		}
-		break
-	}
-	return text.Line(text.CutMiddle(strings.Join(strings.Fields(said), " "), maxShown))
-}
-
+// prompt is what a command reads as JSON.
 type prompt struct {
 	Model           string    `json:"model"`
 	Instructions    string    `json:"instructions,omitempty"`
@@ -224,23 +199,23 @@ func (m *Model) input(r model.Request) ([]byte, error) {
 func messages(items []model.Item) []message {
 	said := []message{}
 	for _, item := range items {
+		m := message{Role: "assistant", Text: item.Text()}
 		switch item.Kind {
-		case model.UserMessage, model.AgentMessage:
-			m := message{Role: "user", Text: item.Text()}
-			if item.Kind == model.AgentMessage {
-				m.Role = "assistant"
-			}
-			for _, p := range item.Parts {
-				if p.ImageURL != "" {
-					m.Images = append(m.Images, p.ImageURL)
-				}
-			}
-			said = append(said, m)
+		case model.Reasoning:
+			continue
+		case model.UserMessage:
+			m.Role = "user"
 		case model.ToolCall:
-			said = append(said, message{Role: "assistant", Text: "(calls " + item.Name + " with " + item.Arguments + ")"})
+			m.Text = "(calls " + item.Name + " with " + item.Arguments + ")"
 		case model.ToolOutput:
-			said = append(said, message{Role: "tool", Text: item.Output})
+			m.Role, m.Text = "tool", item.Output
 		}
+		for _, p := range item.Parts {
+			if p.ImageURL != "" {
+				m.Images = append(m.Images, p.ImageURL)
+			}
+		}
+		said = append(said, m)
 	}
 	return said
 }

@@ -89,7 +89,6 @@ func TestErrors(t *testing.T) {
 	}{
 		"exit code":      {process.Result{ExitCode: 3, Stdout: []byte("x"), Stderr: []byte("a\nno \x1b[1mlogin\n")}, nil, model.CodeProgram, "the command ended with exit code 3 (on stderr: a no ␛[1mlogin)"},
 		"a long story":   {process.Result{ExitCode: 1, Stderr: []byte(strings.Repeat("x ", 300) + "no quota is left\n")}, nil, model.CodeProgram, "x x no quota is left)"},
-		"error as JSON":  {process.Result{ExitCode: 1, Stderr: []byte(`{"message":"LLM error","metadata":[["status",401],["","bad key"],[],["x"]],"code":1}` + "\n" + `{"trace_log":"/tmp/x"}`)}, nil, model.CodeProgram, "(on stderr: LLM error: 401; bad key)"},
 		"without reason": {process.Result{ExitCode: 1}, nil, model.CodeProgram, "the command ended with exit code 1"},
 		"no program":     {process.Result{}, &process.Error{Kind: process.NotFound, Name: "agent", Detail: "no such program in PATH"}, model.CodeConfiguration, "no such program in PATH"},
 		"too slow":       {process.Result{}, &process.Error{Kind: process.Timeout, Detail: "it took too long"}, model.CodeStalled, "it took too long"},

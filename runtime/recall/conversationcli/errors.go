@@ -46,6 +46,9 @@ func explained(err error) error {
 		case *conversations.BadIDError:
 			return cli.Hint(cli.Usage(err), "an id looks like jp-c17800836875; conversation ls shows the ids there are")
 		case *conversations.NotFoundError:
+			if len(e.IDs) == 0 {
+				return failed("conversation ls --archived lists archived ones", "there is no live conversation in %s", cmp.Or(e.Place, "any project"))
+			}
 			hint := "conversation ls shows the ids there are; add --archived for archived ones"
 			if len(e.Nearest) > 0 {
 				hint = "nearest ids: " + joined(e.Nearest)
@@ -63,10 +66,11 @@ func explained(err error) error {
 					"the conversations of this project are excluded: %s did that, and it stays so now that it is gone", e.By)
 			}
 			return failed("convtools stores shows what is read", "the conversations of this project are excluded by %s", e.By)
-		case *conversations.TurnRangeError:
-			return failed("turns are numbered from 1; --last prints the last one", "turn %d out of range (conversation has %s)", e.Turn, plural(e.Turns, "turn"))
-		case *conversations.EventRangeError:
-			return failed("recall shows the numbers of events", "event %d out of range (conversation has %s)", e.Number, plural(e.Events, "event"))
+		case *conversations.RangeError:
+			if e.Events {
+				return failed("recall shows the numbers of events", "event %d out of range (conversation has %s)", e.N, plural(e.Of, "event"))
+			}
+			return failed("turns are numbered from 1; --last prints the last one", "turn %d out of range (conversation has %s)", e.N, plural(e.Of, "turn"))
 		case *jp.LockedError:
 			return cli.Hint(err, "try again when it is done, or wait for it with --wait=30s")
 		case *jp.BadLabelError:

@@ -212,13 +212,10 @@ func (e *Engine) ask(ctx context.Context, r request) error {
 	}
 }
 
-// Submit is [Engine.Do] for a [session.Submit] or a [session.Invoke], whose answer the turn has.
-func (e *Engine) Submit(ctx context.Context, in session.Input) (*Turn, error) {
-	if said, ok := in.(session.Submit); ok {
-		said.Context, said.Input = cleanParts(said.Context), cleanParts(said.Input)
-		said.Budget.Deadline = said.Budget.Deadline.UTC().Round(0)
-		in = said
-	}
+// Submit is [Engine.Do] for a submission, whose answer the turn has.
+func (e *Engine) Submit(ctx context.Context, in session.Submit) (*Turn, error) {
+	in.Context, in.Input = cleanParts(in.Context), cleanParts(in.Input)
+	in.Budget.Deadline = in.Budget.Deadline.UTC().Round(0)
 	t := &Turn{engine: e, ended: make(chan struct{})}
 	if err := e.ask(ctx, request{input: in, turn: t, reply: make(chan error, 1)}); err != nil {
 		return nil, err

@@ -177,7 +177,7 @@ func (c *client) converse(ctx, waiting context.Context, s *Session, call session
 		}
 		create.ConversationID = call.CallID
 	}
-	turn, err := s.Submit(ctx, session.Invoke{Conversation: c.id, Call: call})
+	turn, err := s.Submit(ctx, session.Submit{Conversation: c.id, Call: &call})
 	if err != nil {
 		return "", err
 	}
@@ -244,7 +244,7 @@ type outcome struct {
 func outcomeOf(s session.State, id string) outcome {
 	for _, q := range s.Queue() {
 		if q.Call != nil && q.Call.CallID == id {
-			return outcome{running: true, target: q.Call.Request.Target()}
+			return outcome{true, targetOf(*q.Call), nil}
 		}
 	}
 	for entry := range s.Root().Latest() {
@@ -253,10 +253,15 @@ func outcomeOf(s session.State, id string) outcome {
 		case entry.Kind == session.ToolOutput:
 			return outcome{output: &entry.Item}
 		default:
-			return outcome{running: true, target: entry.Request.Target()}
+			return outcome{true, targetOf(entry.Item), nil}
 		}
 	}
 	return outcome{}
+}
+
+func targetOf(call session.Item) string {
+	sent, _ := call.Request.Sent()
+	return sent.ConversationID
 }
 
 // told is the output of a call as an answer: an error where the call has failed.

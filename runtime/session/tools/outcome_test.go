@@ -33,7 +33,7 @@ func TestOutcome(t *testing.T) {
 	invoke := func(id string) {
 		t.Helper()
 		text := "x"
-		step(session.Invoke{Conversation: root, Call: session.Item{
+		step(session.Submit{Conversation: root, Call: &session.Item{
 			Item:    model.Item{CallID: id, Name: session.ConvCreate},
 			Request: session.Request{Create: &session.Create{ConversationID: id, UserInstruction: &text}},
 		}})

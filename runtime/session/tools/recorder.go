@@ -45,8 +45,7 @@ type recorder struct {
 type recorded struct {
 	as    transcript.ID // empty where it is not known
 	there bool          // as was there before the session
-	read  bool          // up to which event it is recorded is known
-	seq   int64         // that event
+	seq   int64         // the last event of the log that is recorded; 0 where that is not known
 }
 
 func newRecorder(id string, w *jp.Workspace, now func() time.Time) *recorder {
@@ -119,15 +118,9 @@ func (r *recorder) find(c *session.Conversation, isNew bool) *recorded {
 		if !isNew || c.Parent == "" {
 			at.as, at.there, _ = recordedUnder(context.Background(), r.workspace, r.session, c) // what is wrong is said where it is recorded
 		}
-		if at.there {
-			at.seq = rootOpened
-		}
 	}
 	return at
 }
-
-// rootOpened is the number of the event that has what was there before the session.
-const rootOpened = 2
 
 // finish records what is in the histories and was not recorded. It is called before the session is closed. The error is
 // that a conversation was removed; what else could not be recorded has been said.
@@ -166,9 +159,6 @@ func (r *recorder) record(c *session.Conversation) error {
 	at := r.find(c, false)
 	err := r.write(at, c)
 	var missing *store.NotFoundError // which finish returns
-	if err != nil {
-		at.read = false // what has been written of it has to be looked for
-	}
 	if err == nil || r.warned || errors.As(err, &missing) {
 		return err
 	}
@@ -182,50 +172,50 @@ func (r *recorder) record(c *session.Conversation) error {
 	return err
 }
 
-func (r *recorder) write(at *recorded, c *session.Conversation) error {
+// rootOpened is the number of the event that has what was there before the session.
+const rootOpened = 2
+
+// write writes what follows the last event that is recorded, which is looked up in the conversation where it is not known.
+func (r *recorder) write(at *recorded, c *session.Conversation) (err error) {
 	ctx := context.Background() // what was said is recorded also where nobody waits any more
-	events, last := r.events(at, c)
+	after := at.seq
+	if at.there {
+		after = max(after, rootOpened)
+	}
+	events, last := r.events(at, c, after)
 	if len(events) == 0 {
 		return nil
 	}
-	if !at.read {
-		made, err := r.begin(ctx, at, c, events)
-		if err != nil {
-			return err
+	defer func() {
+		if at.seq = last; err != nil {
+			at.seq = 0 // what has been written is not known
 		}
-		at.read = true
-		if made {
-			at.seq = last
-		}
-		if events, last = r.events(at, c); len(events) == 0 {
-			return nil
-		}
-	}
-	if err := r.writer.Append(ctx, at.as, events...); err != nil {
-		return err
-	}
-	at.seq = last
-	return nil
-}
-
-// begin finds the conversation, and up to where it is recorded, or makes it with events, which it reports.
-func (r *recorder) begin(ctx context.Context, at *recorded, c *session.Conversation, events []jp.NewEvent) (made bool, err error) {
+	}()
 	switch {
+	case at.seq != 0:
+		return r.writer.Append(ctx, at.as, events...)
 	case at.there:
 		_, err = r.writer.Edit(ctx, at.as, func(transcript.Conversation) jp.Change {
 			return jp.Change{Labels: map[string]*string{label: &r.session}}
 		})
 	case at.as == "":
-		at.as, made, err = r.writer.Create(ctx, r.new(c, events))
+		var made bool
+		if at.as, made, err = r.writer.Create(ctx, r.new(c, events)); made {
+			return err
+		}
 	}
-	if err != nil || made {
-		return made, err
+	if err != nil {
+		return err
 	}
-	return false, inWorkspace(ctx, r.workspace, at.as, func(found store.Conversation) error {
-		last, err := lastMark(ctx, found, func(m mark) bool { return !at.there || m.Session == r.session })
-		at.seq = max(at.seq, last)
+	err = inWorkspace(ctx, r.workspace, at.as, func(found store.Conversation) error {
+		recorded, err := lastMark(ctx, found, func(m mark) bool { return !at.there || m.Session == r.session })
+		after = max(after, recorded)
 		return err
 	})
+	if events, _ = r.events(at, c, after); err != nil || len(events) == 0 {
+		return err
+	}
+	return r.writer.Append(ctx, at.as, events...)
 }
 
 // new returns what a conversation is made as.
@@ -262,18 +252,16 @@ func lastMark(ctx context.Context, c store.Conversation, counts func(mark) bool)
 	return last, err
 }
 
-// events returns what of a history is not recorded yet, as JP has it, and the last event that it comes from.
-func (r *recorder) events(at *recorded, c *session.Conversation) (all []jp.NewEvent, last int64) {
+// events returns what of a history comes after an event of the log, as JP has it, and the last event of the history.
+func (r *recorder) events(at *recorded, c *session.Conversation, after int64) (all []jp.NewEvent, last int64) {
 	var pending []session.Entry
 	for entry := range c.Latest() {
-		if entry.Seq <= at.seq {
+		if last = max(last, entry.Seq); entry.Seq <= after {
 			break
 		}
 		pending = append(pending, entry)
 	}
-	last = at.seq
 	for _, entry := range slices.Backward(pending) {
-		last = entry.Seq
 		metadata := map[string]any{"convtools_seq": entry.Seq}
 		if at.there {
 			metadata["convtools_session"] = r.session

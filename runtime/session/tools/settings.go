@@ -15,7 +15,7 @@ type Settings struct {
 	// begin. Both are absolute.
 	Root string `json:"root"`
 	Dir  string `json:"dir"`
-	// Outside reports that a program outside of the session has the place of the root's model: its calls are [session.Invoke].
+	// Outside reports that a program outside of the session has the place of the root's model: its calls are submissions.
 	Outside bool `json:"outside,omitempty"`
 	// Recorded is the id of the recorded conversation that the root is: that which a program outside calls from, or that which
 	// the session goes on in. Empty is none from before the session.

@@ -280,7 +280,10 @@ func Migrate(ctx context.Context, db *sql.DB, lock string, known int, version fu
 	if err == nil && v < known {
 		_, err = tx.ExecContext(ctx, statements[v])
 	}
-	return cmp.Or(err, tx.Commit())
+	if err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // add adds the messages of a conversation.

@@ -248,3 +248,24 @@ func TestHome(t *testing.T) {
 		}
 	}
 }
+
+// A schema that cannot be made leaves nothing of itself.
+func TestFailedSchema(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "archive.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "CREATE TABLE messages (of_another_program TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := archive.Create(t.Context(), archive.WriterOptions{Dir: dir}); err == nil {
+		t.Error("there is no error")
+	}
+	n := 0
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name = 'conversations'").Scan(&n); err != nil || n != 0 {
+		t.Errorf("%d tables were made, %v", n, err)
+	}
+}

@@ -9,12 +9,15 @@
 package claudecode
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"runtime"
+	"path"
 	"slices"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
@@ -89,26 +92,23 @@ func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.
 // newEntry returns the transcript that a file is; nil for none.
 func newEntry(file string) *entry {
 	e := &entry{}
+	e.File = file
 	dirs := strings.Split(file, "/")
-	name, isFile := strings.CutSuffix(dirs[len(dirs)-1], extension)
+	name, isFile := strings.CutSuffix(path.Base(file), extension)
 	agent, isAgent := strings.CutPrefix(name, agentPrefix)
 	switch isAgent = isAgent && history.IsName(agent); {
-	case !isFile:
+	case !isFile, !isAgent && !(history.IsUUID(name) && len(dirs) == 2):
 		return nil
-	case isAgent && len(dirs) == 4:
-		e.session, e.agent = dirs[1], agent
-	case isAgent && len(dirs) == 2:
-		e.agent = agent
-	case history.IsUUID(name) && len(dirs) == 2:
-		e.session = name
+	case isAgent:
+		e.agent, e.About = agent, strings.TrimSuffix(file, extension)+".meta.json"
+		if len(dirs) == 4 {
+			e.session = dirs[1]
+		}
 	default:
-		return nil
+		e.session = name
 	}
-	if e.File = file; e.session != "" {
+	if e.session != "" {
 		e.ID = id(e.session, e.agent)
-	}
-	if isAgent {
-		e.About = strings.TrimSuffix(file, extension) + ".meta.json"
 	}
 	return e
 }
@@ -125,11 +125,13 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 			if e.Hidden && !slices.Contains(scope.IDs, e.ID) {
 				continue
 			}
-			if e.agent != "" || e.Meta.HasMain || !e.Meta.Whole {
-				l.Conversations = append(l.Conversations, s.conversation(root, e, titles))
+			if e.agent != "" {
+				l.Conversations = append(l.Conversations, s.conversation(root, e, whole, titles))
+			} else if e.Meta.HasMain || !e.Meta.Whole {
+				l.Conversations = append(l.Conversations, s.conversation(root, e, main, titles))
 			}
 			if e.agent == "" && e.Meta.HasSide {
-				l.Conversations = append(l.Conversations, s.sideChains(e))
+				l.Conversations = append(l.Conversations, s.conversation(root, e, side, titles))
 			}
 		}
 		return err
@@ -164,35 +166,27 @@ func (s *Store) unique(all []*entry, l *store.Listing) []*entry {
 
 var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
 
-// record returns where a conversation is recorded.
-func (s *Store) record(id transcript.ID, e *entry, part part) *conversation {
-	c := &conversation{part: part}
-	c.File = history.File{Store: &s.Store, ID: id, Name: e.File, Stamps: []filecache.Stamp{e.Stamp}, Script: c.script}
-	return c
-}
-
-// conversation returns what a list has of a transcript.
-func (s *Store) conversation(root *history.Root, e *entry, summaries map[key]string) store.Conversation {
-	record := s.record(e.ID, e, main)
-	record.copies = e.Others
-	for _, other := range e.Others {
-		record.Stamps = append(record.Stamps, root.Stamp(other))
+// conversation returns what a list has of a part of a transcript.
+func (s *Store) conversation(root *history.Root, e *entry, part part, summaries map[key]string) store.Conversation {
+	is, of := e.ID, &e.Meta.Main
+	if part == side {
+		is, of = id(e.session, sideAgent), &e.Meta.Side
 	}
-	c := s.Conversation(e.ID, &e.Meta.Main, record)
-	c.Title, c.Parent = e.Meta.title(summaries), e.From
-	if e.agent != "" {
-		record.part, c.Parent = whole, id(e.session, "")
-		c.Title = cmp.Or(e.Meta.Description, c.Title)
+	record := &conversation{part: part}
+	record.File = history.File{Store: &s.Store, ID: is, Name: e.File, Stamps: []filecache.Stamp{e.Stamp}, Script: record.script}
+	c := s.Conversation(is, of, record)
+	switch part {
+	case side:
+		c.Parent = e.ID
+	case whole:
+		c.Title, c.Parent = cmp.Or(e.Meta.Description, e.Meta.title(summaries)), id(e.session, "")
+	default:
+		c.Title, c.Parent = e.Meta.title(summaries), e.From
+		record.copies = e.Others
+		for _, other := range e.Others {
+			record.Stamps = append(record.Stamps, root.Stamp(other))
+		}
 	}
-	return c
-}
-
-// sideChains returns what sub-agents say in the file of a session, where versions before 2.0 wrote
-// that.
-func (s *Store) sideChains(e *entry) store.Conversation {
-	of := id(e.session, sideAgent)
-	c := s.Conversation(of, &e.Meta.Side, s.record(of, e, side))
-	c.Parent = e.ID
 	return c
 }
 
@@ -208,36 +202,20 @@ func summaries(all []*entry) map[key]string {
 	return found
 }
 
-// maxFolder is how long the name of a folder can be before the rest of it is a hash.
-const maxFolder = 200
-
-// folderName returns the name of the folder that has the sessions of a directory, up to
-// the hash that a long one ends with: whatever is no ASCII letter or digit is a '-',
-// twice where it has two UTF-16 units.
-func folderName(dir string) string {
-	var b strings.Builder
-	for _, r := range dir {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
-			b.WriteRune(r)
-		case r > 0xffff:
-			b.WriteString("--")
-		default:
-			b.WriteByte('-')
-		}
-	}
-	return b.String()
-}
-
-// mayHold reports whether a folder may have sessions of a directory or of one below it.
+// mayHold reports whether a folder may have sessions of a directory or of one below it. Its name is
+// that of the directory, with '-' for each UTF-16 unit that is no ASCII letter or digit, and a hash in
+// place of what is behind the 200th; some systems ignore case.
 func mayHold(folder, dir string) bool {
-	name := folderName(dir)
-	if name = name[:min(len(name), maxFolder)]; len(folder) < len(name) {
-		return false
+	const most = 200
+	var name []byte
+	for _, unit := range utf16.Encode([]rune(dir)) {
+		c := byte('-')
+		if unit < utf8.RuneSelf && unit != '_' && history.IsPlain(string(rune(unit))) {
+			c = byte(unit)
+		}
+		name = append(name, c)
 	}
-	begin, rest := folder[:len(name)], folder[len(name):]
-	if begin != name && (runtime.GOOS != "windows" && runtime.GOOS != "darwin" || !strings.EqualFold(begin, name)) {
-		return false
-	}
-	return rest == "" || rest[0] == '-' || len(name) == maxFolder || strings.HasSuffix(name, "-")
+	name = name[:min(len(name), most)]
+	rest, ok := history.CutPrefix(folder, string(name))
+	return ok && (rest == "" || rest[0] == '-' || len(name) == most || bytes.HasSuffix(name, []byte("-")))
 }

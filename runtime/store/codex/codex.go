@@ -14,8 +14,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -57,20 +59,16 @@ const (
 	sessionsDir  = "sessions"
 	archiveDir   = "archived_sessions"
 	indexFile    = "session_index.jsonl"
-	filePrefix   = "rollout-"
-	extension    = ".jsonl"
 	compressed   = ".zst"
-	timeInName   = len("2006-01-02T15-04-05-")
-	uuidLength   = len("01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f")
 	maxIndexSize = 16 << 20 // bytes of indexFile
 )
 
-// session is the opened home directory, with its rollouts once they were asked for, by thread and
-// segment.
+// session is the opened home directory, with the rollouts of each thread once they were asked for,
+// the last one first.
 type session struct {
 	*history.Root
 	store    *Store
-	rollouts []*rollout
+	threads  map[string][]*rollout
 	unlisted []store.Problem
 }
 
@@ -84,27 +82,13 @@ type rollout struct {
 	compressed bool
 }
 
-// parseName reads the name of a rollout.
-func parseName(name string) (r *rollout, ok bool) {
-	r = &rollout{}
-	name, r.compressed = strings.CutSuffix(name, compressed)
-	name, isFile := strings.CutSuffix(name, extension)
-	name, isRollout := strings.CutPrefix(name, filePrefix)
-	if !isFile || !isRollout || len(name) < timeInName+uuidLength {
-		return r, false
-	}
-	ids := strings.ToLower(name[timeInName:])
-	r.thread, r.segment = ids[:uuidLength], strings.TrimPrefix(ids[uuidLength:], "_")
-	r.ID = id(r.thread)
-	return r, history.IsUUID(r.thread) && (len(ids) == uuidLength || ids[uuidLength] == '_' && history.IsUUID(r.segment))
-}
+// rolloutName is the form of the name of a rollout: a time, the thread, and a segment.
+const rolloutName, anyUUID = `^rollout-.{19}-(UUID)(?:_(UUID))?\.jsonl(\.zst)?$`, "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
-// list finds the rollouts, once.
-func (s *session) list() []*rollout {
-	if s.rollouts != nil {
-		return s.rollouts
-	}
-	s.rollouts = []*rollout{}
+// list finds the rollouts.
+func (s *session) list() {
+	s.threads = map[string][]*rollout{}
+	form := regexp.MustCompile(strings.ReplaceAll(rolloutName, "UUID", anyUUID))
 	for _, dir := range []string{sessionsDir, archiveDir} {
 		files, unread, err := s.store.Walk(s.Root, dir, func(below string) bool {
 			return dir == sessionsDir && strings.Count(below, "/") <= len("YMD") && strings.Trim(path.Base(below), "0123456789") == ""
@@ -112,34 +96,30 @@ func (s *session) list() []*rollout {
 		if s.unlisted = append(s.unlisted, unread...); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			s.unlisted = append(s.unlisted, s.store.Problem("", store.Unreadable, dir, err))
 		}
-		for _, name := range files {
-			if r, ok := parseName(path.Base(name)); ok {
-				r.File, r.archived = name, dir == archiveDir
-				s.rollouts = append(s.rollouts, r)
+		for _, file := range files {
+			if is := form.FindStringSubmatch(strings.ToLower(path.Base(file))); is != nil {
+				r := &rollout{thread: is[1], segment: is[2], archived: dir == archiveDir, compressed: is[3] != ""}
+				r.File, r.ID = file, id(r.thread)
+				s.threads[r.thread] = append(s.threads[r.thread], r)
 			}
 		}
 	}
-	slices.SortFunc(s.rollouts, func(a, b *rollout) int {
-		return cmp.Or(
-			strings.Compare(a.thread, b.thread), history.CompareBool(b.archived, a.archived),
-			strings.Compare(a.segment, b.segment), history.CompareBool(b.compressed, a.compressed),
-			strings.Compare(a.File, b.File),
-		)
-	})
-	return s.rollouts
+	for _, all := range s.threads {
+		slices.SortFunc(all, func(a, b *rollout) int {
+			return cmp.Or(
+				history.CompareBool(a.archived, b.archived), strings.Compare(b.segment, a.segment),
+				history.CompareBool(a.compressed, b.compressed), strings.Compare(b.File, a.File),
+			)
+		})
+	}
 }
 
 // segments returns the rollouts of a thread, the last one first.
 func (s *session) segments(thread string) []*rollout {
-	all := s.list()
-	i, _ := slices.BinarySearchFunc(all, thread, func(r *rollout, thread string) int { return strings.Compare(r.thread, thread) })
-	end := i
-	for end < len(all) && all[end].thread == thread {
-		end++
+	if s.threads == nil {
+		s.list()
 	}
-	found := slices.Clone(all[i:end])
-	slices.Reverse(found)
-	return found
+	return s.threads[thread]
 }
 
 var errBeginning = errors.New("it does not begin with what this thread is")
@@ -151,11 +131,9 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	opened := &session{store: s}
 	return history.List(ctx, &s.Store, scope, func(root *history.Root) (wanted []*rollout, problems []store.Problem, err error) {
 		opened.Root = root
-		all := opened.list()
-		for i, r := range all {
-			last := i+1 == len(all) || all[i+1].thread != r.thread
-			if last && scope.Has(r.ID, r.archived) {
-				one := *r // which is not shared
+		opened.list()
+		for _, thread := range slices.Sorted(maps.Keys(opened.threads)) {
+			if one := *opened.threads[thread][0]; scope.Has(one.ID, one.archived) { // which is not shared
 				wanted = append(wanted, &one)
 			}
 		}
@@ -235,44 +213,33 @@ func (s *session) stamps(r *rollout) []filecache.Stamp {
 	return stamps
 }
 
-const (
-	// clientName is what Codex calls itself to an MCP server.
-	clientName = "codex-mcp-client"
-	// threadKey and turnKey are where it says which thread calls, in the _meta of a
-	// call: since 0.169 by itself, and since 0.130 in what it says of the turn, with the
-	// thread that all sub-agents come from.
-	threadKey, turnKey = "threadId", "x-codex-turn-metadata"
-	// threadEnv is where it says that to a command it runs.
-	threadEnv = "CODEX_THREAD_ID"
-)
+// threadKey and turnKey are where Codex says which thread calls, in the _meta of a call: since 0.169
+// by itself, and since 0.130 in what it says of the turn, with the thread that all sub-agents come from.
+const threadKey, turnKey = "threadId", "x-codex-turn-metadata"
 
 // Caller implements [store.Recognizer].
-func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
+func (s *Store) Caller(_ context.Context, from caller.Caller) (c store.Caller) {
 	turn, _ := from.Meta[turnKey].(map[string]any)
-	thread, root := uuid(from.Meta[threadKey]), uuid(turn["session_id"])
-	named := uuid(turn["thread_id"])
-	switch {
-	case thread == "":
-		thread = named
-	case named != "" && named != thread:
+	own, named, root := uuid(from.Meta[threadKey]), uuid(turn["thread_id"]), uuid(turn["session_id"])
+	thread := cmp.Or(own, named)
+	if named != "" && named != thread {
 		thread = "" // one of them is not what it is taken for
 	}
 	switch {
-	case thread != "":
-		ids := []transcript.ID{id(thread)}
-		if root != "" && root != thread {
-			ids = append(ids, id(root))
+	case thread != "" || turn != nil || from.Client == "codex-mcp-client":
+		c.Evidence = store.ByCall
+	case from.Process == caller.Shell && from.Client == "":
+		if thread, root = uuid(s.Getenv("CODEX_THREAD_ID")), ""; thread != "" {
+			c.Evidence = store.ByEnvironment
 		}
-		return store.Caller{Evidence: store.ByCall, IDs: ids}
-	case turn != nil || from.Client == clientName:
-		return store.Caller{Evidence: store.ByCall}
-	case from.Process != caller.Shell || from.Client != "":
-		return store.Caller{}
 	}
-	if thread := uuid(s.Getenv(threadEnv)); thread != "" {
-		return store.Caller{Evidence: store.ByEnvironment, IDs: []transcript.ID{id(thread)}}
+	for _, uuid := range []string{thread, root} {
+		if uuid != "" && thread != "" {
+			c.IDs = append(c.IDs, id(uuid))
+		}
 	}
-	return store.Caller{}
+	c.IDs = slices.Compact(c.IDs)
+	return c
 }
 
 // uuid returns a uuid in its one spelling, and "" for anything else.

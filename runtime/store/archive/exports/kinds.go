@@ -2,6 +2,7 @@ package exports
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,49 +48,32 @@ type reference struct {
 	Shown string `json:"alt"`
 }
 
-// A reference of a text, such as to a page that was found, is marked in it: it begins and ends
-// with characters of Unicode's private use, and has words for programs between.
-const markBegin, markEnd, markCite = "\ue200", "\ue201", "\ue200cite\ue202"
-
-// maxMark is the longest mark that is looked for, in bytes.
-const maxMark = 1 << 10
-
-// resolved returns a text with what references show in place of their marks: nothing where a
-// citation shows nothing. Marks of which nothing is known stay. Each reference is used once, as
-// exports have them: a text grows by no more than the references have.
+// resolved returns a text with what references show in place of their marks, which begin and end with
+// characters of Unicode's private use: nothing where a citation shows nothing. Marks of which nothing
+// is known stay. Each reference is used once, as exports have them: a text grows by no more than the
+// references have.
 func resolved(text []byte, references []reference) []byte {
-	if !bytes.Contains(text, []byte(markBegin)) {
+	const begin, end, cite = "\ue200", "\ue201", "\ue200cite\ue202"
+	if !bytes.Contains(text, []byte(begin)) {
 		return text
 	}
 	shown := map[string][]string{}
 	for _, r := range references {
 		shown[r.Mark] = append(shown[r.Mark], r.Shown)
 	}
-	var out []byte
-	for {
-		begin := bytes.Index(text, []byte(markBegin))
-		if begin < 0 {
-			return append(out, text...)
+	marks := regexp.MustCompile(" ?" + begin + "[^" + begin + end + "]*" + end)
+	return marks.ReplaceAllFunc(text, func(found []byte) []byte {
+		mark := strings.TrimPrefix(string(found), " ")
+		alts := shown[mark]
+		switch {
+		case len(alts) > 0 && alts[0] != "":
+			found = []byte(strings.TrimSuffix(string(found), mark) + alts[0])
+		case len(alts) > 0 || strings.HasPrefix(mark, cite):
+			found = nil
 		}
-		out, text = append(out, text[:begin]...), text[begin:]
-		size := len(markBegin)
-		if end := bytes.Index(text[:min(len(text), maxMark)], []byte(markEnd)); end >= 0 {
-			size = end + len(markEnd)
-		}
-		mark := string(text[:size])
-		text = text[size:]
-		switch alts := shown[mark]; {
-		case len(alts) > 0:
-			shown[mark] = alts[1:]
-			mark = alts[0]
-		case strings.HasPrefix(mark, markCite):
-			mark = ""
-		}
-		if mark == "" {
-			out = bytes.TrimSuffix(out, []byte(" "))
-		}
-		out = append(out, mark...)
-	}
+		shown[mark] = alts[min(1, len(alts)):]
+		return found
+	})
 }
 
 // chatGPTKind returns the kind of a message, and its name. What is hidden under the role of
