@@ -183,11 +183,10 @@ func (f *family) checkWorkspace(ctx context.Context) (*jp.Workspace, toolset.Che
 	case errors.As(err, &missing) && missing.Missing:
 		check.Detail = missing.Dir + " does not exist"
 	case missing != nil:
-		check.Detail = "none in " + missing.Dir + " or above it"
-		if f.nothing(ctx, f.host.Dir) == nil {
-			return nil, toolset.Check{Name: check.Name, Status: toolset.Off, Detail: check.Detail + ", so there are only conversations of other programs"}
+		check = toolset.Check{Name: "conversations", Status: toolset.OK, Detail: "of this project, recorded by programs below"}
+		if f.nothing(ctx, f.host.Dir) != nil {
+			check.Status, check.Detail = toolset.Off, "none of this project yet: what you do here with an assistant can be recalled from its next session on"
 		}
-		check.Instead = &toolset.Check{Name: check.Name, Status: toolset.Off, Detail: check.Detail + ", so there are no conversations to look up"}
 	}
 	return nil, check
 }

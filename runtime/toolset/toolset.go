@@ -258,7 +258,4 @@ type Check struct {
 	Detail string `json:"detail"`
 	Fix    string `json:"fix,omitempty"`  // what to do about a warning or a problem, or to switch on what is off
 	Hint   string `json:"hint,omitempty"` // what to know, once it works
-	// Instead takes the place of this finding where another family has a project
-	// here: what is missing then was not expected. nil stands for none.
-	Instead *Check `json:"-"`
 }
