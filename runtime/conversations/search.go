@@ -272,13 +272,18 @@ func (q *SearchQuery) in(s *source) index.Query {
 	return iq
 }
 
-// between returns the bounds of times as an index has them: there, the zero time is no bound.
+// between returns the bounds of times as an index has them: the zero time is no bound there, and no
+// message has it.
 func (q *SearchQuery) between() (since, until time.Time) {
 	if q.Since != nil {
-		since = *q.Since
+		if since = *q.Since; since.IsZero() {
+			since = since.Add(1)
+		}
 	}
 	if q.Until != nil {
-		until = *q.Until
+		if until = *q.Until; until.IsZero() {
+			until = until.Add(-1)
+		}
 	}
 	return since, until
 }
@@ -286,5 +291,5 @@ func (q *SearchQuery) between() (since, until time.Time) {
 // isIn reports whether a time is between the bounds.
 func (q *SearchQuery) isIn(t time.Time) bool {
 	since, until := q.between()
-	return since.IsZero() && until.IsZero() || !t.IsZero() && !t.Before(since) && (until.IsZero() || !t.After(until))
+	return q.Since == nil && q.Until == nil || !t.IsZero() && !t.Before(since) && (q.Until == nil || !t.After(until))
 }
