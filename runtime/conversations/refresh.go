@@ -70,7 +70,6 @@ func (a *asking) refresh(ctx context.Context, aside *Aside) error {
 		if r.Err != nil && !r.isClosed {
 			aside.Problems = append(aside.Problems, Problem{Source: r.Name(), Path: s.Place(), Err: r.Err})
 		}
-		s.failed = r.Err
 	}
 	if err := a.forget(); err != nil { // which is no reason not to answer
 		aside.Problems = append(aside.Problems, Problem{Path: a.indexes.dir, Err: err})
