@@ -5,10 +5,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,52 +132,45 @@ func messageID(m *message) string {
 
 var errCursor = errors.New("not a cursor")
 
-// cursor is a position as callers hand it back: a checksum, which tells one that was copied
-// badly, the time in seconds and nanoseconds, order, number and id.
+// cursor returns a position as callers hand it back.
 func cursor(p *conversations.Position) string {
 	at := fmt.Appendf(nil, "%d %d %d %d %s", p.Time.Unix(), p.Time.Nanosecond(), p.Order, p.Event, p.ID)
-	sum := binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(at))
-	return base64.RawURLEncoding.EncodeToString(append(sum, at...))
+	return base64.RawURLEncoding.EncodeToString(at)
 }
 
 // parseCursor reads what cursor wrote.
-func parseCursor(s string) (conversations.Position, error) {
+func parseCursor(s string) (p conversations.Position, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
-	parts := strings.SplitN(string(b[min(4, len(b)):]), " ", 5)
+	parts := strings.SplitN(string(b), " ", 5)
 	if err != nil || len(parts) < 5 {
-		return conversations.Position{}, errCursor
+		return p, errCursor
 	}
 	var seconds, nanos int64
-	p := conversations.Position{ID: transcript.ID(parts[4])}
 	_, err = fmt.Sscan(strings.Join(parts[:4], " "), &seconds, &nanos, &p.Order, &p.Event)
-	p.Time = time.Unix(seconds, nanos).UTC()
+	p.Time, p.ID = time.Unix(seconds, nanos).UTC(), transcript.ID(parts[4])
 	if err != nil || cursor(&p) != s {
-		return conversations.Position{}, errCursor
+		return p, errCursor
 	}
 	return p, nil
 }
 
-// mostAround is how many messages Around shows on each side.
+// mostAround is how many messages [Around] shows on each side.
 const mostAround = 1000
 
-// Around returns, for people, the message of an id such as jp-c17648402467:12 and those around
-// it in its conversation, the oldest first, in the form of conversation_search, but whole.
+// Around returns, for people, the message of an id such as
+// jp-c17648402467:12 and those around it in its conversation, the oldest
+// first, in the form of conversation_search, but whole.
 func Around(ctx context.Context, source conversations.Source, id string, before, after int) (string, error) {
 	conversation, number := splitID(id)
 	if number == 0 {
 		return "", contract.Fixable(fmt.Sprintf("id must be the id of a message such as jp-c17648402467:12, got %q.", id))
 	}
-	before, after = min(max(before, 0), mostAround, number-1), min(max(after, 0), mostAround)
 	found, err := source.Search(ctx, conversations.SearchQuery{Filter: conversations.Filter{IDs: []string{conversation}}})
-	var missing *conversations.NotFoundError
-	if errors.As(err, &missing) {
-		message := append([]string{"There is no conversation " + conversation + "."}, missedNotes(missing.Unread)...)
-		return "", contract.Fixable(strings.Join(message, " "))
-	}
 	if err != nil {
 		return "", failure(ctx, err)
 	}
-	found.Hits = slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number < number-before || h.Number > number+after })
+	first, last := number-min(before, mostAround), number+min(after, mostAround)
+	found.Hits = slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number < max(first, 1) || h.Number > last })
 	if !slices.ContainsFunc(found.Hits, func(h conversations.Hit) bool { return h.Number == number }) {
 		return "", contract.Fixable(fmt.Sprintf("Conversation %s has no message %d.", conversation, number))
 	}
@@ -190,8 +181,9 @@ func Around(ctx context.Context, source conversations.Source, id string, before,
 	return inBlocks(blocksOf(messages, true), missedNotes(found.Aside.Problems)), nil
 }
 
-// splitID parts the id of a message, such as jp-c17648402467:12, into that of its conversation
-// and its number, which is 0 where it names a conversation alone.
+// splitID parts the id of a message, such as jp-c17648402467:12, into
+// that of its conversation and its number, which is 0 where it names a
+// conversation alone.
 func splitID(id string) (conversation string, number int) {
 	conversation, event, _ := strings.Cut(id, ":")
 	if n, err := strconv.ParseInt(event, 10, 32); err == nil && n > 0 {

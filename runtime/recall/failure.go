@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"regexp/syntax"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,7 +18,6 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/command"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // errTooLong is the cause of a context that ends with [callLimit].
@@ -29,87 +26,104 @@ var errTooLong = errors.New("the time for a call is up")
 // otherIDs is what the caller can do about an id.
 const otherIDs = " conversation_list shows the ids there are; archived=true shows those of archived conversations."
 
-// failure words what a source has failed with: for a model, which is not told where
-// on the user's machine anything is, and for people.
+// failure words what a source has failed with: for a model, which is
+// not told where on the user's machine anything is, and for people.
 func failure(ctx context.Context, err error) error {
-	var (
-		worded      *contract.Error
-		bad         *conversations.BadIDError
-		missing     *conversations.NotFoundError
-		nowhere     *conversations.NoWorkspaceError
-		excluded    *conversations.ExcludedError
-		settings    *config.Error
-		outside     *config.OutsideError
-		beyond      *conversations.RangeError
-		pattern     *excerpt.PatternError
-		unreadable  *conversations.UnreadableError
-		unavailable *conversations.UnavailableError
-		program     *command.Error
-		database    *chatgpt.MissingError
-	)
-	fixable := func(message, detail string) error {
-		return &contract.Error{Message: message, Detail: detail, Caller: true, Err: err}
-	}
-	private := func(message string, cause error) error {
-		return &contract.Error{Message: message + ".", Detail: message + ": " + shown(cause.Error()) + ".", Err: err}
-	}
-	switch {
-	case errors.As(err, &worded):
+	if worded, ok := errors.AsType[*contract.Error](err); ok {
 		return worded
-	case errors.As(err, &database):
-		message := "Database not found: the environment variable " + database.Variable + " names "
-		return fixable(message+"a file that does not exist.", message+shown(database.Path)+", which does not exist.")
-	case errors.As(err, &program):
-		return ofProgram(program)
-	case ctx.Err() != nil:
-		return &contract.Error{Message: stopped(ctx), Transient: true, Err: err}
-	case errors.As(err, &bad):
-		return fixable(sentence(badIDs(err))+otherIDs, "")
-	case errors.As(err, &missing):
-		return notFound(missing, err)
-	case errors.As(err, &nowhere):
-		return noWorkspace(nowhere)
-	case errors.As(err, &excluded):
-		const message = "The user has excluded the conversations of this project: they are not looked up. "
-		how := " does that."
-		if excluded.Remembered != "" {
-			how = " did that, and it stays so now that it is gone; " + takeBack(excluded) + " takes it back."
-		}
-		return fixable(strings.TrimSpace(message), message+shown(excluded.By)+how)
-	case errors.As(err, &settings):
-		return private("No conversations are looked up, because the user's settings about them cannot be used", settings)
-	case errors.As(err, &outside):
-		const message = "The conversations of this workspace are not looked up: "
-		return fixable(message+"the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust].",
-			message+shown(outside.Error())+".")
-	case errors.As(err, &beyond) && !beyond.Events:
-		return fixable(outOfRange("turn", beyond.N, beyond.Of)+" Turns count from 1; last=1 reads the last one.", "")
-	case beyond != nil:
-		return fixable(outOfRange("event", beyond.N, beyond.Of)+" Events count from 1 through the whole conversation.", "")
-	case errors.As(err, &pattern):
-		return fixable(badPattern(pattern), "")
-	case errors.As(err, &unreadable):
-		return fixable("Conversation "+string(unreadable.ID)+" cannot be read"+because(unreadable.Err)+".", sentence(shown(unreadable.Err.Error())))
-	case errors.As(err, &unavailable):
-		return ofStore(unavailable)
-	default:
-		return private("The conversations cannot be looked up", err)
 	}
+	w := &contract.Error{Caller: true, Err: err}
+	if e, ok := errors.AsType[*command.Error](err); ok {
+		ofProgram(w, e)
+	} else if ctx.Err() != nil {
+		w.Message, w.Transient, w.Caller = stopped(ctx), true, false
+	} else if !ofProject(w, err) && !ofConversation(w, err) {
+		unknown(w, "The conversations cannot be looked up", err)
+	}
+	return w
 }
 
-// takeBack is the command that takes back an exclusion that is remembered.
+// unknown words a failure of which only people are told the cause.
+func unknown(w *contract.Error, message string, cause error) {
+	w.Message, w.Caller = message+".", false
+	w.Detail = message + ": " + shown(cause.Error()) + "."
+}
+
+// ofProject words a failure to open what is recorded of a project, and
+// reports whether err is one.
+func ofProject(w *contract.Error, err error) bool {
+	if e, ok := errors.AsType[*chatgpt.MissingError](err); ok {
+		message := "Database not found: the environment variable " + e.Variable + " names "
+		w.Message = message + "a file that does not exist."
+		w.Detail = message + shown(e.Path) + ", which does not exist."
+		return true
+	}
+	if e, ok := errors.AsType[*conversations.NoWorkspaceError](err); ok {
+		w.Message, w.Detail = noWorkspace(e, filepath.Base(e.Dir)), noWorkspace(e, e.Dir)
+		w.NoProject = true
+		return true
+	}
+	if e, ok := errors.AsType[*conversations.ExcludedError](err); ok {
+		w.Message = "The user has excluded the conversations of this project: they are not looked up."
+		how := " does that."
+		if e.Remembered != "" {
+			how = " did that, and it stays so now that it is gone; " + takeBack(e) + " takes it back."
+		}
+		w.Detail = w.Message + " " + shown(e.By) + how
+		return true
+	}
+	if e, ok := errors.AsType[*config.Error](err); ok {
+		unknown(w, "No conversations are looked up, because the user's settings about them cannot be used", e)
+		return true
+	}
+	if e, ok := errors.AsType[*config.OutsideError](err); ok {
+		const message = "The conversations of this workspace are not looked up: "
+		w.Message = message + "the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust]."
+		w.Detail = message + shown(e.Error()) + "."
+		return true
+	}
+	e, ok := errors.AsType[*conversations.UnavailableError](err)
+	if ok {
+		w.Message = "What is recorded cannot be read" + because(e.Err) + "."
+		w.Detail = sentence(shown(e.Err.Error()))
+		if path := shown(e.Path); !strings.Contains(w.Detail, path) {
+			w.Detail = path + ": " + w.Detail
+		}
+	}
+	return ok
+}
+
+// ofConversation words a failure to find something in what is recorded,
+// and reports whether err is one.
+func ofConversation(w *contract.Error, err error) bool {
+	if e, ok := errors.AsType[*conversations.BadIDError](err); ok {
+		w.Message = sentence(badIDs(err, e)) + otherIDs
+	} else if e, ok := errors.AsType[*conversations.NotFoundError](err); ok {
+		notFound(w, e)
+	} else if e, ok := errors.AsType[*conversations.RangeError](err); ok {
+		w.Message = outOfRange(e)
+	} else if e, ok := errors.AsType[*excerpt.PatternError](err); ok {
+		w.Message = badPattern(e)
+	} else if e, ok := errors.AsType[*conversations.UnreadableError](err); ok {
+		w.Message = "Conversation " + string(e.ID) + " cannot be read" + because(e.Err) + "."
+		w.Detail = sentence(shown(e.Err.Error()))
+	}
+	return w.Message != ""
+}
+
+// takeBack returns the command that takes back an exclusion that is
+// remembered.
 func takeBack(e *conversations.ExcludedError) string {
 	return "convtools stores include " + shown(e.Remembered)
 }
 
-// outOfRange words that there is no turn, or no event, with a number. Numbers that are
-// larger than any are read as the largest, which nobody asked for.
-func outOfRange(what string, n, all int) string {
-	problem := fmt.Sprintf("%s %d out of range", strings.ToUpper(what[:1])+what[1:], n)
-	if n == math.MaxInt {
-		problem = "There is no such " + what + ": it is out of range"
+// outOfRange words that there is no turn, or no event, with a number.
+func outOfRange(e *conversations.RangeError) string {
+	what, of, how := "Turn", text.Count(e.Of, "turn", "turns"), "Turns count from 1; last=1 reads the last one."
+	if e.Events {
+		what, of, how = "Event", text.Count(e.Of, "event", "events"), "Events count from 1 through the whole conversation."
 	}
-	return fmt.Sprintf("%s (conversation has %s).", problem, text.Count(all, what, what+"s"))
+	return fmt.Sprintf("%s %d out of range (conversation has %s). %s", what, e.N, of, how)
 }
 
 // stopped says why a context has ended a call.
@@ -123,134 +137,88 @@ func stopped(ctx context.Context) string {
 	return "Stopped because the request was canceled."
 }
 
-// badIDs is what is wrong with the ids in an error, which may be about several.
-func badIDs(err error) string {
-	var bad *conversations.BadIDError
-	if several, ok := err.(interface{ Unwrap() []error }); ok {
-		var texts []string
-		for _, err := range several.Unwrap() {
-			texts = append(texts, badIDs(err))
-		}
-		return bounded(texts, "; ", maxNames)
-	} else if errors.As(err, &bad) {
-		err = bad
+// badIDs says what is wrong with the ids in an error, which may be
+// about several, of which one is first.
+func badIDs(err error, first *conversations.BadIDError) string {
+	several, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return shown(first.Error())
 	}
-	return shown(err.Error())
+	var texts []string
+	for _, err := range several.Unwrap() {
+		texts = append(texts, shown(err.Error()))
+	}
+	return bounded(texts, "; ", maxNames)
 }
 
-func notFound(e *conversations.NotFoundError, err error) error {
+func notFound(w *contract.Error, e *conversations.NotFoundError) {
 	what := either(len(e.IDs) > 1, "Conversations ", "Conversation ") + bounded(names(e.IDs), ", ", maxNames) + " not found in "
 	rest := "."
 	if len(e.Nearest) > 0 {
 		rest += " Nearest ids: " + bounded(names(e.Nearest), ", ", maxNames) + "."
 	}
 	if len(e.Unread) > 0 {
-		rest += " What could not be read may have more: " + namely(e.Unread, true) + "."
+		rest += " What could not be read may have more: " + namely(e.Unread) + "."
 	}
-	worded := &contract.Error{Message: what + "this project" + rest + otherIDs, Caller: true, Err: err}
+	w.Message = what + "this project" + rest + otherIDs
 	if e.Place != "" {
-		worded.Detail = what + shown(e.Place) + rest + otherIDs
+		w.Detail = what + shown(e.Place) + rest + otherIDs
 	}
-	return worded
 }
 
-func names(ids []transcript.ID) []string {
-	var texts []string
-	for _, id := range ids {
-		texts = append(texts, string(id))
-	}
-	return texts
-}
-
-func noWorkspace(e *conversations.NoWorkspaceError) error {
+func noWorkspace(e *conversations.NoWorkspaceError, dir string) string {
 	const cannot = "Could not locate workspace: "
-	word := func(dir string) string {
-		if e.Missing {
-			return cannot + shown(dir) + " does not exist; name a directory of a project that has a .jp directory."
-		}
-		return cannot + "no .jp directory in " + shown(dir) + " or above it, and no other program has recorded a conversation there; change to a project that has one, or name it with -w DIR."
+	if e.Missing {
+		return cannot + shown(dir) + " does not exist; name a directory of a project that has a .jp directory."
 	}
-	return &contract.Error{Message: word(filepath.Base(e.Dir)), Detail: word(e.Dir), Caller: true, NoProject: true, Err: e}
+	return cannot + "no .jp directory in " + shown(dir) + " or above it, and no other program has recorded a conversation there; change to a project that has one, or name it with -w DIR."
 }
 
 // badPattern words why a pattern cannot be searched for.
 func badPattern(e *excerpt.PatternError) string {
 	if e.Reason != excerpt.PatternSyntax {
-		return "The pattern " + [...]string{
-			excerpt.PatternEmpty: "is empty.", excerpt.PatternHasNUL: "contains a NUL byte.",
-			excerpt.PatternHasLines: "has more than one line, and the search goes line by line.",
-			excerpt.PatternNotUTF8:  "is not valid UTF-8.", excerpt.PatternTooLarge: "is too long. Use a shorter one.",
-		}[e.Reason]
+		return sentence(e.Error())
 	}
 	why := e.Err.Error()
-	var syntactic *syntax.Error
-	if errors.As(e.Err, &syntactic) {
+	if syntactic, ok := errors.AsType[*syntax.Error](e.Err); ok {
 		why = fmt.Sprintf("%v: %s", syntactic.Code, strings.TrimPrefix(syntactic.Expr, "(?i)"))
 	}
 	return "Invalid pattern: " + shown(why) + ". The syntax is RE2, without look-around and back-references; leave out regex to search for the text as it is."
 }
 
-// ofStore is the error for conversations that cannot be read.
-func ofStore(e *conversations.UnavailableError) error {
-	worded := &contract.Error{Message: "What is recorded cannot be read" + because(e.Err) + ".", Caller: true, Err: e}
-	if e.Err != nil {
-		worded.Detail = sentence(shown(e.Err.Error()))
+// ofProgram words the failure of an external program. What it says is
+// shown as what it said, with the setting that chose the program.
+func ofProgram(w *contract.Error, e *command.Error) {
+	w.Transient, w.Caller = e.Transient, e.Exit == 1 || e.Exit == 2
+	said, blame := "", ""
+	if e.Said != "" {
+		said = " It said: " + saying(e.Said)
 	}
-	if e.Path != "" && !strings.Contains(worded.Detail, shown(e.Path)) {
-		worded.Detail = fmt.Sprintf("%s: %s", shown(e.Path), worded.Detail)
-	}
-	return worded
-}
-
-// ofProgram is the error for an external program. What it says is shown as what it
-// said, with the setting that chose the program.
-func ofProgram(e *command.Error) error {
-	worded := &contract.Error{Err: e, Transient: e.Transient, Caller: e.Exit == 1 || e.Exit == 2}
-	blame, said := "", " It said: "+saying(e.Said)
 	if e.Setting != "" {
-		blame = " The environment variable " + e.Setting + " names it. Unset " + e.Setting + " to use the built-in one."
+		blame = fmt.Sprintf(" The environment variable %[1]s names it. Unset %[1]s to use the built-in one.", e.Setting)
 	}
-	if e.Said == "" {
-		said = ""
-	}
-	var run *process.Error
-	var output *command.OutputError
-	switch {
-	case errors.As(e.Err, &run):
+	if run, ok := errors.AsType[*process.Error](e.Err); ok {
 		failed, limited := `The command line "conversation" failed: `, *run
 		if e.Program == "" {
 			failed = "The environment variable " + e.Setting + " does not hold a command line: "
-			blame = " Unset " + e.Setting + " to use the built-in one."
 		} else if run.Kind == process.Timeout || run.Kind == process.OutputTooLarge {
 			limited.Hint = "ask for less" // the limits are no settings
 		}
-		worded.Message = failed + limited.ForModel() + "." + blame
-		worded.Detail = failed + limited.Error() + "." + blame
-	case e.Lacks():
-		worded.Message = lacking(e) + said
-		if e.Setting != "" {
-			worded.Message += " Unset " + e.Setting + ": the built-in command line reads the same files."
-		}
-	case errors.As(e.Err, &output):
-		worded.Message = "The conversation command line did not print what was expected, one JSON array of records: " + shown(output.Reason) + "." + said + blame
-	case said == "":
-		worded.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said nothing.", e.Exit) + blame
-	default:
-		worded.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said: %s", e.Exit, saying(e.Said)) + blame
+		w.Message = failed + limited.ForModel() + "." + blame
+		w.Detail = failed + limited.Error() + "." + blame
+		return
 	}
-	return worded
-}
-
-// lacking words what a jp does not do that is asked of a conversation command line.
-func lacking(e *command.Error) string {
-	what := "prints the headings of its table as keys with --format=json, where keys in snake_case are needed"
+	output, isOutput := errors.AsType[*command.OutputError](e.Err)
 	switch {
-	case e.Exit != 0:
-		what = "does not know all the flags that are needed, or cannot use their values"
-	case e.Command == "print":
-		what = "prints prose with --format=json, where events are needed"
+	case e.Lacks():
+		w.Message = "This jp cannot serve conversations yet: its conversation " + e.Command + " does not print with --format=json what is needed." + said + blame
+	case isOutput:
+		w.Message = "The conversation command line did not print what was expected, one JSON array of records: " + shown(output.Reason) + "." + said + blame
+	case said == "":
+		w.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said nothing.", e.Exit) + blame
+	default:
+		w.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said: %s", e.Exit, saying(e.Said)) + blame
 	}
-	return "This jp cannot serve conversations yet: its conversation " + e.Command + " " + what + "."
 }
 
 // saying makes sentences of the lines that a program wrote.
@@ -263,10 +231,12 @@ func saying(said string) string {
 }
 
 // sentence gives text a capital and a full stop. Text that begins with
-// something other than a word, such as an id or a path, keeps its spelling.
+// something other than a word, such as an id or a path, keeps its
+// spelling.
 func sentence(s string) string {
 	word, _, _ := strings.Cut(s, " ")
-	if s != "" && !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), func(r rune) bool { return !unicode.IsLower(r) }) {
+	isOther := func(r rune) bool { return !unicode.IsLower(r) }
+	if s != "" && !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), isOther) {
 		first, size := utf8.DecodeRuneInString(s)
 		s = string(unicode.ToUpper(first)) + s[size:]
 	}
@@ -275,20 +245,3 @@ func sentence(s string) string {
 	}
 	return s
 }
-
-// maxNames is how many of anything an error names.
-const maxNames = 20
-
-// bounded joins the first of some texts, and counts the others.
-func bounded(texts []string, separator string, most int) string {
-	if more := len(texts) - most; more > 0 {
-		texts = append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(texts, separator)
-}
-
-// shown makes a text that may come from anywhere safe to show in a message.
-func shown(s string) string { return clip(text.Line(s), maxShown) }
-
-// maxShown is how many characters of a path, or of a cause, a message repeats.
-const maxShown = 1000

@@ -82,7 +82,7 @@ func TestTypedFailures(t *testing.T) {
 		},
 		{
 			name: "turn beyond all numbers", err: &conversations.RangeError{ID: "jp-c1", N: math.MaxInt, Of: 2},
-			want: "There is no such turn: it is out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
+			want: "Turn 9223372036854775807 out of range (conversation has 2 turns). Turns count from 1; last=1 reads the last one.", caller: true,
 		},
 		{
 			name: "event out of range", err: &conversations.RangeError{ID: "jp-c1", Events: true, N: 9, Of: 1},
@@ -90,7 +90,7 @@ func TestTypedFailures(t *testing.T) {
 		},
 		{
 			name: "event beyond all numbers", err: &conversations.RangeError{ID: "jp-c1", Events: true, N: math.MaxInt, Of: 2},
-			want: "There is no such event: it is out of range (conversation has 2 events). Events count from 1 through the whole conversation.", caller: true,
+			want: "Event 9223372036854775807 out of range (conversation has 2 events). Events count from 1 through the whole conversation.", caller: true,
 		},
 		{
 			name: "no workspace", err: &conversations.NoWorkspaceError{Dir: "/home/jane/work"},

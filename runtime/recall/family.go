@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/process"
@@ -194,4 +195,27 @@ func (f *family) nothing(ctx context.Context, dir string) error {
 func (f *family) isRecorded(ctx context.Context, where contract.Context) bool {
 	library, err := f.library(where.Dir)
 	return err == nil && library.Caller(ctx, where.Caller).Recorded
+}
+
+// reads returns whose conversations the tools read, for a person.
+func (f *family) reads(context.Context) string {
+	if line := f.line(); line != "" {
+		return "Conversations are read by " + line + " (" + f.setting + ")."
+	}
+	library, err := f.library(f.host.Dir)
+	_, isNone := errors.AsType[*conversations.NoWorkspaceError](err)
+	if err != nil && !isNone {
+		return "No conversation is read: " + personal(err).Error() + "."
+	}
+	var from []string
+	if err == nil {
+		for _, o := range library.Origins() {
+			from = append(from, o.Program+" in "+config.Short(o.Place, f.host.Getenv))
+		}
+	}
+	const all = "The tools read conversations of the project they are called from, recorded by %s, and conversation_search those of all projects and what was imported"
+	if len(from) == 0 {
+		return fmt.Sprintf(all+": of this project there are none yet.", join(conversations.Programs(), "or"))
+	}
+	return fmt.Sprintf(all+"; %s stores shows which.", join(from, "and"), f.host.Name)
 }

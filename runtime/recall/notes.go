@@ -13,18 +13,19 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/store/jp"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Bounds on what notes repeat, in characters and in conversations: they are
-// part of the answer and of its size.
+// Bounds on what notes repeat, in characters and in conversations: they
+// are part of the answer and of its size.
 const (
 	maxRemark = 300
 	maxReason = 160
 	maxListed = 5
 )
 
-// remarks are the notes the answer has to carry from the call. They may repeat
-// arguments of any length.
+// remarks are the notes the answer has to carry from the call. They may
+// repeat arguments of any length.
 func remarks(call contract.Call) []string {
 	notes := make([]string, len(call.Notes))
 	for i, note := range call.Notes {
@@ -33,97 +34,69 @@ func remarks(call contract.Call) []string {
 	return notes
 }
 
-const searchedInPart = "Searched only up to where it is damaged: "
-
-// asideNotes are the notes about what a list is without.
-func asideNotes(problems []conversations.Problem) []string {
-	return told(problems, func(p *conversations.Problem) (opening, what string) {
-		switch {
-		case p.Kind == conversations.Duplicate: // nothing is wrong with the one that is read
-			return "Of directories with the same id only one is read: ", ""
-		case p.Kind == conversations.BadField:
-			return "Not usable, and taken for missing: ", ""
-		case p.ID == "":
-			return "Not listed: ", ""
-		}
-		return "Not listed, because %s cannot be read: ", "conversation"
-	})
-}
-
-// missedNotes are the notes about what could not be searched, or not to its end.
+// missedNotes are the notes about what could not be searched, or not to
+// its end.
 func missedNotes(problems []conversations.Problem) []string {
-	return told(problems, func(p *conversations.Problem) (opening, what string) {
-		switch p.Kind {
-		case conversations.Duplicate, conversations.BadField: // of which nothing is missed
-			return "", ""
-		case conversations.DamagedEvents:
-			return searchedInPart, ""
-		}
-		return "Not searched: ", ""
-	})
-}
-
-// told is a note for each opening that problems have, with how many of what they are; none for
-// those without.
-func told(problems []conversations.Problem, open func(*conversations.Problem) (opening, what string)) (notes []string) {
-	type kind struct{ opening, what string }
-	var kinds []kind
-	of := map[kind][]conversations.Problem{}
-	for i, p := range problems {
-		opening, what := open(&problems[i])
-		if p.Kind == conversations.Reported {
-			opening, what = "The conversation command line reports %s: ", "problem"
-		}
-		if k := (kind{opening, what}); opening != "" {
-			if of[k] == nil {
-				kinds = append(kinds, k)
-			}
-			of[k] = append(of[k], p)
+	var missed []conversations.Problem
+	for _, p := range problems {
+		if p.Kind != conversations.Duplicate && p.Kind != conversations.BadField {
+			missed = append(missed, p)
 		}
 	}
-	for _, k := range kinds {
-		opening := k.opening
-		if k.what != "" {
-			opening = fmt.Sprintf(opening, text.Count(len(of[k]), k.what, k.what+"s"))
-		}
-		notes = append(notes, opening+namely(of[k], opening != searchedInPart)+".")
-	}
-	return notes
+	return withoutNotes("Not searched: ", missed)
 }
 
-// namely lists the first of some problems: the conversations and, where that is wanted, what is
-// wrong with them, without anything that is recorded or the name of a file.
-func namely(list []conversations.Problem, why bool) string {
-	parts := make([]string, len(list))
-	for i, p := range list {
-		parts[i] = "a whole store"
-		switch {
-		case p.Kind == conversations.TooLarge:
-			parts[i] = "some of " + string(p.ID)
-		case p.ID != "":
-			parts[i] = string(p.ID)
-		case p.Kind == conversations.Reported:
-			parts[i] = "one without an id"
-		case p.Kind == conversations.SwitchedOff:
-			parts[i] = p.Source
-		case p.Kind == conversations.Unnamed:
-			parts[i] = clip(text.Quote(p.File), maxReason)
-		case p.Source != "" && p.Source != jp.Name:
-			parts[i] = "some of " + p.Source
-		}
-		if because := reason(&p); why && because != "" {
-			parts[i] += " (" + because + ")"
+// withoutNotes are the notes about what an answer is without.
+func withoutNotes(opening string, problems []conversations.Problem) []string {
+	if len(problems) == 0 {
+		return nil
+	}
+	return []string{opening + namely(problems) + "."}
+}
+
+// namely lists the first of some problems: the conversations, and what
+// is wrong with them, without anything that is recorded or the name of a
+// file.
+func namely(problems []conversations.Problem) string {
+	parts := make([]string, len(problems))
+	for i := range problems {
+		p := &problems[i]
+		parts[i] = matterOf(p)
+		if p.Kind != conversations.DamagedEvents {
+			parts[i] += " (" + reason(p) + ")"
 		}
 	}
 	return bounded(parts, "; ", maxListed)
 }
 
-// reason is what is wrong, in our own words; empty where only others have words
-// for it.
+// matterOf names what a problem is about.
+func matterOf(p *conversations.Problem) string {
+	switch id := string(p.ID); {
+	case p.Kind == conversations.TooLarge:
+		return "some of " + id
+	case p.Kind == conversations.DamagedEvents:
+		return id + " from where it is damaged"
+	case p.Kind == conversations.BadField:
+		return p.Field + " of " + id
+	case id != "":
+		return id
+	case p.Kind == conversations.Reported:
+		return "one without an id"
+	case p.Kind == conversations.SwitchedOff:
+		return p.Source
+	case p.Kind == conversations.Unnamed:
+		return clip(text.Quote(p.File), maxReason)
+	case p.Source != "" && p.Source != jp.Name:
+		return "some of " + p.Source
+	}
+	return "a whole store"
+}
+
+// reason returns what is wrong, in our own words.
 func reason(p *conversations.Problem) string {
 	switch p.Kind {
 	case conversations.Reported:
-		return ""
+		return "the conversation command line says so"
 	case conversations.Duplicate:
 		return "another directory has the same id"
 	case conversations.Outside:
@@ -135,16 +108,15 @@ func reason(p *conversations.Problem) string {
 	case conversations.DamagedEvents:
 		return clip(text.Line(p.Err.Error()), maxReason)
 	case conversations.BadField:
-		return p.Field
+		return "it cannot be used"
 	case conversations.TooLarge, conversations.Unnamed:
 		return p.Err.Error()
 	case conversations.SwitchedOff:
 		return "the user's settings switch it off"
 	case conversations.BadMetadata:
 		return "its metadata cannot be used" + because(p.Err)
-	default:
-		return "it cannot be read" + because(p.Err)
 	}
+	return "it cannot be read" + because(p.Err)
 }
 
 // because is what of a cause a model is told.
@@ -203,3 +175,31 @@ func given[T any](p *T) (value T) {
 	}
 	return value
 }
+
+// names returns ids as texts.
+func names(ids []transcript.ID) []string {
+	var texts []string
+	for _, id := range ids {
+		texts = append(texts, string(id))
+	}
+	return texts
+}
+
+// maxNames is how many of anything an error names.
+const maxNames = 20
+
+// bounded joins the first of some texts, and counts the others.
+func bounded(texts []string, separator string, most int) string {
+	if more := len(texts) - most; more > 0 {
+		texts = append(slices.Clone(texts[:most]), fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, separator)
+}
+
+// shown makes a text that may come from anywhere safe to show in a
+// message.
+func shown(s string) string { return clip(text.Line(s), maxShown) }
+
+// maxShown is how many characters of a path, or of a cause, a message
+// repeats.
+const maxShown = 1000

@@ -67,7 +67,7 @@ func (r *reading) fitted() (*conversation.ReadEnvelope, error) {
 			return e, nil
 		}
 	}
-	if len(r.turns) > 1 && !r.fits(r.turns, r.asked) {
+	if len(r.turns) > 1 && !r.anyway && !r.fits(r.turns, r.asked) {
 		return nil, r.refusal()
 	}
 	return r.shortest(r.turns, r.asked), nil

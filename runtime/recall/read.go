@@ -29,6 +29,7 @@ type reading struct {
 	call    contract.Call
 	params  conversation.ReadParams
 	current bool
+	anyway  bool // too much is not refused
 	source  conversations.Source
 	// answers and others are the scopes that are asked for: of answers,
 	// and of what else was said and done.
@@ -43,7 +44,13 @@ type reading struct {
 }
 
 // Read answers conversation_read.
-func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.ReadParams) (e *conversation.ReadEnvelope, err error) {
+func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.ReadParams) (*conversation.ReadEnvelope, error) {
+	return t.readAs(ctx, call, p, false)
+}
+
+// readAs reads as the parameters say. Where what they ask for is too
+// much, it is refused, unless anyway is true.
+func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.ReadParams, anyway bool) (e *conversation.ReadEnvelope, err error) {
 	id, number := splitID(p.ID)
 	if p.ID = id; number > 0 && p.Event == nil && p.Turn == nil && p.Last == nil {
 		p.Event = &number
@@ -63,7 +70,7 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 	}
 	read := func(ctx context.Context, source conversations.Source) (err error) {
 		call, current := located(ctx, source, call, undone)
-		r := &reading{call: call, params: p, source: source}
+		r := &reading{call: call, params: p, source: source, anyway: anyway}
 		r.answers, r.others = included(p.Include)
 		if r.current = current.is(p.ID); r.current && !p.IncludeCurrent {
 			return contract.Fixable(current.ids[0] + " is the current conversation, which is in front of you already. Pass include_current=true to read it all the same.")
@@ -156,6 +163,17 @@ func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) 
 	return r.fitted()
 }
 
+// readWhole reads a whole conversation, or of one that is too long its
+// requests and answers, shortened as far as they must be.
+func (t *Tools) readWhole(ctx context.Context, call contract.Call, id string) (*conversation.ReadEnvelope, error) {
+	e, err := t.Read(ctx, call, conversation.ReadParams{ID: id, IncludeCurrent: true})
+	if !errors.Is(err, errTooMuch) {
+		return e, err
+	}
+	p := conversation.ReadParams{ID: id, IncludeCurrent: true, Include: []string{"requests", "answers"}}
+	return t.readAs(ctx, call, p, true)
+}
+
 // wants reports whether events of a kind are read: those that are asked
 // for, and those that a refusal may name.
 func (r *reading) wants(kind transcript.Kind) bool {
@@ -219,17 +237,13 @@ func markAnswers(events []event) {
 
 // damageNotes say why what is read is not all that was recorded.
 func (r *reading) damageNotes() []string {
-	if r.Damage == nil {
-		for i := range r.Aside.Problems {
-			if p := &r.Aside.Problems[i]; p.Kind == conversations.TooLarge {
-				return []string{"Not all of it is here: " + reason(p) + "."}
-			}
+	if r.Damage != nil {
+		return []string{"This conversation is damaged and ends early: " + reason(r.Damage) + ". What stands before the damage can be read."}
+	}
+	for i := range r.Aside.Problems {
+		if p := &r.Aside.Problems[i]; p.Kind == conversations.TooLarge {
+			return []string{"Not all of it is here: " + reason(p) + "."}
 		}
-		return nil
 	}
-	note := "This conversation is damaged and ends early"
-	if why := reason(r.Damage); why != "" {
-		note += ": " + why
-	}
-	return []string{note + ". What stands before the damage can be read."}
+	return nil
 }

@@ -35,45 +35,24 @@ func (f *family) resources() toolset.Resources {
 	}
 }
 
-// ReadResource answers for an address with what conversation_read would: the whole
-// conversation, or what was said in it, or its requests with their answers, or the
-// last of these, whichever fits first.
+// ReadResource answers for an address with what conversation_read would,
+// and of a conversation that is too long with its requests and answers,
+// as far as there is room.
 func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri string) (toolset.Contents, error) {
 	id, ok := strings.CutPrefix(uri, scheme)
 	if !ok || !isIdentifier(id) {
 		return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: "An address is " + uriTemplate + ", with an id such as conversation_list gives."}
 	}
-	var err error
-	for _, p := range readings(id) {
-		var e *conversation.ReadEnvelope
-		if e, err = t.Read(ctx, contract.Call{Tool: conversation.ReadTool().Name, Context: where}, p); err == nil {
-			return toolset.Contents{Text: string(envelope.Document(e)), MIMEType: "text/xml"}, nil
-		}
-		if !errors.Is(err, errTooMuch) {
-			break
-		}
+	e, err := t.readWhole(ctx, contract.Call{Tool: conversation.ReadTool().Name, Context: where}, id)
+	if err == nil {
+		return toolset.Contents{Text: string(envelope.Document(e)), MIMEType: "text/xml"}, nil
 	}
-	var bad *conversations.BadIDError
-	var missing *conversations.NotFoundError
-	if errors.As(err, &bad) || errors.As(err, &missing) {
+	_, isBad := errors.AsType[*conversations.BadIDError](err)
+	_, isMissing := errors.AsType[*conversations.NotFoundError](err)
+	if isBad || isMissing {
 		err = &toolset.NotFoundError{URI: uri, Reason: err.Error()}
 	}
 	return toolset.Contents{}, err
-}
-
-// readings are the calls to try, from the fullest to the shortest. The last is
-// one that is never too long.
-func readings(id string) []conversation.ReadParams {
-	results := []string{"requests", "answers"}
-	calls := []conversation.ReadParams{
-		{ID: id, Include: []string{"chat", "reasoning", "tool_calls", "tool_results"}, IncludeCurrent: true},
-		{ID: id, Include: []string{"chat"}, IncludeCurrent: true},
-		{ID: id, Include: results, IncludeCurrent: true},
-	}
-	for _, last := range []int{64, 16, 4, 1} {
-		calls = append(calls, conversation.ReadParams{ID: id, Last: &last, Include: results, IncludeCurrent: true})
-	}
-	return calls
 }
 
 // completeID returns the ids of live conversations that begin with value, or whose

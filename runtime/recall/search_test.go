@@ -67,7 +67,7 @@ func TestSearchTellsWhatThereIsBesides(t *testing.T) {
 		"more":          {found: conversations.Results{Total: 1234, More: true}, want: block + "\n\n---\n\n[note] 1,234 messages match in all; these are the newest 1. Those behind them: conversation_search with the same arguments and cursor=\"" + next + "\"."},
 		"more than":     {found: conversations.Results{Total: 1234, More: true, AtLeast: true}, args: fmt.Sprintf(`{"cursor":%q}`, next), want: block + "\n\n---\n\n[note] more than 1,234 messages match in all; these are the next 1. Those behind them: conversation_search with the same arguments and cursor=\"" + next + "\"."},
 		"own":           {found: conversations.Results{Total: 1, Own: 2}, want: block + "\n\n---\n\n[note] 2 matches are left out, which are calls and results of these very tools."},
-		"not a whole":   {found: conversations.Results{Total: 1, Aside: conversations.Aside{Problems: []conversations.Problem{{ID: "jp-c2", Kind: conversations.DamagedEvents, Err: errors.New("cut")}, {Source: "codex", Err: errors.New("no")}}}}, want: block + "\n\n---\n\n[note] Searched only up to where it is damaged: jp-c2.\nNot searched: some of codex (it cannot be read)."},
+		"not a whole":   {found: conversations.Results{Total: 1, Aside: conversations.Aside{Problems: []conversations.Problem{{ID: "jp-c2", Kind: conversations.DamagedEvents, Err: errors.New("cut")}, {Source: "codex", Err: errors.New("no")}}}}, want: block + "\n\n---\n\n[note] Not searched: jp-c2 from where it is damaged; some of codex (it cannot be read)."},
 		"not important": {found: conversations.Results{Total: 1, Aside: conversations.Aside{Hidden: 3, Problems: []conversations.Problem{{ID: "jp-c2", Kind: conversations.Duplicate, Err: errors.New("two")}}}}, want: block},
 	}
 	for name, tc := range tests {
@@ -270,9 +270,9 @@ func FuzzBlocks(f *testing.F) {
 }
 
 func FuzzCursor(f *testing.F) {
-	f.Add(int64(0), int64(0), int64(0), "jp-c1", 1, "AaDd6KwNmL2f6AEAA2pwLWMxNzkxODI1NzIzOC9FHKx")
+	f.Add(int64(0), int64(0), int64(0), "jp-c1", 1, "MCAwIDAgMSBqcC1jMQ")
 	f.Add(int64(-62135596800), int64(0), int64(-1), "chatgpt-x", 1<<30, "")
-	f.Add(int64(253402300799), int64(999_999_999), int64(1)<<62, "", 0, "AaDd6KwNmL2f6AEAA2pwLWMxNzkxODI1NzIzOC9FHKw")
+	f.Add(int64(253402300799), int64(999_999_999), int64(1)<<62, "", 0, "MCAwIDAgMSBqcC1jMR")
 	f.Fuzz(func(t *testing.T, seconds, nanos, order int64, id string, event int, text string) {
 		if p, err := parseCursor(text); err == nil && cursor(&p) != strings.NewReplacer("\r", "", "\n", "").Replace(text) {
 			t.Errorf("%q is read as %+v, which is %q", text, p, cursor(&p))
@@ -283,12 +283,6 @@ func FuzzCursor(f *testing.F) {
 		got, err := parseCursor(written)
 		if diff := cmp.Diff(p, got); diff != "" || err != nil {
 			t.Errorf("%q: %v %s", written, err, diff)
-		}
-		if i := len(written) / 2; len(written) > 0 {
-			broken := written[:i] + map[bool]string{true: "B", false: "A"}[written[i] == 'A'] + written[i+1:]
-			if _, err := parseCursor(broken); err == nil {
-				t.Errorf("%q is read, which was %q", broken, written)
-			}
 		}
 	})
 }

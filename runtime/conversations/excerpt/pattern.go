@@ -59,6 +59,8 @@ func (e *PatternError) Error() string {
 		return "the pattern has more than one line, and the search goes line by line"
 	case PatternNotUTF8:
 		return "the pattern is not valid UTF-8"
+	case PatternTooLarge:
+		return "the pattern is too long; use a shorter one"
 	}
 	return fmt.Sprintf("invalid pattern: %v", e.Err)
 }
