@@ -15,7 +15,7 @@ import (
 func TestFilesAreOpenedInOneWay(t *testing.T) {
 	t.Parallel()
 	skipped := map[string]bool{
-		"runtime/base/safefile": true, "runtime/base/memtemp": true, "cmd/convtools/internal": true, // tools of developers, as the rest
+		"runtime/base/safefile": true, "cmd/convtools/internal": true, // tools of developers, as the rest
 		"runtime/model/modeltest": true, "runtime/store/internal/storetest": true, "runtime/store/jp/jptest": true, "runtime/store/postgres/postgrestest": true,
 	}
 	opening := map[string]bool{"Open": true, "OpenInRoot": true, "ReadFile": true, "WriteFile": true, "Create": true, "CopyFS": true, "DirFS": true}

@@ -24,7 +24,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/convtools/convtools/runtime/base/memtemp"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
@@ -32,7 +31,7 @@ import (
 var update = flag.Bool("update", false, "write the expected output in scripts anew")
 
 func TestMain(m *testing.M) {
-	testscript.Main(memtemp.For(m), map[string]func(){
+	testscript.Main(m, map[string]func(){
 		"convtools":   main,
 		"painter":     painter,
 		"misbehave":   misbehave,

@@ -4,13 +4,12 @@ import (
 	"os"
 	"testing"
 
-	"github.com/convtools/convtools/runtime/base/memtemp"
 	"github.com/convtools/convtools/runtime/store/postgres/postgrestest"
 )
 
 var cluster postgrestest.Cluster
 
-func TestMain(m *testing.M) { os.Exit(memtemp.For(stopping{m}).Run()) }
+func TestMain(m *testing.M) { os.Exit(stopping{m}.Run()) }
 
 // stopping is tests that stop the server at their end, while its directory is there.
 type stopping struct{ *testing.M }

@@ -95,17 +95,10 @@ func Examine(ctx context.Context, c Config) Report {
 
 // families returns what the families find, in their order.
 func (c Config) families(ctx context.Context) []toolset.Check {
-	_, err := c.Registry.Project(c.Dir)
 	var checks []toolset.Check
 	for _, f := range c.Registry.Families() {
-		if f.Checks == nil {
-			continue
-		}
-		for _, check := range f.Checks(ctx) {
-			if check.Instead != nil && err == nil {
-				check = *check.Instead
-			}
-			checks = append(checks, check)
+		if f.Checks != nil {
+			checks = append(checks, f.Checks(ctx)...)
 		}
 	}
 	return checks

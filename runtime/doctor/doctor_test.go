@@ -333,36 +333,24 @@ func TestJPVersion(t *testing.T) {
 	}
 }
 
-// TestFamilies has the findings of families, in their order, and one in place of
-// another where another family has a project.
+// TestFamilies has the findings of families, in their order.
 func TestFamilies(t *testing.T) {
 	t.Parallel()
 	missing := toolset.Check{
 		Name: "easel", Status: toolset.Problem, Detail: "there is none", Fix: "buy one",
-		Instead: &toolset.Check{Name: "easel", Status: toolset.Off, Detail: "there is none, and none is needed to sing"},
 	}
 	found := toolset.Check{Name: "colours", Status: toolset.Warning, Detail: "few", Fix: "buy more"}
-	for _, test := range []struct {
-		project  string
-		want     []string
-		problems int
-	}{
-		{"", []string{"easel: problem: there is none", "colours: warning: few", "voice: off: silent"}, 1},
-		{"here", []string{"easel: off: there is none, and none is needed to sing", "colours: warning: few", "voice: off: silent"}, 0},
-	} {
-		c, _ := setup(t)
-		c.Dir = "here"
-		c.Registry = families(t, &[]toolset.Check{missing, found}, test.project)
-		report := doctor.Examine(t.Context(), c)
-		var got []string
-		for _, check := range report.Checks[2:5] { // behind the versions and the program
-			got = append(got, check.Name+": "+string(check.Status)+": "+check.Detail)
-		}
-		if diff := cmp.Diff(test.want, got); diff != "" {
-			t.Errorf("with a project %q (-want +got):\n%s", test.project, diff)
-		}
-		if report.Problems != test.problems || report.Warnings != 1 {
-			t.Errorf("with a project %q: %d problems, %d warnings", test.project, report.Problems, report.Warnings)
-		}
+	c, _ := setup(t)
+	c.Registry = families(t, &[]toolset.Check{missing, found}, "")
+	report := doctor.Examine(t.Context(), c)
+	var got []string
+	for _, check := range report.Checks[2:5] { // after the versions and the program
+		got = append(got, check.Name+": "+string(check.Status)+": "+check.Detail)
+	}
+	if diff := cmp.Diff([]string{"easel: problem: there is none", "colours: warning: few", "voice: off: silent"}, got); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	if report.Problems != 1 || report.Warnings != 1 {
+		t.Errorf("%d problems, %d warnings", report.Problems, report.Warnings)
 	}
 }

@@ -27,7 +27,7 @@ func (c Config) hosts(ctx context.Context) []Check {
 			registered = append(registered, install.Registration{})
 		}
 		for _, r := range found {
-			checks = append(checks, Check{Check: toolset.Check{Name: host.Name}, Scope: r.Scope, Path: r.Path, Command: r.Command})
+			checks = append(checks, Check{Check: toolset.Check{Name: host.Name, Hint: host.Unattended(c.Install)}, Scope: r.Scope, Path: r.Path, Command: r.Command})
 			registered = append(registered, r)
 		}
 	}

@@ -32,6 +32,8 @@ func (r Report) Text(w io.Writer, home string) error {
 		}
 		if c.Fix != "" {
 			line(&b, "", "", "fix: "+tilde(c.Fix, home))
+		} else if c.Hint != "" {
+			line(&b, "", "", "hint: "+c.Hint)
 		}
 	}
 	status, name := string(toolset.Off), notRegistered

@@ -112,7 +112,7 @@ func TestJSONKeys(t *testing.T) {
 		keys[key] = true
 	}
 	want := []string{
-		"checks", "checks.command", "checks.detail", "checks.duration_ms", "checks.fix", "checks.name", "checks.path",
+		"checks", "checks.command", "checks.detail", "checks.duration_ms", "checks.fix", "checks.hint", "checks.name", "checks.path",
 		"checks.scope", "checks.server_name", "checks.server_version", "checks.status", "checks.tools", "problems", "versions",
 		"versions.convtools", "versions.go", "versions.jp", "warnings",
 	}

@@ -48,6 +48,18 @@ func (h Host) site(scope Scope) site {
 	return h.user
 }
 
+// Unattended says what the host needs to call the tools when nobody can be asked; it is empty
+// for a host that does not run like that, or that needs nothing.
+func (h Host) Unattended(o Options) string {
+	switch h.Name {
+	case "claude-code":
+		return "claude -p asks nobody: give it --allowedTools mcp__" + o.entry() + "."
+	case "codex":
+		return "codex exec asks nobody: put default_tools_approval_mode = \"approve\" below [mcp_servers." + o.entry() + "]."
+	}
+	return ""
+}
+
 // binding is how a server is told of the project it works for.
 type binding int
 

@@ -149,6 +149,9 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 		return nil, err
 	}
 	change.Advice = slices.Concat(host.site(change.Scope).advice, opts.Advice)
+	if hint := host.Unattended(opts); hint != "" {
+		change.Advice = append(change.Advice, hint)
+	}
 	current, err := readFile(change.Path)
 	path, pathErr := host.entryPath(current.data, opts)
 	there, _, _ := configedit.Get(host.format, current.data, path) // installEntry reports the error

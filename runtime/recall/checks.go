@@ -84,12 +84,11 @@ func (c *checking) workspace(ctx context.Context) bool {
 		c.add(toolset.Problem, name, detail, fix)
 		return false
 	}
-	detail := "none in " + missing.Dir + " or above it"
 	if c.nothing(ctx, c.host.Dir) == nil {
-		c.add(toolset.Off, name, detail+", so there are only conversations of other programs", "")
-		return false
+		c.add(toolset.OK, "conversations", "of this project, recorded by programs below", "")
+	} else {
+		c.add(toolset.Off, "conversations", "none of this project yet: what you do here with an assistant can be recalled from its next session on", "")
 	}
-	c.add(toolset.Problem, name, detail, fix).Instead = &toolset.Check{Name: name, Status: toolset.Off, Detail: detail + ", so there are no conversations to look up"}
 	return false
 }
 

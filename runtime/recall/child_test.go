@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/base/memtemp"
 	"github.com/convtools/convtools/runtime/cli/program"
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) {
 	if how, ok := strings.CutPrefix(strings.Join(os.Args[1:min(2, len(os.Args))], ""), "behave="); ok {
 		os.Exit(behave(how))
 	}
-	os.Exit(memtemp.For(m).Run())
+	os.Exit(m.Run())
 }
 
 // getenv looks up the environment of the test without the places where other programs

@@ -256,8 +256,6 @@ type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
 	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"` // what to do about a warning or a problem, or to switch on what is off
-	// Instead takes the place of this finding where another family has a project
-	// here: what is missing then was not expected. nil stands for none.
-	Instead *Check `json:"-"`
+	Fix    string `json:"fix,omitempty"`  // what to do about a warning or a problem, or to switch on what is off
+	Hint   string `json:"hint,omitempty"` // what to know, once it works
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/base/memtemp"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
@@ -24,7 +23,7 @@ import (
 // TestMain makes the command line available to scripts as "conversation". With
 // COLUMNS set, standard output counts as a terminal of that width.
 func TestMain(m *testing.M) {
-	testscript.Main(memtemp.For(m), map[string]func(){
+	testscript.Main(m, map[string]func(){
 		"conversation": func() {
 			width, _ := strconv.Atoi(os.Getenv("COLUMNS"))
 			os.Exit(execute(context.Background(), &toolset.Host{

@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/runtime/base/memtemp"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/engine"
 	"github.com/convtools/convtools/runtime/session/log"
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	os.Exit(memtemp.For(m).Run())
+	os.Exit(m.Run())
 }
 
 // sessionProcess has session s do what [talkTwice] is, from wherever the last process has left it. It prints a line for

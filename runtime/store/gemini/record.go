@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"time"
 
@@ -172,7 +173,7 @@ func (d *decoder) answer(r *record) {
 	for _, t := range r.Thoughts {
 		said := [][]byte{t.Subject, t.Description}
 		said = slices.DeleteFunc(said, func(text []byte) bool { return len(text) == 0 })
-		d.say(transcript.KindReasoning, either(t.At, r.At), history.Join(said))
+		d.say(transcript.KindReasoning, cmp.Or(t.At, r.At), history.Join(said))
 	}
 	for _, p := range r.parts() {
 		switch {
@@ -191,18 +192,10 @@ func (d *decoder) answer(r *record) {
 		d.call(r.At, c)
 		for _, p := range parts(c.Result) {
 			if p.Response != nil {
-				d.response(either(c.At, r.At), p.Response, c)
+				d.response(cmp.Or(c.At, r.At), p.Response, c)
 			}
 		}
 	}
-}
-
-// either returns the first time that is known.
-func either(a, b time.Time) time.Time {
-	if a.IsZero() {
-		return b
-	}
-	return a
 }
 
 // first adds an id to a set, and reports whether it was not there. Where there is no id,
@@ -222,10 +215,7 @@ func (d *decoder) call(at time.Time, c *call) {
 
 // response adds what a call returned, unless it was told of.
 func (d *decoder) response(at time.Time, r *response, of *call) {
-	id := r.ID
-	if id == "" {
-		id = of.ID
-	}
+	id := cmp.Or(r.ID, of.ID)
 	if !first(d.returned, id) {
 		return
 	}

@@ -22,7 +22,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/memtemp"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -35,7 +34,7 @@ func TestMain(m *testing.M) {
 	var err error
 	switch os.Getenv("JP_TEST_PROGRAM") {
 	case "":
-		os.Exit(memtemp.For(m).Run())
+		os.Exit(m.Run())
 	case "convtools":
 		err = writeAsConvtools(base, n)
 	case "jp":

@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -208,7 +209,7 @@ type moment struct {
 	role string
 }
 
-// moments returns those of the messages of a session, of before it was made where it is a fork.
+// moments returns those of the messages of a session.
 func (c *conversation) moments(ctx context.Context) (map[moment]bool, error) {
 	messages, err := c.messages(ctx, -1)
 	found := make(map[moment]bool, len(messages))
@@ -229,7 +230,7 @@ func (c *conversation) forks(ctx context.Context, all []*info) (from *info, told
 	own, err := c.moments(ctx)
 	most := 0
 	told = map[moment]bool{}
-	for _, other := range slices.SortedFunc(slices.Values(all), func(a, b *info) int { return int(a.Time.Created - b.Time.Created) }) {
+	for _, other := range slices.SortedFunc(slices.Values(all), func(a, b *info) int { return cmp.Compare(a.Time.Created, b.Time.Created) }) {
 		if other.begun != c.begun || other.Time.Created >= c.Time.Created || err != nil {
 			continue
 		}

@@ -51,7 +51,7 @@ type connection struct {
 	server *server
 }
 
-// Each implements [messagedb.Queries].
+// Each implements [sqlitefile.Queries].
 func (c *connection) Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error {
 	return c.server.failure(ctx, sqlitefile.Each(ctx, c.DB, row, query, args...))
 }

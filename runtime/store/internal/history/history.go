@@ -3,7 +3,7 @@
 //
 // A new store of files is a package with four things:
 //
-//   - a Store that embeds [Store], Open, which says where the program's home is, and [IDs];
+//   - a Store that embeds [Store], Home, which says where the program keeps everything, and [IDs];
 //   - List, which is [List] with a function that finds the files ([Store.Walk]) and one that makes
 //     conversations of them: here belongs what links sessions, such as forks and sub-agents;
 //   - an entry, which embeds [Entry], with Peek: what a list shows of a file, of its beginning and its

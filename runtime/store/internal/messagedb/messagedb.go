@@ -73,7 +73,7 @@ var ErrAbsent = errors.New("there is no such database")
 // DB is an opened database, and how it is read. Times in it are seconds since 1970, as numbers
 // or as text, or ISO 8601.
 type DB struct {
-	Queries
+	sqlitefile.Queries
 	// Conversations is the query for conversations: their key, title, time of creation,
 	// time of the last change, whether they are archived, a text that changes when
 	// anything of it has changed, or NULL, time of the last message or NULL, its place in
@@ -90,13 +90,6 @@ type DB struct {
 	// Stamp is the text that changes with anything in the database, for conversations of
 	// which it has none.
 	Stamp string
-}
-
-// Queries is what reads an opened database.
-type Queries interface {
-	// Each calls row for each row of the result of a query, until that returns an error.
-	Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error
-	Close() error
 }
 
 // MaxMessage is the largest content of a message that is read, in bytes. A larger one is

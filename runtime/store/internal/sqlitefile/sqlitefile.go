@@ -7,8 +7,8 @@
 // journal of a transaction that has not ended, is copied with that into a directory of this
 // process, where SQLite puts both together.
 //
-// Views and generated columns are programs of whoever wrote the database. Who uses this package
-// reads plain tables alone.
+// Views and generated columns are programs of whoever wrote the database. Who reads one that may be
+// anybody's reads plain tables alone.
 package sqlitefile
 
 import (
@@ -226,16 +226,21 @@ func Retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// Queries is an opened database, as who reads it has it.
+// Queries is what reads an opened database.
 type Queries interface {
-	comparable
 	// Each calls row for each row of the result of a query, until that returns an error.
 	Each(ctx context.Context, row func(*sql.Rows) error, query string, args ...any) error
 	Close() error
 }
 
+// Opened is an opened database, as who reads it has it.
+type Opened interface {
+	comparable
+	Queries
+}
+
 // Rows returns what scan makes of each row of a query of a database.
-func Rows[D Queries, T any](ctx context.Context, s *Shared[D], scan func(D, *sql.Rows) (T, error), query func(D) string, args ...any) (found []T, err error) {
+func Rows[D Opened, T any](ctx context.Context, s *Shared[D], scan func(D, *sql.Rows) (T, error), query func(D) string, args ...any) (found []T, err error) {
 	err = s.Do(ctx, func(db D) error {
 		found = nil
 		return db.Each(ctx, func(rows *sql.Rows) error {
@@ -249,7 +254,7 @@ func Rows[D Queries, T any](ctx context.Context, s *Shared[D], scan func(D, *sql
 
 // Shared is a database that several use at a time, as D. It is opened where it is used first,
 // and again after [ErrChanged], and closed after its last user. It is safe for concurrent use.
-type Shared[D Queries] struct {
+type Shared[D Opened] struct {
 	// Open opens the database.
 	Open func(context.Context) (D, error)
 

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package memtemp
-
-func place() string { return "" }
