@@ -2,9 +2,11 @@ package commandline
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,7 +137,7 @@ func (e *Element) append(w *envelope.Writer, record any) error {
 		if err != nil {
 			return err
 		}
-		e.write(w, asText(value))
+		w.Body(e.Body, asText(value))
 	}
 	for i := range e.Children {
 		child := &e.Children[i]
@@ -152,7 +154,7 @@ func (e *Element) append(w *envelope.Writer, record any) error {
 		for _, item := range list {
 			if text := asText(item); text != "" || !child.Optional {
 				child.open(w)
-				child.write(w, text)
+				w.Body(child.Body, text)
 				w.Close()
 			}
 		}
@@ -166,20 +168,6 @@ func (e *Element) open(w *envelope.Writer) {
 		w.OpenBeside(e.Name)
 	} else {
 		w.Open(e.Name)
-	}
-}
-
-// write writes the body.
-func (e *Element) write(w *envelope.Writer, body string) {
-	switch e.Body {
-	case "inline":
-		w.Inline(body)
-	case "lines":
-		w.Lines(body)
-	case "json":
-		w.JSON(body)
-	default:
-		w.Block(body)
 	}
 }
 
@@ -225,53 +213,40 @@ func (a *Attribute) write(w *envelope.Writer, value any) error {
 	if value == nil && a.Presence == "nullable" {
 		return nil
 	}
-	optional := a.Presence == "optional"
+	shown, err := a.typed(value)
+	if err == nil && (a.Presence != "optional" || !reflect.ValueOf(shown).IsZero()) {
+		w.Attribute(a.Name, shown)
+	}
+	return err
+}
+
+// typed returns a value as the type of the attribute; nil as the zero value of that.
+func (a *Attribute) typed(value any) (shown any, err error) {
+	ok := false
 	switch a.Type {
 	case "integer":
-		n, ok := coerce.Int(value)
-		if own, is := value.(int); is {
-			n, ok = int64(own), true
-		}
-		if !ok && value != nil {
-			return fmt.Errorf("is a JSON %s where an integer is expected", kindOf(value))
-		}
-		if n != 0 || !optional {
-			w.Integer(a.Name, int(n))
+		var n int64
+		if n, ok = coerce.Int(value); ok {
+			shown = n
+		} else if own, is := value.(int); is || value == nil {
+			shown, ok = own, true
 		}
 	case "boolean":
-		yes, ok := value.(bool)
-		if !ok && value != nil {
-			return fmt.Errorf("is a JSON %s where a boolean is expected", kindOf(value))
-		}
-		if yes || !optional {
-			w.Boolean(a.Name, yes)
-		}
+		shown, ok = value.(bool)
 	case "time":
-		s, ok := value.(string)
-		if !ok && value != nil {
-			return fmt.Errorf("is a JSON %s where a time is expected", kindOf(value))
+		var s string
+		if s, ok = value.(string); s == "" {
+			shown = time.Time{}
+		} else if shown, err = time.Parse(time.RFC3339, s); err != nil {
+			return nil, fmt.Errorf("is %s, which is no time in RFC 3339", text.Cut(coerce.JSON(s), maxShown))
 		}
-		if s == "" && optional {
-			return nil
-		}
-		if s == "" {
-			s = time.Time{}.Format(time.RFC3339)
-		}
-		at, err := time.Parse(time.RFC3339, s)
-		if err != nil {
-			return fmt.Errorf("is %s, which is no time in RFC 3339", text.Cut(coerce.JSON(s), maxShown))
-		}
-		w.Time(a.Name, at)
 	default:
-		s, ok := value.(string)
-		if !ok && value != nil {
-			return fmt.Errorf("is a JSON %s where a string is expected", kindOf(value))
-		}
-		if s != "" || !optional {
-			w.Text(a.Name, s)
-		}
+		shown, ok = value.(string)
 	}
-	return nil
+	if !ok && value != nil {
+		return nil, fmt.Errorf("is a JSON %s where %s is expected", kindOf(value), cmp.Or(map[string]string{"integer": "an integer", "boolean": "a boolean", "time": "a time"}[a.Type], "a string"))
+	}
+	return shown, nil
 }
 
 // parse reads what was printed as no JSON. Nothing is nothing, unless it is to be text.
@@ -434,11 +409,11 @@ func (e *Envelope) document(args coerce.Object, records []byte, count int, notes
 		}
 		_ = a.write(&w, value) // the types were checked with the spec
 	}
-	w.Boolean("untrusted", true)
+	w.Attribute("untrusted", true)
 	said := inRoot(func(w *envelope.Writer) {
 		for _, note := range notes {
 			e.Note.open(w)
-			e.Note.write(w, note)
+			w.Body(e.Note.Body, note)
 			w.Close()
 		}
 	})

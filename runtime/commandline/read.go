@@ -132,219 +132,116 @@ func (p *patient) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// walker goes through JSON as it comes, and holds one record of it at a time.
-type walker struct {
-	*json.Decoder
-	input *patient
-	take  func(record any) error
-}
+// maxValue bounds a JSON value that has several records, in bytes.
+const maxValue = 64 << 20
 
-func (w *walker) Token() (json.Token, error) {
-	w.input.read = 0
-	return w.Decoder.Token()
-}
-
-// raw returns the value that follows. It is not there where it is null.
-func (w *walker) raw() (raw json.RawMessage, there bool, err error) {
-	w.input.read = 0
-	err = w.Decode(&raw)
-	return raw, string(raw) != "null", err
-}
-
-// record takes the value that follows.
-func (w *walker) record() error {
-	raw, _, err := w.raw()
-	if err != nil {
-		return err
-	}
-	return w.take(raw)
-}
-
+// json reads records out of one JSON value, or JSON values that are records.
 func (o *Output) json(r io.Reader, most int, take func(record any) error) error {
-	input := bufio.NewReader(r)
-	first, err := firstByte(input)
+	input := &patient{r: r, most: maxValue}
+	dec := json.NewDecoder(input)
+	var value json.RawMessage
+	err := dec.Decode(&value)
 	switch {
-	case err != nil && !errors.Is(err, io.EOF):
-		return err
-	case err != nil && o.MayBeAbsent:
+	case errors.Is(err, io.EOF) && o.MayBeAbsent:
 		return nil
-	case err != nil:
+	case errors.Is(err, io.EOF):
 		return errNothing
-	}
-	patient := &patient{r: input, most: most}
-	w := &walker{Decoder: json.NewDecoder(patient), input: patient, take: take}
-	path := o.Path
-	found := true
-	switch {
-	case o.Form == JSONAny && first != '[':
-		w.take = func(record any) error { return take(alone{record.(json.RawMessage)}) }
-		for err == nil {
-			err = w.record()
+	case err == nil && o.Form == JSONAny && value[0] != '[':
+		for input.most = most; err == nil; err = dec.Decode(&value) {
+			if err := take(alone{bytes.Clone(value)}); err != nil {
+				return err
+			}
+			input.read = 0
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
+	}
+	if err != nil {
 		return err
-	case o.Form == "" && first == '{':
+	}
+	end := dec.InputOffset()
+	if err := dec.Decode(new(json.RawMessage)); err == nil {
+		return fmt.Errorf("there is more text after the JSON value, from byte %d", end)
+	} else if !errors.Is(err, io.EOF) {
+		return err
+	}
+	path := o.Path
+	switch {
+	case o.Form == "" && value[0] == '{':
 		path = []string{"data"}
-	case o.Form == "" && first != '[':
-		if _, _, err := w.raw(); err != nil {
-			return err
-		}
+	case o.Form == "" && value[0] != '[':
 		return errors.New("it printed a single value and no array")
 	}
-	if found, err = w.follow(path, o.Form == JSONObject, false); err != nil {
-		return err
+	records, found, err := recordsAt(value, path, o.Form == JSONObject, false)
+	for _, record := range records {
+		if err == nil {
+			err = take(record)
+		}
 	}
-	end := w.InputOffset()
-	switch _, err := w.Token(); {
-	case err == nil:
-		return fmt.Errorf("there is more text after the JSON value, from byte %d", end)
-	case !errors.Is(err, io.EOF):
+	switch {
+	case err != nil || found || o.MayBeAbsent:
 		return err
-	case found || o.MayBeAbsent:
-		return nil
 	case o.Form == "":
 		return errors.New(`it printed an object without an array named "data"`)
 	}
 	return fmt.Errorf("there is no %s in it", cmp.Or(strings.Join(path, "."), "value"))
 }
 
-func firstByte(r *bufio.Reader) (byte, error) {
-	for {
-		b, err := r.ReadByte()
-		if err != nil {
-			return 0, err
+// recordsAt returns the records that a path leads to: the items of an array, or one object. Below
+// all items of an array, each is that of its own. It is false where there is null or nothing at
+// the path.
+func recordsAt(value json.RawMessage, path []string, one, each bool) (records []json.RawMessage, found bool, err error) {
+	switch {
+	case string(value) == "null":
+		return nil, false, nil
+	case len(path) > 0 && path[0] == EveryItem && value[0] == '[':
+		var items []json.RawMessage
+		err = json.Unmarshal(value, &items)
+		for _, item := range items {
+			var below []json.RawMessage
+			if err == nil {
+				below, _, err = recordsAt(item, path[1:], one, true)
+			}
+			records = append(records, below...)
 		}
-		if !bytes.ContainsRune([]byte(" \t\r\n"), rune(b)) {
-			return b, r.UnreadByte()
+		return records, true, err
+	case len(path) > 0:
+		next, err := step(value, path[0])
+		if err != nil || next == nil {
+			return nil, false, err
 		}
+		return recordsAt(next, path[1:], one, each)
+	case one && value[0] != '{':
+		return nil, false, errors.New("it is no object")
+	case value[0] == '[':
+		err = json.Unmarshal(value, &records)
+		return records, true, err
+	case one || each:
+		return []json.RawMessage{value}, true, nil
 	}
+	return nil, false, errors.New("it is no array")
 }
 
-// follow goes down a path, and takes the records it leads to: the items of an array, or
-// one object. Below all items of an array, each is that of its own. It is false where
-// there is null or nothing at the path.
-func (w *walker) follow(path []string, one, each bool) (found bool, err error) {
+// step returns what has a name in an object, or a place in an array; nil for nothing.
+func step(value json.RawMessage, name string) (json.RawMessage, error) {
 	switch {
-	case len(path) == 0 && one:
-		return w.object()
-	case len(path) == 0 && each:
-		return w.each()
+	case name == EveryItem:
+		return nil, errors.New("items are looked for in a value that is no array")
+	case value[0] == '{':
+		var fields map[string]json.RawMessage
+		err := json.Unmarshal(value, &fields)
+		return fields[name], err
+	case value[0] != '[':
+		return nil, fmt.Errorf("%s is looked for in a value that is no object", name)
 	}
-	token, err := w.Token()
+	i, err := strconv.Atoi(name)
 	if err != nil {
-		return false, err
+		return nil, fmt.Errorf("%s is looked for in an array", name)
 	}
-	switch token {
-	case nil:
-		return false, nil
-	case json.Delim('{'):
-		switch {
-		case len(path) == 0:
-			return false, errors.New("it is no array")
-		case path[0] == EveryItem:
-			return false, errors.New("items are looked for in a value that is no array")
-		}
-		for w.More() {
-			name, err := w.Token()
-			if err == nil && name == path[0] {
-				found, err = w.follow(path[1:], one, each)
-			} else if err == nil {
-				err = w.skip()
-			}
-			if err != nil {
-				return false, err
-			}
-		}
-	case json.Delim('['):
-		if found, err = w.array(path, one, each); err != nil {
-			return false, err
-		}
-	default:
-		if len(path) == 0 {
-			return false, errors.New("it is no array")
-		}
-		return false, fmt.Errorf("%s is looked for in a value that is no object", path[0])
+	var items []json.RawMessage
+	if err := json.Unmarshal(value, &items); err != nil || i < 0 || i >= len(items) {
+		return nil, err
 	}
-	_, err = w.Token() // its end
-	return found, err
-}
-
-// array goes on within an array.
-func (w *walker) array(path []string, one, each bool) (found bool, err error) {
-	index := -1
-	if len(path) > 0 && path[0] != EveryItem {
-		if index, err = strconv.Atoi(path[0]); err != nil {
-			return false, fmt.Errorf("%s is looked for in an array", path[0])
-		}
-	}
-	found = index < 0
-	for i := 0; w.More(); i++ {
-		switch {
-		case len(path) == 0:
-			err = w.record()
-		case index < 0:
-			_, err = w.follow(path[1:], one, true)
-		case i == index:
-			found, err = w.follow(path[1:], one, each)
-		default:
-			err = w.skip()
-		}
-		if err != nil {
-			return false, err
-		}
-	}
-	return found, nil
-}
-
-// object takes the one record there is.
-func (w *walker) object() (there bool, err error) {
-	raw, there, err := w.raw()
-	switch {
-	case err != nil || !there:
-		return false, err
-	case raw[0] != '{':
-		return false, errors.New("it is no object")
-	}
-	return true, w.take(raw)
-}
-
-// each takes what one item of an array has: the items of an array for themselves.
-func (w *walker) each() (there bool, err error) {
-	raw, there, err := w.raw()
-	if err != nil || !there {
-		return false, err
-	}
-	items := []json.RawMessage{raw}
-	if raw[0] == '[' {
-		if err := json.Unmarshal(raw, &items); err != nil {
-			return false, err
-		}
-	}
-	for _, item := range items {
-		if err := w.take(item); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// skip passes over the value that follows.
-func (w *walker) skip() error {
-	for depth := 0; ; {
-		token, err := w.Token()
-		if err != nil {
-			return err
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-	}
+	return items[i], nil
 }

@@ -279,15 +279,12 @@ const mostLooked, mostRead = 50_000, 3000
 // count counts all messages that match.
 func (r *Results) count(ctx context.Context, q SearchQuery) error {
 	q.After = nil
-	var how index.Counting
-	if !q.CountAll {
-		how.MostLooked, how.MostRead = mostLooked, mostRead
-	}
-	if q.Own != nil {
-		how.ApartKinds, how.IsApart = q.kinds()&toolKinds, q.isOwn
+	looked, read := mostLooked, mostRead
+	if q.CountAll {
+		looked, read = 0, 0
 	}
 	for _, in := range r.asked.sources {
-		counted, err := in.view.Count(ctx, q.in(in), how)
+		counted, err := in.view.Count(ctx, q.in(in), looked, read)
 		if err != nil {
 			return err
 		}

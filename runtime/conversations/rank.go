@@ -121,7 +121,7 @@ func (r *ranking) conversations(ctx context.Context) ([]*ranked, error) {
 			return nil, err
 		}
 		q := r.asks
-		q.Wanted = s.filter()
+		q.Filter = r.query.inIndex(s)
 		if holding != nil || r.query.Events != (EventRange{}) {
 			q.Holds = func(key string, number uint32) bool {
 				return r.inRange(number) && (holding == nil || holding[messageKey{key, number}])
@@ -168,7 +168,7 @@ func (r *ranking) holding(ctx context.Context, s *source) (all map[messageKey]bo
 	for _, phrase := range r.phrases {
 		p := excerpt.Literal(phrase, true)
 		found := map[messageKey]bool{}
-		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Kinds: r.query.kinds(), Wanted: s.filter()}
+		q := index.Query{Text: p.Required(), Find: p.Find, TextOnly: true, Filter: r.query.inIndex(s)}
 		for hit, err := range s.view.Search(ctx, q) {
 			if err != nil {
 				return nil, err

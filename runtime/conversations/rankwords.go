@@ -86,12 +86,8 @@ func (r *ranking) weigh() error {
 		return err
 	}
 	r.asks = index.RankQuery{
-		Most: lookAt, Coverage: float32(coverage), Kinds: r.query.kinds(), Counts: kindCounts, ApartKinds: toolKinds | toolKinds<<copiedKind,
+		Most: lookAt, Coverage: float32(coverage), Counts: kindCounts,
 		Average: float64(total.Bytes) / float64(max(total.Messages, 1)),
-	}
-	r.asks.Since, r.asks.Until = r.query.between()
-	if r.query.Own != nil {
-		r.asks.IsApart = r.query.isOwn
 	}
 	result := r.result
 	result.weights = excerpt.Weights{}
@@ -144,7 +140,7 @@ func (r *ranking) spell(ctx context.Context) error {
 func (r *ranking) occurs(ctx context.Context, term string) (bool, error) {
 	q := r.asks
 	for _, s := range r.result.asked.sources {
-		q.Wanted = s.filter()
+		q.Filter = r.query.inIndex(s)
 		if there, err := s.view.Occurs(ctx, q, term); there || err != nil {
 			return there, err
 		}

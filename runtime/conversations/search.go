@@ -261,15 +261,24 @@ func (q *SearchQuery) isOwn(kind uint8, extra []byte) bool {
 
 // in returns the query of an index.
 func (q *SearchQuery) in(s *source) index.Query {
-	iq := index.Query{Kinds: q.kinds(), TextOnly: q.Order != Newest, Wanted: s.filter()}
+	iq := index.Query{Filter: q.inIndex(s), TextOnly: q.Order != Newest}
 	if q.Pattern != nil && q.Pattern.Required() != "" {
 		iq.Text, iq.Find = q.Pattern.Required(), q.Pattern.Find
 	}
-	iq.Since, iq.Until = q.between()
 	if q.After != nil {
 		iq.After = q.After.in()
 	}
 	return iq
+}
+
+// inIndex returns the filter of an index.
+func (q *SearchQuery) inIndex(s *source) index.Filter {
+	f := index.Filter{Kinds: q.kinds(), Wanted: s.filter(), ApartKinds: toolKinds | toolKinds<<copiedKind}
+	f.Since, f.Until = q.between()
+	if q.Own != nil {
+		f.IsApart = q.isOwn
+	}
+	return f
 }
 
 // between returns the bounds of times as an index has them: the zero time is no bound there, and no

@@ -45,7 +45,7 @@ func (w *Writer) element(v reflect.Value) {
 		}
 	}
 	if option == "root" {
-		w.Boolean("untrusted", true)
+		w.Attribute("untrusted", true)
 	}
 	for i := 1; i < v.NumField(); i++ {
 		if tag := fields.Field(i).Tag; tag.Get("attr") == "" && tag.Get("separator") == "" {
@@ -66,24 +66,17 @@ func (w *Writer) open(name, option string) {
 func (w *Writer) anyAttribute(tag reflect.StructTag, v reflect.Value) {
 	name, option, _ := strings.Cut(tag.Get("attr"), ",")
 	if fixed, ok := tag.Lookup("fixed"); ok {
-		w.Text(name, fixed)
+		w.Attribute(name, fixed)
 		return
 	}
 	if (v.Kind() == reflect.Pointer || option == "omitzero") && v.IsZero() {
 		return
 	}
-	switch value := reflect.Indirect(v).Interface().(type) {
-	case string:
-		w.Text(name, value)
-	case int:
-		w.Integer(name, value)
-	case bool:
-		w.Boolean(name, value)
-	case time.Time:
-		if option != "omitzero" || !value.IsZero() {
-			w.Time(name, value)
-		}
+	value := reflect.Indirect(v).Interface()
+	if at, ok := value.(time.Time); option == "omitzero" && ok && at.IsZero() {
+		return
 	}
+	w.Attribute(name, value)
 }
 
 // content writes what a field is inside of its element: the body, or elements.
@@ -107,22 +100,9 @@ func (w *Writer) content(tag reflect.StructTag, v reflect.Value) {
 			}
 			w.open(name, strings.TrimSuffix(options, ",omitzero"))
 		}
-		w.body(tag.Get("body"), v.String())
+		w.Body(tag.Get("body"), v.String())
 		if name != "" {
 			w.Close()
 		}
-	}
-}
-
-func (w *Writer) body(form, text string) {
-	switch form {
-	case "inline":
-		w.Inline(text)
-	case "lines":
-		w.Lines(text)
-	case "json":
-		w.JSON(text)
-	default:
-		w.Block(text)
 	}
 }

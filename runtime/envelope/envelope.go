@@ -8,9 +8,8 @@
 package envelope
 
 import (
-	"bytes"
 	"encoding/json"
-	"strconv"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -98,39 +97,30 @@ func (w *Writer) newline(depth int) {
 	}
 }
 
-func (w *Writer) attribute(name string) {
-	w.buf = append(w.buf, ' ')
-	w.buf = append(w.buf, name...)
-	w.buf = append(w.buf, `="`...)
-}
-
-// Text writes an attribute. Attributes are for values this program vouches for;
-// they are escaped all the same.
-func (w *Writer) Text(name, value string) {
-	w.attribute(name)
-	w.buf = appendAttribute(w.buf, value)
+// Attribute writes an attribute: a text, an integer, a boolean, or a time as RFC 3339 in UTC, in
+// whole seconds. Attributes are for values this program vouches for; they are escaped all the
+// same.
+func (w *Writer) Attribute(name string, value any) {
+	if at, ok := value.(time.Time); ok {
+		value = at.UTC().Format("2006-01-02T15:04:05Z")
+	}
+	w.buf = append(append(append(w.buf, ' '), name...), `="`...)
+	w.buf = appendAttribute(w.buf, fmt.Sprint(value))
 	w.buf = append(w.buf, '"')
 }
 
-// Integer writes an attribute.
-func (w *Writer) Integer(name string, value int) {
-	w.attribute(name)
-	w.buf = strconv.AppendInt(w.buf, int64(value), 10)
-	w.buf = append(w.buf, '"')
-}
-
-// Boolean writes an attribute.
-func (w *Writer) Boolean(name string, value bool) {
-	w.attribute(name)
-	w.buf = strconv.AppendBool(w.buf, value)
-	w.buf = append(w.buf, '"')
-}
-
-// Time writes an attribute as RFC 3339 in UTC, in whole seconds.
-func (w *Writer) Time(name string, value time.Time) {
-	w.attribute(name)
-	w.buf = value.UTC().AppendFormat(w.buf, "2006-01-02T15:04:05Z")
-	w.buf = append(w.buf, '"')
+// Body makes a text the body of the current element, in a form: inline, lines, json or block.
+func (w *Writer) Body(form, text string) {
+	switch form {
+	case "inline":
+		w.Inline(text)
+	case "lines":
+		w.Lines(text)
+	case "json":
+		w.JSON(text)
+	default:
+		w.Block(text)
+	}
 }
 
 // Inline makes a text the body of the current element, on one line: line breaks
@@ -164,33 +154,22 @@ func (w *Writer) Block(body string) {
 	w.buf = append(w.buf, "\n]]>"...)
 }
 
-// JSON makes a JSON text the body of the current element, in a fence. No line
-// of a JSON text can begin with a backtick, so the fence holds without being
-// made longer. A text that is not JSON, such as one that had to be shortened, is
-// written by [Writer.Fenced] instead.
+// JSON makes a JSON text the body of the current element, in a fence: no line of a JSON text can
+// begin with a backtick. A text that is not JSON, such as one that had to be shortened, is in a
+// fence one backtick longer than the longest run of backticks inside.
 func (w *Writer) JSON(body string) {
-	if !json.Valid([]byte(body)) {
-		w.Fenced(body)
-		return
-	}
 	w.inside()
-	w.buf = append(w.buf, "<![CDATA[\n```json\n"...)
-	w.buf = appendJSON(w.buf, body)
-	w.buf = append(w.buf, "\n```\n]]>"...)
-}
-
-// Fenced makes a text the body of the current element, in a fence one backtick
-// longer than the longest run of backticks inside.
-func (w *Writer) Fenced(body string) {
-	w.inside()
-	fence := bytes.Repeat([]byte{'`'}, max(3, longestRun(body, '`')+1))
 	w.buf = append(w.buf, "<![CDATA[\n"...)
-	w.buf = append(w.buf, fence...)
-	w.buf = append(w.buf, '\n')
-	w.buf = appendCDATA(w.buf, text.AppendVisible(nil, body))
-	w.buf = append(w.buf, '\n')
-	w.buf = append(w.buf, fence...)
-	w.buf = append(w.buf, "\n]]>"...)
+	fence := "```"
+	if json.Valid([]byte(body)) {
+		w.buf = append(w.buf, "```json\n"...)
+		w.buf = appendJSON(w.buf, body)
+	} else {
+		fence = strings.Repeat("`", max(3, longestRun(body, '`')+1))
+		w.buf = append(append(w.buf, fence...), '\n')
+		w.buf = appendCDATA(w.buf, text.AppendVisible(nil, body))
+	}
+	w.buf = append(append(append(w.buf, '\n'), fence...), "\n]]>"...)
 }
 
 func longestRun(s string, b byte) int {

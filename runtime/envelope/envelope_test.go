@@ -21,10 +21,10 @@ func TestWriterLayout(t *testing.T) {
 	t.Parallel()
 	var w envelope.Writer
 	w.Open("root")
-	w.Integer("total", -3)
-	w.Boolean("more", true)
-	w.Time("at", time.Date(2025, 12, 4, 10, 24, 6, 999, time.FixedZone("", 3600)))
-	w.Text("sort", `a"<&>`+"\n")
+	w.Attribute("total", -3)
+	w.Attribute("more", true)
+	w.Attribute("at", time.Date(2025, 12, 4, 10, 24, 6, 999, time.FixedZone("", 3600)))
+	w.Attribute("sort", `a"<&>`+"\n")
 	w.Open("title")
 	w.Inline("plain\ntext")
 	w.Close()
@@ -94,7 +94,7 @@ func FuzzRoundTrip(f *testing.F) {
 	f.Fuzz(func(t *testing.T, recorded string) {
 		var w envelope.Writer
 		w.Open("root")
-		w.Text("attribute", recorded)
+		w.Attribute("attribute", recorded)
 		w.Open("inline")
 		w.Inline(recorded)
 		w.Close()
@@ -112,7 +112,7 @@ func FuzzRoundTrip(f *testing.F) {
 		w.JSON(string(quoted))
 		w.Close()
 		w.Open("fenced")
-		w.Fenced(recorded)
+		w.JSON("x " + recorded)
 		w.Close()
 		w.Close()
 

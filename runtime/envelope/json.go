@@ -1,11 +1,11 @@
 package envelope
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"reflect"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -32,16 +32,8 @@ func (w *jsonText) name(name string) {
 // value writes a value of generated types. A slice that is nil is empty, save where it may be null.
 func (w *jsonText) value(v reflect.Value, mayBeNull bool) {
 	switch v.Kind() {
-	case reflect.String:
-		w.text(v.String())
-	case reflect.Int:
-		w.next()
-		w.buf = strconv.AppendInt(w.buf, v.Int(), 10)
-	case reflect.Float64:
-		w.number(v.Float())
-	case reflect.Bool:
-		w.next()
-		w.buf = strconv.AppendBool(w.buf, v.Bool())
+	case reflect.String, reflect.Int, reflect.Float64, reflect.Bool:
+		w.scalar(v.Interface())
 	case reflect.Pointer:
 		if v.IsNil() {
 			w.null()
@@ -93,38 +85,20 @@ func (w *jsonText) null() {
 	w.raw("null")
 }
 
-// number writes a number. What JSON has no number for becomes null.
-func (w *jsonText) number(n float64) {
-	if math.IsNaN(n) || math.IsInf(n, 0) {
+func (w *jsonText) text(s string) { w.scalar(s) }
+
+// scalar writes a text, a number or a boolean. What JSON has no number for becomes null, and bytes
+// that are no UTF-8 become U+FFFD.
+func (w *jsonText) scalar(v any) {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(v) != nil {
 		w.null()
 		return
 	}
 	w.next()
-	form := byte('f')
-	if size := math.Abs(n); size != 0 && (size < 1e-6 || size >= 1e21) {
-		form = 'e'
-	}
-	w.buf = strconv.AppendFloat(w.buf, n, form, -1, 64)
-}
-
-// text writes a string. Its characters are unchanged, those that JSON or a line cannot
-// hold are escaped, and bytes that are no UTF-8 become U+FFFD.
-func (w *jsonText) text(s string) {
-	w.next()
-	w.raw(`"`)
-	for _, r := range s { // of what is no UTF-8, every byte is U+FFFD
-		switch {
-		case r == '"' || r == '\\':
-			w.buf = append(w.buf, '\\', byte(r))
-		case r == '\n':
-			w.raw(`\n`)
-		case r < 0x20 || r == 0x7f || r == '\u2028' || r == '\u2029':
-			w.buf = fmt.Appendf(w.buf, `\u%04x`, r)
-		default:
-			w.buf = utf8.AppendRune(w.buf, r)
-		}
-	}
-	w.raw(`"`)
+	w.buf = append(w.buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
 // Codes of failures that every tool has that answers in JSON.

@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"errors"
-	"math"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/convtools/convtools/runtime/index/terms"
@@ -57,7 +56,7 @@ func (b *builder) full() bool {
 }
 
 // write writes the segment, of some messages at least, and opens it.
-func (b *builder) write(files directory, name string, reader *terms.Reader) (*segment, error) {
+func (b *builder) write(files directory, reader *terms.Reader) (*segment, error) {
 	slices.SortFunc(b.messages, func(m, n message) int {
 		of, other := b.owners[m.owner], b.owners[n.owner]
 		return cmp.Or(compareTimes(m.Time, n.Time), cmp.Compare(of.Order, other.Order), compareKeys(of.Key, other.Key), cmp.Compare(m.Number, n.Number))
@@ -70,16 +69,12 @@ func (b *builder) write(files directory, name string, reader *terms.Reader) (*se
 	}
 	writeLists(&f, ofGrams, ofTerms)
 	data, sum := f.finish()
-	if len(data) > math.MaxUint32 {
-		return nil, errTooLarge
-	}
-	if err := files.write(name, data); err != nil {
+	n := named{rand.Uint64(), sum, int64(b.size)}
+	if err := files.write(n.file(), data); err != nil {
 		return nil, err
 	}
-	return openSegment(files, &named{name, sum, int64(b.size)})
+	return openSegment(files, n)
 }
-
-var errTooLarge = errors.New("a message is larger than an index can have")
 
 func (b *builder) addMessages(f *fileBuilder) {
 	var e encoder

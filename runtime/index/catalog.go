@@ -3,13 +3,10 @@ package index
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
@@ -40,10 +37,9 @@ type catalog struct {
 // contents is what a catalog has beside conversations.
 type contents struct {
 	Language terms.Language
-	Sequence int    // of the next segment
 	Part     uint32 // the next one
 	State    State
-	Segments []*named
+	Segments []named
 }
 
 // State is what is said of an index as a whole by who writes it.
@@ -54,10 +50,12 @@ type State struct {
 
 // named is a segment in a catalog.
 type named struct {
-	File string
-	Sum  uint32 // of its footer
-	Text int64  // bytes of the messages
+	Number uint64 // random, so that no file ever has the name of another one
+	Sum    uint32 // of its footer
+	Text   int64  // bytes of the messages
 }
+
+func (n *named) file() string { return fmt.Sprintf("%016x", n.Number) + segmentExt }
 
 // readCatalog reads a catalog of an index in a language.
 func readCatalog(f *file, language terms.Language) (*catalog, error) {
@@ -68,11 +66,6 @@ func readCatalog(f *file, language terms.Language) (*catalog, error) {
 		}
 		if cmp.Or(c.Language, terms.English) != cmp.Or(language, terms.English) {
 			return f.damage(errLanguage)
-		}
-		for _, s := range c.Segments {
-			if s == nil || sequenceOf(s.File) < 0 {
-				f.malformed()
-			}
 		}
 		r := reader{f.all(secConversations), true}
 		for len(r.rest) > 0 {
@@ -106,8 +99,8 @@ func (c *contents) write(files directory, conversations map[string]*Conversation
 	return files.write(catalogFile, data)
 }
 
-// find returns the conversation with a key, or nil.
-func (c *catalog) find(key string) *Conversation {
+// Lookup returns the conversation with a key, or nil. It is not to be changed.
+func (c *catalog) Lookup(key string) *Conversation {
 	i, ok := sort.Find(len(c.conversations), func(i int) int { return compareKeys(key, c.conversations[i].Key) })
 	if !ok {
 		return nil
@@ -115,32 +108,14 @@ func (c *catalog) find(key string) *Conversation {
 	return c.conversations[i]
 }
 
-func segmentName(sequence int) string { return fmt.Sprintf("%08d", sequence) + segmentExt }
-
-// sequenceOf returns the number in the name of a segment; below 0 where it is no such name.
-func sequenceOf(name string) int {
-	digits, ok := strings.CutSuffix(name, segmentExt)
-	n, err := strconv.Atoi(digits)
-	if !ok || err != nil || segmentName(n) != name {
-		return -1
-	}
-	return n
-}
-
 // sweep removes segments that a catalog does not name, and what was left over by writers that
 // were killed. What cannot be removed is in nobody's way, and left to the next one.
 func (c *contents) sweep(files directory) {
 	names, _ := files.names()
 	for _, name := range names {
-		isNamed := slices.ContainsFunc(c.Segments, func(s *named) bool { return s.File == name })
-		if !isNamed && (sequenceOf(name) >= 0 || safefile.Temporary(name)) {
+		isNamed := slices.ContainsFunc(c.Segments, func(n named) bool { return n.file() == name })
+		if !isNamed && (strings.HasSuffix(name, segmentExt) || safefile.Temporary(name)) {
 			_ = files.remove(name)
 		}
 	}
-}
-
-// isUnusable reports whether an error says that there is no index to be used.
-func isUnusable(err error) bool {
-	var damage *DamageError
-	return errors.Is(err, fs.ErrNotExist) || errors.As(err, &damage)
 }

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 
 	"golang.org/x/exp/mmap"
@@ -84,12 +82,12 @@ func (d disk) write(name string, data []byte) error {
 }
 
 func (d disk) names() ([]string, error) {
-	entries, err := os.ReadDir(string(d))
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
+	dir, err := os.Open(string(d))
+	if err != nil {
+		return nil, err
 	}
-	return names, err
+	defer dir.Close()
+	return dir.Readdirnames(-1)
 }
 
 func (d disk) remove(name string) error { return os.Remove(d.path(name)) }
@@ -97,13 +95,10 @@ func (d disk) remove(name string) error { return os.Remove(d.path(name)) }
 // memory is a directory that is only in the memory of this process.
 type memory struct {
 	writing chan struct{} // holds an element while somebody writes
-	mu      sync.Mutex
-	files   map[string][]byte
+	files   sync.Map      // []byte by name
 }
 
-func newMemory() *memory {
-	return &memory{writing: make(chan struct{}, 1), files: map[string][]byte{}}
-}
+func newMemory() *memory { return &memory{writing: make(chan struct{}, 1)} }
 
 func (m *memory) lock(ctx context.Context) (func(), error) {
 	select {
@@ -119,31 +114,25 @@ type memoryFile struct{ *bytes.Reader }
 func (memoryFile) Close() error { return nil }
 
 func (m *memory) open(name string) (content, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	data, ok := m.files[name]
-	if !ok {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	if data, ok := m.files.Load(name); ok {
+		return memoryFile{bytes.NewReader(data.([]byte))}, nil
 	}
-	return memoryFile{bytes.NewReader(data)}, nil
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
 func (m *memory) write(name string, data []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.files[name] = data
+	m.files.Store(name, data)
 	return nil
 }
 
-func (m *memory) names() ([]string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return slices.Collect(maps.Keys(m.files)), nil
+func (m *memory) names() (names []string, err error) {
+	for name := range m.files.Range {
+		names = append(names, name.(string))
+	}
+	return names, nil
 }
 
 func (m *memory) remove(name string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.files, name)
+	m.files.Delete(name)
 	return nil
 }

@@ -129,9 +129,9 @@ func WithSum(data []byte, name string, sum uint32) []byte {
 	return WithContents(data, func(old []byte) []byte {
 		var c contents
 		_ = json.Unmarshal(old, &c)
-		for _, s := range c.Segments {
-			if s.File == name {
-				s.Sum = sum
+		for i, s := range c.Segments {
+			if s.file() == name {
+				c.Segments[i].Sum = sum
 			}
 		}
 		changed, _ := json.Marshal(c)

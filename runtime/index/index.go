@@ -1,7 +1,6 @@
 package index
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"iter"
@@ -38,7 +37,7 @@ type View struct {
 	*catalog
 	segments []*opened
 	index    *Index
-	titles   func() *titles
+	titles   func() [][]byte
 }
 
 // opened is a segment of a view.
@@ -109,9 +108,9 @@ func ofParts(conversations iter.Seq[*Conversation]) map[uint32]*Conversation {
 }
 
 // segment returns a segment, which may be open.
-func (x *Index) segment(n *named) (*segment, error) {
+func (x *Index) segment(n named) (*segment, error) {
 	if x.view != nil {
-		if i := slices.IndexFunc(x.view.segments, func(o *opened) bool { return *o.named == *n }); i >= 0 {
+		if i := slices.IndexFunc(x.view.segments, func(o *opened) bool { return o.named == n }); i >= 0 {
 			return x.view.segments[i].segment, nil
 		}
 	}
@@ -162,40 +161,13 @@ func (v *View) State() State { return v.contents.State }
 // Kept is what else was kept when the index was written. It is not to be changed.
 func (v *View) Kept() []byte { return v.kept }
 
-// Lookup returns the conversation with a key, or nil. It is not to be changed.
-func (v *View) Lookup(key string) *Conversation { return v.find(key) }
-
 // Conversations returns all conversations, by their keys. They are not to be changed.
 func (v *View) Conversations() []*Conversation { return v.conversations }
 
-// titles are the folded titles of all conversations, one after the other, with end behind each.
-type titles struct {
-	text []byte
-	ends []int
-}
-
-func (v *View) readTitles() *titles {
-	t := &titles{}
+// readTitles returns the folded titles of all conversations.
+func (v *View) readTitles() (titles [][]byte) {
 	for _, c := range v.conversations {
-		t.text = append(fold.Append(t.text, []byte(c.Title)), end)
-		t.ends = append(t.ends, len(t.text))
+		titles = append(titles, fold.Append(nil, []byte(c.Title)))
 	}
-	return t
-}
-
-// titled returns the conversations, by number, whose titles a query finds; nil for none.
-func (v *View) titled(q *Query, folded []byte) map[uint32]bool {
-	found := map[uint32]bool{}
-	t := v.titles()
-	for at := 0; ; {
-		next := bytes.Index(t.text[at:], folded)
-		if next < 0 {
-			return found
-		}
-		n, _ := slices.BinarySearch(t.ends, at+next+1)
-		at = t.ends[n]
-		if start, _ := q.Find([]byte(v.conversations[n].Title)); start >= 0 {
-			found[uint32(n)] = true //nolint:gosec // a count
-		}
-	}
+	return titles
 }

@@ -76,7 +76,7 @@ func (m model) search(q *index.Query) []found {
 			at := index.Position{Time: msg.Time, Order: c.Order, Key: c.Key, Number: msg.Number}
 			switch {
 			case q.Text != "" && !contains(string(msg.Text), q.Text) && (q.TextOnly || !contains(c.Title, q.Text)),
-				q.Kinds != 0 && q.Kinds>>msg.Kind&1 == 0,
+				q.Kinds>>msg.Kind&1 == 0,
 				(!q.Since.IsZero() || !q.Until.IsZero()) && msg.Time.IsZero(),
 				!q.Since.IsZero() && msg.Time.Before(q.Since),
 				!q.Until.IsZero() && msg.Time.After(q.Until),
@@ -322,7 +322,7 @@ func TestMergedTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for h, err := range v.Search(t.Context(), index.Query{Text: "a", Find: func([]byte) (start, end int) { return 0, 1 }}) {
+	for h, err := range v.Search(t.Context(), index.Query{Filter: index.Filter{Kinds: 1}, Text: "a", Find: func([]byte) (start, end int) { return 0, 1 }}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +335,7 @@ func TestMergedTwice(t *testing.T) {
 }
 
 func drawQuery(t *rapid.T, m model) index.Query {
-	q := index.Query{Text: drawText(t, 4, "query"), TextOnly: rapid.IntRange(0, 3).Draw(t, "text only") == 0}
+	q := index.Query{Filter: index.Filter{Kinds: 31}, Text: drawText(t, 4, "query"), TextOnly: rapid.IntRange(0, 3).Draw(t, "text only") == 0}
 	if keys := slices.Sorted(maps.Keys(m)); len(keys) > 0 && rapid.Bool().Draw(t, "there") {
 		c := m[rapid.SampledFrom(keys).Draw(t, "conversation")]
 		text := []rune(c.Title)
@@ -372,10 +372,7 @@ func compare(t *rapid.T, v *index.View, m model, q index.Query) {
 	if diff := gocmp.Diff(want, searched(t, v, q)); diff != "" {
 		t.Fatalf("%q: %s", q.Text, diff)
 	}
-	counting := index.Counting{
-		ApartKinds: 1<<1 | 1<<3,
-		IsApart:    func(kind uint8, extra []byte) bool { return kind == 1 || len(extra) > 3 },
-	}
+	q.ApartKinds, q.IsApart = 1<<1|1<<3, func(kind uint8, extra []byte) bool { return kind == 1 || len(extra) > 3 }
 	counted := index.Counted{All: true}
 	for _, f := range want {
 		if f.Kind == 1 || f.Kind == 3 && len(f.Extra) > 3 {
@@ -384,17 +381,17 @@ func compare(t *rapid.T, v *index.View, m model, q index.Query) {
 			counted.Messages++
 		}
 	}
-	if n, err := v.Count(t.Context(), q, counting); n != counted || err != nil {
+	if n, err := v.Count(t.Context(), q, 0, 0); n != counted || err != nil {
 		t.Fatalf("%q: counted %+v, %v, want %+v", q.Text, n, err, counted)
 	}
-	counting.ApartKinds = 0
-	if n, err := v.Count(t.Context(), q, counting); n.Messages != len(want) || n.Apart != 0 || !n.All || err != nil {
+	q.ApartKinds = 0
+	if n, err := v.Count(t.Context(), q, 0, 0); n.Messages != len(want) || n.Apart != 0 || !n.All || err != nil {
 		t.Fatalf("%q: counted %+v, %v, want %d", q.Text, n, err, len(want))
 	}
-	counting.MostLooked = rapid.IntRange(1, 20).Draw(t, "most looked")
-	counting.MostRead = rapid.IntRange(1, counting.MostLooked).Draw(t, "most read")
-	n, err := v.Count(t.Context(), q, counting)
-	if err != nil || n.All && n.Messages != len(want) || n.All && q.TextOnly && n.Messages > counting.MostLooked || !n.All && n.Messages > 0 {
+	mostLooked := rapid.IntRange(1, 20).Draw(t, "most looked")
+	mostRead := rapid.IntRange(1, mostLooked).Draw(t, "most read")
+	n, err := v.Count(t.Context(), q, mostLooked, mostRead)
+	if err != nil || n.All && n.Messages != len(want) || n.All && q.TextOnly && n.Messages > mostLooked || !n.All && n.Messages > 0 {
 		t.Fatalf("%q: counted %+v, %v, want %d, or none", q.Text, n, err, len(want))
 	}
 	if len(want) > 0 {

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"math/bits"
@@ -25,10 +24,10 @@ func (w *Writer) merge(ctx context.Context) error {
 					return err
 				}
 			}
-			return w.begin(ctx)
+			return w.write(ctx)
 		})
-		if w.failed = cmp.Or(err, w.wait()); w.failed != nil {
-			return w.failed
+		if w.failed = err; err != nil {
+			return err
 		}
 		w.segments = slices.DeleteFunc(w.segments, func(s *segment) bool { return slices.Contains(group, s) })
 	}

@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"strings"
 	"time"
 )
@@ -61,23 +60,6 @@ func compareTimes(a, b time.Time) int {
 
 // compareKeys orders keys: shorter ones first, so that numbers are ordered by their values.
 func compareKeys(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
-
-// noTime is the Unix time of a message without one.
-const noTime = math.MinInt64
-
-func unixOf(t time.Time) (seconds int64, nanoseconds uint32) {
-	if t.IsZero() {
-		return noTime, 0
-	}
-	return t.Unix(), uint32(t.Nanosecond()) //nolint:gosec // below 1e9
-}
-
-func timeOf(seconds int64, nanoseconds uint32) time.Time {
-	if seconds == noTime {
-		return time.Time{}
-	}
-	return time.Unix(seconds, int64(nanoseconds)).UTC()
-}
 
 // appendRecord appends a conversation.
 func (c *Conversation) appendRecord(b []byte) []byte {

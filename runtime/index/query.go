@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"slices"
@@ -9,8 +10,25 @@ import (
 	"github.com/convtools/convtools/runtime/base/fold"
 )
 
+// Filter says which messages are looked for.
+type Filter struct {
+	// Kinds has a bit for each kind.
+	Kinds uint64
+	// Since and Until, where they are not zero, are the first and the last time of messages.
+	// Those without a time match only where both are zero.
+	Since, Until time.Time
+	// Wanted reports whether the messages of a conversation, by its key, are looked for. Nil stands
+	// for all.
+	Wanted func(key string) bool
+	// IsApart reports whether a message is counted apart, and left out of rankings, by what else is stored
+	// of it. It is asked about those of the kinds in ApartKinds, and nil is for no message.
+	IsApart    func(kind uint8, extra []byte) bool
+	ApartKinds uint64
+}
+
 // Query asks for messages.
 type Query struct {
+	Filter
 	// Text is what the text or the title of a message holds, in any case by simple folding.
 	// Empty stands for every message.
 	Text string
@@ -19,14 +37,6 @@ type Query struct {
 	Find func(text []byte) (start, end int)
 	// TextOnly leaves titles out.
 	TextOnly bool
-	// Kinds has a bit for each kind that is looked for; 0 stands for all.
-	Kinds uint64
-	// Since and Until, where they are not zero, are the first and the last time of messages.
-	// Those without a time match only where both are zero.
-	Since, Until time.Time
-	// Wanted reports whether the messages of a conversation, by its key, are looked for. Nil stands
-	// for all.
-	Wanted func(key string) bool
 	// After, where it is not nil, leaves out the message there and all before.
 	After *Position
 }
@@ -36,8 +46,8 @@ type prepared struct {
 	*Query
 	index  *Index
 	grams  []grams
-	exact  bool            // the lists alone tell which messages match
-	titled map[uint32]bool // conversations, by number, whose titles match
+	exact  bool                   // the lists alone tell which messages match
+	titled map[*Conversation]bool // whose titles match
 }
 
 // Hit is a message that was found. It is valid until the next one is.
@@ -83,7 +93,7 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 	for {
 		var first *scan
 		for _, s := range opened {
-			if first == nil || s.at.Compare(first.at) < 0 {
+			if first == nil || s.at.Compare(&first.at) < 0 {
 				first = s
 			}
 		}
@@ -94,32 +104,23 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 			}
 			opened = append(opened, first)
 		} else {
-			if first == nil || !yield(&Hit{*first.at, first.rows.kind(first.next), first.conversation(first.next), first, first.next}) {
+			if first == nil {
 				return nil
 			}
-			first.next++
+			n := uint32(first.found[0])
+			if !yield(&Hit{first.at, first.rows.kind(n), first.conversation(n), first, n}) {
+				return nil
+			}
+			first.found = first.found[1:]
 		}
 		found, err := first.advance(ctx)
 		if err != nil {
 			return err
 		}
-		if found {
-			first.at = first.position(first.next)
-		} else {
+		if !found {
 			opened = slices.DeleteFunc(opened, func(s *scan) bool { return s == first })
 		}
 	}
-}
-
-// Counting is how messages are counted.
-type Counting struct {
-	// IsApart reports whether a message is counted apart, by what else is stored of it. It is
-	// asked about those of the kinds in ApartKinds.
-	IsApart    func(kind uint8, extra []byte) bool
-	ApartKinds uint64
-	// MostLooked and MostRead are how many messages may be looked at, in lists too, and how many of these
-	// may be read: none is counted where there are more. 0 stands for any number.
-	MostLooked, MostRead int
 }
 
 // Counted is how many messages match.
@@ -129,26 +130,26 @@ type Counted struct {
 	All      bool // all were counted
 }
 
-// Count counts the messages that match.
-func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err error) {
+// Count counts the messages that match, and none where more than mostLooked would have to be looked at, in
+// lists too, or more than mostRead to be read; 0 stands for any number.
+func (v *View) Count(ctx context.Context, q Query, mostLooked, mostRead int) (n Counted, err error) {
 	err = v.index.guard(func() error {
-		scans, looked, most := v.scans(&q), 0, c.MostLooked
+		scans, looked, most := v.scans(&q), 0, mostRead
 		for _, s := range scans {
-			n := s.to - s.next
-			if all := s.counted(); len(all) > 0 && s.query.exact {
-				n = all[0].listed
-			} else if len(all) > 0 {
-				n = min(n, all[0].count)
+			n := s.to - s.from
+			if all := s.counted(); len(all) > 0 && (s.query.exact || all[0].count < n) {
+				n = all[0].count
 			}
-			if looked += int(n); !s.query.exact {
-				most = c.MostRead
+			if s.query.exact {
+				most = mostLooked
 			}
+			looked += int(n)
 		}
 		if most > 0 && looked > most {
 			return nil
 		}
 		for _, s := range scans {
-			if err := s.count(ctx, &c, &n); err != nil {
+			if err := s.count(ctx, &n); err != nil {
 				return err
 			}
 		}
@@ -159,7 +160,7 @@ func (v *View) Count(ctx context.Context, q Query, c Counting) (n Counted, err e
 }
 
 // count counts the messages that match.
-func (s *scan) count(ctx context.Context, c *Counting, n *Counted) error {
+func (s *scan) count(ctx context.Context, n *Counted) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
@@ -168,22 +169,27 @@ func (s *scan) count(ctx context.Context, c *Counting, n *Counted) error {
 		if !found {
 			return err
 		}
-		kind := s.rows.kind(s.next)
-		if c.ApartKinds>>(kind&63)&1 != 0 && c.IsApart(kind, s.extra(s.next)) {
+		if s.isApart(uint32(s.found[0])) {
 			n.Apart++
 		} else {
 			n.Messages++
 		}
-		s.next++
+		s.found = s.found[1:]
 	}
 }
 
 // prepare reads a query.
 func (v *View) prepare(q *Query) *prepared {
 	folded := fold.Append(nil, []byte(q.Text))
-	p := &prepared{Query: q, index: v.index, grams: gramsOf(folded), exact: len(folded) <= 3}
-	if len(folded) > 0 && !q.TextOnly {
-		p.titled = v.titled(q, folded)
+	p := &prepared{Query: q, index: v.index, grams: gramsOf(folded), exact: len(folded) <= 3, titled: map[*Conversation]bool{}}
+	if len(folded) == 0 || q.TextOnly {
+		return p
+	}
+	for n, title := range v.titles() {
+		if c := v.conversations[n]; bytes.Contains(title, folded) {
+			start, _ := q.Find([]byte(c.Title))
+			p.titled[c] = start >= 0
+		}
 	}
 	return p
 }

@@ -43,6 +43,7 @@ func (v *View) Spread(found []string) (spread Spread, err error) {
 
 // RankQuery asks for the conversations whose messages have the most, and the rarest, of some terms.
 type RankQuery struct {
+	Filter
 	Terms []RankTerm // at most 64
 	// Most is how many conversations are returned at the most.
 	Most int
@@ -50,20 +51,11 @@ type RankQuery struct {
 	Coverage float32
 	// Average is how many bytes are stored of a message on average.
 	Average float64
-	// Kinds has a bit for each kind that is looked for, and Counts, where it is not nil, returns what
-	// the score of a message of a kind counts.
-	Kinds  uint64
+	// Counts returns what the score of a message of a kind counts.
 	Counts func(kind uint8) float32
-	// Since and Until, where they are not zero, are as in a [Query].
-	Since, Until time.Time
-	// Wanted is as in a [Query]. Holds, where it is not nil, reports whether a message of a
-	// conversation, by its key and its number, is looked for.
-	Wanted func(key string) bool
-	Holds  func(key string, number uint32) bool
-	// IsApart reports whether a message is left out, by what else is stored of it. It is asked
-	// about those of the kinds in ApartKinds.
-	IsApart    func(kind uint8, extra []byte) bool
-	ApartKinds uint64
+	// Holds, where it is not nil, reports whether a message of a conversation, by its key and its
+	// number, is looked for.
+	Holds func(key string, number uint32) bool
 }
 
 // RankTerm is a term as package terms has it, and how much it weighs. One that is Common is
@@ -146,7 +138,7 @@ const (
 func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err error) {
 	err = v.index.guard(func() error {
 		r := &ranking{query: &q, view: v, standings: make([]standing, len(v.conversations)), scores: map[*segment][]float32{}}
-		for _, s := range v.rankScans(&q) {
+		for _, s := range v.scans(&Query{Filter: q.Filter}) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -162,7 +154,7 @@ func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err erro
 func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool, err error) {
 	q.Holds = nil
 	err = v.index.guard(func() error {
-		for _, s := range v.rankScans(&q) {
+		for _, s := range v.scans(&Query{Filter: q.Filter}) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -176,20 +168,9 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 	return found, err
 }
 
-func (v *View) rankScans(q *RankQuery) []*scan {
-	return v.scans(&Query{Since: q.Since, Until: q.Until, Wanted: q.Wanted})
-}
-
 // ranks reports whether a message is looked for.
 func (s *scan) ranks(q *RankQuery, n uint32) bool {
-	kind := s.rows.kind(n)
-	if n < s.next || n >= s.to || q.Kinds>>(kind&63)&1 == 0 || !s.isWanted(n) {
-		return false
-	}
-	if q.Holds != nil && !q.Holds(s.conversation(n).Key, s.rows.number(n)) {
-		return false
-	}
-	return q.IsApart == nil || q.ApartKinds>>(kind&63)&1 == 0 || !q.IsApart(kind, s.extra(n))
+	return s.passes(n) && (q.Holds == nil || q.Holds(s.conversation(n).Key, s.rows.number(n))) && !s.isApart(n)
 }
 
 // ranking is a ranking in the making.
@@ -237,16 +218,13 @@ func (r *ranking) segment(s *scan) {
 	}
 	scores := make([]float32, s.messages)
 	r.scores[s.segment] = scores
-	for n := s.next; n < s.to; n++ {
+	for n := s.from; n < s.to; n++ {
 		has := &messages[n]
 		if has.terms&rare == 0 || !s.ranks(r.query, n) {
 			continue
 		}
 		from, end := s.rows.text(n)
-		scores[n] = has.bm25(float32(end-from) / float32(r.query.Average))
-		if r.query.Counts != nil {
-			scores[n] *= r.query.Counts(s.rows.kind(n))
-		}
+		scores[n] = has.bm25(float32(end-from)/float32(r.query.Average)) * r.query.Counts(s.rows.kind(n))
 		of := &r.standings[s.conversation(n).number]
 		if of.Best[0] == 0 {
 			of.newest = s.rows.time(n)

@@ -30,6 +30,8 @@ type having struct {
 	Time   time.Time
 }
 
+func once(uint8) float32 { return 1 }
+
 func compareHaving(a, b having) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Number, b.Number))
 }
@@ -80,10 +82,7 @@ func TestRank(t *testing.T) {
 
 func drawRank(t *rapid.T, m model) index.RankQuery {
 	like := drawQuery(t, m)
-	q := index.RankQuery{Most: 1000, Average: 10, Kinds: 31, Since: like.Since, Until: like.Until, Wanted: like.Wanted}
-	if like.Kinds != 0 {
-		q.Kinds = like.Kinds
-	}
+	q := index.RankQuery{Filter: like.Filter, Most: 1000, Average: 10, Counts: once}
 	if rapid.Bool().Draw(t, "apart") {
 		q.ApartKinds, q.IsApart = 1<<1, func(_ uint8, extra []byte) bool { return len(extra) > 3 }
 	}
@@ -201,7 +200,7 @@ func TestScore(t *testing.T) {
 			if err != nil || spread.Messages != len(m) {
 				t.Fatalf("%+v, %v", spread, err)
 			}
-			q := index.RankQuery{Most: 10, Average: float64(spread.Bytes) / float64(spread.Messages), Kinds: 1 << 1}
+			q := index.RankQuery{Most: 10, Average: float64(spread.Bytes) / float64(spread.Messages), Filter: index.Filter{Kinds: 1 << 1}, Counts: once}
 			for i, term := range tc.query {
 				q.Terms = append(q.Terms, index.RankTerm{Text: term, Weight: index.Idf(spread.With[i], spread.Messages)})
 			}

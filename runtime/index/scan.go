@@ -14,28 +14,19 @@ type scan struct {
 	of    []*Conversation // by place of an owner; nil where it is gone
 	query *prepared
 
-	next, to uint32    // the messages that are left; next is a match once the scan has advanced
-	at       *Position // of that
-	found    set       // messages that may match
-	wanted   []answer  // by place of an owner: whether its messages are looked for
+	from, to uint32   // the messages that the times and the position of the query let through
+	wanted   []bool   // by place of an owner: its messages are looked for; nil before prepare
+	found    []uint16 // messages that are left, once it is open; the first one matches once it has advanced
+	at       Position // of that
 }
-
-// answer is the answer to a question that may not have been asked.
-type answer uint8
-
-const (
-	unasked answer = iota
-	yes
-	no
-)
 
 // scans returns a scan for each segment with messages that the times and the position of a query
 // let through.
 func (v *View) scans(q *Query) (scans []*scan) {
 	p := v.prepare(q)
 	for _, o := range v.segments {
-		s := &scan{texts: texts{segment: o.segment}, of: o.of, query: p, to: o.messages, wanted: make([]answer, len(o.of))}
-		if s.bound(q); s.next < s.to {
+		s := &scan{texts: texts{segment: o.segment}, of: o.of, query: p, to: o.messages}
+		if s.bound(q); s.from < s.to {
 			scans = append(scans, s)
 		}
 	}
@@ -51,17 +42,28 @@ func (s *scan) bound(q *Query) {
 	first := func(t time.Time, least int) uint32 { // that comes with a time, which is 0, or after it
 		return uint32(sort.Search(int(s.to), func(n int) bool { return compareTimes(s.rows.time(uint32(n)), t) >= least })) //nolint:gosec // counts
 	}
-	switch {
-	case !q.Since.IsZero():
+	if !q.Since.IsZero() {
 		s.to = first(q.Since, 1)
-	case !q.Until.IsZero():
+	} else if !q.Until.IsZero() {
 		s.to = first(time.Time{}, 0)
 	}
 	if !q.Until.IsZero() {
-		s.next = first(q.Until, 0)
+		s.from = first(q.Until, 0)
 	}
 	if q.After != nil {
-		s.next = max(s.next, first(q.After.Time, 0))
+		s.from = max(s.from, first(q.After.Time, 0))
+	}
+}
+
+// prepare is called before anything else, as often as anybody likes.
+func (s *scan) prepare() {
+	if s.wanted != nil {
+		return
+	}
+	s.texts.prepare()
+	s.wanted = make([]bool, len(s.of))
+	for place, c := range s.of {
+		s.wanted[place] = c != nil && (s.query.Wanted == nil || s.query.Wanted(c.Key))
 	}
 }
 
@@ -69,27 +71,46 @@ func (s *scan) bound(q *Query) {
 func (s *scan) conversation(n uint32) *Conversation { return s.of[s.owner(n)] }
 
 // position returns that of a message of a conversation that is not gone.
-func (s *scan) position(n uint32) *Position {
+func (s *scan) position(n uint32) Position {
 	c := s.conversation(n)
-	return &Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
+	return Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
 }
 
-// isWanted reports whether the messages of the conversation of a message are looked for.
-func (s *scan) isWanted(n uint32) bool {
-	known := &s.wanted[s.owner(n)]
-	if *known == unasked {
-		*known = no
-		if c := s.conversation(n); c != nil && (s.query.Wanted == nil || s.query.Wanted(c.Key)) {
-			*known = yes
-		}
-	}
-	return *known == yes
+// passes reports whether the filter lets a message through, whether it is apart or not.
+func (s *scan) passes(n uint32) bool {
+	return n >= s.from && n < s.to && s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.owner(n)]
+}
+
+// isApart reports whether a message is apart.
+func (s *scan) isApart(n uint32) bool {
+	kind := s.rows.kind(n)
+	return s.query.IsApart != nil && s.query.ApartKinds>>(kind&63)&1 != 0 && s.query.IsApart(kind, s.extra(n))
 }
 
 // isTitled reports whether the title of the conversation of a message matches.
 func (s *scan) isTitled(n uint32) bool {
-	c := s.conversation(n)
-	return len(s.query.titled) > 0 && c != nil && s.query.titled[c.number]
+	return len(s.query.titled) > 0 && s.query.titled[s.conversation(n)]
+}
+
+// counted are the lists of some grams, with how many documents they have together.
+type counted struct {
+	lists []list
+	count uint32
+}
+
+// counted returns the lists of the grams of the text, those first that have the fewest documents.
+func (s *scan) counted() (all []counted) {
+	s.prepare()
+	for _, g := range s.query.grams {
+		var c counted
+		for l := range s.lists(g) {
+			c.lists = append(c.lists, l)
+			c.count += l.count
+		}
+		all = append(all, c)
+	}
+	slices.SortFunc(all, func(a, b counted) int { return cmp.Compare(a.count, b.count) })
+	return all
 }
 
 // look is how long it takes to look at a message, in units of what it takes to read one in a list.
@@ -98,93 +119,97 @@ const look = 500
 // open finds the messages that may match: those whose titles do, and those that have all grams of the text,
 // or so few more that it is as well to look at them.
 func (s *scan) open(ctx context.Context) error {
-	s.prepare()
-	s.found = fullSet(s.messages)
-	left := s.messages
+	all := s.counted()
+	if len(all) == 0 {
+		for n := range s.messages {
+			s.found = append(s.found, uint16(n)) //nolint:gosec // bounded by full
+		}
+	}
 	inVain := 0 // grams, one after the other, that were not worth it, as what is left may well match
-	for _, g := range s.counted() {
-		takes := 200 + g.count
+	for i, g := range all {
+		left, takes := len(s.found)*look, int(200+g.count)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if inVain == 2 || left*look < takes {
+		if i == 0 {
+			s.found = s.having(g.lists)
+			continue
+		}
+		if inVain == 2 || left < takes {
 			break
 		}
-		having := newSet(s.messages)
-		for l := range s.lists(g.grams) {
-			for _, n := range s.documents(l) {
-				having.add(uint32(n))
-			}
-		}
-		s.found.and(having)
-		before := left
-		left = s.found.count()
-		if inVain++; takes < (before-left)*look {
+		s.found = both(s.found, s.having(g.lists))
+		if inVain++; takes < left-len(s.found)*look {
 			inVain = 0
 		}
 	}
-	if len(s.query.titled) > 0 && slices.ContainsFunc(s.of, func(c *Conversation) bool { return c != nil && s.query.titled[c.number] }) {
-		for n := s.next; n < s.to; n++ {
+	if len(s.query.titled) > 0 && slices.ContainsFunc(s.of, func(c *Conversation) bool { return s.query.titled[c] }) {
+		for n := s.from; n < s.to; n++ {
 			if s.isTitled(n) {
-				s.found.add(n)
+				s.found = append(s.found, uint16(n)) //nolint:gosec // bounded by full
 			}
 		}
+		slices.Sort(s.found)
+		s.found = slices.Compact(s.found)
 	}
 	return ctx.Err()
 }
 
-// counted is grams with how many messages have one of them, or more, and how long their lists are together.
-type counted struct {
-	grams
-	count, listed uint32
-}
-
-// counted returns the grams of the text, those first that the fewest messages have.
-func (s *scan) counted() (all []counted) {
-	s.prepare()
-	for _, g := range s.query.grams {
-		n := uint32(0)
-		for l := range s.lists(g) {
-			n += l.count
-		}
-		all = append(all, counted{g, min(n, s.messages), n})
+// having returns the documents of some lists.
+func (s *scan) having(lists []list) (found []uint16) {
+	if len(lists) == 1 {
+		return s.documents(lists[0])
 	}
-	slices.SortFunc(all, func(a, b counted) int { return cmp.Compare(a.count, b.count) })
-	return all
+	has := make([]bool, s.messages)
+	for _, l := range lists {
+		for _, n := range s.documents(l) {
+			has[n] = true
+		}
+	}
+	for n, ok := range has {
+		if ok {
+			found = append(found, uint16(n)) //nolint:gosec // bounded by full
+		}
+	}
+	return found
 }
 
-// advance goes on to the next message that matches, from s.next on, and reports whether there is
-// one.
+// both leaves of one list what is in another.
+func both(one, other []uint16) []uint16 {
+	return slices.DeleteFunc(one, func(n uint16) bool {
+		for len(other) > 0 && other[0] < n {
+			other = other[1:]
+		}
+		return len(other) == 0 || other[0] != n
+	})
+}
+
+// advance goes on to the next message that matches, and reports whether there is one.
 func (s *scan) advance(ctx context.Context) (bool, error) {
-	for looked := 1; ; looked++ {
-		s.next = s.found.next(s.next, s.to)
-		if s.next >= s.to {
-			return false, nil
+	for len(s.found) > 0 {
+		if n := uint32(s.found[0]); s.passes(n) {
+			matches, err := s.matches(ctx, n)
+			if matches || err != nil {
+				return matches, err
+			}
 		}
-		matches, err := s.matches(ctx, s.next)
-		const askEvery = 1024 // messages of which the text is not read
-		if looked%askEvery == 0 {
-			err = cmp.Or(err, ctx.Err())
-		}
-		if err != nil || matches {
-			return err == nil, err
-		}
-		s.next++
+		s.found = s.found[1:]
 	}
+	return false, ctx.Err()
 }
 
-// matches reports whether a message that was found matches.
+// matches reports whether a message matches that the filter lets through.
 func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
-	q := s.query
-	if q.Kinds != 0 && q.Kinds>>(s.rows.kind(n)&63)&1 == 0 || !s.isWanted(n) || q.After != nil && s.position(n).Compare(q.After) <= 0 {
+	s.at = s.position(n)
+	switch after := s.query.After; {
+	case after != nil && s.at.Compare(after) <= 0:
 		return false, nil
-	}
-	if q.exact || s.isTitled(n) {
+	case s.query.exact || s.isTitled(n):
 		return true, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	at, _ := q.Find(s.read(n))
+	at, _ := s.query.Find(s.read(n))
 	return at >= 0, nil
 }

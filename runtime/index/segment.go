@@ -18,7 +18,7 @@ const (
 	secLists
 )
 
-// rows has of each message the Unix time, noTime where there is none, int64; the nanoseconds, the
+// rows has of each message the Unix time, int64; the nanoseconds, the
 // number of its event, and where its text and what else is stored of it end, uint32; the place of
 // its part among the owners, uint16; and its kind, a byte.
 type rows []byte
@@ -26,10 +26,9 @@ type rows []byte
 const rowSize = 8 + 4*4 + 2 + 1
 
 func appendRow(b []byte, m *message, textEnd, extraEnd int) []byte {
-	seconds, nanoseconds := unixOf(m.Time)
-	b = binary.LittleEndian.AppendUint64(b, uint64(seconds))                                  //nolint:gosec // the same bits
-	for _, n := range [...]uint32{nanoseconds, m.Number, uint32(textEnd), uint32(extraEnd)} { //nolint:gosec // checked once the segment is whole
-		b = binary.LittleEndian.AppendUint32(b, n)
+	b = binary.LittleEndian.AppendUint64(b, uint64(m.Time.Unix())) //nolint:gosec // the same bits
+	for _, n := range [...]int{m.Time.Nanosecond(), int(m.Number), textEnd, extraEnd} {
+		b = binary.LittleEndian.AppendUint32(b, uint32(n)) //nolint:gosec // a segment is below 4 GB
 	}
 	return append(binary.LittleEndian.AppendUint16(b, m.owner), m.Kind)
 }
@@ -39,7 +38,7 @@ func (r rows) uint32(n uint32, at int) uint32 {
 }
 
 func (r rows) time(n uint32) time.Time {
-	return timeOf(int64(binary.LittleEndian.Uint64(r[int(n)*rowSize:])), r.uint32(n, 8)) //nolint:gosec // the same bits
+	return time.Unix(int64(binary.LittleEndian.Uint64(r[int(n)*rowSize:])), int64(r.uint32(n, 8))).UTC() //nolint:gosec // the same bits
 }
 
 func (r rows) number(n uint32) uint32 { return r.uint32(n, 12) }
@@ -60,7 +59,7 @@ func (r rows) between(n uint32, at int) (from, to uint64) {
 // segment is a file of messages.
 type segment struct {
 	*file
-	*named
+	named
 	messages uint32    // at least one
 	newest   time.Time // of the first one
 	owners   []uint32  // parts of conversations
@@ -76,8 +75,8 @@ type tables struct {
 }
 
 // openSegment opens a segment.
-func openSegment(files directory, n *named) (*segment, error) {
-	f, err := openFile(files, n.File)
+func openSegment(files directory, n named) (*segment, error) {
+	f, err := openFile(files, n.file())
 	if err != nil {
 		return nil, err
 	}

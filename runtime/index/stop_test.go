@@ -46,7 +46,7 @@ func TestStop(t *testing.T) {
 			return err
 		},
 		"count": func(ctx context.Context, q index.Query) error {
-			_, err := v.Count(ctx, q, index.Counting{})
+			_, err := v.Count(ctx, q, 0, 0)
 			return err
 		},
 	} {
@@ -54,7 +54,7 @@ func TestStop(t *testing.T) {
 			for places := 0; ; places++ {
 				ctx := &stopping{Context: t.Context(), left: places}
 				looked := 0
-				q := index.Query{Text: text, TextOnly: true, Find: func(b []byte) (int, int) {
+				q := index.Query{Filter: index.Filter{Kinds: 1 << 1}, Text: text, TextOnly: true, Find: func(b []byte) (int, int) {
 					if looked++; ctx.asked > 0 {
 						t.Errorf("%s %q: a message is looked at after the context is done", name, text)
 					}

@@ -3,6 +3,8 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
+	"io/fs"
 	"iter"
 	"maps"
 	"slices"
@@ -11,7 +13,7 @@ import (
 )
 
 // Writer changes an index. It is for one goroutine. What is written is seen by nobody until
-// it is committed. Once a segment cannot be written, nothing can, until it is cleared.
+// it is committed. Once a segment cannot be written, nothing can.
 //
 // Each call of Put and of Append makes another part of a conversation. Messages of a part that no
 // conversation has, because it was put anew, removed, or not read to its end, are gone: nobody sees
@@ -24,16 +26,9 @@ type Writer struct {
 	unlock        func()
 	builder       *builder
 	terms         *terms.Reader
-	writing       chan written // a segment, while the next one is read; nil for none
-	failed        error        // of writing a segment: what it had is lost, and nothing is committed
+	failed        error // of writing a segment: what it had is lost, and nothing is committed
 	text          int64
 	purge         bool // what is removed leaves the disk with the next commit
-}
-
-// written is a segment that was written.
-type written struct {
-	*segment
-	err error
 }
 
 // Write begins to change an index, which is made where there is none that can be used, and
@@ -43,45 +38,29 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{index: x, unlock: unlock, terms: terms.NewReader(x.Language)}
+	w := &Writer{index: x, unlock: unlock, terms: terms.NewReader(x.Language), conversations: map[string]*Conversation{}}
+	w.Language = x.Language
+	w.builder = w.newBuilder()
 	view, err := x.View()
-	switch {
-	case err == nil:
-		w.contents, w.conversations, w.builder = view.contents, map[string]*Conversation{}, w.newBuilder()
+	if err == nil {
+		w.contents = view.contents
 		for _, s := range view.segments {
 			w.segments = append(w.segments, s.segment)
 		}
 		for _, c := range view.conversations {
 			w.conversations[c.Key] = c
 		}
-		w.sweep(x.files)
-	case isUnusable(err):
-		err = w.Clear()
 	}
-	if err != nil {
+	var damage *DamageError
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.As(err, &damage) {
 		w.Close()
 		return nil, err
 	}
+	w.sweep(x.files)
 	return w, nil
 }
 
 func (w *Writer) newBuilder() *builder { return &builder{limits: w.index.limits} }
-
-// Clear leaves nothing in the index.
-func (w *Writer) Clear() error {
-	_ = w.wait() // whatever came of it
-	names, err := w.index.files.names()
-	if err != nil {
-		return err
-	}
-	w.contents, w.segments, w.failed = contents{Language: w.index.Language}, nil, nil
-	w.conversations, w.builder = map[string]*Conversation{}, w.newBuilder()
-	for _, name := range names {
-		w.Sequence = max(w.Sequence, sequenceOf(name)+1)
-	}
-	w.sweep(w.index.files)
-	return nil
-}
 
 // Text returns how many bytes of messages were put.
 func (w *Writer) Text() int64 { return w.text }
@@ -94,10 +73,7 @@ func (w *Writer) Conversations() iter.Seq[*Conversation] { return maps.Values(w.
 func (w *Writer) Purge() { w.purge = true }
 
 // Close ends the writing. What was not committed is gone.
-func (w *Writer) Close() {
-	_ = w.wait() // it was not committed
-	w.unlock()
-}
+func (w *Writer) Close() { w.unlock() }
 
 // Lookup returns the conversation with a key, as it was before the writing began or as it
 // was put since, or nil. It is not to be changed.
@@ -142,7 +118,7 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 func (w *Writer) add(ctx context.Context, part uint32, c *Conversation, m *Message) error {
 	err := ctx.Err()
 	if err == nil && w.builder.full() {
-		err = w.begin(ctx)
+		err = w.write(ctx)
 	}
 	if err == nil {
 		w.builder.add(part, c, m)
@@ -155,11 +131,10 @@ func (w *Writer) Delete(key string) { delete(w.conversations, key) }
 
 // Commit makes what was written the state of the index, with this said of it, and this kept in it.
 func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
-	err := w.begin(ctx)
-	if err = cmp.Or(err, w.wait()); err == nil {
-		err = w.merge(ctx)
+	if err := w.write(ctx); err != nil {
+		return err
 	}
-	if err != nil {
+	if err := w.merge(ctx); err != nil {
 		return err
 	}
 	w.purge = false
@@ -174,31 +149,17 @@ func (w *Writer) Commit(ctx context.Context, state State, kept []byte) error {
 	return nil
 }
 
-// begin begins to write what is in the builder, once the segment before is written. Two at a time
-// would take too much memory.
-func (w *Writer) begin(ctx context.Context) error {
-	err := cmp.Or(w.wait(), ctx.Err())
+// write writes what is in the builder.
+func (w *Writer) write(ctx context.Context) error {
+	err := cmp.Or(w.failed, ctx.Err())
 	if err != nil || len(w.builder.messages) == 0 {
 		return err
 	}
-	b, name, to := w.builder, segmentName(w.Sequence), make(chan written, 1)
-	w.Sequence++
-	w.builder, w.writing = w.newBuilder(), to
-	go func() {
-		s, err := b.write(w.index.files, name, w.terms)
-		to <- written{s, err}
-	}()
-	return nil
-}
-
-// wait waits until no segment is being written.
-func (w *Writer) wait() error {
-	if w.writing != nil {
-		s := <-w.writing
-		w.writing = nil
-		if w.failed = s.err; s.err == nil {
-			w.segments = append(w.segments, s.segment)
-		}
+	b := w.builder
+	w.builder = w.newBuilder()
+	s, err := b.write(w.index.files, w.terms)
+	if w.failed = err; err == nil {
+		w.segments = append(w.segments, s)
 	}
-	return w.failed
+	return err
 }

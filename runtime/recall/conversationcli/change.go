@@ -126,8 +126,11 @@ func (c *commands) agree(ctx context.Context, ch *change, list []conversations.L
 	if len(reasons) == 0 && ch.loss == "" {
 		return nil
 	}
-	for _, l := range list {
+	for _, l := range list[:min(len(list), maxNamed)] {
 		c.note("%s", acted(ch.verb, l))
+	}
+	if more := len(list) - maxNamed; more > 0 {
+		c.note("… and %d more", more)
 	}
 	if len(reasons) > 0 {
 		c.note("this needs a yes: %s", strings.Join(reasons, ", "))

@@ -3,7 +3,6 @@ package conversationcli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -93,7 +92,7 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 		g.heading, g.maxLine = true, terminalLine
 	}
 	if g.Pattern, err = excerpt.Compile(pattern, g.regex, g.ignoreCase); err != nil {
-		return badPattern(err)
+		return misused(either(g.regex, "the syntax is RE2, without look-around and back-references", "give one line of text in UTF-8, such as: conversation grep retry"), "%w", err)
 	}
 	if g.IDs, err = g.ids(ctx, g.IDs); err != nil {
 		return err
@@ -126,15 +125,6 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 		g.explain(found, pattern)
 	}
 	return foundAny(isFound)
-}
-
-// badPattern is the error for a pattern that cannot be searched for, with advice.
-func badPattern(err error) error {
-	var bad *excerpt.PatternError
-	if errors.As(err, &bad) && bad.Err != nil {
-		return misused("the syntax is RE2, without look-around and back-references; leave out --regex to search for the text as it is", "%w", err)
-	}
-	return misused("give one line of text in UTF-8, such as: conversation grep retry", "%w", err)
 }
 
 // leaveOutCaller leaves out the conversation of the assistant that runs this command, where

@@ -103,10 +103,11 @@ the newest of them, and their index. What has no index is read for that.`,
 		Args:    cli.NoArgs,
 	}
 	c.addJSON(cmd, "json")
-	return c.command(cmd, func(ctx context.Context, _ []string) error { return c.status(ctx) })
+	return c.command(cmd, func(ctx context.Context, _ []string) error { return c.allStatus(ctx) })
 }
 
-func (c *commands) status(ctx context.Context) error {
+// allStatus writes what is searched.
+func (c *commands) allStatus(ctx context.Context) error {
 	options := c.options()
 	options.Once = true
 	names, err := options.SearchSources()
@@ -122,58 +123,48 @@ func (c *commands) status(ctx context.Context) error {
 	var remarks []string
 	var stores []object
 	for _, name := range names {
-		s, err := c.count(ctx, library, name)
-		if err != nil {
-			if ctx.Err() != nil || len(names) == 1 {
-				return err
-			}
-			s.problems = []string{text.Line(explained(err).Error())} // the others are there
+		row, o, problems, err := c.status(ctx, library, name)
+		if err != nil && (ctx.Err() != nil || len(names) == 1) {
+			return err
 		}
-		if s.conversations == 0 && len(s.problems) == 0 {
-			continue
+		if row[1] != "0" || len(problems) > 0 {
+			rows, stores = append(rows, row), append(stores, o)
+			remarks = append(remarks, firstOf(name, problems)...)
 		}
-		rows = append(rows, []string{
-			name, text.Number(s.conversations), text.Number(s.messages), either(s.newest.IsZero(), "-", c.age(s.newest)),
-			either(s.bytes == 0, "-", text.Number(int(s.bytes/1e6))+" MB, "+c.age(s.indexed)),
-		})
-		stores = append(stores, object{
-			"store", name, "conversations", s.conversations, "messages", s.messages, "newest", s.newest,
-			"problems", s.problems, "index_bytes", s.bytes, "indexed_at", s.indexed,
-		})
-		remarks = append(remarks, firstOf(name, s.problems)...)
 	}
 	c.out.inventory("", rows, append(remarks, foreignCache(options)...), object{"stores", stores}, 1, 2)
 	return nil
 }
 
-// searched is what there is in the stores of a kind, and what is wrong with them.
-type searched struct {
-	conversations, messages int
-	newest, indexed         time.Time
-	bytes                   int64 // of the index
-	problems                []string
-}
-
-// count counts what there is in the stores of a kind.
-func (c *commands) count(ctx context.Context, library *conversations.Library, store string) (s searched, err error) {
+// status returns what there is in the stores of a kind, as a row of a table and as JSON,
+// and what is wrong with them.
+func (c *commands) status(ctx context.Context, library *conversations.Library, store string) (row []string, o object, problems []string, err error) {
 	filter := conversations.Filter{Sources: []string{store}, Both: true}
 	found, err := library.Search(ctx, conversations.SearchQuery{Filter: filter, Order: conversations.Newest, Limit: 1, CountAll: true})
-	if err != nil {
-		return s, err
-	}
-	all, err := library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
-	s.conversations, s.messages = all.Total, found.Total
-	for _, hit := range found.Hits {
-		s.newest = hit.Time
+	var all conversations.Listing
+	if err == nil {
+		all, err = library.List(ctx, conversations.ListQuery{Filter: filter, NoEvents: true, Sort: conversations.ByID})
 	}
 	for i := range found.Aside.Problems {
-		s.problems = append(s.problems, c.describe(&found.Aside.Problems[i]))
+		problems = append(problems, c.describe(&found.Aside.Problems[i]))
 	}
+	if err != nil {
+		problems = []string{text.Line(explained(err).Error())}
+	}
+	newest, age := time.Time{}, "-"
+	for _, hit := range found.Hits {
+		newest, age = hit.Time, c.age(hit.Time)
+	}
+	bytes, indexed, index := int64(0), time.Time{}, "-"
 	for _, r := range library.IndexReports() {
 		if r.Store == store && r.Bytes > 0 {
-			s.bytes += r.Bytes
-			s.indexed = time.Unix(max(r.Updated, s.indexed.Unix()), 0)
+			bytes += r.Bytes
+			indexed = time.Unix(max(r.Updated, indexed.Unix()), 0)
+			index = megabytes(bytes) + " MB, " + c.age(indexed)
 		}
 	}
-	return s, err
+	return []string{store, text.Number(all.Total), text.Number(found.Total), age, index}, object{
+		"store", store, "conversations", all.Total, "messages", found.Total, "newest", newest,
+		"problems", problems, "index_bytes", bytes, "indexed_at", indexed,
+	}, problems, err
 }

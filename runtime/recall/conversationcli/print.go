@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,6 @@ type printing struct {
 
 	several bool              // conversations are printed
 	any     bool              // an event of this one was printed
-	turn    int               // that was printed last
 	events  []json.RawMessage // of this one, where several are printed
 }
 
@@ -142,43 +142,34 @@ func (p *printing) print(ctx context.Context, args []string) error {
 		return misused("add --format=json", "--no-metadata is about JSON output")
 	}
 	ids, err := p.idsOrRecent(ctx, args)
+	if err == nil {
+		_, err = p.all(ctx, conversations.Filter{IDs: ids}) // nothing is printed where one is not there
+	}
 	if err != nil {
 		return err
 	}
 	if len(args) == 0 {
 		p.note("printing %s, the conversation activated last", ids[0])
 	}
-	if _, err := p.all(ctx, conversations.Filter{IDs: ids}); err != nil {
-		return err // nothing is printed where one is not there
-	}
 	p.several = len(ids) > 1
 	for _, id := range ids {
-		if err := p.one(ctx, id); err != nil {
+		r, err := p.library.Read(ctx, conversations.ReadQuery{
+			ID: id, Turns: p.turns, Events: conversations.EventRange{First: int(p.event), Last: int(p.event)},
+			Kinds: p.shows, Opened: p.begin, Event: p.add,
+		})
+		switch {
+		case err != nil:
+			return err
+		case p.out.json && p.several:
+			p.out.add("", about(r.ID, r.Title, "events", p.events))
+		case !p.any && !p.out.json:
+			p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, plural(r.Turns, "turn"), p.style)
+		}
+		if err := p.out.flush(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// one prints a conversation.
-func (p *printing) one(ctx context.Context, id string) error {
-	library, err := p.open()
-	if err != nil {
-		return err
-	}
-	r, err := library.Read(ctx, conversations.ReadQuery{
-		ID: id, Turns: p.turns, Events: conversations.EventRange{First: int(p.event), Last: int(p.event)},
-		Kinds: p.shows, Opened: p.begin, Event: p.add,
-	})
-	switch {
-	case err != nil:
-		return err
-	case p.out.json && p.several:
-		p.out.add("", about(r.ID, r.Title, "events", p.events))
-	case !p.any && !p.out.json:
-		p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, plural(r.Turns, "turn"), p.style)
-	}
-	return p.out.flush()
 }
 
 // begin writes what is to be known of a conversation before it is printed.
@@ -201,26 +192,14 @@ func (p *printing) begin(r *conversations.Reading) error {
 	return p.out.err
 }
 
-// shows reports whether the style shows events of a kind.
+// shows reports whether the style shows events of a kind. Brief and full show all as JSON.
 func (p *printing) shows(kind transcript.Kind) bool {
 	shown := []transcript.Kind{
 		transcript.KindUser, transcript.KindAssistant, transcript.KindStructured, transcript.KindToolCall, transcript.KindToolResult,
 		transcript.KindReasoning, transcript.KindInquiry, transcript.KindInquiryResponse, transcript.KindSystem,
 	}
-	switch p.style {
-	case "user":
-		shown = shown[:1]
-	case "chat":
-		shown = shown[:3]
-	default:
-		if p.out.json {
-			return true
-		}
-		if p.style == "brief" {
-			shown = shown[:5]
-		}
-	}
-	return slices.Contains(shown, kind)
+	most := map[string]int{"user": 1, "chat": 3, "brief": 5, "full": len(shown)}[p.style]
+	return slices.Contains(shown[:most], kind) || p.out.json && most > 3
 }
 
 // add prints an event.
@@ -238,12 +217,11 @@ func (p *printing) add(e *conversations.Event) error {
 		return p.out.err
 	}
 	body := text.Visible(p.body(e))
-	shown := p.head(e) + withLineEnd(body)
 	if p.out.markdown {
-		shown = p.markdownHead(e) + markdownBody(e.Kind, body)
+		body = markdown(e.Kind, body)
 	}
-	p.out.write(either(p.any, "\n", "") + shown)
-	p.any, p.turn = true, e.Turn
+	p.out.write(either(p.any, "\n", "") + p.head(e) + withLineEnd(body))
+	p.any = true
 	return p.out.err
 }
 
@@ -270,10 +248,14 @@ const (
 
 // head is the heading of an event.
 func (p *printing) head(e *conversations.Event) string {
-	title := fmt.Sprintf("── %s ── turn %d ──", roleOf(e), e.Turn)
+	role, at := roleOf(e), ""
 	if !e.Time.IsZero() {
-		title += e.Time.Format(" " + fullTime + " ──")
+		at = e.Time.Format(fullTime)
 	}
+	if p.out.markdown {
+		return fmt.Sprintf("## %s%s, turn %d%s%s\n\n", strings.ToUpper(role[:1]), role[1:], e.Turn, either(at == "", "", ", "), at)
+	}
+	title := fmt.Sprintf("── %s ── turn %d ──%s", role, e.Turn, either(at == "", "", " "+at+" ──"))
 	width := min(cmp.Or(p.out.width, defaultRule), maxRule)
 	title += strings.Repeat("─", max(width-utf8.RuneCountInString(title), 0))
 	return p.out.style(styleDim, title) + "\n"
@@ -326,33 +308,17 @@ func cutChars(line string) string {
 
 // markdownTitle is what a conversation begins with.
 func markdownTitle(r *conversations.Reading) string {
-	var escaped strings.Builder
-	for _, c := range text.Cell(r.Title) {
-		escaped.WriteString(either(strings.ContainsRune("\\`*_[]<>#&!|~", c), "\\", "") + string(c))
+	title := string(r.ID)
+	if r.Title != "" {
+		title = regexp.MustCompile("[\\\\`*_\\[\\]<>#&!|~]").ReplaceAllString(text.Cell(r.Title), `\$0`) + " (" + title + ")"
 	}
-	if escaped.Len() == 0 {
-		return "# " + string(r.ID) + "\n\n"
-	}
-	return "# " + escaped.String() + " (" + string(r.ID) + ")\n\n"
+	return "# " + title + "\n\n"
 }
 
-// markdownHead is the headings of an event, and of its turn where that begins.
-func (p *printing) markdownHead(e *conversations.Event) string {
-	role := roleOf(e)
-	head := "### " + strings.ToUpper(role[:1]) + role[1:]
-	if !p.any || p.turn != e.Turn {
-		head = fmt.Sprintf("## Turn %d\n\n%s", e.Turn, head)
-	}
-	if !e.Time.IsZero() {
-		head += e.Time.Format(", " + fullTime)
-	}
-	return head + "\n\n"
-}
-
-// markdownBody is the text of an event. What was said is a quotation, and what tools got
-// and returned is fenced, so that nothing in them can begin a section of the
-// conversation, or keep one from beginning.
-func markdownBody(kind transcript.Kind, body string) string {
+// markdown is the text of an event. What was said is a quotation, and what tools got and
+// returned is fenced, so that nothing in them can begin a section of the conversation, or
+// keep one from beginning.
+func markdown(kind transcript.Kind, body string) string {
 	body = strings.TrimRight(body, "\n")
 	switch kind {
 	case transcript.KindToolCall, transcript.KindToolResult, transcript.KindStructured:
@@ -362,11 +328,11 @@ func markdownBody(kind transcript.Kind, body string) string {
 }
 
 func quotation(said string) string {
-	var b strings.Builder
-	for line := range strings.Lines(said) {
-		b.WriteString(strings.TrimRight("> "+strings.TrimSuffix(line, "\n"), " ") + "\n")
+	lines := strings.Split(said, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight("> "+line, " ")
 	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }
 
 // fenced is a text in a fence that is longer than any in it.

@@ -160,24 +160,16 @@ func (o *output) wrong(format string, args ...any) error {
 // nothing behind it.
 func (o *output) records() ([]byte, error) {
 	c := jsontext.Cursor{Data: o.stdout}
-	if !c.Space() {
-		return nil, o.wrong("it printed nothing")
-	}
-	start := c.Pos
-	if !c.Value(1) {
+	start := jsontext.SkipSpace(o.stdout, 0)
+	if !c.Space() || !c.Value(1) {
 		return nil, o.wrong("%v, after %d bytes", c.Err(), c.Pos)
 	}
 	value := o.stdout[start:c.Pos]
-	if jsontext.SkipSpace(o.stdout, c.Pos) < len(o.stdout) {
-		return nil, o.wrong("there is more text behind the JSON value")
-	}
 	if value[0] == '{' {
-		if value = jsontext.Get(value, "data"); value == nil {
-			return nil, o.wrong("it is an object without data")
-		}
+		value = jsontext.Get(value, "data")
 	}
-	if value[0] != '[' {
-		return nil, o.wrong("it is no array")
+	if c.Space() || len(value) == 0 || value[0] != '[' {
+		return nil, o.wrong("it is no array, and no object with one as data, or there is more behind it")
 	}
 	n := 0
 	for element := range jsontext.Elements(value) {
