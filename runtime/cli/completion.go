@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,9 +22,8 @@ func CompletionCommand(program string) *cobra.Command {
 		Long: `Prints a script that has a shell complete commands and flags, and the names of
 hosts, tools and conversations. SHELL is bash, fish, powershell or zsh.
 
-To have it in every new shell, put the line of your shell below into ~/.bashrc
-(the package bash-completion is needed), ~/.config/fish/config.fish, the file
-$PROFILE names, or ~/.zshrc (behind compinit).`,
+To have it in every new shell, put the line of your shell below into ~/.bashrc,
+~/.config/fish/config.fish, the file $PROFILE names, or ~/.zshrc (after compinit).`,
 		Example: strings.ReplaceAll(`  source <(PROGRAM completion bash)
   PROGRAM completion fish | source
   PROGRAM completion powershell | Out-String | Invoke-Expression
@@ -34,6 +34,9 @@ $PROFILE names, or ~/.zshrc (behind compinit).`,
 			root, out := cmd.Root(), cmd.OutOrStdout()
 			switch shell := args[0]; {
 			case shell == "bash":
+				if _, err := io.WriteString(out, bashWords); err != nil {
+					return err
+				}
 				return root.GenBashCompletionV2(out, !bare)
 			case shell == "fish":
 				return root.GenFishCompletion(out, !bare)
@@ -55,6 +58,18 @@ $PROFILE names, or ~/.zshrc (behind compinit).`,
 	cmd.Flags().BoolVar(&bare, "no-descriptions", false, "complete without descriptions")
 	return cmd
 }
+
+// bashWords is the function of the package bash-completion that cobra's script calls, for a bash
+// without that package: words end at spaces, not at = and :.
+const bashWords = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
+    _get_comp_words_by_ref() {
+        read -ra words <<<"${COMP_LINE:0:COMP_POINT}"
+        [[ ${COMP_LINE:COMP_POINT-1:1} == " " ]] && words+=("")
+        cword=$((${#words[@]} - 1))
+        cur=${words[cword]} prev=${words[cword - 1]}
+    }
+fi
+`
 
 // UnquoteUsages takes the quotes that mark the name of a value in help from the
 // descriptions of all flags, as shells are to show them.

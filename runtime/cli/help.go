@@ -2,8 +2,6 @@ package cli
 
 import (
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 )
@@ -48,26 +46,4 @@ func commandAt(root *cobra.Command, words []string) (*cobra.Command, error) {
 		cmd = below[i]
 	}
 	return cmd, nil
-}
-
-// Fill breaks a paragraph into lines that fit the screen.
-func Fill(paragraph string) string {
-	const width = 80
-	var b strings.Builder
-	column := 0
-	for i, word := range strings.Fields(paragraph) {
-		length := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case column+1+length > width:
-			b.WriteByte('\n')
-			column = 0
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += length
-	}
-	return b.String()
 }

@@ -126,18 +126,3 @@ func TestWrongUse(t *testing.T) {
 		}
 	}
 }
-
-func TestFill(t *testing.T) {
-	t.Parallel()
-	long := "é" + string(bytes.Repeat([]byte("x"), 79)) // fits the line exactly
-	for text, want := range map[string]string{
-		"":                   "",
-		"one two":            "one two",
-		long + " y":          long + "\ny",
-		"a " + long + " b c": "a\n" + long + "\nb c",
-	} {
-		if got := cli.Fill(text); got != want {
-			t.Errorf("Fill(%q) = %q, want %q", text, got, want)
-		}
-	}
-}

@@ -47,8 +47,6 @@ type Config struct {
 	OwnModel string
 
 	Topics []Topic // in the order in which they are first mentioned
-	// Files are those that were read and may have topics.
-	Files []string
 
 	Problems []Problem
 

@@ -94,7 +94,6 @@ func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *d
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
-	c.Files = append(c.Files, name)
 	d := &document{config: c, name: name, from: from, below: map[string][]string{}}
 	all := []string{everything}
 	if name == topicsFile {

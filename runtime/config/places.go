@@ -14,20 +14,11 @@ func UserFile(getenv func(string) string) (path, name string, ok bool) {
 	if getenv == nil {
 		return "", "", false
 	}
-	home := Home(getenv)
-	dir := getenv("XDG_CONFIG_HOME")
-	switch {
-	case runtime.GOOS == "windows":
-		dir = getenv("AppData")
-	case filepath.IsAbs(dir):
-	case home != "":
-		// The XDG Base Directory Specification wants relative paths to be ignored.
-		dir = filepath.Join(home, ".config")
-	}
-	if !filepath.IsAbs(dir) {
+	dir := ours(getenv, "XDG_CONFIG_HOME", "AppData", ".config", ".config")
+	if dir == "" {
 		return "", "", false
 	}
-	path = filepath.Join(dir, "convtools", "convtools.toml")
+	path = filepath.Join(dir, "convtools.toml")
 	return path, filepath.ToSlash(Short(path, getenv)), true
 }
 
@@ -70,28 +61,28 @@ func QuotePattern(path string) string {
 // there. getenv looks up HOME and XDG_CACHE_HOME, or LocalAppData on Windows; where these
 // do not say where it is, it is empty.
 func CacheDir(getenv func(string) string) string {
-	return ours(getenv, getenv("XDG_CACHE_HOME"), ".cache", "Library/Caches")
+	return ours(getenv, "XDG_CACHE_HOME", "LocalAppData", ".cache", "Library/Caches")
 }
 
-// StateDir returns the directory for what convtools has to remember, which need not be there.
-// getenv looks up HOME and XDG_STATE_HOME, or LocalAppData on Windows; where these do not say
-// where it is, it is empty.
+// StateDir returns the directory for what convtools has to remember, as [CacheDir] does with
+// XDG_STATE_HOME.
 func StateDir(getenv func(string) string) string {
-	return ours(getenv, getenv("XDG_STATE_HOME"), ".local/state", "Library/Application Support")
+	return ours(getenv, "XDG_STATE_HOME", "LocalAppData", ".local/state", "Library/Application Support")
 }
 
 // ours returns the directory of convtools in the one that a variable names, or in one below
-// the home directory.
-func ours(getenv func(string) string, named, linux, darwin string) string {
-	dir, home := named, Home(getenv)
+// the home directory. The XDG Base Directory Specification wants relative paths to be ignored.
+func ours(getenv func(string) string, variable, windows, linux, darwin string) string {
+	dir, below := getenv(variable), linux
 	switch {
 	case runtime.GOOS == "windows":
-		dir = getenv("LocalAppData")
+		dir = getenv(windows)
 	case filepath.IsAbs(dir):
-	case runtime.GOOS == "darwin":
-		dir = filepath.Join(home, darwin)
 	default:
-		dir = filepath.Join(home, linux)
+		if runtime.GOOS == "darwin" {
+			below = darwin
+		}
+		dir = filepath.Join(Home(getenv), below)
 	}
 	if !filepath.IsAbs(dir) {
 		return ""

@@ -50,7 +50,7 @@ func (a *asking) aged(s *source, scope store.Scope, found []store.Conversation, 
 	}
 	text := large.Error() + "; what it had at " + time.Unix(note.Whole, 0).UTC().Format(time.DateTime) + " UTC is searched"
 	reason := &toldError{errors.New(text), text}
-	for _, c := range s.view.Conversations() {
+	for _, c := range s.view.Conversations {
 		f := readFacts(c)
 		isHere := !a.isPart(s.Store) || a.project.Has(f.Dir)
 		if isHere && f.Read && !there[f.ID] && scope.Has(f.ID, f.Archived) {

@@ -115,7 +115,7 @@ func (x *Indexes) files() *filecache.Shelf {
 			if err != nil {
 				return nil
 			}
-			kept, ok := bytes.CutPrefix(view.Kept(), keptUnder(mark))
+			kept, ok := bytes.CutPrefix(view.Kept, keptUnder(mark))
 			if !ok {
 				return nil
 			}
@@ -215,7 +215,7 @@ type indexNote struct {
 
 // noteOf returns what an index says of its store, as far as that can be read.
 func noteOf(view *index.View) (note indexNote, ok bool) {
-	err := json.Unmarshal([]byte(view.State().Note), &note)
+	err := json.Unmarshal([]byte(view.State.Note), &note)
 	return note, err == nil
 }
 

@@ -39,9 +39,9 @@ func readCache(t *testing.T, cache, text string) cached {
 				t.Fatal(err)
 			}
 			kind, _, _ := strings.Cut(e.Name(), "-")
-			found.titles += bytes.Count(view.Kept(), []byte(text))
-			found.kept += len(view.Kept())
-			found.indexed[kind] += len(view.Conversations())
+			found.titles += bytes.Count(view.Kept, []byte(text))
+			found.kept += len(view.Kept)
+			found.indexed[kind] += len(view.Conversations)
 			if err != nil {
 				t.Fatal(err)
 			}

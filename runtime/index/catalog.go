@@ -29,8 +29,8 @@ const (
 type catalog struct {
 	footer
 	contents
-	conversations []*Conversation // by their keys
-	kept          []byte
+	Conversations []*Conversation // by their keys; not to be changed
+	Kept          []byte          // what else was kept when the index was written; not to be changed
 	size          int64
 }
 
@@ -70,13 +70,13 @@ func readCatalog(f *file, language terms.Language) (*catalog, error) {
 		r := reader{f.all(secConversations), true}
 		for len(r.rest) > 0 {
 			next := readRecord(&r)
-			next.number = uint32(len(c.conversations)) //nolint:gosec // a count
-			c.conversations = append(c.conversations, next)
+			next.number = uint32(len(c.Conversations)) //nolint:gosec // a count
+			c.Conversations = append(c.Conversations, next)
 		}
 		if !r.ok {
 			f.malformed()
 		}
-		c.kept = f.all(secKept)
+		c.Kept = f.all(secKept)
 		return nil
 	})
 }
@@ -101,11 +101,11 @@ func (c *contents) write(files directory, conversations map[string]*Conversation
 
 // Lookup returns the conversation with a key, or nil. It is not to be changed.
 func (c *catalog) Lookup(key string) *Conversation {
-	i, ok := sort.Find(len(c.conversations), func(i int) int { return compareKeys(key, c.conversations[i].Key) })
+	i, ok := sort.Find(len(c.Conversations), func(i int) int { return compareKeys(key, c.Conversations[i].Key) })
 	if !ok {
 		return nil
 	}
-	return c.conversations[i]
+	return c.Conversations[i]
 }
 
 // sweep removes segments that a catalog does not name, and what was left over by writers that

@@ -1,6 +1,10 @@
 package index
 
-import "encoding/binary"
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
 
 // A gram is what a message is found by, a key of a list. There are these kinds:
 //
@@ -87,19 +91,13 @@ func gramsOf(text []byte) (all []grams) {
 	case 2:
 		return []grams{{trigram(text[0], text[1], 0), trigram(text[0], text[1], end)}}
 	}
-	seen := map[grams]bool{}
-	add := func(g grams) {
-		if !seen[g] {
-			seen[g] = true
-			all = append(all, g)
-		}
-	}
 	for i := 0; i+3 <= len(text); i += 1 + len(text)/mostGrams {
 		g := trigram(text[i], text[i+1], text[i+2])
-		add(grams{g, g})
+		all = append(all, grams{g, g})
 		if first, last, ok := pairAt(text, i); ok {
-			add(grams{first, last})
+			all = append(all, grams{first, last})
 		}
 	}
-	return all
+	slices.SortFunc(all, func(a, b grams) int { return cmp.Compare(a.first, b.first) })
+	return slices.Compact(all)
 }

@@ -80,7 +80,7 @@ func (x *Index) load() error {
 	}
 	v := &View{catalog: c, index: x}
 	v.titles = sync.OnceValue(v.readTitles)
-	of := ofParts(slices.Values(v.conversations))
+	of := ofParts(slices.Values(v.Conversations))
 	for _, n := range c.Segments {
 		s, err := x.segment(n)
 		if err != nil {
@@ -147,7 +147,7 @@ type Info struct {
 
 // Info describes the view. Messages that are gone count until their segment is merged.
 func (v *View) Info() Info {
-	i := Info{State: v.State(), Conversations: len(v.conversations), Bytes: v.size, Segments: len(v.segments)}
+	i := Info{State: v.State, Conversations: len(v.Conversations), Bytes: v.size, Segments: len(v.segments)}
 	for _, s := range v.segments {
 		i.Messages += int(s.messages)
 		i.Bytes += int64(s.content.Len())
@@ -155,18 +155,9 @@ func (v *View) Info() Info {
 	return i
 }
 
-// State is what was said of the index as a whole when it was written.
-func (v *View) State() State { return v.contents.State }
-
-// Kept is what else was kept when the index was written. It is not to be changed.
-func (v *View) Kept() []byte { return v.kept }
-
-// Conversations returns all conversations, by their keys. They are not to be changed.
-func (v *View) Conversations() []*Conversation { return v.conversations }
-
 // readTitles returns the folded titles of all conversations.
 func (v *View) readTitles() (titles [][]byte) {
-	for _, c := range v.conversations {
+	for _, c := range v.Conversations {
 		titles = append(titles, fold.Append(nil, []byte(c.Title)))
 	}
 	return titles

@@ -410,7 +410,7 @@ func compare(t *rapid.T, v *index.View, m model, q index.Query) {
 			t.Fatalf("%s: %+v, want %+v", key, got, c)
 		}
 	}
-	if conversations := len(v.Conversations()); conversations != len(m) {
+	if conversations := len(v.Conversations); conversations != len(m) {
 		t.Fatalf("%d conversations, want %d", conversations, len(m))
 	}
 }

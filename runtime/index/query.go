@@ -186,7 +186,7 @@ func (v *View) prepare(q *Query) *prepared {
 		return p
 	}
 	for n, title := range v.titles() {
-		if c := v.conversations[n]; bytes.Contains(title, folded) {
+		if c := v.Conversations[n]; bytes.Contains(title, folded) {
 			start, _ := q.Find([]byte(c.Title))
 			p.titled[c] = start >= 0
 		}

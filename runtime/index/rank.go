@@ -137,7 +137,7 @@ const (
 // newer message.
 func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err error) {
 	err = v.index.guard(func() error {
-		r := &ranking{query: &q, view: v, standings: make([]standing, len(v.conversations)), scores: map[*segment][]float32{}}
+		r := &ranking{query: &q, view: v, standings: make([]standing, len(v.Conversations)), scores: map[*segment][]float32{}}
 		for _, s := range v.scans(&Query{Filter: q.Filter}) {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -184,29 +184,16 @@ type ranking struct {
 // standing is how a conversation stands.
 type standing struct {
 	Best
-	terms  uint64    // that its messages have: a bit for each
-	newest time.Time // of its messages with a score
+	terms   uint64    // that its messages have: a bit for each
+	newest  time.Time // of its messages with a score
+	covered float32   // [Ranked.Covered], and score is that of the conversation; once all messages are known
+	score   float32
 }
 
 // weighed is which terms a message has.
 type weighed struct {
 	once, often float32 // the sums of the weights of those that it has, and has often
 	terms       uint64  // a bit for each
-}
-
-// covered returns the sum of the weights of the terms that a conversation has.
-func (r *ranking) covered(of *standing) (sum float32) {
-	for i, term := range r.query.Terms {
-		if of.terms>>i&1 != 0 {
-			sum += float32(term.Weight)
-		}
-	}
-	return sum
-}
-
-// score returns the score of a conversation.
-func (r *ranking) score(of *standing) float32 {
-	return of.Sum() + r.query.Coverage*r.covered(of)
 }
 
 // segment adds the messages of a segment.
@@ -271,30 +258,37 @@ func (w *weighed) bm25(length float32) float32 {
 }
 
 // best returns the numbers of the best conversations, best first.
-func (r *ranking) best() (numbers []uint32) {
-	compare := func(a, b uint32) int {
-		of, other := &r.standings[a], &r.standings[b]
-		return cmp.Or(cmp.Compare(r.score(other), r.score(of)), compareTimes(of.newest, other.newest), cmp.Compare(a, b))
-	}
-	for i := range r.standings {
-		n := uint32(i) //nolint:gosec // a count
-		if r.standings[i].Best[0] == 0 || len(numbers) == r.query.Most && (len(numbers) == 0 || compare(n, numbers[len(numbers)-1]) > 0) {
+func (r *ranking) best() (numbers []int) {
+	for n := range r.standings {
+		s := &r.standings[n]
+		if s.Best[0] == 0 {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(numbers, n, compare)
-		numbers = slices.Insert(numbers, at, n)
-		numbers = numbers[:min(len(numbers), r.query.Most)]
+		for i, term := range r.query.Terms {
+			if s.terms>>i&1 != 0 {
+				s.covered += float32(term.Weight)
+			}
+		}
+		s.score = s.Sum() + r.query.Coverage*s.covered
+		at, _ := slices.BinarySearchFunc(numbers, n, func(a, b int) int {
+			of, other := &r.standings[a], &r.standings[b]
+			return cmp.Or(cmp.Compare(other.score, of.score), compareTimes(of.newest, other.newest), cmp.Compare(a, b))
+		})
+		if at < r.query.Most {
+			numbers = slices.Insert(numbers, at, n)
+			numbers = numbers[:min(len(numbers), r.query.Most)]
+		}
 	}
 	return numbers
 }
 
 // messages returns conversations with their messages.
-func (r *ranking) messages(numbers []uint32) []Ranked {
+func (r *ranking) messages(numbers []int) []Ranked {
 	ranked := make([]Ranked, len(numbers))
 	of := map[*Conversation]*Ranked{}
 	for i, n := range numbers {
-		c := r.view.conversations[n]
-		ranked[i].Conversation, ranked[i].Covered = c, r.covered(&r.standings[n])
+		c := r.view.Conversations[n]
+		ranked[i].Conversation, ranked[i].Covered = c, r.standings[n].covered
 		of[c] = &ranked[i]
 	}
 	for _, s := range r.view.segments {
@@ -307,12 +301,13 @@ func (r *ranking) messages(numbers []uint32) []Ranked {
 		if !has {
 			continue
 		}
+		scores := r.scores[s.segment]
 		t := texts{segment: s.segment}
 		t.prepare()
 		for n := range s.messages {
 			if to := owners[t.owner(n)]; to != nil {
 				m := t.scored(n)
-				if scores := r.scores[s.segment]; scores != nil {
+				if scores != nil {
 					m.Score = scores[n]
 				}
 				to.Messages = append(to.Messages, m)

@@ -47,7 +47,7 @@ func (x *Index) Write(ctx context.Context) (*Writer, error) {
 		for _, s := range view.segments {
 			w.segments = append(w.segments, s.segment)
 		}
-		for _, c := range view.conversations {
+		for _, c := range view.Conversations {
 			w.conversations[c.Key] = c
 		}
 	}

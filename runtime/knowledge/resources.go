@@ -186,19 +186,15 @@ func parseAddress(uri string) (topic, name string, ok bool) {
 	return topic, name, ok && utf8.ValidString(topic+name)
 }
 
-// CompleteTopic returns the ids of topics that begin with prefix, and behind them
-// those whose title does. Case does not count.
-func (b *Base) CompleteTopic(prefix string) []string {
-	var byID, byTitle []string
+// CompleteTopic returns the ids of topics that begin with prefix, or whose title does. Case
+// does not count.
+func (b *Base) CompleteTopic(prefix string) (ids []string) {
 	for _, t := range b.topics {
-		switch {
-		case hasPrefixFold(t.ID, prefix):
-			byID = append(byID, t.ID)
-		case hasPrefixFold(t.Title, prefix):
-			byTitle = append(byTitle, t.ID)
+		if hasPrefixFold(t.ID, prefix) || hasPrefixFold(t.Title, prefix) {
+			ids = append(ids, t.ID)
 		}
 	}
-	return append(byID, byTitle...)
+	return ids
 }
 
 // CompleteSubject returns the names of listed subjects that begin with prefix.

@@ -19,25 +19,14 @@ var ErrForm = errors.New("not a date in a form of ISO 8601")
 // UTC. With a time of day the two are equal.
 type Span struct{ First, Last time.Time }
 
-// form is what a date looks like, once it was asked for: most programs that start read none.
-var form struct {
-	made sync.Once
-	*regexp.Regexp
-}
-
-// forms is what a date looks like; numbers in one place have one name.
-func forms() *regexp.Regexp {
-	form.made.Do(func() { form.Regexp = makeForms() })
-	return form.Regexp
-}
-
-func makeForms() *regexp.Regexp {
-	clock := func(name string) string {
-		return strings.ReplaceAll(`(?P<Xh>\d\d)(?::(?P<Xm>\d\d)(?::(?P<Xs>\d\d)(?:[.,](?P<Xf>\d+))?)?|(?P<Xm>\d\d)(?:(?P<Xs>\d\d)(?:[.,](?P<Xf>\d+))?)?)?`, "X", name)
-	}
-	const date = `(?P<year>\d{4})(?:-(?P<month>\d\d)-(?P<day>\d\d)|(?P<month>\d\d)(?P<day>\d\d)|-W(?P<week>\d\d)(?:-(?P<weekday>\d))?|W(?P<week>\d\d)(?P<weekday>\d)?)`
-	return regexp.MustCompile(`^` + date + `(?:[^\dZz+-]` + clock("t") + ` *)?(?:[Zz]|(?P<sign>[+-])` + clock("o") + `)?$`)
-}
+// form is what a date looks like, made once it is asked for: most programs that start read none.
+var form = sync.OnceValue(func() *regexp.Regexp {
+	const (
+		date  = `(\d{4})(?:-(\d\d)-(\d\d)|(\d\d)(\d\d)|-?W(\d\d)(?:-?(\d))?)`
+		clock = `(\d\d(?::\d\d(?::\d\d(?:[.,]\d+)?)?|\d\d(?:\d\d(?:[.,]\d+)?)?)?)`
+	)
+	return regexp.MustCompile(`^` + date + `(?:[^\dZz+-]` + clock + ` *)?(?:[Zz]|([+-])` + clock + `)?$`)
+})
 
 // Parse reads a date: of the calendar, 2024-01-15 or 20240115, or of a week, 2024-W03-1,
 // 2024W031, or all of the week as 2024-W03 or 2024W03. Behind T, t, a blank or any one
@@ -47,62 +36,56 @@ func makeForms() *regexp.Regexp {
 // is UTC. White space around it and before the offset does not matter. Digits beyond
 // nanoseconds are dropped. Years are 0001 to 9999.
 func Parse(s string) (Span, error) {
-	is, ok := read(strings.TrimSpace(s))
-	year, days := is.number("year"), 1
-	first := time.Date(year, time.Month(is.number("month")), is.number("day"), 0, 0, 0, 0, time.UTC)
-	if is["week"] == "" {
-		ok = ok && first.Day() == is.number("day") && int(first.Month()) == is.number("month")
-	} else {
+	is := form().FindStringSubmatch(strings.TrimSpace(s))
+	if is == nil {
+		return Span{}, ErrForm
+	}
+	number := func(parts ...int) int {
+		text := ""
+		for _, part := range parts {
+			text += is[part]
+		}
+		n, _ := strconv.Atoi(text)
+		return n
+	}
+	year, month, day, days := number(1), number(2, 4), number(3, 5), 1
+	first := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
+	ok := year > 0 && first.Day() == day && int(first.Month()) == month
+	if is[6] != "" {
 		// The fourth of January is in the first week of a year, which begins on a Monday.
 		fourth := time.Date(year, time.January, 4, 0, 0, 0, 0, time.UTC)
-		first = fourth.AddDate(0, 0, 7*(is.number("week")-1)-(int(fourth.Weekday())+6)%7)
-		if of, _ := first.ISOWeek(); of != year {
-			ok = false
-		}
-		days = 7
-		if weekday := is.number("weekday"); is["weekday"] != "" {
+		first = fourth.AddDate(0, 0, 7*(number(6)-1)-(int(fourth.Weekday())+6)%7)
+		of, _ := first.ISOWeek()
+		ok, days = year > 0 && of == year, 7
+		if weekday := number(7); is[7] != "" {
 			ok = ok && 1 <= weekday && weekday <= 7
 			first, days = first.AddDate(0, 0, weekday-1), 1
 		}
 	}
 	last := first.AddDate(0, 0, days).Add(-1)
-	if is["th"] != "" {
-		first = first.Add(is.clock("t"))
+	at, atOK := clock(is[8])
+	if is[8] != "" {
+		first = first.Add(at)
 		last = first
 	}
-	offset := is.clock("o")
-	if is["sign"] == "-" {
+	offset, offsetOK := clock(is[10])
+	if is[9] == "-" {
 		offset = -offset
 	}
-	if !ok || year == 0 || max(is.number("th"), is.number("oh")) > 23 || max(is.number("tm"), is.number("ts"), is.number("om"), is.number("os")) > 59 {
+	if !ok || !atOK || !offsetOK {
 		return Span{}, ErrForm
 	}
 	return Span{first.Add(-offset), last.Add(-offset)}, nil
 }
 
-// parts are the texts of a date, by their names in [forms].
-type parts map[string]string
-
-func read(s string) (parts, bool) {
-	found := forms().FindStringSubmatch(s)
-	is := parts{}
-	for i, text := range found {
-		if text != "" {
-			is[forms().SubexpNames()[i]] = text
-		}
-	}
-	return is, found != nil
-}
-
-// number returns a part that is a number; 0 where it is not there.
-func (p parts) number(name string) int {
-	n, _ := strconv.Atoi(p[name])
-	return n
-}
-
-// clock returns a time of day, or an offset.
-func (p parts) clock(of string) time.Duration {
-	nanoseconds, _ := strconv.Atoi((p[of+"f"] + "000000000")[:len("000000000")])
-	return time.Duration(p.number(of+"h"))*time.Hour + time.Duration(p.number(of+"m"))*time.Minute +
-		time.Duration(p.number(of+"s"))*time.Second + time.Duration(nanoseconds)
+// clock returns a time of day, or an offset, and reports whether there is such a one.
+func clock(s string) (time.Duration, bool) {
+	digits, fraction, _ := strings.Cut(strings.NewReplacer(":", "", ",", ".").Replace(s), ".")
+	digits, fraction = (digits + "000000")[:6], (fraction + "000000000")[:9]
+	hours, _ := strconv.Atoi(digits[:2])
+	minutes, _ := strconv.Atoi(digits[2:4])
+	seconds, _ := strconv.Atoi(digits[4:])
+	nanoseconds, _ := strconv.Atoi(fraction)
+	return time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute + time.Duration(seconds)*time.Second + time.Duration(nanoseconds),
+		hours < 24 && minutes < 60 && seconds < 60
 }

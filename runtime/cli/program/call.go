@@ -31,8 +31,11 @@ func (p *CommandLine) callCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call TOOL [JSON | - | key=value …]",
 		Short: "Call a tool and print its answer",
-		Long: "Calls a tool the way an assistant does and prints its answer.\n\n" + cli.Fill(
-			`Arguments are one JSON object, "-" to read one from standard input, or key=value pairs, which are read as the types the tool declares: lists take values between commas, or the key more than once.`),
+		Long: `Calls a tool the way an assistant does and prints its answer.
+
+Arguments are one JSON object, "-" to read one from standard input, or key=value
+pairs, which are read as the types the tool declares: lists take values between
+commas, or the key more than once.`,
 		Example:           cli.Examples(p.Host.Name, calls...),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: p.completeCall,

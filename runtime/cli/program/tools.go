@@ -16,7 +16,9 @@ func (p *CommandLine) toolsCommand() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "tools", Short: "List the tools", Args: cli.NoArgs,
-		Long:    cli.Fill("Lists the tools that assistants get in this workspace, what calling each does, and what it is for. Some are there only where they can be of use, such as those that need a model that is configured."),
+		Long: `Lists the tools that assistants get in this workspace, what calling each does,
+and what it is for. Some are there only where they can be of use, such as those
+that need a model that is configured.`,
 		Example: cli.Examples(p.Host.Name, "tools", "tools --json"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tools := p.Registry.Offered(cmd.Context())

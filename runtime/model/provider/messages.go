@@ -119,7 +119,6 @@ type messagesBlock struct {
 	fields    fields                      // as the block began
 	pieces    map[string]*strings.Builder // what is added to texts among these, and to the input of a call
 	citations []any
-	stopped   bool
 }
 
 // text returns a text of a block.
@@ -192,16 +191,12 @@ func (d *messagesDecoder) event(data []byte) (bool, error) {
 			d.delta(b.text("text"))
 		}
 	case "content_block_delta":
-		if event.Index < 0 || event.Index >= len(d.blocks) || d.blocks[event.Index].stopped {
+		if event.Index < 0 || event.Index >= len(d.blocks) {
 			return false, invalid("a piece of the response belongs to no part of it")
 		}
 		d.blocks[event.Index].add(event.Delta)
 		text, _ := event.Delta["text"].(string)
 		d.delta(text)
-	case "content_block_stop":
-		if event.Index >= 0 && event.Index < len(d.blocks) {
-			d.blocks[event.Index].stopped = true
-		}
 	case "message_delta":
 		if reason, ok := event.Delta["stop_reason"].(string); ok {
 			d.stop = reason

@@ -140,27 +140,26 @@ func (m *Model) fail(err error) error {
 // next returns the response to a history.
 func (m *Model) next(h history) (response, error) {
 	for i, c := range m.Conversations {
-		if !slices.ContainsFunc(append([]string{""}, h.first...), func(input string) bool { return strings.Contains(input, c.First) }) {
+		if c.First != "" && !slices.ContainsFunc(h.first, func(input string) bool { return strings.Contains(input, c.First) }) {
 			continue
 		}
 		n := 0
 		var numbered *response
 		for _, r := range c.Responses {
-			if r.Match != "" {
-				if strings.Contains(h.last, r.Match) {
-					return r, nil
+			switch {
+			case r.Match == "":
+				if n == h.responses || r.Repeat && n < h.responses {
+					numbered = &r
 				}
-				continue
+				n++
+			case strings.Contains(h.last, r.Match):
+				return r, nil
 			}
-			if n == h.responses || r.Repeat && n < h.responses {
-				numbered = &r
-			}
-			n++
 		}
-		if numbered != nil {
-			return *numbered, nil
+		if numbered == nil {
+			return response{}, fmt.Errorf("the script has no response %d for conversation %d (first = %s)", h.responses+1, i+1, text.Quote(c.First))
 		}
-		return response{}, fmt.Errorf("the script has no response %d for conversation %d (first = %s)", h.responses+1, i+1, text.Quote(c.First))
+		return *numbered, nil
 	}
 	return response{}, errors.New("the script has no conversation that begins with " + text.Quote(strings.Join(h.first, "\n")))
 }
@@ -179,25 +178,22 @@ func read(items []model.Item) history {
 	var h history
 	answering := false
 	for _, item := range items {
-		own := false
-		switch item.Kind {
-		case model.UserMessage:
+		own := item.Kind != model.UserMessage && item.Kind != model.ToolOutput
+		switch {
+		case item.Kind == model.UserMessage:
 			h.input = item.Text()
 			h.last = h.input
 			if h.responses == 0 {
 				h.first = append(h.first, h.input)
 			}
-		case model.ToolOutput:
-			h.outputs = append(h.outputs, item.Output)
+		case item.Kind == model.ToolOutput:
 			h.last = item.Output
-		default:
-			own = true
-			if item.Kind == model.ToolCall {
-				h.calls++
-			}
-			if !answering {
-				h.responses++
-			}
+			h.outputs = append(h.outputs, h.last)
+		case !answering:
+			h.responses++
+		}
+		if item.Kind == model.ToolCall {
+			h.calls++
 		}
 		answering = own
 	}

@@ -55,18 +55,25 @@ func (c *commands) open() (*tools.Sessions, error) {
 	return s, nil
 }
 
-// openAt returns what sessions have here, to be closed, and what a person means with an id.
-func (c *commands) openAt(ctx context.Context, id string) (*tools.Sessions, tools.Place, error) {
-	sessions, err := c.open()
-	if err != nil {
-		return nil, tools.Place{}, err
+// about returns a command about the session that a person means with an ID.
+func (c *commands) about(name, flags, short, long string, run func(context.Context, *tools.Sessions, tools.Place) error) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " ID", Short: short, Long: long,
+		Example: "  convtools session " + name + flags + " 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
+		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			sessions, err := c.open()
+			if err != nil {
+				return err
+			}
+			defer sessions.Close()
+			at, err := sessions.Find(cmd.Context(), args[0])
+			if err != nil {
+				return failure(err)
+			}
+			return run(cmd.Context(), sessions, at)
+		},
 	}
-	at, err := sessions.Find(ctx, id)
-	if err != nil {
-		sessions.Close()
-		return nil, tools.Place{}, failure(err)
-	}
-	return sessions, at, nil
 }
 
 // learning is the flag with which a person has more learned, and the family that has it. Where there is none, its Set is

@@ -9,31 +9,23 @@ import (
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/session"
 	"github.com/convtools/convtools/runtime/session/log"
+	"github.com/convtools/convtools/runtime/session/tools"
 )
 
 func (c *commands) resume() *cobra.Command {
 	var json bool
-	cmd := &cobra.Command{
-		Use:   "resume ID",
-		Short: "Go on with what a crash left unfinished",
-		Long: `Goes on with a session whose process ended while something ran, and prints the
+	cmd := c.about("resume", "", "Go on with what a crash left unfinished", `Goes on with a session whose process ended while something ran, and prints the
 answer: calls that wait for another conversation get the real one. Of a
 session that has finished it prints the last answer.`,
-		Example: "  convtools session resume 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
-		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.runResume(cmd.Context(), args[0], json) },
-	}
+		func(ctx context.Context, sessions *tools.Sessions, at tools.Place) error {
+			return c.runResume(ctx, sessions, at, json)
+		})
 	cmd.Flags().BoolVar(&json, "json", false, "print events, one a line, as they happen")
 	return cmd
 }
 
-func (c *commands) runResume(ctx context.Context, id string, json bool) error {
+func (c *commands) runResume(ctx context.Context, sessions *tools.Sessions, at tools.Place, json bool) error {
 	defer stoppable(ctx)()
-	sessions, at, err := c.openAt(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer sessions.Close()
 	c.relearn(at.Settings)
 	p := c.printer(json)
 	observed := false

@@ -146,19 +146,9 @@ type shown struct {
 
 func (c *commands) show() *cobra.Command {
 	asJSON := false
-	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show the conversations of a session, and what they have used",
-		Long: `Shows the conversations of a session as a tree: what state each is in, how many
+	cmd := c.about("show", "", "Show the conversations of a session, and what they have used", `Shows the conversations of a session as a tree: what state each is in, how many
 messages it has, and the tokens that it and all below it have used.`,
-		Example: "  convtools session show 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
-		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sessions, at, err := c.openAt(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			defer sessions.Close()
+		func(_ context.Context, sessions *tools.Sessions, at tools.Place) error {
 			state, torn, err := log.Load(sessions.Dir, at.Session)
 			if err != nil {
 				return failure(err)
@@ -174,8 +164,7 @@ messages it has, and the tokens that it and all below it have used.`,
 			root.print(&b, "", "", c.width())
 			_, err = io.WriteString(c.host.Stdout, b.String())
 			return err
-		},
-	}
+		})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -234,23 +223,13 @@ func (s *shown) print(b *strings.Builder, first, rest string, width int) {
 
 func (c *commands) events() *cobra.Command {
 	follow := false
-	cmd := &cobra.Command{
-		Use:   "events ID",
-		Short: "Print what has happened in a session, an event a line",
-		Long: `Prints the events of a session, in JSON, one a line, as query --json does. With
+	cmd := c.about("events", " --follow", "Print what has happened in a session, an event a line", `Prints the events of a session, in JSON, one a line, as query --json does. With
 --follow it goes on with what happens, as long as a process works in the
 session.`,
-		Example: "  convtools session events --follow 5f0c7a52-5c2e-4a0b-9d53-0d6f6a2b9c11",
-		Args:    cli.OneArg("ID"), ValidArgsFunction: c.completeID,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			sessions, at, err := c.openAt(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			defer sessions.Close()
+		func(ctx context.Context, sessions *tools.Sessions, at tools.Place) error {
 			records := log.Read(sessions.Dir, at.Session)
 			if follow {
-				records = log.Follow(cmd.Context(), sessions.Dir, at.Session)
+				records = log.Follow(ctx, sessions.Dir, at.Session)
 			}
 			p := c.printer(true)
 			for record, err := range records {
@@ -260,16 +239,15 @@ session.`,
 				for _, e := range record {
 					p.event(e)
 				}
-				if p.err != nil || !follow && cmd.Context().Err() != nil {
+				if p.err != nil || !follow && ctx.Err() != nil {
 					break
 				}
 			}
-			if p.err == nil && cmd.Context().Err() != nil {
+			if p.err == nil && ctx.Err() != nil {
 				return cli.ErrInterrupted
 			}
 			return p.err
-		},
-	}
+		})
 	cmd.Flags().BoolVar(&follow, "follow", false, "go on with what happens")
 	return cmd
 }

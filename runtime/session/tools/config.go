@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -71,11 +70,4 @@ func serversOf(c *config.Config) (servers []config.Table[config.Server], leftOut
 	}
 	slices.SortFunc(servers, func(a, b config.Table[config.Server]) int { return strings.Compare(a.Name, b.Name) })
 	return servers, leftOut
-}
-
-// hasModel reports whether some model is configured.
-func hasModel(c *config.Config) bool {
-	_, err := configured.Choose(c, "")
-	var none *configured.NoModelError
-	return !errors.As(err, &none) || len(none.Known) > 0
 }

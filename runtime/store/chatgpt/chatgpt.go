@@ -122,15 +122,17 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	for _, dir := range o.Project.Dirs() {
 		f := &folder{filepath.Join(dir, databaseDir), func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }}
 		name, err := f.newest()
-		switch {
-		case o.ProjectDatabases && (name != "" || err != nil && !errors.Is(err, fs.ErrNotExist)): // who reads it is told
-			return newStore(f.path, func() ([]messagedb.Database, []store.Problem) { return []messagedb.Database{f.database()}, nil }), true
-		case !o.ProjectDatabases && name != "":
-			unnamed := store.Problem{
-				Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(f.path, name), Err: &UnnamedError{},
-			}
-			return newStore(f.path, func() ([]messagedb.Database, []store.Problem) { return nil, []store.Problem{unnamed} }), true
+		if name == "" && (!o.ProjectDatabases || err == nil || errors.Is(err, fs.ErrNotExist)) {
+			continue
 		}
+		return newStore(f.path, func() ([]messagedb.Database, []store.Problem) {
+			if o.ProjectDatabases { // who reads it is told of an error
+				return []messagedb.Database{f.database()}, nil
+			}
+			return nil, []store.Problem{{
+				Source: Name, Kind: store.Unnamed, File: databaseDir + "/" + name, Path: filepath.Join(f.path, name), Err: &UnnamedError{},
+			}}
+		}), true
 	}
 	return nil, false
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,12 +79,10 @@ func (s *Store) calling(ctx context.Context, use string, searched map[string]int
 	}
 	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()) })
 	for _, e := range all[:min(len(all), maxCallers)] {
-		if size, ok := searched[e.File]; ctx.Err() != nil || ok && size == e.Stamp.Size() {
-			continue
-		}
-		searched[e.File] = e.Stamp.Size()
-		if e.calls(root, use) && history.IsUUID(e.session) {
-			return e
+		if size, ok := searched[e.File]; ctx.Err() == nil && !(ok && size == e.Stamp.Size()) {
+			if searched[e.File] = e.Stamp.Size(); e.calls(root, use) {
+				return e
+			}
 		}
 	}
 	return nil
@@ -100,10 +97,7 @@ func (e *entry) calls(root *history.Root, use string) bool {
 	}
 	defer f.Close()
 	tail := make([]byte, min(info.Size(), callerTail))
-	n, err := f.ReadAt(tail, info.Size()-int64(len(tail)))
-	if err != nil && err != io.EOF {
-		return false
-	}
+	n, _ := f.ReadAt(tail, info.Size()-int64(len(tail))) // as much as there is
 	for line := range bytes.SplitSeq(tail[:n], []byte("\n")) {
 		if !bytes.Contains(line, []byte(strconv.Quote(use))) {
 			continue
@@ -113,7 +107,7 @@ func (e *entry) calls(root *history.Root, use string) bool {
 		told, _ := r.events()
 		if whole && slices.ContainsFunc(told, func(e transcript.Event) bool { return e.Kind == transcript.KindToolCall && e.CallID == use }) {
 			e.session = cmp.Or(e.session, strings.ToLower(jsontext.String(r.Session)))
-			return true
+			return history.IsUUID(e.session)
 		}
 	}
 	return false

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -222,10 +223,7 @@ func (d *decoder) response(at time.Time, x *item) {
 }
 
 func (d *decoder) call(at time.Time, x *item) {
-	name := x.Name
-	if name == "" {
-		name = strings.TrimSuffix(x.Type, "_call")
-	}
+	name := cmp.Or(x.Name, strings.TrimSuffix(x.Type, "_call"))
 	if strings.HasPrefix(x.Namespace, "mcp__") {
 		// Some versions end the namespace as the other ones join it.
 		name = strings.TrimRight(x.Namespace, "_") + "__" + x.Name

@@ -24,7 +24,7 @@ import (
 	"github.com/convtools/convtools/cmd/convtools/internal/table"
 )
 
-const usage = `usage: bench [-short] [-only GROUP] [-history BYTES] [-keep DIR]
+const usage = `usage: bench [-short] [-only GROUP] [-history BYTES]
 
 Measures convtools beside peers and prints ratios. make bench runs it. It needs about
 6 GB below the temporary directory. A peer that is missing here is skipped.
@@ -32,7 +32,6 @@ Measures convtools beside peers and prints ratios. make bench runs it. It needs 
   -short          fewer runs over less data, to try it out
   -only GROUP     only one group of rows
   -history BYTES  the size of the sessions of Claude Code
-  -keep DIR       keep the databases of messages in DIR, and use those of an earlier run
 
 Groups:
   start      starting, beside an empty Go program
@@ -49,7 +48,6 @@ func main() {
 	short := flag.Bool("short", false, "")
 	history := flag.Int64("history", 0, "")
 	only := flag.String("only", "", "")
-	keep := flag.String("keep", "", "")
 	repository.Main(usage, func(ctx context.Context) error {
 		amount := fullAmount()
 		if *short {
@@ -58,7 +56,7 @@ func main() {
 		if *history > 0 {
 			amount.history = *history
 		}
-		return measure(ctx, &bench{amount: amount, keep: *keep, stderr: os.Stderr}, *only, os.Stdout)
+		return measure(ctx, &bench{amount: amount, stderr: os.Stderr}, *only, os.Stdout)
 	})
 }
 
@@ -139,7 +137,6 @@ func measure(ctx context.Context, b *bench, only string, stdout io.Writer) (err 
 // bench is the programs that are measured, and the table of results.
 type bench struct {
 	amount amount
-	keep   string // directory of databases that later runs use again; empty for none
 	dir    string // for everything that is written
 	stderr io.Writer
 	table  table.Table

@@ -76,11 +76,7 @@ func (b *bench) calls(ctx context.Context, name, peer string, programs [2]progra
 			results[i].add(time.Since(start)/time.Duration(n), nil)
 		}
 	}
-	row, ratio := compare(name, peer, results[0], results[1])
-	if bound > 0 {
-		row.AtMost(ratio, bound)
-	}
-	b.table.Add(row)
+	b.table.Add(compare(name, peer, results[0], results[1], bound))
 	return nil
 }
 
@@ -105,10 +101,6 @@ func (b *bench) firstAnswer(ctx context.Context, name, peer string, programs [2]
 			}
 		}
 	}
-	row, ratio := compare(name, peer, results[0], results[1])
-	if bound > 0 {
-		row.AtMost(ratio, bound)
-	}
-	b.table.Add(row)
+	b.table.Add(compare(name, peer, results[0], results[1], bound))
 	return nil
 }

@@ -2,16 +2,13 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -40,26 +37,21 @@ const (
 type messageBench struct {
 	*bench
 	corpus *corpus.Corpus
-	kept   string // directory of the databases
-	text   int64  // bytes
+	text   int64 // bytes
 }
 
 // messages measures the making of the index, and searches with it.
 func (b *bench) messages(ctx context.Context) error {
 	m := &messageBench{bench: b, corpus: corpus.New(b.amount.messages)}
-	m.kept = filepath.Join(cmp.Or(b.keep, filepath.Join(b.dir, "messages")), strconv.Itoa(b.amount.messages))
-	if err := os.MkdirAll(m.kept, 0o700); err != nil {
-		return fmt.Errorf("making a directory: %w", err)
-	}
 	for msg := range m.corpus.All() {
 		m.text += int64(len(msg.Text))
 	}
 	b.progress("messages: writing %d", b.amount.messages)
-	if err := keep(m.database(), func(path string) error { return m.writeDatabase(ctx, path) }); err != nil {
+	if err := m.writeDatabase(ctx); err != nil {
 		return err
 	}
 	b.progress("messages: indexing with FTS5")
-	if err := keep(m.peer(), func(path string) error { return m.writePeer(ctx, path) }); err != nil {
+	if err := m.writePeer(ctx); err != nil {
 		return err
 	}
 	b.progress("messages: indexing")
@@ -70,26 +62,11 @@ func (b *bench) messages(ctx context.Context) error {
 	return m.search(ctx)
 }
 
-func (m *messageBench) database() string { return filepath.Join(m.kept, "messages.db") }
-func (m *messageBench) peer() string     { return filepath.Join(m.kept, "fts.db") }
+func (m *messageBench) database() string { return filepath.Join(m.dir, "messages.db") }
+func (m *messageBench) peer() string     { return filepath.Join(m.dir, "fts.db") }
 
 func (m *messageBench) asks(args ...string) program {
 	return program{path: m.convtools, noMatch: true, args: args, env: m.home("messages", "CONVERSATION_DB="+m.database())}
-}
-
-// keep makes a file, unless an earlier run did. The file has its name once it is whole.
-func keep(path string, make func(path string) error) error {
-	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	const part = ".part"
-	if err := os.RemoveAll(path + part); err != nil {
-		return err
-	}
-	if err := make(path + part); err != nil {
-		return err
-	}
-	return os.Rename(path+part, path)
 }
 
 // fill makes a database: it runs statements, and then inserts rows in one transaction.
@@ -127,8 +104,8 @@ func fill(ctx context.Context, path, schema string, rows func(exec func(statemen
 	return tx.Commit()
 }
 
-func (m *messageBench) writeDatabase(ctx context.Context, path string) error {
-	return fill(ctx, path, `CREATE TABLE conversations (id TEXT PRIMARY KEY, create_time TEXT, update_time TEXT, title TEXT);
+func (m *messageBench) writeDatabase(ctx context.Context) error {
+	return fill(ctx, m.database(), `CREATE TABLE conversations (id TEXT PRIMARY KEY, create_time TEXT, update_time TEXT, title TEXT);
 		CREATE TABLE messages (id TEXT PRIMARY KEY, conversation_id TEXT NOT NULL, role TEXT, content TEXT, create_time TEXT, update_time TEXT, position INTEGER NOT NULL);
 		CREATE INDEX messages_of ON messages (conversation_id)`,
 		func(exec func(string, ...any)) error {
@@ -147,10 +124,10 @@ func (m *messageBench) writeDatabase(ctx context.Context, path string) error {
 }
 
 // writePeer indexes the messages with FTS5, by trigrams and by stems of words, the newest last.
-func (m *messageBench) writePeer(ctx context.Context, path string) error {
+func (m *messageBench) writePeer(ctx context.Context) error {
 	start := time.Now()
 	// With a larger table in memory than usual FTS5 merges less often, and is made faster.
-	return fill(ctx, path, `CREATE TABLE messages (number INTEGER PRIMARY KEY, time REAL, role TEXT, text TEXT);
+	return fill(ctx, m.peer(), `CREATE TABLE messages (number INTEGER PRIMARY KEY, time REAL, role TEXT, text TEXT);
 		CREATE TABLE took (seconds REAL);
 		CREATE VIRTUAL TABLE found USING fts5 (text, tokenize = 'trigram', content = 'messages', content_rowid = 'number');
 		INSERT INTO found (found, rank) VALUES ('hashsize', 67108864);

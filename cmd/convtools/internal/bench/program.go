@@ -136,16 +136,20 @@ func fastest(n int, run func() error) (best time.Duration, err error) {
 	return best, nil
 }
 
-// compare returns a row with the times of ours beside those of a peer, and the ratio of
-// the fastest runs.
-func compare(name, peer string, ours, theirs measured) (table.Row, float64) {
+// compare returns a row with the times of ours beside those of a peer. The bound, if it is
+// not 0, is on the ratio of the fastest runs.
+func compare(name, peer string, ours, theirs measured, bound float64) table.Row {
 	ratio := ratio(ours.min(), theirs.min())
-	return table.Row{
+	row := table.Row{
 		Name:   name,
 		Result: fmt.Sprintf("%.2fx (%.2fx) of %s", ratio, ours.median().Seconds()/theirs.median().Seconds(), peer),
 		Detail: fmt.Sprintf("min %s, median %s; peer %s, %s",
 			milliseconds(ours.min()), milliseconds(ours.median()), milliseconds(theirs.min()), milliseconds(theirs.median())),
-	}, ratio
+	}
+	if bound > 0 {
+		row.AtMost(ratio, bound)
+	}
+	return row
 }
 
 // within returns a row with a time and its bound.

@@ -80,15 +80,12 @@ func (b *bench) besideAgent(ctx context.Context, peer string, programs ...progra
 		}
 	}
 	name := "query, beside " + peer
-	row, ratio := compare(name+": until the first event", peer, first[0], first[1])
-	row.AtMost(ratio, queryBound)
-	b.table.Add(row)
-	row, ratio = compare(name+": the whole run", peer, whole[0], whole[1])
-	row.AtMost(ratio, queryBound)
+	b.table.Add(compare(name+": until the first event", peer, first[0], first[1], queryBound))
+	row := compare(name+": the whole run", peer, whole[0], whole[1], queryBound)
 	row.Detail += fmt.Sprintf("; of processors %s, peer %s", milliseconds(whole[0].cpu), milliseconds(whole[1].cpu))
 	b.table.Add(row)
 	if theirs := whole[1].peak; theirs > 0 {
-		ratio = float64(whole[0].peak) / float64(theirs)
+		ratio := float64(whole[0].peak) / float64(theirs)
 		row = table.Row{Name: name + ": peak memory", Result: fmt.Sprintf("%.2fx of %s", ratio, peer), Detail: megabytes(whole[0].peak) + "; peer " + megabytes(theirs)}
 		row.AtMost(ratio, queryBound)
 		b.table.Add(row)

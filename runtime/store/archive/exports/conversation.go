@@ -1,6 +1,7 @@
 package exports
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"slices"
@@ -71,15 +72,25 @@ func (h *header) read(kind string, into *archive.Conversation) error {
 
 // nodes returns the messages, and what links them.
 func (h *header) nodes(kind string) (nodes []node, err error) {
-	list := h.ChatMessages
-	switch kind {
-	case ChatGPT:
-		return mapped(h.Mapping)
-	case Letta:
-		list = h.Messages
-	}
-	if len(list) == 0 || list[0] != '[' {
+	list := map[string]jsontext.Raw{ChatGPT: h.Mapping, Claude: h.ChatMessages, Letta: h.Messages}[kind]
+	switch {
+	case kind == ChatGPT && !bytes.HasPrefix(list, []byte("{")):
+		return nil, errNoMapping
+	case kind != ChatGPT && !bytes.HasPrefix(list, []byte("[")):
 		return nil, errNoMessages
+	}
+	for m := range jsontext.Members(list) {
+		if len(nodes) == maxMessages {
+			return nil, errTooMany
+		}
+		n := node{id: string(jsontext.Unescape(m.Key))} // the one inside repeats it
+		var said struct {
+			Created moment `json:"create_time"`
+		}
+		jsontext.Decode(m.Value, &n)
+		jsontext.Decode(n.Message, &said)
+		n.time = said.Created.Time
+		nodes = append(nodes, n)
 	}
 	before := "" // a message that does not name its parent answers the one before
 	for element := range jsontext.Elements(list) {
@@ -94,34 +105,12 @@ func (h *header) nodes(kind string) (nodes []node, err error) {
 		}
 		jsontext.Decode(element, &m)
 		n := node{id: m.UUID, native: m.UUID, Parent: before, Message: element, time: m.Created.Time}
-		switch {
-		case kind == Letta: // whose messages are no tree
+		if kind == Letta { // whose messages are no tree
 			n.id, n.native = strconv.Itoa(len(nodes)), m.ID
-		case m.Parent != nil:
+		} else if m.Parent != nil {
 			n.Parent = *m.Parent
 		}
 		before = n.id
-		nodes = append(nodes, n)
-	}
-	return nodes, nil
-}
-
-// mapped returns the nodes of a mapping of ChatGPT.
-func mapped(mapping jsontext.Raw) (nodes []node, err error) {
-	if len(mapping) == 0 || mapping[0] != '{' {
-		return nil, errNoMapping
-	}
-	for m := range jsontext.Members(mapping) {
-		if len(nodes) == maxMessages {
-			return nil, errTooMany
-		}
-		n := node{id: string(jsontext.Unescape(m.Key))} // the one inside repeats it
-		jsontext.Decode(m.Value, &n)
-		var said struct {
-			Created moment `json:"create_time"`
-		}
-		jsontext.Decode(n.Message, &said)
-		n.time = said.Created.Time
 		nodes = append(nodes, n)
 	}
 	return nodes, nil
