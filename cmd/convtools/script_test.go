@@ -307,7 +307,7 @@ func makeWorkspace(ts *testscript.TestScript, neg bool, args []string) {
 			RawEvent(`{"type":"tool_call_response","timestamp":"2026-02-02 02:26:40.5","id":"c1","content":"bm90IGJhc2U2NCBhdCBhbGwhISEhISE=A","is_error":false}`)
 		w.Conversation("17700000004", "utf8").Title("Invalid UTF-8").TurnStart().User("needle four").
 			Edit(jptest.EventsFile, func(data []byte) []byte { return bytes.Replace(data, []byte("four"), []byte("f\xff\xfer"), 1) })
-		w.Conversation("17700000005", "empty").Title("Empty file").File(jptest.EventsFile, nil)
+		w.Conversation("17700000005", "empty").Title("Empty file").File(jptest.EventsFile, []byte{})
 		w.Conversation("17700000006", "missing").Title("No events").File(jptest.EventsFile, nil)
 		w.Conversation("17700000007", "metadata").User("needle seven").File(jptest.MetadataFile, []byte(`{"title":`))
 		w.Conversation("17700000008", "types").Title("Other types").TurnStart().User("needle eight").

@@ -52,7 +52,7 @@ func (a *asking) aged(s *source, scope store.Scope, found []store.Conversation, 
 	reason := &toldError{errors.New(text), text}
 	for _, c := range s.view.Conversations {
 		f := readFacts(c)
-		isHere := !a.isPart(s.Store) || a.project.Has(f.Dir)
+		isHere := !a.isPart(s.Name()) || a.project.Has(f.Dir)
 		if isHere && f.Read && !there[f.ID] && scope.Has(f.ID, f.Archived) {
 			one := store.Conversation{Conversation: f.Conversation, LastAt: f.LastAt, Order: c.Order, Record: &agedRecord{f, reason}}
 			one.Problems = []Problem{{Source: s.Name(), ID: f.ID, Err: reason}} // of one that is asked for by its id

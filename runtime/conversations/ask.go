@@ -37,7 +37,6 @@ type source struct {
 
 	unread map[transcript.ID]*Problem // what could not be read just now
 	missed int                        // how many of the list could not be read at all
-	failed error                      // why the index could not be brought up to date
 }
 
 // ask begins a query. Nothing is read.

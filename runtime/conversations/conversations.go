@@ -1,10 +1,7 @@
 // Package conversations is the only way to recorded conversations, whoever
-// recorded them and wherever they are kept. Queries and answers are typed: no
-// flag, no argument list, no JSON and no sentence crosses this seam.
-//
-// It never words anything for a person or a model, and never lets what is
-// recorded choose a file or a program. What is left out of an answer, or cannot
-// be read, is part of the answer.
+// recorded them and wherever they are kept. Queries and answers are typed, and
+// never worded for a person or a model. What is recorded chooses no file and no
+// program. What is left out of an answer, or cannot be read, is part of it.
 package conversations
 
 import (

@@ -34,15 +34,7 @@ func (a *asking) prepare(ctx context.Context, listAll bool) error {
 	for i, s := range a.sources {
 		note, _ := s.open()
 		if s.view == nil {
-			_, err := s.index.View()
-			var damage *index.DamageError
-			if errors.As(err, &damage) {
-				return err
-			}
-			if s.failed == nil {
-				a.aside.Problems = append(a.aside.Problems, Problem{Source: s.Name(), Path: s.Place(), Err: err})
-			}
-			continue
+			continue // which is among the problems
 		}
 		for _, b := range a.sources[:i] {
 			if b.Name() == s.Name() && b.view != nil {
@@ -56,8 +48,8 @@ func (a *asking) prepare(ctx context.Context, listAll bool) error {
 	}
 	a.sources = slices.DeleteFunc(a.sources, func(s *source) bool { return s.view == nil })
 	for _, s := range a.sources {
-		if err := a.want(s); err != nil {
-			return err
+		if !s.isWhole {
+			a.want(s)
 		}
 	}
 	return ctx.Err()
@@ -82,10 +74,7 @@ func (a *asking) isWhole(ctx context.Context, s *source, note *indexNote) bool {
 var errUnread = errors.New("it cannot be read")
 
 // want fills in what is searched in a source, and adds what could not be read of it.
-func (a *asking) want(s *source) error {
-	if s.isWhole {
-		return nil
-	}
+func (a *asking) want(s *source) {
 	s.wanted = map[string]*store.Conversation{}
 	for i := range s.list {
 		listed := &s.list[i]
@@ -107,7 +96,6 @@ func (a *asking) want(s *source) error {
 		}
 		a.aside.Problems = append(a.aside.Problems, problem)
 	}
-	return nil
 }
 
 // filter returns has; nil where all conversations of the index are searched.
@@ -156,9 +144,7 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 	for _, in := range r.asked.sources {
 		r.Searched += len(in.wanted) - in.missed
 		found := map[string]*Matched{}
-		if err := r.titles(q, in, found); err != nil {
-			return err
-		}
+		r.titles(q, in, found)
 		for hit, err := range in.view.Search(ctx, q.in(in)) {
 			if err != nil {
 				return err
@@ -194,9 +180,9 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 }
 
 // titles finds the titles that match.
-func (r *Results) titles(q *SearchQuery, in *source, found map[string]*Matched) error {
+func (r *Results) titles(q *SearchQuery, in *source, found map[string]*Matched) {
 	if q.Pattern == nil || q.Roles != 0 || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo) {
-		return nil
+		return
 	}
 	for key, listed := range in.wanted {
 		lines := q.Pattern.Count([]byte(listed.Title))
@@ -209,7 +195,6 @@ func (r *Results) titles(q *SearchQuery, in *source, found map[string]*Matched) 
 		}
 		r.add(Hit{Conversation: r.of(in, found, c), Index: -1, Scope: transcript.ScopeTitle}, lines)
 	}
-	return nil
 }
 
 // of returns the conversation of a match.

@@ -67,14 +67,17 @@ func indexName(kind, place string) string {
 func (x *Indexes) at(name string) *index.Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.open[name] == nil {
-		x.open[name] = index.InMemory()
-		if x.dir != "" {
-			x.open[name] = index.Open(filepath.Join(x.dir, name))
-		}
-		x.open[name].Language = x.language
+	if x.open[name] == nil && x.dir != "" {
+		x.put(name, index.Open(filepath.Join(x.dir, name)))
+	} else if x.open[name] == nil {
+		x.put(name, index.InMemory())
 	}
 	return x.open[name]
+}
+
+func (x *Indexes) put(name string, one *index.Index) {
+	one.Language = x.language
+	x.open[name] = one
 }
 
 // inMemory makes the index of a store one in memory, where it cannot be written in its directory, and returns
@@ -84,8 +87,7 @@ func (x *Indexes) inMemory(s store.Store, failed *index.Index) *index.Index {
 	defer x.mu.Unlock()
 	name := indexName(s.Name(), s.Place())
 	if x.open[name] == failed {
-		x.open[name] = index.InMemory()
-		x.open[name].Language = x.language
+		x.put(name, index.InMemory())
 	}
 	return x.open[name]
 }

@@ -259,22 +259,14 @@ func (l *Library) Nothing(ctx context.Context) error {
 	return l.nowhere
 }
 
-// Origin is where conversations come from.
-type Origin struct {
-	Program string // that records them, as people call it
-	Place   string // a path
-}
-
-// Origins returns where the conversations of a library come from.
-func (l *Library) Origins() []Origin {
-	var origins []Origin
-	all := kinds()
+// Origins returns where the conversations of a library come from: names, programs and places alone.
+func (l *Library) Origins() (origins []StoreReport) {
+	programs := map[string]string{}
+	for _, k := range kinds() {
+		programs[k.name] = k.program
+	}
 	for _, s := range l.stores {
-		o := Origin{Place: s.Place()}
-		if i := slices.IndexFunc(all, func(k kind) bool { return k.name == s.Name() }); i >= 0 {
-			o.Program = all[i].program
-		}
-		origins = append(origins, o)
+		origins = append(origins, StoreReport{Name: s.Name(), Program: programs[s.Name()], Place: s.Place()})
 	}
 	return origins
 }

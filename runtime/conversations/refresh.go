@@ -30,7 +30,7 @@ func (l *Library) IndexReports() (reports []IndexReport) {
 		return nil
 	}
 	for _, s := range l.stores {
-		r := refreshing{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, index: l.indexes.of(s)}
+		r := newRefreshing(nil, &source{Store: s, index: l.indexes.of(s)})
 		r.look()
 		reports = append(reports, r.IndexReport)
 	}
@@ -68,9 +68,8 @@ func (a *asking) refresh(ctx context.Context, aside *Aside) error {
 			return ctx.Err()
 		}
 		if r.Err != nil && !r.isClosed {
-			aside.Problems = append(aside.Problems, Problem{Source: r.Store, Path: s.Place(), Err: r.Err})
+			aside.Problems = append(aside.Problems, Problem{Source: r.Name(), Path: s.Place(), Err: r.Err})
 		}
-		s.unread, s.failed = r.unread, r.Err
 	}
 	if err := a.forget(); err != nil { // which is no reason not to answer
 		aside.Problems = append(aside.Problems, Problem{Path: a.indexes.dir, Err: err})
@@ -81,7 +80,7 @@ func (a *asking) refresh(ctx context.Context, aside *Aside) error {
 // attempt brings the index of a store up to date; one that is damaged is made anew.
 func (a *asking) attempt(ctx context.Context, s *source) *refreshing {
 	for again := false; ; again = true {
-		r := &refreshing{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, asking: a, store: s.Store, index: s.index, unread: map[transcript.ID]*Problem{}}
+		r := newRefreshing(a, s)
 		r.Err = r.run(ctx)
 		var damage *index.DamageError
 		if again || !errors.As(r.Err, &damage) {
@@ -94,25 +93,26 @@ func (a *asking) attempt(ctx context.Context, s *source) *refreshing {
 type refreshing struct {
 	IndexReport
 	*asking
-	store  store.Store
-	index  *index.Index
-	before indexNote   // of what is there
-	view   *index.View // the same; nil where that is nothing that can be used
-	writer *index.Writer
-	note   indexNote
-
-	unread   map[transcript.ID]*Problem // what could not be read just now
-	isClosed bool                       // the store cannot be opened, or listed
+	*source
+	before   indexNote // of what is there
+	note     indexNote // of what is written
+	writer   *index.Writer
+	isClosed bool // the store cannot be opened, or listed
 }
 
-// look reads what there is.
+func newRefreshing(a *asking, s *source) *refreshing {
+	s.view, s.unread = nil, map[transcript.ID]*Problem{}
+	return &refreshing{IndexReport: IndexReport{Store: s.Name(), Place: s.Place()}, asking: a, source: s}
+}
+
+// look opens the index as it is.
 func (r *refreshing) look() {
 	view, err := r.index.View()
 	var damage *index.DamageError
-	if errors.As(err, &damage) {
+	switch {
+	case errors.As(err, &damage):
 		r.Err = err
-	}
-	if err == nil {
+	case err == nil:
 		r.view, r.Info = view, view.Info()
 		r.before, _ = noteOf(view)
 	}
@@ -120,15 +120,15 @@ func (r *refreshing) look() {
 
 // known is what is known of the files of the store.
 func (r *refreshing) known() *filecache.Book {
-	return r.indexes.files().Of(r.store.Name(), r.store.Place())
+	return r.indexes.files().Of(r.Name(), r.Place)
 }
 
 func (r *refreshing) run(ctx context.Context) error {
-	version, _ := r.store.Version(ctx) // where it fails, so does what follows
+	version, _ := r.Version(ctx) // where it fails, so does what follows
 	if r.look(); version != "" && r.before.Version == version {
 		return nil
 	}
-	list, problems, err := r.listed.list(ctx, r.store, store.Scope{Set: store.Live | store.Archived})
+	list, problems, err := r.listed.list(ctx, r.source.Store, store.Scope{Set: store.Live | store.Archived})
 	if err != nil {
 		r.isClosed = true
 		return err
@@ -146,11 +146,11 @@ func (r *refreshing) run(ctx context.Context) error {
 	}
 	defer r.writer.Close()
 	defer limitMemory()()
-	r.note = indexNote{Store: r.Store, Place: r.Place, Openers: shared.list(), Mark: r.before.Mark, Whole: r.before.Whole}
+	r.note = indexNote{Store: r.Name(), Place: r.Place, Openers: shared.list(), Mark: r.before.Mark, Whole: r.before.Whole}
 	if isWhole {
 		r.note.Whole = r.now().Unix()
 	}
-	if !r.isPart(r.store) {
+	if !r.isPart(r.Name()) {
 		excluded := mark != r.before.Mark // something is that was not
 		if isWhole || excluded {
 			r.remove(list)
@@ -177,9 +177,9 @@ func (r *refreshing) run(ctx context.Context) error {
 	return r.Err
 }
 
-// isPart reports whether a store has only the conversations of the project of the library.
-func (l *Library) isPart(s store.Store) bool {
-	return l.partial && s.Name() != jp.Name && IsProgram(s.Name())
+// isPart reports whether a kind of store has only the conversations of the project of the library.
+func (l *Library) isPart(store string) bool {
+	return l.partial && store != jp.Name && IsProgram(store)
 }
 
 // versions returns the versions of conversations, as an index has them; empty for one that cannot
@@ -200,7 +200,7 @@ func (r *refreshing) versions(ctx context.Context, list []store.Conversation) []
 // isCurrent reports whether the index has all conversations of a list as they are, and where
 // the list is all there is no others.
 func (r *refreshing) isCurrent(list []store.Conversation, versions []string, isWhole bool, mark string) bool {
-	if r.view == nil || !r.isPart(r.store) && (isWhole && r.Conversations != len(list) || mark != r.before.Mark) {
+	if r.view == nil || !r.isPart(r.Name()) && (isWhole && r.Conversations != len(list) || mark != r.before.Mark) {
 		return false
 	}
 	for i := range list {
@@ -233,13 +233,13 @@ const commitEvery = 256 << 20
 // anything that would have to be said of it.
 func (r *refreshing) put(ctx context.Context, list []store.Conversation, versions []string) (isAll bool, err error) {
 	if r.progress != nil {
-		defer r.progress(r.store, len(list), len(list))
+		defer r.progress(r.source.Store, len(list), len(list))
 	}
 	isAll = true
 	committed := r.writer.Text()
 	for i := range list {
 		if r.progress != nil {
-			r.progress(r.store, i, len(list))
+			r.progress(r.source.Store, i, len(list))
 		}
 		c := &list[i]
 		old := r.writer.Lookup(string(c.ID))
