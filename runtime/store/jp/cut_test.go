@@ -3,10 +3,11 @@ package jp
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/convtools/convtools/runtime/base/safefile"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"

@@ -61,14 +61,6 @@ func (f *fixture) open() *Workspace {
 	return w
 }
 
-// path is that of a root of a store.
-func (f *fixture) path(root *os.Root) string {
-	if filepath.IsAbs(root.Name()) {
-		return root.Name()
-	}
-	return filepath.Join(f.root, ".jp", "conversations")
-}
-
 func (f *fixture) mkdir(name string) {
 	f.t.Helper()
 	if err := os.MkdirAll(filepath.Join(f.base, name), 0o755); err != nil {
