@@ -85,13 +85,12 @@ func (d disk) write(name string, data []byte) error {
 	return nil
 }
 
-func (d disk) names() ([]string, error) {
-	dir, err := os.Open(string(d))
-	if err != nil {
-		return nil, err
+func (d disk) names() (names []string, err error) {
+	entries, err := os.ReadDir(string(d))
+	for _, e := range entries {
+		names = append(names, e.Name())
 	}
-	defer dir.Close()
-	return dir.Readdirnames(-1)
+	return names, err
 }
 
 func (d disk) remove(name string) error { return os.Remove(d.path(name)) }
