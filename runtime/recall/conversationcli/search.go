@@ -1,8 +1,10 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -84,7 +86,10 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 			return cmd.Help()
 		}
 		s.Query = strings.Join(args, " ")
-		return s.search(ctx)
+		if err := s.search(ctx); !errors.Is(err, cli.ErrFailed) || s.out.json {
+			return err
+		}
+		return cmp.Or(s.explain(ctx, without(flags)), cli.ErrFailed)
 	})
 }
 
@@ -112,6 +117,24 @@ func (s *searching) search(ctx context.Context) error {
 	return foundAny(!strings.HasPrefix(answer, "No matching messages.") && !strings.HasPrefix(answer, `{"message":"No results`))
 }
 
+// explain says of a search that found nothing how often each word occurs, and what to try.
+func (s *searching) explain(ctx context.Context, try []string) error {
+	library, err := s.open()
+	if err != nil {
+		return err
+	}
+	sources := s.Sources
+	if len(sources) == 0 {
+		sources = conversations.Sources()
+	}
+	q := conversations.SearchQuery{Filter: conversations.Filter{Sources: sources}, Order: conversations.Newest, Limit: 1}
+	words, err := s.countWords(ctx, library, q, s.Query, true)
+	if err == nil {
+		s.explainWords(words, append(try, either(s.Query == "", "", "fewer words"), "recall --all-projects, which finds words apart and in other forms")...)
+	}
+	return err
+}
+
 func (s *searching) messageCommand(around Around) *cobra.Command {
 	cmd := paged(&cobra.Command{
 		Use:     "show ID EVENT",
@@ -127,7 +150,14 @@ func (s *searching) messageCommand(around Around) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		answer, err := around(ctx, library, strings.Join(args, ":"), int(*before), int(*after))
+		id, event, isApart := strings.Cut(strings.Join(args, ":"), ":")
+		ids, err := []string{id}, error(nil)
+		if isApart {
+			if ids, err = s.whole(ctx, ids); err != nil {
+				return err
+			}
+		}
+		answer, err := around(ctx, library, strings.TrimSuffix(ids[0]+":"+event, ":"), int(*before), int(*after))
 		if err == nil {
 			s.out.blocks(answer, "", s.host.Now().Location())
 		}
