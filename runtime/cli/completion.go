@@ -23,7 +23,8 @@ func CompletionCommand(program string) *cobra.Command {
 hosts, tools and conversations. SHELL is bash, fish, powershell or zsh.
 
 To have it in every new shell, put the line of your shell below into ~/.bashrc,
-~/.config/fish/config.fish, the file $PROFILE names, or ~/.zshrc (after compinit).`,
+~/.config/fish/config.fish, the file $PROFILE names, or ~/.zshrc (after
+compinit).`,
 		Example: strings.ReplaceAll(`  source <(PROGRAM completion bash)
   PROGRAM completion fish | source
   PROGRAM completion powershell | Out-String | Invoke-Expression

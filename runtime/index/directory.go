@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"sync"
 
-	"golang.org/x/exp/mmap"
-
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
@@ -51,17 +49,23 @@ func (d disk) lock(ctx context.Context) (func(), error) {
 	return unlock, err
 }
 
-// open maps a file into memory. What nobody closes is closed once nobody reads it.
+// diskFile is a file of a disk. If nobody closes it, it is closed once nobody reads it.
+type diskFile struct {
+	*os.File
+	size int64
+}
+
+func (f diskFile) Len() int { return int(f.size) }
+
 func (d disk) open(name string) (content, error) {
-	f, _, err := safefile.Open(d.path(name))
+	f, info, err := safefile.Open(d.path(name))
 	if errors.Is(err, safefile.ErrNotRegular) {
 		return nil, &DamageError{name, err}
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return mmap.Open(d.path(name))
+	return diskFile{f, info.Size()}, nil
 }
 
 // write does not wait for the disk: what a loss of power leaves of a file does not fit its checksums.
@@ -81,13 +85,12 @@ func (d disk) write(name string, data []byte) error {
 	return nil
 }
 
-func (d disk) names() ([]string, error) {
-	dir, err := os.Open(string(d))
-	if err != nil {
-		return nil, err
+func (d disk) names() (names []string, err error) {
+	entries, err := os.ReadDir(string(d))
+	for _, e := range entries {
+		names = append(names, e.Name())
 	}
-	defer dir.Close()
-	return dir.Readdirnames(-1)
+	return names, err
 }
 
 func (d disk) remove(name string) error { return os.Remove(d.path(name)) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"runtime/debug"
 	"sync/atomic"
 )
 
@@ -54,17 +53,13 @@ var (
 )
 
 // guard calls a function that reads files. What reads them panics with a [*DamageError], so that
-// not each number in a file has an error beside it; guard returns that. It is one, too, that the
-// system cannot read a page of a mapped file, because somebody cut it or its disk fails.
+// not each number in a file has an error beside it; guard returns that.
 func guard(read func() error) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
 		case *DamageError:
 			err = p
-		case interface{ Addr() uintptr }:
-			err = &DamageError{"*" + segmentExt, errFormat}
 		default:
 			panic(p)
 		}

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
-	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 )
 
@@ -25,31 +23,6 @@ func without(before string, missing int, after string) string {
 	lines := []string{first, fmt.Sprintf("[… %d chars …]", missing), last}
 	lines = slices.DeleteFunc(lines, func(s string) bool { return s == "" })
 	return strings.Join(lines, "\n")
-}
-
-// wordChars is the most that a cut moves to be between words.
-const wordChars = 20
-
-// startOf returns the first n characters of a text, or a few fewer, so
-// that they end with a word.
-func startOf(s string, n int) string {
-	first, _, omitted := text.Ends(s, n, 0)
-	at := strings.LastIndexFunc(first, unicode.IsSpace)
-	if omitted > 0 && at > 0 && len(first)-at <= wordChars {
-		return first[:at]
-	}
-	return first
-}
-
-// endOf returns the last n characters of a text, or a few fewer, so
-// that they begin with a word.
-func endOf(s string, n int) string {
-	_, last, omitted := text.Ends(s, 0, n)
-	at := strings.IndexFunc(last, unicode.IsSpace)
-	if omitted > 0 && at >= 0 && at < wordChars {
-		return strings.TrimLeftFunc(last[at:], unicode.IsSpace)
-	}
-	return last
 }
 
 // only returns the parts of a text that are in spans, which are in

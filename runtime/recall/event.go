@@ -155,11 +155,9 @@ func (e event) brief(limit, tail int) event {
 		return e
 	}
 	room := max(limit-maxMark, 0)
-	last := endOf(e.text, room*tail/100)
-	kept := utf8.RuneCountInString(last)
-	first := startOf(e.text, room-kept)
-	kept += utf8.RuneCountInString(first)
-	e.text, e.isCut = without(first, e.all-kept, last), true
+	last := room * tail / 100
+	head, end, _ := text.Ends(e.text, room-last, last)
+	e.text, e.isCut = without(head, e.all-room, end), true
 	return e
 }
 

@@ -162,6 +162,7 @@ func TestFailures(t *testing.T) {
 		read    = "conversation_read"
 		garbled = "The conversation command line did not print what was expected, one JSON array of records: "
 		gaveUp  = "The conversation command line gave up with exit code "
+		neither = "it is no array, and no object with one as data, or there is more behind it."
 	)
 	arguments := map[string]string{list: `{}`, grep: `{"pattern":"x"}`, read: `{"id":"jp-c17648402467"}`}
 	one := listed(row(readID, "One", ""))
@@ -189,17 +190,17 @@ func TestFailures(t *testing.T) {
 		{name: "records of no type", tool: read, cli: &cli{ls: one, print: `[{"id":"jp-c17648402467","title":"x"}]`}, want: garbled + "record 1 has no type."},
 		{name: "turns that go back", tool: read, cli: &cli{ls: one, print: printed(said("user", 2, "a"), said("user", 1, "b"))}, want: garbled + `record 2: its turn, "1", is not that of the record before it, or one behind that.`},
 		{name: "no turn", tool: read, cli: &cli{ls: one, print: `[{"type":"chat_request","content":"x"}]`}, want: garbled + `record 1: its turn, "", is not that of the record before it, or one behind that.`},
-		{name: "nothing", tool: list, cli: &cli{}, want: garbled + "it printed nothing."},
-		{name: "white space", tool: list, cli: &cli{ls: " \n", stderr: "all is well\n"}, want: garbled + "it printed nothing. It said: All is well."},
+		{name: "nothing", tool: list, cli: &cli{}, want: garbled + "it ends in the middle of a JSON value, after 0 bytes."},
+		{name: "white space", tool: list, cli: &cli{ls: " \n", stderr: "all is well\n"}, want: garbled + "it ends in the middle of a JSON value, after 2 bytes. It said: All is well."},
 		{name: "text", tool: list, cli: &cli{ls: "hi\n"}, want: garbled + "it is not JSON: unexpected 'h', after 0 bytes."},
 		{name: "half a value", tool: list, cli: &cli{ls: `[{"id":"jp-c1","title":"a`}, want: garbled + "it ends in the middle of a JSON value, after 25 bytes."},
 		{name: "half an array", tool: list, cli: &cli{ls: `[{"id":"jp-c1"}`}, want: garbled + "it ends in the middle of a JSON value, after 15 bytes."},
 		{name: "half an object", tool: list, cli: &cli{ls: `{"data":[{"id":"jp-c1"}]`}, want: garbled + "it ends in the middle of a JSON value, after 24 bytes."},
 		{name: "half of what is said", tool: read, cli: &cli{ls: one, print: `[{"type":"chat_request","turn":1},`}, want: garbled + "it ends in the middle of a JSON value, after 34 bytes."},
-		{name: "more than a value", tool: list, cli: &cli{ls: `[] []`}, want: garbled + "there is more text behind the JSON value."},
-		{name: "a number", tool: list, cli: &cli{ls: `7`}, want: garbled + "it is no array."},
-		{name: "an object", tool: list, cli: &cli{ls: `{"message":"x"}`}, want: garbled + "it is an object without data."},
-		{name: "data of another type", tool: list, cli: &cli{ls: `{"data":"x"}`}, want: garbled + "it is no array."},
+		{name: "more than a value", tool: list, cli: &cli{ls: `[] []`}, want: garbled + neither},
+		{name: "a number", tool: list, cli: &cli{ls: `7`}, want: garbled + neither},
+		{name: "an object", tool: list, cli: &cli{ls: `{"message":"x"}`}, want: garbled + neither},
+		{name: "data of another type", tool: list, cli: &cli{ls: `{"data":"x"}`}, want: garbled + neither},
 		{name: "records of another type", tool: grep, cli: &cli{ls: `["a line"]`}, want: garbled + "record 1 is no object."},
 		{name: "id that is none", tool: list, cli: &cli{ls: `[{"id":"x\" current=\"true"}]`}, want: garbled + "record 1: its id is not the id of a conversation."},
 		{name: "no id", tool: grep, cli: &cli{ls: `[{"text":"x"}]`}, want: garbled + "record 1: its id is not the id of a conversation."},

@@ -252,13 +252,7 @@ func (g *grepping) shown(n int) (say []string) {
 	more := slices.IndexFunc(g.page[:n], func(m *match) bool { return m.more > 0 && m.hit.Number > 0 })
 	switch {
 	case next < len(g.order):
-		note := fmt.Sprintf("%d of %d matches. offset=%d shows the next", n, g.found.Total, next)
-		isSaid := func(m *match) bool { return classOf(m.hit.Scope) == classSaid }
-		isOther := func(m *match) bool { return classOf(m.hit.Scope) > classTitle }
-		if len(g.params.Scopes) == 0 && g.params.Event == nil && slices.ContainsFunc(g.page[:n], isOther) && slices.ContainsFunc(g.order[next:], isSaid) {
-			note += `; scopes=["user","assistant"] leaves out reasoning and tool traffic`
-		}
-		say = append(say, note+".")
+		say = append(say, fmt.Sprintf("%d of %d matches. offset=%d shows the next.", n, g.found.Total, next))
 	case more >= 0 && g.params.Event != nil:
 		say = append(say, fmt.Sprintf("Only the first %s matching lines of the event are looked at: a longer pattern matches fewer.", text.Number(maxReach)))
 	case more >= 0:
@@ -322,14 +316,12 @@ func (g *grepping) nothingFound() []string {
 }
 
 func (g *grepping) nothingSearched() string {
-	aside, why := &g.found.Aside, ""
-	switch isNamed := len(g.params.IDs) > 0; {
-	case len(aside.Excluded) > 0:
-		why = either(isNamed, ": ids names the current conversation alone", ": there is no other live conversation")
-	case isNamed:
-		why = ": ids names no conversations" + ofSources(g.params.Sources)
-	case len(aside.Problems) == 0:
-		why = ": there are no live conversations" + ofSources(g.params.Sources) + " here, hidden ones aside"
+	why := ": there is no other live conversation" + ofSources(g.params.Sources) + " here, hidden ones aside"
+	if len(g.params.IDs) > 0 {
+		why = ": ids names no other conversation" + ofSources(g.params.Sources)
+	}
+	if len(g.found.Aside.Problems) > 0 && len(g.found.Aside.Excluded) == 0 {
+		why = ""
 	}
 	return "Nothing was searched" + why + "."
 }

@@ -77,28 +77,29 @@ func (l *listing) countOthers(ctx context.Context, source conversations.Source, 
 	return ctx.Err()
 }
 
-// readOutlines reads outlines until there are more than fit. Of the current
-// conversation there is none: it is in front of the model already.
+// readOutlines reads outlines until there are more than fit. Of the
+// current conversation there is none: it is in front of the model
+// already.
 func (l *listing) readOutlines(ctx context.Context, source conversations.Source) error {
-	for used := 0; used <= maxOutlines && len(l.outlines) < len(l.Conversations); {
-		id := string(l.Conversations[len(l.outlines)].ID)
+	used := 0
+	for i := range l.Conversations {
 		var o outline
-		if id != l.call.Context.ConversationID {
+		if id := string(l.Conversations[i].ID); id != l.call.Context.ConversationID {
 			var err error
 			if o, err = readOutline(ctx, source, id); err != nil {
 				o = outline{unread: true} // it was there when it was listed
 			}
 		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		for i := range o.requests {
-			used += len(o.requests[i].Text)
+		for _, r := range o.requests {
+			used += len(r.Text)
 		}
 		l.requests += len(o.requests)
 		l.outlines = append(l.outlines, o)
+		if used > maxOutlines || ctx.Err() != nil {
+			break
+		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // outlined is the answer with as many conversations as fit. An outline that does not
@@ -132,7 +133,8 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 	return row
 }
 
-// cutNote names the calls that show the requests that an outline is without.
+// cutNote names the calls that show the requests that an outline is
+// without.
 func (o *outline) cutNote(id string) string {
 	first, last := 1, ""
 	if o.before > 0 {
@@ -145,20 +147,26 @@ func (o *outline) cutNote(id string) string {
 		text.Count(o.left, "request", "requests"), id, id, first, last)
 }
 
-// envelope is the answer with the first n rows.
+// envelope returns the answer with the first n rows.
 func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	e := conversation.NewListEnvelope(l.params)
 	e.Total, e.Count = l.Total, n
-	next := l.params.Offset + n
-	e.HasMore = n > 0 && next < l.Total
-	if e.HasMore {
-		e.NextOffset = next
+	if next := l.params.Offset + n; n > 0 && next < l.Total {
+		e.HasMore, e.NextOffset = true, next
 	}
 	most := maxBeginning
 	if l.requests > manyRequests {
 		most = shortBeginning
 	}
-	var damaged, unread, cut []string
+	say := func(is bool, note string) {
+		if is {
+			e.Notes = append(e.Notes, note)
+		}
+	}
+	e.Notes = remarks(l.call)
+	page := strings.TrimSpace(l.pageNote(&e) + " " + l.elsewhere())
+	say(page != "", page)
+	var damaged, unread []string
 	shortened := false
 	for i := range l.Conversations[:n] {
 		c := &l.Conversations[i]
@@ -170,24 +178,13 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 		if i < len(l.outlines) {
 			o := &l.outlines[i]
 			row.Requests, row.Omitted = o.rows(most), o.left
-			if o.left > 0 {
-				cut = append(cut, o.cutNote(row.ID))
-			}
+			say(o.left > 0, o.cutNote(row.ID))
 			if o.unread {
 				unread = append(unread, row.ID)
 			}
 		}
 		e.Conversations = append(e.Conversations, row)
 	}
-	say := func(is bool, note string) {
-		if is {
-			e.Notes = append(e.Notes, note)
-		}
-	}
-	e.Notes = remarks(l.call)
-	page := strings.TrimSpace(l.pageNote(&e) + " " + l.elsewhere())
-	say(page != "", page)
-	e.Notes = append(e.Notes, cut...)
 	left := len(l.Conversations) - n
 	say(left > 0 && !l.params.Outline, fmt.Sprintf("%d more of this page did not fit into %d characters.", left, conversation.ListMaxChars))
 	say(shortened, fmt.Sprintf("Titles of more than %d characters are cut and end with ….", maxTitle))
@@ -197,7 +194,8 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	return &e
 }
 
-// pageNote says what of all is shown, where that is not all, and the call for more of it.
+// pageNote says what of all is shown, where that is not all, and the
+// call for more of it.
 func (l *listing) pageNote(e *conversation.ListEnvelope) string {
 	p := l.params
 	what := either(p.Archived, "archived", "live") + " conversations" + ofSources(p.Sources)

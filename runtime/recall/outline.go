@@ -123,28 +123,25 @@ func (o *outline) lines(sizes map[int]int) string {
 // prose are joined. Code, quotations, tables, elements and headings
 // inside are "…"; a request that has no prose begins with them.
 func beginning(said string) string {
-	rest := said[:min(len(said), maxScanned)]
 	var prose, others []string
-	end := "" // of the block that is open
+	rest, end := said[:min(len(said), maxScanned)], "" // end is of the block that is open
 	for line := range strings.Lines(rest) {
 		rest = rest[len(line):]
-		bare := strings.TrimSpace(line)
-		isOpen := end != ""
-		if !isOpen {
-			end = opens(bare, rest)
-		}
-		switch {
-		case isOpen && strings.HasPrefix(bare, end):
+		line = strings.TrimSpace(line)
+		switch opened := opens(line, rest); {
+		case end != "" && strings.HasPrefix(line, end):
 			end = ""
-		case !isOpen && end == "" && !isAside(bare):
-			prose = append(prose, bare)
+			continue
+		case end == "" && opened != "":
+			end = opened
+		case end != "" || isAside(line):
+			others = append(others, strings.TrimLeft(line, "#>|- "))
 		default:
-			if isOpen || end == "" {
-				others = append(others, strings.TrimLeft(bare, "#>|- "))
-			}
-			if len(prose) > 0 && prose[len(prose)-1] != "…" {
-				prose = append(prose, "…")
-			}
+			prose = append(prose, line)
+			continue
+		}
+		if len(prose) > 0 && prose[len(prose)-1] != "…" {
+			prose = append(prose, "…")
 		}
 	}
 	shown := strings.TrimSuffix(oneLine(prose...), " …")
@@ -155,31 +152,23 @@ func beginning(said string) string {
 // line opens: of code, or an element that ends in rest. It is empty
 // where none is opened.
 func opens(line, rest string) string {
-	for _, fence := range []string{"```", "~~~"} {
-		info := strings.TrimLeft(line, fence[:1])
-		if strings.HasPrefix(line, fence) && !strings.Contains(info, "`") {
-			return fence
-		}
+	if strings.HasPrefix(line, "```") && !strings.Contains(strings.TrimLeft(line, "`"), "`") {
+		return "```"
 	}
-	if !strings.HasPrefix(line, "<") || !strings.HasSuffix(line, ">") {
-		return ""
-	}
-	name, _, _ := strings.Cut(line[1:len(line)-1], " ")
-	if end := "</" + name + ">"; strings.Contains(rest, "\n"+end) || strings.HasPrefix(rest, end) {
+	name, isElement := strings.CutPrefix(line, "<")
+	name, _, _ = strings.Cut(strings.TrimSuffix(name, ">"), " ")
+	if end := "</" + name + ">"; isElement && strings.Contains(rest, end) {
 		return end
 	}
 	return ""
 }
 
 // isAside reports whether a line, without the space around it, is no
-// prose.
-func isAside(bare string) bool {
-	if bare == "" {
-		return false
-	}
-	isRule := len(bare) >= 3 && strings.Trim(bare, "-=*_ ") == ""
-	isElement := bare[0] == '<' && bare[len(bare)-1] == '>'
-	return isRule || isElement || strings.ContainsRune("#>|", rune(bare[0]))
+// prose: a heading, a quotation, a row of a table, a rule, or an element.
+func isAside(line string) bool {
+	isRule := len(line) >= 3 && strings.Trim(line, "-=*_ ") == ""
+	isElement := strings.HasPrefix(line, "<") && strings.HasSuffix(line, ">")
+	return isRule || isElement || line != "" && strings.ContainsRune("#>|", rune(line[0]))
 }
 
 // oneLine makes lines visible as one, without runs of spaces.

@@ -27,7 +27,6 @@ func TestBeginning(t *testing.T) {
 		{"characters, not bytes", strings.Repeat("潮", 121), strings.Repeat("潮", 119) + "…"},
 
 		{"fence first", "```sh\n$ ls\n```\nWhy so slow?", "Why so slow?"},
-		{"fence of tildes with backticks inside", "~~~\n```\nx\n~~~\nWhy?", "Why?"},
 		{"longer fence", "````\n```\n````\nWhy?", "Why?"},
 		{"no fence, but code", "```ls``` is slow", "```ls``` is slow"},
 		{"indented wrap", "Why\n    so slow?", "Why so slow?"},

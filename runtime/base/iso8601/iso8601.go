@@ -19,14 +19,24 @@ var ErrForm = errors.New("not a date in a form of ISO 8601")
 // UTC. With a time of day the two are equal.
 type Span struct{ First, Last time.Time }
 
-// form is what a date looks like, made once it is asked for: most programs that start read none.
-var form = sync.OnceValue(func() *regexp.Regexp {
+// forms is what a date looks like, once it was asked for: most programs that start read none.
+var forms struct {
+	made sync.Once
+	*regexp.Regexp
+}
+
+func form() *regexp.Regexp {
+	forms.made.Do(func() { forms.Regexp = makeForms() })
+	return forms.Regexp
+}
+
+func makeForms() *regexp.Regexp {
 	const (
 		date  = `(\d{4})(?:-(\d\d)-(\d\d)|(\d\d)(\d\d)|-?W(\d\d)(?:-?(\d))?)`
 		clock = `(\d\d(?::\d\d(?::\d\d(?:[.,]\d+)?)?|\d\d(?:\d\d(?:[.,]\d+)?)?)?)`
 	)
 	return regexp.MustCompile(`^` + date + `(?:[^\dZz+-]` + clock + ` *)?(?:[Zz]|([+-])` + clock + `)?$`)
-})
+}
 
 // Parse reads a date: of the calendar, 2024-01-15 or 20240115, or of a week, 2024-W03-1,
 // 2024W031, or all of the week as 2024-W03 or 2024W03. Behind T, t, a blank or any one
