@@ -46,7 +46,7 @@ Flags that are repeatable also take several values between commas, except for
 	flags.StringVar(&ls.TitleContains, "title-contains", "", "only titles that contain this `text`, in any case")
 	flags.BoolVar(&ls.UserOnly, "local", false, "only conversations that are in the user's own store and not in the workspace")
 	flags.BoolVar(&ls.tree, "tree", false, "show what was forked from a conversation below it")
-	flags.BoolVar(&ls.full, "full", false, "show full times and titles in text output")
+	flags.BoolVar(&ls.full, "full", false, "show full times, titles and ids in text output")
 	ascending := addFilter(cmd, &ls.Filter)
 	flags.BoolVar(&ls.summary, "summary", false, "append an element with totals to JSON output")
 	return c.reading(cmd, func(ctx context.Context, args []string) (err error) {

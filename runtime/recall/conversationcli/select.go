@@ -18,8 +18,9 @@ import (
 )
 
 // selectHelp is what the commands that take conversations say about them.
-const selectHelp = `ID is the id of a conversation, as much of its beginning as no other has, with or
-without the program's name, or a word in its place: . or active (in JP's session), s or session (the one before), r or recent, n or newest, p or pinned,
+const selectHelp = `ID is the id of a conversation or the beginning that no other one has, with or
+without the program's name, or a word in its place: . or active (in JP's
+session), s or session (the one before), r or recent, n or newest, p or pinned,
 a or archived (the last that was activated, begun, pinned or archived), +live,
 +session, +pinned or +archived for all of them, or - for ids on standard input.`
 
