@@ -101,7 +101,7 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 	if err != nil {
 		return err
 	}
-	calling := g.leaveOutCaller(ctx, library)
+	calling := g.leaveOutCaller(ctx, library, &g.SearchQuery)
 	found, err := library.Search(ctx, g.SearchQuery)
 	g.warnOf(found.Aside.Problems)
 	if err != nil {
@@ -112,7 +112,7 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 		g.out.elements = -1
 		return foundAny(isFound)
 	}
-	g.noteCaller(calling, found.Aside.Excluded)
+	g.noteCaller(calling, found.Aside.Excluded, "; --id searches it all the same")
 	for i, m := range found.Conversations {
 		if i > 0 && i == int(g.limit) {
 			break
@@ -131,27 +131,27 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 
 // leaveOutCaller leaves out the conversation of the assistant that runs this command, where
 // that is known, as the tools do. A conversation that is named is searched.
-func (g *grepping) leaveOutCaller(ctx context.Context, library *conversations.Library) (known conversations.Caller) {
+func (c *commands) leaveOutCaller(ctx context.Context, library *conversations.Library, q *conversations.SearchQuery) (known conversations.Caller) {
 	switch {
-	case g.host.ConversationID != "":
-		g.Exclude = []string{g.host.ConversationID}
-	case len(g.IDs) == 0:
+	case c.host.ConversationID != "":
+		q.Exclude = []string{c.host.ConversationID}
+	case len(q.IDs) == 0:
 		known = library.Caller(ctx, caller.Caller{Process: caller.Shell})
 		for _, id := range known.IDs {
-			g.Exclude = append(g.Exclude, string(id))
+			q.Exclude = append(q.Exclude, string(id))
 		}
-		g.KinOf = g.Exclude[:min(1, len(g.Exclude))]
+		q.KinOf = q.Exclude[:min(1, len(q.Exclude))]
 	}
 	return known
 }
 
 // noteCaller says what was left out that the command line does not name.
-func (g *grepping) noteCaller(known conversations.Caller, excluded []transcript.ID) {
+func (c *commands) noteCaller(known conversations.Caller, excluded []transcript.ID, advice string) {
 	switch {
 	case len(known.IDs) == 0 && known.Recorded:
-		g.note("note: which conversation runs this command cannot be told, so none was left out")
+		c.note("note: which conversation runs this command cannot be told, so none was left out")
 	case len(known.IDs) > 0 && len(excluded) > 0:
-		g.note("note: left out as the conversation that runs this command, and what belongs to it: %s; --id searches it all the same", joined(excluded))
+		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s%s", joined(excluded), advice)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -125,14 +126,13 @@ func (ls *listing) cells(ctx context.Context, list []conversations.Listed) (at f
 	short = ls.short(slices.Concat(all, list))
 	ages, programs := map[string]int{}, map[string]bool{}
 	for i := range list {
-		name, _ := bare(list[i].ID)
-		programs[name] = true
+		programs[conversations.SourceOf(list[i].ID)] = true
 		if ls.host.Now().Sub(list[i].ActiveAt()) >= 24*time.Hour {
 			ages[ls.age(list[i].ActiveAt())]++
 		}
 	}
 	if len(programs) > 1 {
-		program = func(id transcript.ID) string { name, _ := bare(id); return name }
+		program = func(id transcript.ID) string { return cmp.Or(conversations.SourceOf(id), jp.Name) }
 	}
 	for _, n := range ages {
 		if n > 1 && n*2 > len(list) {

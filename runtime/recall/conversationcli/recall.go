@@ -34,11 +34,16 @@ func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 		c := &commands{host: host}
 		return c.recallCommand(conversations.SearchQuery{
 			Order: conversations.Relevance, MaxText: recalledText, MaxWide: recalledText,
-			Own: func(recorded string) bool {
-				return slices.ContainsFunc(family.Declared(), func(tool contract.Tool) bool {
-					return transcript.IsTool(recorded, append(tool.Aliases, tool.Name)...)
-				})
-			},
+			Own: isOwn(family),
+		})
+	}
+}
+
+// isOwn returns a function that reports whether a recorded tool is one of a family.
+func isOwn(family *toolset.Family) func(recorded string) bool {
+	return func(recorded string) bool {
+		return slices.ContainsFunc(family.Declared(), func(tool contract.Tool) bool {
+			return transcript.IsTool(recorded, append(tool.Aliases, tool.Name)...)
 		})
 	}
 }
