@@ -172,7 +172,7 @@ func (o *output) coloured(said string, spans iter.Seq[excerpt.Span], style strin
 	b.WriteString(style)
 	end := 0
 	for span := range spans {
-		if span.Start >= end {
+		if span.Start >= end && span.End > span.Start {
 			b.WriteString(text.Visible(said[end:span.Start]) + styleMatch + text.Visible(said[span.Start:span.End]) + styleReset + style)
 			end = span.End
 		}

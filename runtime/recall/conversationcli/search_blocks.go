@@ -194,7 +194,11 @@ func (s *searching) block(h *conversations.Hit, said []byte, pattern *excerpt.Pa
 		part := pattern.Window(said[line.Start:line.End], 2*columns, line.IsMatch)
 		shown := text.Truncate(text.Cell(string(part.Text)), columns)
 		if line.IsMatch {
-			shown = s.out.coloured(string(part.Text), pattern.Spans(part.Text), "")
+			spans := pattern.Spans(part.Text)
+			if part.Chars > 0 {
+				spans = slices.Values(part.Matches)
+			}
+			shown = s.out.coloured(string(part.Text), spans, "")
 		}
 		if strings.TrimSpace(shown) == "" {
 			continue
