@@ -122,7 +122,9 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 		}
 	}
 	if !isFound && !g.out.json {
-		g.explain(found, pattern)
+		if err := g.explain(ctx, library, found, pattern); err != nil {
+			return err
+		}
 	}
 	return foundAny(isFound)
 }
@@ -153,18 +155,25 @@ func (c *commands) noteCaller(known conversations.Caller, excluded []transcript.
 	}
 }
 
-// explain says what was searched in vain and what to try.
-func (g *grepping) explain(found *conversations.Results, pattern string) {
+// explain says what was searched in vain, how often each word of it occurs, and what to try.
+func (g *grepping) explain(ctx context.Context, library *conversations.Library, found *conversations.Results, pattern string) error {
 	kind, hidden := kindOf(&g.Filter), found.Aside.Hidden
 	g.note("no matches for %q in %s (scope %s%s)", pattern, plural(found.Searched, kind+" conversation"), g.Scopes, either(g.ignoreCase, "", ", respecting case"))
-	try := filled(
+	var words []conversations.Word
+	if isSeveral := len(strings.Fields(pattern)) > 1; isSeveral && !g.regex {
+		var err error
+		if words, err = g.countWords(ctx, library, g.SearchQuery, pattern, g.ignoreCase); err != nil {
+			return err
+		}
+	}
+	g.explainWords(words,
 		either(g.ignoreCase, "", "--ignore-case"),
 		either(g.Scopes == transcript.ScopeAll, "", "--scope=all"),
 		either(hidden == 0, "", fmt.Sprintf("--hidden (%d hidden left out)", hidden)),
 		either(kind == "live", "--archived", ""),
-		"fewer words",
-	)
-	g.note("hint: try %s", strings.Join(try, ", "))
+		either(g.regex || !strings.ContainsAny(pattern, `|*\^$`), "", "--regex"),
+		"fewer words", "recall, which finds words apart and in other forms")
+	return nil
 }
 
 // conversation writes what was found in a conversation, in a form of --output.

@@ -81,12 +81,12 @@ conversation print --event N ID shows an event whole.`,
 		case q.Question == "" || q.Limit == 0:
 			return misused("say what you want to know, and ask for 1 passage or more", "there is no question, or nothing to answer it with")
 		}
-		return c.recall(ctx, q)
+		return c.recall(ctx, q, without(flags))
 	})
 }
 
-// recall asks a question, and prints the answer.
-func (c *commands) recall(ctx context.Context, q conversations.SearchQuery) error {
+// recall asks a question, and prints the answer, or what to try where there is none.
+func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try []string) error {
 	library, err := c.open()
 	if err != nil {
 		return err
@@ -112,7 +112,15 @@ func (c *commands) recall(ctx context.Context, q conversations.SearchQuery) erro
 		c.out.add(before+c.passages(found, hits, r.Words), about(found.ID, found.Title, "source", orNull(found.Source), "passages", passages))
 		before = "\n"
 	}
-	c.noteWords(r.Words)
+	switch {
+	case before != "" || c.out.json:
+		c.noteWords(r.Words)
+	case len(r.Words) == 0:
+		c.note("the question has no word to look for")
+	default:
+		quotes := either(strings.Contains(q.Question, `"`), "words without quotes", "")
+		c.explainWords(r.Words, append(try, quotes, either(c.allProjects, "", "--all-projects"), "other words")...)
+	}
 	return foundAny(before != "")
 }
 

@@ -47,6 +47,7 @@ type searching struct {
 	since, until  *time.Time
 	oldest        bool
 	each, context uint
+	narrowed      []string // flags to do without
 }
 
 // Search returns the command "search": messages of all projects, for people. With --json it
@@ -109,6 +110,7 @@ Put -- before a text that begins with '-' or is the name of a command below.`,
 		case s.Order == "relevance" && s.Query == "":
 			return misused("say what to look for", "--order relevance needs a QUERY")
 		}
+		s.narrowed = without(flags)
 		return s.search(ctx)
 	}, "oldest order", "oldest json", "max-matches json", "context json")
 }
@@ -131,6 +133,16 @@ func (s *searching) structured(ctx context.Context) error {
 	return foundAny(!strings.HasPrefix(answer, `{"message":"No results`))
 }
 
+// explain says of a search that found nothing how often each word occurs, and what to try.
+func (s *searching) explain(ctx context.Context, library *conversations.Library, q conversations.SearchQuery) error {
+	q.Since, q.Until, q.Roles, q.Order, q.Limit = nil, nil, 0, conversations.Newest, 1
+	words, err := s.countWords(ctx, library, q, s.Query, true)
+	if err == nil {
+		s.explainWords(words, append(s.narrowed, either(s.Query == "", "", "fewer words"), "recall --all-projects, which finds words apart and in other forms")...)
+	}
+	return err
+}
+
 func (s *searching) messageCommand(around Around) *cobra.Command {
 	cmd := paged(&cobra.Command{
 		Use:     "show ID EVENT",
@@ -146,7 +158,14 @@ func (s *searching) messageCommand(around Around) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		answer, err := around(ctx, library, strings.Join(args, ":"), int(*before), int(*after))
+		id, event, isApart := strings.Cut(strings.Join(args, ":"), ":")
+		ids, err := []string{id}, error(nil)
+		if isApart {
+			if ids, err = s.whole(ctx, ids); err != nil {
+				return err
+			}
+		}
+		answer, err := around(ctx, library, strings.TrimSuffix(ids[0]+":"+event, ":"), int(*before), int(*after))
 		if err == nil {
 			s.out.blocks(answer, s.host.Now().Location())
 		}

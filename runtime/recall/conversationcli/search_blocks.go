@@ -92,7 +92,10 @@ func (s *searching) search(ctx context.Context) error {
 		return err
 	}
 	s.noteMore(found, len(shown), len(hits))
-	return foundAny(len(shown) > 0)
+	if len(shown) == 0 {
+		err = s.explain(ctx, library, q)
+	}
+	return cmp.Or(err, foundAny(len(shown) > 0))
 }
 
 // most is how many messages are printed.
