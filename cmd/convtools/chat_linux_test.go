@@ -130,9 +130,9 @@ func TestChatStreams(t *testing.T) {
 	s.types("How long is the Rhine?\n")
 	s.until("The Rhine is ")
 	close(shown)
-	s.until("1233 \u241b[31mkm long.\nroot  is done\nroot> ")
+	s.until("1233 \u241b[31mkm long.\nroot> ")
 	s.types(ctrlD)
-	s.until("convtools chat --id ", " goes on.")
+	s.until("To go on: convtools chat --id ", "\n")
 	s.end(0)
 }
 
@@ -163,6 +163,20 @@ text = "red: \u009b31m, \u007f, \u202e"
 			t.Errorf("it drives the terminal: %q", s)
 		}
 	}
+}
+
+// At a terminal an answer is followed by the command that goes on.
+func TestQueryOnATerminal(t *testing.T) {
+	t.Parallel()
+	h := newHousehold(t)
+	h.script(t, "[[conversation]]\nfirst = \"Plan\"\n[[conversation.response]]\ntext = \"Done.\"\n[[conversation.response]]\ntext = \"More.\"\n")
+	s := h.onScreen(t, 80, "query", "--model", "scripted", "Plan")
+	s.until("Done.\nTo go on: convtools query --id ", " TEXT\n")
+	s.end(0)
+	id := regexp.MustCompile(`--id (\S+) TEXT`).FindStringSubmatch(s.said)[1]
+	s = h.onScreen(t, 80, "query", "--id", id, "And?")
+	s.until("More.\nTo go on: convtools query --id " + id + " TEXT\n")
+	s.end(0)
 }
 
 // chatScript has a root that asks a conversation, which never answers, and is told of it.
@@ -197,16 +211,16 @@ func TestChatInterruptTask(t *testing.T) {
 			s := h.chat(t, columns, "--model", "scripted")
 			s.until("root> ")
 			s.types("Plan\n")
-			s.until("root  is replaced by conv.create: #2 runs now, then root goes on\n", "#2    is asked by root: Find one\n")
+			s.until("asking #2 (Hotels): Find one\n")
 			s.types(ctrlC)
-			s.until("ending the task that runs; Ctrl-C again ends all\n", "#2    is interrupted\n", "root  goes on\n",
-				"root  conv.create fails: the call was interrupted before it had a result\n", "No hotel then.\n", "root  is done\nroot> ")
+			s.until("ending the task that runs; Ctrl-C again ends all\n", "#2 (Hotels) interrupted\n", "going on\n",
+				"conv.create failed: the call was interrupted before it had a result\n", "No hotel then.\nroot> ")
 			s.types("/list\n")
 			s.until("* root ", "  idle  2 messages  Plan\n", "  #2 ", "  idle  1 message  Hotels\n", "root> ")
 			s.types("/switch 2\n")
 			s.until("#2> ")
 			s.types("Are you there?\n")
-			s.until("Here I am.\n", "#2    is done\n#2> ")
+			s.until("Here I am.\n#2> ")
 			s.types("/what\n")
 			s.until(`there is no command "/what"`, "/switch N", "#2> ")
 			s.types(ctrlD)
@@ -223,11 +237,11 @@ func TestChatInterruptChain(t *testing.T) {
 	s := h.chat(t, 80, "--model", "scripted")
 	s.until("root> ")
 	s.types("Plan\n")
-	s.until("#2    is asked by root")
+	s.until("asking #2 (Hotels)")
 	s.types(ctrlC)
-	s.until("#2    is interrupted\n", "root  goes on\n")
+	s.until("#2 (Hotels) interrupted\n", "going on\n")
 	s.types(ctrlC)
-	s.until("ending all that runs\n", "root  is interrupted\n", "root> ")
+	s.until("ending all that runs\n", "interrupted\n", "root> ")
 	s.types("And now?\n")
 	s.until("Fine.\n", "root> ")
 	s.types("half a line" + ctrlC) // nothing runs: it is meant for a task that has just ended
@@ -235,7 +249,7 @@ func TestChatInterruptChain(t *testing.T) {
 	s.types(ctrlC)
 	s.until("convtools chat --id ")
 	s.end(0)
-	id, _, _ := strings.Cut(s.said[s.read:], " ")
+	id := strings.TrimSpace(s.said[s.read:])
 	shown := h.start(t, "session", "show", id)
 	if code := shown.wait(); code != 0 {
 		t.Errorf("exit %d: %s", code, shown.stderr.String())
@@ -266,11 +280,11 @@ delay = "1h"
 	s := h.chat(t, 80, "--model", "scripted")
 	s.until("root> ")
 	s.types("Plan\n")
-	s.until("#3    is asked by #2")
+	s.until("asking #3")
 	s.types(ctrlC)
-	s.until("#3    is interrupted\n", "#2    goes on\n")
+	s.until("#3 interrupted\n", "#2 going on\n")
 	s.types(ctrlC)
-	s.until("#2    is interrupted\n", "root  does not go on", "root> ")
+	s.until("#2 interrupted\n", "stopped: ", "root> ")
 	s.types("/quit\n")
 	s.end(0)
 }

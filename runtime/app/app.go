@@ -70,7 +70,7 @@ func NewHost() *toolset.Host {
 	host := &toolset.Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now, Warned: new(sync.Map)}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
 		host.Terminal = true
-		host.Width, _, _ = term.GetSize(fd) // 0 means unknown
+		host.Width, host.Height, _ = term.GetSize(fd) // 0 means unknown
 	}
 	return host
 }

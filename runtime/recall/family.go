@@ -34,22 +34,13 @@ type family struct {
 // where it is set, names an external command line that they get conversations
 // from, which runner runs. The family's Commands are left to its front.
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
-	f := &family{host: host, setting: setting, runner: runner}
-	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv) })
-	f.program = sync.OnceValue(func() *command.Program {
-		return command.New(command.Options{Line: f.line(), Setting: setting, Runner: runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf})
-	})
+	f := newFamily(host, setting, runner)
 	f.tools = New(func(dir string) (conversations.Source, error) { return f.openFor(dir, conversations.Options{}) })
 	f.tools.everywhere = func(dir string, sources []string) (conversations.Source, error) {
 		return f.openFor(dir, conversations.Options{AllProjects: true, Sources: sources})
 	}
 	f.tools.now = func() time.Time { return f.host.Now() }
-	f.tools.sources = func(dir string) ([]string, error) {
-		if f.line() != "" {
-			return nil, nil // all that the program has
-		}
-		return f.options(dir).SearchSources()
-	}
+	f.tools.sources = f.sources
 	return toolset.Family{
 		Name:     "conversation",
 		Declared: declared,
@@ -87,6 +78,37 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 			return w.Root(), nil
 		},
 	}
+}
+
+func newFamily(host *toolset.Host, setting string, runner process.Runner) *family {
+	f := &family{host: host, setting: setting, runner: runner}
+	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv) })
+	f.program = sync.OnceValue(func() *command.Program {
+		return command.New(command.Options{Line: f.line(), Setting: setting, Runner: runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf})
+	})
+	return f
+}
+
+// Everywhere returns a function that opens, for people, the conversations that conversation_search
+// searches, and names the kinds of stores that it asks. The parameters are those of [Family].
+func Everywhere(host *toolset.Host, setting string, runner process.Runner) func() (*conversations.Library, []string, error) {
+	f := newFamily(host, setting, runner)
+	return func() (*conversations.Library, []string, error) {
+		sources, err := f.sources(host.Dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		library, err := f.openFor(host.Dir, conversations.Options{AllProjects: true})
+		return library, sources, err
+	}
+}
+
+// sources returns the kinds of stores that a search asks that names none.
+func (f *family) sources(dir string) ([]string, error) {
+	if f.line() != "" {
+		return nil, nil // all that the program has
+	}
+	return f.options(dir).SearchSources()
 }
 
 // line is the external command line; empty where there is none.

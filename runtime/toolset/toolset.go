@@ -26,10 +26,10 @@ import (
 type Host struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// Terminal reports whether Stdout is a terminal, and Width is its number of
-	// columns; 0 where that is not known.
-	Terminal bool
-	Width    int
+	// Terminal reports whether Stdout is a terminal, and Width and Height are its numbers
+	// of columns and of lines; 0 where they are not known.
+	Terminal      bool
+	Width, Height int
 	// Getenv looks up the environment.
 	Getenv func(string) string
 	// Now is the clock.

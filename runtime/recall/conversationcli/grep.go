@@ -101,7 +101,7 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 	if err != nil {
 		return err
 	}
-	calling := g.leaveOutCaller(ctx, library)
+	calling := g.leaveOutCaller(ctx, library, &g.SearchQuery)
 	found, err := library.Search(ctx, g.SearchQuery)
 	g.warnOf(found.Aside.Problems)
 	if err != nil {
@@ -112,7 +112,7 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 		g.out.elements = -1
 		return foundAny(isFound)
 	}
-	g.noteCaller(calling, found.Aside.Excluded)
+	g.noteCaller(calling, found.Aside.Excluded, "; --id searches it all the same")
 	for i, m := range found.Conversations {
 		if i > 0 && i == int(g.limit) {
 			break
@@ -122,49 +122,58 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 		}
 	}
 	if !isFound && !g.out.json {
-		g.explain(found, pattern)
+		if err := g.explain(ctx, library, found, pattern); err != nil {
+			return err
+		}
 	}
 	return foundAny(isFound)
 }
 
 // leaveOutCaller leaves out the conversation of the assistant that runs this command, where
 // that is known, as the tools do. A conversation that is named is searched.
-func (g *grepping) leaveOutCaller(ctx context.Context, library *conversations.Library) (known conversations.Caller) {
+func (c *commands) leaveOutCaller(ctx context.Context, library *conversations.Library, q *conversations.SearchQuery) (known conversations.Caller) {
 	switch {
-	case g.host.ConversationID != "":
-		g.Exclude = []string{g.host.ConversationID}
-	case len(g.IDs) == 0:
+	case c.host.ConversationID != "":
+		q.Exclude = []string{c.host.ConversationID}
+	case len(q.IDs) == 0:
 		known = library.Caller(ctx, caller.Caller{Process: caller.Shell})
 		for _, id := range known.IDs {
-			g.Exclude = append(g.Exclude, string(id))
+			q.Exclude = append(q.Exclude, string(id))
 		}
-		g.KinOf = g.Exclude[:min(1, len(g.Exclude))]
+		q.KinOf = q.Exclude[:min(1, len(q.Exclude))]
 	}
 	return known
 }
 
 // noteCaller says what was left out that the command line does not name.
-func (g *grepping) noteCaller(known conversations.Caller, excluded []transcript.ID) {
+func (c *commands) noteCaller(known conversations.Caller, excluded []transcript.ID, advice string) {
 	switch {
 	case len(known.IDs) == 0 && known.Recorded:
-		g.note("note: which conversation runs this command cannot be told, so none was left out")
+		c.note("note: which conversation runs this command cannot be told, so none was left out")
 	case len(known.IDs) > 0 && len(excluded) > 0:
-		g.note("note: left out as the conversation that runs this command, and what belongs to it: %s; --id searches it all the same", joined(excluded))
+		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s%s", joined(excluded), advice)
 	}
 }
 
-// explain says what was searched in vain and what to try.
-func (g *grepping) explain(found *conversations.Results, pattern string) {
+// explain says what was searched in vain, how often each word of it occurs, and what to try.
+func (g *grepping) explain(ctx context.Context, library *conversations.Library, found *conversations.Results, pattern string) error {
 	kind, hidden := kindOf(&g.Filter), found.Aside.Hidden
 	g.note("no matches for %q in %s (scope %s%s)", pattern, plural(found.Searched, kind+" conversation"), g.Scopes, either(g.ignoreCase, "", ", respecting case"))
-	try := filled(
+	var words []conversations.Word
+	if isSeveral := len(strings.Fields(pattern)) > 1; isSeveral && !g.regex {
+		var err error
+		if words, err = g.countWords(ctx, library, g.SearchQuery, pattern, g.ignoreCase); err != nil {
+			return err
+		}
+	}
+	g.explainWords(words,
 		either(g.ignoreCase, "", "--ignore-case"),
 		either(g.Scopes == transcript.ScopeAll, "", "--scope=all"),
 		either(hidden == 0, "", fmt.Sprintf("--hidden (%d hidden left out)", hidden)),
 		either(kind == "live", "--archived", ""),
-		"fewer words",
-	)
-	g.note("hint: try %s", strings.Join(try, ", "))
+		either(g.regex || !strings.ContainsAny(pattern, `|*\^$`), "", "--regex"),
+		"fewer words", "recall, which finds words apart and in other forms")
+	return nil
 }
 
 // conversation writes what was found in a conversation, in a form of --output.

@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -44,7 +47,7 @@ Flags that are repeatable also take several values between commas, except for
 	flags.StringVar(&ls.TitleContains, "title-contains", "", "only titles that contain this `text`, in any case")
 	flags.BoolVar(&ls.UserOnly, "local", false, "only conversations that are in the user's own store and not in the workspace")
 	flags.BoolVar(&ls.tree, "tree", false, "show what was forked from a conversation below it")
-	flags.BoolVar(&ls.full, "full", false, "show full times and titles in text output")
+	flags.BoolVar(&ls.full, "full", false, "show full times, titles and ids in text output")
 	ascending := addFilter(cmd, &ls.Filter)
 	flags.BoolVar(&ls.summary, "summary", false, "append an element with totals to JSON output")
 	return c.reading(cmd, func(ctx context.Context, args []string) (err error) {
@@ -65,7 +68,11 @@ func (ls *listing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := [][]string{filled("ID", "EVENTS", "ACTIVITY", "FLAGS", either(ls.Hidden, "HIDDEN", ""), either(ls.allProjects, "PROJECT", ""), "TITLE")}
+	at, short, program, err := ls.cells(ctx, found.Conversations)
+	if err != nil {
+		return err
+	}
+	rows := [][]string{{"ID", "PROGRAM", "EVENTS", "ACTIVITY", "FLAGS", "HIDDEN", "PROJECT", "TITLE"}}
 	for _, p := range ls.places(found.Conversations) {
 		o := listed(p.Listed)
 		if p.Parent != "" || ls.tree {
@@ -78,22 +85,61 @@ func (ls *listing) run(ctx context.Context) error {
 			o = append(o, "depth", p.depth)
 		}
 		ls.out.add("", o)
-		rows = append(rows, append(filled(
-			p.lead+string(p.ID), eventsCell(p.Listed), either(ls.full, p.ActiveAt().UTC().Format(fullTime), ls.age(p.ActiveAt())), ls.flags(p.Listed),
-			either(ls.Hidden, either(p.Hidden, "Y", "N"), ""), either(ls.allProjects, ls.project(p.Dir), ""),
-		), text.Cell(p.Title)))
+		isHidden, dir := "", ""
+		if ls.Hidden && !ls.out.isTable() {
+			isHidden = either(p.Hidden, "Y", "N")
+		}
+		if ls.allProjects {
+			dir = ls.project(p.Dir)
+		}
+		rows = append(rows, []string{p.lead + short(p.ID), program(p.ID), eventsCell(p.Listed), at(p.ActiveAt()), ls.flags(p.Listed), isHidden, dir, text.Cell(p.Title)})
 	}
 	switch {
 	case ls.summary:
 		skipped := objects(found.Aside.Problems, func(p *conversations.Problem) object { return object{"id", orNull(p.ID), "reason", p.Err} })
 		ls.out.add("", object{"summary", object{"total", found.Total, "skipped", skipped, "excluded", found.Aside.Excluded}})
 	case !ls.out.json && len(found.Conversations) > 0:
-		ls.out.table(ls.full, rows, 1)
+		ls.out.table(ls.full, rows, slices.Index(ls.out.telling(rows), "EVENTS"))
 	}
 	if !ls.out.json {
 		ls.explain(&found)
 	}
 	return nil
+}
+
+// cells returns how times and ids are written, and programs. On a terminal ids are short
+// unless full ones are asked for, programs are named where they differ, and times are days
+// where most ages would be the same.
+func (ls *listing) cells(ctx context.Context, list []conversations.Listed) (at func(time.Time) string, short, program func(transcript.ID) string, err error) {
+	short, program = func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" }
+	at = ls.age
+	if ls.full {
+		at = func(t time.Time) string { return t.UTC().Format(fullTime) }
+	}
+	if ls.full || !ls.out.isTable() || len(list) == 0 {
+		return at, short, program, nil
+	}
+	all, err := ls.all(ctx, conversations.Filter{Both: true, Hidden: true})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	short = ls.short(slices.Concat(all, list))
+	ages, programs := map[string]int{}, map[string]bool{}
+	for i := range list {
+		programs[conversations.SourceOf(list[i].ID)] = true
+		if ls.host.Now().Sub(list[i].ActiveAt()) >= 24*time.Hour {
+			ages[ls.age(list[i].ActiveAt())]++
+		}
+	}
+	if len(programs) > 1 {
+		program = func(id transcript.ID) string { return cmp.Or(conversations.SourceOf(id), jp.Name) }
+	}
+	for _, n := range ages {
+		if n > 1 && n*2 > len(list) {
+			at = func(t time.Time) string { return t.In(ls.host.Now().Location()).Format(time.DateOnly) }
+		}
+	}
+	return at, short, program, nil
 }
 
 // list lists conversations, and warns of those that cannot be read.
@@ -140,14 +186,18 @@ func (c *commands) flags(l *conversations.Listed) string {
 	return cmp.Or(strings.Join(flags, ","), "-")
 }
 
-// maxProject is how many characters of a directory are shown.
-const maxProject = 40
+// How many characters of a directory are shown at the most, and on a narrow terminal.
+const maxProject, narrowProject = 40, 16
 
 // project writes the directory that a conversation was held in: its end, which differs
 // most.
 func (c *commands) project(dir string) string {
 	cell := []rune(cmp.Or(c.shortPath(dir), "?"))
-	if cut := len(cell) - maxProject; cut > 0 {
+	most := maxProject
+	if c.out.isTable() && c.out.width > 0 {
+		most = min(max(c.out.width/5, narrowProject), maxProject)
+	}
+	if cut := len(cell) - most; cut > 0 {
 		cell = append([]rune("…"), cell[cut+1:]...)
 	}
 	return string(cell)

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -203,42 +202,61 @@ func timestamp(t time.Time) any {
 	return strings.TrimSuffix(digits, ".") + "Z"
 }
 
-// The fewest columns of the last column of a table, and the most in a pipe.
+// isTable reports whether lists are laid out for a terminal.
+func (o *output) isTable() bool { return o.terminal && o.pretty && !o.json }
+
+// The fewest columns that one of a table is cut to, and the most of the last one in a pipe.
 const (
-	minRoom = 20
+	minRoom = 10
 	maxRoom = 200
 )
 
 // table writes rows below a head, with their columns aligned, those of right to the right.
-// The last column is cut to what a terminal has room for, unless it is wanted in full.
+// Unless they are wanted in full, the widest columns but the first one are cut until a
+// terminal has room for all.
 func (o *output) table(full bool, rows [][]string, right ...int) {
-	widths := map[int]int{}
-	last, taken := len(rows[0])-1, 0
-	for i := range rows[0] {
+	widths := make([]int, len(rows[0]))
+	last, taken := len(widths)-1, 2*(len(widths)-1)
+	for i := range widths {
 		for _, row := range rows {
 			widths[i] = max(widths[i], text.Width(row[i]))
 		}
-		if i < last {
-			taken += widths[i] + 2
+		if i == last && !full {
+			widths[i] = min(widths[i], maxRoom)
 		}
+		taken += widths[i]
 	}
-	room := maxRoom
-	switch {
-	case full:
-		room = math.MaxInt
-	case o.terminal && o.pretty && o.width > 0:
-		room = max(o.width-taken, minRoom)
+	for room := o.width; !full && o.isTable() && room > 0 && taken > room && last > 0; taken-- {
+		widest := 1 + slices.Index(widths[1:], slices.Max(widths[1:]))
+		if widths[widest] <= minRoom {
+			break
+		}
+		widths[widest]--
 	}
 	for n, row := range rows {
-		row[last] = text.Truncate(row[last], room)
 		line := ""
 		for i, cell := range row {
+			cell = text.Truncate(cell, widths[i])
 			pad := strings.Repeat(" ", widths[i]-text.Width(cell))
 			line += either(slices.Contains(right, i), pad+cell, cell+pad) + "  "
 		}
 		line = strings.TrimRight(line, " ")
 		o.write(either(n == 0, o.style(styleDim, line), line) + "\n")
 	}
+}
+
+// telling removes the columns of a table but its first and last in which no row has a text;
+// on a terminal a dash is none. It returns the head.
+func (o *output) telling(rows [][]string) []string {
+	for column := len(rows[0]) - 2; column > 0; column-- {
+		tells := func(row []string) bool { return row[column] != "" && (row[column] != "-" || !o.isTable()) }
+		if !slices.ContainsFunc(rows[1:], tells) {
+			for i := range rows {
+				rows[i] = slices.Delete(rows[i], column, column+1)
+			}
+		}
+	}
+	return rows[0]
 }
 
 // filled returns the texts that are not empty.

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
-	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -34,13 +34,21 @@ func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 		c := &commands{host: host}
 		return c.recallCommand(conversations.SearchQuery{
 			Order: conversations.Relevance, MaxText: recalledText, MaxWide: recalledText,
-			Own: func(recorded string) bool {
-				return slices.ContainsFunc(family.Declared(), func(tool contract.Tool) bool {
-					return transcript.IsTool(recorded, append(tool.Aliases, tool.Name)...)
-				})
-			},
+			Own: isOwn(family),
 		})
 	}
+}
+
+// isOwn returns a function that reports whether a recorded tool is one of a family. It is called
+// for each tool call.
+func isOwn(family *toolset.Family) func(recorded string) bool {
+	names := sync.OnceValue(func() (names []string) {
+		for _, tool := range family.Declared() {
+			names = append(append(names, tool.Name), tool.Aliases...)
+		}
+		return names
+	})
+	return func(recorded string) bool { return transcript.IsTool(recorded, names()...) }
 }
 
 func (c *commands) recallCommand(q conversations.SearchQuery) *cobra.Command {
@@ -73,12 +81,12 @@ conversation print --event N ID shows an event whole.`,
 		case q.Question == "" || q.Limit == 0:
 			return misused("say what you want to know, and ask for 1 passage or more", "there is no question, or nothing to answer it with")
 		}
-		return c.recall(ctx, q)
+		return c.recall(ctx, q, without(flags))
 	})
 }
 
-// recall asks a question, and prints the answer.
-func (c *commands) recall(ctx context.Context, q conversations.SearchQuery) error {
+// recall asks a question, and prints the answer, or what to try where there is none.
+func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try []string) error {
 	library, err := c.open()
 	if err != nil {
 		return err
@@ -104,7 +112,15 @@ func (c *commands) recall(ctx context.Context, q conversations.SearchQuery) erro
 		c.out.add(before+c.passages(found, hits, r.Words), about(found.ID, found.Title, "source", orNull(found.Source), "passages", passages))
 		before = "\n"
 	}
-	c.noteWords(r.Words)
+	switch {
+	case before != "" || c.out.json:
+		c.noteWords(r.Words)
+	case len(r.Words) == 0:
+		c.note("the question has no word to look for")
+	default:
+		quotes := either(strings.Contains(q.Question, `"`), "words without quotes", "")
+		c.explainWords(r.Words, append(try, quotes, either(c.allProjects, "", "--all-projects"), "other words")...)
+	}
 	return foundAny(before != "")
 }
 
@@ -159,7 +175,7 @@ func (o *output) coloured(said string, spans iter.Seq[excerpt.Span], style strin
 	b.WriteString(style)
 	end := 0
 	for span := range spans {
-		if span.Start >= end {
+		if span.Start >= end && span.End > span.Start {
 			b.WriteString(text.Visible(said[end:span.Start]) + styleMatch + text.Visible(said[span.Start:span.End]) + styleReset + style)
 			end = span.End
 		}

@@ -1,7 +1,6 @@
 package conversationcli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -55,10 +54,16 @@ func (r *removal) choose(ctx context.Context, args []string) (list []conversatio
 		}
 		others := []string{}
 		for _, arg := range args {
-			id, _ := conversations.ParseID(arg) // what is none is not there
-			if i := indexOf(trash, id); i >= 0 && indexOf(all, id) < 0 {
-				list = append(list, trash[i])
-			} else {
+			removed, several := (*conversations.Listed)(nil), error(nil)
+			if len(begun(all, arg)) == 0 {
+				removed, several = r.one(trash, arg)
+			}
+			switch {
+			case several != nil:
+				return nil, several
+			case removed != nil:
+				list = append(list, *removed)
+			default:
 				others = append(others, arg)
 			}
 		}
@@ -134,12 +139,17 @@ ask first; where nobody can be asked that needs --yes.`,
 			c.listTrash(removed, at)
 		}
 		for _, arg := range args {
-			id, notID := conversations.ParseID(arg)
-			l := conversations.Listed{Conversation: transcript.Conversation{ID: id}}
-			if i := indexOf(removed, id); i >= 0 {
-				l.Title = removed[i].Title
+			var l conversations.Listed // with nothing for which it would have to be asked
+			known, err := c.one(removed, arg)
+			if known != nil {
+				l.ID, l.Title = known.ID, known.Title
+			} else if err == nil {
+				l.ID, err = conversations.ParseID(arg)
 			}
-			list, err = append(list, l), cmp.Or(err, notID)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, l)
 		}
 		return list, err
 	})
@@ -157,9 +167,10 @@ func restore(ctx context.Context, w *jp.Writer, one []conversations.Listed) (out
 
 // listTrash writes what can be restored.
 func (c *commands) listTrash(removed []conversations.Listed, at []time.Time) {
+	short := c.short(removed)
 	for i, l := range removed {
 		o := about(l.ID, l.Title, "removed_at", at[i], "archived", l.Archived)
-		line := string(l.ID) + "  removed " + c.age(at[i]) + "  " + shortTitle(l.Title)
+		line := short(l.ID) + "  removed " + c.age(at[i]) + "  " + shortTitle(l.Title)
 		c.out.add(strings.TrimRight(line, " ")+"\n", o)
 	}
 	if len(removed) == 0 && !c.out.json {

@@ -14,31 +14,38 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/recall/conversationcli"
+	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
 // answering is a family whose tools answer what they are called with.
 type answering struct {
 	calls   []string
-	around  []string
 	answers map[string]string // by the beginning of a call
+	dir     string            // of the project that is searched without --json
 }
 
 func (a *answering) call(_ context.Context, call contract.Call) (string, error) {
-	text := call.Tool + " " + string(call.Arguments)
+	return a.answer(call.Tool + " " + string(call.Arguments))
+}
+
+func (a *answering) messages(_ context.Context, _ conversations.Source, id string, before, after int) (string, error) {
+	return a.answer(fmt.Sprintf("around %s -%d +%d", id, before, after))
+}
+
+func (a *answering) answer(text string) (string, error) {
 	a.calls = append(a.calls, text)
 	for begin, answer := range a.answers {
 		if strings.HasPrefix(text, begin) {
 			return answer, nil
 		}
 	}
-	return "No matching messages.", nil
+	return "{}", nil
 }
 
-func (a *answering) messages(_ context.Context, _ conversations.Source, id string, before, after int) (string, error) {
-	text := fmt.Sprintf("around %s -%d +%d", id, before, after)
-	a.around = append(a.around, text)
-	return a.answers[text], nil
+func (a *answering) everywhere() (*conversations.Library, []string, error) {
+	library, err := conversations.Open(conversations.Options{Dir: a.dir, Getenv: func(string) string { return "" }})
+	return library, nil, err
 }
 
 // search runs the command "search" for a terminal or none.
@@ -47,10 +54,11 @@ func (a *answering) search(t *testing.T, terminal bool, args ...string) (string,
 	var out strings.Builder
 	zone := time.FixedZone("", 5*3600+1800)
 	host := &toolset.Host{
-		Stdout: &out, Stderr: &out, Terminal: terminal, Getenv: func(string) string { return "" }, Name: "convtools",
+		Stdout: &out, Stderr: &out, Terminal: terminal, Height: 14, Getenv: func(string) string { return "" }, Name: "convtools",
 		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, zone) },
 	}
-	cmd := conversationcli.Search(&toolset.Family{Call: a.call, CallStructured: a.call}, a.messages)(host)
+	family := &toolset.Family{CallStructured: a.call, Declared: func() []contract.Tool { return nil }}
+	cmd := conversationcli.Search(family, a.messages, a.everywhere)(host)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(t.Context())
@@ -63,53 +71,71 @@ func TestSearchCallsTheTool(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"retry", "policy"}, []string{`conversation_search {"query":"retry policy","limit":50,"ids":false}`}},
-		{[]string{"--", "status"}, []string{`conversation_search {"query":"status","limit":50,"ids":false}`}},
-		{[]string{"--", "--x"}, []string{`conversation_search {"query":"--x","limit":50,"ids":false}`}},
+		{[]string{"--json", "retry", "policy"}, []string{`conversation_search {"query":"retry policy","limit":50}`}},
+		{[]string{"--json", "--", "status"}, []string{`conversation_search {"query":"status","limit":50}`}},
 		{
-			[]string{"--role", "user,tool", "--since", "2024-01-15", "--until=2024-W05", "--limit", "3", "--source", "jp", "--cursor", "abc", "--ids"},
-			[]string{`conversation_search {"roles":["user","tool"],"start_date":"2024-01-15","end_date":"2024-W05","limit":3,"cursor":"abc","ids":true,"sources":["jp"]}`},
+			[]string{"--json", "--role", "user,tool", "--since", "2024-01-15", "--until=2024-01-16", "--limit", "3", "--source", "jp", "--cursor", "abc"},
+			[]string{`conversation_search {"roles":["user","tool"],"start_date":"2024-01-15T00:00:00Z","end_date":"2024-01-16T23:59:59.999999999Z","limit":3,"cursor":"abc","sources":["jp"]}`},
 		},
-		{[]string{"--order", "relevance", "retry"}, []string{`conversation_search {"query":"retry","limit":50,"order":"relevance","ids":false}`}},
+		{[]string{"--json", "--order", "relevance", "retry"}, []string{`conversation_search {"query":"retry","limit":50,"order":"relevance"}`}},
 		{[]string{"show", "jp-c1", "2"}, []string{"around jp-c1:2 -0 +0"}},
 		{[]string{"show", "jp-c1:2", "--before", "3", "--after=4"}, []string{"around jp-c1:2 -3 +4"}},
 	}
 	for _, tc := range tests {
 		a := &answering{}
-		if _, err := a.search(t, false, tc.args...); err != nil && !errors.Is(err, cli.ErrFailed) {
+		if _, err := a.search(t, false, tc.args...); err != nil {
 			t.Errorf("%q: %v", tc.args, err)
 		}
-		if diff := cmp.Diff(tc.want, append(a.calls, a.around...)); diff != "" {
+		if diff := cmp.Diff(tc.want, a.calls); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tc.args, diff)
 		}
 	}
 }
 
-const answer = `[2023-11-14 22:31] user (conv: Kelvin and Tide)
-300 ` + "\u212aELVIN" + ` and kelvin
+const bold, match, dim, reset = "\x1b[1m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
 
----
-
-[(no time)] tool (conv: b)
-no more kelvin
-
----
-
-[note] 2 messages match.`
-
+// A block has the match in it, wherever that is in its message.
 func TestSearchOnATerminal(t *testing.T) {
 	t.Parallel()
-	a := &answering{answers: map[string]string{"": answer}}
-	got, err := a.search(t, false, "kelvin")
-	if err != nil || got != answer+"\n" {
+	a := &answering{dir: t.TempDir()}
+	w := jptest.New(a.dir, "blocks")
+	w.Conversation("17700000000", "tide").Title("Kelvin and Tide").TurnStart().
+		User(strings.Repeat("nothing\n", 5000)+"before\n\nthe \u212aELVIN \x1b[2J\nafter\nlast\nnot shown").
+		ToolCall("c1", "shell", nil).ToolResult("c1", "kelvin", false)
+	for i := range 3 { // of which the last one is no longer on the screen
+		w.Conversation(fmt.Sprintf("1769000000%d", i), "more").TurnStart().User(strings.Repeat("x", 500) + " kelvin")
+	}
+	if err := w.Write(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := a.search(t, true, "--no-pager", "--context", "2", "kelvin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, note, _ := strings.Cut(got, "1 of 4 shown; ")
+	want := bold + "jp-c17700000000:1  jp  2026-02-02" + reset + "  Kelvin and Tide\n" +
+		dim + "user       " + reset + "before\n" +
+		dim + "           " + reset + "the " + match + "\u212aELVIN" + reset + " \u241b[2J\n" +
+		dim + "           " + reset + "after\n" +
+		dim + "           " + reset + "last\n"
+	if diff := cmp.Diff(want, got); diff != "" || note == "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got, err = a.search(t, true, "--no-pager", "kelvin"); err != nil || strings.Count(got, match) != 2 || !strings.HasSuffix(got, "2 of 4 shown; --limit 4 shows all, --max-matches 0 all matches of each conversation\n") {
 		t.Errorf("%v, %q", err, got)
 	}
-	got, err = a.search(t, true, "kelvin")
-	const bold, match, dim, reset = "\x1b[1m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
-	want := bold + "[2023-11-15 04:01] user (conv: " + match + "Kelvin" + reset + bold + " and Tide)" + reset + "\n" +
-		"300 " + match + "\u212aELVIN" + reset + " and " + match + "kelvin" + reset + "\n\n" +
-		bold + "[(no time)] tool (conv: b)" + reset + "\nno more " + match + "kelvin" + reset + "\n\n" +
-		dim + "[note] 2 messages match." + reset + "\n"
+}
+
+// A message that is shown with those around it has times of the local zone on a terminal.
+func TestSearchShow(t *testing.T) {
+	t.Parallel()
+	a := &answering{dir: t.TempDir(), answers: map[string]string{"around": "[2023-11-14 22:31] user (conv: Tide)\n300 kelvin\n\n---\n\n[(no time)] tool (conv: b)\nno more\n\n---\n\n[note] Not all."}}
+	if got, err := a.search(t, false, "show", "jp-c1:2"); err != nil || got != a.answers["around"]+"\n" {
+		t.Errorf("%v, %q", err, got)
+	}
+	got, err := a.search(t, true, "show", "--no-pager", "jp-c1:2")
+	want := bold + "[2023-11-15 04:01] user (conv: Tide)" + reset + "\n300 kelvin\n\n" +
+		bold + "[(no time)] tool (conv: b)" + reset + "\nno more\n\n" + dim + "[note] Not all." + reset + "\n"
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
@@ -117,11 +143,7 @@ func TestSearchOnATerminal(t *testing.T) {
 
 func TestSearchFindsNothing(t *testing.T) {
 	t.Parallel()
-	a := &answering{answers: map[string]string{}}
-	if got, err := a.search(t, true, "x"); !errors.Is(err, cli.ErrFailed) || got != "No matching messages.\n" {
-		t.Errorf("%q, %v", got, err)
-	}
-	a.answers["conversation_search"] = `{"message":"No results found.","results":[]}`
+	a := &answering{answers: map[string]string{"conversation_search": `{"message":"No results found.","results":[]}`}}
 	if got, err := a.search(t, true, "--json", "x"); !errors.Is(err, cli.ErrFailed) || got != a.answers["conversation_search"]+"\n" {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -18,7 +18,8 @@ import (
 )
 
 // selectHelp is what the commands that take conversations say about them.
-const selectHelp = `ID is the id of a conversation, or a word in its place: . or active (in JP's
+const selectHelp = `ID is the id of a conversation or the beginning that no other one has, with or
+without the program's name, or a word in its place: . or active (in JP's
 session), s or session (the one before), r or recent, n or newest, p or pinned,
 a or archived (the last that was activated, begun, pinned or archived), +live,
 +session, +pinned or +archived for all of them, or - for ids on standard input.`
@@ -84,8 +85,7 @@ func (c *commands) activated(ctx context.Context) (found []conversations.Listed,
 // maxStdin is how many bytes of ids are read from standard input.
 const maxStdin = 6 << 20
 
-// ids returns what arguments name: ids in any spelling, in which words are replaced by what
-// they stand for.
+// ids returns the ids that arguments name: as they are, by a prefix, or by a word.
 func (c *commands) ids(ctx context.Context, args []string) (ids []string, err error) {
 	for _, arg := range args {
 		if arg == "-" {
@@ -109,7 +109,7 @@ func (c *commands) ids(ctx context.Context, args []string) (ids []string, err er
 			ids = append(ids, string(l.ID))
 		}
 	}
-	return ids, nil
+	return c.whole(ctx, ids)
 }
 
 // idsOrRecent is ids, and without arguments the conversation that is active, or else the
@@ -184,13 +184,13 @@ func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) 
 	return offered(list, word)
 }
 
-// offered returns the ids that begin with a word, bare or with their prefix as the word
-// is, with titles.
+// offered returns the ids that begin with a word, with the program's name or without it as
+// the word is, with titles.
 func offered(list []conversations.Listed, word string) (ids []cobra.Completion, directive cobra.ShellCompDirective) {
 	for _, l := range list {
 		id := string(l.ID)
-		if word != "" && strings.Trim(word, "0123456789") == "" {
-			id = strings.TrimPrefix(id, "jp-c")
+		if !strings.HasPrefix(id, word) {
+			_, id = bare(l.ID)
 		}
 		if strings.HasPrefix(id, word) && len(ids) < maxCompletions {
 			ids = append(ids, cobra.CompletionWithDesc(id, shortTitle(l.Title)))

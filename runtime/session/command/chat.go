@@ -80,7 +80,7 @@ func (c *commands) runChat(ctx context.Context, t *talk) error {
 	d.lines = readLines(c.host.Stdin)
 	err = d.run(ctx)
 	closed := d.session.Close()
-	d.tell("convtools chat --id %s goes on.\n", d.session.State().ID())
+	d.tell("To go on: %s chat --id %s\n", c.host.Name, d.session.State().ID())
 	switch {
 	case err != nil:
 		return err

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/session"
@@ -20,6 +19,9 @@ type progress struct {
 	before func()
 }
 
+// rootName is what the first conversation of a session is called.
+const rootName = "root"
+
 // nameOf returns what a conversation of a session is called.
 func nameOf(s session.State, id string) string {
 	n := 0
@@ -28,7 +30,16 @@ func nameOf(s session.State, id string) string {
 			return fmt.Sprintf("#%d", n)
 		}
 	}
-	return "root"
+	return rootName
+}
+
+// titled returns what a conversation is called, with its title.
+func titled(s session.State, id string) string {
+	name := nameOf(s, id)
+	if c := s.Conversation(id); name != rootName && c.Title != "" {
+		name += " (" + c.Title + ")"
+	}
+	return name
 }
 
 // event writes what an event is to a person, if anything.
@@ -36,46 +47,48 @@ func (p *progress) event(e session.Event, s session.State) {
 	if e.Conversation == "" {
 		return
 	}
-	name := nameOf(s, e.Conversation)
+	name := titled(s, e.Conversation)
+	about := name + " "
+	if name == rootName {
+		about = ""
+	}
 	switch e.Kind {
 	case session.UserMessage:
 		if e.Origin == session.FromConv {
-			p.line(name, "is asked by "+nameOf(s, e.From)+": "+e.Text())
+			p.line("asking " + name + ": " + e.Text())
 		}
 	case session.AgentMessage:
 		if e.Conversation != p.streamed {
-			p.line(name, "says: "+e.Text())
+			p.line(name + ": " + e.Text())
 		}
 	case session.ToolCall:
-		p.line(name, "calls "+e.Name)
+		if e.Name != "conv.create" && e.Name != "conv.send" { // of which it is said who is asked
+			p.line(about + "calling " + e.Name)
+		}
 	case session.ToolOutput:
 		if e.Failed {
-			p.line(name, e.Name+" fails: "+reasonIn(e.Output))
+			p.line(about + e.Name + " failed: " + reasonIn(e.Output))
 		}
 	case session.TaskStarted:
 		if e.Continues != nil {
-			p.line(name, "goes on")
+			p.line(about + "going on")
 		}
-	case session.CallsDeferred:
-		var targets []string
-		for _, f := range e.Batch.Frames {
-			targets = append(targets, nameOf(s, f.Target))
-		}
-		p.line(name, fmt.Sprintf("is replaced by %s: %s now, then %s goes on", e.Batch.Frames[0].Call.Name, runs(targets), name))
 	case session.TaskComplete:
-		p.line(name, "is done")
+		if e.Conversation != p.streamed {
+			p.line(about + "done")
+		}
 	case session.TaskFailed:
-		p.line(name, "has failed: "+e.Failure.Message)
+		p.line(about + "failed: " + e.Failure.Message)
 	case session.TurnAborted:
 		if e.Reason == session.Interrupted {
-			p.line(name, "is interrupted")
+			p.line(about + "interrupted")
 		}
 	case session.CallsClosed:
-		p.line(name, "does not go on: what it waited for is interrupted")
+		p.line(about + "stopped: the conversation it waited for was interrupted")
 	case session.ConversationDestroyed:
-		p.line(name, "is destroyed")
+		p.line(about + "destroyed")
 	case session.Recovered:
-		p.line(name, "goes on where the last process ended")
+		p.line(about + "going on where the last process ended")
 	}
 }
 
@@ -90,19 +103,11 @@ func reasonIn(content string) string {
 	return content
 }
 
-// runs says of conversations that they run, one after the other.
-func runs(names []string) string {
-	if len(names) == 1 {
-		return names[0] + " runs"
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and then " + names[len(names)-1] + " run"
-}
-
 // line writes a line. There is nowhere to report an error to.
-func (p *progress) line(name, what string) {
+func (p *progress) line(what string) {
 	if p.before != nil {
 		p.before()
 	}
 	const most = 160
-	fmt.Fprintf(p.out, "%-5s %s\n", name, text.Cut(text.Line(what), most))
+	fmt.Fprintln(p.out, text.Cut(text.Line(what), most))
 }

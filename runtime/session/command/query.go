@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
@@ -119,6 +120,9 @@ func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output
 	closed := e.Close()
 	if err = c.finish(ctx, p, result, err); err == nil && closed != nil {
 		err = failure(closed)
+	}
+	if _, isTerminal := cli.Terminal(c.host.Stderr); !o.json && (isTerminal || o.progress) {
+		fmt.Fprintf(c.host.Stderr, "To go on: %s query --id %s TEXT\n", c.host.Name, in.Conversation)
 	}
 	return err
 }
