@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
-	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/toolset"
@@ -39,13 +39,16 @@ func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	}
 }
 
-// isOwn returns a function that reports whether a recorded tool is one of a family.
+// isOwn returns a function that reports whether a recorded tool is one of a family. It is called
+// for each tool call.
 func isOwn(family *toolset.Family) func(recorded string) bool {
-	return func(recorded string) bool {
-		return slices.ContainsFunc(family.Declared(), func(tool contract.Tool) bool {
-			return transcript.IsTool(recorded, append(tool.Aliases, tool.Name)...)
-		})
-	}
+	names := sync.OnceValue(func() (names []string) {
+		for _, tool := range family.Declared() {
+			names = append(append(names, tool.Name), tool.Aliases...)
+		}
+		return names
+	})
+	return func(recorded string) bool { return transcript.IsTool(recorded, names()...) }
 }
 
 func (c *commands) recallCommand(q conversations.SearchQuery) *cobra.Command {

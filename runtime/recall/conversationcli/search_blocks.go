@@ -123,8 +123,9 @@ func (s *searching) ordered(found *conversations.Results, q *conversations.Searc
 		}
 	}
 	if q.Order == conversations.ByConversation {
-		slices.SortStableFunc(hits, func(a, b *conversations.Hit) int {
-			return cmp.Or(cmp.Compare(placeOf(a), placeOf(b)), s.compareTimes(timeOf(a), timeOf(b)))
+		slices.SortFunc(hits, func(a, b *conversations.Hit) int {
+			return cmp.Or(cmp.Compare(placeOf(a), placeOf(b)), s.compareTimes(timeOf(a), timeOf(b)),
+				cmp.Compare(a.Conversation.ID, b.Conversation.ID), s.inOrder(cmp.Compare(a.Index, b.Index)))
 		})
 	}
 	taken := map[*conversations.Matched]uint{}
@@ -157,13 +158,18 @@ func timeOf(h *conversations.Hit) time.Time {
 
 // compareTimes orders times, the zero time last.
 func (s *searching) compareTimes(a, b time.Time) int {
-	switch {
-	case a.IsZero() || b.IsZero():
+	if a.IsZero() || b.IsZero() {
 		return b.Compare(a)
-	case s.oldest:
-		return a.Compare(b)
 	}
-	return b.Compare(a)
+	return s.inOrder(a.Compare(b))
+}
+
+// inOrder reverses a comparison unless the oldest come first.
+func (s *searching) inOrder(compared int) int {
+	if s.oldest {
+		return compared
+	}
+	return -compared
 }
 
 // shownPatterns returns the pattern that marks what is shown of a message, which is any word of a
