@@ -66,8 +66,8 @@ func (c *commands) one(list []conversations.Listed, text string) (*conversations
 // whole replaces texts that begin the id of one conversation by the id. Others stay as they
 // are: an id of a conversation, and what begins none.
 func (c *commands) whole(ctx context.Context, texts []string) ([]string, error) {
-	if len(texts) == 0 {
-		return nil, nil
+	if !slices.ContainsFunc(texts, isShort) {
+		return texts, nil
 	}
 	if _, err := c.all(ctx, conversations.Filter{IDs: texts}); err == nil {
 		return texts, nil
@@ -91,6 +91,13 @@ func (c *commands) whole(ctx context.Context, texts []string) ([]string, error) 
 		}
 	}
 	return ids, nil
+}
+
+// isShort reports whether a text may be the beginning of a longer id.
+func isShort(text string) bool {
+	id, err := conversations.ParseID(text)
+	isArchived := !conversations.IsProgram(conversations.SourceOf(id))
+	return err != nil || isArchived || len(id) < len("jp-c17737387251") || strings.Contains(string(id), ".")
 }
 
 // shortID is how many characters of a program's own id a terminal shows at least.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -109,7 +108,7 @@ func (ls *listing) run(ctx context.Context) error {
 
 // cells returns how times and ids are written, and programs. On a terminal ids are short
 // unless full ones are asked for, programs are named where they differ, and times are days
-// where most ages would be the same.
+// where most ages would be the same, or there is little room.
 func (ls *listing) cells(ctx context.Context, list []conversations.Listed) (at func(time.Time) string, short, program func(transcript.ID) string, err error) {
 	short, program = func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" }
 	at = ls.age
@@ -126,17 +125,23 @@ func (ls *listing) cells(ctx context.Context, list []conversations.Listed) (at f
 	short = ls.short(slices.Concat(all, list))
 	ages, programs := map[string]int{}, map[string]bool{}
 	for i := range list {
-		programs[conversations.SourceOf(list[i].ID)] = true
+		name, _ := bare(list[i].ID)
+		programs[name] = true
 		if ls.host.Now().Sub(list[i].ActiveAt()) >= 24*time.Hour {
 			ages[ls.age(list[i].ActiveAt())]++
 		}
 	}
 	if len(programs) > 1 {
-		program = func(id transcript.ID) string { return cmp.Or(conversations.SourceOf(id), jp.Name) }
+		program = func(id transcript.ID) string { name, _ := bare(id); return name }
 	}
+	hasRoom := !ls.allProjects && (ls.out.width == 0 || ls.out.width >= usualColumns)
+	isSame := false
 	for _, n := range ages {
-		if n > 1 && n*2 > len(list) {
-			at = func(t time.Time) string { return t.In(ls.host.Now().Location()).Format(time.DateOnly) }
+		isSame = isSame || n > 1 && n*2 > len(list)
+	}
+	if isSame || !hasRoom {
+		at = func(t time.Time) string {
+			return either(t.IsZero(), "?", t.In(ls.host.Now().Location()).Format(time.DateOnly))
 		}
 	}
 	return at, short, program, nil

@@ -226,9 +226,9 @@ func (o *output) table(full bool, rows [][]string, right ...int) {
 		}
 		taken += widths[i]
 	}
-	for room := o.width; !full && o.isTable() && room > 0 && taken > room && last > 0; taken-- {
-		widest := 1 + slices.Index(widths[1:], slices.Max(widths[1:]))
-		if widths[widest] <= minRoom {
+	for room := o.width; !full && o.isTable() && room > 0 && taken > room; taken-- {
+		widest := widestOf(widths)
+		if widest == 0 {
 			break
 		}
 		widths[widest]--
@@ -243,6 +243,22 @@ func (o *output) table(full bool, rows [][]string, right ...int) {
 		line = strings.TrimRight(line, " ")
 		o.write(either(n == 0, o.style(styleDim, line), line) + "\n")
 	}
+}
+
+// widestOf returns the column of a table that is cut next: the widest one, where titles, the
+// last one, count half. The first one is never cut; it stands for none.
+func widestOf(widths []int) (column int) {
+	most := 0
+	for i, width := range widths {
+		weight := width
+		if i == len(widths)-1 {
+			weight = width / 2
+		}
+		if i > 0 && width > minRoom && weight > most {
+			column, most = i, weight
+		}
+	}
+	return column
 }
 
 // telling removes the columns of a table but its first and last in which no row has a text;
