@@ -18,11 +18,21 @@ func TestBegun(t *testing.T) {
 	const session = "5afd8764-1e4a-4af6-951b-d71a909fd1bc"
 	list := forest("jp-c176 jp-c17600000000 jp-c17600000001 claude-" + session + " claude-" + session + ".side claude-" + session + ".a7b codex-01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f opencode-ses_e0Ab")
 	for _, test := range []struct{ text, want string }{
-		{"", ""}, {".side", ""}, {"9", ""}, {"jp-d", ""},
-		{"176", "jp-c176"}, {"1760", "jp-c17600000000 jp-c17600000001"}, {"jp-c17600000001", "jp-c17600000001"},
-		{"5a", "claude-" + session}, {"CLAUDE-5A", "claude-" + session}, {"5a.", "claude-" + session},
-		{"5a.s", "claude-" + session + ".side"}, {"5afd8764.a7", "claude-" + session + ".a7b"}, {session, "claude-" + session},
-		{"cod", "codex-01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f"}, {"ses_e0", "opencode-ses_e0Ab"},
+		{"", ""},
+		{".side", ""},
+		{"9", ""},
+		{"jp-d", ""},
+		{"176", "jp-c176"},
+		{"1760", "jp-c17600000000 jp-c17600000001"},
+		{"jp-c17600000001", "jp-c17600000001"},
+		{"5a", "claude-" + session},
+		{"CLAUDE-5A", "claude-" + session},
+		{"5a.", "claude-" + session},
+		{"5a.s", "claude-" + session + ".side"},
+		{"5afd8764.a7", "claude-" + session + ".a7b"},
+		{session, "claude-" + session},
+		{"cod", "codex-01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f"},
+		{"ses_e0", "opencode-ses_e0Ab"},
 	} {
 		var got []string
 		for _, l := range begun(list, test.text) {
