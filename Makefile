@@ -55,7 +55,7 @@ check: ## Format, vet, staticcheck, generated files current, import arrows, race
 	@echo "== staticcheck"; for m in . $(TOOLS); do (cd $$m && $(GO) run $(STATICCHECK) ./...) || exit 1; done
 	@echo "== generate";    $(GO) run ./cmd/convgen generate -check && $(GO) run ./cmd/convgen fmt -check
 	@echo "== arrows";      $(GO) test -count=1 -run '^TestImportArrows$$' ./cmd/convtools
-	@echo "== race";        for m in . $(TOOLS); do CGO_ENABLED=1 $(GO) -C $$m test -race -short -timeout=20m ./... || exit 1; done
+	@echo "== race";        for m in . $(TOOLS); do CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) -C $$m test -race -short -timeout=20m ./... || exit 1; done
 	@echo "== platforms";   for p in $(PLATFORMS); do echo "$$p"; export GOOS=$${p%/*} GOARCH=$${p#*/}; \
 	  $(GO) build -o /dev/null ./cmd/convtools && $(GO) vet ./... && $(GO) -C $(TOOLS) vet ./... || exit 1; done
 

@@ -149,6 +149,7 @@ func TestCommandsOfDocuments(t *testing.T) {
 		}
 		env.Cd = ws
 		env.Setenv("TESTDATA", testdata)
+		env.Setenv("GORACE", "atexit_sleep_ms=0") // a program with the race detector waits a second at its end
 		env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 		env.Setenv("JP_USER_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 		return nil

@@ -190,6 +190,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("JP_USER_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("CONVTOOLS_CLI", "")
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // a program with the race detector waits a second at its end
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
