@@ -3,6 +3,7 @@
 # with Claude Code and with Codex. Each answer is below the command that gave it.
 set -eu
 . "$(dirname "$0")/sample.sh"
+PATH=$(dirname "$CONVTOOLS"):$PATH # install registers a program by its name where that is enough
 
 show() {
   printf '\n%s\n$ convtools' "# $1"

@@ -26,6 +26,7 @@ func ScanNames(src []byte, most int) *Index {
 	for s.deep == (span{}) && s.NextExpression() {
 		s.statement(s.Expression())
 	}
+	// The parser's error has no field that tells depth from other faults.
 	var failed *unstable.ParserError
 	if errors.As(s.Error(), &failed) && strings.Contains(failed.Message, "nested") {
 		s.deep = s.span(s.Range(failed.Highlight))
