@@ -1,19 +1,19 @@
 // Package config reads the configuration files: the user's own, and those of the project that a directory is in. It is
 // the one place that knows which tables and keys there are.
 //
-//	~/.config/convtools/convtools.toml    stores, index, recall and trust, and all that a project may say
+//	~/.config/convtools/convtools.toml    stores, index, recall and trust, and all that a project may have
 //	convtools.toml                        kb, model, mcp and session
 //	.jp/kb.toml                           kb
 //
-// A table that is wrong disables what it configures, and no more: see [Problem]. What may be meant to restrict what is
-// read of conversations, wherever it stands, disables reading them.
+// A table that is wrong disables what it configures, and no more: see [Problem]. An unknown key that may be meant to
+// exclude conversations disables reading them.
 //
-// A project may be a clone of somebody else's repository. The user's [model.NAME] and [mcp.NAME] take the place of the
+// A project may be a clone of somebody else's repository. The user's [model.NAME] and [mcp.NAME] replace the
 // project's as a whole, so that no project can send a key of the user's elsewhere; a project can lower a limit of the
-// user's, but not raise it; it names directories inside of itself; and what else it may do depends on [Source.Trusted].
+// user's, but not raise it; it names directories inside of itself; [Source.Trusted] decides what else it may do.
 //
-// The package judges names, types and places. What a value means is for who uses it to judge. It runs nothing, and
-// writes nothing but in [AddDirectory].
+// The package checks names, types and places; the packages that use a value check its meaning. It runs nothing, and
+// writes nothing except in [AddDirectory].
 package config
 
 import (
@@ -30,15 +30,15 @@ import (
 	"github.com/convtools/convtools/runtime/base/workspace"
 )
 
-// Config is what the files say, together.
+// Config is the content of the files, together.
 type Config struct {
-	UserFile string // what the user's file is called in messages; empty where it is not known where that is
-	Root     string // the directory of the project; empty where there is none
+	UserFile string // the name of the user's file in messages; empty if there is no place for one
+	Root     string // the directory of the project; empty if there is none
 
 	Stores  Stores
 	Index   Index
 	Recall  Recall
-	Trusted []string // absolute paths of directories, as they are written: they may be links, and may not exist
+	Trusted []string // absolute paths of directories, as written: they may be links, and may not exist
 
 	Models  []Table[Model] // the user's before the project's
 	Servers []Table[Server]
@@ -51,20 +51,20 @@ type Config struct {
 	Problems []Problem
 
 	Home string    // the user's home directory
-	user *document // nil where there is none
+	user *document // nil if there is none
 }
 
 // Stores is the table [stores]: which conversations are read.
 type Stores struct {
 	Off []string `toml:"off"` // kinds of stores that are not read
-	// Exclude are the absolute paths of directories of which, and of all below which, no conversations are read.
+	// Exclude are absolute paths of directories. No conversations of them or of directories below them are read.
 	Exclude []string `toml:"exclude"`
-	// Directories are, by kind of store, the absolute paths of directories in which conversations are looked for too,
-	// each as the one that the program itself uses; of JP they are workspaces.
+	// Directories are, by kind of store, absolute paths of more directories to read conversations in, each like the one that
+	// the program itself uses; for JP they are workspaces.
 	Directories map[string][]string `toml:"directories"`
-	// Kinds is what the table has besides: a kind of store, and whether it is on.
+	// Kinds are the other keys of the table: kinds of stores, each true if it is read.
 	Kinds map[string]bool `toml:"-"`
-	// Patterns are those of Exclude that are patterns as well, as package doublestar has them, with slashes.
+	// Patterns are the elements of Exclude that are also patterns of package doublestar, with slashes.
 	Patterns []string `toml:"-"`
 }
 
@@ -78,7 +78,7 @@ type Recall struct {
 	Language string `toml:"language"`
 }
 
-// Session is the table [session]. Limits are 0 where no file names them.
+// Session is the table [session]. A limit is 0 if no file has it.
 type Session struct {
 	Model                  string `toml:"model"`
 	MaxInterruptChainDepth int    `toml:"max_interrupt_chain_depth"`
@@ -96,13 +96,13 @@ type Table[T any] struct {
 // Source is a configuration file.
 type Source struct {
 	Name    string // in messages
-	Dir     string // that relative paths begin at
+	Dir     string // the base of relative paths
 	Root    string // of the project; empty for the user's file
 	Trusted bool   // it is the user's own, or of a project that the user trusts
 }
 
-// Read reads the configuration for a directory; empty stands for the working directory. What is wrong with it is among
-// its Problems. getenv finds the user's file.
+// Read reads the configuration for a directory; empty is the working directory. Problems has the errors in it. getenv
+// finds the user's file.
 func Read(dir string, getenv func(string) string) *Config {
 	c := readUser(getenv)
 	root, ok := workspace.Find(dir)
@@ -116,7 +116,7 @@ func Read(dir string, getenv func(string) string) *Config {
 		switch {
 		case d == nil:
 		case name == topicsFile:
-			d.known("kb")
+			d.checkTables("kb")
 			c.topics(d)
 		default:
 			c.shared(d)
@@ -125,7 +125,7 @@ func Read(dir string, getenv func(string) string) *Config {
 	return c
 }
 
-// topicsFile is the file of a JP workspace that has topics and nothing else.
+// topicsFile is the file of a JP workspace that has topics only.
 const topicsFile = ".jp/kb.toml"
 
 // readUser reads the user's file.
@@ -153,9 +153,9 @@ func readUser(getenv func(string) string) *Config {
 	return c
 }
 
-// shared takes the tables that a project may have too.
+// shared reads the tables that a project may have too.
 func (c *Config) shared(d *document) {
-	d.known("kb", "mcp", "model", "session")
+	d.checkTables("kb", "mcp", "model", "session")
 	add(d, &c.Models, "model")
 	add(d, &c.Servers, "mcp")
 	var s Session
@@ -171,28 +171,27 @@ func (c *Config) shared(d *document) {
 	c.topics(d)
 }
 
-// add adds the tables of a kind, as far as no file before has one of that name.
+// add adds the tables of a kind whose names no earlier file has.
 func add[T any](d *document, to *[]Table[T], kind string) {
 	before := *to
 	for _, name := range d.tables(kind) {
-		if slices.ContainsFunc(before, func(t Table[T]) bool { return t.Name == name }) {
-			continue
+		if !slices.ContainsFunc(before, func(t Table[T]) bool { return t.Name == name }) {
+			t := Table[T]{Name: name, From: d.from}
+			d.take(&t.Is, kind, name)
+			*to = append(*to, t)
 		}
-		t := Table[T]{Name: name, From: d.from}
-		d.take(&t.Is, kind, name)
-		*to = append(*to, t)
 	}
 }
 
-// limit takes a limit, which a file can lower only.
-func (d *document) limit(to *int, said, most int, key string) {
-	_, given := d.get("session", key)
-	switch {
-	case !given:
-	case said < 1 || said > most:
-		d.wrong([]string{"session"}, d.at(place{"session", key}), "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
-	case *to == 0 || said < *to:
-		*to = said
+// limit lowers a limit to the one that a file has.
+func (d *document) limit(to *int, limit, most int, key string) {
+	at := place{"session", key}
+	switch value, _ := d.get(at); {
+	case value == nil:
+	case limit < 1 || limit > most:
+		d.wrong(unit(at), d.at(at), "", "%s in [session] has to be from 1 to %s", key, text.Number(most))
+	case *to == 0 || limit < *to:
+		*to = limit
 	}
 }
 
@@ -219,21 +218,19 @@ func (c *Config) stores(d *document) {
 	c.Stores.Exclude = d.paths(c.Stores.Exclude, "stores", "exclude")
 }
 
-// pattern takes an exclusion that is a pattern. It is one of a path as well: a directory may be called [a].
+// pattern adds an exclusion that is a pattern. It is also the exclusion of a path: a directory may be called [a].
 func (d *document) pattern(written string, i int) {
 	pattern := filepath.ToSlash(written)
 	if below, ok := strings.CutPrefix(written, "~/"); ok {
 		pattern = QuotePattern(d.config.Home) + "/" + filepath.ToSlash(below)
 	}
-	problem, hint := "", ""
+	at, wrong := place{"stores", "exclude", i}, "%s in exclude of [stores] "
 	switch {
 	case slices.Contains(strings.Split(pattern, "/"), ".."):
-		problem, hint = `has "..", which a pattern cannot have`, "write the path without it"
+		d.wrong(unit(at), d.at(at), "write the path without it", wrong+`has "..", which a pattern cannot have`, text.Quote(written))
 	case !doublestar.ValidatePattern(pattern):
-		problem, hint = `is no valid pattern: a [ or { is not closed, or it ends in \`, `write \[ for a bracket`
+		d.wrong(unit(at), d.at(at), `write \[ for a bracket`, wrong+`is no valid pattern: a [ or { is not closed, or it ends in \`, text.Quote(written))
 	default:
 		d.config.Stores.Patterns = append(d.config.Stores.Patterns, path.Clean(pattern))
-		return
 	}
-	d.wrong([]string{"stores"}, d.at(place{"stores", "exclude", i}), hint, "%s in exclude of [stores] %s", text.Quote(written), problem)
 }

@@ -63,8 +63,8 @@ func TestProblems(t *testing.T) {
 		"[privacy]\nEXCLUDE = []":                        {"stores", `unknown key "privacy"; write it below [stores]`},
 		"[tool.convtools.stores]":                        {"stores", `unknown key "tool"`},
 		"[[rules]]\na = 1\n[[rules]]\nexclude = 'x'":     {"stores", `unknown key "rules"`},
-		"[trust.stores]\nexclude = []":                   {"stores trust", `unknown key "stores" in [trust]; did you mean [stores]?`},
-		"[trsut]":                                        {"stores", `did you mean [trust]?`},
+		"[trust.stores]\nexclude = []":                   {"stores trust", `unknown key "stores" in [trust]; write it below [stores]`},
+		"[trsut]":                                        {"trust", `did you mean [trust]?`},
 		"[trust]\ndirectories = 3":                       {"trust", "has to be an array of strings"},
 		"[trust]\ndirectories = ['a']":                   {"trust", "is not an absolute path"},
 		"[index]\nsize = 3":                              {"index", `2:1: unknown key "size" in [index]; known here: off`},
@@ -87,7 +87,7 @@ func TestProblems(t *testing.T) {
 		"colour = 'blue'\n[weather]\nwind = 3":           {"", `1:1: unknown key "colour"; known here: kb, mcp, model, session, index, recall, stores, trust`},
 		"[modle.x]":                                      {"", `unknown key "modle"; did you mean [model]?`},
 		"[stores":                                        {"all", "1:7: expected"},
-		strings.Repeat("#", 1<<20) + "\n":                {"all", "the file cannot be read: it has more than 1048576 bytes"},
+		strings.Repeat("#", 1<<20) + "\n":                {"all", "the file cannot be read: it has more than 65536 bytes"},
 		"[stores]\n\"\\u001b[31m\" = 1":                  {"stores", `"\x1b[31m" in [stores]`},
 		"\"" + strings.Repeat("long", 100) + "\" = true": {"", "…"},
 	} {
@@ -105,10 +105,10 @@ func TestProject(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]struct{ disables, problem string }{
 		"[kb.topic.a]\nsubjects = 'x'\n[session]\nmodel = 'a'": {"", ""},
-		"[stores]\noff = []":      {"stores", `unknown key "stores"; what is read of stores of conversations is the user's to say, in ~/.config/convtools/convtools.toml; a file called .convtools-exclude excludes this project`},
+		"[stores]\noff = []":      {"stores", `unknown key "stores"; what is read of stores of conversations is for the user to say, in ~/.config/convtools/convtools.toml; a file called .convtools-exclude excludes this project`},
 		"[index]\noff = true":     {"stores", "what is read of stores"},
 		"[kb.topic.a]\nexclude=1": {"kb.topic.a stores", "what is read of stores"},
-		"[trust]":                 {"", `convtools.toml:1:2: unknown key "trust"; whom to trust is the user's to say: it is read from ~/.config/convtools/convtools.toml alone`},
+		"[trust]":                 {"", `convtools.toml:1:2: unknown key "trust"; whom to trust is for the user to say, in ~/.config/convtools/convtools.toml`},
 		"colour = 'blue'":         {"", `known here: kb, mcp, model, session`},
 		"[model.a]\nx = 1":        {"model.a", ""},
 		"[stores":                 {"all", "expected"},
@@ -126,7 +126,7 @@ func TestProject(t *testing.T) {
 func TestManyProblems(t *testing.T) {
 	t.Parallel()
 	var many strings.Builder
-	for i := range 30_000 {
+	for i := range 3_000 {
 		fmt.Fprintf(&many, "[model.m%d]\nx=1\n", i)
 	}
 	many.WriteString("[session]\nx = 1\n")
@@ -136,7 +136,7 @@ func TestManyProblems(t *testing.T) {
 	if err := c.Wrong("session"); err == nil || len(c.Problems) > 101 {
 		t.Errorf("%v; %d problems", err, len(c.Problems))
 	}
-	if err := c.Wrong("model.m29999"); err == nil {
+	if err := c.Wrong("model.m2999"); err == nil {
 		t.Error("the last table is not wrong")
 	}
 	if said := config.Sentences(c.Problems); len(said) != 9 || !strings.HasSuffix(said[8], "more like these") {

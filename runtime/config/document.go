@@ -21,83 +21,79 @@ import (
 	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
-// Bounds on one file, which is written by hand. For each key the decoder takes
-// time in the square of its depth, and for finding columns in the square of a line.
+// Bounds on one file, which is written by hand. The decoder takes time in the square of the depth of a key, and
+// finding a column takes time in the length of a line.
 const (
-	maxFile  = 1 << 20  // bytes
-	maxLine  = 32 << 10 // bytes
+	maxFile  = 64 << 10 // bytes
 	maxDepth = 16       // tables around a value
 )
 
-// document is a file that could be decoded.
+// document is a decoded file.
 type document struct {
 	config *Config
-	name   string // as positions have it
+	name   string // in positions
 	from   *Source
 	top    map[string]any
 	index  *tomlpos.Index
-	below  map[string][]string // the keys of a table, by its path, in the order of the file
+	below  map[string][]string // the keys of each table, by the path of the table, in the order of the file
 }
 
-// place leads to a value in a document: names of keys, and indexes of elements.
-type place []any
+// place is the path of a value in a document.
+type place = tomlpos.Path
 
-func (p place) add(step any) place { return append(slices.Clip(p), step) }
-
-// String is what a table is called in messages, and by [Problem.Tables].
-func (p place) String() string {
+// dotted returns a path as [Problem.Tables] has it.
+func dotted(at place) string {
 	var names []string
-	for _, step := range p {
+	for _, step := range at {
 		names = append(names, fmt.Sprint(step))
 	}
 	return strings.Join(names, ".")
 }
 
-// read reads the user's file, which the user may have linked to anywhere.
+// read reads the user's file, which may be a link to anywhere.
 func read(path string) ([]byte, error) {
 	if _, err := os.Lstat(path); err != nil {
 		return nil, err
 	}
 	src, err := safefile.Read(path, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("it is a link to a file that does not exist")
-	}
-	return src, err
+	return src, dangling(err)
 }
 
-// readIn reads a file of a project. It may be no link out of its directory, and that no
-// link out of the project: who made the project does not choose what is read.
+// readIn reads a file of a project. The file may not be a link out of its directory, and the directory may not be a
+// link out of the project: the author of the project does not choose which files are read.
 func readIn(root, name string, getenv func(string) string) ([]byte, error) {
 	dir, err := OpenDir(root, path.Dir(name), getenv)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	info, err := dir.Lstat(path.Base(name))
-	if err != nil {
+	if _, err := dir.Lstat(path.Base(name)); err != nil {
 		return nil, err
 	}
 	src, err := safefile.ReadIn(dir, path.Base(name), maxFile)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, errors.New("it is a link to a file that does not exist")
-	case err != nil && info.Mode()&fs.ModeSymlink != 0 && !errors.Is(err, safefile.ErrNotRegular):
-		return nil, errors.New("it is a link that cannot be followed inside its directory")
-	}
-	return src, err
+	return src, dangling(err)
 }
 
-// open reads and decodes a file. It returns nil where there is none, and where it cannot be
-// used, which disables all that it may be about.
+// dangling replaces the error for a link without a target, which must not pass for a file that is not there: its
+// settings may exclude conversations.
+func dangling(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("it is a link to a file that does not exist")
+	}
+	return err
+}
+
+// open reads and decodes a file. It returns nil where there is none. A file that cannot be used disables every table
+// that it may have, and open returns nil too.
 func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *document {
 	src, err := read()
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
 	d := &document{config: c, name: name, from: from, below: map[string][]string{}}
-	all := []string{everything}
+	tables := []string{everything}
 	if name == topicsFile {
-		all = []string{"kb"}
+		tables = []string{"kb"}
 	}
 	if err != nil {
 		hint := ""
@@ -108,28 +104,20 @@ func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *d
 			err = pathError.Err
 		case errors.As(err, &outside):
 			hint = outside.Hint()
-			err = fmt.Errorf("%s is a link out of the project", outside.Path) // models are not told where to
+			err = fmt.Errorf("%s is a link out of the project", outside.Path) // models are not told the target
 		}
-		d.wrong(all, Position{File: name}, hint, "the file cannot be read: %s", text.Cell(err.Error()))
+		d.wrong(tables, Position{File: name}, hint, "the file cannot be read: %s", text.Cell(err.Error()))
 		return nil
 	}
 	if at, problem := d.decode(strings.TrimPrefix(string(src), "\ufeff")); problem != "" {
-		d.wrong(all, Position{name, at}, "", "%s", problem)
+		d.wrong(tables, Position{name, at}, "", "%s", problem)
 		return nil
 	}
 	return d
 }
 
-// decode decodes a text, or says what keeps it from being decoded and where.
+// decode decodes a text. It returns why and where that fails; the problem is empty if it does not.
 func (d *document) decode(src string) (at diag.Span, problem string) {
-	place := func(offset int) diag.Span { return diag.NewSource([]byte(src)).Span(offset, offset) }
-	offset := 0
-	for line := range strings.Lines(src) {
-		if len(line) > maxLine {
-			return place(offset), fmt.Sprintf("the line has more than %d bytes", maxLine)
-		}
-		offset += len(line)
-	}
 	d.index = tomlpos.ScanNames([]byte(src), maxDepth)
 	if at, deep := d.index.Deep(); deep {
 		return at, fmt.Sprintf("this is nested too deeply: there may be %d tables around a value", maxDepth)
@@ -140,9 +128,9 @@ func (d *document) decode(src string) (at diag.Span, problem string) {
 	case errors.As(err, &parse):
 		at := parse.Position.Start
 		for at > 0 && at < len(src) && !utf8.RuneStart(src[at]) {
-			at-- // The decoder may mean the middle of a character.
+			at-- // the decoder may mean the middle of a character
 		}
-		return place(at), text.Cut(text.Cell(strings.TrimSuffix(parse.Message, ".")), 300)
+		return diag.NewSource([]byte(src)).Span(at, at), text.Cut(text.Cell(strings.TrimSuffix(parse.Message, ".")), 300)
 	case err != nil:
 		return diag.Span{}, text.Quote(err.Error())
 	}
@@ -159,18 +147,19 @@ func (d *document) decode(src string) (at diag.Span, problem string) {
 	return diag.Span{}, ""
 }
 
-// pathOf is a path as the key of a map.
+// pathOf returns a path as a key of document.below.
 func pathOf(path any) string { return fmt.Sprintf("%q", path) }
 
 // names returns the keys of a table, in the order of the file.
 func (d *document) names(at place) []string { return d.below[pathOf([]any(at))] }
 
-// at returns where a key, or an element of an array, stands; or else what is nearest around it.
+// at returns the position of a key or of an element of an array. If that is not known, it returns the nearest known position
+// around it.
 func (d *document) at(at place) Position {
-	for p := tomlpos.Path(at); len(p) > 0; p = p[:len(p)-1] {
-		span, ok := d.index.Key(p)
-		if _, elem := p[len(p)-1].(int); elem && !ok {
-			span, ok = d.index.Value(p)
+	for ; len(at) > 0; at = at[:len(at)-1] {
+		span, ok := d.index.Key(at)
+		if _, element := at[len(at)-1].(int); element && !ok {
+			span, ok = d.index.Value(at)
 		}
 		if ok {
 			return Position{d.name, span}
@@ -179,116 +168,122 @@ func (d *document) at(at place) Position {
 	return Position{File: d.name}
 }
 
-// get returns what is at a place, and reports what is no table around it.
-func (d *document) get(at ...any) (value any, ok bool) {
-	value = d.top
-	for i, step := range at {
-		table, ok := d.table(value, at[:i])
-		if !ok {
-			return nil, false
-		}
-		if value, ok = table[step.(string)]; !ok {
-			return nil, false
-		}
-	}
-	return value, true
-}
-
-// tables returns the names of what is in the table at a place.
+// tables returns the keys of the table at a place. It reports a value there that is not a table.
 func (d *document) tables(at ...any) []string {
-	if value, ok := d.get(at...); ok {
-		if _, ok = d.table(value, at); ok {
-			return d.names(at)
-		}
+	if _, ok := d.get(place(at).Key("")); ok {
+		return d.names(at)
 	}
 	return nil
 }
 
-// table returns a value as a table, and reports what is none.
-func (d *document) table(value any, at place) (map[string]any, bool) {
-	table, ok := value.(map[string]any)
-	if !ok {
-		d.wrongType(at, "a table", value)
+// get returns the value at a place, and reports whether the tables around it are there. A value in place of one of them is
+// a problem.
+func (d *document) get(at place) (value any, ok bool) {
+	value = d.top
+	for i, step := range at {
+		table, isTable := value.(map[string]any)
+		switch {
+		case value == nil:
+			return nil, false
+		case !isTable:
+			return nil, d.wrongType(at[:i], "a table", value)
+		}
+		value = table[step.(string)]
 	}
-	return table, ok
+	return value, true
 }
 
-// take decodes what is at a place, and reports whether there is anything and it is as it should be. Of a struct, keys
-// without a field are wrong; those of [stores] are left to who knows the kinds of stores.
+// take decodes the value at a place into the variable that to points to. It reports whether there is a value and it is
+// valid. A key without a field in a struct is a problem, except in [stores], whose kinds of stores other packages know.
 func (d *document) take(to any, at ...any) bool {
 	if len(d.config.Problems) > maxProblems {
 		return false
 	}
-	value, ok := d.get(at...)
-	return ok && d.fill(reflect.ValueOf(to).Elem(), value, at)
+	value, _ := d.get(at)
+	return value != nil && d.fill(reflect.ValueOf(to).Elem(), value, at)
 }
 
-// fill decodes a value, of the kinds that tables here have.
+// fill decodes a value of one of the types that the tables have.
 func (d *document) fill(to reflect.Value, value any, at place) bool {
+	is, want := reflect.ValueOf(value), ""
 	switch to.Interface().(type) {
-	case string, bool:
-		if is := reflect.ValueOf(value); is.Kind() == to.Kind() {
-			to.Set(is)
-			return true
-		}
-		return d.wrongType(at, map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "a boolean"}[to.Kind()], value)
+	case string:
+		want = "a string"
+	case bool:
+		want = "a boolean"
 	case int, int64:
 		n, ok := value.(int64)
 		to.SetInt(n)
 		return ok || d.wrongType(at, "an integer", value)
 	case time.Duration:
-		written, _ := value.(string)
-		n, err := time.ParseDuration(written)
+		n, err := time.ParseDuration(fmt.Sprint(value))
 		to.SetInt(int64(n))
 		return err == nil || d.wrongType(at, `a duration, as "30s"`, value)
 	case []string:
-		items, ok := value.([]any)
-		list := make([]string, len(items))
-		for i, item := range items {
-			text, isText := item.(string)
-			list[i], ok = text, ok && isText
-		}
-		if !ok {
-			d.wrong(unit(at), d.at(at), "", "%s has to be an array of strings", inTable(at))
-			return false
-		}
-		to.Set(reflect.ValueOf(list))
-		return true
+		return d.fillStrings(to, value, at)
+	case map[string]any, map[string]string, map[string]bool, map[string][]string:
+		return d.fillMap(to, value, at)
+	default:
+		return d.fillStruct(to, value, at)
 	}
-	table, ok := d.table(value, at)
-	switch {
-	case !ok:
+	if is.Kind() != to.Kind() {
+		return d.wrongType(at, want, value)
+	}
+	to.Set(is)
+	return true
+}
+
+func (d *document) fillStrings(to reflect.Value, value any, at place) bool {
+	items, ok := value.([]any)
+	list := make([]string, len(items))
+	for i, item := range items {
+		text, isText := item.(string)
+		list[i], ok = text, ok && isText
+	}
+	if !ok {
+		d.wrong(unit(at), d.at(at), "", "%s has to be an array of strings", inTable(at))
 		return false
-	case to.Kind() == reflect.Struct:
-		return d.fillStruct(to, table, at)
-	case to.Type().Elem().Kind() == reflect.Interface:
+	}
+	to.Set(reflect.ValueOf(list))
+	return true
+}
+
+func (d *document) fillMap(to reflect.Value, value any, at place) bool {
+	table, ok := value.(map[string]any)
+	if !ok {
+		return d.wrongType(at, "a table", value)
+	}
+	if to.Type().Elem().Kind() == reflect.Interface {
 		to.Set(reflect.ValueOf(table))
 		return true
 	}
 	to.Set(reflect.MakeMap(to.Type()))
 	for _, name := range d.names(at) {
 		item := reflect.New(to.Type().Elem()).Elem()
-		ok = d.fill(item, table[name], at.add(name)) && ok
+		ok = d.fill(item, table[name], at.Key(name)) && ok
 		to.SetMapIndex(reflect.ValueOf(name), item)
 	}
 	return ok
 }
 
-func (d *document) fillStruct(to reflect.Value, table map[string]any, at place) bool {
+func (d *document) fillStruct(to reflect.Value, value any, at place) bool {
+	table, ok := value.(map[string]any)
+	if !ok {
+		return d.wrongType(at, "a table", value)
+	}
 	fields := fields(to.Type())
-	whole := true
 	for _, name := range d.names(at) {
 		if i := slices.Index(fields, name); i >= 0 {
-			whole = d.fill(to.Field(i), table[name], at.add(name)) && whole
+			ok = d.fill(to.Field(i), table[name], at.Key(name)) && ok
 		} else if at[0] != "stores" {
-			d.unknown(at.add(name), slices.Sorted(slices.Values(fields)))
-			whole = false
+			d.unknown(at.Key(name), slices.Sorted(slices.Values(fields)))
+			ok = false
 		}
 	}
-	return whole
+	return ok
 }
 
-// fields returns the keys of the fields of a struct; all of them, or those at the beginning, have one.
+// fields returns the keys of the fields of a struct. Fields without a key come after all others.
 func fields(t reflect.Type) (names []string) {
 	for i := range t.NumField() {
 		if name := t.Field(i).Tag.Get("toml"); name != "-" {
@@ -298,7 +293,7 @@ func fields(t reflect.Type) (names []string) {
 	return names
 }
 
-// wrongType reports a value of another type than wanted.
+// wrongType reports a value that has another type than wanted. It returns false.
 func (d *document) wrongType(at place, want string, value any) bool {
 	is := map[string]string{
 		"string": "a string", "bool": "a boolean", "int64": "an integer", "float64": "a float", "time.Time": "a datetime",
@@ -308,44 +303,33 @@ func (d *document) wrongType(at place, want string, value any) bool {
 	return false
 }
 
-// unit returns the name of what is used as a whole or not at all, and has what is at a place.
-func unit(at place) []string {
-	depth := 1
-	switch at[0] {
-	case "kb":
-		depth = 3
-	case "model", "mcp":
-		depth = 2
-	}
-	return []string{at[:min(depth, len(at))].String()}
-}
-
-// inTable names a key, and the table that it is in.
-func inTable(key place) string {
-	last := len(key) - 1
-	name := text.Quote(fmt.Sprint(key[last]))
-	if last > 0 {
-		name += " in " + header(key[:last])
-	}
-	return name
-}
-
-// header is the header of a table, for messages.
-func header(at place) string {
-	return "[" + text.Line(text.Cut(at.String(), 90)) + "]"
-}
-
-// paths returns absolute paths for those that are written at a place, and reports what is none.
+// paths returns the absolute paths that are written at a place. It reports the others.
 func (d *document) paths(written []string, at ...any) []string {
 	var all []string
 	for i, w := range written {
 		path, ok := Expand(w, d.config.Home)
 		if !ok || strings.ContainsRune(w, 0) {
-			d.wrong(unit(at), d.at(place(at).add(i)), "write a path that begins with / or ~/",
-				"%s in %s of [%s] is not an absolute path", text.Quote(w), place(at[1:]), at[0])
+			d.wrong(unit(at), d.at(place(at).Elem(i)), "write a path that begins with / or ~/",
+				"%s in %s of [%s] is not an absolute path", text.Quote(w), dotted(at[1:]), at[0])
 			continue
 		}
 		all = append(all, path)
 	}
 	return all
+}
+
+// unit returns the name of the table around a place that is used as a whole or not at all.
+func unit(at place) []string {
+	depth := map[any]int{"kb": 3, "model": 2, "mcp": 2}[at[0]]
+	return []string{dotted(at[:min(max(depth, 1), len(at))])}
+}
+
+// inTable returns the name of a key and the header of its table, for messages.
+func inTable(key place) string {
+	last := len(key) - 1
+	name := text.Quote(fmt.Sprint(key[last]))
+	if last > 0 {
+		name += " in [" + text.Line(text.Cut(dotted(key[:last]), 90)) + "]"
+	}
+	return name
 }

@@ -6,10 +6,8 @@ import (
 	"strings"
 )
 
-// UserFile returns the path of the user's own configuration file, and what it is
-// called in messages. getenv looks up HOME and XDG_CONFIG_HOME, or USERPROFILE and
-// AppData on Windows; where these do not say where the file is, and where getenv is
-// nil, there is none.
+// UserFile returns the path of the user's own configuration file and its name in messages. getenv looks up HOME and
+// XDG_CONFIG_HOME, or USERPROFILE and AppData on Windows. Without them, and if getenv is nil, there is no file.
 func UserFile(getenv func(string) string) (path, name string, ok bool) {
 	if getenv == nil {
 		return "", "", false
@@ -22,8 +20,7 @@ func UserFile(getenv func(string) string) (path, name string, ok bool) {
 	return path, filepath.ToSlash(Short(path, getenv)), true
 }
 
-// Home returns the user's home directory, which "~" stands for; empty where the
-// environment does not say.
+// Home returns the user's home directory, "~"; it is empty if the environment has none.
 func Home(getenv func(string) string) string {
 	if runtime.GOOS == "windows" {
 		return getenv("USERPROFILE")
@@ -40,8 +37,8 @@ func Short(path string, getenv func(string) string) string {
 	return path
 }
 
-// Expand returns an absolute path for one that is absolute or begins with "~/", and
-// reports whether it is one of the two.
+// Expand returns an absolute path for one that is absolute or begins with "~/". It reports whether the path is one of the
+// two.
 func Expand(path, home string) (string, bool) {
 	if path == "~" || strings.HasPrefix(path, "~/") {
 		path = filepath.Join(home, path[1:])
@@ -51,27 +48,25 @@ func Expand(path, home string) (string, bool) {
 	return filepath.Clean(path), filepath.IsAbs(path)
 }
 
-// QuotePattern returns a pattern, as package doublestar has them, that is for a path alone. It has slashes.
+// QuotePattern returns the pattern of package doublestar that matches a path alone. It has slashes.
 func QuotePattern(path string) string {
 	quote := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
 	return quote.Replace(filepath.ToSlash(path))
 }
 
-// CacheDir returns the directory for what convtools can make again, which need not be
-// there. getenv looks up HOME and XDG_CACHE_HOME, or LocalAppData on Windows; where these
-// do not say where it is, it is empty.
+// CacheDir returns the directory for files that convtools can make again. It need not exist. getenv looks up HOME and
+// XDG_CACHE_HOME, or LocalAppData on Windows; without them it is empty.
 func CacheDir(getenv func(string) string) string {
 	return ours(getenv, "XDG_CACHE_HOME", "LocalAppData", ".cache", "Library/Caches")
 }
 
-// StateDir returns the directory for what convtools has to remember, as [CacheDir] does with
-// XDG_STATE_HOME.
+// StateDir returns the directory for files that convtools cannot make again, as [CacheDir] does, with XDG_STATE_HOME.
 func StateDir(getenv func(string) string) string {
 	return ours(getenv, "XDG_STATE_HOME", "LocalAppData", ".local/state", "Library/Application Support")
 }
 
-// ours returns the directory of convtools in the one that a variable names, or in one below
-// the home directory. The XDG Base Directory Specification wants relative paths to be ignored.
+// ours returns the directory of convtools in the directory that a variable names, or in one below the home directory. As the
+// XDG Base Directory Specification says, it ignores relative paths.
 func ours(getenv func(string) string, variable, windows, linux, darwin string) string {
 	dir, below := getenv(variable), linux
 	switch {

@@ -10,18 +10,18 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Problem is something that is wrong in a configuration file.
+// Problem is an error in a configuration file.
 type Problem struct {
 	diag.Diagnostic
-	// Tables are the names of those that it disables, as stores or kb.topic.notes, with the tables in them. Without
-	// any, it is about what nothing reads.
+	// Tables are the names of the tables that cannot be used because of it, such as stores or kb.topic.notes. The
+	// tables in them cannot be used either. A problem without tables is a warning about a key that nothing reads.
 	Tables []string
 }
 
-// everything stands for all tables: the file as a whole could not be read.
+// everything is the name for all tables of a file that could not be read.
 const everything = "*"
 
-// Error returns the problem in one line, with its place and what to do about it.
+// Error returns the problem in one line, with its position and its hint.
 func (p Problem) Error() string {
 	message := Position{p.File, p.Span}.String() + ": " + p.Message
 	if p.Hint != "" {
@@ -37,16 +37,15 @@ func (p Problem) Disables(table string) bool {
 	})
 }
 
-// Position is a place in a file, or the file as a whole when Line is 0.
+// Position is a place in a file, or the file as a whole if Line is 0.
 type Position struct {
-	// File is relative to the root, with slashes. The user's file begins with "~/"
-	// when it is in the home directory and is absolute otherwise. It is empty for what no
-	// file is to blame for.
+	// File is relative to the root, with slashes. The name of the user's file begins with "~/" if it is in the home
+	// directory, and is absolute otherwise. File is empty for a problem that is in no file.
 	File string
 	diag.Span
 }
 
-// String returns the position the way compilers write it, on one line.
+// String returns the position in one line, as compilers write it.
 func (p Position) String() string {
 	return text.Cell(diag.Diagnostic{File: p.File, Span: p.Span}.Place())
 }
@@ -56,7 +55,7 @@ type Error struct{ Problems []Problem }
 
 func (e *Error) Error() string { return strings.Join(Sentences(e.Problems), "; ") }
 
-// Diagnostics returns every problem, for who writes a line for each.
+// Diagnostics returns the problems for a command that prints a line for each.
 func (e *Error) Diagnostics() (list diag.List) {
 	for _, p := range e.Problems {
 		list = append(list, p.Diagnostic)
@@ -64,7 +63,7 @@ func (e *Error) Diagnostics() (list diag.List) {
 	return list
 }
 
-// Sentences returns the first of some problems, a sentence each, and how many more there are: a file may be anybody's.
+// Sentences returns the first eight problems, a sentence each, and the number of the others: a file may have any number.
 func Sentences(problems []Problem) []string {
 	const most = 8
 	var all []string
@@ -77,7 +76,7 @@ func Sentences(problems []Problem) []string {
 	return all
 }
 
-// Wrong returns why a table cannot be used, or nil. The error is an [*Error].
+// Wrong returns an [*Error] with the problems that disable a table, or nil.
 func (c *Config) Wrong(table string) error {
 	var e Error
 	for _, p := range c.Problems {
@@ -91,7 +90,7 @@ func (c *Config) Wrong(table string) error {
 	return &e
 }
 
-// Unread returns the problems with what nothing reads.
+// Unread returns the problems that disable nothing.
 func (c *Config) Unread() []Problem {
 	var all []Problem
 	for _, p := range c.Problems {
@@ -102,13 +101,13 @@ func (c *Config) Unread() []Problem {
 	return all
 }
 
-// maxProblems is how many problems are told apart: a hostile file must not fill the memory with its errors.
+// maxProblems is the number of problems that are kept. Its threat is a hostile file that fills the memory with errors.
 const maxProblems = 100
 
 // Rule is the id of the findings of this package.
 const Rule = "KC001"
 
-// Add adds what a reader finds wrong.
+// Add adds a problem that a reader of the configuration has found.
 func (c *Config) Add(p Problem) {
 	switch n := len(c.Problems); {
 	case n > maxProblems:
@@ -122,24 +121,31 @@ func (c *Config) Add(p Problem) {
 	c.Problems = append(c.Problems, p)
 }
 
-// Judge adds what a reader of the user's file finds wrong with a value there. Without a file there is nothing to judge.
+// Judge adds a problem with a value in the user's file. It does nothing if there is no such file.
 func (c *Config) Judge(problem, hint string, at ...string) {
 	if c.user != nil {
 		var here place
 		for _, name := range at {
-			here = here.add(name)
+			here = here.Key(name)
 		}
 		c.user.wrong(unit(here), c.user.at(here), hint, "%s", problem)
 	}
 }
 
-// wrong reports what disables tables; none of them make it a warning.
+// wrong adds a problem that disables tables; a problem without tables is a warning.
 func (d *document) wrong(tables []string, at Position, hint, format string, args ...any) {
 	d.config.Add(Problem{diag.Diagnostic{File: at.File, Span: at.Span, Rule: Rule, Message: fmt.Sprintf(format, args...), Hint: hint}, tables})
 }
 
-// known reports the keys at the top of a file that are none of some names, or of those that only the user's file has.
-func (d *document) known(names ...string) {
+// Wrong returns an [*Error] for a table of the file whose values cannot be used together; sentence says why.
+func (s *Source) Wrong(table []string, sentence string) error {
+	p := Problem{Tables: []string{strings.Join(table, ".")}}
+	p.File, p.Message = s.Name, "["+p.Tables[0]+"] "+sentence
+	return &Error{[]Problem{p}}
+}
+
+// checkTables reports the keys at the top of a file that are not tables which that file can have.
+func (d *document) checkTables(names ...string) {
 	if d.from.Root == "" {
 		names = append(names, "index", "recall", "stores", "trust")
 	}
@@ -150,8 +156,8 @@ func (d *document) known(names ...string) {
 	}
 }
 
-// unknown reports a key that nothing reads. At the top, it disables a table that it is near to and that restricts: a
-// limit or an exclusion may be meant.
+// unknown reports a key that nothing reads, with the name that was probably meant. It disables the table that it is in or
+// that was meant, and reading conversations if it may exclude some of them.
 func (d *document) unknown(key place, known []string) {
 	var tables []string
 	name := key[len(key)-1].(string)
@@ -166,75 +172,35 @@ func (d *document) unknown(key place, known []string) {
 		hint, tables = "topics stand under [kb.topic.<id>]", []string{"kb"}
 	case meant != "":
 		hint = "did you mean [" + meant + "]?"
-		if meant != "model" && meant != "mcp" && meant != "trust" && meant != "recall" {
+		if meant != "model" && meant != "mcp" { // other models and servers can be used
 			tables = []string{meant}
 		}
-	case d.from.Root != "" && near.Name(name, []string{"trust"}) != "":
-		hint = "whom to trust is the user's to say" + d.config.usersOwn(": it is read from ", " alone")
 	}
-	if restricts := d.restricts(key); restricts != "" {
-		tables, hint = append(tables, "stores"), restricts
+	owner := "the user's own configuration"
+	if d.config.UserFile != "" {
+		owner = d.config.UserFile
+	}
+	switch excludes := d.mayExclude(key); {
+	case excludes && d.from.Root != "":
+		hint = "what is read of stores of conversations is for the user to say, in " + owner + "; a file called .convtools-exclude excludes this project"
+		tables = append(tables, "stores")
+	case excludes && !slices.Contains(tables, "stores"):
+		hint, tables = "write it below [stores]", append(tables, "stores")
+	case d.from.Root != "" && near.Name(name, []string{"trust"}) != "":
+		hint = "whom to trust is for the user to say, in " + owner
 	}
 	d.wrong(tables, d.at(key), hint, "unknown key %s", inTable(key))
 }
 
-// usersOwn names the user's file between two texts, or says whose it is.
-func (c *Config) usersOwn(before, after string) string {
-	if c.UserFile == "" {
-		return ", in their own configuration file"
+// mayExclude reports whether an unknown key, or a key below it, may be meant to keep conversations from being read. A list
+// or false at the top of a file can have no other meaning.
+func (d *document) mayExclude(key place) bool {
+	name := key[len(key)-1].(string)
+	if near.Name(name, []string{"stores", "exclude", "off"}) != "" || strings.HasPrefix(strings.ToLower(name), "exclu") {
+		return true
 	}
-	return before + c.UserFile + after
-}
-
-// restricts returns what to do about an unknown key where it, or one below it, may be meant to keep conversations from
-// being read.
-func (d *document) restricts(key place) string {
-	if d.from.Root != "" {
-		if d.meant(key, "stores", "index", "exclude", "off") == "" {
-			return ""
-		}
-		return "what is read of stores of conversations is the user's to say" + d.config.usersOwn(", in ", "") + "; a file called .convtools-exclude excludes this project"
+	if _, isList := d.top[name].([]any); len(key) == 1 && (isList || d.top[name] == false) {
+		return true
 	}
-	switch meant := d.meant(key, "stores", "trust", "exclude", "off"); meant {
-	case "":
-		return ""
-	case "stores", "trust":
-		return "did you mean [" + meant + "]?"
-	}
-	return "write it below [stores]"
-}
-
-// meant returns the name, of some that restrict, that a key or one below it may stand for. At the top, what is false or
-// a list can be meant for nothing else.
-func (d *document) meant(key place, names ...string) string {
-	last := key[len(key)-1].(string)
-	if name := near.Name(last, names); name != "" {
-		return name
-	}
-	switch is := d.top[last].(type) {
-	case []any:
-		if len(key) == 1 {
-			return "exclude"
-		}
-	case bool:
-		if len(key) == 1 && !is {
-			return "exclude"
-		}
-	}
-	if strings.HasPrefix(strings.ToLower(last), "exclu") {
-		return "exclude"
-	}
-	for _, below := range d.names(key) {
-		if name := d.meant(key.add(below), names...); name != "" {
-			return name
-		}
-	}
-	return ""
-}
-
-// Wrong is the error for a table of the file whose values cannot be used as they are; the sentence says why.
-func (s *Source) Wrong(table []string, sentence string) error {
-	p := Problem{Tables: []string{strings.Join(table, ".")}}
-	p.File, p.Message = s.Name, "["+p.Tables[0]+"] "+sentence
-	return &Error{[]Problem{p}}
+	return slices.ContainsFunc(d.names(key), func(below string) bool { return d.mayExclude(key.Key(below)) })
 }

@@ -1,28 +1,22 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// A project may be a clone of somebody else's repository, and version control carries
-// links: a directory that a project names, or a link in it, must lead to a place inside
-// of the project, or into a directory that the user trusts.
+// A project may be a clone of somebody else's repository, and version control carries links. A directory that a project
+// names, or a link in it, must lead into the project or into a directory that the user trusts.
 
-// OutsideError is the error for a path of a project that leads out of it, and to
-// no directory that the user trusts.
+// OutsideError is the error for a path of a project that leads out of it, to a directory that the user does not trust.
 type OutsideError struct {
-	// Path is what was to be opened, relative to the project, with slashes.
-	Path string
-	// Target is the absolute path that it leads to.
-	Target string
-	// UserFile is what the user's configuration file is called in messages. It is
-	// empty where the environment does not say where that file is.
-	UserFile string
+	Path     string // relative to the project, with slashes
+	Target   string // the absolute path that it leads to
+	UserFile string // the name of the user's configuration file; empty if there is no place for one
 }
 
 func (e *OutsideError) Error() string {
@@ -33,8 +27,7 @@ func (e *OutsideError) Error() string {
 	return text
 }
 
-// Hint names the setting that allows the path; empty where there is no file it
-// could stand in.
+// Hint names the setting that allows the path. It is empty if there is no user's file.
 func (e *OutsideError) Hint() string {
 	if e.UserFile == "" {
 		return ""
@@ -42,12 +35,10 @@ func (e *OutsideError) Hint() string {
 	return "to allow it, add the directory that it leads to to directories in [trust] of " + e.UserFile
 }
 
-// OpenDir opens a directory of a project. path is relative to root, with slashes.
-// Links are followed, to directories inside of root and of those that the user
-// trusts. What is opened is inside of one of these even when a link changes
-// meanwhile. The user's configuration, which getenv finds, is read only for a path
-// that leads out of the project, and the error is an [*OutsideError] where it is not
-// allowed to, also since [trust] is wrong.
+// OpenDir opens a directory of a project. path is relative to root, with slashes. OpenDir follows links to directories
+// in root and in the directories that the user trusts; a link that is replaced meanwhile leads to no others. It reads
+// the user's configuration, which getenv finds, only for a path that leads out of the project. The error is then an
+// [*OutsideError] if the path is not allowed.
 func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	real, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -57,32 +48,28 @@ func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	if opened, err := openBelow(real, target); !errors.Is(err, errNotBelow) {
-		return opened, err
+	if below, ok := isIn(real, target); ok {
+		return openIn(real, below)
 	}
 	user := readUser(getenv)
 	for _, dir := range user.Trusted {
-		dir, err := filepath.EvalSymlinks(dir)
-		if err != nil {
-			continue // There is no such directory, and so nothing in it.
-		}
-		if opened, err := openBelow(dir, target); !errors.Is(err, errNotBelow) {
-			return opened, err
+		if dir, err := filepath.EvalSymlinks(dir); err == nil {
+			if below, ok := isIn(dir, target); ok {
+				return openIn(dir, below)
+			}
 		}
 	}
 	return nil, &OutsideError{Path: path, Target: target, UserFile: user.UserFile}
 }
 
-// errNotBelow reports that a path is not inside of a directory.
-var errNotBelow = errors.New("not in this directory")
+// isIn returns the path of target relative to dir, and reports whether target is dir or in it. Both have no links.
+func isIn(dir, target string) (below string, ok bool) {
+	below, err := filepath.Rel(dir, target)
+	return below, err == nil && filepath.IsLocal(below)
+}
 
-// openBelow opens a directory that is dir or inside of it. Both are paths without
-// links; should a part of target have become one, it is followed inside dir only.
-func openBelow(dir, target string) (*os.Root, error) {
-	path, err := filepath.Rel(dir, target)
-	if err != nil || !filepath.IsLocal(path) {
-		return nil, errNotBelow
-	}
+// openIn opens a directory in another one. A part of the path that has become a link since is followed inside dir only.
+func openIn(dir, path string) (*os.Root, error) {
 	around, err := safefile.OpenDir(dir)
 	if err != nil {
 		return nil, err
@@ -91,18 +78,12 @@ func openBelow(dir, target string) (*os.Root, error) {
 	return safefile.OpenDirIn(around, path)
 }
 
-// trusts reports whether a directory is one that the user trusts, or below one.
+// trusts reports whether the user trusts a directory or one around it.
 func (c *Config) trusts(root string) bool {
 	real, err := filepath.EvalSymlinks(root)
-	if err != nil {
-		return false
-	}
-	for _, dir := range c.Trusted {
-		if dir, err := filepath.EvalSymlinks(dir); err == nil {
-			if below, err := filepath.Rel(dir, real); err == nil && filepath.IsLocal(below) {
-				return true
-			}
-		}
-	}
-	return false
+	return err == nil && slices.ContainsFunc(c.Trusted, func(dir string) bool {
+		dir, err := filepath.EvalSymlinks(dir)
+		_, ok := isIn(dir, real)
+		return err == nil && ok
+	})
 }

@@ -430,10 +430,10 @@ func TestLinks(t *testing.T) {
 		want string // the error; empty if the topic is found
 	}{
 		{"inside", link("other.toml", "convtools.toml"), ""},
-		{"relative and outside", link("../home/kb.toml", "convtools.toml"), "cannot be followed inside its directory"},
-		{"absolute", link("HOME/kb.toml", "convtools.toml"), "cannot be followed inside its directory"},
+		{"relative and outside", link("../home/kb.toml", "convtools.toml"), "the file cannot be read: "},
+		{"absolute", link("HOME/kb.toml", "convtools.toml"), "the file cannot be read: "},
 		{"dangling", link("nothing", "convtools.toml"), "a link to a file that does not exist"},
-		{"a loop", link("convtools.toml", "convtools.toml"), "cannot be followed inside its directory"},
+		{"a loop", link("convtools.toml", "convtools.toml"), "the file cannot be read: "},
 		{"a directory elsewhere", link("HOME", ".jp"), ".jp is a link out of the project"},
 		{"a trusted directory elsewhere", func(t *testing.T, w lab) {
 			link("HOME", ".jp")(t, w)
@@ -484,10 +484,9 @@ func TestBounds(t *testing.T) {
 		{"too many topics", topics(1000+1, ""), "convtools.toml:2001:11: there are more than 1000 topics"},
 		{"patterns, each twice", list(64), ""},
 		{"too many patterns", list(64 + 1), "convtools.toml:132:1: \"learned\" in [kb.topic.p] has more than 64 patterns; one pattern can be for many subjects: dir/** is for all below dir"},
-		{"largest file", strings.Repeat("#\n", (1<<20)/2), ""},
-		{"too large a file", strings.Repeat("#\n", (1<<20)/2) + "#", "convtools.toml: the file cannot be read: it has more than 1048576 bytes"},
+		{"largest file", strings.Repeat("#\n", (64<<10)/2), ""},
+		{"too large a file", strings.Repeat("#\n", (64<<10)/2) + "#", "convtools.toml: the file cannot be read: it has more than 65536 bytes"},
 		{"nesting", "x = " + strings.Repeat("[", 10_001), "convtools.toml:1:10005: this is nested too deeply: there may be 16 tables around a value"},
-		{"line", "\nx = '" + strings.Repeat("a", (32<<10)) + "'", "convtools.toml:2:1: the line has more than 32768 bytes"},
 		{"depth", "x" + strings.Repeat(".x", 16-1) + " = 1", ""},
 		{"depth of a key", "x" + strings.Repeat(".x", 16) + " = 1", "convtools.toml:1:33: this is nested too deeply: there may be 16 tables around a value"},
 		{"depth of a table", "[a.b]\nc" + strings.Repeat(".x", 16-2) + " = 1", "convtools.toml:2:29: this is nested too deeply: there may be 16 tables around a value"},
