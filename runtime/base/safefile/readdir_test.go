@@ -16,7 +16,7 @@ func TestReadDirIn(t *testing.T) {
 		write(t, filepath.Join(dir, name), "text")
 	}
 	root := openRoot(t, dir)
-	entries, err := safefile.ReadDirIn(root, "a")
+	entries, err := safefile.ReadDirIn(root, "a", -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestReadDirIn(t *testing.T) {
 		t.Errorf("a has %q", got)
 	}
 	for _, name := range []string{"missing", "b", "..", "a/file"} {
-		if entries, err := safefile.ReadDirIn(root, name); err == nil {
+		if entries, err := safefile.ReadDirIn(root, name, -1); err == nil {
 			t.Errorf("%s has %v", name, entries)
 		}
 	}

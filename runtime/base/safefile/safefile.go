@@ -1,10 +1,9 @@
-// Package safefile opens, reads, writes and locks files that other programs, or
-// people this program does not trust, may have put where they are.
+// Package safefile opens, reads, writes and locks files that other programs, or people whom this program does not trust,
+// may have put in their places.
 //
-// A read waits for nobody and has a bound; a write replaces a file as a whole or
-// not at all. All that convtools opens it opens with this package: a FIFO in the
-// place of a file would keep it waiting. The package never leaves an [os.Root] it was
-// given, and never decides what a file is for: names come from the caller.
+// A read waits for nobody and has a bound; a write replaces a file as a whole or not at all. convtools opens every file
+// with this package: a FIFO in the place of a file would block it. The package never leaves an [os.Root] that it is given,
+// and never decides what a file is for: names come from the caller.
 package safefile
 
 import (
@@ -17,51 +16,51 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 )
 
-// The reasons for which something is not opened that is there.
+// The errors for something that is there and is not opened.
 var (
 	ErrNotRegular = errors.New("it is not a regular file")
 	ErrLink       = errors.New("it is a symbolic link, or lies behind one")
 )
 
-// TooLargeError is the error for a file of more bytes than may be read.
+// TooLargeError is the error for a file of more than Most bytes.
 type TooLargeError struct{ Most int64 }
 
 func (e *TooLargeError) Error() string { return fmt.Sprintf("it has more than %d bytes", e.Most) }
 
-// Open opens a regular file for reading, through links. It does not wait for a
-// writer of a FIFO, which is [ErrNotRegular], like a directory or a device.
+// Open opens a regular file for reading. It follows links. It does not wait for a writer of a FIFO; the error for a FIFO, a
+// directory or a device is [ErrNotRegular].
 func Open(name string) (*os.File, fs.FileInfo, error) { return OpenFile(name, os.O_RDONLY, 0) }
 
-// OpenIn is [Open] for a file in a root, and for links that stay in it.
+// OpenIn is [Open] for a file in a root. It follows links that stay in the root.
 func OpenIn(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return OpenFileIn(root, name, os.O_RDONLY, 0)
 }
 
-// OpenFile is [Open] with the flags and the mode of [os.OpenFile], for a file that
-// is written in place.
+// OpenFile is [Open] with the flags and the mode of [os.OpenFile], for a file that is written in place.
 func OpenFile(name string, flag int, mode fs.FileMode) (*os.File, fs.FileInfo, error) {
 	return regular(os.OpenFile(name, flag|nonblock, mode))
 }
 
-// OpenFileIn is [OpenFile] for a file in a root, and for links that stay in it.
+// OpenFileIn is [OpenFile] for a file in a root. It follows links that stay in the root.
 func OpenFileIn(root *os.Root, name string, flag int, mode fs.FileMode) (*os.File, fs.FileInfo, error) {
 	return regular(root.OpenFile(name, flag|nonblock, mode))
 }
 
-// OpenDir opens a directory, through links. It does not wait for a writer of a FIFO,
-// which is [syscall.ENOTDIR], like everything that is no directory.
+// OpenDir opens a directory. It follows links. It does not wait for a writer of a FIFO; the error for anything that is no
+// directory is [syscall.ENOTDIR].
 func OpenDir(name string) (*os.Root, error) { return openDir(name, os.Stat, os.OpenRoot) }
 
-// OpenDirIn is [OpenDir] for a directory in a root, and for links that stay in it.
+// OpenDirIn is [OpenDir] for a directory in a root. It follows links that stay in the root.
 func OpenDirIn(root *os.Root, name string) (*os.Root, error) {
 	return openDir(name, root.Stat, root.OpenRoot)
 }
 
-// openDir looks first: a root is opened as a file is, and waits.
+// openDir looks at the name first: opening a root waits as opening a file does.
 func openDir(name string, stat func(string) (fs.FileInfo, error), open func(string) (*os.Root, error)) (*os.Root, error) {
 	info, err := stat(name)
 	if err == nil && !info.IsDir() {
@@ -73,18 +72,18 @@ func openDir(name string, stat func(string) (fs.FileInfo, error), open func(stri
 	return open(name)
 }
 
-// OpenNoFollow is [OpenIn] for a path, with slashes, that has no link in it. One
-// in any place is [ErrLink], also if it came there a moment ago.
+// OpenNoFollow is [OpenIn] for a path, with slashes, that has no link in it. The error for a link is [ErrLink], also for one
+// that has just replaced a file or a directory.
 func OpenNoFollow(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	if slash := strings.LastIndexByte(name, '/'); slash >= 0 {
-		dir, err := OpenDirNoFollow(root, name[:slash])
+	if dir, rest, below := strings.Cut(name, "/"); below {
+		inner, err := openDirNoFollow(root, dir)
 		if err != nil {
 			return nil, nil, err
 		}
-		defer dir.Close()
-		root, name = dir, name[slash+1:]
+		defer inner.Close()
+		return OpenNoFollow(inner, rest)
 	}
-	there, err := lstat(root, name)
+	there, err := noLink(root, name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -96,38 +95,28 @@ func OpenNoFollow(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return f, info, err
 }
 
-// OpenDirNoFollow opens a directory in a root, by a path with slashes that has no
-// link in it. One in any place is [ErrLink], also if it came there a moment ago.
-func OpenDirNoFollow(root *os.Root, name string) (*os.Root, error) {
-	dir, rest, below := strings.Cut(name, "/")
-	there, err := lstat(root, dir)
+func openDirNoFollow(root *os.Root, name string) (*os.Root, error) {
+	there, err := noLink(root, name)
 	if err != nil {
 		return nil, err
 	}
-	if !there.IsDir() {
-		return nil, pathError(dir, syscall.ENOTDIR)
-	}
-	inner, err := OpenDirIn(root, dir)
+	dir, err := OpenDirIn(root, name)
 	if err != nil {
 		return nil, err
 	}
-	info, err := inner.Stat(".")
+	info, err := dir.Stat(".")
 	if err == nil && !os.SameFile(there, info) {
-		err = pathError(dir, ErrLink)
+		err = pathError(name, ErrLink)
 	}
 	if err != nil {
-		inner.Close()
+		dir.Close()
 		return nil, err
 	}
-	if !below {
-		return inner, nil
-	}
-	defer inner.Close()
-	return OpenDirNoFollow(inner, rest)
+	return dir, nil
 }
 
-// lstat looks at what is no link.
-func lstat(root *os.Root, name string) (fs.FileInfo, error) {
+// noLink returns the information about a file that is not a link.
+func noLink(root *os.Root, name string) (fs.FileInfo, error) {
 	info, err := root.Lstat(name)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		err = pathError(name, ErrLink)
@@ -135,7 +124,7 @@ func lstat(root *os.Root, name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// regular closes what was opened unless it is a regular file.
+// regular closes an opened file that is not regular.
 func regular(f *os.File, err error) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
@@ -155,20 +144,20 @@ func pathError(name string, err error) error {
 	return &fs.PathError{Op: "open", Path: name, Err: err}
 }
 
-// Read returns what a regular file holds, which is opened as [Open] does. More
-// bytes than most are a [*TooLargeError].
+// Read returns the content of a regular file, which it opens as [Open] does. The error for more than most bytes is a
+// [*TooLargeError].
 func Read(name string, most int64) ([]byte, error) {
 	f, info, err := Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readAll(f, info.Size(), most)
+	return readOpened(f, info, err, most)
 }
 
 // ReadIn is [Read] for a file in a root, opened as [OpenIn] does.
 func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	f, info, err := OpenIn(root, name)
+	return readOpened(f, info, err, most)
+}
+
+func readOpened(f *os.File, info fs.FileInfo, err error, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -176,11 +165,11 @@ func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	return readAll(f, info.Size(), most)
 }
 
-// ReadAll returns what is left to read in an open file. It does not rely on a
-// size, which may grow. More bytes than most are a [*TooLargeError].
+// ReadAll returns the rest of an open file. It does not rely on a size, which may grow. The error for more than most bytes
+// is a [*TooLargeError].
 func ReadAll(f *os.File, most int64) ([]byte, error) { return readAll(f, 0, most) }
 
-// readAll is [ReadAll] of a file with about size bytes left.
+// readAll is [ReadAll] for a file of about size bytes.
 func readAll(f *os.File, size, most int64) ([]byte, error) {
 	var data bytes.Buffer
 	if size <= most {
@@ -196,25 +185,35 @@ func readAll(f *os.File, size, most int64) ([]byte, error) {
 	return data.Bytes(), nil
 }
 
+// ReadDirIn returns up to n entries of a directory in a root, in no order; all of them if n is -1.
+func ReadDirIn(root *os.Root, name string, n int) ([]fs.DirEntry, error) {
+	dir, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(n)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return entries, err
+}
+
 // tempPrefix begins the names of temporary files.
 const tempPrefix = ".convtools-"
 
-// Temporary reports whether a file's base name is one that [Stage] and [Write]
-// give to temporary files. One of those that nobody is writing was left behind
-// by a process that was killed.
+// Temporary reports whether a base name is one that [Stage] and [Write] give to temporary files. A temporary file that
+// nobody is writing was left by a process that was killed.
 func Temporary(base string) bool { return strings.HasPrefix(base, tempPrefix) }
 
-// Stage writes a new file beside a place in a root, name with slashes, and
-// returns its name. Renaming it to name replaces what is there as a whole. Its
-// mode is that of a file created with mode. Where the error is not nil, nothing
-// is left behind.
+// Stage writes a new file beside a name, with slashes, in a root, and returns the new name. Renaming the file to name
+// replaces name as a whole. The mode of the file is that of a file created with mode. After an error there is no new file.
 func Stage(root *os.Root, name string, data []byte, mode fs.FileMode) (temp string, err error) {
 	return stage(root, name, data, mode, (*os.File).Sync)
 }
 
-// StageUnsynced is [Stage] for files that can be made again, and of which there are
-// many: it does not wait until the disk has them. Where power is lost, a file that
-// was renamed to its place can be empty.
+// StageUnsynced is [Stage] for many files that can be made again: it does not wait until the disk has them. After a loss of
+// power, a file that was renamed to its place can be empty.
 func StageUnsynced(root *os.Root, name string, data []byte, mode fs.FileMode) (temp string, err error) {
 	return stage(root, name, data, mode, func(*os.File) error { return nil })
 }
@@ -232,9 +231,8 @@ func stage(root *os.Root, name string, data []byte, mode fs.FileMode, sync func(
 	return temp, nil
 }
 
-// Write replaces a file, or makes it, as a whole or not at all. Its mode is that
-// of a file created with mode, also where there was one with another. A link in
-// the file's place is replaced; the folder has to be there.
+// Write makes a file or replaces it, as a whole or not at all. The mode of the file is that of a file created with mode, also
+// if it replaces one with another mode. Write replaces a link; the folder has to exist.
 func Write(name string, data []byte, mode fs.FileMode) error {
 	root, err := OpenDir(filepath.Dir(name))
 	if err != nil {
@@ -248,6 +246,23 @@ func Write(name string, data []byte, mode fs.FileMode) error {
 	}
 	if err := root.Rename(temp, base); err != nil {
 		return errors.Join(err, root.Remove(temp))
+	}
+	return nil
+}
+
+// SyncDir returns after the disk has the names of the files in a directory. It does nothing on Windows and on file systems
+// that cannot sync directories.
+func SyncDir(root *os.Root) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
+		return err
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func TestFIFO(t *testing.T) {
 	if _, err := safefile.OpenDirIn(root, "fifo"); !errors.Is(err, syscall.ENOTDIR) {
 		t.Errorf("OpenDirIn: %v", err)
 	}
-	if _, err := safefile.ReadDirIn(root, "fifo"); err == nil {
+	if _, err := safefile.ReadDirIn(root, "fifo", -1); err == nil {
 		t.Error("ReadDirIn reads it")
 	}
 	if err := safefile.Write(filepath.Join(name, "file"), nil, 0o600); !errors.Is(err, syscall.ENOTDIR) {

@@ -125,10 +125,6 @@ func appendForm[T ~string | ~[]byte](dst []byte, s T, f form) []byte {
 // unchanged returns how many bytes s begins with that are written as they are, behind before.
 func unchanged[T ~string | ~[]byte](s T, before []byte, f form) int {
 	for i := 0; i < len(s); {
-		if len(s)-i >= wordSize && arePrintable(word(s[i:i+wordSize])) {
-			i += wordSize
-			continue
-		}
 		if c := s[i]; ' ' <= c && c < 0x7f {
 			i++
 			continue
@@ -143,22 +139,6 @@ func unchanged[T ~string | ~[]byte](s T, before []byte, f form) int {
 		i += size
 	}
 	return len(s)
-}
-
-// wordSize is how many bytes are looked at together.
-const wordSize = 8
-
-// word returns the first bytes of s, which has as many.
-func word[T ~string | ~[]byte](s T) uint64 {
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
-// arePrintable reports whether all bytes of a word are printable ASCII: none has its high bit
-// set, and none gets it by what makes 0x7f overflow or a control character borrow.
-func arePrintable(word uint64) bool {
-	const each = 0x0101010101010101
-	return (word|(word+each)|(word-each*' '))&(each<<7) == 0
 }
 
 // keeps reports whether a character may stay as far as the form and the encoding go.

@@ -81,7 +81,7 @@ func (w *walker) walk(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		entries, err := safefile.ReadSomeIn(w.root, dirs[0], w.left+1)
+		entries, err := safefile.ReadDirIn(w.root, dirs[0], w.left+1)
 		switch {
 		case err != nil && dirs[0] == ".":
 			return err

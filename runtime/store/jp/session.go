@@ -127,7 +127,7 @@ func (s *session) readDir(i int, name string) ([]fs.DirEntry, error) {
 	if root == nil {
 		return nil, nil
 	}
-	entries, err := safefile.ReadDirIn(root, name)
+	entries, err := safefile.ReadDirIn(root, name, -1)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

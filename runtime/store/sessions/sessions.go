@@ -87,7 +87,7 @@ func hasSessions(dir string) bool {
 		return true
 	}
 	defer root.Close()
-	entries, err := safefile.ReadDirIn(root, ".")
+	entries, err := safefile.ReadDirIn(root, ".", -1)
 	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return sessionOf(e.Name()) != "" })
 }
 

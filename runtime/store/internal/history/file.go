@@ -122,7 +122,7 @@ func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := safefile.ReadDirIn(o.Root, name)
+	all, err := safefile.ReadDirIn(o.Root, name, -1)
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return all, err
 }

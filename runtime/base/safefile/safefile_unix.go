@@ -1,12 +1,16 @@
-//go:build unix && !solaris && !aix
+//go:build unix
 
 package safefile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"syscall"
 )
+
+// nonblock makes opening a FIFO return at once.
+const nonblock = syscall.O_NONBLOCK
 
 // tryLock returns nil for unlock if somebody else has the lock.
 func tryLock(name string) (unlock func(), err error) {
@@ -30,8 +34,7 @@ func tryLock(name string) (unlock func(), err error) {
 		}
 		return nil, &os.PathError{Op: "flock", Path: name, Err: err}
 	}
-	// Who had the lock may have removed what was opened, and somebody else may
-	// have made and locked another.
+	// The last owner of the lock may have removed this file, and somebody else may have made and locked another.
 	mine, err := f.Stat()
 	if err == nil {
 		there, err := os.Stat(name)
@@ -41,9 +44,24 @@ func tryLock(name string) (unlock func(), err error) {
 		}
 	}
 	return func() {
-		// A process that is being started has a copy of every open file until it runs its program: closing this one
-		// would leave the lock to that.
+		// A process that is being started has a copy of every open file until it runs its program: closing this file
+		// alone would leave the lock with that process.
 		_ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
 		f.Close()
 	}, err
+}
+
+// OfAnother reports whether a file or a directory, a link in its place, or the target of that link belongs to another user
+// than this process. A file that does not exist belongs to nobody.
+func OfAnother(name string) bool {
+	for _, look := range []func(string) (fs.FileInfo, error){os.Lstat, os.Stat} {
+		info, err := look(name)
+		if err != nil {
+			return false
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
+			return true
+		}
+	}
+	return false
 }

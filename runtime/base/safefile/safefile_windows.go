@@ -11,15 +11,17 @@ import (
 )
 
 const (
+	nonblock              = 0 // there are no FIFOs
 	errorSharingViolation = syscall.Errno(32)
-	// fileFlagDeleteOnClose removes a file with its last handle, which a process
-	// that is killed closes too.
+	// fileFlagDeleteOnClose removes a file with its last handle, which a process that is killed closes too.
 	fileFlagDeleteOnClose = 0x04000000
 )
 
-// tryLock returns nil for unlock if somebody else has the lock. What is locked is
-// a file of its own that nobody else may open, in the user's folder for temporary
-// files: a folder cannot be locked here, and nothing is left in it.
+// OfAnother reports false: other users may not write in the profile of a user.
+func OfAnother(string) bool { return false }
+
+// tryLock returns nil for unlock if somebody else has the lock. It locks a file of its own that nobody else may open, in the
+// user's folder for temporary files: Windows cannot lock a folder, and no file is left in it.
 func tryLock(name string) (unlock func(), err error) {
 	full, err := filepath.Abs(name)
 	if err != nil {
