@@ -24,7 +24,7 @@ type agedRecord struct {
 func (a *agedRecord) Version(context.Context) (string, error) { return "", a.reason }
 
 // Read implements [store.Record]: events are counted, and not read.
-func (a *agedRecord) Read(_ context.Context, _ *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+func (a *agedRecord) Read(_ context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	if yield != nil {
 		return store.Totals{}, a.reason
 	}

@@ -134,7 +134,7 @@ func (r *StoreReport) read(ctx context.Context, list []store.Conversation) error
 	damage := make([]error, len(list))
 	parallel.Each(ctx, len(list), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			totals[i], damage[i] = list[i].Read(ctx, nil, nil)
+			totals[i], damage[i] = list[i].Read(ctx, nil)
 		}
 	})
 	for i := range list {

@@ -136,7 +136,7 @@ func tally(ctx context.Context, c *store.Conversation, sizes bool) (*facts, erro
 			return true
 		}
 	}
-	totals, err := c.Read(ctx, nil, measure)
+	totals, err := c.Read(ctx, measure)
 	var damage *store.DamageError
 	if err != nil && !errors.As(err, &damage) {
 		return nil, err

@@ -1,9 +1,10 @@
 package conversations
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
+	"crypto/sha256"
 	"errors"
 
 	"github.com/convtools/convtools/runtime/base/text"
@@ -78,8 +79,8 @@ const (
 
 // toolNames tells which tool a call or a result is of.
 type toolNames struct {
-	IDs  map[string]string // of calls: the tool of the last one with this id
-	Next []string          // of the calls without an id since the last request
+	ids  map[string]string // of calls: the tool of the last one with this id
+	next []string          // of the calls without an id since the last request
 }
 
 // of returns the tool of an event; empty for none. It must see all events of a conversation
@@ -88,26 +89,26 @@ func (c *toolNames) of(e *transcript.Event) string {
 	id, _, _ := text.Ends(e.CallID, maxCallID, 0)
 	switch e.Kind {
 	case transcript.KindTurnStart, transcript.KindUser:
-		c.Next = c.Next[:0]
+		c.next = c.next[:0]
 	case transcript.KindToolCall:
 		name, _, _ := text.Ends(e.Name, maxToolName, 0)
 		switch {
-		case id == "" && len(c.Next) < maxOpenCalls:
-			c.Next = append(c.Next, name)
+		case id == "" && len(c.next) < maxOpenCalls:
+			c.next = append(c.next, name)
 		case id != "":
-			if c.IDs == nil || len(c.IDs) >= maxOpenCalls {
-				c.IDs = map[string]string{}
+			if c.ids == nil || len(c.ids) >= maxOpenCalls {
+				c.ids = map[string]string{}
 			}
-			c.IDs[id] = name
+			c.ids[id] = name
 		}
 		return name
 	case transcript.KindToolResult:
 		if id != "" {
-			return c.IDs[id]
+			return c.ids[id]
 		}
-		if len(c.Next) > 0 {
-			name := c.Next[0]
-			c.Next = c.Next[1:]
+		if len(c.next) > 0 {
+			name := c.next[0]
+			c.next = c.next[1:]
 			return name
 		}
 	}
@@ -118,36 +119,26 @@ func (c *toolNames) of(e *transcript.Event) string {
 type messageReader struct {
 	conversation *store.Conversation
 	entry        *index.Conversation
-	version      string   // that it has in the index
-	mark         []byte   // of what was read before; empty for nothing
-	problem      *Problem // why it could not be read to its end; nil where it could
+	version      string             // that it has in the index
+	before       index.Conversation // what the index has of it: the reader returns only the messages after these
+	problem      *Problem           // why it could not be read to its end; nil where it could
 }
 
-// reading is what is known behind some events.
-type reading struct {
-	Store  []byte // what the store needs to go on
-	Counts counting
-	Tools  toolNames
-}
+// errRewritten is the error for a conversation that no longer begins with the messages that the index
+// has of it.
+var errRewritten = errors.New("the conversation does not begin with the messages in the index")
 
-// maxMark is the largest mark that is kept, in bytes: to read it is to take much less than the
-// conversation.
-const maxMark = 2 << 20
-
-// all returns the messages behind the mark, as far as they can be read, and fills in the entry
-// when they end. Where what the mark is of has changed, the error is
-// [store.ErrChanged].
+// all returns the messages that the index does not have, as far as they can be read, and fills in the
+// entry when they end. Where other messages have changed, the error is [errRewritten], before any message.
 func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error) bool) {
 	return func(yield func(*index.Message, error) bool) {
-		var at reading
-		if len(r.mark) > 0 && json.Unmarshal(r.mark, &at) != nil {
-			yield(nil, store.ErrChanged)
-			return
-		}
-		var extra []byte
-		isStopped := false
-		totals, err := r.conversation.Read(ctx, &at.Store, func(e *transcript.Event) bool {
-			number, tool := at.Counts.next(e), at.Tools.of(e)
+		var counts counting
+		var tools toolNames
+		var extra, head []byte
+		sum, read := sha256.New(), 0
+		isStopped, isRewritten := false, false
+		totals, err := r.conversation.Read(ctx, func(e *transcript.Event) bool {
+			number, tool := counts.next(e), tools.of(e)
 			if e.Kind.Role() == transcript.NoRole && e.Kind.Scope() == 0 {
 				return true
 			}
@@ -157,6 +148,15 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 			}
 			extra = filecache.AppendFields(extra[:0], x.Fields())
 			m := index.Message{Number: uint32(number), Kind: messageKind(e), Time: e.Time, Text: eventtext.Searched(e), Extra: extra} //nolint:gosec // a count
+			kind, size := int(m.Kind), len(m.Text)
+			head = filecache.AppendFields(head[:0], []any{&number, &kind, &m.Time, &size})
+			for _, part := range [][]byte{head, extra, m.Text} {
+				sum.Write(part)
+			}
+			if read++; read <= r.before.Messages {
+				isRewritten = read == r.before.Messages && !bytes.Equal(sum.Sum(nil), r.before.Sum)
+				return !isRewritten
+			}
 			isStopped = !yield(&m, nil)
 			return !isStopped
 		})
@@ -164,17 +164,18 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 		case isStopped:
 		case ctx.Err() != nil:
 			yield(nil, ctx.Err())
-		case errors.Is(err, store.ErrChanged):
-			yield(nil, err)
+		case isRewritten || read < r.before.Messages:
+			yield(nil, errRewritten)
 		default:
-			r.end(&at, &totals, err)
+			r.entry.Sum = sum.Sum(nil)
+			r.end(&counts, &totals, err)
 		}
 	}
 }
 
 // end fills in the entry, where err is of reading the conversation.
-func (r *messageReader) end(at *reading, totals *store.Totals, err error) {
-	r.entry.Mark, r.entry.Version = nil, r.version
+func (r *messageReader) end(counts *counting, totals *store.Totals, err error) {
+	r.entry.Version = r.version
 	f := factsOf(r.conversation)
 	r.problem = problemOf(f.ID, totals)
 	if err != nil {
@@ -187,10 +188,7 @@ func (r *messageReader) end(at *reading, totals *store.Totals, err error) {
 			r.entry.Version = "" // which may have passed with the next query
 		}
 	} else {
-		f.count(totals, &at.Counts)
-		if mark, err := json.Marshal(at); err == nil && len(at.Store) > 0 && len(mark) <= maxMark {
-			r.entry.Mark = mark
-		}
+		f.count(totals, counts)
 	}
 	r.entry.Facts = f.encode()
 }

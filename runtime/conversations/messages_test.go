@@ -86,10 +86,7 @@ func (r *chatRecord) Version(context.Context) (string, error) {
 	return fmt.Sprintf("%+v %v", r.chat.events, r.chat.err), nil
 }
 
-func (r *chatRecord) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (totals store.Totals, err error) {
-	if mark != nil {
-		*mark = nil
-	}
+func (r *chatRecord) Read(ctx context.Context, yield func(*transcript.Event) bool) (totals store.Totals, err error) {
 	for n := range r.chat.events {
 		if err := ctx.Err(); err != nil {
 			return totals, err

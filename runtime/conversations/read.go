@@ -72,7 +72,7 @@ func (a *asking) latest() (latest *store.Conversation) {
 func count(ctx context.Context, q *ReadQuery, c *store.Conversation, r *Reading) (first, last int, err error) {
 	var numbering transcript.Numbering
 	byNumber := q.Events != EventRange{}
-	totals, err := c.Read(ctx, nil, func(e *transcript.Event) bool {
+	totals, err := c.Read(ctx, func(e *transcript.Event) bool {
 		if n := numbering.Next(e.Kind); byNumber && q.Events.Has(n) {
 			last, r.LastTurn = n, e.Turn
 			if n == q.Events.First {
@@ -124,7 +124,7 @@ func count(ctx context.Context, q *ReadQuery, c *store.Conversation, r *Reading)
 func handOver(ctx context.Context, q *ReadQuery, c *store.Conversation, first, last int) error {
 	var numbering transcript.Numbering
 	var refused error
-	_, err := c.Read(ctx, nil, func(e *transcript.Event) bool {
+	_, err := c.Read(ctx, func(e *transcript.Event) bool {
 		out := Event{Index: e.Index, Number: numbering.Next(e.Kind), Request: numbering.Requests, Turn: e.Turn, Kind: e.Kind, Time: e.Time, Recorded: e}
 		at := e.Turn
 		if q.Events != (EventRange{}) {

@@ -274,13 +274,13 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation, version
 func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (isRead bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, entry: &entry, version: version}
-	err = store.ErrChanged
-	if old != nil && old.Order == c.Order && len(old.Mark) > 0 {
-		reader.mark = old.Mark
+	err = errRewritten
+	if old != nil && old.Order == c.Order && old.Messages > 0 {
+		reader.before = *old
 		err = r.writer.Append(ctx, &entry, old, reader.all(ctx))
 	}
-	if errors.Is(err, store.ErrChanged) || err == nil && reader.problem != nil {
-		reader.mark = nil
+	if errors.Is(err, errRewritten) {
+		reader.before = index.Conversation{}
 		err = r.writer.Put(ctx, &entry, reader.all(ctx))
 	}
 	isSame := entry.Version == "" && old != nil && old.Version == "" && bytes.Equal(old.Facts, entry.Facts)

@@ -40,12 +40,12 @@ type endingRecord struct {
 	end *func()
 }
 
-func (e endingRecord) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	all, err := e.Record.Read(ctx, nil, nil)
+func (e endingRecord) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
+	all, err := e.Record.Read(ctx, nil)
 	if err != nil {
 		return all, err
 	}
-	return e.Record.Read(ctx, mark, func(event *transcript.Event) bool {
+	return e.Record.Read(ctx, func(event *transcript.Event) bool {
 		more := yield == nil || yield(event)
 		if end := *e.end; end != nil && event.Index == all.Events-1 {
 			*e.end = nil

@@ -50,7 +50,7 @@ type memoryRecord []string
 
 func (m memoryRecord) Version(context.Context) (string, error) { return strings.Join(m, "\n"), nil }
 
-func (m memoryRecord) Read(_ context.Context, _ *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+func (m memoryRecord) Read(_ context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	for n, text := range m {
 		if yield != nil && !yield(&transcript.Event{Index: n, Turn: n + 1, Kind: transcript.KindUser, Text: []byte(text)}) {
 			break

@@ -195,7 +195,7 @@ func change(t *rapid.T, x *index.Index, m model, step int) (purged bool) {
 		next.messages = slices.Clone(c.messages)
 		next.Version, next.Facts = fmt.Sprint(step, rapid.IntRange(0, 9).Draw(t, "version")), []byte(drawText(t, 3, "facts"))
 		next.Title = drawText(t, 6, "title")
-		next.Mark = []byte(drawText(t, 3, "mark"))
+		next.Sum = []byte(drawText(t, 3, "mark"))
 		grows := false
 		switch n := len(next.messages); {
 		case n > 0 && rapid.IntRange(0, 3).Draw(t, "edit") == 0:
@@ -214,8 +214,8 @@ func change(t *rapid.T, x *index.Index, m model, step int) (purged bool) {
 		put, messages := w.Put, next.messages
 		if grows {
 			old := w.Lookup(key)
-			if old == nil || !bytes.Equal(old.Mark, c.Mark) {
-				t.Fatalf("%+v; want the mark %q", old, c.Mark)
+			if old == nil || !bytes.Equal(old.Sum, c.Sum) {
+				t.Fatalf("%+v; want the mark %q", old, c.Sum)
 			}
 			messages = messages[len(c.messages):]
 			put = func(ctx context.Context, c *index.Conversation, messages iter.Seq2[*index.Message, error]) error {

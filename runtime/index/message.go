@@ -24,8 +24,8 @@ type Conversation struct {
 	Title   string
 	Facts   []byte // whatever else is known of it
 
-	// Mark is whatever who reads the conversation needs to go on after its messages.
-	Mark []byte
+	// Sum is a checksum of its messages, by which whoever reads the conversation again finds that it begins with them.
+	Sum []byte
 
 	// Messages is how many it has. It is set by the index.
 	Messages int
@@ -63,7 +63,7 @@ func compareKeys(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), s
 
 // appendRecord appends a conversation.
 func (c *Conversation) appendRecord(b []byte) []byte {
-	for _, s := range []string{c.Key, c.Version, c.Title, string(c.Facts), string(c.Mark)} {
+	for _, s := range []string{c.Key, c.Version, c.Title, string(c.Facts), string(c.Sum)} {
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
@@ -78,7 +78,7 @@ func (c *Conversation) appendRecord(b []byte) []byte {
 
 // readRecord reads a conversation. Facts and mark are those bytes that the reader has.
 func readRecord(r *reader) *Conversation {
-	c := &Conversation{Key: string(r.bytes()), Version: string(r.bytes()), Title: string(r.bytes()), Facts: r.bytes(), Mark: r.bytes()}
+	c := &Conversation{Key: string(r.bytes()), Version: string(r.bytes()), Title: string(r.bytes()), Facts: r.bytes(), Sum: r.bytes()}
 	c.Order, c.Messages = int64(r.number()), int(r.number()) //nolint:gosec // the same bits, and a count
 	for n := r.number(); n > 0 && r.ok; n-- {
 		c.parts = append(c.parts, uint32(r.number())) //nolint:gosec // one

@@ -178,16 +178,8 @@ type Record interface {
 	// archived since it was listed, it is found again; where it is gone, the error is a
 	// [*NotFoundError]. Events that end early have a [*DamageError], with the totals up to
 	// there.
-	//
-	// Where mark is not nil, reading begins where *mark was set, or at the beginning where
-	// it is empty; at the end it is set to go on there another time, and emptied where that is
-	// not possible. Totals are of all events. Where what a mark is of has changed, the error is
-	// [ErrChanged], before any event.
-	Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (Totals, error)
+	Read(ctx context.Context, yield func(*transcript.Event) bool) (Totals, error)
 }
-
-// ErrChanged is the error for a mark that is of other events than those that are there.
-var ErrChanged = errors.New("the conversation has changed before the mark")
 
 // Totals describes the events of a conversation, or of its beginning.
 type Totals struct {

@@ -101,7 +101,7 @@ func (e *CopyError) Error() string {
 func (s *Sessions) Copied(ctx context.Context, id string) (n New, err error) {
 	err = inWorkspace(ctx, s.workspace, transcript.ID(id), func(found store.Conversation) error {
 		h := history{open: map[string]int{}}
-		_, err := found.Read(ctx, nil, func(e *transcript.Event) bool {
+		_, err := found.Read(ctx, func(e *transcript.Event) bool {
 			h.take(e)
 			return true
 		})

@@ -242,7 +242,7 @@ type mark struct {
 
 // lastMark returns the last event of a log that one of a recorded conversation comes from, of those that count.
 func lastMark(ctx context.Context, c store.Conversation, counts func(mark) bool) (last int64, err error) {
-	_, err = c.Read(ctx, nil, func(e *transcript.Event) bool {
+	_, err = c.Read(ctx, func(e *transcript.Event) bool {
 		var m mark
 		if json.Unmarshal(jsontext.Get(e.Object, "metadata"), &m) == nil && counts(m) {
 			last = max(last, m.Seq)

@@ -8,8 +8,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -21,38 +21,24 @@ type conversation struct {
 	copies []string
 }
 
-// script is the transcript of a conversation. It implements [history.Growing]. Side chains, and what
-// has copies of others, are read as a whole, and so is a transcript with branches.
+// script is the transcript of a conversation. It implements [history.Script].
 type script struct {
-	of    *conversation
-	lines history.Lines
-	whole bool
-	Trail trail
+	of   *conversation
+	file *os.File
+	size int64
 }
 
 func (c *conversation) script(f *os.File, info fs.FileInfo) history.Script {
-	return &script{of: c, lines: history.Lines{File: f, Opened: info}, whole: c.part == side || len(c.copies) > 0}
-}
-
-// Lines implements [history.Growing].
-func (s *script) Lines() *history.Lines {
-	if s.whole {
-		return nil
-	}
-	return &s.lines
+	return &script{c, f, info.Size()}
 }
 
 // Tell implements [history.Script].
 func (s *script) Tell(ctx context.Context, t *history.Talk) error {
 	t.Agent, t.Inquiry = s.of.part != main, inquiry
-	grown := s.lines.Read > 0
 	copied, failed := s.of.copied(ctx)
-	tree, err := readTree(ctx, &s.lines, t)
+	tree, err := readTree(ctx, s.file, s.size, t)
 	if err = cmp.Or(failed, err); err != nil {
 		return err
-	}
-	if s.whole = s.whole || !s.Trail.goesOn(tree.nodes); s.whole && grown {
-		return store.ErrChanged
 	}
 	for _, n := range tree.plan(s.of.part) {
 		t.Totals.Skipped += n.unknown
@@ -85,12 +71,12 @@ type tree struct {
 	touched map[key]int // position of the last line that calls a record the live one
 }
 
-// readTree reads the lines of a transcript that have not been read, and counts those that are no
-// records, or of no known type.
-func readTree(ctx context.Context, lines *history.Lines, count *history.Talk) (*tree, error) {
+// readTree reads the lines of a transcript, and counts those that are no records, or of no known
+// type.
+func readTree(ctx context.Context, f *os.File, size int64, count *history.Talk) (*tree, error) {
 	t := &tree{index: map[key]*node{}, touched: map[key]int{}}
 	position := 0
-	err := lines.Each(ctx, func(line []byte, _, _ int64) bool {
+	err := jsonl.Each(ctx, f, 0, size, func(line []byte, _, _ int64) bool {
 		position++
 		r, ok := parse(line)
 		if line == nil {
@@ -211,42 +197,4 @@ func (t *tree) plan(part part) []*node {
 	order := t.order()
 	t.abandon(order)
 	return slices.DeleteFunc(order, func(n *node) bool { return n.dead || part != whole && n.side != (part == side) })
-}
-
-// trail is the tree of a transcript, as far as it is needed to find out whether what is appended leaves alone
-// what is there: the records stay in their order, and none of them is of a branch that is
-// abandoned. There are no two prompts behind the same message then.
-type trail struct {
-	Keys map[key]bool
-	Tip  key  // of the last record; 0 where it has none
-	Free bool // nothing that a person said is behind the message at the tip, or before it
-}
-
-// goesOn adds records up to the first that does not leave alone what is there, and reports whether
-// there is none.
-func (p *trail) goesOn(all []*node) bool {
-	if p.Keys == nil {
-		p.Keys = map[key]bool{0: false}
-	}
-	return !slices.ContainsFunc(all, func(n *node) bool { return !p.add(n) })
-}
-
-// add adds a record, and reports whether it leaves alone what is there.
-func (p *trail) add(n *node) bool {
-	isRoot := n.Parent == 0
-	if p.Keys[n.Key] || !isRoot && !p.Keys[n.Parent] {
-		return false // a copy, or of an order that is not that of the file
-	}
-	onTip := !isRoot && n.Parent == p.Tip
-	switch {
-	case isRoot:
-		p.Free = true
-	case n.prompt && !n.side && !(onTip && p.Free):
-		return false
-	default:
-		p.Free = n.message || onTip && p.Free
-	}
-	p.Tip = n.Key
-	p.Keys[n.Key] = n.Key != 0
-	return true
 }

@@ -10,39 +10,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 )
 
 // randomSession returns the text of a session with records in any order, branches,
 // parents that are missing or in a circle, and lines that are no records.
-func randomSession(r *rand.Rand) string { return calmSession(r, 1) }
-
-// calmSession is a random session in which one of so many records, at the most, is linked with
-// another one than that before it.
-func calmSession(r *rand.Rand, calm int) string {
+func randomSession(r *rand.Rand) string {
 	var b strings.Builder
-	last := 0
 	h := home{project: "/p"}
 	n := r.IntN(30)
 	for i := 1; i <= n; i++ {
-		parent := last
-		if r.IntN(calm) == 0 {
-			parent = max(0, i-1-r.IntN(3))
-		}
-		if r.IntN(10*calm) == 0 {
+		parent := max(0, i-1-r.IntN(3))
+		if r.IntN(10) == 0 {
 			parent = r.IntN(n + 3)
 		}
 		id := i
-		if r.IntN(20*calm) == 0 {
+		if r.IntN(20) == 0 {
 			id = 1 + r.IntN(n)
 		}
 		said := fmt.Sprintf("text %d", i)
-		kind := r.IntN(12)
-		if kind != 9 && kind != 10 {
-			last = id
-		}
-		switch kind {
+		switch r.IntN(12) {
 		case 0, 1, 2:
 			b.WriteString(h.text(prompt(id, parent, said)))
 		case 3, 4, 5:
@@ -214,68 +201,6 @@ func TestNaive(t *testing.T) {
 		if diff := cmp.Diff(want, said(t, c)); diff != "" {
 			t.Fatalf("seed %d: %s\n%s", seed, diff, session)
 		}
-	}
-}
-
-// A prompt that takes the place of another one changes what was read before.
-func TestResumedBranches(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		before, behind []line
-		resumed        bool
-	}{
-		"an answer":                       {[]line{prompt(1, 0, "a")}, []line{answer(2, 1, text("b"))}, true},
-		"a prompt behind an answer":       {[]line{prompt(1, 0, "a"), answer(2, 1, text("b"))}, []line{prompt(3, 2, "c")}, true},
-		"a prompt behind an attachment":   {[]line{prompt(1, 0, "a"), answer(2, 1, text("b")), record("attachment", 3, 2)}, []line{prompt(4, 3, "c")}, true},
-		"a result of an earlier call":     {[]line{prompt(1, 0, "a"), answer(2, 1, call("c", "T", line{})), answer(3, 2, call("d", "T", line{}))}, []line{result(4, 2, "c", "r", false), result(5, 3, "d", "r", false)}, true},
-		"nothing":                         {[]line{prompt(1, 0, "a"), answer(2, 1, text("b"))}, nil, true},
-		"another prompt":                  {[]line{prompt(1, 0, "a"), answer(2, 1, text("b")), prompt(3, 2, "c")}, []line{prompt(4, 2, "d")}, false},
-		"another prompt by an attachment": {[]line{prompt(1, 0, "a"), answer(2, 1, text("b")), prompt(3, 2, "c"), record("attachment", 4, 2)}, []line{prompt(5, 4, "d")}, false},
-		"a copy":                          {[]line{prompt(1, 0, "a"), answer(2, 1, text("b"))}, []line{answer(2, 1, text("b"))}, false},
-		"a parent that comes later":       {[]line{prompt(1, 0, "a"), answer(3, 2, text("b"))}, []line{answer(2, 1, text("c"))}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newHome(t)
-			h.session(1, test.before...)
-			if got := storetest.Resumed(t, h.only, func() { h.session(1, append(test.before, test.behind...)...) }); got != test.resumed {
-				t.Errorf("resumed %t, want %t", got, test.resumed)
-			}
-		})
-	}
-}
-
-// A session that has grown is read as all of it is, whether that goes on behind what was read
-// before or not.
-func TestResumed(t *testing.T) {
-	t.Parallel()
-	h := newHome(t)
-	s := h.openEmpty()
-	resumed, sessions := 0, 0
-	for seed := range uint64(400) {
-		r := rand.New(rand.NewPCG(seed, 3))
-		lines := strings.SplitAfter(calmSession(r, 1+r.IntN(40)), "\n")
-		some := r.IntN(len(lines))
-		write := func(lines []string) {
-			h.write(uuid(1)+".jsonl", h.text(line{"type": "system", "uuid": "first", "timestamp": stamp(1)}, prompt(90, 0, "begin"))+strings.Join(lines, ""))
-		}
-		write(lines[:some])
-		sessions++
-		if storetest.Resumed(t, func() store.Conversation {
-			c, err := find(t, s, "claude-"+transcriptID(1))
-			if err != nil {
-				t.Fatalf("seed %d: %v", seed, err)
-			}
-			return c
-		}, func() { write(lines) }) {
-			resumed++
-		}
-		if t.Failed() {
-			t.Fatalf("seed %d: %d of\n%s", seed, some, strings.Join(lines, ""))
-		}
-	}
-	if resumed < sessions/8 {
-		t.Errorf("%d of %d sessions were read from where they grew", resumed, sessions)
 	}
 }
 

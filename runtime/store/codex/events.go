@@ -31,7 +31,7 @@ type conversation struct {
 }
 
 // Read implements [store.Record].
-func (c *conversation) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+func (c *conversation) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	root, err := c.store.Store.Open()
 	if err != nil {
 		return store.Totals{}, c.Failure(err)
@@ -46,7 +46,7 @@ func (c *conversation) Read(ctx context.Context, mark *[]byte, yield func(*trans
 	if err := s.open(ctx); err != nil {
 		return store.Totals{}, c.Failure(err)
 	}
-	return history.Read(ctx, c.ID, s, mark, yield)
+	return history.Read(ctx, c.ID, s, yield)
 }
 
 // section is a part of a rollout that belongs to a conversation.
@@ -57,12 +57,11 @@ type section struct {
 	paginated bool
 }
 
-// script is the rollouts of a conversation. It implements [history.Growing].
+// script is the rollouts of a conversation. It implements [history.Script].
 type script struct {
 	of       *rollout
 	session  *session
 	sections []section
-	lines    history.Lines // of the only section
 	decoder
 }
 
@@ -91,23 +90,12 @@ func (s *script) open(ctx context.Context) error {
 		until = h.Base.End
 		r = s.session.before(ctx, r)
 	}
-	s.lines = history.Lines{File: s.sections[0].plain, Opened: s.sections[0].opened}
 	return nil
-}
-
-// Lines implements [history.Growing]. A rollout that begins as another one does, or of which
-// turns were undone, is read as a whole.
-func (s *script) Lines() *history.Lines {
-	h := &s.of.Meta.Header
-	if len(s.sections) > 1 || s.sections[0].plain == nil || s.undoes || h.Base.Thread != "" || h.original() != "" {
-		return nil
-	}
-	return &s.lines
 }
 
 // Tell implements [history.Script].
 func (s *script) Tell(ctx context.Context, t *history.Talk) (err error) {
-	h, bare := &s.of.Meta.Header, s.Bare
+	h := &s.of.Meta.Header
 	s.decoder = newDecoder(h, t)
 	own := &s.sections[len(s.sections)-1]
 	if len(s.sections) == 1 && h.original() != "" && !own.paginated {
@@ -115,8 +103,8 @@ func (s *script) Tell(ctx context.Context, t *history.Talk) (err error) {
 	}
 	for i := 0; i < len(s.sections) && err == nil; i++ {
 		part := &s.sections[i]
-		s.paginated, s.Bare, bare = part.paginated, bare, false
-		if s.undoes, err = part.undoes(ctx, s.lines.Read); err != nil {
+		s.paginated, s.bare = part.paginated, false
+		if s.undoes, err = part.undoes(ctx); err != nil {
 			break
 		}
 		err = s.tellSection(ctx, part)
@@ -130,13 +118,10 @@ func (s *script) Tell(ctx context.Context, t *history.Talk) (err error) {
 	return err
 }
 
-// tellSection tells the events of a section that have not been told.
+// tellSection tells the events of a section.
 func (s *script) tellSection(ctx context.Context, part *section) error {
-	t, from := s.talk, int64(0)
-	if len(s.sections) == 1 {
-		from = s.lines.Read
-	}
-	return jsonl.Each(ctx, part, from, part.size, func(line []byte, offset, next int64) bool {
+	t := s.talk
+	return jsonl.Each(ctx, part, 0, part.size, func(line []byte, offset, _ int64) bool {
 		r, ok := parse(line)
 		switch {
 		case line == nil:
@@ -150,7 +135,6 @@ func (s *script) tellSection(ctx context.Context, part *section) error {
 			t.Copied = offset < part.copied
 			s.tell(&r)
 		}
-		s.lines.Read = next
 		return !t.Stopped
 	})
 }
@@ -177,19 +161,15 @@ func (s *session) before(ctx context.Context, r *rollout) *rollout {
 // so that it is looked for before anything is parsed.
 const rolledBack = "thread_rolled_back"
 
-// undoes reports whether turns of a section are dropped. The error is [store.ErrChanged] where some
-// may be behind an offset up to which it was told.
-func (part *section) undoes(ctx context.Context, told int64) (any bool, err error) {
+// undoes reports whether turns of a section are dropped.
+func (part *section) undoes(ctx context.Context) (any bool, err error) {
 	if part.paginated {
 		return false, nil // what counts is in a rollout of its own
 	}
-	err = jsonl.Each(ctx, part, told, part.size, func(line []byte, _, _ int64) bool {
+	err = jsonl.Each(ctx, part, 0, part.size, func(line []byte, _, _ int64) bool {
 		any = bytes.Contains(line, []byte(rolledBack[len("thread"):])) // t stands everywhere, where _ does not
 		return !any
 	})
-	if any && told > 0 {
-		err = store.ErrChanged
-	}
 	return any, err
 }
 
@@ -335,10 +315,9 @@ func environmentDir(r *record) (dir string) {
 // file is an opened rollout, which may be compressed.
 type file struct {
 	io.ReaderAt
-	size   int64
-	plain  *os.File // nil where it is compressed
-	opened fs.FileInfo
-	cut    bool // it has more than what is decompressed
+	size  int64
+	plain *os.File // nil where it is compressed
+	cut   bool     // it has more than what is decompressed
 }
 
 // Close closes it.
@@ -368,7 +347,7 @@ func openFile(root *history.Root, name string, most int64) (*file, error) {
 		return nil, err
 	}
 	if !strings.HasSuffix(name, compressed) {
-		return &file{ReaderAt: f, size: info.Size(), plain: f, opened: info}, nil
+		return &file{ReaderAt: f, size: info.Size(), plain: f}, nil
 	}
 	defer f.Close()
 	most = cmp.Or(most, min(leastDecompressed+maxRatio*info.Size(), mostDecompressed))
@@ -382,5 +361,5 @@ func openFile(root *history.Root, name string, most int64) (*file, error) {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // one that is cut ends there
 		return nil, err
 	}
-	return &file{ReaderAt: bytes.NewReader(data.Bytes()), size: min(n, most), opened: info, cut: n > most}, nil
+	return &file{ReaderAt: bytes.NewReader(data.Bytes()), size: min(n, most), cut: n > most}, nil
 }

@@ -109,7 +109,7 @@ func said(texts [][]byte) (kept [][]byte) {
 // decoder makes events of records, in their order.
 type decoder struct {
 	talk      *history.Talk
-	Bare      bool // texts are what the model was sent, as there is nothing else
+	bare      bool // texts are what the model was sent, as there is nothing else
 	paginated bool // texts are completed items, not messages
 	undoes    bool // some turns are dropped: events are pending until all were read
 	pending   []transcript.Event
@@ -149,7 +149,7 @@ func (d *decoder) tell(r *record) {
 	x := r.item()
 	switch {
 	case r.bare:
-		d.Bare = true
+		d.bare = true
 		d.response(r.At, &x)
 	case r.Type == "event_msg" && d.paginated:
 		if x.Type == "item_completed" && x.Item != nil {
@@ -204,14 +204,14 @@ func (d *decoder) user(at time.Time, texts [][]byte) {
 // response adds what the model was sent, or answered. What is shown too is told as that.
 func (d *decoder) response(at time.Time, x *item) {
 	switch {
-	case x.Type == "message" && d.Bare:
+	case x.Type == "message" && d.bare:
 		switch all := texts(x.Content); {
 		case x.Role == "user" && len(all) > 0:
 			d.user(at, all)
 		case x.Role == "assistant":
 			d.say(transcript.KindAssistant, at, history.Join(all))
 		}
-	case x.Type == "reasoning" && d.Bare:
+	case x.Type == "reasoning" && d.bare:
 		d.say(transcript.KindReasoning, at, history.Join(texts(x.Summary)))
 	case strings.HasSuffix(x.Type, "_output"):
 		d.result(at, x)

@@ -51,10 +51,7 @@ func (r *record) Version(ctx context.Context) (string, error) {
 var errDamaged = errors.New("the conversation command line reports an error of its events")
 
 // Read implements [store.Record]. Who owns the conversation counts also what is not printed.
-func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	if mark != nil && len(*mark) > 0 {
-		return store.Totals{}, store.ErrChanged
-	}
+func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	out, err := r.print(ctx)
 	if err != nil {
 		return store.Totals{}, err

@@ -168,10 +168,7 @@ type record struct {
 func (r *record) Version(context.Context) (string, error) { return r.version, nil }
 
 // Read implements [store.Record].
-func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	if mark != nil && len(*mark) > 0 {
-		return store.Totals{}, store.ErrChanged // there is no place to go on from: the file is replaced as a whole
-	}
+func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	data, err := r.data(ctx)
 	if err != nil {
 		return store.Totals{}, fmt.Errorf("reading the events of %s: %w", r.copies[0].number.id(), err)

@@ -176,10 +176,10 @@ func (c *conversation) gone() error {
 }
 
 // Read implements [store.Record].
-func (c *conversation) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+func (c *conversation) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	c.source.Retain()
 	defer c.source.Release()
-	return history.Read(ctx, id(c.session), c, mark, yield)
+	return history.Read(ctx, id(c.session), c, yield)
 }
 
 // peek returns how the first request begins, as [store.Conversation.Request] has it, where that is

@@ -10,30 +10,29 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // script is the log of a session, of which one conversation is read. It implements
-// [history.Growing]: nothing that is recorded is ever taken back.
+// [history.Script].
 type script struct {
-	info  *info
-	lines history.Lines
-	// Copied is the last event that the session has in common with the one that it was forked
+	info *info
+	file *os.File
+	size int64
+	// copied is the last event that the session has in common with the one that it was forked
 	// from.
-	Copied int64
+	copied int64
 }
 
 // script returns what reads the events of the conversation.
 func (i *info) script(f *os.File, opened fs.FileInfo) history.Script {
-	return &script{info: i, lines: history.Lines{File: f, Opened: opened}}
+	return &script{info: i, file: f, size: opened.Size()}
 }
-
-// Lines implements [history.Growing].
-func (s *script) Lines() *history.Lines { return &s.lines }
 
 // Tell implements [history.Script].
 func (s *script) Tell(ctx context.Context, t *history.Talk) error {
-	return s.lines.Each(ctx, func(data []byte, offset, _ int64) bool {
+	return jsonl.Each(ctx, s.file, 0, s.size, func(data []byte, offset, _ int64) bool {
 		if data == nil {
 			t.Totals.Skipped++
 			t.Totals.TooLarge++
@@ -55,7 +54,7 @@ func (s *script) tell(t *history.Talk, data []byte, isFirst bool) {
 		return
 	}
 	if isFirst && l.Origin != nil {
-		s.Copied = l.Origin.Seq
+		s.copied = l.Origin.Seq
 	}
 	for i := range l.Events {
 		from := &l.Events[i]
@@ -75,7 +74,7 @@ func (s *script) tell(t *history.Talk, data []byte, isFirst bool) {
 		}
 		for _, x := range told {
 			x.Time, x.Turn = from.At.UTC(), max(t.Totals.Turns, 1)
-			x.Copied = from.Seq <= s.Copied // a step is forked whole or not at all
+			x.Copied = from.Seq <= s.copied // a step is forked whole or not at all
 			t.Tell(x)
 		}
 	}

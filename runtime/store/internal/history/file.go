@@ -174,7 +174,7 @@ func (f *File) Version(context.Context) (string, error) {
 }
 
 // Read implements [store.Record].
-func (f *File) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
+func (f *File) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	root, err := f.Store.Open()
 	if err != nil {
 		return store.Totals{}, fmt.Errorf("reading the events of %s: %w", f.ID, err)
@@ -185,7 +185,7 @@ func (f *File) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Ev
 		return store.Totals{}, f.Failure(err)
 	}
 	defer opened.Close()
-	return Read(ctx, f.ID, f.Script(opened, info), mark, yield)
+	return Read(ctx, f.ID, f.Script(opened, info), yield)
 }
 
 // Failure returns why a file could not be opened: a [*store.NotFoundError] where it is gone.

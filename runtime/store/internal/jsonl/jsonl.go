@@ -11,7 +11,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"hash/crc32"
 	"io"
 )
 
@@ -68,25 +67,6 @@ func long(ctx context.Context, file *io.SectionReader, chunk int, most int64) (l
 	line = make([]byte, size)
 	_, err = file.ReadAt(line, 0)
 	return line, size, err
-}
-
-// Sum returns the checksum of a part of a file that follows one with a checksum.
-func Sum(ctx context.Context, file io.ReaderAt, sum uint32, from, to int64) (uint32, error) {
-	table := crc32.MakeTable(crc32.Castagnoli)
-	buf := make([]byte, min(Chunk, to-from))
-	for from < to {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		part := buf[:min(int64(len(buf)), to-from)]
-		n, err := file.ReadAt(part, from)
-		if err != nil && (err != io.EOF || n < len(part)) {
-			return 0, err
-		}
-		sum = crc32.Update(sum, table, part)
-		from += int64(n)
-	}
-	return sum, nil
 }
 
 // PeekSize is about how many bytes [Peek] reads of the beginning and of the end of a file.

@@ -290,10 +290,7 @@ func (r *record) Version(context.Context) (string, error) { return r.version, ni
 
 // Read implements [store.Record]. Where the owner of the database changes it meanwhile, the messages
 // that follow are read of what it has then.
-func (r *record) Read(ctx context.Context, mark *[]byte, yield func(*transcript.Event) bool) (store.Totals, error) {
-	if mark != nil && len(*mark) > 0 {
-		return store.Totals{}, store.ErrChanged
-	}
+func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	t := history.Talk{Yield: yield}
 	read := 0
 	err := r.database.Do(ctx, func(db *DB) error {

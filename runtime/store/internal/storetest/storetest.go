@@ -5,7 +5,6 @@
 package storetest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -87,7 +86,7 @@ func Read(ctx context.Context, c store.Conversation) (string, error) {
 	var b strings.Builder
 	var wrong error
 	n := 0
-	_, err := c.Read(ctx, nil, func(e *transcript.Event) bool {
+	_, err := c.Read(ctx, func(e *transcript.Event) bool {
 		b.WriteString(Describe(e))
 		if e.Index != n {
 			wrong = fmt.Errorf("event %d has the index %d", n, e.Index)
@@ -96,55 +95,6 @@ func Read(ctx context.Context, c store.Conversation) (string, error) {
 		return true
 	})
 	return b.String(), cmp.Or(wrong, err)
-}
-
-// Resumed reads a conversation to its end, has it grow, and goes on behind what was read, where
-// that can be. It reports whether it could: what was read in all is what there is then.
-func Resumed(t testing.TB, find func() store.Conversation, grow func()) bool {
-	t.Helper()
-	before, mark, _, _ := resume(t, find(), nil)
-	grow()
-	if mark == nil {
-		return false
-	}
-	behind, mark, totals, resumed := resume(t, find(), mark)
-	whole, wholeMark, wholeTotals, _ := resume(t, find(), nil)
-	if !resumed {
-		before = ""
-	}
-	if before+behind != whole || totals != wholeTotals {
-		t.Errorf("resumed %t: %+v\n%s\nbehind\n%s\nwant %+v\n%s", resumed, totals, behind, before, wholeTotals, whole)
-	}
-	if !bytes.Equal(mark, wholeMark) {
-		t.Errorf("resumed %t: the mark %q, want %q", resumed, mark, wholeMark)
-	}
-	return resumed
-}
-
-// resume reads what a conversation has behind a mark, or all where it cannot.
-func resume(t testing.TB, c store.Conversation, behind []byte) (text string, mark []byte, totals store.Totals, resumed bool) {
-	t.Helper()
-	mark = behind
-	read := func() error {
-		var err error
-		totals, err = c.Read(t.Context(), &mark, func(e *transcript.Event) bool {
-			text += Describe(e)
-			return true
-		})
-		return err
-	}
-	err := read()
-	if errors.Is(err, store.ErrChanged) {
-		if text != "" {
-			t.Errorf("there are events before the error: %s", text)
-		}
-		mark, behind = nil, nil
-		err = read()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text, mark, totals, behind != nil
 }
 
 // Describe returns the line for an event.
@@ -180,7 +130,7 @@ func Turns(t testing.TB, c store.Conversation) string {
 	t.Helper()
 	var b strings.Builder
 	turn, open := 0, false
-	_, err := c.Read(t.Context(), nil, func(e *transcript.Event) bool {
+	_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
 		if e.Turn > turn {
 			if turn = e.Turn; open {
 				b.WriteString("]")
@@ -230,7 +180,7 @@ func Listing(t testing.TB, s store.Store) string {
 		if err != nil || Called(again) != Called(c) || again.Parent != c.Parent || !again.CreatedAt.Equal(c.CreatedAt) || again.Dir != c.Dir {
 			t.Errorf("Find: %+v, %v; List: %+v", again, err, c)
 		}
-		if totals, err := c.Read(t.Context(), nil, nil); err != nil || !c.LastAt.IsZero() && !totals.LastAt.Equal(c.LastAt) {
+		if totals, err := c.Read(t.Context(), nil); err != nil || !c.LastAt.IsZero() && !totals.LastAt.Equal(c.LastAt) {
 			t.Errorf("%s: listed with the last event at %v; that was at %v; %v", c.ID, c.LastAt, totals.LastAt, err)
 		}
 	}
@@ -247,7 +197,7 @@ func CheckReading(t testing.TB, c store.Conversation) {
 	var passes [2]string
 	for pass := range passes {
 		var b strings.Builder
-		_, err := c.Read(t.Context(), nil, func(e *transcript.Event) bool {
+		_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
 			b.WriteString(Describe(e))
 			text := eventtext.Searched(e)
 			object := eventtext.AppendJSON(nil, e, transcript.JSONOptions{Turn: true})
@@ -287,7 +237,7 @@ func CheckLongLine(t testing.TB, s store.Store, file string) {
 	if after := Said(t, c); after != before {
 		t.Errorf("it says %q, and %q with the line", before, after)
 	}
-	totals, err := c.Read(t.Context(), nil, nil)
+	totals, err := c.Read(t.Context(), nil)
 	if totals.TooLarge != 1 || totals.Skipped == 0 || err != nil {
 		t.Errorf("%+v, %v", totals, err)
 	}
@@ -306,7 +256,7 @@ type Reader struct {
 // Events begins to read a conversation. The error is that of reading where there is no event.
 func Events(ctx context.Context, c store.Conversation) (*Reader, error) {
 	r := &Reader{ahead: true}
-	r.next, r.stop = iter.Pull(func(yield func(*transcript.Event) bool) { r.totals, r.err = c.Read(ctx, nil, yield) })
+	r.next, r.stop = iter.Pull(func(yield func(*transcript.Event) bool) { r.totals, r.err = c.Read(ctx, yield) })
 	r.event, _ = r.next()
 	var damage *store.DamageError
 	if r.event == nil && r.err != nil && !errors.As(r.err, &damage) && ctx.Err() == nil {
