@@ -253,7 +253,7 @@ func (a *recalling) notes() []string {
 	var repeated []string
 	for _, p := range a.passages() {
 		if a.page[p] && len(p.Also) > 0 && len(p.Text) >= leastRepeated {
-			repeated = append(repeated, fmt.Sprintf("event=%d of %s in %s", p.Number, p.Conversation.ID, bounded(names(p.Also), ", ", maxListed)))
+			repeated = append(repeated, fmt.Sprintf("event=%d of %s in %s", p.Number, p.Conversation.ID, bounded(p.Also, ", ", maxListed)))
 		}
 	}
 	if len(repeated) > 0 {

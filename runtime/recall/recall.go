@@ -146,7 +146,9 @@ func located(ctx context.Context, source conversations.Source, call contract.Cal
 		from := call.Context.Caller
 		from.Tool, from.Arguments = call.Tool, call.Arguments
 		if known = r.Caller(ctx, from); len(known.IDs) > 0 {
-			c.ids = names(known.IDs)
+			for _, id := range known.IDs {
+				c.ids = append(c.ids, string(id))
+			}
 			c.kinOf = c.ids[:1]
 		}
 	}

@@ -85,6 +85,12 @@ func matching(rows []conversations.Listed, value string) []string {
 	return append(first, later...)
 }
 
+// isIdentifier reports whether s looks like the id of a conversation.
+func isIdentifier(s string) bool {
+	const inside = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	return 0 < len(s) && len(s) <= 128 && strings.Trim(s, inside) == ""
+}
+
 // maxTopic is how many characters the topic of the prompt recall may have.
 const maxTopic = 500
 
