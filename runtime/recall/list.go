@@ -39,8 +39,8 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		Sort:   conversations.SortNamed(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
 		TitleContains: given(p.TitleContains), Sizes: true,
 	}
-	err := ask(ctx, t.open, call, func(ctx context.Context, source conversations.Source) (err error) {
-		l.call, _ = located(ctx, source, call, "no conversation could be marked as the current one")
+	err := t.ask(ctx, call, conversations.Options{}, func(ctx context.Context, source conversations.Source) (err error) {
+		l.call, _ = locate(ctx, source, call, "no conversation could be marked as the current one")
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
 		}

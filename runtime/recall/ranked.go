@@ -65,19 +65,18 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 	if len(d) > 0 {
 		return nil, coerce.Unmet(&call, d)
 	}
+	var scope conversations.Options
+	if p.AllProjects {
+		scope.AllProjects, scope.Sources = true, p.Sources
+	}
 	a := &recalling{params: p, page: map[*conversations.Hit]bool{}, wide: map[*conversations.Hit]bool{}}
-	a.asking = asking{call: call, undone: "it may be among these", whole: p.IncludeCurrent, query: conversations.SearchQuery{
+	a.asking = asking{call: call, scope: scope, undone: "it may be among these", whole: p.IncludeCurrent, query: conversations.SearchQuery{
 		Filter:   conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
 		Question: p.Query, Order: conversations.Relevance, Since: since, Until: until,
 		Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"),
 		Limit: p.Limit, MaxText: passageText, MaxWide: passageWide,
 	}}
-	open := t.open
-	if p.AllProjects {
-		open = func(dir string) (conversations.Source, error) { return t.everywhere(dir, p.Sources) }
-	}
-	err := a.search(ctx, open, func(context.Context, conversations.Source) error { return nil })
-	if err != nil {
+	if err := a.search(ctx, t, nil); err != nil {
 		return nil, err
 	}
 	return a.answer(), nil

@@ -61,7 +61,7 @@ func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.R
 		undone = ""
 	}
 	read := func(ctx context.Context, source conversations.Source) (err error) {
-		call, current := located(ctx, source, call, undone)
+		call, current := locate(ctx, source, call, undone)
 		r := &reading{call: call, params: p, source: source, anyway: anyway}
 		r.answers, r.others = included(p.Include)
 		if r.current = current.is(p.ID); r.current && !p.IncludeCurrent {
@@ -70,14 +70,11 @@ func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.R
 		e, err = r.read(ctx)
 		return err
 	}
-	if err = ask(ctx, t.open, call, read); !isElsewhere(err) {
-		return e, err
-	}
-	everywhere := func(dir string) (conversations.Source, error) {
-		return t.everywhere(dir, nil)
-	}
-	if found := ask(ctx, everywhere, call, read); !isElsewhere(found) {
-		err = found
+	if err = t.ask(ctx, call, conversations.Options{}, read); isElsewhere(err) {
+		found := t.ask(ctx, call, conversations.Options{AllProjects: true}, read)
+		if !isElsewhere(found) {
+			err = found
+		}
 	}
 	return e, err
 }

@@ -49,18 +49,17 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	}
 	s := &searching{asking: asking{call: call, query: q}, params: p}
 	s.query.MaxText, s.query.MaxWide = maxText, maxText
-	open := func(dir string) (_ conversations.Source, err error) {
-		if len(p.Sources) == 0 {
-			if s.query.Sources, err = t.sources(dir); err != nil {
-				return nil, err
-			}
+	if len(p.Sources) == 0 {
+		var err error
+		if s.query.Sources, err = t.sources(call.Context.Dir); err != nil {
+			return nil, failure(ctx, err)
 		}
-		if slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
-			s.undone = "it may be among these"
-		}
-		return t.everywhere(dir, s.query.Sources)
 	}
-	err := s.asking.search(ctx, open, func(context.Context, conversations.Source) (err error) {
+	if slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
+		s.undone = "it may be among these"
+	}
+	s.scope = conversations.Options{AllProjects: true, Sources: s.query.Sources}
+	err := s.asking.search(ctx, t, func(context.Context, conversations.Source) (err error) {
 		s.shown, err = messagesOf(s.found, maxText)
 		return err
 	})
