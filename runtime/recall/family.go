@@ -36,7 +36,9 @@ type family struct {
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
 	f := newFamily(host, setting, runner)
 	f.tools = &Tools{
-		open:    func(dir string, scope conversations.Options) (conversations.Source, error) { return f.openFor(dir, scope) },
+		open: func(dir string, scope conversations.Options) (conversations.Source, error) {
+			return f.openFor(dir, scope)
+		},
 		sources: f.sources,
 		now:     func() time.Time { return f.host.Now() },
 	}
