@@ -137,17 +137,16 @@ type ListConversation struct {
 	// The program that recorded it, where that is not JP. Left out when it is
 	// empty.
 	Source string `attr:"source,omitzero"`
-	// Requests left out of the middle of its outline. Left out when it is zero.
+	// Earlier requests left out of its outline. Left out when it is zero.
 	Omitted int `attr:"omitted,omitzero"`
 	// The title, absent where there is none.
 	Title string `element:"title,beside,omitzero" body:"inline"`
-	// With outline: how a request of the user begins, code, quotations and headings
-	// before it left out.
+	// With outline: how a request of the user begins.
 	Requests []ListRequest
 }
 
 // ListRequest is a <request> element: with outline: how a request of the user
-// begins, code, quotations and headings before it left out.
+// begins.
 type ListRequest struct {
 	_ struct{} `element:"request"`
 	// The turn, for conversation_read.

@@ -23,11 +23,17 @@ import (
 // errTooLong is the cause of a context that ends with [callLimit].
 var errTooLong = errors.New("the time for a call is up")
 
-// otherIDs is what the caller can do about an id.
+// otherIDs says what the caller can do about an id.
 const otherIDs = " conversation_list shows the ids there are; archived=true shows those of archived conversations."
 
-// failure words what a source has failed with: for a model, which is
-// not told where on the user's machine anything is, and for people.
+// maxShown is how many characters of a path, or of a cause, a message repeats.
+const maxShown = 1000
+
+// shown makes a text from anywhere safe to show in a message.
+func shown(s string) string { return clip(text.Line(s), maxShown) }
+
+// failure returns err as a [*contract.Error]. Its Message is for a model and
+// names no path of the user's machine; its Detail is for people.
 func failure(ctx context.Context, err error) error {
 	if worded, ok := errors.AsType[*contract.Error](err); ok {
 		return worded
@@ -35,98 +41,81 @@ func failure(ctx context.Context, err error) error {
 	w := &contract.Error{Caller: true, Err: err}
 	if e, ok := errors.AsType[*command.Error](err); ok {
 		ofProgram(w, e)
-	} else if ctx.Err() != nil {
+		return w
+	}
+	if ctx.Err() != nil {
 		w.Message, w.Transient, w.Caller = stopped(ctx), true, false
-	} else if !ofProject(w, err) && !ofConversation(w, err) {
+		return w
+	}
+	for cause := err; cause != nil && w.Message == ""; cause = next(cause) {
+		ofLibrary(w, cause)
+	}
+	if w.Message == "" {
 		unknown(w, "The conversations cannot be looked up", err)
 	}
 	return w
 }
 
-// unknown words a failure of which only people are told the cause.
+// next returns the error that err wraps, the first one of several.
+func next(err error) error {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		return several.Unwrap()[0]
+	}
+	return errors.Unwrap(err)
+}
+
+// unknown sets a message that gives the cause to people only.
 func unknown(w *contract.Error, message string, cause error) {
 	w.Message, w.Caller = message+".", false
 	w.Detail = message + ": " + shown(cause.Error()) + "."
 }
 
-// ofProject words a failure to open what is recorded of a project, and
-// reports whether err is one.
-func ofProject(w *contract.Error, err error) bool {
-	if e, ok := errors.AsType[*chatgpt.MissingError](err); ok {
+// ofLibrary sets the message for an error of a library. It sets none for any
+// other error, or one that only wraps another.
+func ofLibrary(w *contract.Error, err error) {
+	switch e := err.(type) { //nolint:errorlint // failure walks the chain
+	case *chatgpt.MissingError:
 		message := "Database not found: the environment variable " + e.Variable + " names "
 		w.Message = message + "a file that does not exist."
 		w.Detail = message + shown(e.Path) + ", which does not exist."
-		return true
-	}
-	if e, ok := errors.AsType[*conversations.NoWorkspaceError](err); ok {
-		w.Message, w.Detail = noWorkspace(e, filepath.Base(e.Dir)), noWorkspace(e, e.Dir)
-		w.NoProject = true
-		return true
-	}
-	if e, ok := errors.AsType[*conversations.ExcludedError](err); ok {
-		w.Message = "The user has excluded the conversations of this project: they are not looked up."
-		how := " does that."
-		if e.Remembered != "" {
-			how = " did that, and it stays so now that it is gone; " + takeBack(e) + " takes it back."
-		}
-		w.Detail = w.Message + " " + shown(e.By) + how
-		return true
-	}
-	if e, ok := errors.AsType[*config.Error](err); ok {
+	case *conversations.NoWorkspaceError:
+		w.Message, w.Detail, w.NoProject = noWorkspace(e, filepath.Base(e.Dir)), noWorkspace(e, e.Dir), true
+	case *conversations.ExcludedError:
+		excluded(w, e)
+	case *config.Error:
 		unknown(w, "No conversations are looked up, because the user's settings about them cannot be used", e)
-		return true
-	}
-	if e, ok := errors.AsType[*config.OutsideError](err); ok {
+	case *config.OutsideError:
 		const message = "The conversations of this workspace are not looked up: "
 		w.Message = message + "the project's own files lead out of the project. The user can allow that in their own configuration: directories of [trust]."
 		w.Detail = message + shown(e.Error()) + "."
-		return true
-	}
-	e, ok := errors.AsType[*conversations.UnavailableError](err)
-	if ok {
+	case *conversations.UnavailableError:
+		if missing, ok := errors.AsType[*chatgpt.MissingError](e); ok {
+			ofLibrary(w, missing)
+			return
+		}
 		w.Message = "What is recorded cannot be read" + because(e.Err) + "."
 		w.Detail = sentence(shown(e.Err.Error()))
 		if path := shown(e.Path); !strings.Contains(w.Detail, path) {
 			w.Detail = path + ": " + w.Detail
 		}
-	}
-	return ok
-}
-
-// ofConversation words a failure to find something in what is recorded,
-// and reports whether err is one.
-func ofConversation(w *contract.Error, err error) bool {
-	if e, ok := errors.AsType[*conversations.BadIDError](err); ok {
-		w.Message = sentence(badIDs(err, e)) + otherIDs
-	} else if e, ok := errors.AsType[*conversations.NotFoundError](err); ok {
-		notFound(w, e)
-	} else if e, ok := errors.AsType[*conversations.RangeError](err); ok {
-		w.Message = outOfRange(e)
-	} else if e, ok := errors.AsType[*excerpt.PatternError](err); ok {
-		w.Message = badPattern(e)
-	} else if e, ok := errors.AsType[*conversations.UnreadableError](err); ok {
+	case *conversations.UnreadableError:
 		w.Message = "Conversation " + string(e.ID) + " cannot be read" + because(e.Err) + "."
 		w.Detail = sentence(shown(e.Err.Error()))
+	case *conversations.BadIDError:
+		w.Message = sentence(badIDs(w.Err)) + otherIDs
+	case *conversations.NotFoundError:
+		notFound(w, e)
+	case *conversations.RangeError:
+		w.Message = fmt.Sprintf("Turn %d out of range (conversation has %s). Turns count from 1; last=1 reads the last one.", e.N, text.Count(e.Of, "turn", "turns"))
+		if e.Events {
+			w.Message = fmt.Sprintf("Event %d out of range (conversation has %s). Events count from 1 through the whole conversation.", e.N, text.Count(e.Of, "event", "events"))
+		}
+	case *excerpt.PatternError:
+		w.Message = badPattern(e)
 	}
-	return w.Message != ""
 }
 
-// takeBack returns the command that takes back an exclusion that is
-// remembered.
-func takeBack(e *conversations.ExcludedError) string {
-	return "convtools stores include " + shown(e.Remembered)
-}
-
-// outOfRange words that there is no turn, or no event, with a number.
-func outOfRange(e *conversations.RangeError) string {
-	what, of, how := "Turn", text.Count(e.Of, "turn", "turns"), "Turns count from 1; last=1 reads the last one."
-	if e.Events {
-		what, of, how = "Event", text.Count(e.Of, "event", "events"), "Events count from 1 through the whole conversation."
-	}
-	return fmt.Sprintf("%s %d out of range (conversation has %s). %s", what, e.N, of, how)
-}
-
-// stopped says why a context has ended a call.
+// stopped says why a context ended a call.
 func stopped(ctx context.Context) string {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, errTooLong):
@@ -137,12 +126,20 @@ func stopped(ctx context.Context) string {
 	return "Stopped because the request was canceled."
 }
 
-// badIDs says what is wrong with the ids in an error, which may be
-// about several, of which one is first.
-func badIDs(err error, first *conversations.BadIDError) string {
+func excluded(w *contract.Error, e *conversations.ExcludedError) {
+	w.Message = "The user has excluded the conversations of this project: they are not looked up."
+	how := " does that."
+	if e.Remembered != "" {
+		how = " did that, and it stays so now that it is gone; convtools stores include " + shown(e.Remembered) + " takes it back."
+	}
+	w.Detail = w.Message + " " + shown(e.By) + how
+}
+
+// badIDs says what is wrong with each id that an error is about.
+func badIDs(err error) string {
 	several, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return shown(first.Error())
+		return shown(err.Error())
 	}
 	var texts []string
 	for _, err := range several.Unwrap() {
@@ -174,7 +171,6 @@ func noWorkspace(e *conversations.NoWorkspaceError, dir string) string {
 	return cannot + "no .jp directory in " + shown(dir) + " or above it, and no other program has recorded a conversation there; change to a project that has one, or name it with -w DIR."
 }
 
-// badPattern words why a pattern cannot be searched for.
 func badPattern(e *excerpt.PatternError) string {
 	if e.Reason != excerpt.PatternSyntax {
 		return sentence(e.Error())
@@ -186,13 +182,13 @@ func badPattern(e *excerpt.PatternError) string {
 	return "Invalid pattern: " + shown(why) + ". The syntax is RE2, without look-around and back-references; leave out regex to search for the text as it is."
 }
 
-// ofProgram words the failure of an external program. What it says is
-// shown as what it said, with the setting that chose the program.
+// ofProgram sets the message for the failure of an external program: what
+// the program said, and the setting that chose it.
 func ofProgram(w *contract.Error, e *command.Error) {
 	w.Transient, w.Caller = e.Transient, e.Exit == 1 || e.Exit == 2
 	said, blame := "", ""
 	if e.Said != "" {
-		said = " It said: " + saying(e.Said)
+		said = " It said: " + sentences(e.Said)
 	}
 	if e.Setting != "" {
 		blame = fmt.Sprintf(" The environment variable %[1]s names it. Unset %[1]s to use the built-in one.", e.Setting)
@@ -211,28 +207,27 @@ func ofProgram(w *contract.Error, e *command.Error) {
 	output, isOutput := errors.AsType[*command.OutputError](e.Err)
 	switch {
 	case e.Lacks():
-		w.Message = "This jp cannot serve conversations yet: its conversation " + e.Command + " does not print with --format=json what is needed." + said + blame
+		w.Message = "This jp cannot serve conversations yet: its conversation " + e.Command + " does not print with --format=json what is needed." + said
 	case isOutput:
-		w.Message = "The conversation command line did not print what was expected, one JSON array of records: " + shown(output.Reason) + "." + said + blame
-	case said == "":
-		w.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said nothing.", e.Exit) + blame
+		w.Message = "The conversation command line did not print what was expected, one JSON array of records: " + shown(output.Reason) + "." + said
 	default:
-		w.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said: %s", e.Exit, saying(e.Said)) + blame
+		w.Message = fmt.Sprintf("The conversation command line gave up with exit code %d and said", e.Exit) +
+			either(said == "", " nothing.", ": "+sentences(e.Said))
 	}
+	w.Message += blame
 }
 
-// saying makes sentences of the lines that a program wrote.
-func saying(said string) string {
-	var sentences []string
+// sentences makes sentences of the lines that a program wrote.
+func sentences(said string) string {
+	var all []string
 	for line := range strings.Lines(said) {
-		sentences = append(sentences, sentence(strings.TrimPrefix(strings.TrimSpace(line), "error: ")))
+		all = append(all, sentence(strings.TrimPrefix(strings.TrimSpace(line), "error: ")))
 	}
-	return strings.Join(strings.Fields(strings.Join(sentences, " ")), " ")
+	return strings.Join(strings.Fields(strings.Join(all, " ")), " ")
 }
 
-// sentence gives text a capital and a full stop. Text that begins with
-// something other than a word, such as an id or a path, keeps its
-// spelling.
+// sentence gives a text a capital and a full stop. A text that does not begin
+// with a word, but with an id or a path, keeps its spelling.
 func sentence(s string) string {
 	word, _, _ := strings.Cut(s, " ")
 	isOther := func(r rune) bool { return !unicode.IsLower(r) }

@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/generated/conversation"
@@ -18,30 +20,22 @@ import (
 )
 
 const (
-	maxPattern  = 1000    // characters
-	linesOfEach = 3       // of an event that is not the only one that is searched
-	maxReach    = 100_000 // matching lines of one event are looked at
+	maxPattern = 1000 // characters
+	maxLine    = 400  // characters of a line that are shown
+
+	linesOfEach = 3       // matching lines of an event that are looked at
+	maxReach    = 100_000 // the same where one event alone is searched
+
+	// About how many characters an answer has, unless limit is more than
+	// usualLimit: with lines of context over several conversations fewer are
+	// mostly tags.
+	usualLimit, usualChars, contextChars = 50, 3000, 6000
+
+	maxCounted    = 8                      // words of a pattern that nothing matches
+	countWordsFor = 300 * time.Millisecond // of a million events some words are in most
 )
 
-// About how many characters an answer has, unless limit is more than
-// usualLimit: with lines of context over several conversations fewer
-// are mostly tags.
-const (
-	usualLimit   = 50
-	usualChars   = 3000
-	contextChars = 6000
-)
-
-// How wide lines are shown, in characters: few lines wide, many narrow.
-// What comes after the first usualLines makes them no narrower, since
-// there is seldom room for it.
-const (
-	widest, narrowest = 400, 120
-	usualLines        = 16
-	textShare         = 60 // of an answer, in percent; the rest is tags
-)
-
-// grepping is one call of conversation_grep in the making.
+// grepping is one call of conversation_grep.
 type grepping struct {
 	asking
 	params  conversation.GrepParams
@@ -53,21 +47,18 @@ type grepping struct {
 	order []*match                       // of all pages
 	page  []*match                       // of the page
 	texts map[*conversations.Hit]*nearby // of the page
-	shows int                            // so many of the page
-	named int                            // so many conversations without a line
 }
 
 // match is a matching line of an event, or of a title.
 type match struct {
 	hit    *conversations.Hit
 	place  int      // of its conversation, among those that match
-	at     int      // among the lines that are near a match
-	sum    uint64   // equal for lines that are shown once
-	size   int      // characters of it and its context, about, none of more than widest
-	times  int      // how many equal lines of the event it stands for
-	more   int      // matching lines of the event that are not looked at, or stand for none
-	round  int      // how many of its conversation are shown before it
-	others []*match // of other events, that are equal
+	at     int      // its index in nearby.lines
+	sum    uint64   // equal for equal lines
+	times  int      // how many equal lines the event has
+	more   int      // how many other matching lines of the event are in no match
+	round  int      // how many matches of its conversation are before it
+	others []*match // equal ones of other events
 }
 
 // nearby is the lines of an event that match, and those around them,
@@ -79,7 +70,7 @@ type nearby struct {
 
 type nearLine struct {
 	excerpt.Line
-	gap  bool   // lines that are not blank come between it and the one before
+	gap  bool   // lines are missing before it, blank ones aside
 	text string // as it is shown
 }
 
@@ -88,10 +79,10 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	if p.Event != nil && len(p.IDs) != 1 {
 		return nil, contract.Fixable(fmt.Sprintf(`event=%d is an event of one conversation: ids must name exactly that one, as in ids=["jp-c17648402467"], and names %d.`, *p.Event, len(p.IDs)))
 	}
-	if utf8.RuneCountInString(p.Pattern) > maxPattern {
-		return nil, failure(ctx, &excerpt.PatternError{Reason: excerpt.PatternTooLarge})
-	}
 	pattern, err := excerpt.Compile(p.Pattern, given(p.Regex), p.IgnoreCase)
+	if utf8.RuneCountInString(p.Pattern) > maxPattern {
+		err = &excerpt.PatternError{Reason: excerpt.PatternTooLarge}
+	}
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
@@ -109,8 +100,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	return g.answer(), nil
 }
 
-// scopesOf returns the scopes that some names of the parameter scopes
-// stand for.
+// scopesOf returns the scopes of some names of the parameter scopes.
 func scopesOf(names []string) (scopes transcript.Scopes) {
 	for _, known := range transcript.NamedScopes() {
 		if slices.Contains(names, known.Name) {
@@ -120,8 +110,7 @@ func scopesOf(names []string) (scopes transcript.Scopes) {
 	return scopes
 }
 
-// choose puts all lines that match in order, and reads those of the
-// page.
+// choose puts all lines that match in order, and reads those of the page.
 func (g *grepping) choose(ctx context.Context, source conversations.Source) error {
 	if n := g.params.Event; n != nil {
 		g.found.Total = 0
@@ -134,17 +123,20 @@ func (g *grepping) choose(ctx context.Context, source conversations.Source) erro
 		return g.countWords(ctx, source)
 	}
 	var all []*match
-	place := map[*conversations.Matched]int{}
+	place := 0
 	for i := range g.found.Hits {
 		h := &g.found.Hits[i]
-		content, err := g.found.Read(h)
+		near, content, err := g.read(h)
 		if err != nil {
 			return err
 		}
-		if _, ok := place[h.Conversation]; !ok {
-			place[h.Conversation] = len(place)
+		if i > 0 && h.Conversation != g.found.Hits[i-1].Conversation {
+			place++
 		}
-		all = append(all, g.look(h, place[h.Conversation], content)...)
+		for _, m := range g.matches(near, content, h) {
+			m.place = place
+			all = append(all, m)
+		}
 	}
 	g.deal(all)
 	from := min(g.offset, len(g.order))
@@ -152,13 +144,14 @@ func (g *grepping) choose(ctx context.Context, source conversations.Source) erro
 	return g.readPage()
 }
 
-// near returns the matching lines of an event that are looked at, and
-// lines around these.
-func (g *grepping) near(content []byte) *nearby {
+// read returns the matching lines of an event that are looked at, lines
+// around them, and the text of the event.
+func (g *grepping) read(h *conversations.Hit) (*nearby, []byte, error) {
 	most := linesOfEach
 	if g.params.Event != nil {
 		most = maxReach
 	}
+	content, err := g.found.Read(h)
 	n := &nearby{chars: utf8.RuneCount(content)}
 	gap, number := false, 0
 	for l := range g.pattern.Lines(content, 2*g.context, most) {
@@ -169,7 +162,7 @@ func (g *grepping) near(content []byte) *nearby {
 			gap = false
 		}
 	}
-	return n
+	return n, content, err
 }
 
 // inContext returns which lines are shown with the i-th one: up to most
@@ -185,41 +178,39 @@ func (n *nearby) inContext(i, most int) (from, to int) {
 	return from, to
 }
 
-// look returns the matching lines of an event. With context, lines are
-// equal where those around them are too.
-func (g *grepping) look(h *conversations.Hit, place int, content []byte) (all []*match) {
+// matches returns the matching lines of an event, each of equal ones once.
+// Lines are equal where those around them that are shown are too.
+func (g *grepping) matches(near *nearby, content []byte, h *conversations.Hit) (all []*match) {
 	const prime = 1099511628211
-	near, bySum := g.near(content), map[uint64]*match{}
-	rest := h.Lines
+	bySum, more := map[uint64]*match{}, h.Lines
 	for i := range near.lines {
 		if !near.lines[i].IsMatch {
 			continue
 		}
-		m := &match{hit: h, place: place, at: i, times: 1}
 		from, to := near.inContext(i, g.context)
+		sum := uint64(i - from) //nolint:gosec // a count
 		for _, l := range near.lines[from:to] {
-			m.sum = m.sum*prime ^ excerpt.LineSum(content[l.Start:l.End])
-			m.size += min(l.End-l.Start, widest)
+			sum = sum*prime ^ excerpt.LineSum(content[l.Start:l.End])
 		}
-		m.sum = m.sum*prime ^ uint64(i-from) //nolint:gosec // a count
-		if same := bySum[m.sum]; same == nil {
-			bySum[m.sum] = m
-			all = append(all, m)
-		} else if g.params.Event != nil {
-			same.times++
-		} else {
+		m := bySum[sum]
+		switch {
+		case m == nil:
+			m = &match{hit: h, at: i, sum: sum}
+			bySum[sum], all = m, append(all, m)
+		case g.params.Event == nil:
 			continue
 		}
-		rest--
+		m.times++
+		more--
 	}
 	for _, m := range all {
-		m.more = rest
+		m.more = more
 	}
 	return all
 }
 
-// deal puts lines in order: in turn one of each conversation, what was
-// said first. Of equal lines the first one is shown.
+// deal puts matches in order: one of each conversation in turn, what was said
+// before the rest. Of equal ones the first is shown.
 func (g *grepping) deal(all []*match) {
 	slices.SortStableFunc(all, func(a, b *match) int {
 		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(classOf(a.hit.Scope), classOf(b.hit.Scope)))
@@ -239,79 +230,43 @@ func (g *grepping) deal(all []*match) {
 	slices.SortStableFunc(g.order, func(a, b *match) int { return cmp.Compare(a.round, b.round) })
 }
 
-// The classes of what a conversation has, in order.
-const (
-	classSaid = iota
-	classTitle
-	classTool // and what else there is
-	classReasoning
-)
-
+// classOf returns the place of a scope in the order of a conversation: what
+// was said, the title, tools and all else, reasoning.
 func classOf(scope transcript.Scopes) int {
 	switch {
 	case scope&(transcript.ScopeUser|saidScopes) != 0:
-		return classSaid
+		return 0
 	case scope == transcript.ScopeTitle:
-		return classTitle
+		return 1
 	case scope == transcript.ScopeReasoning:
-		return classReasoning
+		return 3
 	}
-	return classTool
-}
-
-// width returns how wide lines are shown, so that the first lines of
-// the page keep to a size.
-func (g *grepping) width() int {
-	first := g.page
-	if g.params.Limit <= usualLimit {
-		first = first[:min(len(first), max(usualLines/(1+g.context), usualLines/4))]
-	}
-	size := 1
-	for _, m := range first {
-		size += m.size
-	}
-	return max(min(widest, widest*g.usualSize()*textShare/100/size), narrowest)
-}
-
-// usualSize returns about how many characters an answer has.
-func (g *grepping) usualSize() int {
-	if g.context > 0 && len(g.params.IDs) != 1 {
-		return contextChars
-	}
-	return usualChars
+	return 2
 }
 
 // readPage makes the lines of the page, and those around them.
 func (g *grepping) readPage() error {
-	width := g.width()
 	g.texts = map[*conversations.Hit]*nearby{}
 	for _, m := range g.page {
 		if g.texts[m.hit] != nil {
 			continue
 		}
-		content, err := g.found.Read(m.hit)
+		near, content, err := g.read(m.hit)
 		if err != nil {
 			return err
 		}
-		near := g.near(content)
 		for i := range near.lines {
 			l := &near.lines[i]
-			shown := g.pattern.Window(content[l.Start:l.End], width, l.IsMatch)
-			l.text = text.Line(string(shown.Text))
+			window := g.pattern.Window(content[l.Start:l.End], maxLine, l.IsMatch)
+			l.text = text.Line(string(window.Text))
 		}
 		g.texts[m.hit] = near
 	}
 	return nil
 }
 
-const (
-	maxCounted = 8 // words of a pattern that nothing matches
-
-	countWordsFor = 300 * time.Millisecond // of a million events some words are in most
-)
-
-// countWords counts the events that have each word of a text that no
-// line has, as long as there is time.
+// countWords counts the events that have each word of a text that no line has,
+// as long as there is time.
 func (g *grepping) countWords(ctx context.Context, source conversations.Source) error {
 	words := wordsOf(g.params.Pattern)
 	if given(g.params.Regex) || g.params.Event != nil || g.found.Searched == 0 || len(words) < 2 {
@@ -319,8 +274,8 @@ func (g *grepping) countWords(ctx context.Context, source conversations.Source) 
 	}
 	counting, cancel := context.WithTimeout(ctx, countWordsFor)
 	defer cancel()
+	query := g.query
 	for _, word := range words[:min(len(words), maxCounted)] {
-		query := g.query
 		query.Pattern = excerpt.Literal(word, g.params.IgnoreCase)
 		found, err := source.Search(counting, query)
 		if counting.Err() != nil {
@@ -333,4 +288,16 @@ func (g *grepping) countWords(ctx context.Context, source conversations.Source) 
 		g.words = append(g.words, text.Quote(word)+" "+text.Count(n, "event", "events"))
 	}
 	return nil
+}
+
+// wordsOf returns the different words of a text, without the punctuation
+// around them unless there is nothing else.
+func wordsOf(s string) (words []string) {
+	for _, word := range strings.Fields(s) {
+		word = cmp.Or(strings.TrimFunc(word, unicode.IsPunct), word)
+		if !slices.ContainsFunc(words, func(other string) bool { return strings.EqualFold(other, word) }) {
+			words = append(words, word)
+		}
+	}
+	return words
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
@@ -14,43 +13,46 @@ import (
 )
 
 const (
-	maxUnshown   = 5   // conversations that are named without a line in the answer
+	maxUnshown   = 5   // conversations that are named without a line
 	maxGrepTitle = 80  // characters of a title
 	maxQuoted    = 200 // characters of a pattern
+	// How many events are named that have the same line, of the same
+	// conversation and of others.
+	maxAlso, maxAlsoApart = 10, 3
+	// Tags around each run of so few lines around a match would be a fifth of an
+	// answer; among more the match would be hard to see.
+	mostBeside = 3
 )
 
-// How many events are named beside a line that they have too: of the
-// same conversation, and of others.
-const (
-	maxAlso      = 10
-	maxAlsoApart = 3
-)
+// omission is shown in place of lines, or of a part of a text.
+const omission = "…"
 
-// answer returns the answer with as many lines of the page as there is
-// room for, one at least, and with conversations without one as far as
-// that leaves room.
+// answer returns the answer with as many lines of the page as there is room
+// for, one at least, and the conversations without one if there is room left.
 func (g *grepping) answer() *conversation.GrepEnvelope {
-	limit := conversation.GrepMaxChars
-	if g.params.Limit <= usualLimit {
-		limit = g.usualSize()
+	limit := usualChars
+	switch {
+	case g.params.Limit > usualLimit:
+		limit = conversation.GrepMaxChars
+	case g.context > 0 && len(g.params.IDs) != 1:
+		limit = contextChars
 	}
-	e := fit(len(g.page), limit, g.envelope)
-	if g.shows == 0 && len(g.page) > 0 {
-		if e = g.envelope(1); chars(e) > conversation.GrepMaxChars {
-			g.context = 0
-			e = g.envelope(1)
-		}
+	n := 0
+	build := func(more int) *conversation.GrepEnvelope {
+		n = min(1+more, len(g.page))
+		return g.envelope(n, 0)
 	}
-	n := g.shows
-	return fit(maxUnshown, max(limit, chars(e)), func(named int) *conversation.GrepEnvelope {
-		g.named = named
-		return g.envelope(n)
-	})
+	e := fit(len(g.page)-1, limit, build)
+	if chars(e) > conversation.GrepMaxChars {
+		g.context = 0
+		e = build(0)
+	}
+	return fit(maxUnshown, max(limit, chars(e)), func(named int) *conversation.GrepEnvelope { return g.envelope(n, named) })
 }
 
-// envelope returns the answer with the first n lines of the page.
-func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
-	g.shows = n
+// envelope returns the answer with the first n lines of the page, and some
+// conversations without a line.
+func (g *grepping) envelope(n, named int) *conversation.GrepEnvelope {
 	e := &conversation.GrepEnvelope{
 		Matches: g.found.Total, Truncated: g.offset+n < len(g.order),
 		Conversations: g.conversations(g.page[:n]), Notes: g.notes(n),
@@ -67,8 +69,8 @@ func (g *grepping) envelope(n int) *conversation.GrepEnvelope {
 		shown[m.hit.Conversation] = true
 	}
 	unshown := slices.DeleteFunc(slices.Clone(g.found.Conversations), func(c *conversations.Matched) bool { return shown[c] })
-	if len(unshown) > g.named {
-		unshown, e.ConversationCount = unshown[:g.named], len(g.found.Conversations)
+	if len(unshown) > named {
+		unshown, e.ConversationCount = unshown[:named], len(g.found.Conversations)
 	}
 	for _, c := range unshown {
 		row := g.conversation(c)
@@ -100,11 +102,12 @@ func (g *grepping) conversations(page []*match) (shown []conversation.GrepConver
 		}
 		c := g.conversation(lines[0].hit.Conversation)
 		g.addEvents(&c, lines[:n])
+		rest := c.Matches
 		for _, m := range lines[:n] {
-			c.Matches -= m.times
+			rest -= m.times
 		}
-		if c.Matches > 0 { // some are not shown
-			c.Matches = lines[0].hit.Conversation.Matches
+		if rest <= 0 { // all are shown
+			c.Matches = 0
 		}
 		if c.Turns == 1 {
 			c.Turns = 0
@@ -114,8 +117,8 @@ func (g *grepping) conversations(page []*match) (shown []conversation.GrepConver
 	return shown
 }
 
-// addEvents adds the events of lines to their conversation: what is
-// said of one is not said again of those after it.
+// addEvents adds the events of lines to their conversation. Turn and day are
+// shown where they change.
 func (g *grepping) addEvents(c *conversation.GrepConversation, lines []*match) {
 	var day time.Time
 	turn := 0
@@ -124,14 +127,13 @@ func (g *grepping) addEvents(c *conversation.GrepConversation, lines []*match) {
 		for n < len(lines) && lines[n].hit == h {
 			n++
 		}
-		hits := g.hits(lines[:n])
-		e := conversation.GrepEvent{Event: h.Number, Scope: h.Scope.String(), More: lines[0].more, Hits: hits}
+		e := conversation.GrepEvent{Event: h.Number, Scope: h.Scope.String(), More: lines[0].more, Hits: g.hits(lines[:n])}
 		lines = lines[n:]
 		if h.Number == 0 {
-			for i := range hits {
-				hits[i].Scope = e.Scope
+			for i := range e.Hits {
+				e.Hits[i].Scope = e.Scope
 			}
-			c.Hits = append(c.Hits, hits...)
+			c.Hits = append(c.Hits, e.Hits...)
 			continue
 		}
 		if h.Turn != turn && c.Turns != 1 {
@@ -147,16 +149,8 @@ func (g *grepping) addEvents(c *conversation.GrepConversation, lines []*match) {
 	}
 }
 
-// leftOutLines is in place of lines that are not shown.
-const leftOutLines = "…"
-
-// mostBeside is how many lines around a match are shown in one hit with
-// it, on each side: tags around each run of so few would be a fifth of
-// an answer. Among more the match would be hard to see, and they have
-// hits of their own.
-const mostBeside = 3
-
-// hits returns matching lines of an event, with the lines around them.
+// hits returns matching lines of an event. Up to mostBeside lines around a
+// match are in its hit; more are hits of their own.
 func (g *grepping) hits(lines []*match) (hits []conversation.GrepHit) {
 	near := g.texts[lines[0].hit]
 	matches, isShown := map[int]*match{}, map[int]bool{}
@@ -171,31 +165,23 @@ func (g *grepping) hits(lines []*match) (hits []conversation.GrepHit) {
 		if !isShown[i] {
 			continue
 		}
-		m := matches[i]
-		isApart := len(hits) > 0 && (l.gap || !isShown[i-1])
+		m, n := matches[i], len(hits)
+		isApart := n > 0 && (l.gap || !isShown[i-1])
+		joins := n > 0 && !isApart && g.context <= mostBeside
+		isContext := n > 0 && hits[n-1].IsMatch != nil
 		if m == nil && isApart {
-			l.text = leftOutLines + "\n" + l.text
+			l.text = omission + "\n" + l.text
 		}
-		var last *conversation.GrepHit // that the line may be in
-		if len(hits) > 0 {
-			last = &hits[len(hits)-1]
-		}
-		joins := last != nil && !isApart && g.context <= mostBeside
-		switch isContext := last != nil && last.IsMatch != nil; {
-		case m == nil && (isContext || joins):
-			last.Text += "\n" + l.text
-			continue
-		case m != nil && isContext && joins:
-			last.IsMatch, last.Text = nil, last.Text+"\n"+l.text
-		default:
-			hits = append(hits, conversation.GrepHit{Text: l.text})
-			last = &hits[len(hits)-1]
+		if m == nil && isContext || joins && (m == nil || isContext) {
+			hits[n-1].Text += "\n" + l.text
+		} else {
+			hits = append(hits, conversation.GrepHit{Text: l.text, IsMatch: new(false)})
 		}
 		if m == nil {
-			last.IsMatch = new(false)
 			continue
 		}
-		last.Also = m.also()
+		last := &hits[len(hits)-1]
+		last.IsMatch, last.Also = nil, m.also()
 		if m.times > 1 {
 			last.Times = m.times
 		}
@@ -224,19 +210,13 @@ func (m *match) also() string {
 	return strings.Join(names, ",")
 }
 
-// notes returns at most three notes: what was found and which call
-// shows more of it; what was left out; what is not as it should be.
-func (g *grepping) notes(n int) []string {
-	var found []string
-	switch {
-	case len(g.found.Hits) == 0:
+// notes returns at most three notes: what was found and which call shows more
+// of it; what was left out; what is not as it should be.
+func (g *grepping) notes(n int) (notes []string) {
+	found := g.shown(n)
+	if len(g.found.Hits) == 0 {
 		found = g.nothingFound()
-	case n == 0:
-		found = []string{fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.offset, text.Count(len(g.order), "line", "lines"), len(g.order)-1)}
-	default:
-		found = g.shown(n)
 	}
-	var notes []string
 	for _, sentences := range [][]string{found, g.leftOut(), append(remarks(g.call), missedNotes(g.found.Aside.Problems)...)} {
 		if len(sentences) > 0 {
 			notes = append(notes, strings.Join(sentences, " "))
@@ -245,12 +225,13 @@ func (g *grepping) notes(n int) []string {
 	return notes
 }
 
-// shown says how much of all that matches is shown, and which calls
-// show more.
+// shown says how much of all that matches is shown, and which calls show more.
 func (g *grepping) shown(n int) (say []string) {
 	next := g.offset + n
 	more := slices.IndexFunc(g.page[:n], func(m *match) bool { return m.more > 0 && m.hit.Number > 0 })
 	switch {
+	case n == 0 && len(g.order) > 0:
+		say = append(say, fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.offset, text.Count(len(g.order), "line", "lines"), len(g.order)-1))
 	case next < len(g.order):
 		say = append(say, fmt.Sprintf("%d of %d matches. offset=%d shows the next.", n, g.found.Total, next))
 	case more >= 0 && g.params.Event != nil:
@@ -265,7 +246,7 @@ func (g *grepping) shown(n int) (say []string) {
 	return say
 }
 
-// leftOut says what was not searched, and how it is.
+// leftOut says what was left out of the search, and how to search it.
 func (g *grepping) leftOut() []string {
 	var left []string
 	if ids := names(g.found.Aside.Excluded); len(ids) > 0 {
@@ -324,18 +305,4 @@ func (g *grepping) nothingSearched() string {
 		why = ""
 	}
 	return "Nothing was searched" + why + "."
-}
-
-// wordsOf returns the different words of a text, without the
-// punctuation around them unless there is nothing else.
-func wordsOf(s string) (words []string) {
-	for _, word := range strings.Fields(s) {
-		if bare := strings.TrimFunc(word, unicode.IsPunct); bare != "" {
-			word = bare
-		}
-		if !slices.ContainsFunc(words, func(other string) bool { return strings.EqualFold(other, word) }) {
-			words = append(words, word)
-		}
-	}
-	return words
 }

@@ -404,7 +404,7 @@ func TestGrepAdvice(t *testing.T) {
 		var all []heardConversation
 		tools := overSource(workspaceOf(t, func(w *jptest.Workspace) { all = randomWorkspace(r, w) }))
 		patterns := []string{"retry", "cap", "nothing", "delay nothing", "Cap delay", "retry delay other", "conversation_grep", "fs_read", "words cap", "more Words"}
-		arguments := map[string]any{"pattern": patterns[r.IntN(len(patterns))], "limit": 1 + r.IntN(20)}
+		arguments := map[string]any{"pattern": patterns[r.IntN(len(patterns))], "limit": []int{1 + r.IntN(20), 200}[r.IntN(2)]}
 		if r.IntN(3) == 0 {
 			arguments["ids"] = []string{"jp-c17600000000"}
 		}

@@ -195,11 +195,3 @@ func bounded(texts []string, separator string, most int) string {
 	}
 	return strings.Join(texts, separator)
 }
-
-// shown makes a text that may come from anywhere safe to show in a
-// message.
-func shown(s string) string { return clip(text.Line(s), maxShown) }
-
-// maxShown is how many characters of a path, or of a cause, a message
-// repeats.
-const maxShown = 1000

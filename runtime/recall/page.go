@@ -21,11 +21,8 @@ func chars(e any) int { return envelope.Chars(envelope.Document(e)) }
 
 // fit returns an envelope with as many of n items as there is room for.
 func fit[E any](n, limit int, build func(int) E) E {
-	if all := build(n); chars(all) <= limit {
-		return all
-	}
-	fits := func(k int) bool { return chars(build(n-k)) <= limit }
-	return build(n - min(sort.Search(n+1, fits), n))
+	omitted := sort.Search(n, func(k int) bool { return chars(build(n-k)) <= limit })
+	return build(n - omitted)
 }
 
 const (

@@ -226,10 +226,10 @@ func (a *recalling) passage(h *conversations.Hit) conversation.RecallPassage {
 func shownExcerpt(e excerpt.Excerpt) string {
 	shown := strings.Trim(text.Visible(e.Text), "\n")
 	if e.Before {
-		shown = leftOutLines + " " + shown
+		shown = omission + " " + shown
 	}
 	if e.After {
-		shown += " " + leftOutLines
+		shown += " " + omission
 	}
 	return shown
 }

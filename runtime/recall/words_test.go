@@ -49,7 +49,7 @@ func TestSaying(t *testing.T) {
 		{"échec: disque plein!", "Échec: disque plein!"},
 		{"/usr/bin/jp: not a program?\r\n", "/usr/bin/jp: not a program?"},
 	} {
-		if got := saying(tc.said); got != tc.want {
+		if got := sentences(tc.said); got != tc.want {
 			t.Errorf("%q: %q, want %q", tc.said, got, tc.want)
 		}
 	}
