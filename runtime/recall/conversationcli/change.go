@@ -153,7 +153,7 @@ them back.`,
 	}
 	c.addSpan(cmd, &when)
 	c.addTime(cmd, "inactive-since", "those not activated since `TIME`", func(t iso8601.Span) { when.inactive = t.First })
-	return c.moving(cmd, &when, (*jp.Writer).Archive, &change{verb: "archive", done: "archived", nothing: "it is archived already"})
+	return c.moving(cmd, &when, true, &change{verb: "archive", done: "archived", nothing: "it is archived already"})
 }
 
 func (c *commands) unarchiveCommand() *cobra.Command {
@@ -163,13 +163,13 @@ func (c *commands) unarchiveCommand() *cobra.Command {
 		Short:   "Bring conversations back from the archive",
 		Long:    "Brings conversations back from the archive.",
 		Example: "  convtools conversation unarchive jp-c17737387251",
-	}, &span{}, (*jp.Writer).Unarchive, &change{verb: "unarchive", done: "unarchived", nothing: "it is not archived"})
+	}, &span{}, false, &change{verb: "unarchive", done: "unarchived", nothing: "it is not archived"})
 }
 
-// moving completes a command that moves conversations.
-func (c *commands) moving(cmd *cobra.Command, when *span, move func(*jp.Writer, context.Context, transcript.ID) (bool, error), ch *change) *cobra.Command {
+// moving completes a command that moves conversations to the archive or back.
+func (c *commands) moving(cmd *cobra.Command, when *span, archived bool, ch *change) *cobra.Command {
 	ch.make = func(ctx context.Context, w *jp.Writer, one []conversations.Listed) (outcome, error) {
-		isMoved, err := move(w, ctx, one[0].ID)
+		isMoved, err := w.SetArchived(ctx, one[0].ID, archived)
 		return outcome{isNothing: !isMoved}, err
 	}
 	return c.changing(cmd, ch, func(ctx context.Context, args []string) ([]conversations.Listed, error) {
@@ -189,7 +189,7 @@ expire. It may have some turns alone, and has the configuration in any case.`,
   convtools conversation fork . --hidden --title "Another way"
   convtools conversation fork . --first=2 --last`,
 	}
-	o := jp.ForkOptions{Labels: map[string]*string{}}
+	o := jp.ForkOptions{Change: jp.Change{Hidden: new(bool), Labels: map[string]*string{}}}
 	var turns counts
 	flags := cmd.Flags()
 	turns.addCounts(flags, "l", "f")
@@ -200,7 +200,7 @@ expire. It may have some turns alone, and has the configuration in any case.`,
 		o.Title = &title
 		return nil
 	})
-	flags.BoolVar(&o.Hidden, "hidden", false, "hide the copy from lists and searches")
+	flags.BoolVar(o.Hidden, "hidden", false, "hide the copy from lists and searches")
 	addLabel(cmd, "give it the label", func(key, value string, _ bool) { o.Labels[key] = &value })
 	flags.BoolVar(&o.ResetLabels, "reset-labels", false, "leave the labels of the other one away")
 	fork := func(ctx context.Context, w *jp.Writer, one []conversations.Listed) (outcome, error) {
