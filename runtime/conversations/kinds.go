@@ -44,7 +44,7 @@ func kinds() []kind {
 		{codex.Name, "Codex", codex.Home, opens(codex.Open), codex.IDs().Claims, codex.IDs().ParseID, []string{"CODEX_HOME"}, false},
 		{opencode.Name, "opencode", opencode.Home, opens(opencode.Open), opencode.IDs().Claims, opencode.IDs().ParseID, []string{"OPENCODE_DB", "XDG_DATA_HOME"}, false},
 		{gemini.Name, "Gemini CLI", gemini.Home, opens(gemini.Open), gemini.IDs().Claims, gemini.IDs().ParseID, []string{"GEMINI_CLI_HOME"}, false},
-		{sessions.Name, "convtools", sessions.Home, opens(sessions.Open), sessions.Claims, sessions.ParseID, []string{"XDG_DATA_HOME"}, false},
+		{sessions.Name, "convtools", sessions.Home, opens(sessions.Open), sessions.IDs().Claims, sessions.IDs().ParseID, []string{"XDG_DATA_HOME"}, false},
 		{chatgpt.Name, "ChatGPT", chatgpt.Home, opens(chatgpt.Open), chatgpt.IDs().Claims, chatgpt.IDs().ParseID, chatgpt.Variables(), true},
 		{archive.Name, "imported exports", archiveHome, openArchive, archive.IDs().Claims, archive.IDs().ParseID, append([]string{"XDG_DATA_HOME"}, chatgpt.Variables()...), true},
 	}

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// cappedBuffer keeps a stream up to a limit. The first byte over it calls exceeded,
-// and that write and every later one fail.
+// cappedBuffer keeps a stream up to a limit. The first byte over the limit calls exceeded, and that write and every later
+// one fail.
 type cappedBuffer struct {
 	limit    int64
 	exceeded func(cause error)
@@ -24,7 +24,7 @@ func (b *cappedBuffer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// sink passes a stream on. The first error, of whoever gets it, ends the command.
+// sink passes a stream on. The first error of the receiver ends the command.
 type sink struct {
 	to     io.Writer
 	failed func(cause error)
@@ -38,14 +38,10 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// headTail keeps the first and the last bytes of a stream, half of limit each:
-// a command says what it was doing first, and why it failed last. The first byte
-// over most calls exceeded, and that write and every later one fail.
+// headTail keeps the first and the last bytes of a stream, half of limit each: a command first prints its work, and last why
+// it failed.
 type headTail struct {
-	limit    int
-	most     int64
-	exceeded func(cause error)
-
+	limit int
 	head  []byte
 	tail  []byte // a ring once it is full
 	next  int    // where the ring is written next; its oldest byte
@@ -72,14 +68,10 @@ func (h *headTail) Write(p []byte) (int, error) {
 		h.next = (h.next + n) % size
 		p = p[n:]
 	}
-	if h.total > h.most {
-		h.exceeded(errStderrLimit)
-		return 0, errStderrLimit
-	}
 	return written, nil
 }
 
-// bytes returns what was kept, with a line of its own saying what was not.
+// bytes returns the kept bytes, with a line in the middle that counts the others.
 func (h *headTail) bytes() []byte {
 	out := bytes.Clone(h.head)
 	if omitted := h.total - int64(len(h.head)+len(h.tail)); omitted > 0 {

@@ -19,7 +19,7 @@ func TestHeadTail(t *testing.T) {
 		for i := range whole {
 			whole[i] = byte('a' + random.IntN(26))
 		}
-		h := &headTail{limit: limit, most: int64(len(whole))}
+		h := &headTail{limit: limit}
 		for rest := whole; len(rest) > 0; {
 			n := 1 + random.IntN(len(rest))
 			if written, err := h.Write(rest[:n]); written != n || err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // A Kind classifies an [Error].
@@ -23,9 +22,6 @@ const (
 	Canceled
 	// OutputTooLarge: the command printed more than [Limits] allows.
 	OutputTooLarge
-	// StderrTooLarge: the command printed more than [Limits] allows to standard
-	// error.
-	StderrTooLarge
 	// Signaled: something other than this package ended the command by a
 	// signal, or, on Windows, by an exception.
 	Signaled
@@ -49,8 +45,7 @@ type Error struct {
 	Err error
 }
 
-// Error says, on one line, what was run, what happened, the last thing the
-// command said on standard error, and what to do.
+// Error returns the command, the problem, the last line of standard error and the hint, in one line.
 func (e *Error) Error() string {
 	detail := e.Detail
 	if e.Path != "" {
@@ -59,37 +54,30 @@ func (e *Error) Error() string {
 	return e.text(e.Command, detail)
 }
 
-// ForModel returns the same without where on this machine anything is, save what
-// the command itself has said.
+// ForModel returns the same without paths of this machine, except those that the command has printed.
 func (e *Error) ForModel() string { return e.text(e.Name, e.Detail) }
 
 func (e *Error) text(command, detail string) string {
-	var b strings.Builder
+	said := detail
 	if command != "" {
-		b.WriteString(command)
-		b.WriteString(": ")
+		said = command + ": " + detail
 	}
-	b.WriteString(detail)
 	if last := lastLine(e.Stderr); last != "" {
-		b.WriteString(" (last line on stderr: ")
-		b.WriteString(last)
-		b.WriteString(")")
+		said += " (last line on stderr: " + last + ")"
 	}
 	if e.Hint != "" {
-		b.WriteString("; ")
-		b.WriteString(e.Hint)
+		said += "; " + e.Hint
 	}
-	return b.String()
+	return said
 }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Why a run was stopped, as the cause of its context.
+// The causes of the context of a run that was stopped.
 var (
 	errTimeLimit   = errors.New("time limit passed")
 	errOutputLimit = errors.New("output limit passed")
-	errStderrLimit = errors.New("limit on stderr passed")
 )
 
 func (c Command) failure(kind Kind, err error, detail, hint string) *Error {
@@ -100,9 +88,8 @@ func (c Command) ioError(doing string, err error) *Error {
 	return c.failure(IO, err, doing+": "+inline(err.Error(), maxReason), "")
 }
 
-// stopped describes a run that ended because limited did, which the limits were
-// applied to, or because its parent did, which belongs to the caller. The parent
-// may live in another run whose limits have the same causes, so it comes first.
+// stopped returns the error for a run that ended with its context: limited has the limits applied, and parent is the
+// caller's. The parent may be the context of another run, whose limits have the same causes, and so it is looked at first.
 func (c Command) stopped(parent, limited context.Context, limits Limits, stderr []byte) (e *Error) {
 	cause := context.Cause(limited)
 	switch fromCaller := parent.Err() != nil && errors.Is(cause, context.Cause(parent)); {
@@ -114,9 +101,6 @@ func (c Command) stopped(parent, limited context.Context, limits Limits, stderr 
 		e = c.failure(Canceled, fmt.Errorf("%w: %w", context.Canceled, cause), "stopped because the request was canceled: "+inline(cause.Error(), maxReason), "")
 	case errors.Is(cause, errOutputLimit):
 		e = c.failure(OutputTooLarge, nil, "stopped because it printed more than "+byteCount(limits.Stdout), "ask it for less, or raise the output limit")
-	case errors.Is(cause, errStderrLimit):
-		e = c.failure(StderrTooLarge, nil, "stopped because it printed more than "+byteCount(limits.StderrTotal)+" to standard error",
-			"find out from what it says there what is wrong with it")
 	default:
 		e = c.failure(Timeout, context.DeadlineExceeded, fmt.Sprintf("stopped because it did not finish within %s", limits.Timeout), "ask it for less, or raise the time limit")
 	}

@@ -18,97 +18,66 @@ import (
 	"time"
 )
 
-// What a zero field of [Limits] means.
+// The defaults of [Limits].
 const (
-	DefaultTimeout     = 30 * time.Second
-	DefaultStdout      = 64 << 20 // bytes
-	DefaultStderr      = 64 << 10 // bytes
-	DefaultStderrTotal = 64 << 20 // bytes
-	DefaultGrace       = 500 * time.Millisecond
+	DefaultTimeout = 30 * time.Second
+	DefaultStdout  = 64 << 20 // bytes
+	DefaultStderr  = 64 << 10 // bytes
+	DefaultGrace   = 500 * time.Millisecond
 )
 
 // A Runner runs a command to its end. [Exec] is the real one; tests have others.
 type Runner interface {
-	// Run runs cmd and returns what it printed and its exit code. An exit code
-	// other than 0 is a result, not an error: only the caller knows which codes
-	// are fine. Every error is an [*Error], and the Result next to it is empty.
-	// Nothing of cmd is used after Run has returned.
+	// Run runs cmd and returns its output and its exit code. An exit code other than 0 is a result, not an error: only the
+	// caller knows which codes are fine. Every error is an [*Error], with an empty Result.
 	Run(ctx context.Context, cmd Command) (Result, error)
 }
 
 // A Command says what to run, with which input, and how much of everything it
 // may use.
 type Command struct {
-	// Path names the program: a file name that is looked up in PATH, or a path.
-	// A relative path starts at this process's working directory, not at Dir,
-	// so that a directory being looked at never decides which program runs.
+	// Path is a path, or a file name that is looked up in PATH. A relative path starts at this process's working
+	// directory and not at Dir, so that a directory never decides which program runs.
 	Path string
-
-	// Args are the arguments after the program's name, handed over as they are.
-	// They must not hold NUL bytes.
-	Args []string
-
-	// Dir is the working directory. Empty means this process's own.
-	Dir string
-
-	// Env is the whole environment as NAME=value. Nil means [DefaultEnv]().
-	Env []string
-
-	// Stdin is the whole standard input. Nil means none: the command reads end
-	// of file at once.
+	Args []string // after the program's name; without NUL bytes
+	Dir  string   // the working directory; empty for this process's own
+	Env  []string // the whole environment as NAME=value; nil for [DefaultEnv]()
+	// Stdin is the whole standard input; nil for none.
 	Stdin []byte
-
-	// Output gets what the command prints, as it comes, in the place of
-	// [Result].Stdout, and Limits.Stdout bounds it no more. The command is stopped
-	// where a Write returns [ErrEnough], which is no error of the run.
+	// Output gets the standard output as it comes, in place of [Result].Stdout and without Limits.Stdout. A Write that
+	// returns [ErrEnough] stops the command, which is not an error of the run.
 	Output io.Writer
-
 	Limits Limits
 }
 
-// ErrEnough is what a [Command].Output returns that needs no more.
+// ErrEnough is the error of a [Command].Output that needs no more.
 var ErrEnough = errors.New("no more output is needed")
 
-// Limits bounds one run. A zero field means its default.
+// Limits bounds one run. A zero field is its default.
 type Limits struct {
-	// Timeout is how long the command may run. A sooner deadline of the context
-	// wins.
-	Timeout time.Duration
-
-	// Stdout is how many bytes the command may print. One more ends it: half an
-	// output is worth nothing to whoever parses it.
+	Timeout time.Duration // of the run; an earlier deadline of the context wins
+	// Stdout is the number of bytes that the command may print. One more ends it: a part of an output cannot be parsed.
 	Stdout int64
-
-	// Stderr is how many bytes of standard error are kept, half from the start
-	// and half from the end. Printing more is no error.
+	// Stderr is the number of bytes of standard error that are kept, half from the start and half from the end.
 	Stderr int64
-
-	// StderrTotal is how many bytes of standard error the command may print. One
-	// more ends it: it complains without end.
-	StderrTotal int64
-
-	// Grace is the time between asking a command to stop and killing it, and
-	// the time that processes it leaves behind have to close its output.
+	// Grace is the time between asking a command to stop and killing it, and the time that the processes which it leaves have
+	// to close its output.
 	Grace time.Duration
 }
 
-// A Result is what a command that ran to its end left. Where a process that it had
-// started still held its output open when Grace had passed, the output is what
-// was printed until then.
+// A Result is the output of a command that ran to its end. If a process that it started still had the output open after
+// Grace, the output is that until then.
 type Result struct {
 	Stdout   []byte
 	Stderr   []byte // see [Limits]; not safe to show as it is
 	ExitCode int
-	// Enough reports whether the command was stopped with [ErrEnough]; there is no
-	// exit code then.
-	Enough bool
+	Enough   bool // the command was stopped with [ErrEnough], and has no exit code
 }
 
 func (l Limits) withDefaults() Limits {
 	l.Timeout = cmp.Or(l.Timeout, DefaultTimeout)
 	l.Stdout = cmp.Or(l.Stdout, DefaultStdout)
 	l.Stderr = cmp.Or(l.Stderr, DefaultStderr)
-	l.StderrTotal = cmp.Or(l.StderrTotal, DefaultStderrTotal)
 	l.Grace = cmp.Or(l.Grace, DefaultGrace)
 	return l
 }

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Talk is a program that runs until it is stopped, and is written to and read from meanwhile.
+// Talk is a running program that the caller writes to and reads from.
 type Talk struct {
 	// Stdin is closed by Stop.
 	Stdin io.WriteCloser
-	// Stdout ends with the program. Nothing bounds it: that is up to its reader.
+	// Stdout ends with the program. Its reader has to bound it.
 	Stdout io.Reader
 
 	child  *exec.Cmd
@@ -21,15 +21,15 @@ type Talk struct {
 	once   sync.Once
 }
 
-// Start starts a program to talk with, in a group of its own as Run has it. Of its limits, Grace and Stderr apply, and
-// Stdin has to be nil. Stop has to be called. An error is an [*Error].
+// Start starts a program to talk with, in a process group of its own as Run does. Only Grace and Stderr of its limits apply;
+// Stdin has to be nil. The caller has to call Stop. The error is an [*Error].
 func (Exec) Start(cmd Command) (*Talk, error) {
 	limits := cmd.Limits.withDefaults()
 	child, err := cmd.child(limits)
 	if err != nil {
 		return nil, err
 	}
-	t := &Talk{child: child, stderr: &headTail{limit: int(limits.Stderr), most: 1 << 62}, grace: limits.Grace}
+	t := &Talk{child: child, stderr: &headTail{limit: int(limits.Stderr)}, grace: limits.Grace}
 	child.Stderr = t.stderr
 	if t.Stdin, err = t.child.StdinPipe(); err != nil {
 		return nil, cmd.ioError("opening its input", err)
@@ -43,16 +43,16 @@ func (Exec) Start(cmd Command) (*Talk, error) {
 	return t, nil
 }
 
-// Stop ends the input of the program, and asks it to end and kills it where that is not enough within its grace each.
-// Nothing of its group is left when it returns.
+// Stop closes the input of the program, asks it to end after Grace, and kills it after Grace again. When Stop returns, no
+// process of the group is left.
 func (t *Talk) Stop() {
 	t.once.Do(func() {
 		defer t.group.close()
-		_ = t.Stdin.Close() // an input that is closed is what is wanted
+		_ = t.Stdin.Close() // it may be closed already
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_ = t.child.Wait() // how it ends is of no interest
+			_ = t.child.Wait()
 		}()
 		within := func() bool {
 			timer := time.NewTimer(t.grace)
@@ -72,8 +72,8 @@ func (t *Talk) Stop() {
 	})
 }
 
-// Stderr returns what was printed to standard error, as [Result] has it. It is there after Stop.
+// Stderr returns the standard error as [Result] has it, after Stop.
 func (t *Talk) Stderr() []byte { return t.stderr.bytes() }
 
-// LastLine returns the last line of that, safe to show.
+// LastLine returns the last line of Stderr, safe to show.
 func (t *Talk) LastLine() string { return lastLine(t.Stderr()) }

@@ -50,7 +50,7 @@ func (s *Sessions) Find(ctx context.Context, id string) (Place, error) {
 
 // recorded returns the conversation of a session that is recorded under an id, and no session for what is no such id.
 func (s *Sessions) recorded(ctx context.Context, id string) (at Place, err error) {
-	if of, conversation, ok := sessions.Split(id); ok {
+	if of, conversation, ok := sessions.IDs().Split(id); ok {
 		return Place{Session: of, Conversation: cmp.Or(conversation, of)}, nil
 	}
 	parsed, err := jp.ParseID(id)

@@ -17,23 +17,22 @@ import (
 )
 
 const (
-	// toolUseKey is where it says which call of a tool it is, in the _meta of the call.
+	// toolUseKey is the key of the id of a tool call in the _meta of the call.
 	toolUseKey = "claudecode/toolUseId"
 	// maxToolUse is the longest id of a call that is looked for, in bytes.
 	maxToolUse = 200
-	// What is looked at for a call: it is recorded about when it is made, so that it
-	// stands near the end of one of the transcripts that were written last.
+	// A call is recorded at about the time when it is made: near the end of one of the transcripts
+	// that were written last.
 	maxCallers = 64
-	callerTail = 1 << 20
-	// recordWait is how long a call is waited for that is not recorded yet, looking each
-	// recordInterval. Of 2.1.328 calls arrive up to a tenth of a second before.
+	callerTail = 1 << 20 // bytes
+	// A call of 2.1.328 arrives up to a tenth of a second before it is recorded.
 	recordWait     = 500 * time.Millisecond
 	recordInterval = 25 * time.Millisecond
 )
 
-// Caller implements [store.Recognizer]. The session that the environment names is that
-// of the call in a shell alone: a server gets another one with --continue, and keeps
-// the old one when its user clears the conversation.
+// Caller implements [store.Recognizer]. The session that the environment names is used only for a call
+// from a shell: a server gets another one with --continue, and keeps the old one when its user
+// clears the conversation.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller) {
 	if use, ok := from.Meta[toolUseKey].(string); ok {
 		return store.Caller{Evidence: store.ByCall, IDs: s.caller(ctx, use)}
@@ -46,13 +45,13 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller)
 	return c
 }
 
-// caller returns the conversation with a call, and waits for it to be recorded. Behind that of a
-// sub-agent it returns its session.
+// caller returns the conversation with a call, and waits until that is recorded. After a sub-agent it
+// returns the session of that.
 func (s *Store) caller(ctx context.Context, use string) []transcript.ID {
 	if use == "" || len(use) > maxToolUse || !history.IsPlain(use) {
 		return nil
 	}
-	searched := map[string]int64{} // sizes of transcripts that do not have it
+	searched := map[string]int64{} // sizes of the transcripts that do not have it
 	for range recordWait/recordInterval + 1 {
 		if e := s.calling(ctx, use, searched); e != nil {
 			return slices.Compact([]transcript.ID{id(e.session, e.agent), id(e.session, "")})
@@ -66,14 +65,14 @@ func (s *Store) caller(ctx context.Context, use string) []transcript.ID {
 	return nil
 }
 
-// calling returns the transcript with a call: the newest one where copies have the call too.
+// calling returns the transcript with a call: the newest one if copies have the call too.
 func (s *Store) calling(ctx context.Context, use string, searched map[string]int64) *entry {
 	root, err := s.Store.Open()
 	if err != nil {
 		return nil
 	}
 	defer root.Close()
-	all, _, _ := s.transcripts(root)
+	all, _ := s.transcripts(root)
 	for _, e := range all {
 		e.Stamp = root.Stamp(e.File)
 	}
@@ -88,24 +87,24 @@ func (s *Store) calling(ctx context.Context, use string, searched map[string]int
 	return nil
 }
 
-// calls reports whether a call of a tool is recorded near the end of a transcript. The session is
-// that of the record where the name of the file has none.
+// calls reports whether a tool call is recorded near the end of a transcript. If the name of the file
+// does not have the session, the record has it.
 func (e *entry) calls(root *history.Root, use string) bool {
-	f, info, err := root.File(e.File)
+	f, size, err := root.File(e.File)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	tail := make([]byte, min(info.Size(), callerTail))
-	n, _ := f.ReadAt(tail, info.Size()-int64(len(tail))) // as much as there is
+	tail := make([]byte, min(size, callerTail))
+	n, _ := f.ReadAt(tail, size-int64(len(tail))) // the file may have been cut
 	for line := range bytes.SplitSeq(tail[:n], []byte("\n")) {
 		if !bytes.Contains(line, []byte(strconv.Quote(use))) {
 			continue
 		}
-		// What is quoted from another transcript has the id too.
 		r, whole := parse(line)
-		told, _ := r.events()
-		if whole && slices.ContainsFunc(told, func(e transcript.Event) bool { return e.Kind == transcript.KindToolCall && e.CallID == use }) {
+		events, _ := r.events() // a quoted transcript has the id too
+		isCall := func(e transcript.Event) bool { return e.Kind == transcript.KindToolCall && e.CallID == use }
+		if whole && slices.ContainsFunc(events, isCall) {
 			e.session = cmp.Or(e.session, strings.ToLower(jsontext.String(r.Session)))
 			return history.IsUUID(e.session)
 		}

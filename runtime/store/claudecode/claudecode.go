@@ -2,10 +2,9 @@
 // sessions and those of their sub-agents, from the transcripts below its
 // configuration directory.
 //
-// It is a reader. It never creates, changes or locks anything, and opens only regular
-// files below the directory of projects. A conversation belongs to a project by the
-// working directory that is recorded in it, never by the name of a folder, which
-// several directories share.
+// It never creates, changes or locks a file, and opens only regular files below the
+// directory of projects. A conversation belongs to a project by the working directory
+// that is recorded in it, never by the name of a folder, which several directories share.
 package claudecode
 
 import (
@@ -28,23 +27,22 @@ import (
 // Name is the name of this kind of store.
 const Name = "claude-code"
 
-// Store is the conversations of a project, as a [store.Store], in the directory of projects.
+// Store has the conversations of a project. It implements [store.Store].
 type Store struct{ history.Store }
 
-// Open returns the store, and false where Claude Code has recorded nothing there.
+// Open returns the store, and false if Claude Code has recorded nothing.
 func Open(o store.Options) (*Store, bool) {
 	s, ok := history.Open(o, Name, Home, "projects", IDs())
 	return &Store{s}, ok
 }
 
-// Home returns the directory that Claude Code keeps everything in, or "" where the
-// environment does not tell.
+// Home returns the configuration directory of Claude Code, or "" if the environment does not name it.
 func Home(getenv func(string) string) string {
 	return cmp.Or(getenv("CLAUDE_CONFIG_DIR"), history.InHome(getenv, ".claude"))
 }
 
-// IDs returns what ids are: the uuid of a session, with the name of a sub-agent behind it where it
-// is that of one. A bare uuid is one too, unless it is of version 7, as those of Codex are.
+// IDs returns the form of ids: the uuid of a session, and for a sub-agent also its name. A bare uuid is
+// valid unless it is of version 7, as those of Codex are.
 func IDs() *history.IDs {
 	return &history.IDs{
 		Prefix: "claude-", Part: history.IsName, Example: "claude-5afd8764-1e4a-4af6-951b-d71a909fd1bc",
@@ -52,28 +50,28 @@ func IDs() *history.IDs {
 	}
 }
 
-// id returns the id of a session, or of a sub-agent where that is not empty.
+// id returns the id of a sub-agent, or of a session if agent is empty.
 func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
 const (
 	extension    = ".jsonl"
 	agentPrefix  = "agent-"
 	subagentsDir = "subagents"
-	sideAgent    = "side" // stands for the sub-agents in the file of a session
+	sideAgent    = "side" // names the side chains in the file of a session
 )
 
 // entry is a transcript in a folder of a project.
 type entry struct {
 	history.Entry[metadata]
-	session string // uuid; of a sub-agent that of its session, where the path has it
-	agent   string // name, where it is that of a sub-agent
+	session string // uuid; of a sub-agent that of its session, empty if the path does not have it
+	agent   string // name of a sub-agent; empty for a session
 	relation
 }
 
-// transcripts returns the transcripts in the folders that may have sessions of the project, and
+// transcripts returns the transcripts in the folders that can contain sessions of the project, and
 // the folders that cannot be read.
-func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.Problem, err error) {
-	files, problems, err := s.Walk(root, ".", func(dir string) bool {
+func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.Problem) {
+	files, problems := s.Walk(root, ".", func(dir string) bool {
 		folder, below, isBelow := strings.Cut(dir, "/")
 		if isBelow {
 			session, rest, _ := strings.Cut(below, "/")
@@ -86,10 +84,10 @@ func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.
 			all = append(all, e)
 		}
 	}
-	return all, problems, err
+	return all, problems
 }
 
-// newEntry returns the transcript that a file is; nil for none.
+// newEntry returns the transcript in a file; nil if it is no transcript.
 func newEntry(file string) *entry {
 	e := &entry{}
 	e.File = file
@@ -113,43 +111,45 @@ func newEntry(file string) *entry {
 	return e
 }
 
-// List implements [store.Store]. Of sessions of which another one has all, it has those that are
-// asked for by their ids.
+// List implements [store.Store]. A session whose records are all in another one is listed only if the
+// scope names it.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
 	return history.List(ctx, &s.Store, scope, s.transcripts, func(root *history.Root, all []*entry, l *store.Listing) error {
 		titles := summaries(all)
 		all = slices.DeleteFunc(all, func(e *entry) bool { return !e.complete() || !s.Project.Has(e.Meta.Dir) })
 		all = s.unique(all, l)
-		err := resolveCopies(ctx, root, all)
+		err := relateAll(ctx, root, all)
 		for _, e := range all {
 			if e.Hidden && !slices.Contains(scope.IDs, e.ID) {
 				continue
 			}
-			if e.agent != "" {
-				l.Conversations = append(l.Conversations, s.conversation(root, e, whole, titles))
-			} else if e.Meta.HasMain || !e.Meta.Whole {
-				l.Conversations = append(l.Conversations, s.conversation(root, e, main, titles))
+			if e.Meta.Main.Messages > 0 || !e.Meta.Whole {
+				l.Conversations = append(l.Conversations, s.conversation(root, e, titles))
 			}
-			if e.agent == "" && e.Meta.HasSide {
-				l.Conversations = append(l.Conversations, s.conversation(root, e, side, titles))
+			if e.Meta.Side.Messages > 0 {
+				l.Conversations = append(l.Conversations, s.sideChains(e))
 			}
 		}
 		return err
 	})
 }
 
-// complete finds out the session of a sub-agent beside it, and reports whether there is something
-// to read.
+// complete finds the session of a sub-agent whose file is beside the sessions, and reports whether the
+// transcript has anything to read. Claude Code starts some sub-agents only to warm up: their files
+// have one answer to no question.
 func (e *entry) complete() bool {
-	if e.ID == "" && history.IsUUID(e.Meta.Session) {
-		e.session = e.Meta.Session
+	m := &e.Meta
+	if e.ID == "" && history.IsUUID(m.Session) {
+		e.session = m.Session
 		e.ID = id(e.session, e.agent)
 	}
-	return e.ID != "" && e.Meta.Messages > 0 && (e.agent == "" || !e.Meta.isWarmUp())
+	isWarmUp := e.agent != "" && m.Whole && m.Main.Messages == 1 && m.Answers == 1
+	return e.ID != "" && m.Main.Messages+m.Side.Messages > 0 && !isWarmUp
 }
 
-// unique leaves out what another file has the same id as: the one that was written
-// last counts.
+var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
+
+// unique leaves out the files with the id of another file that was written later.
 func (s *Store) unique(all []*entry, l *store.Listing) []*entry {
 	slices.SortStableFunc(all, func(a, b *entry) int {
 		return cmp.Or(a.ID.Compare(b.ID), cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()))
@@ -164,47 +164,33 @@ func (s *Store) unique(all []*entry, l *store.Listing) []*entry {
 	})
 }
 
-var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
-
-// conversation returns what a list has of a part of a transcript.
-func (s *Store) conversation(root *history.Root, e *entry, part part, summaries map[key]string) store.Conversation {
-	is, of := e.ID, &e.Meta.Main
-	if part == side {
-		is, of = id(e.session, sideAgent), &e.Meta.Side
+// conversation returns the list's entry for a session or a sub-agent.
+func (s *Store) conversation(root *history.Root, e *entry, titles map[key]string) store.Conversation {
+	stamps := []filecache.Stamp{e.Stamp}
+	for _, other := range e.Others {
+		stamps = append(stamps, root.Stamp(other))
 	}
-	record := &conversation{part: part}
-	record.File = history.File{Store: &s.Store, ID: is, Name: e.File, Stamps: []filecache.Stamp{e.Stamp}, Script: record.script}
-	c := s.Conversation(is, of, record)
-	switch part {
-	case side:
-		c.Parent = e.ID
-	case whole:
-		c.Title, c.Parent = cmp.Or(e.Meta.Description, e.Meta.title(summaries)), id(e.session, "")
-	default:
-		c.Title, c.Parent = e.Meta.title(summaries), e.From
-		record.copies = e.Others
-		for _, other := range e.Others {
-			record.Stamps = append(record.Stamps, root.Stamp(other))
-		}
+	c := s.Conversation(e.ID, &e.Meta.Main.Session, &history.Record{Store: &s.Store, ID: e.ID, Stamps: stamps, Decode: e.decode})
+	c.Title, c.Parent = e.Meta.title(titles), e.From
+	if e.agent != "" {
+		c.Title, c.Parent = cmp.Or(e.Meta.Description, c.Title), id(e.session, "")
 	}
 	return c
 }
 
-// summaries returns the summaries that transcripts have, by the record behind which
-// they were made.
-func summaries(all []*entry) map[key]string {
-	found := map[key]string{}
-	for _, e := range all {
-		for _, s := range e.Meta.Summaries {
-			found[s.Behind] = s.Text
-		}
-	}
-	return found
+// sideChains returns the list's entry for the sub-agents in the file of a session.
+func (s *Store) sideChains(e *entry) store.Conversation {
+	is := id(e.session, sideAgent)
+	c := s.Conversation(is, &e.Meta.Side.Session, &history.Record{
+		Store: &s.Store, ID: is, Stamps: []filecache.Stamp{e.Stamp}, Decode: e.decodeSide,
+	})
+	c.Parent = e.ID
+	return c
 }
 
-// mayHold reports whether a folder may have sessions of a directory or of one below it. Its name is
-// that of the directory, with '-' for each UTF-16 unit that is no ASCII letter or digit, and a hash in
-// place of what is behind the 200th; some systems ignore case.
+// mayHold reports whether a folder can contain sessions of a directory or of one below it. Its name is
+// the directory with '-' for each UTF-16 unit that is no ASCII letter or digit, and a hash in place of
+// the units after the 200th. Some systems ignore case.
 func mayHold(folder, dir string) bool {
 	const most = 200
 	var name []byte

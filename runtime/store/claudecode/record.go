@@ -11,13 +11,13 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// record is a line of a transcript. What it holds may be parts of the line.
+// record is a line of a transcript. Its texts can be parts of the line.
 type record struct {
 	Type         string       `json:"type"`
 	Subtype      string       `json:"subtype"`
 	Key          key          `json:"uuid"`
 	Parent       key          `json:"parentUuid"`
-	Logical      key          `json:"logicalParentUuid"` // of what follows a compaction
+	Logical      key          `json:"logicalParentUuid"` // the parent of a compaction
 	Leaf         key          `json:"leafUuid"`
 	At           time.Time    `json:"timestamp"`
 	PromptSource string       `json:"promptSource"`
@@ -30,7 +30,7 @@ type record struct {
 	Meta      bool `json:"isMeta"`
 	Compact   bool `json:"isCompactSummary"`
 
-	// What lists need beside what is said, as JSON.
+	// The metadata for lists, as JSON.
 	Cwd         jsontext.Raw `json:"cwd"`
 	Version     jsontext.Raw `json:"version"`
 	Session     jsontext.Raw `json:"sessionId"`
@@ -40,14 +40,13 @@ type record struct {
 	Forked      jsontext.Raw `json:"forkedFrom"`
 }
 
-// parse reads a line. It returns false where that is no JSON object, with the members
-// up to there.
+// parse reads a line. It returns false if that is no JSON object, with the members up to the mistake.
 func parse(line []byte) (r record, ok bool) {
 	ok = jsontext.Decode(line, &r)
 	return r, ok
 }
 
-// isKnown reports whether it is of a type that versions up to 2.1 write.
+// isKnown reports whether the record is of a type that versions up to 2.1 write.
 func (r *record) isKnown() bool {
 	switch r.Type {
 	case "user", "assistant", "system", "attachment", "progress",
@@ -59,16 +58,16 @@ func (r *record) isKnown() bool {
 	return false
 }
 
-// isMessage reports whether it is what somebody said, or a tool returned.
+// isMessage reports whether the record is a message of the user, the assistant or a tool.
 func (r *record) isMessage() bool { return r.Type == "user" || r.Type == "assistant" }
 
-// isBoundary reports whether what stands before it was compacted.
+// isBoundary reports whether the records before this one were compacted.
 func (r *record) isBoundary() bool { return r.Type == "system" && r.Subtype == "compact_boundary" }
 
-// key stands for the uuid of a record; 0 for none.
+// key is a hash of the uuid of a record; 0 if it has none.
 type key uint64
 
-// UnmarshalJSON implements [json.Unmarshaler], also of a key itself.
+// UnmarshalJSON implements [json.Unmarshaler] for a uuid and for the number that a key is cached as.
 func (k *key) UnmarshalJSON(raw []byte) error {
 	uuid, isText := jsontext.Unquote(raw)
 	if !isText {
@@ -84,7 +83,7 @@ func (k *key) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// message is what somebody said.
+// message is the message in a record.
 type message struct {
 	Model   string       `json:"model"`
 	Content jsontext.Raw `json:"content"`
@@ -103,19 +102,13 @@ type block struct {
 	IsError   bool         `json:"is_error"`
 }
 
-// blocks returns the parts of a content; a text is one of them.
+// blocks returns the blocks of a content, which can be a text alone.
 func blocks(content jsontext.Raw) []block {
 	return jsontext.Parts(content, func(said []byte) block { return block{Type: "text", Text: said} })
 }
 
-// message returns the message and its parts.
-func (r *record) message() (m message, parts []block) {
-	jsontext.Decode(r.Message, &m)
-	return m, blocks(m.Content)
-}
-
-// prompt returns the texts of what a person said, and false for anything else. parts are those of
-// the message.
+// prompt returns the texts that a person wrote, from the blocks of the message. It returns false if a
+// person wrote none of it.
 func (r *record) prompt(parts []block) (said [][]byte, ok bool) {
 	for _, b := range parts {
 		switch b.Type {
@@ -132,7 +125,7 @@ func (r *record) prompt(parts []block) (said [][]byte, ok bool) {
 	return said, ok && r.mayBePrompt()
 }
 
-// mayBePrompt reports whether a person may have said what is in the message.
+// mayBePrompt reports whether a person can have written the message.
 func (r *record) mayBePrompt() bool {
 	byPerson := r.Origin.Kind == "" || r.Origin.Kind == "human"
 	return r.Type == "user" && !r.Meta && !r.Compact && r.PromptSource != "system" && byPerson && r.ToolUse == nil
@@ -145,14 +138,14 @@ func isInjected(said []byte) bool {
 		"<task-notification>", "<system-reminder>", "[Request interrupted by user")
 }
 
-// command returns the command to the program that a person gave with arguments, or "".
+// command returns the slash command that a person gave, with its arguments; "" if there are none.
 func (r *record) command() string {
 	if r.Type != "user" || r.Meta {
 		return ""
 	}
 	var m message
 	jsontext.Decode(r.Message, &m)
-	said := history.Beginning([]byte(jsontext.String(m.Content)))
+	said := jsontext.String(m.Content)
 	if !strings.HasPrefix(strings.TrimSpace(said), "<command-") {
 		return ""
 	}
@@ -168,26 +161,28 @@ func (r *record) command() string {
 	return tagged("command-name") + " " + arguments
 }
 
-// inquiry is the tool with which the assistant asks the user, and synthetic the model of what the
-// program itself says in the name of the assistant.
+// inquiry is the tool with which the assistant asks the user, and synthetic the model of messages that the
+// program itself writes in the name of the assistant.
 const inquiry, synthetic = "AskUserQuestion", "<synthetic>"
 
-// events returns the events of a record, and how many blocks of it are of no known type.
-func (r *record) events() (told []transcript.Event, unknown int) {
+// events returns the events of a record, and the number of its blocks of unknown types.
+func (r *record) events() (all []transcript.Event, unknown int) {
 	add := func(e transcript.Event) {
 		e.Time = r.At
-		told = append(told, e)
+		all = append(all, e)
 	}
 	if r.isBoundary() {
 		add(transcript.Event{Kind: transcript.KindCompaction})
 	}
 	if !r.isMessage() {
-		return told, 0
+		return all, 0
 	}
-	m, parts := r.message()
+	var m message
+	jsontext.Decode(r.Message, &m)
+	parts := blocks(m.Content)
 	if said, isPrompt := r.prompt(parts); isPrompt {
 		add(transcript.Event{Kind: transcript.KindUser, Text: history.Join(said)})
-		return told, 0
+		return all, 0
 	}
 	for i := 0; i < len(parts) && m.Model != synthetic; i++ {
 		switch b := &parts[i]; {
@@ -204,10 +199,10 @@ func (r *record) events() (told []transcript.Event, unknown int) {
 			unknown++
 		}
 	}
-	return told, unknown
+	return all, unknown
 }
 
-// result returns what a tool returned.
+// result returns the event for the result of a tool.
 func (r *record) result(b *block) transcript.Event {
 	var texts [][]byte
 	for _, part := range blocks(b.Content) {
@@ -216,8 +211,7 @@ func (r *record) result(b *block) transcript.Event {
 		}
 	}
 	if len(texts) == 1 && bytes.HasPrefix(texts[0], []byte("<persisted-output>")) {
-		// The record repeats more of it than its message has, where the program keeps the
-		// rest in a file of its own.
+		// The program keeps the output in another file. The record has more of it than the message.
 		var whole struct {
 			Stdout []byte `json:"stdout"`
 		}
@@ -228,15 +222,12 @@ func (r *record) result(b *block) transcript.Event {
 	return transcript.Event{Kind: transcript.KindToolResult, CallID: b.ToolUseID, Failed: b.IsError, Text: history.Join(texts)}
 }
 
-// withoutReminders returns a text without what the program adds for the assistant alone.
+// withoutReminders returns a text without the reminders that the program adds for the assistant.
 func withoutReminders(said []byte) (kept []byte) {
 	for {
 		before, rest, begins := bytes.Cut(said, []byte("<system-reminder>"))
 		_, after, ends := bytes.Cut(rest, []byte("</system-reminder>"))
-		switch {
-		case !(begins && ends) && kept == nil:
-			return said
-		case !(begins && ends):
+		if !begins || !ends {
 			return append(kept, said...)
 		}
 		kept = append(kept, before...)

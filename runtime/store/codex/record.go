@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// record is a line of a rollout. What it holds may be parts of the line.
+// record is a line of a rollout. Its texts can be parts of the line.
 type record struct {
 	Type    string       `json:"type"`
 	At      time.Time    `json:"timestamp"`
@@ -21,9 +21,7 @@ type record struct {
 	Ordinal jsontext.Raw `json:"ordinal"`
 	Payload jsontext.Raw `json:"payload"`
 
-	// bare is set for a line without an envelope, as versions before 0.30 wrote them. It is the
-	// payload then.
-	bare bool
+	bare bool // the line is the payload, without an envelope, as in versions before 0.30
 }
 
 // parse reads a line. It returns false where that is no JSON object.
@@ -44,7 +42,7 @@ func (r *record) ordinal() int64 {
 	return n
 }
 
-// item is what a line records.
+// item is the payload of a record.
 type item struct {
 	Type        string       `json:"type"`
 	Role        string       `json:"role"`
@@ -82,18 +80,17 @@ func texts(content jsontext.Raw) (all [][]byte) {
 	return all
 }
 
-// injected are the beginnings of what the program writes in the name of the user.
-var injected = [...]string{
-	"<environment_context>", "# AGENTS.md instructions for", "<user_instructions>", "<turn_aborted>", "<subagent_notification>",
-	"<skill>", "<image name=",
+// isInjected reports whether the program wrote a text in the name of the user.
+func isInjected(text []byte) bool {
+	return history.Begins(text, "<environment_context>", "# AGENTS.md instructions for", "<user_instructions>", "<turn_aborted>",
+		"<subagent_notification>", "<skill>", "<image name=")
 }
 
-// said returns the texts that a person wrote. What an editor puts before a request is
-// left out.
-func said(texts [][]byte) (kept [][]byte) {
+// byPerson returns the texts that a person wrote, without the context that an editor puts before them.
+func byPerson(texts [][]byte) (kept [][]byte) {
 	const mark = "## My request for Codex:"
 	for _, text := range texts {
-		if history.Begins(text, injected[:]...) {
+		if isInjected(text) {
 			continue
 		}
 		if history.Begins(text, "# Context from my IDE setup", mark) {
@@ -106,32 +103,32 @@ func said(texts [][]byte) (kept [][]byte) {
 	return kept
 }
 
-// decoder makes events of records, in their order.
+// rolledBack is the type of a record that drops turns.
+const rolledBack = "thread_rolled_back"
+
+// decoder makes events of the records of a thread.
 type decoder struct {
-	talk      *history.Talk
-	bare      bool // texts are what the model was sent, as there is nothing else
+	to        *history.Recorder
+	bare      bool // texts are those of the model, because there are no others
 	paginated bool // texts are completed items, not messages
-	undoes    bool // some turns are dropped: events are pending until all were read
+	copied    bool // the records are copies of those of another thread
 	pending   []transcript.Event
 }
 
-// newDecoder returns a decoder of a rollout with a header.
-func newDecoder(h *header, t *history.Talk) decoder {
-	t.Agent, t.Inquiry = h.Agent, "request_user_input"
-	return decoder{talk: t, paginated: h.Paginated}
+// newDecoder returns a decoder for a thread with a header.
+func newDecoder(h *header, to *history.Recorder) *decoder {
+	to.Agent, to.Inquiry = h.Agent, "request_user_input"
+	return &decoder{to: to, paginated: h.Paginated}
 }
 
+// add adds an event. Events are pending because a later record can drop them.
 func (d *decoder) add(e transcript.Event) {
-	if !d.undoes {
-		d.talk.Add(e)
-		return
-	}
-	e.Text, e.Arguments, e.Copied = bytes.Clone(e.Text), bytes.Clone(e.Arguments), d.talk.Copied
+	e.Text, e.Arguments, e.Copied = bytes.Clone(e.Text), bytes.Clone(e.Arguments), d.copied
 	d.pending = append(d.pending, e)
 }
 
-func (d *decoder) say(kind transcript.Kind, at time.Time, said []byte) {
-	d.add(transcript.Event{Kind: kind, Time: at, Text: said})
+func (d *decoder) text(kind transcript.Kind, at time.Time, text []byte) {
+	d.add(transcript.Event{Kind: kind, Time: at, Text: text})
 }
 
 // undo drops turns.
@@ -144,8 +141,17 @@ func (d *decoder) undo(turns int64) {
 	}
 }
 
-// tell adds the events of a record.
-func (d *decoder) tell(r *record) {
+// flush passes on the pending events.
+func (d *decoder) flush() {
+	for _, e := range d.pending {
+		d.to.Copied = e.Copied
+		d.to.Add(e)
+	}
+	d.pending = d.pending[:0]
+}
+
+// decode adds the events of a record.
+func (d *decoder) decode(r *record) {
 	x := r.item()
 	switch {
 	case r.bare:
@@ -162,46 +168,46 @@ func (d *decoder) tell(r *record) {
 	case r.Type == "response_item":
 		d.response(r.At, &x)
 	case r.Type == "compacted":
-		d.say(transcript.KindCompaction, r.At, nil)
+		d.text(transcript.KindCompaction, r.At, nil)
 	case r.State != "":
 	default:
 		d.unknown(r.Type, "session_meta", "turn_context", "world_state", "token_usage_record")
 	}
 }
 
-// unknown counts a record, unless its type is one of those that are known.
+// unknown counts a record as skipped, unless its type is one of the known ones.
 func (d *decoder) unknown(kind string, known ...string) {
 	if !slices.Contains(known, kind) {
-		d.talk.Totals.Skipped++
+		d.to.Totals.Skipped++
 	}
 }
 
-// shown adds what the program showed its user: a message, or an item that was completed.
+// shown adds an item that the program showed the user.
 func (d *decoder) shown(at time.Time, x *item) {
 	switch x.Type {
 	case "user_message":
 		d.user(at, [][]byte{x.Message})
 	case "agent_message":
-		d.say(transcript.KindAssistant, at, x.Message)
+		d.text(transcript.KindAssistant, at, x.Message)
 	case "agent_reasoning":
-		d.say(transcript.KindReasoning, at, x.Text)
+		d.text(transcript.KindReasoning, at, x.Text)
 	case "UserMessage":
 		d.user(at, texts(x.Content))
 	case "AgentMessage":
-		d.say(transcript.KindAssistant, at, history.Join(texts(x.Content)))
+		d.text(transcript.KindAssistant, at, history.Join(texts(x.Content)))
 	case "Reasoning":
-		d.say(transcript.KindReasoning, at, history.Join(texts(x.SummaryText)))
+		d.text(transcript.KindReasoning, at, history.Join(texts(x.SummaryText)))
 	}
 }
 
-// user adds what a person said. It may be a picture alone.
+// user adds a prompt of a person. It can be a picture alone.
 func (d *decoder) user(at time.Time, texts [][]byte) {
-	if kept := said(texts); len(kept) > 0 || len(texts) == 0 {
-		d.say(transcript.KindUser, at, history.Join(kept))
+	if kept := byPerson(texts); len(kept) > 0 || len(texts) == 0 {
+		d.text(transcript.KindUser, at, history.Join(kept))
 	}
 }
 
-// response adds what the model was sent, or answered. What is shown too is told as that.
+// response adds an item that the model was sent, or answered, unless the program showed it too.
 func (d *decoder) response(at time.Time, x *item) {
 	switch {
 	case x.Type == "message" && d.bare:
@@ -209,10 +215,10 @@ func (d *decoder) response(at time.Time, x *item) {
 		case x.Role == "user" && len(all) > 0:
 			d.user(at, all)
 		case x.Role == "assistant":
-			d.say(transcript.KindAssistant, at, history.Join(all))
+			d.text(transcript.KindAssistant, at, history.Join(all))
 		}
 	case x.Type == "reasoning" && d.bare:
-		d.say(transcript.KindReasoning, at, history.Join(texts(x.Summary)))
+		d.text(transcript.KindReasoning, at, history.Join(texts(x.Summary)))
 	case strings.HasSuffix(x.Type, "_output"):
 		d.result(at, x)
 	case strings.HasSuffix(x.Type, "_call"):
@@ -251,7 +257,7 @@ func (d *decoder) call(at time.Time, x *item) {
 	d.add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: x.CallID, Arguments: arguments, Text: said})
 }
 
-// object returns the JSON object that a text is, or nil.
+// object returns a text that is a JSON object, or nil.
 func object(text []byte) jsontext.Raw {
 	var any struct{}
 	text = bytes.TrimSpace(text)
@@ -279,8 +285,7 @@ func (d *decoder) result(at time.Time, x *item) {
 	jsontext.Decode(whole, &envelope)
 	code := envelope.Metadata.ExitCode
 	failed := code != nil && string(code) != "0" || string(envelope.Success) == "false"
-	// Only an output with an exit code is known to be one in an envelope; an object
-	// is no text otherwise.
+	// An object with an exit code is an envelope; any other is the output itself.
 	switch {
 	case code != nil && envelope.Output != nil:
 		said = texts(envelope.Output)
@@ -293,7 +298,7 @@ func (d *decoder) result(at time.Time, x *item) {
 	d.add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: x.CallID, Failed: failed, Text: history.Join(said)})
 }
 
-// exitCode returns the code in the header that the output of a shell has; 0 where there is none.
+// exitCode returns the exit code in the header of the output of a shell; 0 if there is none.
 func exitCode(output []byte) int {
 	const header, mark = 512, "Process exited with code "
 	begin, _, _ := strings.Cut(string(output[:min(len(output), header)]), "Output:")

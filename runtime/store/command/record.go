@@ -57,7 +57,7 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 		return store.Totals{}, err
 	}
 	records, err := out.records()
-	t := history.Talk{Yield: yield}
+	t := history.Recorder{Yield: yield}
 	if err == nil {
 		_, _ = jpevents.Scan(records, func(e *jpevents.Event) bool { // which are JSON
 			err = tell(&t, &out, e)
@@ -78,7 +78,7 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 }
 
 // tell tells an event as "print" prints it: as it is on disk, decoded, with its turn.
-func tell(t *history.Talk, out *output, e *jpevents.Event) error {
+func tell(t *history.Recorder, out *output, e *jpevents.Event) error {
 	x := e.Printed()
 	switch turn, err := strconv.Atoi(string(e.InTurn)); {
 	case len(jsontext.String(e.Type)) == 0:
@@ -97,6 +97,6 @@ func tell(t *history.Talk, out *output, e *jpevents.Event) error {
 	if jsontext.String(e.Encoding) == transcript.Base64.String() {
 		x.Encoding = transcript.Base64
 	}
-	t.Tell(x)
+	t.AddNumbered(x)
 	return nil
 }

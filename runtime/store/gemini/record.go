@@ -11,10 +11,10 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// record is a line of a log, or a message in it, or a whole session in one object. What it holds
-// may be parts of the line.
+// record is a line of a log, a message in it, or a whole session in one object. Its texts can be parts of
+// the line.
 type record struct {
-	ID       jsontext.Raw `json:"id"` // nil for what is no message
+	ID       jsontext.Raw `json:"id"` // nil if it is no message
 	Type     string       `json:"type"`
 	At       time.Time    `json:"timestamp"`
 	Content  jsontext.Raw `json:"content"`
@@ -41,7 +41,7 @@ type thought struct {
 	At          time.Time `json:"timestamp"`
 }
 
-// call is a call of a tool, with its result where it has one.
+// call is a call of a tool, with its result if it has one.
 type call struct {
 	ID     string       `json:"id"`
 	Name   string       `json:"name"`
@@ -51,7 +51,7 @@ type call struct {
 	Result jsontext.Raw `json:"result"`
 }
 
-// response is what a tool returned.
+// response is the result of a tool.
 type response struct {
 	ID       string `json:"id"`
 	Response struct {
@@ -71,14 +71,13 @@ type part struct {
 	File     jsontext.Raw `json:"fileData"`
 }
 
-// parse reads a line. It returns false where that is no JSON object, with the members
-// up to there.
+// parse reads a line. It returns false if that is no JSON object, with the members up to the mistake.
 func parse(line []byte) (r record, ok bool) {
 	ok = jsontext.Decode(line, &r)
 	return r, ok
 }
 
-// records returns the messages of a list, up to the first failure.
+// records returns the messages of a list, up to the first mistake.
 func records(list jsontext.Raw) []record {
 	return jsontext.Parts(list, func([]byte) (none record) { return none })
 }
@@ -89,39 +88,38 @@ func parts(content jsontext.Raw) []part {
 	return jsontext.Parts(content, func(said []byte) part { return part{Text: said} })
 }
 
-// snapshotMark begins the summary of what was compressed.
+// snapshotMark begins a summary of compressed messages.
 const snapshotMark = "<state_snapshot>"
 
-// isSnapshot reports whether a message is the summary of what was compressed.
+// isSnapshot reports whether a message is a summary of compressed messages.
 func (r *record) isSnapshot() bool {
 	all := r.parts()
 	return r.Type == "user" && len(all) > 0 && history.Begins(all[0].Text, snapshotMark)
 }
 
-// isInjected reports whether a text is one that the program writes in the name of the user.
+// isInjected reports whether the program wrote a text in the name of the user.
 func isInjected(said []byte) bool {
 	return history.Begins(said,
 		"<session_context>", "<hook_context>", snapshotMark, "This is the Gemini CLI. We are setting up the context")
 }
 
-// decoder makes events of messages, in their order. Calls and their results are recorded several
-// times.
+// decoder makes events of messages. Calls and their results can be recorded several times.
 type decoder struct {
-	talk             *history.Talk
-	called, returned map[string]bool // ids of calls that were told of, and of results
+	to               *history.Recorder
+	called, returned map[string]bool // ids of the calls and of the results that were added
 }
 
-func newDecoder(t *history.Talk, agent bool) *decoder {
+func newDecoder(t *history.Recorder, agent bool) *decoder {
 	t.Agent, t.Inquiry = agent, "ask_user"
 	return &decoder{t, map[string]bool{}, map[string]bool{}}
 }
 
-func (d *decoder) say(kind transcript.Kind, at time.Time, said []byte) {
-	d.talk.Add(transcript.Event{Kind: kind, Time: at, Text: said})
+func (d *decoder) text(kind transcript.Kind, at time.Time, text []byte) {
+	d.to.Add(transcript.Event{Kind: kind, Time: at, Text: text})
 }
 
-// tell adds the events of a message.
-func (d *decoder) tell(r *record) {
+// decode adds the events of a message.
+func (d *decoder) decode(r *record) {
 	switch r.Type {
 	case "user":
 		d.user(r)
@@ -129,7 +127,7 @@ func (d *decoder) tell(r *record) {
 		d.answer(r)
 	case "info", "warning", "error": // of the program itself
 	default:
-		d.talk.Totals.Skipped++
+		d.to.Totals.Skipped++
 	}
 }
 
@@ -139,7 +137,7 @@ const (
 	filesEnd   = "--- End of content ---"
 )
 
-// user adds what a person said, and results that are told nowhere else.
+// user adds a prompt of a person, and results that are recorded nowhere else.
 func (d *decoder) user(r *record) {
 	var texts [][]byte
 	said, first, inFiles := false, true, false
@@ -164,16 +162,16 @@ func (d *decoder) user(r *record) {
 		first = first && len(p.Text) == 0
 	}
 	if said {
-		d.say(transcript.KindUser, r.At, bytes.Join(texts, nil))
+		d.text(transcript.KindUser, r.At, bytes.Join(texts, nil))
 	}
 }
 
-// answer adds what the assistant answered.
+// answer adds an answer of the assistant.
 func (d *decoder) answer(r *record) {
 	for _, t := range r.Thoughts {
 		said := [][]byte{t.Subject, t.Description}
 		said = slices.DeleteFunc(said, func(text []byte) bool { return len(text) == 0 })
-		d.say(transcript.KindReasoning, cmp.Or(t.At, r.At), history.Join(said))
+		d.text(transcript.KindReasoning, cmp.Or(t.At, r.At), history.Join(said))
 	}
 	for _, p := range r.parts() {
 		switch {
@@ -182,9 +180,9 @@ func (d *decoder) answer(r *record) {
 		case p.Response != nil:
 			d.response(r.At, p.Response, &call{})
 		case p.Thought:
-			d.say(transcript.KindReasoning, r.At, p.Text)
+			d.text(transcript.KindReasoning, r.At, p.Text)
 		default:
-			d.say(transcript.KindAssistant, r.At, p.Text)
+			d.text(transcript.KindAssistant, r.At, p.Text)
 		}
 	}
 	for i := range r.Calls {
@@ -198,22 +196,21 @@ func (d *decoder) answer(r *record) {
 	}
 }
 
-// first adds an id to a set, and reports whether it was not there. Where there is no id,
-// nothing is known to be the same.
+// first adds an id to a set, and reports whether it was not there. Nothing equals an empty id.
 func first(set map[string]bool, id string) bool {
 	again := set[id]
 	set[id] = id != ""
 	return !again
 }
 
-// call adds a call, unless it was told of.
+// call adds a call, unless it was added.
 func (d *decoder) call(at time.Time, c *call) {
 	if first(d.called, c.ID) {
-		d.talk.Add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: c.Name, CallID: c.ID, Arguments: c.Args})
+		d.to.Add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: c.Name, CallID: c.ID, Arguments: c.Args})
 	}
 }
 
-// response adds what a call returned, unless it was told of.
+// response adds the result of a call, unless it was added.
 func (d *decoder) response(at time.Time, r *response, of *call) {
 	id := cmp.Or(r.ID, of.ID)
 	if !first(d.returned, id) {
@@ -226,10 +223,10 @@ func (d *decoder) response(at time.Time, r *response, of *call) {
 		}
 	}
 	failed := of.Status == "error" || r.Response.Error != nil
-	d.talk.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: id, Failed: failed, Text: history.Join(texts)})
+	d.to.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: id, Failed: failed, Text: history.Join(texts)})
 }
 
-// unwrap returns a text without the mark that the program puts around what comes from outside.
+// unwrap returns a text without the marks that the program puts around untrusted content.
 func unwrap(said []byte) []byte {
 	inner, begins := bytes.CutPrefix(said, []byte("<untrusted_context>"))
 	inner, ends := bytes.CutSuffix(inner, []byte("</untrusted_context>"))

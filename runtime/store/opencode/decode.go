@@ -113,7 +113,7 @@ func (p *partsOf) add(id string, raw []byte) {
 }
 
 // tell adds the events of a message. A prompt may be a picture alone.
-func tell(t *history.Talk, m *message, parts []part) {
+func tell(t *history.Recorder, m *message, parts []part) {
 	isUser := m.Role == "user"
 	if !isUser && m.Role != "assistant" {
 		t.Totals.Skipped++
@@ -152,7 +152,7 @@ func (p *part) isKnown() bool {
 }
 
 // answer adds a part of what the assistant answered.
-func answer(t *history.Talk, m *message, p *part) {
+func answer(t *history.Recorder, m *message, p *part) {
 	at := timeOf(p.Time.Start, m.created)
 	switch p.Type {
 	case "text":
@@ -165,7 +165,7 @@ func answer(t *history.Talk, m *message, p *part) {
 }
 
 // tool adds a call, and its result where there is one.
-func tool(t *history.Talk, m *message, p *part) {
+func tool(t *history.Recorder, m *message, p *part) {
 	s := &p.State
 	t.Add(transcript.Event{Kind: transcript.KindToolCall, Time: timeOf(s.Time.Start, m.created), Name: p.Tool, CallID: p.CallID, Arguments: s.Input})
 	if s.Status != "completed" && s.Status != "error" {
@@ -181,7 +181,7 @@ func tool(t *history.Talk, m *message, p *part) {
 	for _, list := range s.Metadata.Answers {
 		answers = append(answers, list...)
 	}
-	if t.Asked[p.CallID] && len(answers) > 0 {
+	if len(answers) > 0 {
 		said = history.Join(answers)
 	}
 	t.Add(transcript.Event{Kind: transcript.KindToolResult, Time: timeOf(s.Time.End, s.Time.Start, m.created), CallID: p.CallID, Failed: failed, Text: said})

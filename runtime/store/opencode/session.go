@@ -179,7 +179,8 @@ func (c *conversation) gone() error {
 func (c *conversation) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	c.source.Retain()
 	defer c.source.Release()
-	return history.Read(ctx, id(c.session), c, yield)
+	t := history.Recorder{Yield: yield}
+	return t.End(id(c.session), c.record(ctx, &t))
 }
 
 // peek returns how the first request begins, as [store.Conversation.Request] has it, where that is
@@ -191,7 +192,7 @@ func (c *conversation) peek(ctx context.Context, wanted bool) (request string, l
 		few = -1
 	}
 	messages, err := c.messages(ctx, few)
-	begin, end := &history.Talk{}, &history.Talk{}
+	begin, end := &history.Recorder{}, &history.Recorder{}
 	for i := 0; wanted && i < len(messages) && begin.Request == "" && err == nil; i++ {
 		if messages[i].Role == "user" {
 			err = c.tell(ctx, begin, &messages[i])
@@ -250,8 +251,8 @@ func (c *conversation) forks(ctx context.Context, all []*info) (from *info, told
 	return from, told, err
 }
 
-// Tell implements [history.Script].
-func (c *conversation) Tell(ctx context.Context, t *history.Talk) error {
+// record adds the events.
+func (c *conversation) record(ctx context.Context, t *history.Recorder) error {
 	// What was undone may have changed since the session was listed.
 	found, problems, err := c.source.sessions(ctx, c.session)
 	switch {
@@ -290,7 +291,7 @@ func (c *conversation) copied(ctx context.Context) (map[moment]bool, error) {
 }
 
 // tell adds the events of a message.
-func (c *conversation) tell(ctx context.Context, t *history.Talk, m *message) error {
+func (c *conversation) tell(ctx context.Context, t *history.Recorder, m *message) error {
 	t.Agent, t.Inquiry = c.Parent != "", "question"
 	if m.Summary { // of what is told
 		return nil

@@ -83,7 +83,7 @@ func partFiles(root *history.Root, message string) ([]string, error) {
 
 func (t *tree) sessions(ctx context.Context, session string) (all []*info, problems []store.Problem, err error) {
 	err = t.in(ctx, func(root *history.Root) error {
-		found, unread, err := t.Walk(root, sessionDir, func(dir string) bool { return path.Dir(dir) == sessionDir })
+		found, unread := t.Walk(root, sessionDir, func(dir string) bool { return path.Dir(dir) == sessionDir })
 		problems = unread
 		for _, file := range found {
 			is := idOf(file)
@@ -98,10 +98,7 @@ func (t *tree) sessions(ctx context.Context, session string) (all []*info, probl
 				all = append(all, i)
 			}
 		}
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return err
+		return nil
 	})
 	return all, problems, err
 }

@@ -1,26 +1,25 @@
-// Package sessions reads the conversations of convtools' own sessions from their logs, as far as they are recorded
-// nowhere else: a session that was begun in a JP workspace is recorded there.
+// Package sessions reads the conversations of convtools' own sessions from their logs. A session that was
+// begun in a JP workspace is recorded there, and left out here.
 //
-// It is a reader of the lines of a log, one conversation of a session at a time. It never creates, changes or locks
-// anything, and what is not a whole line is not looked at. The format is that of package session/log.
+// A log can have several conversations. The package never creates, changes or locks a file, and
+// reads only whole lines. The format of a log is that of package session/log.
 package sessions
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
-	"io/fs"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -28,36 +27,23 @@ import (
 // Name is the name of this kind of store.
 const Name = "convtools"
 
-// IDPrefix is what the ids of conversations of this store begin with.
-const IDPrefix = "convtools-"
-
-// ids are of sessions, and of their conversations that are not the root.
-func ids() *history.IDs {
-	return &history.IDs{Prefix: IDPrefix, Part: history.IsUUID, Example: IDPrefix + "2c154aa7-742d-46ce-af44-de020dbaa17b"}
+// IDs returns the form of ids: the uuid of a session, and for a conversation that is not its root also
+// the uuid of that.
+func IDs() *history.IDs {
+	const prefix = "convtools-"
+	return &history.IDs{Prefix: prefix, Part: history.IsUUID, Example: prefix + "2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// ID returns the id of a conversation of a session: that of the session, with "." and the conversation's own behind it
-// where it is not the root.
+// ID returns the id of a conversation of a session.
 func ID(session, root, conversation string) transcript.ID {
 	if conversation == root {
 		conversation = ""
 	}
-	return ids().ID(session, conversation)
+	return IDs().ID(session, conversation)
 }
 
-// Split returns the session of an id, and the conversation in it; empty stands for the root. It reports false for what is
-// no id of this store.
-func Split(id string) (session, conversation string, ok bool) {
-	return ids().Split(strings.ToLower(id))
-}
-
-// ParseID reads an id, whose case does not matter. The error is a [*store.BadIDError].
-func ParseID(text string) (transcript.ID, error) { return ids().ParseID(strings.ToLower(text)) }
-
-// Claims reports whether a text can only be meant as an id of this store, be it a wrong one.
-func Claims(text string) bool { return ids().Claims(text) }
-
-// Home returns the directory of the logs, or "" where the environment does not tell. It is the same on all systems.
+// Home returns the directory of the logs, or "" if the environment does not name it. It is the same on
+// all systems.
 func Home(getenv func(string) string) string {
 	if data := getenv("XDG_DATA_HOME"); filepath.IsAbs(data) { // https://specifications.freedesktop.org/basedir-spec/latest/
 		return filepath.Join(data, "convtools", "sessions")
@@ -65,42 +51,16 @@ func Home(getenv func(string) string) string {
 	return history.InHome(getenv, ".local", "share", "convtools", "sessions")
 }
 
-// extension is that of a log.
-const extension = ".jsonl"
-
-// Store is the conversations of sessions of a project, as a [store.Store], in the directory of the logs.
+// Store has the conversations of the sessions of a project. It implements [store.Store].
 type Store struct{ history.Store }
 
-// ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
-
-// Open returns the store, and false where there are no sessions.
+// Open returns the store, and false if there are no sessions.
 func Open(o store.Options) (*Store, bool) {
-	s := &Store{history.New(o, Name, cmp.Or(o.Home, Home(o.Env())), ids())}
-	return s, s.Dir != "" && store.IsThere(s.Dir) && hasSessions(s.Dir)
+	s, ok := history.Open(o, Name, Home, "", IDs())
+	return &Store{s}, ok
 }
 
-// hasSessions reports whether a directory has logs of sessions. One that cannot be looked at may: opening it reports why.
-func hasSessions(dir string) bool {
-	root, err := safefile.OpenDir(dir)
-	if err != nil {
-		return true
-	}
-	defer root.Close()
-	entries, err := safefile.ReadDirIn(root, ".", -1)
-	return err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return sessionOf(e.Name()) != "" })
-}
-
-// sessionOf returns the session that a file is the log of; "" for none.
-func sessionOf(file string) string {
-	session, ok := strings.CutSuffix(file, extension)
-	if !ok || !history.IsUUID(session) {
-		return ""
-	}
-	return session
-}
-
-// line is a line of a log: its first one, or a record.
+// line is a line of a log: a header or a record.
 type line struct {
 	Origin *struct {
 		Session string `json:"session_id"`
@@ -109,7 +69,7 @@ type line struct {
 	Events []event `json:"events"`
 }
 
-// event is what is read of an event of a log.
+// event is an event of a log, or an output of a tool in one.
 type event struct {
 	Seq          int64     `json:"seq"`
 	At           time.Time `json:"ts"`
@@ -118,29 +78,26 @@ type event struct {
 	Parent       string    `json:"parent_id"`
 	Context      struct {
 		Title    string `json:"title"`
-		Settings string `json:"settings"`
+		Settings []byte `json:"settings"`
 	} `json:"context"`
-	item
-	Outputs []item `json:"outputs"`
+	Outputs []event `json:"outputs"`
+
+	Origin    string       `json:"origin"`
+	Text      jsontext.Raw `json:"text"` // a text or parts
+	CallID    string       `json:"call_id"`
+	Tool      string       `json:"tool"`
+	Arguments []byte       `json:"arguments"`
+	Content   []byte       `json:"content"`
+	Failed    bool         `json:"failed"`
 }
 
-// item is what is read of an item of a history. In the place of the text of a message there may be parts.
-type item struct {
-	Origin    string          `json:"origin"`
-	Text      json.RawMessage `json:"text"`
-	CallID    string          `json:"call_id"`
-	Tool      string          `json:"tool"`
-	Arguments string          `json:"arguments"`
-	Content   string          `json:"content"`
-	Failed    bool            `json:"failed"`
-}
-
+// part is a part of the text of an event.
 type part struct {
 	Text     string `json:"text"`
 	ImageURL string `json:"image_url"`
 }
 
-// settings is what is read of what the program keeps with a conversation.
+// settings are the settings of a conversation, in its context.
 type settings struct {
 	Dir     string `json:"dir"`
 	Hidden  bool   `json:"hidden"`
@@ -148,109 +105,96 @@ type settings struct {
 	Outside bool   `json:"outside"`
 }
 
-// info is what the log of a session has of a conversation, without what is said.
-type info struct {
+// conversation is the metadata of a conversation in the log of a session.
+type conversation struct {
 	Session, Root string
 	ID, Parent    string
 	Title         string
 	Request       string
 	Settings      settings
 	Opened, Last  time.Time
-	Said          bool   // something is
 	Fork          string // the session that this one was forked from
 }
 
-// name is the id of the conversation.
-func (i *info) name() transcript.ID { return ID(i.Session, i.Root, i.ID) }
-
-// log is the log of a session, and what it has of the conversations in it.
+// log is the log of a session, with the metadata of its conversations.
 type log struct {
-	history.Entry[[]*info]
-	session string
+	history.Entry[[]*conversation]
 	project *project.Project
 }
 
-// Peek implements [history.Listed]: it finds the conversations of the session that are recorded here.
-func (l *log) Peek(ctx context.Context, root *history.Root) error {
-	f, stat, err := root.File(l.File)
+// find returns the logs.
+func (s *Store) find(root *history.Root) (all []*log, problems []store.Problem) {
+	files, problems := s.Walk(root, ".", func(string) bool { return false })
+	for _, file := range files {
+		if session, ok := strings.CutSuffix(file, ".jsonl"); ok && history.IsUUID(session) {
+			l := &log{project: s.Project}
+			l.File, l.ID = file, ID(session, "", "")
+			all = append(all, l)
+		}
+	}
+	return all, problems
+}
+
+// Peek implements [history.Listed]. Conversations that are empty, or recorded in another place, are left
+// out.
+func (l *log) Peek(ctx context.Context, root *history.Root) (dir string, err error) {
+	f, size, err := root.File(l.File)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer f.Close()
-	session := l.session
-	var all []*info
+	session := strings.TrimSuffix(l.File, ".jsonl")
+	var all []*conversation
 	fork := ""
-	err = jsonl.Each(ctx, f, 0, stat.Size(), func(data []byte, offset, _ int64) bool {
-		var l line
-		if offset > 0 && !tells(data) || json.Unmarshal(data, &l) != nil {
-			return true // whoever reads the conversation is told
+	err = jsonl.Each(ctx, f, size, func(data []byte, _ int64) bool {
+		var x line
+		jsontext.Decode(data, &x) // reading the conversation counts damaged lines
+		if x.Origin != nil {
+			fork = x.Origin.Session
 		}
-		if l.Origin != nil {
-			fork = l.Origin.Session
-		}
-		for i := range l.Events {
-			e := &l.Events[i]
+		for i := range x.Events {
+			e := &x.Events[i]
 			if e.Type == "conversation_opened" {
-				c := &info{Session: session, ID: e.Conversation, Parent: e.Parent, Title: e.Context.Title, Opened: e.At.UTC(), Fork: fork}
-				_ = json.Unmarshal([]byte(e.Context.Settings), &c.Settings) // without them it is of no project
+				c := &conversation{Session: session, ID: e.Conversation, Parent: e.Parent, Title: e.Context.Title, Opened: e.At, Fork: fork}
+				jsontext.Decode(e.Context.Settings, &c.Settings)
 				all = append(all, c)
 				c.Root = all[0].ID
 			}
-			if at := slices.IndexFunc(all, func(c *info) bool { return c.ID == e.Conversation }); at >= 0 {
-				all[at].see(e)
+			if at := slices.IndexFunc(all, func(c *conversation) bool { return c.ID == e.Conversation }); at >= 0 {
+				all[at].add(e)
 			}
 		}
 		return true
 	})
-	l.Meta = slices.DeleteFunc(all, func(i *info) bool {
-		return !i.Said || i.Settings.JP || i.Settings.Outside && i.Parent == ""
-	})
-	return err
+	for _, c := range all {
+		if !c.Last.IsZero() && !c.Settings.JP && (!c.Settings.Outside || c.Parent != "") {
+			l.Meta = append(l.Meta, c)
+			if dir == "" || l.project.Excludes(c.Settings.Dir) {
+				dir = c.Settings.Dir
+			}
+		}
+	}
+	return dir, err
 }
 
-// see notes what an event of the conversation says of it.
-func (i *info) see(e *event) {
+// add adds the metadata in an event.
+func (c *conversation) add(e *event) {
 	switch e.Type {
 	case "user_message", "agent_message", "tool_call", "tool_output", "calls_closed":
-		i.Said, i.Last = true, e.At.UTC()
+		c.Last = e.At
 	}
-	if e.Type == "user_message" && e.Origin != "host" && i.Title == "" && i.Request == "" {
-		i.Request = store.Request(string(e.said()))
+	if e.Type == "user_message" && e.Origin != "host" && c.Request == "" {
+		c.Request = store.Request(string(e.text()))
 	}
-}
-
-// tells reports whether a line may have more than pieces of a message.
-func tells(data []byte) bool {
-	const piece = `"type":"agent_message_delta"`
-	return bytes.Count(data, []byte(`"type":"`)) > bytes.Count(data, []byte(piece))
-}
-
-// Where implements [history.Listed].
-func (l *log) Where() string {
-	i := slices.IndexFunc(l.Meta, func(i *info) bool { return l.project.Excludes(i.Settings.Dir) })
-	if i < 0 {
-		return ""
-	}
-	return l.Meta[i].Settings.Dir
 }
 
 // List implements [store.Store].
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	return history.List(ctx, &s.Store, scope, func(root *history.Root) (all []*log, problems []store.Problem, err error) {
-		entries, err := root.ReadDir(".")
-		for _, entry := range entries {
-			if session := sessionOf(entry.Name()); session != "" {
-				l := &log{session: session, project: s.Project}
-				l.File = entry.Name()
-				all = append(all, l)
-			}
-		}
-		return all, nil, err
-	}, func(_ *history.Root, all []*log, to *store.Listing) error {
+	return history.List(ctx, &s.Store, scope, s.find, func(_ *history.Root, all []*log, to *store.Listing) error {
 		for _, l := range all {
-			for _, i := range l.Meta {
-				if s.Project.Has(i.Settings.Dir) {
-					to.Conversations = append(to.Conversations, s.conversation(l, i))
+			for _, c := range l.Meta {
+				if s.Project.Has(c.Settings.Dir) {
+					to.Conversations = append(to.Conversations, s.conversation(l, c))
 				}
 			}
 		}
@@ -258,18 +202,91 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	})
 }
 
-// conversation returns what a list has of a conversation.
-func (s *Store) conversation(l *log, i *info) store.Conversation {
-	of := history.Session{Title: i.Title, Request: i.Request, Dir: i.Settings.Dir, Created: i.Opened, Last: i.Last}
-	c := s.Conversation(i.name(), &of, &history.File{
-		Store: &s.Store, ID: i.name(), Name: l.File, Stamps: []filecache.Stamp{l.Stamp}, Script: i.script,
-	})
-	c.Hidden = i.Settings.Hidden
-	switch {
-	case i.Parent != "":
-		c.Parent = ID(i.Session, i.Root, i.Parent)
-	case history.IsUUID(i.Fork):
-		c.Parent = ID(i.Fork, "", "")
+// conversation returns the list's entry for a conversation in a log.
+func (s *Store) conversation(l *log, c *conversation) store.Conversation {
+	is := ID(c.Session, c.Root, c.ID)
+	decode := func(ctx context.Context, root *history.Root, to *history.Recorder) error {
+		return c.decode(ctx, root, l.File, to)
 	}
-	return c
+	of := history.Session{Title: c.Title, Request: c.Request, Dir: c.Settings.Dir, Created: c.Opened, Last: c.Last}
+	listed := s.Conversation(is, &of, &history.Record{Store: &s.Store, ID: is, Stamps: []filecache.Stamp{l.Stamp}, Decode: decode})
+	listed.Hidden = c.Settings.Hidden
+	switch {
+	case c.Parent != "":
+		listed.Parent = ID(c.Session, c.Root, c.Parent)
+	case history.IsUUID(c.Fork):
+		listed.Parent = ID(c.Fork, "", "")
+	}
+	return listed
+}
+
+// decode adds the events of the conversation.
+func (c *conversation) decode(ctx context.Context, root *history.Root, file string, to *history.Recorder) error {
+	f, size, err := root.File(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	copied := int64(0) // last event that the session has in common with the one that it was forked from
+	return to.Lines(ctx, f, size, func(data []byte, offset int64) bool {
+		if offset > 0 && !bytes.Contains(data, []byte(c.ID)) {
+			return true
+		}
+		var x line
+		ok := jsontext.Decode(data, &x)
+		if x.Origin != nil {
+			copied = x.Origin.Seq
+		}
+		for i := range x.Events {
+			if e := &x.Events[i]; e.Conversation == c.ID {
+				to.Copied = e.Seq <= copied // a step is forked whole or not at all
+				e.addTo(to)
+			}
+		}
+		return ok
+	})
+}
+
+// addTo adds the event to a recorder, unless it is for models alone.
+func (e *event) addTo(to *history.Recorder) {
+	x := transcript.Event{Time: e.At, CallID: e.CallID, Name: e.Tool}
+	switch e.Type {
+	case "user_message":
+		x.Kind, x.Text = transcript.KindUser, e.text()
+	case "agent_message":
+		x.Kind, x.Text = transcript.KindAssistant, e.text()
+	case "tool_call":
+		x.Kind = transcript.KindToolCall
+		if json.Valid(e.Arguments) {
+			x.Arguments = e.Arguments
+		} else {
+			x.Text = e.Arguments
+		}
+	case "tool_output":
+		x.Kind, x.Text, x.Failed = transcript.KindToolResult, e.Content, e.Failed
+	}
+	if x.Kind != transcript.KindUnknown && e.Origin != "host" {
+		to.Add(x)
+	}
+	for i := range e.Outputs {
+		o := &e.Outputs[i]
+		o.Type, o.At = "tool_output", e.At
+		o.addTo(to)
+	}
+}
+
+// text returns the text of a message, with the address of an image in its place.
+func (e *event) text() []byte {
+	var texts []string
+	for _, p := range jsontext.Parts(e.Text, func(text []byte) part { return part{Text: string(text)} }) {
+		switch kind, data, inline := strings.Cut(p.ImageURL, ";"); {
+		case p.ImageURL == "":
+			texts = append(texts, p.Text)
+		case inline && strings.HasPrefix(kind, "data:"):
+			texts = append(texts, fmt.Sprintf("[%s of %d bytes]", kind[len("data:"):], len(data)))
+		default:
+			texts = append(texts, "["+p.ImageURL+"]")
+		}
+	}
+	return []byte(strings.Join(texts, "\n"))
 }

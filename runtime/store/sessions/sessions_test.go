@@ -144,7 +144,7 @@ func TestParseID(t *testing.T) {
 		"convtools-" + session + ".": "",
 		session:                      "",
 	} {
-		if got, err := sessions.ParseID(text); got != want || (err == nil) != (want != "") {
+		if got, err := sessions.IDs().ParseID(text); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %s %v, want %q", text, got, err, want)
 		}
 	}

@@ -1,21 +1,22 @@
-// Package history is what the stores of the sessions that programs record on this machine do
-// alike. It knows no format of a file.
+// Package history has the parts that stores of recorded sessions share: it opens their directories, lists
+// their files, and turns decoded records into numbered events. It knows no file format, and never writes.
 //
-// A new store of files is a package with four things:
+// To add a store of files, write a package with these four parts, and add a line to the list of kinds
+// in package conversations:
 //
-//   - a Store that embeds [Store], Home, which says where the program keeps everything, and [IDs];
-//   - List, which is [List] with a function that finds the files ([Store.Walk]) and one that makes
-//     conversations of them: here belongs what links sessions, such as forks and sub-agents;
-//   - an entry, which embeds [Entry], with Peek: what a list shows of a file, of its beginning and its
-//     end ([PeekLines]), and the working directory, by which it belongs to a project;
-//   - a [Script], whose Tell makes a plain [transcript.Event] of each record that says something, by
-//     a struct with JSON tags ([jsontext.Decode]), and adds it to a [Talk]. A log that is appended
-//     to is [Growing].
+//   - Store embeds [Store]. Home returns the directory of the program, and IDs the form of its ids.
+//   - List calls [List] with a function that finds the files ([Store.Walk]), and one that makes
+//     conversations of them. Links between sessions, such as forks and sub-agents, belong to the second.
+//   - A type that embeds [Entry] has the method Peek, which reads the metadata of a file from its
+//     beginning and its end ([jsonl.Peek]), with the working directory: it decides which project the
+//     session belongs to.
+//   - A function decodes a file: it reads each line ([Recorder.Lines]) into a struct with JSON tags
+//     ([jsontext.Decode]), makes a [transcript.Event] of each record that has a text, and adds it to the
+//     [Recorder]. A record of an unknown type is counted in [store.Totals] as skipped, never shown.
 //
-// Caching, several files at a time, growth, numbers of turns and events, inquiries, damage and
-// totals are done here. A record of no known type is counted in [store.Totals.Skipped]. A store of
-// a SQLite database reads that through package sqlitefile, or where it has a table of messages
-// through package messagedb.
+// This package and its callers cache the metadata, read several files at a time, find what has been
+// appended, number turns and events, pair questions with answers, and count. A store of a SQLite
+// database reads it through package sqlitefile or, if it has a table of messages, through messagedb.
 package history
 
 import (
@@ -35,17 +36,16 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Store is a store of the sessions of a program. It holds no open files and is safe for
-// concurrent use. It implements [store.Store] but for List.
+// Store is a store of the sessions of a program. It has no open files and is safe for concurrent use.
+// It implements [store.Store] except List.
 type Store struct {
 	*IDs
 	Kind    string // its name
-	Dir     string // where it is
+	Dir     string
 	Project *project.Project
 	Getenv  func(string) string
 	Cache   *filecache.Book
-	// Moved are directories in the place that may be links to elsewhere.
-	Moved []string
+	Moved   []string // directories in Dir that can be links to other places
 }
 
 // New returns a store of a kind in a directory.
@@ -53,8 +53,8 @@ func New(o store.Options, kind, dir string, ids *IDs) Store {
 	return Store{IDs: ids, Kind: kind, Dir: dir, Project: o.Project, Getenv: o.Env(), Cache: o.Cache.Of(kind, dir)}
 }
 
-// Open returns a store of a kind in a directory of a program's home, which [store.Options] or else
-// the environment names, and false where the program has recorded nothing there.
+// Open returns a store of a kind in a directory of a program's home, which the options or else the
+// environment names. It returns false if there is no such directory.
 func Open(o store.Options, kind string, home func(getenv func(string) string) string, dir string, ids *IDs) (Store, bool) {
 	place := cmp.Or(o.Home, home(o.Env()))
 	if place == "" {
@@ -70,11 +70,11 @@ func (s *Store) Name() string { return s.Kind }
 // Place implements [store.Store].
 func (s *Store) Place() string { return s.Dir }
 
-// Version implements [store.Store]: only a list tells.
+// Version implements [store.Store]. It is empty: only a list shows changes.
 func (s *Store) Version(context.Context) (string, error) { return "", nil }
 
-// Evidence returns what shows that a call comes from the program: that it calls itself as its
-// client does, or a variable of the environment.
+// Evidence returns the evidence that a call comes from the program: the name of the client, or a
+// variable of the environment.
 func (s *Store) Evidence(from caller.Caller, isClient bool, variable string) store.Evidence {
 	switch {
 	case isClient:
@@ -85,12 +85,12 @@ func (s *Store) Evidence(from caller.Caller, isClient bool, variable string) sto
 	return store.NoEvidence
 }
 
-// Problem returns what is wrong with a file, whose name below the place of the store has slashes.
+// Problem returns a problem with a file, named as in [Root].
 func (s *Store) Problem(id transcript.ID, kind store.ProblemKind, file string, err error) store.Problem {
 	return Problem(id, kind, filepath.Join(s.Dir, filepath.FromSlash(file)), err)
 }
 
-// Problem returns what is wrong with a file at a path, which the error need not repeat.
+// Problem returns a problem with a file at a path. It leaves the path out of the error.
 func Problem(id transcript.ID, kind store.ProblemKind, path string, err error) store.Problem {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {
@@ -99,20 +99,17 @@ func Problem(id transcript.ID, kind store.ProblemKind, path string, err error) s
 	return store.Problem{ID: id, Kind: kind, Path: path, Err: err}
 }
 
-// IDs are the ids of a program's sessions: a prefix and the program's own id, with "." and a name
-// after it where it is that of a part of the session.
+// IDs is the form of the ids of a program's sessions: a prefix and the program's own id, followed for a
+// part of a session by "." and a name.
 type IDs struct {
-	Prefix string
-	// Session reports whether a text is a program's own id; nil is for a uuid, in any case.
-	Session func(text string) bool
-	// Bare reports whether such an id without the prefix is one too; nil is for none.
-	Bare func(session string) bool
-	// Part reports whether a text can be the name of a part; nil is for none.
-	Part    func(name string) bool
+	Prefix  string
+	Session func(text string) bool    // reports whether a text is a program's own id; nil for a uuid
+	Bare    func(session string) bool // reports whether the program's id is valid without the prefix; nil for never
+	Part    func(name string) bool    // reports whether a text can name a part; nil if there are no parts
 	Example string
 }
 
-// ID returns the id of a session, or of a part of it where that is not empty.
+// ID returns the id of a part of a session, or of the session if part is empty.
 func (i *IDs) ID(session, part string) transcript.ID {
 	if part != "" {
 		part = "." + part
@@ -120,8 +117,8 @@ func (i *IDs) ID(session, part string) transcript.ID {
 	return transcript.ID(i.Prefix + session + part)
 }
 
-// own returns a program's own id as it is spelled, and reports whether a text is one.
-func (i *IDs) own(text string) (string, bool) {
+// normal returns the normal spelling of a program's own id, and reports whether a text is one.
+func (i *IDs) normal(text string) (string, bool) {
 	if i.Session != nil {
 		return text, i.Session(text)
 	}
@@ -129,21 +126,21 @@ func (i *IDs) own(text string) (string, bool) {
 	return text, IsUUID(text)
 }
 
-// Split returns the session and the part of an id, in any case.
+// Split returns the session and the part of an id. The case of prefix and uuid does not matter.
 func (i *IDs) Split(text string) (session, part string, ok bool) {
 	rest, prefixed := CutPrefix(text, i.Prefix)
 	hasPart := false
 	if i.Part != nil {
 		rest, part, hasPart = strings.Cut(rest, ".")
 	}
-	session, ok = i.own(rest)
+	session, ok = i.normal(rest)
 	if !ok || !prefixed && (i.Bare == nil || !i.Bare(session)) || hasPart && !i.Part(part) {
 		return "", "", false
 	}
 	return session, part, true
 }
 
-// ParseID reads an id. The error is a [*store.BadIDError].
+// ParseID implements [store.Store]. The error is a [*store.BadIDError].
 func (i *IDs) ParseID(text string) (transcript.ID, error) {
 	session, part, ok := i.Split(text)
 	if !ok {
@@ -152,15 +149,14 @@ func (i *IDs) ParseID(text string) (transcript.ID, error) {
 	return i.ID(session, part), nil
 }
 
-// Claims reports whether a text can only be meant as an id of this kind, be it a wrong one.
+// Claims reports whether a text can only be meant as an id of this kind, even if it is wrong.
 func (i *IDs) Claims(text string) bool {
 	rest, prefixed := CutPrefix(text, i.Prefix)
-	rest, ok := i.own(rest)
+	rest, ok := i.normal(rest)
 	return prefixed || i.Bare != nil && ok && i.Bare(rest)
 }
 
-// InHome returns a path in the user's home directory, or "" where the environment does not
-// tell where that is.
+// InHome returns a path in the user's home directory, or "" if the environment does not name that.
 func InHome(getenv func(string) string, elem ...string) string {
 	home := config.Home(getenv)
 	if home == "" {
@@ -169,8 +165,7 @@ func InHome(getenv func(string) string, elem ...string) string {
 	return filepath.Join(append([]string{home}, elem...)...)
 }
 
-// CutPrefix returns an id without its prefix, in any case, and reports whether it has
-// that.
+// CutPrefix is strings.CutPrefix for a prefix in any case.
 func CutPrefix(text, prefix string) (string, bool) {
 	if len(text) >= len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
 		return text[len(prefix):], true
@@ -189,19 +184,17 @@ func IsUUID(s string) bool {
 	return len(s) == len(form)
 }
 
-// IsTimed reports whether a uuid is of version 7, which begins with a time: those of
-// Codex are, and those of Claude Code are not.
+// IsTimed reports whether a uuid is of version 7, as those of Codex are and those of Claude Code are not.
 func IsTimed(uuid string) bool { return uuid[14] == '7' }
 
-// IsName reports whether s can be a part of an id, and the name of a file: up to 64
-// letters, digits, '_' and '-'.
+// IsName reports whether s can be part of an id and of a file name: it has up to 64 letters, digits, '_'
+// and '-'.
 func IsName(s string) bool {
 	const most = 64
 	return s != "" && len(s) <= most && IsPlain(s)
 }
 
-// IsPlain reports whether s has no other characters than ASCII letters and digits, '_' and '-',
-// which stand in JSON as they are.
+// IsPlain reports whether s has only ASCII letters and digits, '_' and '-', which JSON never escapes.
 func IsPlain(s string) bool {
 	return !strings.ContainsFunc(s, func(c rune) bool {
 		return !('0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-')
@@ -219,7 +212,7 @@ func CompareBool(a, b bool) int {
 	return 1
 }
 
-// BadID returns the error for a text that is no id.
+// BadID returns a [*store.BadIDError].
 func BadID(text, reason string) error {
 	const shown = 128
 	if len(text) > shown {

@@ -1,9 +1,8 @@
-// Package jsonl reads files of JSON lines that somebody else may be writing: whole, or only their
+// Package jsonl reads files of JSON lines that another program may be writing: whole, or only their
 // beginning and their end.
 //
-// A line ends at a line feed and nowhere else, so that U+2028 may stand in it. What
-// follows the last line feed is not written yet, and is never looked at. The package
-// reads no line as JSON, and never writes.
+// A line ends at a line feed and nowhere else: U+2028 can stand in it. Text after the last line
+// feed is not a line yet, and is never read. The package does not parse JSON, and never writes.
 package jsonl
 
 import (
@@ -14,88 +13,80 @@ import (
 	"io"
 )
 
-// MaxLine is the longest line that is read, in bytes. A longer one, which could
-// only be a file that is no record of a conversation, is left out.
+// MaxLine is the longest line that is read, in bytes. A longer line is no record of a conversation.
 const MaxLine = 64 << 20
 
-// Chunk is how many bytes are read at a time: enough for most lines to be whole.
-const Chunk = 256 << 10
-
-// Each calls do for the lines of a file between two offsets, with the offset of each and of the
-// next one, until it returns false. A line is valid until do returns; one that is left out, as it is
-// too long, is nil.
-func Each(ctx context.Context, file io.ReaderAt, from, to int64, do func(line []byte, offset, next int64) bool) error {
-	return each(ctx, file, from, to, Chunk, MaxLine, do)
+// Each calls do for the lines of the first size bytes of a file, each with its offset, until do
+// returns false. A line is valid until do returns. A line longer than [MaxLine] is nil.
+func Each(ctx context.Context, file io.ReaderAt, size int64, do func(line []byte, offset int64) bool) error {
+	const chunk = 256 << 10 // most lines are shorter
+	return each(ctx, file, 0, size, chunk, MaxLine, func(line []byte, offset, _ int64) bool { return do(line, offset) })
 }
 
-func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk int, most int64, do func(line []byte, offset, next int64) bool) error {
+func each(ctx context.Context, file io.ReaderAt, from, to int64, chunk, most int, do func(line []byte, offset, next int64) bool) error {
 	in := bufio.NewReaderSize(io.NewSectionReader(file, from, to-from), chunk)
-	for offset := from; ; {
+	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		line, err := in.ReadSlice('\n')
-		size := int64(len(line))
+		size := len(line)
 		if err == bufio.ErrBufferFull {
-			line, size, err = long(ctx, io.NewSectionReader(file, offset, to-offset), chunk, most)
-			in.Reset(io.NewSectionReader(file, offset+size, to-offset-size))
+			line, size, err = long(ctx, in, line, most)
 		}
-		switch {
-		case err == io.EOF:
+		if err == io.EOF {
 			return nil
-		case err != nil:
+		}
+		next := from + int64(size)
+		if err != nil || !do(bytes.TrimSuffix(line, []byte("\n")), from, next) {
 			return err
-		case !do(bytes.TrimSuffix(line, []byte("\n")), offset, offset+size):
-			return nil
 		}
-		offset += size
+		from = next
 	}
 }
 
-// long reads the line that a file begins with, unless it is too long. What it needs is found out before
-// it is held, so that it is held once.
-func long(ctx context.Context, file *io.SectionReader, chunk int, most int64) (line []byte, size int64, err error) {
-	in := bufio.NewReaderSize(io.NewSectionReader(file, 0, file.Size()), chunk)
-	for err = bufio.ErrBufferFull; err == bufio.ErrBufferFull && ctx.Err() == nil; {
+// long reads the rest of a line that begins with a full buffer, and returns the line and its size. The
+// line is nil where it is longer than most bytes.
+func long(ctx context.Context, in *bufio.Reader, begin []byte, most int) (line []byte, size int, err error) {
+	line, size, err = bytes.Clone(begin), len(begin), bufio.ErrBufferFull
+	for err == bufio.ErrBufferFull && ctx.Err() == nil {
 		var part []byte
 		part, err = in.ReadSlice('\n')
-		size += int64(len(part))
+		if size += len(part); size > most+len("\n") {
+			line = nil
+		} else {
+			line = append(line, part...)
+		}
 	}
-	if err != nil || size > most+1 {
-		return nil, size, cmp.Or(ctx.Err(), err)
-	}
-	line = make([]byte, size)
-	_, err = file.ReadAt(line, 0)
-	return line, size, err
+	return line, size, cmp.Or(ctx.Err(), err)
 }
 
-// PeekSize is about how many bytes [Peek] reads of the beginning and of the end of a file.
+// PeekSize is how many bytes [Peek] reads at least of the beginning and of the end of a file.
 const PeekSize = 32 << 10
 
-// Peek calls head for the lines at the beginning of the first size bytes of a file, up to the offset
-// that it returned last or PeekSize, and tail for those after them near the end. A line that is left
-// out as it is too long is nil. It reports whether these are all lines.
-func Peek(ctx context.Context, file io.ReaderAt, size int64, head func(line []byte) (until int64), tail func(line []byte)) (whole bool, err error) {
-	return peek(ctx, file, size, PeekSize, head, tail)
+// Peek calls see for the lines at the beginning of the first size bytes of a file, and for as many more
+// as wanted returns true, then for those after them near the end. It reports whether these are all
+// lines. A line longer than [MaxLine] is nil.
+func Peek(ctx context.Context, file io.ReaderAt, size int64, wanted func() bool, see func(line []byte)) (whole bool, err error) {
+	return peek(ctx, file, size, PeekSize, wanted, see)
 }
 
-func peek(ctx context.Context, file io.ReaderAt, size, most int64, head func(line []byte) int64, tail func(line []byte)) (whole bool, err error) {
+func peek(ctx context.Context, file io.ReaderAt, size int64, least int, wanted func() bool, see func(line []byte)) (whole bool, err error) {
 	end, whole := int64(0), true
-	err = each(ctx, file, 0, size, int(most), MaxLine, func(line []byte, _, next int64) bool {
+	err = each(ctx, file, 0, size, least, MaxLine, func(line []byte, _, next int64) bool {
 		end = next
-		whole = next < max(most, head(line))
+		see(line)
+		whole = next < int64(least) || wanted()
 		return whole
 	})
 	if whole || err != nil {
 		return whole, err
 	}
-	start := max(end, size-most)
-	skip := start > end // a line that begins before
-	err = each(ctx, file, start, size, int(most), MaxLine, func(line []byte, _, _ int64) bool {
-		if !skip {
-			tail(line)
+	start := max(end, size-int64(least))
+	err = each(ctx, file, start, size, least, MaxLine, func(line []byte, offset, _ int64) bool {
+		if offset > start || start == end { // the first line may have begun before
+			see(line)
 		}
-		skip = false
 		return true
 	})
 	return start == end, err

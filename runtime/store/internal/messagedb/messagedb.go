@@ -291,7 +291,7 @@ func (r *record) Version(context.Context) (string, error) { return r.version, ni
 // Read implements [store.Record]. Where the owner of the database changes it meanwhile, the messages
 // that follow are read of what it has then.
 func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
-	t := history.Talk{Yield: yield}
+	t := history.Recorder{Yield: yield}
 	read := 0
 	err := r.database.Do(ctx, func(db *DB) error {
 		query := db.Messages
@@ -316,7 +316,7 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 var errStopped = errors.New("no more messages are wanted")
 
 // tell tells the message of a row. Messages before the first one of the user are of the first turn.
-func tell(t *history.Talk, db *DB, rows *sql.Rows) error {
+func tell(t *history.Recorder, db *DB, rows *sql.Rows) error {
 	var role, name sql.RawBytes
 	var content []byte
 	var at any
@@ -331,11 +331,11 @@ func tell(t *history.Talk, db *DB, rows *sql.Rows) error {
 	}
 	x := transcript.Event{Time: Moment(at)}
 	x.Kind, x.Name, x.Text = db.Read(role, name, content)
-	if x.Kind == transcript.KindUser && t.Told || t.Totals.Turns == 0 {
+	if x.Kind == transcript.KindUser && t.Readable || t.Totals.Turns == 0 {
 		t.Totals.Turns++
 	}
-	t.Told = t.Told || x.Kind == transcript.KindUser // the turn has a message of the user
+	t.Readable = t.Readable || x.Kind == transcript.KindUser // the turn has a message of the user
 	x.Turn = t.Totals.Turns
-	t.Tell(x)
+	t.AddNumbered(x)
 	return nil
 }

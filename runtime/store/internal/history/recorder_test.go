@@ -9,23 +9,23 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Turns are numbered, questions are paired with their answers, and what a list shows is noted.
-func TestTalk(t *testing.T) {
+// Turns are numbered, questions are paired with their answers, and the metadata of a list is noted.
+func TestRecorder(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	var b strings.Builder
-	talk := Talk{Inquiry: "ask", Yield: func(e *transcript.Event) bool {
+	r := Recorder{Inquiry: "ask", Yield: func(e *transcript.Event) bool {
 		fmt.Fprintf(&b, "%d %d %s %s %q %t\n", e.Index, e.Turn, e.Kind, e.Name, e.Text, e.Failed)
 		return true
 	}}
 	add := func(kind transcript.Kind, said string) {
-		talk.Add(transcript.Event{Kind: kind, Time: at, Text: []byte(said)})
+		r.Add(transcript.Event{Kind: kind, Time: at, Text: []byte(said)})
 	}
 	call := func(name, id, arguments string) {
-		talk.Add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: id, Arguments: []byte(arguments)})
+		r.Add(transcript.Event{Kind: transcript.KindToolCall, Time: at, Name: name, CallID: id, Arguments: []byte(arguments)})
 	}
 	result := func(id, said string, failed bool) {
-		talk.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: id, Text: []byte(said), Failed: failed})
+		r.Add(transcript.Event{Kind: transcript.KindToolResult, Time: at, CallID: id, Text: []byte(said), Failed: failed})
 	}
 	add(transcript.KindAssistant, "")
 	add(transcript.KindAssistant, "Before")
@@ -36,7 +36,7 @@ func TestTalk(t *testing.T) {
 	call("ask", "c3", `{}`)
 	result("c1", "gone", true)
 	add(transcript.KindCompaction, "")
-	talk.Add(transcript.Event{Kind: transcript.KindUser, Time: at.Add(time.Hour)})
+	r.Add(transcript.Event{Kind: transcript.KindUser, Time: at.Add(time.Hour)})
 	want := `0 1 assistant  "Before" false
 1 2 user  "\n # Go\n on" false
 2 2 tool_call Read "" false
@@ -50,21 +50,7 @@ func TestTalk(t *testing.T) {
 	if got := b.String(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if talk.Request != "Go\non" || !talk.Last.Equal(at.Add(time.Hour)) || !talk.Told || talk.Totals.Events != 9 {
-		t.Errorf("%+v", talk)
-	}
-}
-
-func TestTitle(t *testing.T) {
-	t.Parallel()
-	for said, want := range map[string]string{
-		"": "", "\n \n first\nsecond": "first", strings.Repeat("x", 99): strings.Repeat("x", 99), "a\x00b": "a\x00b",
-	} {
-		if got := Title(said); got != want {
-			t.Errorf("%q: %q, want %q", said, got, want)
-		}
-	}
-	if got := Title(strings.Repeat("東", 1000)); len([]rune(got)) > 101 {
-		t.Errorf("%d characters", len([]rune(got)))
+	if r.Request != "Go\non" || !r.Last.Equal(at.Add(time.Hour)) || !r.Readable || r.Totals.Events != 9 {
+		t.Errorf("%+v", r)
 	}
 }

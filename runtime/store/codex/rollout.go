@@ -1,0 +1,262 @@
+package codex
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"hash/maphash"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/convtools/convtools/runtime/store/internal/history"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+)
+
+// metadata is the metadata of a rollout, from its beginning and its end.
+type metadata struct {
+	history.Session
+	Header  header
+	Ordinal int64 // of the first record; -1 for none
+	Begun   bool  // it has a whole line
+	Whole   bool  // all lines were read
+}
+
+// header is the first record of a rollout.
+type header struct {
+	Thread  string    `json:"id"` // uuid
+	Cwd     string    `json:"cwd"`
+	Created time.Time `json:"timestamp"`
+	Forked  string    `json:"forked_from_id"`   // thread that it is a copy of, or goes on from
+	Parent  string    `json:"parent_thread_id"` // thread that started it as a task
+	Mode    string    `json:"history_mode"`
+	By      string    `json:"thread_source"`
+	Base    base      `json:"history_base"`
+	Source  struct {
+		Subagent jsontext.Raw `json:"subagent"`
+	} `json:"source"`
+	Agent     bool
+	Paginated bool
+}
+
+// base is the history before the first record of a paginated rollout.
+type base struct {
+	Thread string `json:"thread_id"`             // uuid; empty for none
+	End    int64  `json:"end_ordinal_exclusive"` // ordinal after its last record
+}
+
+// original returns the thread that another one can begin with a copy of, or "".
+func (h *header) original() string { return cmp.Or(h.Forked, h.Parent) }
+
+// parseHeader reads the first record of a rollout.
+func parseHeader(r *record) (h header) {
+	jsontext.Decode(r.Payload, &h)
+	// In some versions only the source has the thread that started a sub-agent.
+	for how := range jsontext.Members(h.Source.Subagent) {
+		var spawned header
+		jsontext.Decode(how.Value, &spawned)
+		h.Parent = cmp.Or(spawned.Parent, h.Parent)
+	}
+	for _, id := range []*string{&h.Thread, &h.Forked, &h.Parent, &h.Base.Thread} {
+		*id = strings.ToLower(*id)
+	}
+	h.Paginated = strings.EqualFold(h.Mode, "paginated")
+	h.Agent = h.Source.Subagent != nil || h.Parent != "" || strings.EqualFold(h.By, "subagent")
+	return h
+}
+
+// Peek implements [history.Listed].
+func (r *rollout) Peek(ctx context.Context, root *history.Root) (dir string, err error) {
+	const enough = 8 * jsonl.PeekSize // of a compressed rollout, whose end is not read
+	f, err := openFile(root, r.File, enough)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	m, to, d := &r.Meta, &history.Recorder{}, &decoder{}
+	m.Ordinal, m.Begun = -1, f.plain == nil // Codex compresses whole rollouts
+	wanted := func() bool { return to.Request == "" }
+	m.Whole, err = jsonl.Peek(ctx, f, f.size, wanted, func(line []byte) {
+		m.Begun = true
+		r, ok := parse(line)
+		switch {
+		case !ok:
+			return
+		case d.to == nil:
+			m.Header, m.Ordinal = parseHeader(&r), r.ordinal()
+			d = newDecoder(&m.Header, to)
+			return
+		case r.bare && m.Header.Cwd == "":
+			m.Header.Cwd = environmentDir(&r)
+		}
+		d.decode(&r)
+		d.flush()
+	})
+	m.Note(to)
+	m.Dir, m.Created = m.Header.Cwd, m.Header.Created
+	if f.cut {
+		m.Whole, m.Last = false, time.Time{}
+	}
+	return m.Dir, err
+}
+
+// environmentDir returns the working directory in the description of the environment, where only
+// versions before 0.30 have it.
+func environmentDir(r *record) (dir string) {
+	for _, text := range texts(r.item().Content) {
+		_, rest, _ := bytes.Cut(text, []byte("<cwd>"))
+		if cwd, _, ok := bytes.Cut(rest, []byte("</cwd>")); ok && history.Begins(text, "<environment_context>") {
+			dir = string(cwd)
+		}
+	}
+	return dir
+}
+
+// sections returns the rollouts with the records of the thread, the earliest first.
+func (r *rollout) sections() (all []*rollout) {
+	const most = 64
+	for ; r != nil && len(all) < most && !slices.Contains(all, r); r = r.base {
+		all = append(all, r)
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// decode adds the events of the thread.
+func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
+	d := newDecoder(&r.Meta.Header, to)
+	sections := r.sections()
+	for i, part := range sections {
+		until := int64(math.MaxInt64) // ordinal after the last record of the section
+		if part != r {
+			until = sections[i+1].Meta.Header.Base.End
+		}
+		err := d.section(ctx, root, part, part.thread != r.thread, until)
+		if err != nil && (part == r || !errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+	}
+	return nil
+}
+
+// section adds the events of a rollout before an ordinal. All of them can be copies.
+func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout, copied bool, until int64) error {
+	f, err := openFile(root, part.File, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	copyEnd := int64(0) // offset
+	if copied {
+		copyEnd = math.MaxInt64
+	} else if part.base == nil && part.original != nil {
+		copyEnd, err = commonPrefix(ctx, root, f, part.original)
+	}
+	if err != nil {
+		return err
+	}
+	d.paginated, d.bare = part.Meta.Header.Paginated, false
+	isPast := false
+	err = d.to.Lines(ctx, f, f.size, func(line []byte, offset int64) bool {
+		r, ok := parse(line)
+		if isPast = isPast || ok && r.ordinal() >= until; ok && !isPast {
+			d.copied = offset < copyEnd
+			d.decode(&r)
+		}
+		return ok || isPast
+	})
+	d.flush()
+	d.to.Totals.Cut = d.to.Totals.Cut || f.cut
+	return err
+}
+
+// commonPrefix returns the offset after the records of a fork that are copies of records of another
+// rollout, which have other times.
+func commonPrefix(ctx context.Context, root *history.Root, fork *file, original *rollout) (end int64, err error) {
+	f, err := openFile(root, original.File, 0)
+	if err != nil {
+		return 0, nil // then nothing is marked as a copy
+	}
+	defer f.Close()
+	seed := maphash.MakeSeed()
+	payloads := func(f *file, do func(sum uint64, offset int64) bool) error {
+		return jsonl.Each(ctx, f, f.size, func(line []byte, offset int64) bool {
+			r, ok := parse(line)
+			return !ok || r.Type == "session_meta" || do(maphash.Bytes(seed, r.Payload), offset)
+		})
+	}
+	var sums []uint64
+	err = payloads(f, func(sum uint64, _ int64) bool {
+		sums = append(sums, sum)
+		return true
+	})
+	if err != nil {
+		return 0, err
+	}
+	err = payloads(fork, func(sum uint64, offset int64) bool {
+		if len(sums) == 0 || sums[0] != sum {
+			return false
+		}
+		end, sums = offset+1, sums[1:]
+		return true
+	})
+	return end, err
+}
+
+// file is an open rollout, which can be compressed.
+type file struct {
+	io.ReaderAt
+	size  int64
+	plain *os.File // nil if it is compressed
+	cut   bool     // it has more than was decompressed
+}
+
+// Close closes the file.
+func (f *file) Close() { f.plain.Close() } // a nil file has nothing to close
+
+// Limits of decompression, in bytes. Rollouts grow to about twenty times their compressed size.
+const (
+	maxWindow         = 32 << 20
+	leastDecompressed = 64 << 20
+	mostDecompressed  = 256 << 20
+	maxRatio          = 200
+)
+
+// openFile opens a rollout, in its other form if the program has compressed or decompressed it since it
+// was listed. It decompresses up to most bytes; 0 is for the limit.
+func openFile(root *history.Root, name string, most int64) (*file, error) {
+	f, size, err := root.File(name)
+	if other, ok := strings.CutSuffix(name, compressed); errors.Is(err, fs.ErrNotExist) {
+		if name = other; !ok {
+			name += compressed
+		}
+		f, size, err = root.File(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !strings.HasSuffix(name, compressed) {
+		return &file{ReaderAt: f, size: size, plain: f}, nil
+	}
+	defer f.Close()
+	most = cmp.Or(most, min(leastDecompressed+maxRatio*size, mostDecompressed))
+	d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var data bytes.Buffer
+	n, err := data.ReadFrom(io.LimitReader(d, most+1))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // a file that was cut ends there
+		return nil, err
+	}
+	return &file{ReaderAt: bytes.NewReader(data.Bytes()), size: min(n, most), cut: n > most}, nil
+}

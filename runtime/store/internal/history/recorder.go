@@ -1,0 +1,210 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
+	"github.com/convtools/convtools/runtime/store/internal/jsonl"
+	"github.com/convtools/convtools/runtime/store/jsontext"
+	"github.com/convtools/convtools/runtime/transcript"
+)
+
+// Record is a conversation in files of a store. It implements [store.Record].
+type Record struct {
+	Store  *Store
+	ID     transcript.ID
+	Stamps []filecache.Stamp // of the files that have events of it
+	// Decode adds the events to a recorder. The error is a [*store.DamageError] where they end early,
+	// and fs.ErrNotExist where the conversation is gone.
+	Decode func(ctx context.Context, root *Root, to *Recorder) error
+}
+
+// Version implements [store.Record]. It is the version at the time of the listing.
+func (r *Record) Version(context.Context) (string, error) {
+	var none *filecache.Book
+	sheet := none.Sheet("", r.Stamps...)
+	return sheet.Version(), nil
+}
+
+// Read implements [store.Record].
+func (r *Record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
+	to := Recorder{Yield: yield}
+	root, err := r.Store.Open()
+	if err == nil {
+		defer root.Close()
+		err = r.Decode(ctx, root, &to)
+	}
+	if errors.Is(err, fs.ErrNotExist) && root != nil {
+		err = &store.NotFoundError{IDs: []transcript.ID{r.ID}, Place: r.Store.Dir}
+	}
+	return to.End(r.ID, err)
+}
+
+// Recorder passes on the events of a conversation in their order. It numbers them and their turns,
+// pairs the assistant's questions with their answers, and notes the metadata that a list shows.
+type Recorder struct {
+	Yield   func(*transcript.Event) bool // nil if events are only counted
+	Agent   bool                         // the conversation is that of a sub-agent: an assistant wrote its requests
+	Inquiry string                       // the tool with which the assistant asks the user
+
+	Totals  store.Totals // of the events so far; the caller counts skipped records
+	Copied  bool         // the events to be added are in another conversation too
+	Stopped bool         // no more events are wanted
+
+	Request  string    // the beginning of the first request, as in [store.Conversation]
+	Last     time.Time // the last time of an event
+	Readable bool      // an event with a text was added
+
+	asked map[string]bool // ids of questions without an answer
+	event transcript.Event
+}
+
+// Lines calls do for the lines of the first size bytes of a file until no more events are wanted. It
+// counts the lines that are too long, and those for which do returns false, as skipped.
+func (r *Recorder) Lines(ctx context.Context, f io.ReaderAt, size int64, do func(line []byte, offset int64) bool) error {
+	return jsonl.Each(ctx, f, size, func(line []byte, offset int64) bool {
+		if line == nil {
+			r.Totals.TooLarge++
+		}
+		if line == nil || len(line) > 0 && !do(line, offset) {
+			r.Totals.Skipped++
+		}
+		return !r.Stopped
+	})
+}
+
+// Add adds an event as a program has recorded it, without numbers: a prompt of the user, which can be
+// a picture alone, a call, its result, which can be an answer to a question, or a text of the
+// assistant, unless it is empty.
+func (r *Recorder) Add(e transcript.Event) {
+	switch e.Kind {
+	case transcript.KindUser:
+		r.Totals.Turns++
+		if r.Request == "" {
+			r.Request = store.Request(string(e.Text))
+		}
+		if r.Agent {
+			e.Kind = transcript.KindAssistant
+		}
+	case transcript.KindAssistant, transcript.KindReasoning:
+		if len(e.Text) == 0 {
+			return
+		}
+	case transcript.KindToolCall:
+		r.ask(&e)
+	case transcript.KindToolResult:
+		if r.asked[e.CallID] {
+			delete(r.asked, e.CallID)
+			e.Kind = transcript.KindInquiryResponse
+		}
+	}
+	if e.Kind.Typed() {
+		r.Totals.Turns = max(r.Totals.Turns, 1)
+		e.Turn = r.Totals.Turns
+	}
+	r.Readable = r.Readable || e.Kind.Numbered()
+	if !e.Time.IsZero() {
+		r.Last = e.Time
+	}
+	e.Copied = r.Copied
+	r.AddNumbered(e)
+}
+
+// ask makes an inquiry of a call of the inquiry tool.
+func (r *Recorder) ask(e *transcript.Event) {
+	const most = 1000 // questions that wait for an answer
+	if e.Name == "" || e.Name != r.Inquiry {
+		return
+	}
+	questions := questions(e.Arguments)
+	if questions == "" {
+		return
+	}
+	if r.asked == nil || len(r.asked) > most {
+		r.asked = map[string]bool{}
+	}
+	r.asked[e.CallID] = true
+	*e = transcript.Event{Kind: transcript.KindInquiry, Time: e.Time, CallID: e.CallID, Text: []byte(questions)}
+}
+
+// AddNumbered adds an event that has a turn.
+func (r *Recorder) AddNumbered(e transcript.Event) {
+	if r.Stopped {
+		return
+	}
+	e.Index = r.Totals.Events
+	r.Totals.Events++
+	r.Totals.LastAt = e.Time
+	r.event = e
+	r.Stopped = r.Yield != nil && !r.Yield(&r.event)
+}
+
+// End returns the totals, and the error with which reading ended.
+func (r *Recorder) End(id transcript.ID, err error) (store.Totals, error) {
+	if err == nil || r.Stopped {
+		return r.Totals, nil
+	}
+	var damage *store.DamageError
+	if errors.As(err, &damage) {
+		err = &store.DamageError{Event: r.Totals.Events, Err: damage.Err}
+	} else {
+		err = fmt.Errorf("reading the events of %s: %w", id, err)
+	}
+	r.Totals.Events, r.Totals.LastAt, r.Totals.Uncounted = 0, time.Time{}, err
+	return r.Totals, err
+}
+
+// questions returns the text of an inquiry with an array of questions in its arguments: each question
+// with the answers that it offers.
+func questions(arguments jsontext.Raw) string {
+	type label struct {
+		Label string `json:"label"`
+	}
+	type question struct {
+		Question string  `json:"question"`
+		Options  []label `json:"options"`
+	}
+	var asked struct {
+		Questions []question `json:"questions"`
+	}
+	jsontext.Decode(arguments, &asked)
+	var lines strings.Builder
+	for _, q := range asked.Questions {
+		if q.Question != "" {
+			lines.WriteString(q.Question + "\n")
+		}
+		for _, o := range q.Options {
+			if o.Label != "" {
+				lines.WriteString("- " + o.Label + "\n")
+			}
+		}
+	}
+	return strings.TrimSuffix(lines.String(), "\n")
+}
+
+// Join returns texts, each on lines of its own.
+func Join(texts [][]byte) []byte {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return bytes.Join(texts, []byte("\n"))
+}
+
+// Begins reports whether a text begins with one of some prefixes, after white space.
+func Begins(said []byte, prefixes ...string) bool {
+	said = bytes.TrimLeft(said, " \t\r\n")
+	for _, prefix := range prefixes {
+		if bytes.HasPrefix(said, []byte(prefix)) {
+			return true
+		}
+	}
+	return false
+}
