@@ -73,7 +73,11 @@ func (c *checking) workspace(ctx context.Context) bool {
 	missing, isMissing := errors.AsType[*conversations.NoWorkspaceError](err)
 	switch {
 	case !isMissing || missing.Missing:
-		c.add(toolset.Problem, "workspace", personal(err).Error(), "change to a project that has a .jp directory, or name one with --workspace DIR")
+		detail := personal(err).Error()
+		if isMissing {
+			detail = missing.Dir + " does not exist"
+		}
+		c.add(toolset.Problem, "workspace", detail, "change to a project that has a .jp directory, or name one with --workspace DIR")
 	case c.nothing(ctx, c.host.Dir) == nil:
 		c.add(toolset.OK, "conversations", "of this project, recorded by programs below", "")
 	default:

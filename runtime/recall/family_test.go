@@ -292,7 +292,7 @@ func TestChecks(t *testing.T) {
 			"ok workspace: ", "ok command line: built in", "ok conversations: 2 live, 0 archived", "problem damaged: jp-c17700000001 (damaged at byte ",
 		}},
 		{"no workspace", empty, "", []string{"off conversations: none of this project yet: what you do here with an assistant can be recalled from its next session on", "ok command line: built in"}},
-		{"no directory", filepath.Join(empty, "x"), "", []string{"problem workspace: Could not locate workspace: " + filepath.Join(empty, "x") + " does not exist", "ok command line: built in"}},
+		{"no directory", filepath.Join(empty, "x"), "", []string{"problem workspace: " + filepath.Join(empty, "x") + " does not exist", "ok command line: built in"}},
 		{"program that is not there", sample, "no-such-program", []string{"ok workspace: ", "problem command line: no-such-program (CONVTOOLS_CLI): "}},
 		{"program that is another", sample, program, []string{
 			"ok workspace: ",
