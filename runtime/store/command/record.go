@@ -12,7 +12,6 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jpevents"
-	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -80,7 +79,7 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 func add(events *history.Recorder, out *output, e *jpevents.Event) error {
 	x := e.Printed()
 	switch turn, err := strconv.Atoi(string(e.InTurn)); {
-	case len(jsontext.String(e.Type)) == 0:
+	case e.Type == "":
 		return out.wrong("record %d has no type", e.Index+1)
 	case x.Kind.Global():
 		events.Totals.Skipped++
@@ -93,7 +92,7 @@ func add(events *history.Recorder, out *output, e *jpevents.Event) error {
 	if string(e.Content) == "null" {
 		x.Arguments = nil
 	}
-	if jsontext.String(e.Encoding) == transcript.Base64.String() {
+	if e.Encoding == transcript.Base64.String() {
 		x.Encoding = transcript.Base64
 	}
 	events.AddNumbered(x)
