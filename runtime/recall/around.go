@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,24 +16,15 @@ import (
 )
 
 const (
-	// An event is shown in parts, which are small where making the text
-	// visible makes it much longer: it has up to nine characters for one
-	// that is recorded.
+	// An event is shown in parts, which are small where making the text visible
+	// makes it much longer: one recorded character has up to nine then.
 	partChars, smallPart = 8000, 1000
-	// wholeNeighbour is how many characters of a neighbour are never cut,
-	// as an answer would lack what another call then costs more to show.
-	// Of a longer one neighbourChars are shown.
-	wholeNeighbour, neighbourChars = 500, 300
-	// A request of no more than replyChars answers what was said before
-	// it, as yes does.
-	replyChars = 50
-	// The answer to a request is shown up to wholeAnswer characters, and
-	// of a longer one answerChars: who reads the one wants the other.
-	wholeAnswer, answerChars = 4500, 3000
-	// callReach is how far from a tool call its result is looked for, in
-	// events: several calls may be made at once.
+	// answerChars are shown of the answer to a request.
+	answerChars = 4500
+	// callReach is how far from a tool call its result is looked for, in events:
+	// several calls may be made at once.
 	callReach = 16
-	// maxNotes is how many characters may be noted beside one event.
+	// maxNotes is how many characters the notes beside one event have.
 	maxNotes = maxRemarks + 400
 )
 
@@ -76,29 +66,23 @@ func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, er
 // errEnough ends the reading of events.
 var errEnough = errors.New("no more events are needed")
 
-// readNear reads the event, and returns those that may be shown beside
-// it: of a request all up to its answer.
+// readNear reads the event, and returns those that may be shown beside it: of
+// a request all up to its answer.
 func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	reach := max(a.most, callReach)
 	calls := map[string]int{}
-	isAnswered := false
 	q := conversations.ReadQuery{ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1)}}
 	q.Event = func(recorded *conversations.Event) error {
-		n, isRequest := recorded.Number, recorded.Kind == transcript.KindUser
-		isFar := n > a.number+reach
-		isPast := recorded.Turn != a.only.turn || isRequest && isAnswered
+		e := newEvent(recorded)
+		e.joinCall(recorded, calls)
 		switch {
-		case isFar && (isPast || a.only.kind != transcript.KindUser):
-			return errEnough
-		case n == a.number:
-			a.only = newEvent(recorded, math.MaxInt)
-			a.only.joinCall(recorded, calls)
+		case recorded.Number == a.number:
+			a.only = e
 			return a.choosePart(string(recorded.Text))
-		case !isBlank(recorded) && (!isFar || isSaid(recorded.Kind)):
-			e := newEvent(recorded, math.MaxInt)
-			e.joinCall(recorded, calls)
+		case recorded.Number > a.number+reach && (e.turn != a.only.turn || e.kind == transcript.KindUser):
+			return errEnough
+		case !isBlank(recorded):
 			near = append(near, e)
-			isAnswered = isAnswered || n > a.number && isSaid(recorded.Kind)
 		}
 		return ctx.Err()
 	}
@@ -135,7 +119,7 @@ func (a *around) choosePart(whole string) error {
 	if a.parts > 1 {
 		a.only.shown.Part, a.only.shown.Parts = a.part, a.parts
 		a.only.shown.Chars = a.only.chars
-		a.only.hold(parts[a.part-1], math.MaxInt)
+		a.only.hold(parts[a.part-1])
 	}
 	return nil
 }
@@ -161,30 +145,34 @@ func isTooLong(s string) bool {
 
 // choose chooses the neighbours among the events near the event.
 func (a *around) choose(near []event) {
+	isRequest := a.only.kind == transcript.KindUser
 	a.partner = a.only.shown.Call
 	for _, e := range near {
 		n := e.shown.Event
-		isAnswer := a.only.kind == transcript.KindUser && e.isAnswer && n > a.number && e.turn == a.only.turn
+		isAnswer := isRequest && e.isAnswer && n > a.number && e.turn == a.only.turn
 		if a.partner == 0 && (isAnswer || e.shown.Call == a.number) {
 			a.partner = n
 		}
 	}
 	for _, e := range near {
-		switch isPartner := e.shown.Event == a.partner; {
-		case isPartner && a.only.kind == transcript.KindUser:
-			a.beside = append(a.beside, a.answering(e))
-		case !isPartner && !a.isOfUse(&e):
-		case utf8.RuneCountInString(e.text) > wholeNeighbour:
-			a.beside = append(a.beside, e.brief(neighbourChars, outputTail))
+		isAnswer := isRequest && e.shown.Event == a.partner
+		switch {
+		case isAnswer && a.isSubject:
+			e = a.about(e, aboutEvent)
+		case isAnswer:
+			e = e.shortened(answerChars)
+		case e.shown.Event == a.partner || a.isOfUse(&e):
+			e = e.shortened(briefChars)
 		default:
-			a.beside = append(a.beside, e)
+			continue
 		}
+		a.beside = append(a.beside, e)
 	}
 	slices.SortStableFunc(a.beside, func(x, y event) int { return a.distance(&x) - a.distance(&y) })
 }
 
-// distance returns how far an event is from the one that is asked for;
-// the partner is nearest.
+// distance returns how far an event is from the one that is asked for; the
+// partner is nearest.
 func (a *around) distance(e *event) int {
 	n := e.shown.Event
 	if n == a.partner {
@@ -193,32 +181,19 @@ func (a *around) distance(e *event) int {
 	return max(n-a.number, a.number-n)
 }
 
-// isOfUse reports whether a neighbour is shown: any that the call asks
-// for, and else what was said, before a request only where it replies
-// to that; of a call and its result the work too.
+// isOfUse reports whether a neighbour is shown. Without around these are what
+// was said, after a request alone, and beside tool traffic that too.
 func (a *around) isOfUse(e *event) bool {
-	kind, only := e.kind, a.only.kind
 	isChat := func(k transcript.Kind) bool { return k == transcript.KindUser || isSaid(k) }
 	switch {
-	case a.distance(e) > a.most || !a.includes(kind, true):
+	case a.distance(e) > a.most || !a.includes(e.kind, true):
 		return false
 	case a.isSubject || a.params.Around != nil:
 		return a.params.Around != nil
-	case only == transcript.KindUser && e.shown.Event < a.number:
-		return isChat(kind) && a.only.chars <= replyChars
+	case a.only.kind == transcript.KindUser && e.shown.Event < a.number:
+		return false
 	}
-	return isChat(kind) || kind != transcript.KindReasoning && !isChat(only)
-}
-
-// answering returns the answer to the event as it is shown.
-func (a *around) answering(e event) event {
-	switch {
-	case a.isSubject:
-		return a.about(e, aboutEvent)
-	case utf8.RuneCountInString(e.text) > wholeAnswer:
-		return e.shortened(answerChars)
-	}
-	return e
+	return isChat(e.kind) || e.kind != transcript.KindReasoning && !isChat(a.only.kind)
 }
 
 // answerWith returns the answer with the n nearest neighbours.

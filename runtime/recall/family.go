@@ -35,12 +35,13 @@ type family struct {
 // from, which runner runs. The family's Commands are left to its front.
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
 	f := newFamily(host, setting, runner)
-	f.tools = New(func(dir string) (conversations.Source, error) { return f.openFor(dir, conversations.Options{}) })
-	f.tools.everywhere = func(dir string, sources []string) (conversations.Source, error) {
-		return f.openFor(dir, conversations.Options{AllProjects: true, Sources: sources})
+	f.tools = &Tools{
+		open: func(dir string, scope conversations.Options) (conversations.Source, error) {
+			return f.openFor(dir, scope)
+		},
+		sources: f.sources,
+		now:     func() time.Time { return f.host.Now() },
 	}
-	f.tools.now = func() time.Time { return f.host.Now() }
-	f.tools.sources = f.sources
 	return toolset.Family{
 		Name:     "conversation",
 		Declared: declared,
@@ -114,11 +115,11 @@ func (f *family) sources(dir string) ([]string, error) {
 // line is the external command line; empty where there is none.
 func (f *family) line() string { return strings.TrimSpace(f.host.Getenv(f.setting)) }
 
-// openFor opens the conversations for one call, which closes them: those that of says, of
-// all projects and of some kinds of stores.
-func (f *family) openFor(dir string, of conversations.Options) (*conversations.Library, error) {
+// openFor opens the conversations for one call, which closes them: those of
+// all projects and of some kinds of stores, where scope says so.
+func (f *family) openFor(dir string, scope conversations.Options) (*conversations.Library, error) {
 	o := f.options(dir)
-	o.Once, o.AllProjects, o.Sources = true, of.AllProjects, of.Sources
+	o.Once, o.AllProjects, o.Sources = true, scope.AllProjects, scope.Sources
 	library, err := conversations.Open(o)
 	if err != nil {
 		return nil, err

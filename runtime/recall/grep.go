@@ -94,7 +94,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 			Pattern: pattern, Scopes: scopesOf(p.Scopes), OwnToo: slices.Contains(p.Scopes, "recall"),
 		},
 	}
-	if err := g.search(ctx, t.open, g.choose); err != nil {
+	if err := g.search(ctx, t, g.choose); err != nil {
 		return nil, err
 	}
 	return g.answer(), nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/conversations"
 )
 
@@ -238,7 +239,7 @@ func (g *grepping) shown(n int) (say []string) {
 		say = append(say, fmt.Sprintf("Only the first %s matching lines of the event are looked at: a longer pattern matches fewer.", text.Number(maxReach)))
 	case more >= 0:
 		h := g.page[more].hit
-		say = append(say, fmt.Sprintf("more counts others of an event: ids=%s, event=%d shows all %d.", list([]string{string(h.Conversation.ID)}), h.Number, h.Lines))
+		say = append(say, fmt.Sprintf("more counts others of an event: ids=[%q], event=%d shows all %d.", h.Conversation.ID, h.Number, h.Lines))
 	}
 	if g.context < given(g.params.Context) {
 		say = append(say, "The lines around it are too long for an answer.")
@@ -249,9 +250,9 @@ func (g *grepping) shown(n int) (say []string) {
 // leftOut says what was left out of the search, and how to search it.
 func (g *grepping) leftOut() []string {
 	var left []string
-	if ids := names(g.found.Aside.Excluded); len(ids) > 0 {
+	if ids := g.found.Aside.Excluded; len(ids) > 0 {
 		what := "the current conversation, "
-		if len(ids) > 1 || ids[0] != g.call.Context.ConversationID {
+		if len(ids) > 1 || string(ids[0]) != g.call.Context.ConversationID {
 			what = "the current conversation and what belongs to it: "
 		}
 		left = append(left, what+bounded(ids, ", ", maxListed)+" (include_current=true searches it too)")
@@ -278,7 +279,7 @@ func (g *grepping) nothingFound() []string {
 	case p.Event != nil:
 		where = fmt.Sprintf("event %d", *p.Event)
 	case len(p.Scopes) > 0:
-		where = "scopes=" + list(p.Scopes)
+		where = "scopes=" + coerce.JSON(p.Scopes)
 	}
 	say := []string{fmt.Sprintf("No line %s %s, %s, in %s of the %s%s searched.",
 		either(isRegex, "matches the regular expression", "contains"), text.Quote(clip(p.Pattern, maxQuoted)),

@@ -39,8 +39,8 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		Sort:   conversations.SortNamed(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
 		TitleContains: given(p.TitleContains), Sizes: true,
 	}
-	err := ask(ctx, t.open, call, func(ctx context.Context, source conversations.Source) (err error) {
-		l.call, _ = located(ctx, source, call, "no conversation could be marked as the current one")
+	err := t.ask(ctx, call, conversations.Options{}, func(ctx context.Context, source conversations.Source) (err error) {
+		l.call, _ = locate(ctx, source, call, "no conversation could be marked as the current one")
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
 		}
@@ -136,7 +136,7 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	say(shortened, fmt.Sprintf("Titles of more than %d characters are cut and end with ….", maxTitle))
 	say(len(damaged) > 0, "Damaged, so that events_count and last_event_at are not known: "+bounded(damaged, ", ", maxListed)+".")
 	say(len(l.unread) > 0, "Without an outline, because they could not be read: "+bounded(l.unread, ", ", maxListed)+".")
-	e.Notes = append(e.Notes, withoutNotes("Not listed: ", l.Aside.Problems)...)
+	e.Notes = append(e.Notes, problemNotes("Not listed: ", l.Aside.Problems)...)
 	return &e
 }
 

@@ -21,7 +21,7 @@ const (
 	maxBeginning = 90   // of a request
 	outlineChars = 6000 // of an outline in a refusal
 	// A longer answer is worth a search in it in place of reading it.
-	longAnswer = wholeAnswer
+	longAnswer = answerChars
 )
 
 // outline is the requests of one conversation, in order.
@@ -32,7 +32,7 @@ func readOutline(ctx context.Context, source conversations.Source, id string) (o
 	isChat := func(kind transcript.Kind) bool {
 		return kind == transcript.KindUser || isSaid(kind)
 	}
-	events, _, err := readEvents(ctx, source, conversations.ReadQuery{ID: id, Kinds: isChat}, 0)
+	events, _, err := readEvents(ctx, source, conversations.ReadQuery{ID: id, Kinds: isChat})
 	return outlineOf(events), err
 }
 
@@ -47,7 +47,7 @@ func outlineOf(events []event) (o outline) {
 		if e.kind != transcript.KindUser {
 			continue
 		}
-		r := conversation.ListRequest{Turn: e.turn, Event: e.shown.Event, Chars: e.chars, Text: e.begins}
+		r := conversation.ListRequest{Turn: e.turn, Event: e.shown.Event, Chars: e.chars, Text: beginning(e.text)}
 		if !e.at.IsZero() {
 			r.Day = e.at.UTC().Format(time.DateOnly)
 		}

@@ -270,15 +270,15 @@ func FuzzBlocks(f *testing.F) {
 }
 
 func FuzzCursor(f *testing.F) {
-	f.Add(int64(0), int64(0), int64(0), "jp-c1", 1, "MCAwIDAgMSBqcC1jMQ")
+	f.Add(int64(0), int64(0), int64(0), "jp-c1", 1, "e30")
 	f.Add(int64(-62135596800), int64(0), int64(-1), "chatgpt-x", 1<<30, "")
-	f.Add(int64(253402300799), int64(999_999_999), int64(1)<<62, "", 0, "MCAwIDAgMSBqcC1jMR")
+	f.Add(int64(253402300799), int64(999_999_999), int64(1)<<62, "", 0, "bnVsbA")
 	f.Fuzz(func(t *testing.T, seconds, nanos, order int64, id string, event int, text string) {
-		if p, err := parseCursor(text); err == nil && cursor(&p) != strings.NewReplacer("\r", "", "\n", "").Replace(text) {
+		if p, err := parseCursor(text); err == nil && cursor(&p) != text {
 			t.Errorf("%q is read as %+v, which is %q", text, p, cursor(&p))
 		}
-		at := time.Unix(seconds%300_000_000_000, nanos%1e9).UTC()
-		p := conversations.Position{Time: at, Order: order, ID: transcript.ID(id), Event: event & (1<<40 - 1)}
+		at := time.Unix(seconds%62_000_000_000, nanos%1e9).UTC() // in a year from 1 to 9999, as those of events
+		p := conversations.Position{Time: at, Order: order, ID: transcript.ID(strings.ToValidUTF8(id, "")), Event: event & (1<<40 - 1)}
 		written := cursor(&p)
 		got, err := parseCursor(written)
 		if diff := cmp.Diff(p, got); diff != "" || err != nil {
