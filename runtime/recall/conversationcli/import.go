@@ -103,7 +103,7 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 	var unrecognised *exports.UnrecognisedError
 	var unread *exports.InputError
 	isOther := errors.As(err, &unrecognised) || errors.As(err, &unread)
-	if unrecognised != nil {
+	if unrecognised != nil && isDir(path) {
 		if program := conversations.ProgramAt(path, c.host.Getenv); program != "" {
 			unrecognised.Reason = program + " keeps its sessions there, which are read in place: see " + c.host.Name + " stores"
 		}
@@ -125,7 +125,7 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 
 // readInPlace returns the store that reads a path where it is; "" for other paths.
 func readInPlace(path string) string {
-	if info, err := os.Stat(filepath.Join(path, ".jp")); err == nil && info.IsDir() {
+	if isDir(filepath.Join(path, ".jp")) {
 		return "jp"
 	}
 	f, _, err := safefile.Open(path)
@@ -137,6 +137,11 @@ func readInPlace(path string) string {
 	begin := make([]byte, len(head))
 	_, err = f.ReadAt(begin, 0)
 	return either(err == nil && string(begin) == head, "chatgpt", "")
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // register adds a path to those that are read in place.

@@ -28,6 +28,7 @@ type printing struct {
 	counts
 	turns      func(of int) (first, last int) // nil for all
 	events     conversations.EventRange
+	event      int // must exist; 0 for none
 	style      string
 	noMetadata bool
 
@@ -76,15 +77,16 @@ func (c *commands) messageCommand() *cobra.Command {
 	cmd := paged(c.newCommand("show ID EVENT", "", "Print one message, whole",
 		"Prints the message with the id and the event that search prints, whole.", "search show jp-c17737387251 16 --before 2"))
 	cmd.Args = cobra.RangeArgs(1, 2) // ID:EVENT too
-	before := cmd.Flags().Uint("before", 0, "print `N` messages before it too")
-	after := cmd.Flags().Uint("after", 0, "print `N` messages after it too")
+	before := cmd.Flags().Uint32("before", 0, "print `N` messages before it too")
+	after := cmd.Flags().Uint32("after", 0, "print `N` messages after it too")
 	return c.command(cmd, func(ctx context.Context, args []string) error {
 		id, event, _ := strings.Cut(strings.Join(args, ":"), ":")
 		n, err := strconv.ParseUint(event, 10, 31)
 		if err != nil || n == 0 {
 			return misused("write the id and the event as search prints them, such as jp-c17648402467:12", "there is no event %q", event)
 		}
-		p.events = conversations.EventRange{First: max(int(n)-int(*before), 1), Last: int(n) + int(*after)}
+		p.event = int(n)
+		p.events = conversations.EventRange{First: max(p.event-int(*before), 1), Last: p.event + int(*after)}
 		return p.print(ctx, []string{id})
 	})
 }
@@ -184,6 +186,9 @@ func (p *printing) print(ctx context.Context, args []string) error {
 
 // begin warns of damage to a conversation, and writes its title.
 func (p *printing) begin(r *conversations.Reading) error {
+	if p.event > r.Events {
+		return &conversations.RangeError{ID: r.ID, Events: true, N: p.event, Of: r.Events}
+	}
 	p.warnOf(r.Aside.Problems)
 	if r.Damage != nil {
 		p.warn("%s: events.json is damaged, events before the damage are printed: %v", r.ID, r.Damage.Err)
