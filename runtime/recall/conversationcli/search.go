@@ -27,9 +27,6 @@ import (
 // searchTool is the tool that answers search --json.
 const searchTool = "conversation_search"
 
-// Around returns the message with an id and those around it, as searchTool shows messages.
-type Around func(ctx context.Context, source conversations.Source, id string, before, after int) (string, error)
-
 // Everywhere opens the conversations that searchTool searches, and returns the kinds of their
 // stores.
 type Everywhere func() (*conversations.Library, []string, error)
@@ -56,11 +53,11 @@ type searching struct {
 
 // Search returns the command "search": messages of all projects, for people. With --json it
 // prints the answer of the tool of family.
-func Search(family *toolset.Family, around Around, everywhere Everywhere) func(*toolset.Host) *cobra.Command {
+func Search(family *toolset.Family, everywhere Everywhere) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
 		s := &searching{commands: commands{host: host, allProjects: true}, family: family, everywhere: everywhere}
 		cmd := s.searchCommand()
-		cmd.AddCommand(s.messageCommand(around), s.statusCommand(), s.indexCommand())
+		cmd.AddCommand(s.messageCommand(), s.statusCommand(), s.indexCommand())
 		return cmd
 	}
 }
@@ -302,31 +299,4 @@ func (s *searching) noteMore(shown, all, matches int) {
 	case matches > all:
 		s.note("%s more in these conversations; --max-matches 0 shows all", text.Count(matches-all, "match", "matches"))
 	}
-}
-
-func (s *searching) messageCommand(around Around) *cobra.Command {
-	cmd := paged(s.newCommand("show ID EVENT", "", "Print one message, whole",
-		"Prints the message with the id and the event that search prints, whole.", "search show jp-c17737387251 16 --before 2"))
-	cmd.Args = cobra.RangeArgs(1, 2) // ID:EVENT too
-	before := cmd.Flags().Uint("before", 0, "print `N` messages before it too")
-	after := cmd.Flags().Uint("after", 0, "print `N` messages after it too")
-	return s.command(cmd, func(ctx context.Context, args []string) error {
-		library, err := s.open()
-		if err != nil {
-			return err
-		}
-		id, event, hasEvent := strings.Cut(strings.Join(args, ":"), ":")
-		if hasEvent {
-			ids, err := s.whole(ctx, []string{id})
-			if err != nil {
-				return err
-			}
-			id = ids[0] + ":" + event
-		}
-		answer, err := around(ctx, library, id, int(*before), int(*after))
-		if err == nil {
-			s.out.write(answer + "\n")
-		}
-		return err
-	})
 }

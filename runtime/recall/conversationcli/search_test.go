@@ -29,10 +29,6 @@ func (a *answering) call(_ context.Context, call contract.Call) (string, error) 
 	return a.answer(call.Tool + " " + string(call.Arguments))
 }
 
-func (a *answering) messages(_ context.Context, _ conversations.Source, id string, before, after int) (string, error) {
-	return a.answer(fmt.Sprintf("around %s -%d +%d", id, before, after))
-}
-
 func (a *answering) answer(text string) (string, error) {
 	a.calls = append(a.calls, text)
 	for begin, answer := range a.answers {
@@ -58,7 +54,7 @@ func (a *answering) search(t *testing.T, terminal bool, args ...string) (string,
 		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, zone) },
 	}
 	family := &toolset.Family{CallStructured: a.call, Declared: func() []contract.Tool { return nil }}
-	cmd := conversationcli.Search(family, a.messages, a.everywhere)(host)
+	cmd := conversationcli.Search(family, a.everywhere)(host)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(t.Context())
@@ -78,8 +74,6 @@ func TestSearchCallsTheTool(t *testing.T) {
 			[]string{`conversation_search {"roles":["user","tool"],"start_date":"2024-01-15T00:00:00Z","end_date":"2024-01-16T23:59:59.999999999Z","limit":3,"cursor":"abc","sources":["jp"]}`},
 		},
 		{[]string{"--json", "--order", "relevance", "retry"}, []string{`conversation_search {"query":"retry","limit":50,"order":"relevance"}`}},
-		{[]string{"show", "jp-c1", "2"}, []string{"around jp-c1:2 -0 +0"}},
-		{[]string{"show", "jp-c1:2", "--before", "3", "--after=4"}, []string{"around jp-c1:2 -3 +4"}},
 	}
 	for _, tc := range tests {
 		a := &answering{}
