@@ -79,6 +79,16 @@ func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.R
 	return e, err
 }
 
+// splitID returns the parts of the id of a message, such as jp-c17648402467:12: the id of its
+// conversation, and its number, 0 where the id has none.
+func splitID(id string) (conversation string, number int) {
+	conversation, event, _ := strings.Cut(id, ":")
+	if n, err := strconv.ParseInt(event, 10, 32); err == nil && n > 0 {
+		return conversation, int(n)
+	}
+	return id, 0
+}
+
 func withoutEvent(name string, value int) error {
 	return contract.Fixable(fmt.Sprintf("%s=%d goes with event=N only: give the number of an event, or leave %s out.", name, value, name))
 }
