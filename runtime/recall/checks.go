@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -198,50 +199,23 @@ func (c *checking) history(s *conversations.StoreReport) {
 		count = fmt.Sprintf("%s of this project, %d of all,", text.Count(s.Here, "conversation", "conversations"), s.Conversations)
 	}
 	check := c.add(toolset.OK, history, s.Program+": "+count+" in "+s.Place, "")
-	if s.Unknown > 0 {
-		check.Detail += fmt.Sprintf("; %s of an unknown type, or damaged, left out", text.Count(s.Unknown, "record", "records"))
+	if len(s.Problems) > 0 {
+		check.Detail += "; not read: " + named(s.Problems)
 	}
-	for _, remark := range s.Remarks {
-		check.Detail += "; " + remark
-	}
-	var problems []conversations.Problem
-	for _, p := range s.Problems {
-		if p.Kind == conversations.Unnamed {
-			check.Detail += "; not read: " + named([]conversations.Problem{p})
-		} else {
-			problems = append(problems, p)
-		}
-	}
-	if len(problems) > 0 {
+	if slices.ContainsFunc(s.Problems, func(p conversations.Problem) bool { return p.Kind != conversations.Unnamed }) {
 		check.Status, check.Fix = toolset.Warning, "make it readable, or leave it: the others are read"
-		check.Detail += "; cannot be read: " + named(problems)
 	}
 }
 
-// search checks what conversation_search reads, and the indexes. Settings that
-// cannot be used are a problem of histories.
+// search checks what conversation_search reads. Settings that cannot be used are
+// a problem of histories.
 func (c *checking) search() {
 	o := c.options(c.host.Dir)
-	o.AllProjects = true
 	sources, err := o.SearchSources()
 	if err != nil {
 		return
 	}
-	library, err := conversations.Open(o)
-	if err != nil {
-		return
-	}
 	check := c.add(toolset.OK, "search", "of all projects: "+join(sources, "and"), "")
-	var damaged []string
-	for _, r := range library.IndexReports() {
-		if r.Err != nil {
-			damaged = append(damaged, fmt.Sprintf("%s in %s: %v", r.Store, r.Place, r.Err))
-		}
-	}
-	if len(damaged) > 0 {
-		check.Status, check.Fix = toolset.Warning, "make them anew: "+c.host.Name+" search index"
-		check.Detail += "; indexes that cannot be used, so that all is read: " + bounded(damaged, ", ", namedDamaged)
-	}
 	if dir := o.Indexes.Foreign(); dir != "" {
 		check.Status, check.Fix = toolset.Warning, "set XDG_CACHE_HOME to a directory of your own"
 		check.Detail += "; " + dir + " belongs to another user, so that all is read"

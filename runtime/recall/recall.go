@@ -96,7 +96,10 @@ func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 	return t.ask(ctx, a.call, a.scope, func(ctx context.Context, source conversations.Source) (err error) {
 		var current current
 		if a.call, current = locate(ctx, source, a.call, a.undone); !a.whole {
-			a.query.Exclude, a.query.KinOf = current.ids, current.kinOf
+			a.query.Exclude = current.ids
+			if current.kin {
+				a.query.KinOf = current.ids[:1]
+			}
 		}
 		a.query.Own = isRecallTool()
 		if a.found, err = source.Search(ctx, a.query); err == nil && use != nil {
@@ -108,11 +111,8 @@ func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 
 // current is the conversation that a call is made from.
 type current struct {
-	// ids are its id, and after it those of others that it is a part of; empty
-	// where it is not known.
-	ids []string
-	// kinOf is the id again where its kin is left out too.
-	kinOf []string
+	ids []string // its id, and after it those of others that it is a part of; empty where it is not known
+	kin bool     // its kin is left out of a search too
 }
 
 // is reports whether id, in any spelling, is that of the current conversation.
@@ -135,17 +135,13 @@ func locate(ctx context.Context, source conversations.Source, call contract.Call
 	var c current
 	call.Context.ConversationID = ""
 	if id, err := conversations.ParseID(named); err == nil {
-		c.ids = []string{string(id)}
-		if call.Context.Kin {
-			c.kinOf = c.ids
-		}
+		c.ids, c.kin = []string{string(id)}, call.Context.Kin
 	} else if r, ok := source.(recognizer); ok {
 		from := call.Context.Caller
 		from.Tool, from.Arguments = call.Tool, call.Arguments
 		known := r.Caller(ctx, from)
 		for _, id := range known.IDs {
-			c.ids = append(c.ids, string(id))
-			c.kinOf = c.ids[:1]
+			c.ids, c.kin = append(c.ids, string(id)), true
 		}
 		if known.Recorded {
 			note = "Which conversation this is cannot be told, so " + undone + "."
