@@ -41,7 +41,7 @@ type around struct {
 
 	only    event
 	partner int     // the result of a call, the call of a result, or the answer to a request
-	beside  []event // partner and neighbours, the nearest first
+	beside  []event // the partner, and the neighbours
 }
 
 func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, error) {
@@ -96,8 +96,7 @@ func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	return near, err
 }
 
-// choosePart leaves the part of the text that is asked for, or what it
-// has on the subject.
+// choosePart sets the text to the part that is asked for, or to passages on about.
 func (a *around) choosePart(whole string) error {
 	if a.isSubject {
 		a.only = a.about(a.only, aboutEvent)
@@ -122,8 +121,7 @@ func (a *around) choosePart(whole string) error {
 	return nil
 }
 
-// partsOf returns the parts of a text, one at least, of so many
-// characters.
+// partsOf returns the parts of a text, one at least, of so many characters.
 func partsOf(s string, chars int) (parts []string) {
 	from, n := 0, 0
 	for at := range s {
@@ -153,33 +151,21 @@ func (a *around) choose(near []event) {
 		}
 	}
 	for _, e := range near {
-		isPartner := e.shown.Event == a.partner
+		n := e.shown.Event
 		switch {
-		case isPartner && isRequest && a.isSubject:
-			e = a.about(e, aboutEvent)
-		case isPartner && isRequest:
-			e = e.shortened(answerChars)
-		case isPartner || a.distance(&e) <= a.most && a.includes(e.kind, true):
-			e = e.shortened(briefChars)
-		default:
-			continue
+		case n == a.partner && isRequest && a.isSubject:
+			a.beside = slices.Insert(a.beside, 0, a.about(e, aboutEvent))
+		case n == a.partner && isRequest:
+			a.beside = slices.Insert(a.beside, 0, e.shortened(answerChars))
+		case n == a.partner:
+			a.beside = slices.Insert(a.beside, 0, e.shortened(briefChars))
+		case max(n-a.number, a.number-n) <= a.most && a.includes(e.kind, true):
+			a.beside = append(a.beside, e.shortened(briefChars))
 		}
-		a.beside = append(a.beside, e)
 	}
-	slices.SortStableFunc(a.beside, func(x, y event) int { return a.distance(&x) - a.distance(&y) })
 }
 
-// distance returns how far an event is from the one that is asked for; the
-// partner is nearest.
-func (a *around) distance(e *event) int {
-	n := e.shown.Event
-	if n == a.partner {
-		return 0
-	}
-	return max(n-a.number, a.number-n)
-}
-
-// answerWith returns the answer with the n nearest neighbours.
+// answerWith returns the answer with the first n of the events beside the event.
 func (a *around) answerWith(n int) *conversation.ReadEnvelope {
 	events := append(slices.Clone(a.beside[:n]), a.only)
 	slices.SortFunc(events, func(x, y event) int { return x.shown.Event - y.shown.Event })
@@ -233,9 +219,7 @@ func (r *reading) rank(ctx context.Context, events conversations.EventRange) err
 		Scopes: r.answers, Events: events, Own: isRecallTool(),
 		Limit: mostRelevant, MaxText: aboutPassage, MaxWide: aboutPassage,
 	})
-	if err == nil {
-		r.ranking = ranking
-	}
+	r.ranking = ranking
 	return err
 }
 
@@ -268,7 +252,6 @@ func (r *reading) about(e event, limit int) event {
 // best one first.
 func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	if len(r.asked) == 0 {
-		r.ranking = &conversations.Results{}
 		return nil, nil
 	}
 	asked := map[int]event{}
@@ -312,7 +295,11 @@ func (r *reading) readAbout(ctx context.Context) (*conversation.ReadEnvelope, er
 func (r *reading) aboutNote(shown int, others []event) string {
 	asked := text.Count(len(r.asked), "event", "events")
 	if shown == 0 {
-		return strings.TrimSpace("No event holds a word of about; " + asked + " looked at. " + nowhere(r.ranking.Words))
+		note := "No event holds a word of about; " + asked + " looked at."
+		if r.ranking != nil {
+			note = strings.TrimSpace(note + " " + nowhere(r.ranking.Words))
+		}
+		return note
 	}
 	note := fmt.Sprintf("%d of %s, what tells most of about; event=N shows one whole, with about its passages.", shown, asked)
 	var next []string

@@ -179,26 +179,19 @@ func without(before string, missing int, after string) string {
 }
 
 // only returns the parts of a text that are in spans, and headings, with marks
-// between them.
+// between them that are not longer than what is missing.
 func only(s string, spans []excerpt.Span) string {
 	spans = append(headings(s), spans...)
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return a.Start - b.Start })
-	spans = append(spans, excerpt.Span{Start: len(s), End: len(s)})
-	missing := func(a, b excerpt.Span) int {
-		return utf8.RuneCountInString(s[a.End:max(a.End, b.Start)])
-	}
-	parts := []excerpt.Span{{}}
-	for _, span := range spans {
-		last := &parts[len(parts)-1]
-		if missing(*last, span) < maxMark {
-			last.End = max(last.End, span.End)
+	kept, at := "", 0
+	for _, span := range append(spans, excerpt.Span{Start: len(s), End: len(s)}) {
+		missing := utf8.RuneCountInString(s[at:max(at, span.Start)])
+		if missing < maxMark {
+			kept += s[at:max(at, span.End)]
 		} else {
-			parts = append(parts, span)
+			kept = without(kept, missing, s[span.Start:span.End])
 		}
-	}
-	kept := s[:parts[0].End]
-	for i, part := range parts[1:] {
-		kept = without(kept, missing(parts[i], part), s[part.Start:part.End])
+		at = max(at, span.End)
 	}
 	return kept
 }

@@ -166,9 +166,6 @@ func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) 
 // includes reports whether the call asks for events of a kind, which
 // are answers or not.
 func (r *reading) includes(kind transcript.Kind, isAnswer bool) bool {
-	if kind == transcript.KindInquiryResponse {
-		kind = transcript.KindInquiry
-	}
 	if isAnswer {
 		return kind.Scope()&r.answers != 0
 	}
