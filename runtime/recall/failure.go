@@ -23,9 +23,6 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp"
 )
 
-// errTooLong is the cause of a context that ends with [callLimit].
-var errTooLong = errors.New("the time for a call is up")
-
 // otherIDs says what the caller can do about an id.
 const otherIDs = " conversation_list shows the ids there are; archived=true shows those of archived conversations."
 
@@ -47,7 +44,10 @@ func failure(ctx context.Context, err error) error {
 		return w
 	}
 	if ctx.Err() != nil {
-		w.Message, w.Transient, w.Caller = stopped(ctx), true, false
+		w.Message, w.Transient, w.Caller = "Stopped because the request was canceled.", true, false
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			w.Message = "Stopped because the time for the request was up; ask for less."
+		}
 		return w
 	}
 	for cause := err; cause != nil && w.Message == ""; cause = next(cause) {
@@ -84,7 +84,11 @@ func ofLibrary(w *contract.Error, err error) {
 	case *conversations.NoWorkspaceError:
 		w.Message, w.Detail, w.NoProject = noWorkspace(e, filepath.Base(e.Dir)), noWorkspace(e, e.Dir), true
 	case *conversations.ExcludedError:
-		excluded(w, e)
+		w.Message = "The user has excluded the conversations of this project: they are not looked up."
+		w.Detail = w.Message + " " + shown(e.By) + " does that."
+		if e.Remembered != "" {
+			w.Detail = w.Message + " " + shown(e.By) + " did that, and it stays so now that it is gone; convtools stores include " + shown(e.Remembered) + " takes it back."
+		}
 	case *config.Error:
 		unknown(w, "No conversations are looked up, because the user's settings about them cannot be used", e)
 	case *config.OutsideError:
@@ -116,26 +120,6 @@ func ofLibrary(w *contract.Error, err error) {
 	case *excerpt.PatternError:
 		w.Message = badPattern(e)
 	}
-}
-
-// stopped says why a context ended a call.
-func stopped(ctx context.Context) string {
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errTooLong):
-		return fmt.Sprintf("Stopped because it did not finish within %v; ask for less.", callLimit)
-	case errors.Is(cause, context.DeadlineExceeded):
-		return "Stopped because the time for the whole request was up; ask for less, or allow the request more time."
-	}
-	return "Stopped because the request was canceled."
-}
-
-func excluded(w *contract.Error, e *conversations.ExcludedError) {
-	w.Message = "The user has excluded the conversations of this project: they are not looked up."
-	how := " does that."
-	if e.Remembered != "" {
-		how = " did that, and it stays so now that it is gone; convtools stores include " + shown(e.Remembered) + " takes it back."
-	}
-	w.Detail = w.Message + " " + shown(e.By) + how
 }
 
 // badIDs says what is wrong with each id that an error is about.

@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
-	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -31,11 +30,6 @@ import (
 
 // callLimit is how long a source may take to answer one call.
 const callLimit = 60 * time.Second
-
-// Open opens the conversations of a directory for one call, which closes them
-// where they are an [io.Closer]. The directory may be anything --workspace
-// takes; empty is the working directory.
-type Open func(dir string) (conversations.Source, error)
 
 // Tools implements the handlers of the conversation tools.
 type Tools struct {
@@ -49,8 +43,10 @@ type Tools struct {
 
 var _ conversation.Handler = (*Tools)(nil)
 
-// New returns handlers for the conversations that open opens, for each call anew.
-func New(open Open) *Tools {
+// New returns handlers for the conversations that open opens. Each call opens
+// those of its directory, which may be anything --workspace takes, and closes them
+// where they are an [io.Closer].
+func New(open func(dir string) (conversations.Source, error)) *Tools {
 	return &Tools{
 		open:    func(dir string, _ conversations.Options) (conversations.Source, error) { return open(dir) },
 		sources: func(string) ([]string, error) { return nil, nil },
@@ -63,7 +59,7 @@ type question func(context.Context, conversations.Source) error
 
 // ask opens the source for a call and asks it. The error is a [*contract.Error].
 func (t *Tools) ask(ctx context.Context, call contract.Call, scope conversations.Options, ask question) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, callLimit, errTooLong)
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	source, err := t.open(call.Context.Dir, scope)
 	if err == nil {
@@ -121,11 +117,6 @@ func (c current) is(id string) bool {
 	return err == nil && len(c.ids) > 0 && string(parsed) == c.ids[0]
 }
 
-// recognizer is a source that can tell which conversation a call comes from.
-type recognizer interface {
-	Caller(ctx context.Context, from caller.Caller) conversations.Caller
-}
-
 // locate sets the id of the current conversation in a call: the one that the
 // host names, or the one that the source recognizes. Where it is not known a
 // note says what is undone. A host may name an id of its own kind: that is no
@@ -136,10 +127,10 @@ func locate(ctx context.Context, source conversations.Source, call contract.Call
 	call.Context.ConversationID = ""
 	if id, err := conversations.ParseID(named); err == nil {
 		c.ids, c.kin = []string{string(id)}, call.Context.Kin
-	} else if r, ok := source.(recognizer); ok {
+	} else if library, ok := source.(*conversations.Library); ok {
 		from := call.Context.Caller
 		from.Tool, from.Arguments = call.Tool, call.Arguments
-		known := r.Caller(ctx, from)
+		known := library.Caller(ctx, from)
 		for _, id := range known.IDs {
 			c.ids, c.kin = append(c.ids, string(id)), true
 		}
