@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -30,9 +31,7 @@ type change struct {
 	wait       time.Duration
 
 	choose func(ctx context.Context, args []string) ([]conversations.Listed, error)
-	// one changes one conversation. With all, all of them are changed or none.
-	one func(context.Context, *jp.Writer, *conversations.Listed) (outcome, error)
-	all func(*jp.Writer, context.Context, ...transcript.ID) error
+	one    func(context.Context, *jp.Writer, *conversations.Listed) (outcome, error) // changes one
 }
 
 // outcome is the effect of a change on one conversation.
@@ -59,58 +58,46 @@ func (c *commands) changing(cmd *cobra.Command, ch *change, groups ...string) *c
 	}, groups...)
 }
 
-// change changes conversations, after a person has agreed.
+// change changes conversations, after a person has agreed. If one cannot be changed, the others
+// are.
 func (c *commands) change(ctx context.Context, ch *change, list []conversations.Listed) error {
 	workspace, err := c.workspace()
-	switch {
-	case err != nil:
-		return err
-	case ch.dryRun:
-		c.report("would "+ch.verb, "", list...)
-		return nil
+	if err == nil && !ch.dryRun {
+		err = c.agree(ctx, ch, list)
 	}
-	if err := c.agree(ctx, ch, list); err != nil {
+	if err != nil {
 		return err
 	}
 	w := workspace.Writer(jp.WriterOptions{Now: c.host.Now, Wait: ch.wait})
-	if ch.all != nil {
-		var ids []transcript.ID
-		for _, l := range list {
-			ids = append(ids, l.ID)
-		}
-		if err := ch.all(w, ctx, ids...); err != nil {
-			return err
-		}
-		c.report(ch.done, "", list...)
-		return nil
-	}
-	var failed error
 	for i := range list {
-		made, err := ch.one(ctx, w, &list[i])
+		l := &list[i]
+		if ch.dryRun {
+			c.report("would "+ch.verb, l, "")
+			continue
+		}
+		made, failed := ch.one(ctx, w, l)
 		switch {
-		case err != nil && (len(list) == 1 || ctx.Err() != nil):
-			return err
-		case err != nil: // the others are changed
-			failed = cli.ErrFailed
-			cli.Report(c.host.Stderr, explained(err))
+		case failed != nil && (len(list) == 1 || ctx.Err() != nil):
+			return failed
+		case failed != nil:
+			cli.Report(c.host.Stderr, explained(failed))
+			err = cli.ErrFailed
 		case made.isNothing && !c.out.json:
-			c.note("%s: %s", list[i].ID, ch.nothing)
+			c.note("%s: %s", l.ID, ch.nothing)
 		default:
-			c.report(either(made.isNothing, "unchanged", ch.done), made.id, list[i])
+			c.report(either(made.isNothing, "unchanged", ch.done), l, made.id)
 		}
 	}
-	return failed
+	return err
 }
 
-// report writes what was done to conversations, or would be, or the id of a new one.
-func (c *commands) report(action string, made transcript.ID, list ...conversations.Listed) {
-	for _, l := range list {
-		line := either(made == "", acted(action, l), string(made))
-		c.out.add(line+"\n", about(l.ID, l.Title, "action", action).with("new_id", made))
-	}
+// report writes what was done to a conversation, or would be, or the id of a new one.
+func (c *commands) report(action string, l *conversations.Listed, made transcript.ID) {
+	line := either(made == "", acted(action, l), string(made))
+	c.out.add(line+"\n", about(l.ID, l.Title, "action", action).with("new_id", made))
 }
 
-func acted(action string, l conversations.Listed) string {
+func acted(action string, l *conversations.Listed) string {
 	return strings.TrimRight(action+" "+string(l.ID)+"  "+shortTitle(l.Title), " ")
 }
 
@@ -134,11 +121,12 @@ func (c *commands) agree(ctx context.Context, ch *change, list []conversations.L
 	if len(reasons) == 0 && ch.warning == "" {
 		return nil
 	}
-	for _, l := range list[:min(len(list), maxNamed)] {
-		c.note("%s", acted(ch.verb, l))
-	}
-	if more := len(list) - maxNamed; more > 0 {
-		c.note("… and %d more", more)
+	for i := range list {
+		if i == maxNamed {
+			c.note("… and %d more", len(list)-i)
+			break
+		}
+		c.note("%s", acted(ch.verb, &list[i]))
 	}
 	if len(reasons) > 0 {
 		c.note("this needs a yes: %s", strings.Join(reasons, ", "))
@@ -352,10 +340,16 @@ restore brings them back. It always asks first.`,
 	keepChildren := cmd.Flags().Bool("keep-children", false, "keep what was forked from them")
 	var when span
 	c.addSpan(cmd, &when)
-	ch := &change{verb: "remove", done: "removed", warning: "conversation restore brings back what is removed", all: (*jp.Writer).Remove}
+	ch := &change{verb: "remove", done: "removed", warning: "conversation restore brings back what is removed"}
+	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		if *permanent {
+			return outcome{}, w.Delete(ctx, l.ID)
+		}
+		return outcome{}, w.Remove(ctx, l.ID)
+	}
 	ch.choose = func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 		if *permanent {
-			ch.verb, ch.done, ch.warning, ch.all = "delete", "deleted", "nothing brings back what is deleted", (*jp.Writer).Delete
+			ch.verb, ch.done, ch.warning = "delete", "deleted", "nothing brings back what is deleted"
 		}
 		list, err := c.chosen(ctx, args, when)
 		if err != nil || *keepChildren {
@@ -423,10 +417,8 @@ func (c *commands) fromTrash(ctx context.Context, args []string) (list []convers
 	for _, arg := range args {
 		l, err := c.one(removed, arg)
 		if err == nil && l == nil {
-			var id transcript.ID
-			if id, err = conversations.ParseID(arg); err == nil {
-				err = failed("conversation restore lists what is in the trash", "conversation %s is not in the trash", id)
-			}
+			id, _ := conversations.ParseID(arg)
+			err = failed("conversation restore lists what is in the trash", "conversation %s is not in the trash", cmp.Or(string(id), arg))
 		}
 		if err != nil {
 			return nil, err
