@@ -23,7 +23,7 @@ where nobody can be asked it needs --yes.`
 
 // change is a command that changes conversations.
 type change struct {
-	verb, done string // such as "archive" and "archived"
+	verb, done string // such as "archive" and "archived"; without done, one prints the result
 	nothing    string // why a conversation was not changed
 	warning    string // shown before; a change with a warning always asks
 	yes        bool   // it does not ask
@@ -31,13 +31,8 @@ type change struct {
 	wait       time.Duration
 
 	choose func(ctx context.Context, args []string) ([]conversations.Listed, error)
-	one    func(context.Context, *jp.Writer, *conversations.Listed) (outcome, error) // changes one
-}
-
-// outcome is the effect of a change on one conversation.
-type outcome struct {
-	id        transcript.ID // of a new conversation
-	isNothing bool          // there was nothing to change
+	// one changes one conversation, and reports whether there was something to change.
+	one func(context.Context, *jp.Writer, *conversations.Listed) (bool, error)
 }
 
 // changing completes a command that changes conversations.
@@ -72,29 +67,29 @@ func (c *commands) change(ctx context.Context, ch *change, list []conversations.
 	for i := range list {
 		l := &list[i]
 		if ch.dryRun {
-			c.report("would "+ch.verb, l, "")
+			c.report("would "+ch.verb, l)
 			continue
 		}
-		made, failed := ch.one(ctx, w, l)
+		isChanged, failed := ch.one(ctx, w, l)
 		switch {
 		case failed != nil && (len(list) == 1 || ctx.Err() != nil):
 			return failed
 		case failed != nil:
 			cli.Report(c.host.Stderr, explained(failed))
 			err = cli.ErrFailed
-		case made.isNothing && !c.out.json:
+		case ch.done == "":
+		case !isChanged && !c.out.json:
 			c.note("%s: %s", l.ID, ch.nothing)
 		default:
-			c.report(either(made.isNothing, "unchanged", ch.done), l, made.id)
+			c.report(either(isChanged, ch.done, "unchanged"), l)
 		}
 	}
 	return err
 }
 
-// report writes what was done to a conversation, or would be, or the id of a new one.
-func (c *commands) report(action string, l *conversations.Listed, made transcript.ID) {
-	line := either(made == "", acted(action, l), string(made))
-	c.out.add(line+"\n", about(l.ID, l.Title, "action", action).with("new_id", made))
+// report writes what was done to a conversation, or would be.
+func (c *commands) report(action string, l *conversations.Listed) {
+	c.out.add(acted(action, l)+"\n", about(l.ID, l.Title, "action", action))
 }
 
 func acted(action string, l *conversations.Listed) string {
@@ -155,9 +150,8 @@ func (c *commands) unarchiveCommand() *cobra.Command {
 
 // moving completes a command that moves conversations of a span.
 func (c *commands) moving(cmd *cobra.Command, when *span, move func(*jp.Writer, context.Context, transcript.ID) (bool, error), ch *change) *cobra.Command {
-	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-		isMoved, err := move(w, ctx, l.ID)
-		return outcome{isNothing: !isMoved}, err
+	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
+		return move(w, ctx, l.ID)
 	}
 	ch.choose = func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 		return c.chosen(ctx, args, *when)
@@ -183,16 +177,19 @@ all of its turns or some. It is not hidden and does not expire.`,
 	addLabel(cmd, "give it the label", func(key, value string, _ bool) { o.Labels[key] = &value })
 	flags.BoolVar(&o.ResetLabels, "reset-labels", false, "leave the labels of the other one away")
 	return c.changing(cmd, &change{
-		yes: true, verb: "fork", done: "forked",
+		yes: true, verb: "fork",
 		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 			o.Title = whereGiven(flags.Changed("title"), title)
 			args = turns.others(flags, args)
 			o.Turns.First, o.Turns.Last = turns.first, turns.last
 			return c.named(ctx, args)
 		},
-		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
 			id, err := w.Fork(ctx, l.ID, o)
-			return outcome{id: id}, err
+			if err == nil {
+				c.out.add(string(id)+"\n", about(l.ID, l.Title, "action", "forked", "new_id", id))
+			}
+			return true, err
 		},
 	}, "no-turns first", "no-turns last", "no-turns from", "no-turns until")
 }
@@ -233,14 +230,14 @@ them: lists and searches leave them out, and they can still be read.`,
 			}
 			return c.named(ctx, args)
 		},
-		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
 			edited, err := w.Edit(ctx, l.ID, func(transcript.Conversation) jp.Change { return to })
 			isMoved := false
 			if err == nil && flags.Changed("local") {
 				isMoved, err = w.SetLocal(ctx, l.ID, *local)
 			}
 			l.Title = edited.After.Title
-			return outcome{isNothing: !edited.Changed && !isMoved}, err
+			return edited.Changed || isMoved, err
 		},
 	}, "title no-title", "hide unhide", "tmp no-tmp")
 }
@@ -285,21 +282,17 @@ func (c *commands) labelling(cmd *cobra.Command, isAdding bool) *cobra.Command {
 		verb: either(isAdding, "add labels to", "remove labels from"), done: "labelled", nothing: "its labels are like that already",
 		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 			for _, label := range args {
-				if !isAdding {
-					labels[label] = nil
-					continue
-				}
 				key, value, _ := strings.Cut(label, "=")
-				labels[key] = &value
+				labels[key] = whereGiven(isAdding, &value)
 				if err := jp.CheckLabel(key); err != nil {
 					return nil, err
 				}
 			}
 			return c.named(ctx, *ids)
 		},
-		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
 			edited, err := w.Edit(ctx, l.ID, func(now transcript.Conversation) jp.Change { return relabelled(now, labels) })
-			return outcome{isNothing: !edited.Changed}, err
+			return edited.Changed, err
 		},
 	})
 }
@@ -341,11 +334,11 @@ restore brings them back. It always asks first.`,
 	var when span
 	c.addSpan(cmd, &when)
 	ch := &change{verb: "remove", done: "removed", warning: "conversation restore brings back what is removed"}
-	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
 		if *permanent {
-			return outcome{}, w.Delete(ctx, l.ID)
+			return true, w.Delete(ctx, l.ID)
 		}
-		return outcome{}, w.Remove(ctx, l.ID)
+		return true, w.Remove(ctx, l.ID)
 	}
 	ch.choose = func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 		if *permanent {
@@ -401,18 +394,18 @@ func (c *commands) restoreCommand() *cobra.Command {
 	return c.changing(cmd, &change{
 		verb: "restore", done: "restored",
 		choose: c.fromTrash,
-		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-			return outcome{}, w.Restore(ctx, l.ID)
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
+			return true, w.Restore(ctx, l.ID)
 		},
 	})
 }
 
-// fromTrash returns the conversations in the trash that arguments name; without arguments it lists
-// all of the trash.
+// fromTrash returns the conversations in the trash that arguments name. Without arguments it
+// writes what is in the trash.
 func (c *commands) fromTrash(ctx context.Context, args []string) (list []conversations.Listed, err error) {
 	removed, at, err := c.trash(ctx)
-	if len(args) == 0 && err == nil {
-		c.listTrash(removed, at)
+	if err != nil {
+		return nil, err
 	}
 	for _, arg := range args {
 		l, err := c.one(removed, arg)
@@ -426,7 +419,10 @@ func (c *commands) fromTrash(ctx context.Context, args []string) (list []convers
 		l.PinnedAt = time.Time{} // a pin is no reason to ask
 		list = append(list, *l)
 	}
-	return list, err
+	if len(args) == 0 {
+		c.listTrash(removed, at)
+	}
+	return list, nil
 }
 
 // listTrash writes the conversations that can be restored.

@@ -13,8 +13,8 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
-// TestCompletion asks for completions as the scripts for shells do: what is
-// offered, a tab, its description, and last the directive.
+// TestCompletion asks for completions as shells do. Each line has an id, a tab and a
+// description; the last line is the directive.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -70,8 +70,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionIsBounded offers what a person can look through, and typing on
-// leads to the rest.
+// TestCompletionIsBounded checks that a shell gets at most 200 ids, and others after more of the
+// word is typed.
 func TestCompletionIsBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestLocked has another process change a conversation meanwhile.
+// TestLocked changes conversations while another process has locked one.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
