@@ -129,8 +129,8 @@ func (o *output) close() error {
 	return o.flush()
 }
 
-// object is an object of JSON: keys in order, each followed by its value. A time is in RFC 3339
-// and UTC, or null if it is zero, an error is its text, and a nil slice or map is an empty one.
+// object is an object of JSON: keys in order, each followed by its value. A time is encoded by
+// [timestamp], an error as its text, and a nil slice or map as an empty one.
 type object []any
 
 // MarshalJSON implements [json.Marshaler].
@@ -141,10 +141,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	for i, value := range o {
 		switch v := value.(type) {
 		case time.Time:
-			value = v.UTC()
-			if v.IsZero() {
-				value = nil
-			}
+			value = timestamp(v)
 		case error:
 			value = v.Error()
 		}
@@ -190,6 +187,19 @@ func orNull[T ~string | int](value T) any {
 // about begins an object about a conversation.
 func about(id transcript.ID, title string, more ...any) object {
 	return append(object{"id", id, "title", orNull(title)}, more...)
+}
+
+// timestamp returns a time in RFC 3339 and UTC; null for the zero time. As in JP, fractions of a
+// second have three, six or nine digits.
+func timestamp(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	digits := t.UTC().Format("2006-01-02T15:04:05.000000000")
+	for range 3 {
+		digits = strings.TrimSuffix(digits, "000")
+	}
+	return strings.TrimSuffix(digits, ".") + "Z"
 }
 
 // isTable reports whether lists are for a terminal.
