@@ -140,18 +140,18 @@ them back.`,
 		"conversation archive jp-c17737387251", "conversation archive --inactive-since=8w --dry-run")
 	c.addSpan(cmd, &when)
 	c.addTime(cmd, "inactive-since", "those not activated since `TIME`", func(t iso8601.Span) { when.inactive = t.First })
-	return c.moving(cmd, &when, (*jp.Writer).Archive, &change{verb: "archive", done: "archived", nothing: "it is archived already"})
+	return c.moving(cmd, &when, true, &change{verb: "archive", done: "archived", nothing: "it is archived already"})
 }
 
 func (c *commands) unarchiveCommand() *cobra.Command {
 	cmd := c.newCommand("unarchive ID…", "ua", "Bring conversations back from the archive", "", "conversation unarchive jp-c17737387251")
-	return c.moving(cmd, &span{}, (*jp.Writer).Unarchive, &change{verb: "unarchive", done: "unarchived", nothing: "it is not archived"})
+	return c.moving(cmd, &span{}, false, &change{verb: "unarchive", done: "unarchived", nothing: "it is not archived"})
 }
 
-// moving completes a command that moves conversations of a span.
-func (c *commands) moving(cmd *cobra.Command, when *span, move func(*jp.Writer, context.Context, transcript.ID) (bool, error), ch *change) *cobra.Command {
+// moving completes a command that moves conversations of a span to the archive or back.
+func (c *commands) moving(cmd *cobra.Command, when *span, archived bool, ch *change) *cobra.Command {
 	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
-		return move(w, ctx, l.ID)
+		return w.SetArchived(ctx, l.ID, archived)
 	}
 	ch.choose = func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 		return c.chosen(ctx, args, *when)
@@ -165,7 +165,7 @@ func (c *commands) forkCommand() *cobra.Command {
 has the title, the labels, the pin and the configuration of the other one, and
 all of its turns or some. It is not hidden and does not expire.`,
 		"conversation fork jp-c17737387251", `conversation fork . --hidden --title "Another way"`, "conversation fork . --first=2 --last")
-	o := jp.ForkOptions{Labels: map[string]*string{}}
+	o := jp.ForkOptions{Change: jp.Change{Hidden: new(bool), Labels: map[string]*string{}}}
 	var turns counts
 	flags := cmd.Flags()
 	turns.addCounts(flags, "l", "f")
@@ -173,7 +173,7 @@ all of its turns or some. It is not hidden and does not expire.`,
 	c.addTime(cmd, "from", "only turns begun at `TIME` or later: 2026-01-01, or an age such as 3h", func(t iso8601.Span) { o.Turns.From = t.First })
 	c.addTime(cmd, "until", "only turns begun before `TIME`", func(t iso8601.Span) { o.Turns.Until = t.First })
 	title := flags.StringP("title", "t", "", "give it this `title`")
-	flags.BoolVar(&o.Hidden, "hidden", false, "hide the copy from lists and searches")
+	flags.BoolVar(o.Hidden, "hidden", false, "hide the copy from lists and searches")
 	addLabel(cmd, "give it the label", func(key, value string, _ bool) { o.Labels[key] = &value })
 	flags.BoolVar(&o.ResetLabels, "reset-labels", false, "leave the labels of the other one away")
 	return c.changing(cmd, &change{

@@ -74,7 +74,7 @@ func TestCreate(t *testing.T) {
 	}
 
 	// The same once more is the one that is there, also where that was archived; another one has another id.
-	if _, err := w.Archive(t.Context(), id); err != nil {
+	if _, err := w.SetArchived(t.Context(), id, true); err != nil {
 		t.Fatal(err)
 	}
 	again, made, err := w.Create(t.Context(), n)

@@ -62,17 +62,17 @@ func (s *session) notFound(ids ...transcript.ID) error {
 	return &store.NotFoundError{IDs: ids, Place: s.w.root}
 }
 
-// list returns the conversations of a scope in the order of their ids, and what of the stores
-// could not be used.
+// list returns the conversations of a scope in the order of their ids, and what could not be used.
 func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversation, []store.Problem, error) {
 	set := scope.Set
 	if len(scope.IDs) > 0 {
 		set = everywhere
 	}
-	found, problems, err := s.conversations(ctx, set)
+	places, problems, err := s.readDirs(ctx, partitions(set)...)
 	if err != nil {
 		return nil, nil, err
 	}
+	found, duplicates := s.group(places)
 	found = slices.CompactFunc(found, func(a, b []place) bool { return a[0].number == b[0].number })
 	found = slices.DeleteFunc(found, func(copies []place) bool { return !scope.Has(copies[0].number.id(), copies[0].archived) })
 	all := make([]store.Conversation, len(found))
@@ -82,36 +82,36 @@ func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversa
 		}
 	})
 	isGone := func(c store.Conversation) bool { return c.ID == "" || !scope.Has(c.ID, c.Archived) }
-	return slices.DeleteFunc(all, isGone), problems, ctx.Err()
+	return slices.DeleteFunc(all, isGone), append(problems, duplicates...), ctx.Err()
 }
 
-// follow has do read a conversation, and again where its directory was renamed meanwhile. The
-// error is a [*store.NotFoundError] where it is gone.
+// follow calls do to read a conversation, and calls it again if the directory was renamed meanwhile. The error is a
+// [*store.NotFoundError] if the conversation was removed.
 func (s *session) follow(ctx context.Context, copies []place, do func([]place) error) error {
-	const most = 10 // times that somebody renames it under the reader
+	const most = 10 // renames during one read
+	id := copies[0].number.id()
 	err := do(copies)
 	for round := 0; errors.Is(err, errVanished) && round < most; round++ {
-		all, _, listErr := s.conversations(ctx, everywhere)
+		all, _, listErr := s.readDirs(ctx, partitions(everywhere)...)
 		if listErr != nil {
 			return listErr
 		}
-		i := slices.IndexFunc(all, func(other []place) bool { return other[0].number == copies[0].number })
-		if i < 0 {
-			return s.notFound(copies[0].number.id())
+		groups, _ := s.group(of(id, all))
+		if len(groups) == 0 {
+			return s.notFound(id)
 		}
-		err = do(all[i])
+		err = do(groups[0])
 	}
 	return err
 }
 
-// look returns what is known of a conversation, and reads its metadata where that is not
-// kept. Where it is gone there is nothing.
+// look returns a conversation with its metadata, from the cache if that has it; the zero value if it was removed.
 func (s *session) look(ctx context.Context, copies []place) (c store.Conversation) {
 	err := s.follow(ctx, copies, func(now []place) error {
 		r := &record{s: s, copies: now}
 		sheet := r.stamp()
 		c = store.Conversation{Conversation: s.conversation(now), Record: r}
-		if kept := (&described{Conversation: &c.Conversation}); sheet.Get(kept) && kept.setLabels() {
+		if cached := (&described{Conversation: &c.Conversation}); sheet.Get(cached) && cached.setLabels() {
 			return nil
 		}
 		_, err := s.readMetadata(now, &c)
@@ -121,22 +121,20 @@ func (s *session) look(ctx context.Context, copies []place) (c store.Conversatio
 		return err
 	})
 	var gone *store.NotFoundError
-	if errors.As(err, &gone) {
+	switch {
+	case errors.As(err, &gone):
 		return store.Conversation{}
-	}
-	if err != nil {
-		kind := store.BadMetadata
-		if errors.Is(err, errVanished) {
-			kind = store.Vanishing
-		}
-		c.Problems = append(c.Problems, store.Problem{ID: c.ID, Kind: kind, Path: s.path(copies[0].store, copies[0].dir), Err: err})
+	case errors.Is(err, errVanished):
+		c.Problems = append(c.Problems, s.problem(copies[0], store.Vanishing, err))
+	case err != nil:
+		c.Problems = append(c.Problems, s.problem(copies[0], store.BadMetadata, err))
 	}
 	return c
 }
 
-// readMetadata reads metadata.json from the copy that counts, and returns it. A copy
-// that is missing or broken leaves the word to the other.
-func (s *session) readMetadata(copies []place, c *store.Conversation) ([]byte, error) {
+// readMetadata reads metadata.json from the copy that counts, or from the other one if that is missing or broken, and
+// returns its content.
+func (s *session) readMetadata(copies []place, c *store.Conversation) (data []byte, err error) {
 	var missing, broken error
 	for _, p := range s.byMetadata(copies) {
 		data, _, err := s.readFirst([]place{p}, MetadataFile, maxMetadataSize)

@@ -96,11 +96,11 @@ func operations() map[string]func(context.Context, *Writer) error {
 			return err
 		}),
 		"archive": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
-			_, err := w.Archive(ctx, id)
+			_, err := w.SetArchived(ctx, id, true)
 			return err
 		}),
 		"unarchive": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
-			_, err := w.Unarchive(ctx, id)
+			_, err := w.SetArchived(ctx, id, false)
 			return err
 		}),
 		"append": each(func(ctx context.Context, w *Writer, id transcript.ID) error { return w.Append(ctx, id, event) }),
@@ -274,7 +274,7 @@ func TestReadOnlyProject(t *testing.T) {
 			return err
 		},
 		"archive": func(ctx context.Context, w *Writer) error {
-			_, err := w.Archive(ctx, projected)
+			_, err := w.SetArchived(ctx, projected, true)
 			return err
 		},
 		"append": func(ctx context.Context, w *Writer) error {
@@ -349,7 +349,7 @@ func TestFailedEditOfArchived(t *testing.T) {
 			return
 		}
 		before := f.find(17000000004).Labels
-		if _, unarchiveErr := f.writer().Unarchive(t.Context(), archived); unarchiveErr != nil {
+		if _, unarchiveErr := f.writer().SetArchived(t.Context(), archived, false); unarchiveErr != nil {
 			t.Fatal(unarchiveErr)
 		}
 		if diff := cmp.Diff(before, f.find(17000000004).Labels); diff != "" {

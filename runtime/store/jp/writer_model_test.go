@@ -183,10 +183,10 @@ func change(t *testing.T, rt *rapid.T, w *Writer, id transcript.ID, m modelled) 
 		_, err = w.Edit(ctx, id, always(Change{Labels: map[string]*string{key: value}}))
 	case "archive":
 		m.archived = true
-		_, err = w.Archive(ctx, id)
+		_, err = w.SetArchived(ctx, id, true)
 	case "unarchive":
 		m.archived = false
-		_, err = w.Unarchive(ctx, id)
+		_, err = w.SetArchived(ctx, id, false)
 	case "append":
 		m.events++
 		err = w.Append(ctx, id, NewEvent{At: time.Date(2026, 6, 1, 12, 0, 1, 0, time.UTC), Kind: transcript.KindUser, Text: "more"})

@@ -97,10 +97,10 @@ func writeAsConvtools(base string, count int) error {
 				fmt.Println(id, "event", key)
 			}
 		case 1:
-			_, err = w.Fork(ctx, id, ForkOptions{Labels: map[string]*string{"fork": to("")}})
+			_, err = w.Fork(ctx, id, ForkOptions{Change: Change{Labels: map[string]*string{"fork": to("")}}})
 		case 2:
-			if _, err = w.Archive(ctx, id); err == nil {
-				_, err = w.Unarchive(ctx, id)
+			if _, err = w.SetArchived(ctx, id, true); err == nil {
+				_, err = w.SetArchived(ctx, id, false)
 			}
 		case 3:
 			if err = w.Remove(ctx, id); err == nil {

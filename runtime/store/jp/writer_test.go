@@ -283,7 +283,7 @@ func TestArchive(t *testing.T) {
 	w := f.writer()
 	for _, id := range []transcript.ID{projected, userOnly, external} {
 		for _, want := range []bool{true, false} {
-			if moved, err := w.Archive(t.Context(), id); moved != want || err != nil {
+			if moved, err := w.SetArchived(t.Context(), id, true); moved != want || err != nil {
 				t.Errorf("archiving %s: %v, %v", id, moved, err)
 			}
 		}
@@ -299,7 +299,7 @@ func TestArchive(t *testing.T) {
 	}
 	for _, id := range []transcript.ID{projected, userOnly, external, archived} {
 		for _, want := range []bool{true, false} {
-			if moved, err := w.Unarchive(t.Context(), id); moved != want || err != nil {
+			if moved, err := w.SetArchived(t.Context(), id, false); moved != want || err != nil {
 				t.Errorf("unarchiving %s: %v, %v", id, moved, err)
 			}
 		}
@@ -414,8 +414,8 @@ func TestFork(t *testing.T) {
 		local  string
 	}{
 		{projected, ForkOptions{}, `"Odd" [9 odd area parent_id] jp-c17000000001 pinned`, "N"},
-		{userOnly, ForkOptions{Hidden: true, Title: to("A fork")}, `"A fork" [9 odd area hidden parent_id] jp-c17000000002 hidden`, "Y"},
-		{external, ForkOptions{ResetLabels: true, Labels: map[string]*string{"x": to("1")}}, `"Odd" [parent_id x] jp-c17000000003`, "N"},
+		{userOnly, ForkOptions{Change: Change{Hidden: to(true), Title: to("A fork")}}, `"A fork" [9 odd area hidden parent_id] jp-c17000000002 hidden`, "Y"},
+		{external, ForkOptions{ResetLabels: true, Change: Change{Labels: map[string]*string{"x": to("1")}}}, `"Odd" [parent_id x] jp-c17000000003`, "N"},
 		{archived, ForkOptions{}, `"Odd" [9 odd area parent_id] jp-c17000000004`, "N"},
 	} {
 		id, err := w.Fork(t.Context(), test.source, test.o)

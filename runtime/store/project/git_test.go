@@ -175,13 +175,12 @@ func TestWorktreesOfGit(t *testing.T) {
 		// What only says that it is a worktree is a project of its own.
 		{both("away/carried", "away/carried/sub"), both("away/carried"), false},
 		// So is a repository that is kept elsewhere, which does not know where it is used.
-		{both("separate", "separate/sub", "separate/module/sub"), both("separate"), false},
+		{both("separate", "separate/sub"), both("separate"), false},
 		{both("main/separate", "main/separate/sub"), both("main/separate"), false},
 		{both("of-separate", "of-separate-2"), both("of-separate", "of-separate-2"), true},
 		{both("bare/one", "bare/two"), both("bare/one", "bare/two"), true},
 		{both("moved-to", "of-moved"), both("moved-to", "of-moved"), true},
-		{both("orphan"), both("orphan"), false},
-		{both("orphan/sub"), both("orphan/sub"), false},
+		{both("orphan", "orphan/sub"), both("orphan"), false},
 		{both("gone"), both("gone"), false},
 		{both("workspace"), both("workspace"), false},
 		{both("workspace/repository"), both("workspace/repository"), true},

@@ -205,10 +205,6 @@ func TestMemoryThatFails(t *testing.T) {
 	if diff := cmp.Diff([]project.Exclusion{{Dir: f.path("main"), By: f.path("main/" + project.ExcludeFile)}}, m.Exclusions()); diff != "" {
 		t.Error(diff)
 	}
-	var none *project.Memory
-	if none.Exclusions() != nil || none.Err() != nil {
-		t.Error("none remembers something")
-	}
 	if _, err := os.Stat(f.path("elsewhere/excluded")); err == nil {
 		t.Error("it is there")
 	}
