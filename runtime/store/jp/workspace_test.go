@@ -124,7 +124,7 @@ func TestUserDataDir(t *testing.T) {
 	}
 }
 
-func TestChooseSilo(t *testing.T) {
+func TestChooseUserStore(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
