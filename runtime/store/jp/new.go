@@ -19,66 +19,57 @@ type New struct {
 	Title  string
 	Hidden bool
 	Parent transcript.ID // empty for none
-	// Label and Value are a label that no other conversation of the workspace has with this value.
+	// Label and Value are a label, by which Labelled finds the conversation.
 	Label, Value string
 	Events       []NewEvent
 	Model        Model // the model that was asked
 }
 
-// Create makes a live conversation, in the project and in the user's store if that exists, and returns its id. If a
-// conversation with the label exists, live or archived, it makes none and returns the id of that one and false.
-func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made bool, err error) {
+// Create makes a live conversation, in the project and in the user's store if that exists, and returns its id.
+func (wr *Writer) Create(ctx context.Context, n New) (transcript.ID, error) {
 	events, err := layEvents(n.Events)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	m := metadata{}
 	m.setTime("last_activated_at", n.Begun)
 	change := Change{Parent: &n.Parent, Labels: map[string]*string{n.Label: &n.Value}, Hidden: &n.Hidden, Title: &n.Title}
 	if err := change.apply(m, transcript.Conversation{}, n.Begun); err != nil {
-		return "", false, err
+		return "", err
 	}
 	wr.w.makeStores()
 	tx, err := wr.begin(ctx)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	defer tx.end()
 	if err := tx.lockStage(ctx); err != nil {
-		return "", false, err
+		return "", err
 	}
-	if id := tx.labelled(ctx, tx.all, numberAt(n.Begun), n.Label, n.Value); id != "" {
-		return id, false, nil
-	}
-	id, err = tx.newConversation(ctx, n.Begun, []int{projectStore, userStore}, n.Title, []file{
+	return tx.newConversation(ctx, n.Begun, []int{projectStore, userStore}, n.Title, []file{
 		{BaseConfigFile, wr.w.baseConfig(n.Model)}, {EventsFile, appended([]byte("[]"), events)}, {MetadataFile, m.bytes()},
 	})
-	return id, err == nil, err
 }
 
-// Labelled returns the conversation with a label that [Writer.Create] would find for one that began at a time, or "".
+// Labelled returns the conversation with a label, live or archived, that [Writer.Create] made for a time, or "".
 func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value string) (transcript.ID, error) {
+	// Conversations that begin at one time have numbers one after the other. Former versions took later ones.
+	const most = 1 << 10
 	s, _, err := w.open()
 	if err != nil {
 		return "", err
 	}
 	defer s.Close()
 	all, _, err := s.readDirs(ctx, partitions(everywhere)...)
-	return s.labelled(ctx, all, numberAt(begun), label, value), err
-}
-
-// labelled returns the conversation with a label among those that began at about a time, or "".
-func (s *session) labelled(ctx context.Context, all []place, at number, label, value string) transcript.ID {
-	// Conversations that begin at one time have numbers one after the other. Former versions took later ones.
-	const most = 1 << 10
-	near, _ := s.group(slices.DeleteFunc(slices.Clone(all), func(p place) bool { return p.number < at-most || p.number > at+most }))
+	at := numberAt(begun)
+	near, _ := s.group(slices.DeleteFunc(all, func(p place) bool { return p.number < at-most || p.number > at+most }))
 	for _, copies := range near {
 		c := s.look(ctx, copies)
 		if unusable(c.Problems) == nil && c.Labels[label] == value {
-			return c.ID
+			return c.ID, nil
 		}
 	}
-	return ""
+	return "", err
 }
 
 // ForkOptions are the differences of a fork to its source. A fork is hidden only if Hidden says so.
