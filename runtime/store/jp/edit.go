@@ -92,10 +92,10 @@ func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transc
 			title = before.Title
 			return decide(before).apply(m, before, wr.now())
 		})
-		if err != nil || e.After.Title == title {
-			return err
+		if err == nil && e.After.Title != title {
+			tx.rename(copies, e.After.Title)
 		}
-		return tx.rename(copies, e.After.Title)
+		return err
 	})
 	return e, err
 }
@@ -107,7 +107,8 @@ func (tx *transaction) edit(copies []place, change func(metadata, transcript.Con
 	if err != nil {
 		return e, err
 	}
-	return e, tx.write(tx.all, file{MetadataFile, e.data})
+	tx.write(tx.all, file{MetadataFile, e.data})
+	return e, tx.err
 }
 
 // edited returns the metadata with a change, and writes nothing. A change without an effect keeps every byte.
@@ -139,15 +140,10 @@ func tooLarge(file string, max int64) error {
 
 // rename renames the directories of a conversation after its title. A directory keeps its name if the new one is taken:
 // nothing depends on the name.
-func (tx *transaction) rename(copies []place, title string) error {
+func (tx *transaction) rename(copies []place, title string) {
 	for _, p := range copies {
-		to := path.Join(path.Dir(p.dir), dirName(p.number, title))
-		if to == p.dir || tx.exists(p.store, to) {
-			continue
-		}
-		if err := tx.move(p.store, p.dir, to); err != nil {
-			return err
+		if to := path.Join(path.Dir(p.dir), dirName(p.number, title)); !tx.exists(p.store, to) {
+			tx.move(p.store, p.dir, to)
 		}
 	}
-	return nil
 }

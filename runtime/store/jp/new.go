@@ -153,13 +153,13 @@ const stageDir = ".convtools-new"
 // lockStage takes the lock for stageDir and removes the directory if a process was killed while it had the lock.
 func (tx *transaction) lockStage(ctx context.Context) error {
 	const patience = 5 * time.Second // enough to copy a conversation
-	err := tx.lock(ctx, newLock, max(tx.wr.wait, patience))
-	for i := range tx.stores {
-		if err == nil {
-			err = tx.sweep(i, ".")
-		}
+	if err := tx.lock(ctx, newLock, max(tx.wr.wait, patience)); err != nil {
+		return err
 	}
-	return err
+	for i := range tx.stores {
+		tx.sweep(i, ".")
+	}
+	return tx.err
 }
 
 // freeNumber returns the last number up to a time that no conversation has, in the trash neither, and takes its lock.
@@ -191,37 +191,33 @@ const aheadOfJP = 2
 // newConversation makes a conversation in those of the stores that exist. After a crash it may be in the first one alone.
 func (tx *transaction) newConversation(ctx context.Context, begun time.Time, stores []int, title string, files []file) (transcript.ID, error) {
 	n, err := tx.freeNumber(ctx, begun)
-	for _, i := range stores {
-		if err == nil && (i == projectStore || tx.w.user != "") {
-			err = tx.newDirectory(i, partition(false), dirName(n, title), files)
-		}
-	}
 	if err != nil {
 		return "", err
+	}
+	for _, i := range stores {
+		if i == projectStore || tx.w.user != "" {
+			tx.newDirectory(i, partition(false), dirName(n, title), files)
+		}
+	}
+	if tx.err != nil {
+		return "", tx.err
 	}
 	return n.id(), nil
 }
 
 // newDirectory makes the directory of a conversation with all files in it: JP moves one that lacks a file to the trash.
-func (tx *transaction) newDirectory(i int, parent, name string, files []file) error {
-	err := tx.makeDirs(i, stageDir)
-	if err == nil {
-		err = tx.write([]place{{store: i, dir: stageDir}}, files...)
+func (tx *transaction) newDirectory(i int, parent, name string, files []file) {
+	tx.makeDirs(i, stageDir)
+	tx.write([]place{{store: i, dir: stageDir}}, files...)
+	tx.moveInto(i, stageDir, parent, name)
+	if tx.err != nil {
+		tx.cleanUp(i, stageDir)
 	}
-	if err == nil {
-		err = tx.moveInto(i, stageDir, parent, name)
-	}
-	if err != nil {
-		_ = tx.removeAll(i, stageDir) // the next lockStage removes it if this fails
-	}
-	return err
 }
 
 // discard removes the directory of a conversation. It is renamed first, so that no reader finds a part of it.
-func (tx *transaction) discard(p place) error {
-	if err := tx.move(p.store, p.dir, stageDir); err != nil {
-		return err
-	}
+func (tx *transaction) discard(p place) {
+	tx.move(p.store, p.dir, stageDir)
 	tx.tidy(p)
-	return tx.removeAll(p.store, stageDir)
+	tx.removeAll(p.store, stageDir)
 }

@@ -115,15 +115,12 @@ func (wr *Writer) remove(ctx context.Context, ids []transcript.ID, forGood bool)
 	removal := path.Join(trashDir, wr.now().UTC().Format(trashLayout))
 	for _, p := range removing {
 		if forGood {
-			err = tx.discard(p)
+			tx.discard(p)
 		} else {
-			err = tx.moveInto(p.store, p.dir, path.Join(removal, path.Dir(p.dir)), path.Base(p.dir))
-		}
-		if err != nil {
-			return err
+			tx.moveInto(p.store, p.dir, path.Join(removal, path.Dir(p.dir)), path.Base(p.dir))
 		}
 	}
-	return nil
+	return tx.err
 }
 
 // tidy removes the directory of a removal, and its archive, if it is empty.
@@ -151,16 +148,17 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 	if len(removed) == 0 {
 		return tx.notFound(id)
 	}
-	err = about(id, ErrExists)
+	restored := false
 	for _, p := range slices.Backward(removed) { // the last removal of each store
 		if slices.ContainsFunc(existing, func(other place) bool { return other.store == p.store }) {
 			continue
 		}
-		if err = tx.moveInto(p.store, p.dir, partition(p.archived), path.Base(p.dir)); err != nil {
-			return err
-		}
+		tx.moveInto(p.store, p.dir, partition(p.archived), path.Base(p.dir))
 		tx.tidy(p)
-		existing = append(existing, p)
+		existing, restored = append(existing, p), true
 	}
-	return err
+	if !restored {
+		return about(id, ErrExists)
+	}
+	return tx.err
 }
