@@ -99,8 +99,8 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// TestNewAheadOfJP has conversations begin now, and when the clock is not there yet, as after it was set back: JP takes the
-// number of the moment, whether a conversation has it or not.
+// TestNewAheadOfJP tests conversations that begin now or, as after the clock was set back, later: JP
+// takes the number of the present, even if it is taken.
 func TestNewAheadOfJP(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)

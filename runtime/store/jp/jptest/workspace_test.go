@@ -63,7 +63,7 @@ func decoded(t *testing.T, text string) (value any) {
 	return value
 }
 
-// TestFormat spells out a conversation with every kind of event.
+// TestFormat writes a conversation with every kind of event.
 func TestFormat(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
