@@ -18,7 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// answering is a family whose tools answer what they are called with.
+// answering is a family that records the calls of its tools.
 type answering struct {
 	calls   []string
 	answers map[string]string // by the beginning of a call
@@ -44,7 +44,7 @@ func (a *answering) everywhere() (*conversations.Library, []string, error) {
 	return library, nil, err
 }
 
-// search runs the command "search" for a terminal or none.
+// search runs the command "search", for a terminal or a pipe.
 func (a *answering) search(t *testing.T, terminal bool, args ...string) (string, error) {
 	t.Helper()
 	var out strings.Builder
@@ -88,7 +88,7 @@ func TestSearchCallsTheTool(t *testing.T) {
 
 const bold, match, dim, reset = "\x1b[1m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
 
-// A block has the match in it, wherever that is in its message.
+// TestSearchOnATerminal checks that each block has the match in it.
 func TestSearchOnATerminal(t *testing.T) {
 	t.Parallel()
 	a := &answering{dir: t.TempDir()}
@@ -96,7 +96,7 @@ func TestSearchOnATerminal(t *testing.T) {
 	w.Conversation("17700000000", "tide").Title("Kelvin and Tide").TurnStart().
 		User(strings.Repeat("nothing\n", 5000)+"before\n\nthe \u212aELVIN \x1b[2J\nafter\nlast\nnot shown").
 		ToolCall("c1", "shell", nil).ToolResult("c1", "kelvin", false)
-	for i := range 3 { // of which the last one is no longer on the screen
+	for i := range 3 { // there is no room for the last one
 		w.Conversation(fmt.Sprintf("1769000000%d", i), "more").TurnStart().User(strings.Repeat("x", 500) + " kelvin")
 	}
 	if err := w.Write(); err != nil {
