@@ -18,7 +18,7 @@ import (
 func families(host *toolset.Host) []toolset.Family {
 	const setting = "CONVTOOLS_CLI"
 	recalled := recall.Family(host, setting, process.Exec{})
-	search := conversationcli.Search(&recalled, recall.Around, recall.Everywhere(host, setting, process.Exec{}))
+	search := conversationcli.Search(&recalled, recall.Everywhere(host, setting, process.Exec{}))
 	families := []toolset.Family{
 		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, search, conversationcli.Recall(&recalled)),
 		with(knowledge.Family(host), host, knowledgecli.Command),

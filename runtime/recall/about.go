@@ -24,13 +24,9 @@ const (
 	aboutHeadings = 400     // headings outside of the passages, with their marks
 )
 
-const (
-	// readRelevant is how many events are ranked, and mostRelevant how many of
-	// them are returned at once.
-	readRelevant, mostRelevant = 48, 12
-	// Events have at least leastRelevant percent of the score of the best one.
-	leastRelevant = 40
-)
+// So many events are ranked, and those with leastRelevant percent of the score
+// of the best one are shown.
+const mostRelevant, leastRelevant = 48, 40
 
 // rank ranks events of the conversation by about.
 func (r *reading) rank(ctx context.Context, events conversations.EventRange) error {
@@ -38,7 +34,7 @@ func (r *reading) rank(ctx context.Context, events conversations.EventRange) err
 		Filter:   conversations.Filter{IDs: []string{r.params.ID}},
 		Question: *r.params.About, Order: conversations.Relevance,
 		Scopes: r.answers, Events: events, Own: isRecallTool(),
-		Limit: readRelevant, MaxText: aboutPassage, MaxWide: aboutPassage,
+		Limit: mostRelevant, MaxText: aboutPassage, MaxWide: aboutPassage,
 	})
 	if err == nil {
 		r.ranking = ranking
@@ -103,7 +99,7 @@ func (r *reading) readAbout(ctx context.Context) (*conversation.ReadEnvelope, er
 		return nil, err
 	}
 	least := min(len(relevant), 1)
-	return fit(min(len(relevant), mostRelevant)-least, aboutRead, func(n int) *conversation.ReadEnvelope {
+	return fit(len(relevant)-least, aboutRead, func(n int) *conversation.ReadEnvelope {
 		n += least
 		events := slices.Clone(relevant[:n])
 		slices.SortFunc(events, func(a, b event) int { return a.shown.Event - b.shown.Event })

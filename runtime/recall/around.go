@@ -28,26 +28,23 @@ const (
 	maxNotes = maxRemarks + 400
 )
 
-// around is the reading of one event, or a part of it, and with the
-// first part its neighbours.
+// around is the reading of one event, or a part of it, and with the first part
+// its partner and its neighbours.
 type around struct {
 	*reading
 	number    int
 	part      int
 	parts     int  // that the event has
 	most      int  // neighbours on each side
-	isSubject bool // what the call looks for is shown, in no parts
+	isSubject bool // passages on about are shown, and no parts
 
 	only    event
 	partner int     // the result of a call, the call of a result, or the answer to a request
-	beside  []event // the neighbours, the nearest first
+	beside  []event // partner and neighbours, the nearest first
 }
 
 func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, error) {
-	a := &around{reading: r, number: *r.params.Event, part: max(given(r.params.Part), 1), most: 1}
-	if r.params.Around != nil {
-		a.most = *r.params.Around
-	}
+	a := &around{reading: r, number: *r.params.Event, part: max(given(r.params.Part), 1), most: given(r.params.Around)}
 	if a.isSubject = r.params.About != nil && r.params.Part == nil; a.isSubject {
 		if err := r.rank(ctx, conversations.EventRange{First: a.number, Last: a.number}); err != nil {
 			return nil, err
@@ -57,7 +54,7 @@ func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, er
 	if err != nil {
 		return nil, err
 	}
-	if a.part == 1 && a.most > 0 {
+	if a.part == 1 && (r.params.Around == nil || a.most > 0) {
 		a.choose(near)
 	}
 	return fit(len(a.beside), conversation.ReadMaxChars, a.answerWith), nil
@@ -143,7 +140,7 @@ func isTooLong(s string) bool {
 	return utf8.RuneCountInString(shown) > conversation.ReadMaxChars-maxNotes
 }
 
-// choose chooses the neighbours among the events near the event.
+// choose chooses the events that are shown beside the event.
 func (a *around) choose(near []event) {
 	isRequest := a.only.kind == transcript.KindUser
 	a.partner = a.only.shown.Call
@@ -155,13 +152,13 @@ func (a *around) choose(near []event) {
 		}
 	}
 	for _, e := range near {
-		isAnswer := isRequest && e.shown.Event == a.partner
+		isPartner := e.shown.Event == a.partner
 		switch {
-		case isAnswer && a.isSubject:
+		case isPartner && isRequest && a.isSubject:
 			e = a.about(e, aboutEvent)
-		case isAnswer:
+		case isPartner && isRequest:
 			e = e.shortened(answerChars)
-		case e.shown.Event == a.partner || a.isOfUse(&e):
+		case isPartner || a.distance(&e) <= a.most && a.includes(e.kind, true):
 			e = e.shortened(briefChars)
 		default:
 			continue
@@ -179,21 +176,6 @@ func (a *around) distance(e *event) int {
 		return 0
 	}
 	return max(n-a.number, a.number-n)
-}
-
-// isOfUse reports whether a neighbour is shown. Without around these are what
-// was said, after a request alone, and beside tool traffic that too.
-func (a *around) isOfUse(e *event) bool {
-	isChat := func(k transcript.Kind) bool { return k == transcript.KindUser || isSaid(k) }
-	switch {
-	case a.distance(e) > a.most || !a.includes(e.kind, true):
-		return false
-	case a.isSubject || a.params.Around != nil:
-		return a.params.Around != nil
-	case a.only.kind == transcript.KindUser && e.shown.Event < a.number:
-		return false
-	}
-	return isChat(e.kind) || e.kind != transcript.KindReasoning && !isChat(a.only.kind)
 }
 
 // answerWith returns the answer with the n nearest neighbours.

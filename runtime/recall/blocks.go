@@ -2,19 +2,16 @@ package recall
 
 import (
 	"cmp"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/coerce"
-	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -131,32 +128,6 @@ func parseCursor(s string) (p conversations.Position, err error) {
 		err = errors.New("it was not written by cursor")
 	}
 	return p, err
-}
-
-// mostAround is how many messages [Around] shows on each side.
-const mostAround = 1000
-
-// Around returns, for people, the message of an id such as jp-c17648402467:12 and those around
-// it in its conversation, the oldest first, in the form of conversation_search, but whole.
-func Around(ctx context.Context, source conversations.Source, id string, before, after int) (string, error) {
-	conversation, number := splitID(id)
-	if number == 0 {
-		return "", contract.Fixable(fmt.Sprintf("id must be the id of a message such as jp-c17648402467:12, got %q.", id))
-	}
-	found, err := source.Search(ctx, conversations.SearchQuery{Filter: conversations.Filter{IDs: []string{conversation}}})
-	if err != nil {
-		return "", failure(ctx, err)
-	}
-	first, last := max(1, number-min(before, mostAround)), number+min(after, mostAround)
-	found.Hits = slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number < first || h.Number > last })
-	if !slices.ContainsFunc(found.Hits, func(h conversations.Hit) bool { return h.Number == number }) {
-		return "", contract.Fixable(fmt.Sprintf("Conversation %s has no message %d.", conversation, number))
-	}
-	messages, err := messagesOf(found, 0)
-	if err != nil {
-		return "", failure(ctx, err)
-	}
-	return inBlocks(blocksOf(messages, true), missedNotes(found.Aside.Problems)), nil
 }
 
 // splitID returns the parts of the id of a message, such as jp-c17648402467:12: the id of its

@@ -26,7 +26,6 @@ type family struct {
 	setting string
 	runner  process.Runner
 	indexes func() *conversations.Indexes
-	program func() *command.Program
 	tools   *Tools
 }
 
@@ -84,9 +83,6 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 func newFamily(host *toolset.Host, setting string, runner process.Runner) *family {
 	f := &family{host: host, setting: setting, runner: runner}
 	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv) })
-	f.program = sync.OnceValue(func() *command.Program {
-		return command.New(command.Options{Line: f.line(), Setting: setting, Runner: runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf})
-	})
 	return f
 }
 
@@ -142,7 +138,9 @@ func (f *family) options(dir string) conversations.Options {
 		if absolute, err := filepath.Abs(dir); err == nil {
 			dir = absolute
 		}
-		o.Store = f.program().In(dir)
+		o.Store = command.New(command.Options{
+			Line: f.line(), Setting: f.setting, Dir: dir, Runner: f.runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf,
+		})
 	}
 	return o
 }

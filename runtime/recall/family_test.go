@@ -138,9 +138,9 @@ func TestReadResource(t *testing.T) {
 		reads int
 	}{
 		{"whole", 2, "some text", 100, `turns="2" total_turns="2" first_turn="1" last_turn="2" events="4"`, 1},
-		{"what was said", 6, "some text", 2000, `turns="6" total_turns="6" first_turn="1" last_turn="6" events="6"`, 2},
-		{"some requests", 90, "some text", 5000, `turns="90" total_turns="90" first_turn="1" last_turn="90" events="33" current="true" truncated="true"`, 2},
-		{"text that doubles", 90, "]]>", 30_000, `total_turns="90" first_turn="1" last_turn="90" events="9" current="true" truncated="true"`, 2},
+		{"all, shortened", 6, "some text", 2000, `turns="6" total_turns="6" first_turn="1" last_turn="6" events="12" current="true" truncated="true"`, 1},
+		{"some requests", 90, "some text", 5000, `turns="90" total_turns="90" first_turn="1" last_turn="90" events="33" current="true" truncated="true"`, 1},
+		{"text that doubles", 90, "]]>", 30_000, `total_turns="90" first_turn="1" last_turn="90" events="9" current="true" truncated="true"`, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

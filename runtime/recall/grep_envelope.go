@@ -17,9 +17,7 @@ const (
 	maxUnshown   = 5   // conversations that are named without a line
 	maxGrepTitle = 80  // characters of a title
 	maxQuoted    = 200 // characters of a pattern
-	// How many events are named that have the same line, of the same
-	// conversation and of others.
-	maxAlso, maxAlsoApart = 10, 3
+	maxAlso      = 3   // other events that have the same line
 	// Tags around each run of so few lines around a match would be a fifth of an
 	// answer; among more the match would be hard to see.
 	mostBeside = 3
@@ -195,11 +193,11 @@ func (m *match) also() string {
 	var names []string
 	more := 0
 	for _, other := range m.others {
-		name, most := strconv.Itoa(other.hit.Number), maxAlso
+		name := strconv.Itoa(other.hit.Number)
 		if other.place != m.place {
-			name, most = string(other.hit.Conversation.ID)+":"+name, maxAlsoApart
+			name = string(other.hit.Conversation.ID) + ":" + name
 		}
-		if other.hit.Number == 0 || len(names) >= most {
+		if other.hit.Number == 0 || len(names) == maxAlso {
 			more++
 		} else {
 			names = append(names, name)

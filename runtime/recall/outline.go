@@ -3,7 +3,6 @@ package recall
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -105,14 +104,5 @@ func beginning(said string) string {
 	return text.Cut(text.Line(line), maxBeginning)
 }
 
-// short returns a size as people say it: 812, 31k, 1.05M. It rounds up.
-func short(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n <= 999_000:
-		return fmt.Sprintf("%dk", (n+999)/1000)
-	default:
-		return fmt.Sprintf("%.2fM", math.Ceil(float64(n)/10_000)/100)
-	}
-}
+// short returns a number of characters in thousands, rounded up.
+func short(n int) string { return fmt.Sprintf("%dk", (n+999)/1000) }

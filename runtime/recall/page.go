@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -32,9 +31,6 @@ const (
 	leastFrame = 40   // that an event takes besides its text, at least
 	maxRemarks = 600  // of the notes of a call
 )
-
-// errTooMuch is the cause of a refusal: a call for less works.
-var errTooMuch = errors.New("more than an answer can have")
 
 // fitted returns the answer with texts shortened as far as they must be.
 // Several turns that are too much are refused.
@@ -129,11 +125,8 @@ func (r *reading) refusal() error {
 	for _, e := range shortened(r.asked, eventChars) {
 		sizes[e.turn] += cost([]event{e})
 	}
-	return &contract.Error{
-		Message: fmt.Sprintf("%s %s characters: more than the %d of one answer, even shortened. What fits: %s.\n\nIts requests, with about what reading the turn takes:\n%s",
-			message, short(r.chars), conversation.ReadMaxChars, strings.Join(ways, "; "), outlineOf(r.events).lines(sizes)),
-		Caller: true, Err: errTooMuch,
-	}
+	return contract.Fixable(fmt.Sprintf("%s %s characters: more than the %d of one answer, even shortened. What fits: %s.\n\nIts requests, with about what reading the turn takes:\n%s",
+		message, short(r.chars), conversation.ReadMaxChars, strings.Join(ways, "; "), outlineOf(r.events).lines(sizes)))
 }
 
 // answer shows some of the events of turns.

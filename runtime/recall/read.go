@@ -148,17 +148,6 @@ func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) 
 	return r.fitted()
 }
 
-// readWhole reads a whole conversation, or of one that is too long its
-// requests and answers, shortened as far as they must be.
-func (t *Tools) readWhole(ctx context.Context, call contract.Call, id string) (*conversation.ReadEnvelope, error) {
-	e, err := t.Read(ctx, call, conversation.ReadParams{ID: id, IncludeCurrent: true})
-	if !errors.Is(err, errTooMuch) {
-		return e, err
-	}
-	p := conversation.ReadParams{ID: id, IncludeCurrent: true, Include: []string{"requests", "answers"}}
-	return t.readAs(ctx, call, p, true)
-}
-
 // wants reports whether events of a kind are read: those that are asked
 // for, and those that a refusal may name.
 func (r *reading) wants(kind transcript.Kind) bool {

@@ -43,7 +43,8 @@ func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri st
 	if !ok || !isIdentifier(id) {
 		return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: "An address is " + uriTemplate + ", with an id such as conversation_list gives."}
 	}
-	e, err := t.readWhole(ctx, contract.Call{Tool: conversation.ReadTool().Name, Context: where}, id)
+	call := contract.Call{Tool: conversation.ReadTool().Name, Context: where}
+	e, err := t.readAs(ctx, call, conversation.ReadParams{ID: id, IncludeCurrent: true}, true)
 	if err == nil {
 		return toolset.Contents{Text: string(envelope.Document(e)), MIMEType: "text/xml"}, nil
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
-	"github.com/convtools/convtools/runtime/store/jp/jptest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -155,48 +154,6 @@ func TestAgo(t *testing.T) {
 	} {
 		if got := ago(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
-		}
-	}
-}
-
-// TestAround: a message and those around it are in their order, whole.
-func TestAround(t *testing.T) {
-	t.Parallel()
-	lengths := []int{3, 30_000, 4, 60_000}
-	dir := t.TempDir()
-	w := jptest.New(dir, "tests")
-	c := w.Conversation("17648402467", "t").Title("t")
-	for i, n := range lengths {
-		c.User(strings.Repeat(string(rune('a'+i)), n))
-	}
-	if err := w.Write(); err != nil {
-		t.Fatal(err)
-	}
-	chat, err := conversations.Open(conversations.Options{Dir: dir, Getenv: func(string) string { return "" }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := func(n int) string {
-		return fmt.Sprintf("[2025-12-04 09:24] user (conv: t) id: jp-c17648402467 event: %d\n%s", n, strings.Repeat(string(rune('a'+n-1)), lengths[n-1]))
-	}
-	for _, tc := range []struct {
-		id            string
-		before, after int
-		want          string
-	}{
-		{"jp-c17648402467:4", 0, 0, block(4)},
-		{"jp-c17648402467:2", 5, 1, block(1) + separator + block(2) + separator + block(3)},
-		{"jp-c17648402467:3", 0, 1 << 40, block(3) + separator + block(4)},
-		{"jp-c17648402467:5", 9, 9, "Conversation jp-c17648402467 has no message 5."},
-		{"chatgpt-c1", 0, 0, `id must be the id of a message such as jp-c17648402467:12, got "chatgpt-c1".`},
-		{"chatgpt-c1:99999999999", 0, 0, `id must be the id of a message such as jp-c17648402467:12, got "chatgpt-c1:99999999999".`},
-	} {
-		got, err := Around(t.Context(), chat, tc.id, tc.before, tc.after)
-		if err != nil {
-			got = err.Error()
-		}
-		if got != tc.want {
-			t.Errorf("%s: %.300q, want %.300q", tc.id, got, tc.want)
 		}
 	}
 }

@@ -117,31 +117,30 @@ func (c *commands) addTime(cmd *cobra.Command, name, usage string, set func(iso8
 	cmd.Flags().Func(name, usage, func(given string) error {
 		date, notDate := iso8601.Parse(given)
 		began := jp.CreatedAt(transcript.ID(given))
-		age, notAge := parseAge(given)
-		switch {
-		case notAge == nil:
-			at := c.host.Now().Add(-age)
-			set(iso8601.Span{First: at, Last: at})
-		case began.Year() >= firstYear:
-			set(iso8601.Span{First: began, Last: began})
-		case notDate == nil && date.First.Year() >= firstYear:
-			set(date)
-		default: // -w may follow, so that conversations cannot be listed yet
-			c.late = append(c.late, func(ctx context.Context) error {
-				list, err := c.named(ctx, []string{given})
-				var badID *conversations.BadIDError
-				switch {
-				case err == nil:
-					date.First, date.Last = list[0].CreatedAt, list[0].CreatedAt
-				case errors.As(err, &badID) && notDate != nil:
-					return misused(notDate.Error(), "--%s cannot be %q", name, given)
-				case notDate != nil:
-					return err
-				}
-				set(date)
-				return nil
-			})
+		if age, err := parseAge(given); err == nil {
+			began = c.host.Now().Add(-age)
 		}
+		if began.Year() >= firstYear {
+			date.First, date.Last = began, began
+		}
+		if date.First.Year() >= firstYear {
+			set(date)
+			return nil
+		}
+		c.late = append(c.late, func(ctx context.Context) error { // -w may follow
+			list, err := c.named(ctx, []string{given})
+			var badID *conversations.BadIDError
+			switch {
+			case err == nil:
+				date.First, date.Last = list[0].CreatedAt, list[0].CreatedAt
+			case errors.As(err, &badID) && notDate != nil:
+				return misused(notDate.Error(), "--%s cannot be %q", name, given)
+			case notDate != nil:
+				return err
+			}
+			set(date)
+			return nil
+		})
 		return nil
 	})
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// answering is a family whose tools answer what they are called with.
+// answering is a family that records the calls of its tools.
 type answering struct {
 	calls   []string
 	answers map[string]string // by the beginning of a call
@@ -27,10 +27,6 @@ type answering struct {
 
 func (a *answering) call(_ context.Context, call contract.Call) (string, error) {
 	return a.answer(call.Tool + " " + string(call.Arguments))
-}
-
-func (a *answering) messages(_ context.Context, _ conversations.Source, id string, before, after int) (string, error) {
-	return a.answer(fmt.Sprintf("around %s -%d +%d", id, before, after))
 }
 
 func (a *answering) answer(text string) (string, error) {
@@ -48,7 +44,7 @@ func (a *answering) everywhere() (*conversations.Library, []string, error) {
 	return library, nil, err
 }
 
-// search runs the command "search" for a terminal or none.
+// search runs the command "search", for a terminal or a pipe.
 func (a *answering) search(t *testing.T, terminal bool, args ...string) (string, error) {
 	t.Helper()
 	var out strings.Builder
@@ -58,7 +54,7 @@ func (a *answering) search(t *testing.T, terminal bool, args ...string) (string,
 		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, zone) },
 	}
 	family := &toolset.Family{CallStructured: a.call, Declared: func() []contract.Tool { return nil }}
-	cmd := conversationcli.Search(family, a.messages, a.everywhere)(host)
+	cmd := conversationcli.Search(family, a.everywhere)(host)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(t.Context())
@@ -78,8 +74,6 @@ func TestSearchCallsTheTool(t *testing.T) {
 			[]string{`conversation_search {"roles":["user","tool"],"start_date":"2024-01-15T00:00:00Z","end_date":"2024-01-16T23:59:59.999999999Z","limit":3,"cursor":"abc","sources":["jp"]}`},
 		},
 		{[]string{"--json", "--order", "relevance", "retry"}, []string{`conversation_search {"query":"retry","limit":50,"order":"relevance"}`}},
-		{[]string{"show", "jp-c1", "2"}, []string{"around jp-c1:2 -0 +0"}},
-		{[]string{"show", "jp-c1:2", "--before", "3", "--after=4"}, []string{"around jp-c1:2 -3 +4"}},
 	}
 	for _, tc := range tests {
 		a := &answering{}
@@ -94,7 +88,7 @@ func TestSearchCallsTheTool(t *testing.T) {
 
 const bold, match, dim, reset = "\x1b[1m", "\x1b[1;31m", "\x1b[2m", "\x1b[0m"
 
-// A block has the match in it, wherever that is in its message.
+// TestSearchOnATerminal checks that each block has the match in it.
 func TestSearchOnATerminal(t *testing.T) {
 	t.Parallel()
 	a := &answering{dir: t.TempDir()}
@@ -102,7 +96,7 @@ func TestSearchOnATerminal(t *testing.T) {
 	w.Conversation("17700000000", "tide").Title("Kelvin and Tide").TurnStart().
 		User(strings.Repeat("nothing\n", 5000)+"before\n\nthe \u212aELVIN \x1b[2J\nafter\nlast\nnot shown").
 		ToolCall("c1", "shell", nil).ToolResult("c1", "kelvin", false)
-	for i := range 3 { // of which the last one is no longer on the screen
+	for i := range 3 { // there is no room for the last one
 		w.Conversation(fmt.Sprintf("1769000000%d", i), "more").TurnStart().User(strings.Repeat("x", 500) + " kelvin")
 	}
 	if err := w.Write(); err != nil {

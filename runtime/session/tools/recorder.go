@@ -199,8 +199,9 @@ func (r *recorder) write(at *recorded, c *session.Conversation) (err error) {
 			return jp.Change{Labels: map[string]*string{label: &r.session}}
 		})
 	case at.as == "":
-		var made bool
-		if at.as, made, err = r.writer.Create(ctx, r.new(c, events)); made {
+		at.as, err = r.workspace.Labelled(ctx, c.Opened, label, labelOf(r.session, c)) // a try before this one may have made it
+		if err == nil && at.as == "" {
+			at.as, err = r.writer.Create(ctx, r.new(c, events))
 			return err
 		}
 	}
