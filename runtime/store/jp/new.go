@@ -38,7 +38,7 @@ func (wr *Writer) Create(ctx context.Context, n New) (transcript.ID, error) {
 		return "", err
 	}
 	wr.w.makeStores()
-	tx, err := wr.begin(ctx)
+	tx, err := wr.begin(ctx, "")
 	if err != nil {
 		return "", err
 	}
@@ -84,7 +84,7 @@ type ForkOptions struct {
 // copy in the user's store too. The other one is not locked: its files are always replaced as a whole.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (made transcript.ID, err error) {
 	wr.w.makeStores()
-	tx, err := wr.begin(ctx)
+	tx, err := wr.begin(ctx, "")
 	if err != nil {
 		return "", err
 	}
@@ -110,7 +110,7 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (ma
 		if copies[0].store == userStore {
 			stores = stores[1:]
 		}
-		made, err = tx.newConversation(ctx, wr.now(), stores, e.After.Title, append(s.files(), file{MetadataFile, e.data}))
+		made, err = tx.newConversation(ctx, wr.now(), stores, e.Title, append(s.files(), file{MetadataFile, e.data}))
 		return err
 	})
 	return made, err
