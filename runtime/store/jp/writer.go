@@ -107,15 +107,6 @@ func (wr *Writer) begin(ctx context.Context, id transcript.ID) (_ *transaction, 
 	return tx, err
 }
 
-// lock takes a lock that is held until the end of the transaction.
-func (tx *transaction) lock(ctx context.Context, name string, wait time.Duration) error {
-	release, err := tx.wr.lock(ctx, name, wait)
-	if err == nil {
-		tx.release = append(tx.release, release)
-	}
-	return err
-}
-
 func (tx *transaction) end() {
 	for _, release := range tx.release {
 		release()
