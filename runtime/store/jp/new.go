@@ -10,19 +10,16 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // New is a conversation to make.
 type New struct {
 	Begun  time.Time // its id is of this time or shortly before
-	Title  string
-	Hidden bool
-	Parent transcript.ID // empty for none
-	// Label and Value are a label, by which Labelled finds the conversation.
-	Label, Value string
-	Events       []NewEvent
-	Model        Model // the model that was asked
+	Change           // of empty metadata
+	Events []NewEvent
+	Model  Model // the model that was asked
 }
 
 // Create makes a live conversation, in the project and in the user's store if that exists, and returns its id.
@@ -33,8 +30,7 @@ func (wr *Writer) Create(ctx context.Context, n New) (transcript.ID, error) {
 	}
 	m := metadata{}
 	m.setTime("last_activated_at", n.Begun)
-	change := Change{Parent: &n.Parent, Labels: map[string]*string{n.Label: &n.Value}, Hidden: &n.Hidden, Title: &n.Title}
-	if err := change.apply(m, transcript.Conversation{}, n.Begun); err != nil {
+	if err := n.apply(m, transcript.Conversation{}, n.Begun); err != nil {
 		return "", err
 	}
 	wr.w.makeStores()
@@ -46,7 +42,8 @@ func (wr *Writer) Create(ctx context.Context, n New) (transcript.ID, error) {
 	if err := tx.lockStage(ctx); err != nil {
 		return "", err
 	}
-	return tx.newConversation(ctx, n.Begun, []int{projectStore, userStore}, n.Title, []file{
+	title := jsontext.String(jsontext.Raw(m["title"]))
+	return tx.newConversation(ctx, n.Begun, []int{projectStore, userStore}, title, []file{
 		{BaseConfigFile, wr.w.baseConfig(n.Model)}, {EventsFile, appended([]byte("[]"), events)}, {MetadataFile, m.bytes()},
 	})
 }
