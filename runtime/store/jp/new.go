@@ -43,7 +43,7 @@ func (wr *Writer) Create(ctx context.Context, n New) (transcript.ID, error) {
 		return "", err
 	}
 	title := jsontext.String(jsontext.Raw(m["title"]))
-	return tx.newConversation(ctx, n.Begun, []int{projectStore, userStore}, title, []file{
+	return tx.newConversation(ctx, n.Begun, true, title, []file{
 		{BaseConfigFile, wr.w.baseConfig(n.Model)}, {EventsFile, appended([]byte("[]"), events)}, {MetadataFile, m.bytes()},
 	})
 }
@@ -103,11 +103,7 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (ma
 		if err := tx.lockStage(ctx); err != nil {
 			return err
 		}
-		stores := []int{projectStore, userStore}
-		if copies[0].store == userStore {
-			stores = stores[1:]
-		}
-		made, err = tx.newConversation(ctx, wr.now(), stores, e.Title, append(s.files(), file{MetadataFile, e.data}))
+		made, err = tx.newConversation(ctx, wr.now(), copies[0].store == projectStore, e.Title, append(s.files(), file{MetadataFile, e.data}))
 		return err
 	})
 	return made, err
@@ -185,16 +181,18 @@ func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, er
 // and locks it only then.
 const aheadOfJP = 2
 
-// newConversation makes a conversation in those of the stores that exist. After a crash it may be in the first one alone.
-func (tx *transaction) newConversation(ctx context.Context, begun time.Time, stores []int, title string, files []file) (transcript.ID, error) {
+// newConversation makes a conversation, in the project if it is to be there, and in the user's store if that exists. After a
+// crash it may be in the project alone.
+func (tx *transaction) newConversation(ctx context.Context, begun time.Time, inProject bool, title string, files []file) (transcript.ID, error) {
 	n, err := tx.freeNumber(ctx, begun)
 	if err != nil {
 		return "", err
 	}
-	for _, i := range stores {
-		if i == projectStore || tx.w.user != "" {
-			tx.newDirectory(i, partition(false), dirName(n, title), files)
-		}
+	if inProject {
+		tx.newDirectory(projectStore, partition(false), dirName(n, title), files)
+	}
+	if tx.w.user != "" {
+		tx.newDirectory(userStore, partition(false), dirName(n, title), files)
 	}
 	if tx.err != nil {
 		return "", tx.err
