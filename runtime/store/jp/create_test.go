@@ -23,7 +23,11 @@ func TestCreate(t *testing.T) {
 		At: begun, Kind: transcript.KindToolCall, Name: "f", CallID: "1", Arguments: json.RawMessage(`{"n":12345678901234567890,"list":["a<b",{"k":""}],"none":null}`),
 		Metadata: map[string]any{"origin": "o", "n": 7},
 	}
-	n := New{Begun: begun, Title: "A title", Hidden: true, Parent: "jp-c1", Label: "origin", Value: "one", Events: []NewEvent{event}, Model: Model{Provider: "ollama", Name: "m"}}
+	n := New{
+		Begun:  begun,
+		Change: Change{Title: to("A title"), Hidden: to(true), Parent: to(transcript.ID("jp-c1")), Labels: map[string]*string{"origin": to("one")}},
+		Events: []NewEvent{event}, Model: Model{Provider: "ollama", Name: "m"},
+	}
 	id, err := w.Create(t.Context(), n)
 	if err != nil || id != "jp-c17776296002" {
 		t.Fatalf("%s %v", id, err)
@@ -77,7 +81,7 @@ func TestCreate(t *testing.T) {
 	if _, err := w.SetArchived(t.Context(), id, true); err != nil {
 		t.Fatal(err)
 	}
-	n.Value, n.Title, n.Parent, n.Hidden, n.Events = "two", "", "", false, nil
+	n.Change, n.Events = Change{Labels: map[string]*string{"origin": to("two")}}, nil
 	other, err := w.Create(t.Context(), n)
 	if err != nil || other != "jp-c17776296001" {
 		t.Errorf("%s %v", other, err)
@@ -91,7 +95,7 @@ func TestCreate(t *testing.T) {
 	if _, err := w.Create(t.Context(), n); err == nil {
 		t.Error("an event that JP cannot load is added")
 	}
-	n.Label = "no label"
+	n.Labels = map[string]*string{"no label": to("")}
 	n.Events = nil
 	var label *BadLabelError
 	if _, err := w.Create(t.Context(), n); !errors.As(err, &label) {
@@ -107,7 +111,7 @@ func TestNewAheadOfJP(t *testing.T) {
 	w := f.writer()
 	var ids []transcript.ID
 	for i, begun := range []time.Time{writtenAt, writtenAt, writtenAt.Add(time.Hour)} {
-		id, err := w.Create(t.Context(), New{Begun: begun, Label: "origin", Value: strconv.Itoa(i)})
+		id, err := w.Create(t.Context(), New{Begun: begun, Change: Change{Labels: map[string]*string{"origin": to(strconv.Itoa(i))}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,19 +10,16 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // New is a conversation to make.
 type New struct {
 	Begun  time.Time // its id is of this time or shortly before
-	Title  string
-	Hidden bool
-	Parent transcript.ID // empty for none
-	// Label and Value are a label, by which Labelled finds the conversation.
-	Label, Value string
-	Events       []NewEvent
-	Model        Model // the model that was asked
+	Change           // of empty metadata
+	Events []NewEvent
+	Model  Model // the model that was asked
 }
 
 // Create makes a live conversation, in the project and in the user's store if that exists, and returns its id.
@@ -33,12 +30,11 @@ func (wr *Writer) Create(ctx context.Context, n New) (transcript.ID, error) {
 	}
 	m := metadata{}
 	m.setTime("last_activated_at", n.Begun)
-	change := Change{Parent: &n.Parent, Labels: map[string]*string{n.Label: &n.Value}, Hidden: &n.Hidden, Title: &n.Title}
-	if err := change.apply(m, transcript.Conversation{}, n.Begun); err != nil {
+	if err := n.apply(m, transcript.Conversation{}, n.Begun); err != nil {
 		return "", err
 	}
 	wr.w.makeStores()
-	tx, err := wr.begin(ctx)
+	tx, err := wr.begin(ctx, "")
 	if err != nil {
 		return "", err
 	}
@@ -46,7 +42,8 @@ func (wr *Writer) Create(ctx context.Context, n New) (transcript.ID, error) {
 	if err := tx.lockStage(ctx); err != nil {
 		return "", err
 	}
-	return tx.newConversation(ctx, n.Begun, []int{projectStore, userStore}, n.Title, []file{
+	title := jsontext.String(jsontext.Raw(m["title"]))
+	return tx.newConversation(ctx, n.Begun, true, title, []file{
 		{BaseConfigFile, wr.w.baseConfig(n.Model)}, {EventsFile, appended([]byte("[]"), events)}, {MetadataFile, m.bytes()},
 	})
 }
@@ -84,7 +81,7 @@ type ForkOptions struct {
 // copy in the user's store too. The other one is not locked: its files are always replaced as a whole.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (made transcript.ID, err error) {
 	wr.w.makeStores()
-	tx, err := wr.begin(ctx)
+	tx, err := wr.begin(ctx, "")
 	if err != nil {
 		return "", err
 	}
@@ -106,11 +103,7 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (ma
 		if err := tx.lockStage(ctx); err != nil {
 			return err
 		}
-		stores := []int{projectStore, userStore}
-		if copies[0].store == userStore {
-			stores = stores[1:]
-		}
-		made, err = tx.newConversation(ctx, wr.now(), stores, e.After.Title, append(s.files(), file{MetadataFile, e.data}))
+		made, err = tx.newConversation(ctx, wr.now(), copies[0].store == projectStore, e.Title, append(s.files(), file{MetadataFile, e.data}))
 		return err
 	})
 	return made, err
@@ -188,16 +181,18 @@ func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, er
 // and locks it only then.
 const aheadOfJP = 2
 
-// newConversation makes a conversation in those of the stores that exist. After a crash it may be in the first one alone.
-func (tx *transaction) newConversation(ctx context.Context, begun time.Time, stores []int, title string, files []file) (transcript.ID, error) {
+// newConversation makes a conversation, in the project if it is to be there, and in the user's store if that exists. After a
+// crash it may be in the project alone.
+func (tx *transaction) newConversation(ctx context.Context, begun time.Time, inProject bool, title string, files []file) (transcript.ID, error) {
 	n, err := tx.freeNumber(ctx, begun)
 	if err != nil {
 		return "", err
 	}
-	for _, i := range stores {
-		if i == projectStore || tx.w.user != "" {
-			tx.newDirectory(i, partition(false), dirName(n, title), files)
-		}
+	if inProject {
+		tx.newDirectory(projectStore, partition(false), dirName(n, title), files)
+	}
+	if tx.w.user != "" {
+		tx.newDirectory(userStore, partition(false), dirName(n, title), files)
 	}
 	if tx.err != nil {
 		return "", tx.err

@@ -138,24 +138,21 @@ func (s *session) look(ctx context.Context, copies []place) (c store.Conversatio
 // readMetadata reads metadata.json from the copy that counts, or from the other one if that is missing or broken, and
 // returns its content.
 func (s *session) readMetadata(copies []place, c *store.Conversation) (data []byte, err error) {
-	var missing, broken error
 	for _, p := range s.byMetadata(copies) {
-		data, _, err := s.readFirst([]place{p}, MetadataFile, maxMetadataSize)
-		if errors.Is(err, errVanished) {
-			missing = err
-			continue
-		}
+		data, _, readErr := s.readFirst([]place{p}, MetadataFile, maxMetadataSize)
 		var m metadata
-		if err == nil {
-			m, err = parseMetadata(data)
+		if readErr == nil {
+			m, readErr = parseMetadata(data)
 		}
-		if err == nil {
+		if readErr == nil {
 			m.describe(c)
 			return data, nil
 		}
-		broken = cmp.Or(broken, err)
+		if err == nil || errors.Is(err, errVanished) {
+			err = readErr
+		}
 	}
-	return nil, cmp.Or(broken, missing)
+	return nil, err
 }
 
 // record implements [store.Record] for a listed conversation.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -77,8 +76,8 @@ type transaction struct {
 	err     error   // the first error of a step; the steps after it do nothing
 }
 
-// begin opens the stores and takes the locks of conversations, all or none.
-func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *transaction, err error) {
+// begin opens the stores and takes the lock of a conversation; of none for an empty id.
+func (wr *Writer) begin(ctx context.Context, id transcript.ID) (_ *transaction, err error) {
 	s, problems, err := wr.w.open()
 	if err != nil {
 		return nil, err
@@ -92,33 +91,20 @@ func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *transacti
 	if len(problems) > 0 {
 		return nil, &StoreError{Path: problems[0].Path, Err: problems[0].Err}
 	}
-	// The order is the same in every process, so that two of them never wait for each other.
-	ids = slices.SortedFunc(slices.Values(ids), transcript.ID.Compare)
-	for _, id := range slices.Compact(ids) {
-		n, ok := numberOf(id)
-		if !ok {
-			return nil, s.notFound(id)
-		}
-		err := tx.lock(ctx, lockName(n), wr.wait)
-		var locked *LockedError
-		if errors.As(err, &locked) {
-			locked.ID = id
-		}
-		if err != nil {
-			return nil, err
-		}
+	if n, ok := numberOf(id); ok {
+		err = tx.lock(ctx, lockName(n), wr.wait)
+	} else if id != "" {
+		err = s.notFound(id)
+	}
+	var locked *LockedError
+	if errors.As(err, &locked) {
+		locked.ID = id
+	}
+	if err != nil {
+		return nil, err
 	}
 	tx.all, err = s.placesIn(ctx, partitions(everywhere)...)
 	return tx, err
-}
-
-// lock takes a lock that is held until the end of the transaction.
-func (tx *transaction) lock(ctx context.Context, name string, wait time.Duration) error {
-	release, err := tx.wr.lock(ctx, name, wait)
-	if err == nil {
-		tx.release = append(tx.release, release)
-	}
-	return err
 }
 
 func (tx *transaction) end() {

@@ -113,7 +113,7 @@ func operations() map[string]func(context.Context, *Writer) error {
 			_, err := w.SetLocal(ctx, id, false)
 			return err
 		}),
-		"remove": func(ctx context.Context, w *Writer) error { return w.Remove(ctx, all...) },
+		"remove": each(func(ctx context.Context, w *Writer, id transcript.ID) error { return w.Remove(ctx, id) }),
 		"fork": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
 			_, err := w.Fork(ctx, id, ForkOptions{})
 			return err

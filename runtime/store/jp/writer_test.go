@@ -147,8 +147,9 @@ func TestEdit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		after := edited.After
-		if after.Title != *change.Title || !after.Hidden || after.Parent != userOnly && id != userOnly || !after.PinnedAt.Equal(writtenAt) {
+		n, _ := numberOf(id)
+		after := f.find(n)
+		if edited.Title != *change.Title || after.Title != *change.Title || !after.Hidden || after.Parent != userOnly && id != userOnly || !after.PinnedAt.Equal(writtenAt) {
 			t.Errorf("after %+v", after)
 		}
 	}
@@ -317,15 +318,17 @@ func TestRemoveAndRestore(t *testing.T) {
 	f.write(inUser+".trash/17000000009-broken/TRASHED.md", "by jp")
 	before, w := f.files(), f.writer()
 	var missing *store.NotFoundError
-	if err := w.Remove(t.Context(), projected, "jp-c17000000005"); !errors.As(err, &missing) || missing.IDs[0] != "jp-c17000000005" {
+	if err := w.Remove(t.Context(), "jp-c17000000005"); !errors.As(err, &missing) || missing.IDs[0] != "jp-c17000000005" {
 		t.Errorf("one that is not there: %v", err)
 	}
 	if diff := cmp.Diff(before, f.files()); diff != "" {
 		t.Errorf("removed all the same (-before +after):\n%s", diff)
 	}
 	all := []transcript.ID{projected, userOnly, external, archived}
-	if err := w.Remove(t.Context(), all...); err != nil {
-		t.Fatal(err)
+	for _, id := range all {
+		if err := w.Remove(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if got, _ := f.list(store.Live | store.Archived); len(got) > 0 {
 		t.Errorf("still there: %v", got)
@@ -345,8 +348,10 @@ func TestRemoveAndRestore(t *testing.T) {
 	if diff := cmp.Diff(before, f.files()); diff != "" {
 		t.Errorf("restored (-before +after):\n%s", diff)
 	}
-	if err := w.Delete(t.Context(), all...); err != nil {
-		t.Fatal(err)
+	for _, id := range all {
+		if err := w.Delete(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if got := f.files(); len(got) != 1 {
 		t.Errorf("left after deleting: %v", got)
