@@ -236,7 +236,7 @@ them: lists and searches leave them out, and they can still be read.`,
 			if err == nil && flags.Changed("local") {
 				isMoved, err = w.SetLocal(ctx, l.ID, *local)
 			}
-			l.Title = edited.After.Title
+			l.Title = edited.Title
 			return edited.Changed || isMoved, err
 		},
 	}, "title no-title", "hide unhide", "tmp no-tmp")
