@@ -87,20 +87,6 @@ func newFamily(host *toolset.Host, setting string, runner process.Runner) *famil
 	return f
 }
 
-// Everywhere returns a function that opens, for people, the conversations that conversation_search
-// searches, and names the kinds of stores that it asks. The parameters are those of [Family].
-func Everywhere(host *toolset.Host, setting string, runner process.Runner) func() (*conversations.Library, []string, error) {
-	f := newFamily(host, setting, runner)
-	return func() (*conversations.Library, []string, error) {
-		sources, err := f.sources(host.Dir)
-		if err != nil {
-			return nil, nil, err
-		}
-		library, err := f.openFor(host.Dir, conversations.Options{AllProjects: true})
-		return library, sources, err
-	}
-}
-
 // sources returns the kinds of stores that a search asks that names none.
 func (f *family) sources(dir string) ([]string, error) {
 	if f.line() != "" {

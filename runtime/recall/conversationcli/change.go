@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -22,7 +23,7 @@ where nobody can be asked it needs --yes.`
 
 // change is a command that changes conversations.
 type change struct {
-	verb, done string // such as "archive" and "archived"
+	verb, done string // such as "archive" and "archived"; without done, one prints the result
 	nothing    string // why a conversation was not changed
 	warning    string // shown before; a change with a warning always asks
 	yes        bool   // it does not ask
@@ -30,15 +31,8 @@ type change struct {
 	wait       time.Duration
 
 	choose func(ctx context.Context, args []string) ([]conversations.Listed, error)
-	// one changes one conversation. With all, all of them are changed or none.
-	one func(context.Context, *jp.Writer, *conversations.Listed) (outcome, error)
-	all func(*jp.Writer, context.Context, ...transcript.ID) error
-}
-
-// outcome is the effect of a change on one conversation.
-type outcome struct {
-	id        transcript.ID // of a new conversation
-	isNothing bool          // there was nothing to change
+	// one changes one conversation, and reports whether there was something to change.
+	one func(context.Context, *jp.Writer, *conversations.Listed) (bool, error)
 }
 
 // changing completes a command that changes conversations.
@@ -59,58 +53,46 @@ func (c *commands) changing(cmd *cobra.Command, ch *change, groups ...string) *c
 	}, groups...)
 }
 
-// change changes conversations, after a person has agreed.
+// change changes conversations, after a person has agreed. If one cannot be changed, the others
+// are.
 func (c *commands) change(ctx context.Context, ch *change, list []conversations.Listed) error {
 	workspace, err := c.workspace()
-	switch {
-	case err != nil:
-		return err
-	case ch.dryRun:
-		c.report("would "+ch.verb, "", list...)
-		return nil
+	if err == nil && !ch.dryRun {
+		err = c.agree(ctx, ch, list)
 	}
-	if err := c.agree(ctx, ch, list); err != nil {
+	if err != nil {
 		return err
 	}
 	w := workspace.Writer(jp.WriterOptions{Now: c.host.Now, Wait: ch.wait})
-	if ch.all != nil {
-		var ids []transcript.ID
-		for _, l := range list {
-			ids = append(ids, l.ID)
-		}
-		if err := ch.all(w, ctx, ids...); err != nil {
-			return err
-		}
-		c.report(ch.done, "", list...)
-		return nil
-	}
-	var failed error
 	for i := range list {
-		made, err := ch.one(ctx, w, &list[i])
+		l := &list[i]
+		if ch.dryRun {
+			c.report("would "+ch.verb, l)
+			continue
+		}
+		isChanged, failed := ch.one(ctx, w, l)
 		switch {
-		case err != nil && (len(list) == 1 || ctx.Err() != nil):
-			return err
-		case err != nil: // the others are changed
-			failed = cli.ErrFailed
-			cli.Report(c.host.Stderr, explained(err))
-		case made.isNothing && !c.out.json:
-			c.note("%s: %s", list[i].ID, ch.nothing)
+		case failed != nil && (len(list) == 1 || ctx.Err() != nil):
+			return failed
+		case failed != nil:
+			cli.Report(c.host.Stderr, explained(failed))
+			err = cli.ErrFailed
+		case ch.done == "":
+		case !isChanged && !c.out.json:
+			c.note("%s: %s", l.ID, ch.nothing)
 		default:
-			c.report(either(made.isNothing, "unchanged", ch.done), made.id, list[i])
+			c.report(either(isChanged, ch.done, "unchanged"), l)
 		}
 	}
-	return failed
+	return err
 }
 
-// report writes what was done to conversations, or would be, or the id of a new one.
-func (c *commands) report(action string, made transcript.ID, list ...conversations.Listed) {
-	for _, l := range list {
-		line := either(made == "", acted(action, l), string(made))
-		c.out.add(line+"\n", about(l.ID, l.Title, "action", action).with("new_id", made))
-	}
+// report writes what was done to a conversation, or would be.
+func (c *commands) report(action string, l *conversations.Listed) {
+	c.out.add(acted(action, l)+"\n", about(l.ID, l.Title, "action", action))
 }
 
-func acted(action string, l conversations.Listed) string {
+func acted(action string, l *conversations.Listed) string {
 	return strings.TrimRight(action+" "+string(l.ID)+"  "+shortTitle(l.Title), " ")
 }
 
@@ -134,11 +116,12 @@ func (c *commands) agree(ctx context.Context, ch *change, list []conversations.L
 	if len(reasons) == 0 && ch.warning == "" {
 		return nil
 	}
-	for _, l := range list[:min(len(list), maxNamed)] {
-		c.note("%s", acted(ch.verb, l))
-	}
-	if more := len(list) - maxNamed; more > 0 {
-		c.note("… and %d more", more)
+	for i := range list {
+		if i == maxNamed {
+			c.note("… and %d more", len(list)-i)
+			break
+		}
+		c.note("%s", acted(ch.verb, &list[i]))
 	}
 	if len(reasons) > 0 {
 		c.note("this needs a yes: %s", strings.Join(reasons, ", "))
@@ -167,9 +150,8 @@ func (c *commands) unarchiveCommand() *cobra.Command {
 
 // moving completes a command that moves conversations of a span to the archive or back.
 func (c *commands) moving(cmd *cobra.Command, when *span, archived bool, ch *change) *cobra.Command {
-	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-		isMoved, err := w.SetArchived(ctx, l.ID, archived)
-		return outcome{isNothing: !isMoved}, err
+	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
+		return w.SetArchived(ctx, l.ID, archived)
 	}
 	ch.choose = func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 		return c.chosen(ctx, args, *when)
@@ -195,16 +177,19 @@ all of its turns or some. It is not hidden and does not expire.`,
 	addLabel(cmd, "give it the label", func(key, value string, _ bool) { o.Labels[key] = &value })
 	flags.BoolVar(&o.ResetLabels, "reset-labels", false, "leave the labels of the other one away")
 	return c.changing(cmd, &change{
-		yes: true, verb: "fork", done: "forked",
+		yes: true, verb: "fork",
 		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 			o.Title = whereGiven(flags.Changed("title"), title)
 			args = turns.others(flags, args)
 			o.Turns.First, o.Turns.Last = turns.first, turns.last
 			return c.named(ctx, args)
 		},
-		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
 			id, err := w.Fork(ctx, l.ID, o)
-			return outcome{id: id}, err
+			if err == nil {
+				c.out.add(string(id)+"\n", about(l.ID, l.Title, "action", "forked", "new_id", id))
+			}
+			return true, err
 		},
 	}, "no-turns first", "no-turns last", "no-turns from", "no-turns until")
 }
@@ -245,14 +230,14 @@ them: lists and searches leave them out, and they can still be read.`,
 			}
 			return c.named(ctx, args)
 		},
-		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
 			edited, err := w.Edit(ctx, l.ID, func(transcript.Conversation) jp.Change { return to })
 			isMoved := false
 			if err == nil && flags.Changed("local") {
 				isMoved, err = w.SetLocal(ctx, l.ID, *local)
 			}
-			l.Title = edited.After.Title
-			return outcome{isNothing: !edited.Changed && !isMoved}, err
+			l.Title = edited.Title
+			return edited.Changed || isMoved, err
 		},
 	}, "title no-title", "hide unhide", "tmp no-tmp")
 }
@@ -297,21 +282,17 @@ func (c *commands) labelling(cmd *cobra.Command, isAdding bool) *cobra.Command {
 		verb: either(isAdding, "add labels to", "remove labels from"), done: "labelled", nothing: "its labels are like that already",
 		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 			for _, label := range args {
-				if !isAdding {
-					labels[label] = nil
-					continue
-				}
 				key, value, _ := strings.Cut(label, "=")
-				labels[key] = &value
+				labels[key] = whereGiven(isAdding, &value)
 				if err := jp.CheckLabel(key); err != nil {
 					return nil, err
 				}
 			}
 			return c.named(ctx, *ids)
 		},
-		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
 			edited, err := w.Edit(ctx, l.ID, func(now transcript.Conversation) jp.Change { return relabelled(now, labels) })
-			return outcome{isNothing: !edited.Changed}, err
+			return edited.Changed, err
 		},
 	})
 }
@@ -352,10 +333,16 @@ restore brings them back. It always asks first.`,
 	keepChildren := cmd.Flags().Bool("keep-children", false, "keep what was forked from them")
 	var when span
 	c.addSpan(cmd, &when)
-	ch := &change{verb: "remove", done: "removed", warning: "conversation restore brings back what is removed", all: (*jp.Writer).Remove}
+	ch := &change{verb: "remove", done: "removed", warning: "conversation restore brings back what is removed"}
+	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
+		if *permanent {
+			return true, w.Delete(ctx, l.ID)
+		}
+		return true, w.Remove(ctx, l.ID)
+	}
 	ch.choose = func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 		if *permanent {
-			ch.verb, ch.done, ch.warning, ch.all = "delete", "deleted", "nothing brings back what is deleted", (*jp.Writer).Delete
+			ch.verb, ch.done, ch.warning = "delete", "deleted", "nothing brings back what is deleted"
 		}
 		list, err := c.chosen(ctx, args, when)
 		if err != nil || *keepChildren {
@@ -407,26 +394,24 @@ func (c *commands) restoreCommand() *cobra.Command {
 	return c.changing(cmd, &change{
 		verb: "restore", done: "restored",
 		choose: c.fromTrash,
-		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-			return outcome{}, w.Restore(ctx, l.ID)
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
+			return true, w.Restore(ctx, l.ID)
 		},
 	})
 }
 
-// fromTrash returns the conversations in the trash that arguments name; without arguments it lists
-// all of the trash.
+// fromTrash returns the conversations in the trash that arguments name. Without arguments it
+// writes what is in the trash.
 func (c *commands) fromTrash(ctx context.Context, args []string) (list []conversations.Listed, err error) {
 	removed, at, err := c.trash(ctx)
-	if len(args) == 0 && err == nil {
-		c.listTrash(removed, at)
+	if err != nil {
+		return nil, err
 	}
 	for _, arg := range args {
 		l, err := c.one(removed, arg)
 		if err == nil && l == nil {
-			var id transcript.ID
-			if id, err = conversations.ParseID(arg); err == nil {
-				err = failed("conversation restore lists what is in the trash", "conversation %s is not in the trash", id)
-			}
+			id, _ := conversations.ParseID(arg)
+			err = failed("conversation restore lists what is in the trash", "conversation %s is not in the trash", cmp.Or(string(id), arg))
 		}
 		if err != nil {
 			return nil, err
@@ -434,7 +419,10 @@ func (c *commands) fromTrash(ctx context.Context, args []string) (list []convers
 		l.PinnedAt = time.Time{} // a pin is no reason to ask
 		list = append(list, *l)
 	}
-	return list, err
+	if len(args) == 0 {
+		c.listTrash(removed, at)
+	}
+	return list, nil
 }
 
 // listTrash writes the conversations that can be restored.

@@ -175,14 +175,10 @@ func reportObject(path string, report *exports.Report, registered string, err er
 		o := object{"file", p.File, "offset", p.Offset}.with("number", p.Number).with("id", p.ID).with("title", p.Title)
 		return append(o, "skipped", p.Skipped, "reason", p.Err)
 	})
-	o := object{
+	return object{
 		"path", path, "kinds", report.Kinds, "new", report.New, "updated", report.Updated,
 		"unchanged", report.Unchanged, "skipped", report.Skipped, "failed", report.Failed, "problems", problems,
-	}.with("registered", registered)
-	if err != nil {
-		o = append(o, "error", err)
-	}
-	return o
+	}.with("registered", registered).with("error", err)
 }
 
 // Limits of the problems of an export that people are shown.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,14 +42,13 @@ between commas, except for --label.`,
 	flags.BoolVar(&ls.UserOnly, "local", false, "only conversations that are in the user's own store and not in the workspace")
 	flags.BoolVar(&ls.tree, "tree", false, "show what was forked from a conversation below it")
 	flags.BoolVar(&ls.full, "full", false, "show full times, titles and ids in text output")
-	ascending := addFilter(cmd, &ls.Filter)
+	addFilter(cmd, &ls.Filter, &ls.Ascending)
 	flags.BoolVar(&ls.summary, "summary", false, "append an element with totals to JSON output")
 	return c.reading(cmd, func(ctx context.Context, args []string) (err error) {
 		if ls.summary && !c.out.json {
 			return misused("add --format=json", "--summary is an element of JSON output")
 		}
-		ls.Sort, ls.Ascending = conversations.SortNamed(ls.sort), ascending()
-		ls.Limit, ls.Offset = int(*limit), int(*offset)
+		ls.Sort, ls.Limit, ls.Offset = conversations.SortNamed(ls.sort), int(*limit), int(*offset)
 		if ls.IDs, err = c.ids(ctx, args); err != nil {
 			return err
 		}
@@ -61,15 +61,18 @@ func (ls *listing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	short := func(id transcript.ID) string { return string(id) }
+	short, program := func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" }
 	if ls.out.isTable() && !ls.full {
 		all, err := ls.all(ctx, conversations.Filter{Both: true, Hidden: true})
 		if err != nil {
 			return err
 		}
 		short = ls.short(slices.Concat(all, found.Conversations))
+		name := func(id transcript.ID) string { name, _ := bare(id); return name }
+		if slices.ContainsFunc(found.Conversations, func(l conversations.Listed) bool { return name(l.ID) != name(found.Conversations[0].ID) }) {
+			program = name
+		}
 	}
-	program := ls.programs(found.Conversations)
 	rows := [][]string{{"ID", "PROGRAM", "EVENTS", "ACTIVITY", "FLAGS", "PROJECT", "TITLE"}}
 	for _, p := range ls.places(found.Conversations) {
 		o, dir := listed(p.Listed), ""
@@ -77,7 +80,7 @@ func (ls *listing) run(ctx context.Context) error {
 			o = append(o, "parent_id", orNull(p.Parent))
 		}
 		if ls.allProjects {
-			o, dir = append(o, "dir", orNull(p.Dir)), ls.project(p.Dir)
+			o, dir = append(o, "dir", orNull(p.Dir)), text.Cell(filepath.Base(cmp.Or(p.Dir, "?")))
 		}
 		if ls.tree {
 			o = append(o, "depth", p.depth)
@@ -97,16 +100,6 @@ func (ls *listing) run(ctx context.Context) error {
 		ls.explain(&found)
 	}
 	return nil
-}
-
-// programs returns the names of programs, if a terminal shows short ids of several.
-func (ls *listing) programs(list []conversations.Listed) func(transcript.ID) string {
-	name := func(id transcript.ID) string { program, _ := bare(id); return program }
-	isOther := func(l conversations.Listed) bool { return name(l.ID) != name(list[0].ID) }
-	if ls.full || !ls.out.isTable() || !slices.ContainsFunc(list, isOther) {
-		return func(transcript.ID) string { return "" }
-	}
-	return name
 }
 
 // activity returns when something last happened in a conversation. A terminal shows a day if it is
@@ -164,17 +157,6 @@ func (c *commands) flags(l *conversations.Listed) string {
 		either(l.UserOnly, "local", ""), either(l.ExpiresAt.IsZero(), "", expiry), either(l.Damage == nil, "", "damaged"),
 	)
 	return cmp.Or(strings.Join(flags, ","), "-")
-}
-
-// project returns the end of the path of a project: at most a fifth of the columns of a terminal,
-// within limits.
-func (c *commands) project(dir string) string {
-	const least, most, wide = 16, 40, 200
-	path := []rune(cmp.Or(c.shortPath(dir), "?"))
-	if cut := len(path) - min(max(cmp.Or(c.out.width, wide)/5, least), most); cut > 0 {
-		return "…" + string(path[cut+1:])
-	}
-	return string(path)
 }
 
 // explain notes the conversations that the list lacks.

@@ -263,6 +263,9 @@ func (c *commands) status(ctx context.Context, isRefreshing bool) error {
 			return err
 		}
 	}
+	if dir := options.Indexes.Foreign(); dir != "" {
+		in.remark("%s belongs to another user: set XDG_CACHE_HOME to a directory of your own", text.Line(dir))
+	}
 	c.out.inventory(&in, nil, 1, 2)
 	return nil
 }

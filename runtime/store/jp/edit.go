@@ -11,6 +11,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -78,8 +79,8 @@ func (change Change) apply(m metadata, c transcript.Conversation, now time.Time)
 
 // Edited is the result of an edit.
 type Edited struct {
-	After   transcript.Conversation
-	Changed bool // whether anything in the metadata is different
+	Title   string // after it
+	Changed bool   // whether anything in the metadata is different
 	data    []byte
 }
 
@@ -92,10 +93,10 @@ func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transc
 			title = before.Title
 			return decide(before).apply(m, before, wr.now())
 		})
-		if err != nil || e.After.Title == title {
-			return err
+		if err == nil && e.Title != title {
+			tx.rename(copies, e.Title)
 		}
-		return tx.rename(copies, e.After.Title)
+		return err
 	})
 	return e, err
 }
@@ -107,28 +108,27 @@ func (tx *transaction) edit(copies []place, change func(metadata, transcript.Con
 	if err != nil {
 		return e, err
 	}
-	return e, tx.write(tx.all, file{MetadataFile, e.data})
+	tx.write(tx.all, file{MetadataFile, e.data})
+	return e, tx.err
 }
 
 // edited returns the metadata with a change, and writes nothing. A change without an effect keeps every byte.
 func (tx *transaction) edited(copies []place, change func(metadata, transcript.Conversation) error) (e Edited, err error) {
-	id := copies[0].number.id()
-	before, after := store.Conversation{Conversation: tx.conversation(copies)}, store.Conversation{Conversation: tx.conversation(copies)}
-	if e.data, err = tx.readMetadata(copies, &before); err != nil {
-		return e, about(id, err)
+	c := store.Conversation{Conversation: tx.conversation(copies)}
+	if e.data, err = tx.readMetadata(copies, &c); err != nil {
+		return e, about(c.ID, err)
 	}
 	m, _ := parseMetadata(e.data) // readMetadata has parsed it
-	was := m.bytes()
-	if err := change(m, before.Conversation); err != nil {
-		return e, about(id, err)
+	before := m.bytes()
+	if err := change(m, c.Conversation); err != nil {
+		return e, about(c.ID, err)
 	}
-	if now := m.bytes(); !bytes.Equal(was, now) {
-		e.data, e.Changed = now, true
+	if after := m.bytes(); !bytes.Equal(before, after) {
+		e.data, e.Changed = after, true
 	}
-	m.describe(&after)
-	e.After = after.Conversation
+	e.Title = jsontext.String(jsontext.Raw(m["title"]))
 	if len(e.data) > maxMetadataSize {
-		return e, about(id, tooLarge(MetadataFile, maxMetadataSize))
+		return e, about(c.ID, tooLarge(MetadataFile, maxMetadataSize))
 	}
 	return e, nil
 }
@@ -139,15 +139,10 @@ func tooLarge(file string, max int64) error {
 
 // rename renames the directories of a conversation after its title. A directory keeps its name if the new one is taken:
 // nothing depends on the name.
-func (tx *transaction) rename(copies []place, title string) error {
+func (tx *transaction) rename(copies []place, title string) {
 	for _, p := range copies {
-		to := path.Join(path.Dir(p.dir), dirName(p.number, title))
-		if to == p.dir || tx.exists(p.store, to) {
-			continue
-		}
-		if err := tx.move(p.store, p.dir, to); err != nil {
-			return err
+		if to := path.Join(path.Dir(p.dir), dirName(p.number, title)); !tx.exists(p.store, to) {
+			tx.move(p.store, p.dir, to)
 		}
 	}
-	return nil
 }

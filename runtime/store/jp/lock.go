@@ -50,18 +50,22 @@ func (e *LockedError) Error() string {
 	return text
 }
 
-// lock takes a lock and waits up to a time while another process holds it. The error is a [*LockedError] then.
-func (wr *Writer) lock(ctx context.Context, name string, wait time.Duration) (release func(), err error) {
+// lock takes a lock until the end of the transaction. It waits up to a time while another process holds it; the error is a
+// [*LockedError] then.
+func (tx *transaction) lock(ctx context.Context, name string, wait time.Duration) error {
 	const interval = 10 * time.Millisecond
 	for deadline := time.Now().Add(wait); ; {
-		release, err := wr.tryLock(name)
+		release, err := tx.wr.tryLock(name)
+		if err == nil {
+			tx.release = append(tx.release, release)
+		}
 		var locked *LockedError
 		if !errors.As(err, &locked) || !time.Now().Before(deadline) {
-			return release, err
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		case <-time.After(interval):
 		}
 	}

@@ -123,7 +123,10 @@ func (m metadata) setTime(key string, at time.Time) {
 // setLabels sets labels and removes those that are nil. Only the keys of labels that it sets are checked.
 func (m metadata) setLabels(labels map[string]*string) error {
 	var before metadata
-	if err := parse(m["labels"], &before, "an object"); err != nil && len(labels) > 0 {
+	if len(labels) == 0 {
+		return nil
+	}
+	if err := parse(m["labels"], &before, "an object"); err != nil {
 		return fmt.Errorf("labels: %w", err)
 	}
 	after := metadata{}
@@ -137,9 +140,6 @@ func (m metadata) setLabels(labels map[string]*string) error {
 			return err
 		}
 		after.set(key, *labels[key])
-	}
-	if maps.EqualFunc(before, after, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
-		return nil
 	}
 	if delete(m, "labels"); len(after) > 0 {
 		m.set("labels", after)

@@ -30,13 +30,14 @@ func (wr *Writer) SetArchived(ctx context.Context, id transcript.ID, archived bo
 			m.setTime("archived_at", at)
 			return nil
 		})
-		for _, p := range moving {
-			if err == nil {
-				err = tx.moveInto(p.store, p.dir, partition(archived), path.Base(p.dir))
-			}
+		if err != nil {
+			return err
 		}
-		moved = err == nil
-		return err
+		for _, p := range moving {
+			tx.moveInto(p.store, p.dir, partition(archived), path.Base(p.dir))
+		}
+		moved = tx.err == nil
+		return nil
 	})
 	return moved, err
 }
@@ -62,27 +63,26 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 			return err
 		}
 		all := append(s.files(), file{MetadataFile, e.data})
-		make := func(store int) error {
-			return tx.newDirectory(store, partition(first.archived), path.Base(s.from.dir), all)
+		make := func(store int) {
+			tx.newDirectory(store, partition(first.archived), path.Base(s.from.dir), all)
 		}
 		switch {
 		case !local:
-			return make(projectStore)
+			make(projectStore)
+			return nil
 		case tx.w.user == "":
 			return ErrNoUserStore
 		}
-		if err = tx.onlyOurFiles(first); err != nil {
+		if err := tx.onlyOurFiles(first); err != nil {
 			return err
 		}
 		if last.store == userStore {
-			err = tx.write([]place{last}, all...)
+			tx.write([]place{last}, all...)
 		} else {
-			err = make(userStore)
+			make(userStore)
 		}
-		if err != nil {
-			return err
-		}
-		return tx.discard(first)
+		tx.discard(first)
+		return nil
 	})
 	return changed, err
 }

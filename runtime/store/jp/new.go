@@ -10,75 +10,63 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // New is a conversation to make.
 type New struct {
 	Begun  time.Time // its id is of this time or shortly before
-	Title  string
-	Hidden bool
-	Parent transcript.ID // empty for none
-	// Label and Value are a label that no other conversation of the workspace has with this value.
-	Label, Value string
-	Events       []NewEvent
-	Model        Model // the model that was asked
+	Change           // of empty metadata
+	Events []NewEvent
+	Model  Model // the model that was asked
 }
 
-// Create makes a live conversation, in the project and in the user's store if that exists, and returns its id. If a
-// conversation with the label exists, live or archived, it makes none and returns the id of that one and false.
-func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made bool, err error) {
+// Create makes a live conversation, in the project and in the user's store if that exists, and returns its id.
+func (wr *Writer) Create(ctx context.Context, n New) (transcript.ID, error) {
 	events, err := layEvents(n.Events)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	m := metadata{}
 	m.setTime("last_activated_at", n.Begun)
-	change := Change{Parent: &n.Parent, Labels: map[string]*string{n.Label: &n.Value}, Hidden: &n.Hidden, Title: &n.Title}
-	if err := change.apply(m, transcript.Conversation{}, n.Begun); err != nil {
-		return "", false, err
+	if err := n.apply(m, transcript.Conversation{}, n.Begun); err != nil {
+		return "", err
 	}
 	wr.w.makeStores()
-	tx, err := wr.begin(ctx)
+	tx, err := wr.begin(ctx, "")
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	defer tx.end()
 	if err := tx.lockStage(ctx); err != nil {
-		return "", false, err
+		return "", err
 	}
-	if id := tx.labelled(ctx, tx.all, numberAt(n.Begun), n.Label, n.Value); id != "" {
-		return id, false, nil
-	}
-	id, err = tx.newConversation(ctx, n.Begun, []int{projectStore, userStore}, n.Title, []file{
+	title := jsontext.String(jsontext.Raw(m["title"]))
+	return tx.newConversation(ctx, n.Begun, true, title, []file{
 		{BaseConfigFile, wr.w.baseConfig(n.Model)}, {EventsFile, appended([]byte("[]"), events)}, {MetadataFile, m.bytes()},
 	})
-	return id, err == nil, err
 }
 
-// Labelled returns the conversation with a label that [Writer.Create] would find for one that began at a time, or "".
+// Labelled returns the conversation with a label, live or archived, that [Writer.Create] made for a time, or "".
 func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value string) (transcript.ID, error) {
+	// Conversations that begin at one time have numbers one after the other. Former versions took later ones.
+	const most = 1 << 10
 	s, _, err := w.open()
 	if err != nil {
 		return "", err
 	}
 	defer s.Close()
 	all, _, err := s.readDirs(ctx, partitions(everywhere)...)
-	return s.labelled(ctx, all, numberAt(begun), label, value), err
-}
-
-// labelled returns the conversation with a label among those that began at about a time, or "".
-func (s *session) labelled(ctx context.Context, all []place, at number, label, value string) transcript.ID {
-	// Conversations that begin at one time have numbers one after the other. Former versions took later ones.
-	const most = 1 << 10
-	near, _ := s.group(slices.DeleteFunc(slices.Clone(all), func(p place) bool { return p.number < at-most || p.number > at+most }))
+	at := numberAt(begun)
+	near, _ := s.group(slices.DeleteFunc(all, func(p place) bool { return p.number < at-most || p.number > at+most }))
 	for _, copies := range near {
 		c := s.look(ctx, copies)
 		if unusable(c.Problems) == nil && c.Labels[label] == value {
-			return c.ID
+			return c.ID, nil
 		}
 	}
-	return ""
+	return "", err
 }
 
 // ForkOptions are the differences of a fork to its source. A fork is hidden only if Hidden says so.
@@ -93,7 +81,7 @@ type ForkOptions struct {
 // copy in the user's store too. The other one is not locked: its files are always replaced as a whole.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (made transcript.ID, err error) {
 	wr.w.makeStores()
-	tx, err := wr.begin(ctx)
+	tx, err := wr.begin(ctx, "")
 	if err != nil {
 		return "", err
 	}
@@ -115,11 +103,7 @@ func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (ma
 		if err := tx.lockStage(ctx); err != nil {
 			return err
 		}
-		stores := []int{projectStore, userStore}
-		if copies[0].store == userStore {
-			stores = stores[1:]
-		}
-		made, err = tx.newConversation(ctx, wr.now(), stores, e.After.Title, append(s.files(), file{MetadataFile, e.data}))
+		made, err = tx.newConversation(ctx, wr.now(), copies[0].store == projectStore, e.Title, append(s.files(), file{MetadataFile, e.data}))
 		return err
 	})
 	return made, err
@@ -162,13 +146,13 @@ const stageDir = ".convtools-new"
 // lockStage takes the lock for stageDir and removes the directory if a process was killed while it had the lock.
 func (tx *transaction) lockStage(ctx context.Context) error {
 	const patience = 5 * time.Second // enough to copy a conversation
-	err := tx.lock(ctx, newLock, max(tx.wr.wait, patience))
-	for i := range tx.stores {
-		if err == nil {
-			err = tx.sweep(i, ".")
-		}
+	if err := tx.lock(ctx, newLock, max(tx.wr.wait, patience)); err != nil {
+		return err
 	}
-	return err
+	for i := range tx.stores {
+		tx.sweep(i, ".")
+	}
+	return tx.err
 }
 
 // freeNumber returns the last number up to a time that no conversation has, in the trash neither, and takes its lock.
@@ -197,40 +181,38 @@ func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, er
 // and locks it only then.
 const aheadOfJP = 2
 
-// newConversation makes a conversation in those of the stores that exist. After a crash it may be in the first one alone.
-func (tx *transaction) newConversation(ctx context.Context, begun time.Time, stores []int, title string, files []file) (transcript.ID, error) {
+// newConversation makes a conversation, in the project if it is to be there, and in the user's store if that exists. After a
+// crash it may be in the project alone.
+func (tx *transaction) newConversation(ctx context.Context, begun time.Time, inProject bool, title string, files []file) (transcript.ID, error) {
 	n, err := tx.freeNumber(ctx, begun)
-	for _, i := range stores {
-		if err == nil && (i == projectStore || tx.w.user != "") {
-			err = tx.newDirectory(i, partition(false), dirName(n, title), files)
-		}
-	}
 	if err != nil {
 		return "", err
+	}
+	if inProject {
+		tx.newDirectory(projectStore, partition(false), dirName(n, title), files)
+	}
+	if tx.w.user != "" {
+		tx.newDirectory(userStore, partition(false), dirName(n, title), files)
+	}
+	if tx.err != nil {
+		return "", tx.err
 	}
 	return n.id(), nil
 }
 
 // newDirectory makes the directory of a conversation with all files in it: JP moves one that lacks a file to the trash.
-func (tx *transaction) newDirectory(i int, parent, name string, files []file) error {
-	err := tx.makeDirs(i, stageDir)
-	if err == nil {
-		err = tx.write([]place{{store: i, dir: stageDir}}, files...)
+func (tx *transaction) newDirectory(i int, parent, name string, files []file) {
+	tx.makeDirs(i, stageDir)
+	tx.write([]place{{store: i, dir: stageDir}}, files...)
+	tx.moveInto(i, stageDir, parent, name)
+	if tx.err != nil {
+		tx.cleanUp(i, stageDir)
 	}
-	if err == nil {
-		err = tx.moveInto(i, stageDir, parent, name)
-	}
-	if err != nil {
-		_ = tx.removeAll(i, stageDir) // the next lockStage removes it if this fails
-	}
-	return err
 }
 
 // discard removes the directory of a conversation. It is renamed first, so that no reader finds a part of it.
-func (tx *transaction) discard(p place) error {
-	if err := tx.move(p.store, p.dir, stageDir); err != nil {
-		return err
-	}
+func (tx *transaction) discard(p place) {
+	tx.move(p.store, p.dir, stageDir)
 	tx.tidy(p)
-	return tx.removeAll(p.store, stageDir)
+	tx.removeAll(p.store, stageDir)
 }

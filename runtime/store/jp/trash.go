@@ -75,55 +75,36 @@ func (w *Workspace) Trash(ctx context.Context) (list []Removed, err error) {
 	return list, err
 }
 
-// Remove moves conversations, live or archived, to the trash. If one of them does not exist or is locked, it removes none.
-func (wr *Writer) Remove(ctx context.Context, ids ...transcript.ID) error {
-	return wr.remove(ctx, ids, false)
+// Remove moves a conversation, live or archived, to the trash.
+func (wr *Writer) Remove(ctx context.Context, id transcript.ID) error {
+	return wr.change(ctx, id, func(tx *transaction, _ []place) error {
+		removal := path.Join(trashDir, wr.now().UTC().Format(trashLayout))
+		for _, p := range slices.Backward(tx.newestFirst(tx.all, files()...)) { // after a crash the newest copy, which counts, is left
+			tx.moveInto(p.store, p.dir, path.Join(removal, path.Dir(p.dir)), path.Base(p.dir))
+		}
+		return nil
+	})
 }
 
-// Delete removes conversations for good, also from the trash.
-func (wr *Writer) Delete(ctx context.Context, ids ...transcript.ID) error {
-	return wr.remove(ctx, ids, true)
-}
-
-func (wr *Writer) remove(ctx context.Context, ids []transcript.ID, forGood bool) error {
-	tx, err := wr.begin(ctx, ids...)
+// Delete removes a conversation for good, also from the trash.
+func (wr *Writer) Delete(ctx context.Context, id transcript.ID) error {
+	tx, err := wr.begin(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer tx.end()
-	if forGood {
-		trash, err := tx.trash(ctx)
-		if err = cmp.Or(err, tx.lockStage(ctx)); err != nil {
-			return err
-		}
-		tx.all = append(tx.all, trash...)
+	trash, err := tx.trash(ctx)
+	if err = cmp.Or(err, tx.lockStage(ctx)); err != nil {
+		return err
 	}
-	var missing []transcript.ID
-	var removing []place
-	for _, id := range ids {
-		places := of(id, tx.all)
-		if len(places) == 0 {
-			missing = append(missing, id)
-		}
-		places = tx.newestFirst(places, files()...)
-		slices.Reverse(places) // after a crash the newest copy, which counts, is left
-		removing = append(removing, places...)
+	all := append(of(id, tx.all), of(id, trash)...)
+	if len(all) == 0 {
+		return tx.notFound(id)
 	}
-	if len(missing) > 0 {
-		return tx.notFound(missing...)
+	for _, p := range slices.Backward(tx.newestFirst(all, files()...)) { // as in Remove
+		tx.discard(p)
 	}
-	removal := path.Join(trashDir, wr.now().UTC().Format(trashLayout))
-	for _, p := range removing {
-		if forGood {
-			err = tx.discard(p)
-		} else {
-			err = tx.moveInto(p.store, p.dir, path.Join(removal, path.Dir(p.dir)), path.Base(p.dir))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.err
 }
 
 // tidy removes the directory of a removal, and its archive, if it is empty.
@@ -151,16 +132,17 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 	if len(removed) == 0 {
 		return tx.notFound(id)
 	}
-	err = about(id, ErrExists)
+	restored := false
 	for _, p := range slices.Backward(removed) { // the last removal of each store
 		if slices.ContainsFunc(existing, func(other place) bool { return other.store == p.store }) {
 			continue
 		}
-		if err = tx.moveInto(p.store, p.dir, partition(p.archived), path.Base(p.dir)); err != nil {
-			return err
-		}
+		tx.moveInto(p.store, p.dir, partition(p.archived), path.Base(p.dir))
 		tx.tidy(p)
-		existing = append(existing, p)
+		existing, restored = append(existing, p), true
 	}
-	return err
+	if !restored {
+		return about(id, ErrExists)
+	}
+	return tx.err
 }

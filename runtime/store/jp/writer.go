@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -74,10 +73,11 @@ type transaction struct {
 	wr      *Writer
 	release []func()
 	all     []place // of all conversations, listed with the locks taken
+	err     error   // the first error of a step; the steps after it do nothing
 }
 
-// begin opens the stores and takes the locks of conversations, all or none.
-func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *transaction, err error) {
+// begin opens the stores and takes the lock of a conversation; of none for an empty id.
+func (wr *Writer) begin(ctx context.Context, id transcript.ID) (_ *transaction, err error) {
 	s, problems, err := wr.w.open()
 	if err != nil {
 		return nil, err
@@ -91,33 +91,20 @@ func (wr *Writer) begin(ctx context.Context, ids ...transcript.ID) (_ *transacti
 	if len(problems) > 0 {
 		return nil, &StoreError{Path: problems[0].Path, Err: problems[0].Err}
 	}
-	// The order is the same in every process, so that two of them never wait for each other.
-	ids = slices.SortedFunc(slices.Values(ids), transcript.ID.Compare)
-	for _, id := range slices.Compact(ids) {
-		n, ok := numberOf(id)
-		if !ok {
-			return nil, s.notFound(id)
-		}
-		err := tx.lock(ctx, lockName(n), wr.wait)
-		var locked *LockedError
-		if errors.As(err, &locked) {
-			locked.ID = id
-		}
-		if err != nil {
-			return nil, err
-		}
+	if n, ok := numberOf(id); ok {
+		err = tx.lock(ctx, lockName(n), wr.wait)
+	} else if id != "" {
+		err = s.notFound(id)
+	}
+	var locked *LockedError
+	if errors.As(err, &locked) {
+		locked.ID = id
+	}
+	if err != nil {
+		return nil, err
 	}
 	tx.all, err = s.placesIn(ctx, partitions(everywhere)...)
 	return tx, err
-}
-
-// lock takes a lock that is held until the end of the transaction.
-func (tx *transaction) lock(ctx context.Context, name string, wait time.Duration) error {
-	release, err := tx.wr.lock(ctx, name, wait)
-	if err == nil {
-		tx.release = append(tx.release, release)
-	}
-	return err
 }
 
 func (tx *transaction) end() {
@@ -151,12 +138,14 @@ func (wr *Writer) change(ctx context.Context, id transcript.ID, do func(tx *tran
 		return tx.notFound(id)
 	}
 	for _, p := range tx.all {
-		if err := tx.sweep(p.store, p.dir); err != nil {
-			return err
-		}
+		tx.sweep(p.store, p.dir)
+	}
+	if tx.err != nil {
+		return tx.err
 	}
 	groups, _ := tx.group(tx.all)
-	return do(tx, groups[0])
+	err = do(tx, groups[0])
+	return cmp.Or(err, tx.err)
 }
 
 const (
@@ -164,21 +153,26 @@ const (
 	newFileMode = 0o644
 )
 
-// do runs a step that changes a store. The error is a [*StoreError].
-func (tx *transaction) do(i int, step, name string, do func(*os.Root) error) error {
-	root, err := tx.stores[i].root, error(fs.ErrNotExist)
-	if root != nil {
-		err = nil
-		if tx.wr.before != nil {
-			err = tx.wr.before(root, step, name)
-		}
+// do runs a step that changes a store, unless a step before it has failed.
+func (tx *transaction) do(i int, step, name string, do func(*os.Root) error) {
+	if tx.err != nil {
+		return
+	}
+	root := tx.stores[i].root
+	var err error
+	switch {
+	case root == nil:
+		err = fs.ErrNotExist
+	case tx.wr.before != nil:
+		err = tx.wr.before(root, step, name)
 	}
 	if err == nil {
 		err = do(root)
 	}
-	return tx.failed(i, err)
+	tx.err = tx.failed(i, err)
 }
 
+// failed returns the [*StoreError] for an error.
 func (tx *transaction) failed(i int, err error) error {
 	if err == nil {
 		return nil
@@ -194,84 +188,79 @@ type file struct {
 
 // write replaces files in places, one after the other. It skips those that have the content already. All are written to
 // temporary files before the first is replaced, so that a full disk changes nothing.
-func (tx *transaction) write(places []place, files ...file) error {
+func (tx *transaction) write(places []place, files ...file) {
 	type staged struct {
 		store      int
 		temp, name string
 	}
 	var all []staged
-	defer func() {
-		for _, s := range all { // after an error; the next change removes those that are left
-			_ = tx.removeAll(s.store, s.temp)
-		}
-	}()
 	for _, p := range places {
 		for _, f := range files {
 			s := staged{store: p.store, name: path.Join(p.dir, f.name)}
 			if old, err := tx.read(p.store, s.name, int64(len(f.data))); err == nil && bytes.Equal(old, f.data) {
 				continue
 			}
-			err := tx.do(p.store, "stage", s.name, func(root *os.Root) (err error) {
+			tx.do(p.store, "stage", s.name, func(root *os.Root) (err error) {
 				s.temp, err = tx.wr.stage(root, s.name, f.data, newFileMode)
 				return err
 			})
-			if err != nil {
-				return err
-			}
 			all = append(all, s)
 		}
 	}
-	for ; len(all) > 0; all = all[1:] {
-		if err := tx.move(all[0].store, all[0].temp, all[0].name); err != nil {
-			return err
+	for _, s := range all {
+		tx.move(s.store, s.temp, s.name)
+		if tx.err != nil && s.temp != "" {
+			tx.cleanUp(s.store, s.temp)
 		}
 	}
-	return nil
 }
 
 // move renames a file or a directory in a store. A file replaces another one.
-func (tx *transaction) move(i int, from, to string) error {
-	return tx.do(i, "move", from, func(root *os.Root) error { return root.Rename(from, to) })
+func (tx *transaction) move(i int, from, to string) {
+	tx.do(i, "move", from, func(root *os.Root) error { return root.Rename(from, to) })
 }
 
-func (tx *transaction) removeAll(i int, name string) error {
-	if !tx.exists(i, name) {
-		return nil
+func (tx *transaction) removeAll(i int, name string) {
+	if tx.exists(i, name) {
+		tx.do(i, "remove", name, func(root *os.Root) error { return root.RemoveAll(name) })
 	}
-	return tx.do(i, "remove", name, func(root *os.Root) error { return root.RemoveAll(name) })
+}
+
+// cleanUp removes a temporary file or directory after a step has failed. If this fails too, the next change removes it.
+func (tx *transaction) cleanUp(i int, name string) {
+	err := tx.err
+	tx.err = nil
+	tx.removeAll(i, name)
+	tx.err = err
 }
 
 // sweep removes temporary files from a directory: those of a process that was killed while it held the lock. JP ignores
 // their names.
-func (tx *transaction) sweep(i int, dir string) error {
+func (tx *transaction) sweep(i int, dir string) {
 	entries, err := tx.readDir(i, dir)
-	err = tx.failed(i, err)
+	tx.err = cmp.Or(tx.err, tx.failed(i, err))
 	for _, entry := range entries {
 		if safefile.Temporary(entry.Name()) {
-			err = cmp.Or(err, tx.removeAll(i, path.Join(dir, entry.Name())))
+			tx.removeAll(i, path.Join(dir, entry.Name()))
 		}
 	}
-	return err
 }
 
 // moveInto moves a directory into another one, which it makes. Where the name is taken it uses another name with the same
 // id.
-func (tx *transaction) moveInto(i int, from, parent, name string) error {
-	if err := tx.makeDirs(i, parent); err != nil {
-		return err
-	}
+func (tx *transaction) moveInto(i int, from, parent, name string) {
+	tx.makeDirs(i, parent)
 	to := path.Join(parent, name)
 	id, _, _ := strings.Cut(name, "-")
 	for k := 2; tx.exists(i, to); k++ {
 		to = path.Join(parent, fmt.Sprintf("%s-%d", id, k))
 	}
-	return tx.move(i, from, to)
+	tx.move(i, from, to)
 }
 
 // makeDirs makes a directory and its parents.
-func (tx *transaction) makeDirs(i int, dir string) error {
-	if tx.exists(i, dir) {
-		return nil
+func (tx *transaction) makeDirs(i int, dir string) {
+	if !tx.exists(i, dir) {
+		tx.do(i, "make", dir, func(root *os.Root) error { return root.MkdirAll(dir, newDirMode) })
 	}
-	return tx.do(i, "make", dir, func(root *os.Root) error { return root.MkdirAll(dir, newDirMode) })
 }

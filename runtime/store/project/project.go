@@ -79,10 +79,10 @@ func New(o Options) *Project {
 		base = config.QuotePattern(resolve(filepath.FromSlash(base + "/")))
 		p.patterns = append(p.patterns, pattern, strings.TrimSuffix(base, "/")+"/"+rest)
 	}
+	p.at = identify(p.dir)
 	if p.all {
 		return p
 	}
-	p.at = identify(p.dir)
 	p.roots = []string{p.at.root}
 	for _, w := range worktrees(p.at.common) {
 		if w != p.at.root {
@@ -102,14 +102,13 @@ func (p *Project) Roots() []string { return p.roots }
 // Dirs returns the existing directories that sessions of the project may be recorded for, by
 // their paths: [Options.Dir], those above it up to its root, and other worktrees.
 func (p *Project) Dirs() []string {
-	at := identify(p.dir)
 	var dirs []string
 	for d := range upwards(p.dir) {
-		if dirs = append(dirs, d); d == at.root {
+		if dirs = append(dirs, d); d == p.at.root {
 			break
 		}
 	}
-	return append(dirs, worktrees(at.common)...)
+	return append(dirs, worktrees(p.at.common)...)
 }
 
 // Excluded returns the exclusion of [Options.Dir]. By is the path of a file, a directory of
@@ -117,7 +116,7 @@ func (p *Project) Dirs() []string {
 func (p *Project) Excluded() Exclusion {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.excluded(p.dir, p.spelled, identify(p.dir))
+	e := p.excluded(p.dir, p.spelled, p.at)
 	if e.IsThere() {
 		e.Dir = ""
 	}

@@ -20,13 +20,10 @@ type Event struct {
 	// Turn is 0 for global kinds. A turn_start begins a turn, and so does the first typed event:
 	// old streams have no turn_start.
 	Turn int
-	Raw  []byte // the recorded JSON object
-	Recorded
+	Raw  []byte       // the recorded JSON object
 	said jsontext.Raw // the value of the text, the arguments or the result; nil for none
-}
 
-// Recorded are recorded values. If a key occurs twice, the last one counts.
-type Recorded struct {
+	// Recorded values. If a key occurs twice, the last one counts.
 	Type      string       `json:"type"`
 	Timestamp jsontext.Raw `json:"timestamp"`
 	Metadata  jsontext.Raw `json:"metadata"`

@@ -34,7 +34,7 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 	c := jsontext.Cursor{Data: data}
 	whole := c.Space() && data[c.Pos] == '[' && c.Each(0, func([]byte) bool {
 		e = Event{Index: count, Offset: c.Pos}
-		if data[c.Pos] != '{' || !c.Decode(1, &e.Recorded) {
+		if data[c.Pos] != '{' || !c.Decode(1, &e) {
 			return false
 		}
 		e.Raw = data[e.Offset:c.Pos:c.Pos]
