@@ -81,11 +81,9 @@ func newEvent(e *conversations.Event) event {
 	}
 	made.shown.Event, made.shown.EventKind = e.Number, kind.String()
 	made.hold(string(e.Text))
-	switch kind {
-	case transcript.KindToolCall:
+	made.shown.IsError = e.IsError
+	if kind == transcript.KindToolCall {
 		made.shown.Name = clip(e.Name, maxTitle)
-	case transcript.KindToolResult:
-		made.shown.IsError = e.IsError
 	}
 	if e.Encoding != transcript.Plain {
 		made.shown.Encoding = e.Encoding.String()

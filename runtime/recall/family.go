@@ -173,11 +173,9 @@ func (f *family) instructions(ctx context.Context, where contract.Context) strin
 	case errors.As(err, &excluded):
 		return excludedConversations
 	}
-	current := currentUnknown
-	if where.ConversationID != "" || f.isRecorded(ctx, where) {
-		current = currentKnown
-	}
-	return fmt.Sprintf(aboutConversations, programs) + "\n\n" + current
+	library, err := f.library(where.Dir)
+	isKnown := where.ConversationID != "" || err == nil && library.Caller(ctx, where.Caller).Recorded
+	return fmt.Sprintf(aboutConversations, programs) + "\n\n" + either(isKnown, currentKnown, currentUnknown)
 }
 
 // nothing returns why there are no conversations to look up; nil where there may be some.
@@ -191,12 +189,6 @@ func (f *family) nothing(ctx context.Context, dir string) error {
 		err = library.Nothing(ctx)
 	}
 	return err
-}
-
-// isRecorded reports whether calls come from a program whose conversations are read here.
-func (f *family) isRecorded(ctx context.Context, where contract.Context) bool {
-	library, err := f.library(where.Dir)
-	return err == nil && library.Caller(ctx, where.Caller).Recorded
 }
 
 // reads says which conversations the tools read, for a person.
