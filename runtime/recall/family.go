@@ -220,10 +220,7 @@ func checkID(id string) error {
 	return err
 }
 
-const (
-	scheme      = "conversation://"
-	uriTemplate = scheme + "{id}"
-)
+const uriTemplate = "conversation://{id}"
 
 func (f *family) resources() toolset.Resources {
 	return toolset.Resources{
@@ -242,7 +239,7 @@ func (f *family) resources() toolset.Resources {
 // ReadResource returns the conversation at an address as conversation_read does,
 // and never refuses a long one.
 func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri string) (toolset.Contents, error) {
-	id, ok := strings.CutPrefix(uri, scheme)
+	id, ok := strings.CutPrefix(uri, "conversation://")
 	if !ok || checkID(id) != nil {
 		return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: "An address is " + uriTemplate + ", with an id such as conversation_list gives."}
 	}

@@ -156,7 +156,7 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 // names the calls for others.
 func (l *listing) pageNote(e *conversation.ListEnvelope) (note string) {
 	p := l.params
-	what := either(p.Archived, "archived", "live") + " conversations" + ofSources(p.Sources)
+	what := either(p.Archived, "archived", "live") + " conversations"
 	hidden := either(p.IncludeHidden, "", ", hidden ones aside")
 	switch {
 	case e.Total == 0 && given(p.TitleContains) != "":
@@ -172,14 +172,6 @@ func (l *listing) pageNote(e *conversation.ListEnvelope) (note string) {
 		note += fmt.Sprintf(" archived=%v lists the %s ones.", !p.Archived, either(p.Archived, "live", "archived"))
 	}
 	return note
-}
-
-// ofSources names sources; it is empty where there are none.
-func ofSources(sources []string) string {
-	if len(sources) == 0 {
-		return ""
-	}
-	return " of " + join(sources, "or")
 }
 
 // Bounds on outlines, in characters.

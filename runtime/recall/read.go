@@ -359,11 +359,7 @@ func shortNote(all, shown []event) string {
 		return ""
 	}
 	longest := slices.MaxFunc(cut, func(a, b event) int { return a.chars - b.chars })
-	number, size := longest.shown.Event, short(longest.chars)
-	if len(cut) == 1 {
-		return fmt.Sprintf("1 text is shortened: event=%d shows it in full (%s).", number, size)
-	}
-	return fmt.Sprintf("%d texts are shortened: event=N shows one in full, the longest is event=%d (%s).", len(cut), number, size)
+	return fmt.Sprintf("%s shortened: event=N shows one in full, the longest is event=%d (%s).", text.Count(len(cut), "text is", "texts are"), longest.shown.Event, short(longest.chars))
 }
 
 // page shows events in their turns, with the notes of the call.
@@ -405,7 +401,15 @@ func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
 	request := 0
 	for i := range events {
 		e := &events[i]
-		line := e.render()
+		line := e.shown
+		if e.kind == transcript.KindToolCall {
+			line.Arguments = e.text
+		} else {
+			line.Content = e.text
+		}
+		if e.isCut {
+			line.Truncated, line.Chars = true, e.chars
+		}
 		if e.request != request && events[0].request != events[len(events)-1].request {
 			line.Request, request = e.request, e.request
 		}

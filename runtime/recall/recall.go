@@ -1,17 +1,22 @@
-// Package recall is the work behind conversation_recall, conversation_list,
-// conversation_grep, conversation_read and conversation_search: of what
-// [conversations.Source] finds it makes an answer that keeps to a size,
-// leaves nothing out silently, and says which call gets the rest. It is the
-// tool family of the conversation tools.
+// Package recall implements conversation_recall, conversation_list,
+// conversation_grep, conversation_read and conversation_search. It makes answers
+// of what a [conversations.Source] finds: each keeps to a size, and a note says
+// what is left out and which call returns it. It is the family of these tools.
 //
-// A text that is too long is cut once, with 40 percent of what is kept from
-// its beginning in prose, and 60 in output. Rules for pastes, logs and tables
-// inside of it were worth 1 percent of the characters of make recall's
-// questions, and outlines of archived conversations after those of live ones
-// cost 3; several windows in a long line cost 7. So they are gone.
+// It only reads. Recorded text is data: it goes into the bodies of elements, and
+// never into attributes or notes.
 //
-// It only reads. What it shows was recorded earlier and is data: text of a
-// conversation goes into element bodies, never into attributes or notes.
+// What the rules of shortening are worth, by the questions of make recall (59
+// questions, 120,000 characters): without an order of matches by scope,
+// conversation_grep answers three less, with lines of 240 characters in place of
+// 400 one less. Where the end of a shortened text gets 60 percent in place of
+// 40, conversation_read answers one less. An answer beside its request of 3,000
+// characters in place of 4,500 costs 0.8 percent more characters, neighbours that
+// nobody asked for 1 percent, texts that are whole up to 16,000 characters 1.5
+// percent. Lines of context in hits of their own make 21 percent of an answer
+// tags in place of 16. Headings beside passages change nothing there; readers
+// asked for them. More lengths of shortened events changed nothing, and neither
+// did an order of the events that are left out: these rules are gone.
 package recall
 
 import (
@@ -89,9 +94,6 @@ type asking struct {
 
 // search searches, and uses what is found while the source is open.
 func (a *asking) search(ctx context.Context, t *Tools, use question) error {
-	if a.whole {
-		a.undone = ""
-	}
 	return t.ask(ctx, a.call, a.scope, func(ctx context.Context, source conversations.Source) (err error) {
 		var current current
 		if a.call, current = locate(ctx, source, a.call, a.undone); !a.whole {
@@ -218,7 +220,7 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 		return nil, coerce.Unmet(&call, d)
 	}
 	a := &recalling{params: p, page: map[*conversations.Hit]bool{}, wide: map[*conversations.Hit]bool{}}
-	a.asking = asking{call: call, undone: "it may be among these", whole: p.IncludeCurrent, query: conversations.SearchQuery{
+	a.asking = asking{call: call, undone: either(p.IncludeCurrent, "", "it may be among these"), whole: p.IncludeCurrent, query: conversations.SearchQuery{
 		Filter:   conversations.Filter{IDs: p.IDs, Hidden: p.IncludeHidden, Sources: p.Sources},
 		Question: p.Query, Order: conversations.Relevance, Since: since, Until: until,
 		Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"),
