@@ -6,17 +6,15 @@
 // It only reads. Recorded text is data: it goes into the bodies of elements, and
 // never into attributes or notes.
 //
-// What the rules of shortening are worth, by the questions of make recall (59
-// questions, 120,000 characters): without an order of matches by scope,
-// conversation_grep answers three less, with lines of 240 characters in place of
-// 400 one less. Where the end of a shortened text gets 60 percent in place of
-// 40, conversation_read answers one less. An answer beside its request of 3,000
-// characters in place of 4,500 costs 0.8 percent more characters, neighbours that
-// nobody asked for 1 percent, texts that are whole up to 16,000 characters 1.5
-// percent. Lines of context in hits of their own make 21 percent of an answer
-// tags in place of 16. Headings beside passages change nothing there; readers
-// asked for them. More lengths of shortened events changed nothing, and neither
-// did an order of the events that are left out: these rules are gone.
+// What the rules of shortening are worth, by the 59 questions of make recall:
+// without an order of matches by scope conversation_grep answers three less, with
+// lines of 240 characters in place of 400 one less; conversation_read answers one
+// less where the end of a shortened text gets 60 percent of it in place of 40. It
+// takes 0.8 percent more characters with answers of 3,000 characters beside their
+// requests in place of 4,500, 1 percent with neighbours nobody asked for, and 1.5
+// percent with texts whole up to 16,000. Lines of context in hits of their own make
+// 21 percent of an answer tags in place of 16. Headings beside passages change
+// nothing there; readers asked for them. Nor would more lengths of events.
 package recall
 
 import (
@@ -193,9 +191,8 @@ const (
 	// are shown where there is room.
 	latestText = 160
 	// mostWide is how many of the best passages are shown with more around them
-	// where there is room. Five of 600 bytes tell more than three of 1,400: where a
-	// statement was cut a reader had to ask again, and twelve first pages have
-	// 36,400 characters in place of 43,900.
+	// where there is room. With five of 600 bytes twelve first pages have 36,400
+	// characters, with three of 1,400 they have 43,900.
 	mostWide = 5
 	// maxRepeated is how many passages a note names the repeats of, and
 	// leastRepeated how many bytes these have: thanks are said everywhere.
