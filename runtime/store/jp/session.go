@@ -22,6 +22,7 @@ const (
 
 const (
 	conversationsDir = "conversations"
+	liveDir          = "." // in it
 	archiveDir       = ".archive"
 )
 
