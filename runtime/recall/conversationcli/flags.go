@@ -80,12 +80,15 @@ func addLabel(cmd *cobra.Command, usage string, add func(key, value string, hasV
 	})
 }
 
-// addFilter defines the flags of ls and grep for conversations and their order. The function it
-// returns reports, once the flags are parsed, whether the order is ascending.
-func addFilter(cmd *cobra.Command, f *conversations.Filter) (ascending func() bool) {
+// addFilter defines the flags of ls and grep for conversations and their order.
+func addFilter(cmd *cobra.Command, f *conversations.Filter, ascending *bool) {
 	flags := cmd.Flags()
-	down := flags.Bool("descending", true, "newest or largest first")
-	up := flags.Bool("ascending", false, "oldest or smallest first")
+	flags.BoolFunc("descending", "newest or largest first (default)", func(given string) error {
+		isDown, err := strconv.ParseBool(given)
+		*ascending = !isDown
+		return err
+	})
+	flags.BoolVar(ascending, "ascending", false, "oldest or smallest first")
 	flags.BoolVar(&f.Archived, "archived", false, "archived conversations instead of live ones")
 	flags.BoolVar(&f.Hidden, "hidden", false, "hidden conversations too")
 	addLabel(cmd, "only with the label", func(key, value string, hasValue bool) {
@@ -96,7 +99,6 @@ func addFilter(cmd *cobra.Command, f *conversations.Filter) (ascending func() bo
 		f.Labels = append(f.Labels, label)
 	})
 	addSources(cmd, &f.Sources)
-	return func() bool { return *up || !*down }
 }
 
 // kindOf names the conversations that a filter selects.

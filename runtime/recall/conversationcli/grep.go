@@ -66,12 +66,12 @@ Flags that are repeatable also take several values between commas, except for
 	flags.UintVar(&g.limit, "limit", 0, "show matches of at most `N` conversations; 0 shows all")
 	addScopes(cmd, &g.Scopes)
 	flags.BoolVarP(&g.quiet, "quiet", "q", false, "write nothing, only set the exit code")
-	ascending := addFilter(cmd, &g.Filter)
+	addFilter(cmd, &g.Filter, &g.Ascending)
 	return c.reading(cmd, func(ctx context.Context, args []string) error {
 		if flags.Changed("id") && len(g.IDs) == 0 {
 			return misused("leave --id out to search all conversations", "--id is empty")
 		}
-		g.Sort, g.Ascending = conversations.SortNamed(g.sort), ascending()
+		g.Sort = conversations.SortNamed(g.sort)
 		return g.run(ctx, strings.Join(args, " "))
 	}, "ascending descending", "ignore-case case-sensitive", "heading no-heading")
 }

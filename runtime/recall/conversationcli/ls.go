@@ -42,14 +42,13 @@ between commas, except for --label.`,
 	flags.BoolVar(&ls.UserOnly, "local", false, "only conversations that are in the user's own store and not in the workspace")
 	flags.BoolVar(&ls.tree, "tree", false, "show what was forked from a conversation below it")
 	flags.BoolVar(&ls.full, "full", false, "show full times, titles and ids in text output")
-	ascending := addFilter(cmd, &ls.Filter)
+	addFilter(cmd, &ls.Filter, &ls.Ascending)
 	flags.BoolVar(&ls.summary, "summary", false, "append an element with totals to JSON output")
 	return c.reading(cmd, func(ctx context.Context, args []string) (err error) {
 		if ls.summary && !c.out.json {
 			return misused("add --format=json", "--summary is an element of JSON output")
 		}
-		ls.Sort, ls.Ascending = conversations.SortNamed(ls.sort), ascending()
-		ls.Limit, ls.Offset = int(*limit), int(*offset)
+		ls.Sort, ls.Limit, ls.Offset = conversations.SortNamed(ls.sort), int(*limit), int(*offset)
 		if ls.IDs, err = c.ids(ctx, args); err != nil {
 			return err
 		}

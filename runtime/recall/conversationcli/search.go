@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -13,11 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/cli"
-	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -25,37 +21,23 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// searchTool is the tool that answers search --json.
-const searchTool = "conversation_search"
-
-// Everywhere opens the conversations that searchTool searches, and returns the kinds of their
-// stores.
-type Everywhere func() (*conversations.Library, []string, error)
-
-// searching is the command line of search. The names in JSON are the tool's parameters.
+// searching is the command line of search.
 type searching struct {
-	commands   `json:"-"`
-	family     *toolset.Family
-	everywhere Everywhere
-
-	Query   string     `json:"query,omitempty"`
-	Roles   []string   `json:"roles,omitempty"`
-	Since   *time.Time `json:"start_date,omitempty"`
-	Until   *time.Time `json:"end_date,omitempty"`
-	Limit   uint       `json:"limit"`
-	Cursor  string     `json:"cursor,omitempty"`
-	Order   string     `json:"order,omitempty"`
-	Sources []string   `json:"sources,omitempty"`
-
-	oldest        bool
-	each, context uint
+	commands
+	family               *toolset.Family
+	query                string
+	roles                transcript.Roles
+	since, until         *time.Time
+	sources              []string
+	oldest               bool
+	limit, each, context uint
 }
 
-// Search returns the command "search": messages of all projects, for people. With --json it
-// prints the answer of the tool of family.
-func Search(family *toolset.Family, everywhere Everywhere) func(*toolset.Host) *cobra.Command {
+// Search returns the command "search": messages of all projects, for people. It leaves out the
+// recorded calls of the tools of family.
+func Search(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
-		s := &searching{commands: commands{host: host, allProjects: true}, family: family, everywhere: everywhere}
+		s := &searching{commands: commands{host: host, allProjects: true}, family: family}
 		cmd := s.searchCommand()
 		cmd.AddCommand(s.messageCommand(), s.statusCommand(), s.indexCommand())
 		return cmd
@@ -71,55 +53,31 @@ A terminal shows a screenful of blocks, one of each conversation: the lines
 around the match below its id, program and day. Speech comes before the output
 of tools, and the newest first. A pipe gets a line for each message: id,
 program, day, role and at most 300 characters of text, with tabs between them.
-search show prints the message with such an id whole.
+search show prints the message with such an id whole. For programs there is
+convtools call --structured conversation_search.
 
 Put -- before a text that begins with '-' or is the name of a command below.`,
 		"search retry policy", "search --role user --since 2026-01-01 --until 2026-W05 tide", "search -- status"))
 	cmd.Args, cmd.ValidArgsFunction = cobra.ArbitraryArgs, cobra.NoFileCompletions
 	flags := cmd.Flags()
-	anyOf(cmd, flags, "role", "", "only messages of this `ROLE`; repeatable", []string{"user", "assistant", "tool"}, func(role string) { s.Roles = append(s.Roles, role) })
-	s.addTime(cmd, "since", "only messages from this `DATE` on, inclusive", func(at iso8601.Span) { s.Since = &at.First })
-	s.addTime(cmd, "until", "only messages up to this `DATE`, inclusive", func(at iso8601.Span) { s.Until = &at.Last })
-	flags.UintVar(&s.Limit, "limit", 0, "print at most `N` messages; 0 is a screenful, or 50 in a pipe")
+	roles := map[string]transcript.Role{"user": transcript.RoleUser, "assistant": transcript.RoleAssistant, "tool": transcript.RoleTool}
+	anyOf(cmd, flags, "role", "", "only messages of this `ROLE`; repeatable", []string{"user", "assistant", "tool"}, func(role string) {
+		s.roles |= transcript.RolesOf(roles[role])
+	})
+	s.addTime(cmd, "since", "only messages from this `DATE` on, inclusive", func(at iso8601.Span) { s.since = &at.First })
+	s.addTime(cmd, "until", "only messages up to this `DATE`, inclusive", func(at iso8601.Span) { s.until = &at.Last })
+	flags.UintVar(&s.limit, "limit", 0, "print at most `N` messages; 0 is a screenful, or 50 in a pipe")
 	flags.UintVarP(&s.each, "max-matches", "m", 1, "print at most `N` messages of each conversation; 0 prints all")
 	flags.UintVar(&s.context, "context", 1, "show `N` lines before and after each match")
 	flags.BoolVar(&s.oldest, "oldest", false, "the oldest first")
-	oneOf(cmd, &s.Order, "order", "", "with --json: `what` comes first (default newest)", "newest", "relevance")
-	addSources(cmd, &s.Sources)
-	flags.StringVar(&s.Cursor, "cursor", "", "with --json: go on after `CURSOR`, the next_cursor of an answer")
-	s.addJSON(cmd, "json")
+	addSources(cmd, &s.sources)
 	return s.command(cmd, func(ctx context.Context, args []string) error {
-		s.Query = strings.TrimSpace(strings.Join(args, " "))
-		switch {
-		case len(args) == 0 && flags.NFlag() == 0:
+		if len(args) == 0 && flags.NFlag() == 0 {
 			return cmd.Help()
-		case s.out.json:
-			return s.structured(ctx)
-		case s.Cursor != "":
-			return misused("a larger --limit shows more", "--cursor is for --json")
-		case s.Order == "relevance":
-			return misused("recall --all-projects prints the best answers first", "--order relevance is for --json")
 		}
+		s.query = strings.TrimSpace(strings.Join(args, " "))
 		return s.search(ctx, without(flags))
-	}, "oldest order", "oldest json", "max-matches json", "context json")
-}
-
-// structured prints the answer of the tool for programs.
-func (s *searching) structured(ctx context.Context) error {
-	s.Limit = cmp.Or(s.Limit, pipedLimit)
-	arguments, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("writing the arguments of %s: %w", searchTool, err)
-	}
-	where := s.host.Context()
-	where.Caller.Process = caller.Shell
-	answer, err := s.family.CallStructured(ctx, contract.Call{Tool: searchTool, Arguments: arguments, Context: where})
-	if err != nil {
-		return err
-	}
-	s.out.elements = -1
-	s.out.keep(cli.WriteJSON(s.out.to, s.out.terminal, []byte(answer+"\n")))
-	return foundAny(!strings.HasPrefix(answer, `{"message":"No results`))
+	})
 }
 
 // Defaults and limits of search.
@@ -133,19 +91,17 @@ const (
 
 // search prints the messages that match: blocks on a terminal, or a line for each.
 func (s *searching) search(ctx context.Context, try []string) error {
-	library, sources, err := s.everywhere()
+	library, err := s.open()
 	if err != nil {
 		return err
 	}
-	defer library.Close()
-	q := conversations.SearchQuery{Since: s.Since, Until: s.Until, Own: isOwn(s.family), Pattern: excerpt.Literal(s.Query, true)}
-	q.Both, q.Sources = true, s.Sources
-	if len(q.Sources) == 0 {
-		q.Sources = sources
+	q := conversations.SearchQuery{
+		Since: s.since, Until: s.until, Roles: s.roles, Own: isOwn(s.family), Pattern: excerpt.Literal(s.query, true),
 	}
-	for r := transcript.RoleUser; r <= transcript.RoleTool; r++ {
-		if slices.Contains(s.Roles, r.String()) {
-			q.Roles |= transcript.RolesOf(r)
+	q.Both, q.Sources = true, s.sources
+	if len(q.Sources) == 0 {
+		if q.Sources, err = s.options().SearchSources(); err != nil {
+			return err
 		}
 	}
 	calling := s.leaveOutCaller(ctx, library, &q)
@@ -170,9 +126,9 @@ func (s *searching) search(ctx context.Context, try []string) error {
 		return nil
 	}
 	q.Since, q.Until, q.Roles, q.Order, q.Limit = nil, nil, 0, conversations.Newest, 1
-	words, err := countWords(ctx, library, q, s.Query, true)
+	words, err := countWords(ctx, library, q, s.query, true)
 	if err == nil {
-		s.explainWords(words, append(try, either(s.Query == "", "", "fewer words"), "recall --all-projects, which finds words apart and in other forms")...)
+		s.explainWords(words, append(try, either(s.query == "", "", "fewer words"), "recall --all-projects, which finds words apart and in other forms")...)
 	}
 	return cmp.Or(err, foundAny(false))
 }
@@ -180,8 +136,8 @@ func (s *searching) search(ctx context.Context, try []string) error {
 // most returns how many messages are printed.
 func (s *searching) most() int {
 	switch {
-	case s.Limit > 0:
-		return int(s.Limit)
+	case s.limit > 0:
+		return int(s.limit)
 	case !s.out.terminal:
 		return pipedLimit
 	}
@@ -198,7 +154,7 @@ func (s *searching) ordered(found *conversations.Results) (shown []*conversation
 		if h.Index < 0 {
 			h.Time = h.Conversation.LastEventAt
 		}
-		isEarly, isLate := s.Since != nil && h.Time.Before(*s.Since), s.Until != nil && h.Time.After(*s.Until)
+		isEarly, isLate := s.since != nil && h.Time.Before(*s.since), s.until != nil && h.Time.After(*s.until)
 		if !isEarly && !isLate {
 			hits = append(hits, h)
 		}

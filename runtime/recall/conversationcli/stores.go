@@ -225,7 +225,7 @@ A search does this by itself. To keep no index, write in convtools.toml:
 func (c *commands) statusCommand() *cobra.Command {
 	cmd := c.newCommand("status", "", "Show what is searched, and how much there is",
 		`Shows the stores that are searched, with the conversations and messages in each,
-the newest of them, and their index. What has no index is read for that.`,
+the newest of them, and their index. A store without an index is read for that.`,
 		"search status")
 	cmd.Args = cli.NoArgs
 	c.addJSON(cmd, "json")
@@ -262,6 +262,9 @@ func (c *commands) status(ctx context.Context, isRefreshing bool) error {
 		if err := c.addStatus(ctx, &in, library, name); err != nil && (ctx.Err() != nil || len(names) == 1) {
 			return err
 		}
+	}
+	if dir := options.Indexes.Foreign(); dir != "" {
+		in.remark("%s belongs to another user: set XDG_CACHE_HOME to a directory of your own", text.Line(dir))
 	}
 	c.out.inventory(&in, nil, 1, 2)
 	return nil
