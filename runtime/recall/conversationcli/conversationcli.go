@@ -64,6 +64,7 @@ type commands struct {
 	host        *toolset.Host
 	format      string // the value of --format
 	allProjects bool
+	quiet       bool                          // write no notes
 	late        []func(context.Context) error // set flags that need the library
 	out         *output
 	library     *conversations.Library // nil before open
@@ -160,7 +161,9 @@ func (c *commands) warn(format string, args ...any) { cli.Warn(c.host.Stderr, fo
 
 // note writes one line of advice to standard error.
 func (c *commands) note(format string, args ...any) {
-	_, _ = io.WriteString(c.host.Stderr, text.Line(fmt.Sprintf(format, args...))+"\n") // nothing can report the error
+	if !c.quiet {
+		_, _ = io.WriteString(c.host.Stderr, text.Line(fmt.Sprintf(format, args...))+"\n") // nothing can report the error
+	}
 }
 
 // failed returns an error with advice.

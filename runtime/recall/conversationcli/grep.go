@@ -25,7 +25,7 @@ type grepping struct {
 	conversations.SearchQuery
 	sort, output                     string
 	ignoreCase, caseSensitive, regex bool
-	heading, noHeading, quiet        bool
+	heading, noHeading               bool
 	context, maxMatches, limit       uint
 
 	maxLine int // characters of a line; 0 for all
