@@ -15,42 +15,42 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// changeHelp is what the help of commands that change conversations says of asking.
+// changeHelp describes the question in the help of the commands that change conversations.
 const changeHelp = `What is about several conversations, the active one or a pinned one asks first;
 where nobody can be asked it needs --yes.`
 
-// change is a change of conversations.
+// change is a command that changes conversations.
 type change struct {
-	yes, dryRun bool
-	wait        time.Duration
-	verb, done  string // such as "archive" and "archived"
-	nothing     string // why it had no effect on a conversation
-	loss        string // what to know before it is made, for one that asks in any case
-	// together has it made to all conversations or to none; else make gets one at a time.
-	together bool
-	make     func(context.Context, *jp.Writer, []conversations.Listed) (outcome, error)
+	verb, done string // such as "archive" and "archived"
+	nothing    string // why a conversation was not changed
+	warning    string // shown before; a change with a warning always asks
+	yes        bool   // it does not ask
+	dryRun     bool
+	wait       time.Duration
+
+	choose func(ctx context.Context, args []string) ([]conversations.Listed, error)
+	// one changes one conversation. With all, all of them are changed or none.
+	one func(context.Context, *jp.Writer, *conversations.Listed) (outcome, error)
+	all func(*jp.Writer, context.Context, ...transcript.ID) error
 }
 
-// outcome is what a change did.
+// outcome is the effect of a change on one conversation.
 type outcome struct {
-	id        transcript.ID // of a conversation that was made
-	isNothing bool          // nothing was to be done
+	id        transcript.ID // of a new conversation
+	isNothing bool          // there was nothing to change
 }
-
-// choose returns the conversations that arguments name.
-type choose func(ctx context.Context, args []string) ([]conversations.Listed, error)
 
 // changing completes a command that changes conversations.
-func (c *commands) changing(cmd *cobra.Command, ch *change, choose choose, groups ...string) *cobra.Command {
+func (c *commands) changing(cmd *cobra.Command, ch *change, groups ...string) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&ch.dryRun, "dry-run", false, "only show what would be changed")
 	flags.DurationVar(&ch.wait, "wait", 0, "wait up to this `time`, such as 30s, while a conversation is locked")
 	if !ch.yes {
 		flags.BoolVarP(&ch.yes, "yes", "y", false, "change without asking")
-		cmd.Long += "\n\n" + changeHelp
+		addHelp(cmd, changeHelp)
 	}
 	return c.command(cmd, func(ctx context.Context, args []string) error {
-		list, err := choose(ctx, args)
+		list, err := ch.choose(ctx, args)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -58,44 +58,51 @@ func (c *commands) changing(cmd *cobra.Command, ch *change, choose choose, group
 	}, groups...)
 }
 
-// change makes a change to conversations, once the person who has to be asked has agreed.
+// change changes conversations, after a person has agreed.
 func (c *commands) change(ctx context.Context, ch *change, list []conversations.Listed) error {
 	workspace, err := c.workspace()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if ch.dryRun {
-		c.report("would "+ch.verb, list, "")
+	case ch.dryRun:
+		c.report("would "+ch.verb, "", list...)
 		return nil
 	}
 	if err := c.agree(ctx, ch, list); err != nil {
 		return err
 	}
 	w := workspace.Writer(jp.WriterOptions{Now: c.host.Now, Wait: ch.wait})
-	size := 1
-	if ch.together {
-		size = len(list)
+	if ch.all != nil {
+		var ids []transcript.ID
+		for _, l := range list {
+			ids = append(ids, l.ID)
+		}
+		if err := ch.all(w, ctx, ids...); err != nil {
+			return err
+		}
+		c.report(ch.done, "", list...)
+		return nil
 	}
 	var failed error
-	for batch := range slices.Chunk(list, size) {
-		made, err := ch.make(ctx, w, batch)
+	for i := range list {
+		made, err := ch.one(ctx, w, &list[i])
 		switch {
-		case err != nil && (size == len(list) || ctx.Err() != nil):
+		case err != nil && (len(list) == 1 || ctx.Err() != nil):
 			return err
-		case err != nil: // the others go on
+		case err != nil: // the others are changed
 			failed = cli.ErrFailed
 			cli.Report(c.host.Stderr, explained(err))
 		case made.isNothing && !c.out.json:
-			c.note("%s: %s", batch[0].ID, ch.nothing)
+			c.note("%s: %s", list[i].ID, ch.nothing)
 		default:
-			c.report(either(made.isNothing, "unchanged", ch.done), batch, made.id)
+			c.report(either(made.isNothing, "unchanged", ch.done), made.id, list[i])
 		}
 	}
 	return failed
 }
 
-// report writes what was done to conversations, or would be; of a new one its id.
-func (c *commands) report(action string, list []conversations.Listed, made transcript.ID) {
+// report writes what was done to conversations, or would be, or the id of a new one.
+func (c *commands) report(action string, made transcript.ID, list ...conversations.Listed) {
 	for _, l := range list {
 		line := either(made == "", acted(action, l), string(made))
 		c.out.add(line+"\n", about(l.ID, l.Title, "action", action).with("new_id", made))
@@ -106,7 +113,7 @@ func acted(action string, l conversations.Listed) string {
 	return strings.TrimRight(action+" "+string(l.ID)+"  "+shortTitle(l.Title), " ")
 }
 
-// agree asks whether to make a change that is dangerous.
+// agree asks a person to agree to a dangerous change.
 func (c *commands) agree(ctx context.Context, ch *change, list []conversations.Listed) error {
 	if ch.yes {
 		return nil
@@ -123,7 +130,7 @@ func (c *commands) agree(ctx context.Context, ch *change, list []conversations.L
 		either(slices.ContainsFunc(list, isActive), one+" is active", ""),
 		either(slices.ContainsFunc(list, isPinned), one+" is pinned", ""),
 	)
-	if len(reasons) == 0 && ch.loss == "" {
+	if len(reasons) == 0 && ch.warning == "" {
 		return nil
 	}
 	for _, l := range list[:min(len(list), maxNamed)] {
@@ -135,60 +142,46 @@ func (c *commands) agree(ctx context.Context, ch *change, list []conversations.L
 	if len(reasons) > 0 {
 		c.note("this needs a yes: %s", strings.Join(reasons, ", "))
 	}
-	if ch.loss != "" {
-		c.note("%s", ch.loss)
+	if ch.warning != "" {
+		c.note("%s", ch.warning)
 	}
 	return cli.Ask(ctx, c.host.Stdin, c.host.Stderr, "Make this change?")
 }
 
 func (c *commands) archiveCommand() *cobra.Command {
 	var when span
-	cmd := &cobra.Command{
-		Use:     "archive ID…",
-		Aliases: []string{"a"},
-		Short:   "Move conversations to the archive",
-		Long: `Moves conversations to the archive: ls --archived lists them, unarchive brings
+	cmd := c.newCommand("archive ID…", "a", "Move conversations to the archive",
+		`Moves conversations to the archive: ls --archived lists them, unarchive brings
 them back.`,
-		Example: "  convtools conversation archive jp-c17737387251\n  convtools conversation archive --inactive-since=8w --dry-run",
-	}
+		"conversation archive jp-c17737387251", "conversation archive --inactive-since=8w --dry-run")
 	c.addSpan(cmd, &when)
 	c.addTime(cmd, "inactive-since", "those not activated since `TIME`", func(t iso8601.Span) { when.inactive = t.First })
 	return c.moving(cmd, &when, (*jp.Writer).Archive, &change{verb: "archive", done: "archived", nothing: "it is archived already"})
 }
 
 func (c *commands) unarchiveCommand() *cobra.Command {
-	return c.moving(&cobra.Command{
-		Use:     "unarchive ID…",
-		Aliases: []string{"ua"},
-		Short:   "Bring conversations back from the archive",
-		Long:    "Brings conversations back from the archive.",
-		Example: "  convtools conversation unarchive jp-c17737387251",
-	}, &span{}, (*jp.Writer).Unarchive, &change{verb: "unarchive", done: "unarchived", nothing: "it is not archived"})
+	cmd := c.newCommand("unarchive ID…", "ua", "Bring conversations back from the archive", "", "conversation unarchive jp-c17737387251")
+	return c.moving(cmd, &span{}, (*jp.Writer).Unarchive, &change{verb: "unarchive", done: "unarchived", nothing: "it is not archived"})
 }
 
-// moving completes a command that moves conversations.
+// moving completes a command that moves conversations of a span.
 func (c *commands) moving(cmd *cobra.Command, when *span, move func(*jp.Writer, context.Context, transcript.ID) (bool, error), ch *change) *cobra.Command {
-	ch.make = func(ctx context.Context, w *jp.Writer, one []conversations.Listed) (outcome, error) {
-		isMoved, err := move(w, ctx, one[0].ID)
+	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		isMoved, err := move(w, ctx, l.ID)
 		return outcome{isNothing: !isMoved}, err
 	}
-	return c.changing(cmd, ch, func(ctx context.Context, args []string) ([]conversations.Listed, error) {
+	ch.choose = func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 		return c.chosen(ctx, args, *when)
-	})
+	}
+	return c.changing(cmd, ch)
 }
 
 func (c *commands) forkCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "fork ID",
-		Aliases: []string{"f"},
-		Short:   "Copy a conversation, as a child of it, and print the new id",
-		Long: `Copies a conversation, as a child of it, and prints the id of the copy. That has
-the title, the labels and the pin of the other one, is not hidden and does not
-expire. It may have some turns alone, and has the configuration in any case.`,
-		Example: `  convtools conversation fork jp-c17737387251
-  convtools conversation fork . --hidden --title "Another way"
-  convtools conversation fork . --first=2 --last`,
-	}
+	cmd := c.newCommand("fork ID", "f", "Copy a conversation, as a child of it, and print the new id",
+		`Copies a conversation, as a child of it, and prints the id of the copy. The copy
+has the title, the labels, the pin and the configuration of the other one, and
+all of its turns or some. It is not hidden and does not expire.`,
+		"conversation fork jp-c17737387251", `conversation fork . --hidden --title "Another way"`, "conversation fork . --first=2 --last")
 	o := jp.ForkOptions{Labels: map[string]*string{}}
 	var turns counts
 	flags := cmd.Flags()
@@ -196,20 +189,21 @@ expire. It may have some turns alone, and has the configuration in any case.`,
 	flags.BoolVarP(&o.Turns.None, "no-turns", "N", false, "copy no turns, only the configuration")
 	c.addTime(cmd, "from", "only turns begun at `TIME` or later: 2026-01-01, or an age such as 3h", func(t iso8601.Span) { o.Turns.From = t.First })
 	c.addTime(cmd, "until", "only turns begun before `TIME`", func(t iso8601.Span) { o.Turns.Until = t.First })
-	flags.FuncP("title", "t", "give it this `title`", func(title string) error {
-		o.Title = &title
-		return nil
-	})
+	title := flags.StringP("title", "t", "", "give it this `title`")
 	flags.BoolVar(&o.Hidden, "hidden", false, "hide the copy from lists and searches")
 	addLabel(cmd, "give it the label", func(key, value string, _ bool) { o.Labels[key] = &value })
 	flags.BoolVar(&o.ResetLabels, "reset-labels", false, "leave the labels of the other one away")
-	fork := func(ctx context.Context, w *jp.Writer, one []conversations.Listed) (outcome, error) {
-		id, err := w.Fork(ctx, one[0].ID, o)
-		return outcome{id: id}, err
-	}
-	return c.changing(cmd, &change{yes: true, verb: "fork", done: "forked", make: fork}, func(ctx context.Context, args []string) ([]conversations.Listed, error) {
-		args = turns.others(flags, args)
-		o.Turns.First, o.Turns.Last = turns.first, turns.last
-		return c.named(ctx, args)
+	return c.changing(cmd, &change{
+		yes: true, verb: "fork", done: "forked",
+		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
+			o.Title = whereGiven(flags.Changed("title"), title)
+			args = turns.others(flags, args)
+			o.Turns.First, o.Turns.Last = turns.first, turns.last
+			return c.named(ctx, args)
+		},
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+			id, err := w.Fork(ctx, l.ID, o)
+			return outcome{id: id}, err
+		},
 	}, "no-turns first", "no-turns last", "no-turns from", "no-turns until")
 }

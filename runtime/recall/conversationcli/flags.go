@@ -1,6 +1,7 @@
 package conversationcli
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -17,7 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// exclusive checks that at most one flag of a group is given.
+// exclusive returns an error if more than one flag of a group is given.
 func exclusive(flags *pflag.FlagSet, group []string) error {
 	given := slices.DeleteFunc(group, func(name string) bool { return !flags.Changed(name) })
 	if len(given) > 1 {
@@ -26,18 +27,15 @@ func exclusive(flags *pflag.FlagSet, group []string) error {
 	return nil
 }
 
-// oneOf defines a flag that takes one of some words; what to has is its default.
+// oneOf defines a flag that takes one of some words. *to has the default.
 func oneOf(cmd *cobra.Command, to *string, name, short, usage string, words ...string) {
-	addWords(cmd, cmd.Flags(), name, short, usage, words, func(word string) { *to = word })
+	anyOf(cmd, cmd.Flags(), name, short, usage, words, func(word string) { *to = word })
 	cmd.Flags().Lookup(name).DefValue = *to
 }
 
-// anyOf defines a flag that takes any of some words, repeated or between commas.
-func anyOf(cmd *cobra.Command, to *[]string, name, usage string, words ...string) {
-	addWords(cmd, cmd.Flags(), name, "", usage, words, func(word string) { *to = append(*to, word) })
-}
-
-func addWords(cmd *cobra.Command, flags *pflag.FlagSet, name, short, usage string, words []string, set func(string)) {
+// anyOf defines a flag that takes any of some words, repeated or between commas. It calls set
+// with each.
+func anyOf(cmd *cobra.Command, flags *pflag.FlagSet, name, short, usage string, words []string, set func(string)) {
 	list := strings.Join(words, ", ")
 	flags.FuncP(name, short, usage+": "+list, func(given string) error {
 		for word := range strings.SplitSeq(strings.ReplaceAll(given, "_", "-"), ",") {
@@ -54,10 +52,10 @@ func addWords(cmd *cobra.Command, flags *pflag.FlagSet, name, short, usage strin
 
 // complete completes the values of a flag.
 func complete(cmd *cobra.Command, flag string, with cobra.CompletionFunc) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, with) // fails only for a flag that is not there
+	_ = cmd.RegisterFlagCompletionFunc(flag, with) // fails only for a flag that does not exist
 }
 
-// addScopes defines the flag for what of conversations is searched.
+// addScopes defines the flag for the kinds of text to search.
 func addScopes(cmd *cobra.Command, to *transcript.Scopes) {
 	var names []string
 	scopes := map[string]transcript.Scopes{}
@@ -65,15 +63,15 @@ func addScopes(cmd *cobra.Command, to *transcript.Scopes) {
 		names = append(names, s.Name)
 		scopes[s.Name] = s.Scopes
 	}
-	addWords(cmd, cmd.Flags(), "scope", "s", "search only in this `scope`; repeatable", names, func(name string) { *to |= scopes[name] })
+	anyOf(cmd, cmd.Flags(), "scope", "s", "search only in this `scope`; repeatable", names, func(name string) { *to |= scopes[name] })
 }
 
-// addSources defines the flag for who recorded conversations.
+// addSources defines the flag for the programs that recorded conversations.
 func addSources(cmd *cobra.Command, to *[]string) {
-	anyOf(cmd, to, "source", "only what this `program` recorded; repeatable", conversations.Sources()...)
+	anyOf(cmd, cmd.Flags(), "source", "", "only what this `program` recorded; repeatable", conversations.Sources(), func(name string) { *to = append(*to, name) })
 }
 
-// addLabel defines a flag for labels: KEY, or KEY=VALUE.
+// addLabel defines a flag for labels: KEY or KEY=VALUE.
 func addLabel(cmd *cobra.Command, usage string, add func(key, value string, hasValue bool)) {
 	cmd.Flags().Func("label", usage+" `KEY` or KEY=VALUE; repeatable", func(label string) error {
 		key, value, hasValue := strings.Cut(label, "=")
@@ -82,8 +80,8 @@ func addLabel(cmd *cobra.Command, usage string, add func(key, value string, hasV
 	})
 }
 
-// addFilter defines the flags of commands that list or search conversations. It returns what
-// tells, once they are read, whether the oldest or smallest come first.
+// addFilter defines the flags of ls and grep for conversations and their order. The function it
+// returns reports, once the flags are parsed, whether the order is ascending.
 func addFilter(cmd *cobra.Command, f *conversations.Filter) (ascending func() bool) {
 	flags := cmd.Flags()
 	down := flags.Bool("descending", true, "newest or largest first")
@@ -101,7 +99,7 @@ func addFilter(cmd *cobra.Command, f *conversations.Filter) (ascending func() bo
 	return func() bool { return *up || !*down }
 }
 
-// kindOf names the conversations that a filter is about.
+// kindOf names the conversations that a filter selects.
 func kindOf(f *conversations.Filter) string {
 	if len(f.IDs) > 0 {
 		return "named"
@@ -109,20 +107,42 @@ func kindOf(f *conversations.Filter) string {
 	return either(f.Archived, "archived", "live")
 }
 
-// addTime defines a flag for a time: a date in a form of ISO 8601, how long ago, or the id
-// of a conversation for when that was begun.
+// firstYear is the first year of a date or an id: 17721231 and jp-c1772 begin the id of a
+// conversation.
+const firstYear = 2000
+
+// addTime defines a flag for a time: a date in ISO 8601, an age, or the id of a conversation for
+// the time at which it began. It calls set before the command runs.
 func (c *commands) addTime(cmd *cobra.Command, name, usage string, set func(iso8601.Span)) {
 	cmd.Flags().Func(name, usage, func(given string) error {
-		span, err := iso8601.Parse(given)
-		at := jp.CreatedAt(transcript.ID(given))
-		if age, notAge := parseAge(given); notAge == nil {
-			at = c.host.Now().Add(-age)
+		date, notDate := iso8601.Parse(given)
+		began := jp.CreatedAt(transcript.ID(given))
+		age, notAge := parseAge(given)
+		switch {
+		case notAge == nil:
+			at := c.host.Now().Add(-age)
+			set(iso8601.Span{First: at, Last: at})
+		case began.Year() >= firstYear:
+			set(iso8601.Span{First: began, Last: began})
+		case notDate == nil && date.First.Year() >= firstYear:
+			set(date)
+		default: // -w may follow, so that conversations cannot be listed yet
+			c.late = append(c.late, func(ctx context.Context) error {
+				list, err := c.named(ctx, []string{given})
+				var badID *conversations.BadIDError
+				switch {
+				case err == nil:
+					date.First, date.Last = list[0].CreatedAt, list[0].CreatedAt
+				case errors.As(err, &badID) && notDate != nil:
+					return misused(notDate.Error(), "--%s cannot be %q", name, given)
+				case notDate != nil:
+					return err
+				}
+				set(date)
+				return nil
+			})
 		}
-		if !at.IsZero() {
-			span, err = iso8601.Span{First: at, Last: at}, nil
-		}
-		set(span)
-		return err
+		return nil
 	})
 }
 
@@ -132,7 +152,7 @@ type unit struct {
 	short, name string
 }
 
-// units returns those in which people write ages, the largest first.
+// units returns the units of ages, the largest first.
 func units() []unit {
 	const day = 24 * time.Hour
 	return []unit{
@@ -146,7 +166,7 @@ func units() []unit {
 	}
 }
 
-// parseAge reads a duration such as "5h" or "3 weeks".
+// parseAge parses a duration such as "5h" or "3 weeks".
 func parseAge(given string) (time.Duration, error) {
 	name := strings.TrimLeft(given, "0123456789")
 	n, err := strconv.ParseInt(given[:len(given)-len(name)], 10, 64)
@@ -164,22 +184,19 @@ func parseAge(given string) (time.Duration, error) {
 	return 0, errors.New("it has no unit, such as h, d or w")
 }
 
-// fullTime is the form of a time in full, in UTC.
+// fullTime is the layout of a full time, in UTC.
 const fullTime = "2006-01-02 15:04:05Z"
 
-// age writes how long ago a time was, or how far ahead it is, in its largest unit.
+// age returns how long ago a time was, or how far ahead it is, in its largest unit.
 func (c *commands) age(t time.Time) string {
-	if t.IsZero() {
-		return "?"
-	}
 	d := c.host.Now().Sub(t)
-	for _, u := range units() {
-		n := plural(int(d.Abs()/u.length), u.name)
-		switch {
-		case d.Abs() < u.length || u.length < time.Minute:
-		case d < 0:
+	for _, u := range units()[:6] {
+		switch n := plural(int(d.Abs()/u.length), u.name); {
+		case t.IsZero():
+			return "?"
+		case d <= -u.length:
 			return "in " + n
-		default:
+		case d >= u.length:
 			return n + " ago"
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// grepping is the command line of grep, and the writing of what it finds.
+// grepping is the command line of grep, and the state of its output.
 type grepping struct {
 	*commands
 	conversations.SearchQuery
@@ -29,31 +29,25 @@ type grepping struct {
 	context, maxMatches, limit       uint
 
 	maxLine int // characters of a line; 0 for all
-	// hit and line are what was written last, but for what is above a heading.
+	// hit and line were written last.
 	hit  *conversations.Hit
 	line int
 }
 
 func (c *commands) grepCommand() *cobra.Command {
 	g := grepping{commands: c, sort: "activity", output: "hits"}
-	cmd := &cobra.Command{
-		Use:     "grep PATTERN…",
-		Aliases: []string{"g", "rg"},
-		Short:   "Search the text of conversations line by line",
-		Long: `Searches the titles and the text of conversations line by line.
+	cmd := c.newCommand("grep PATTERN…", "g rg", "Search the text of conversations line by line",
+		`Searches the titles and the text of conversations line by line.
 
 Several words are one pattern. It is plain text unless --regex is given, and
-case is ignored unless it has an upper-case letter.
+case is ignored unless it has an upper-case letter. Put -- before a pattern that
+starts with '-'. --id finds archived conversations too.
 
 Flags that are repeatable also take several values between commas, except for
---label. --id finds archived conversations too.
-
-Put -- before a pattern that starts with '-'.`,
-		Example: `  convtools conversation grep retry policy
-  convtools conversation grep --scope user,assistant --context 2 retry
-  convtools conversation grep --output ids -r 'retr(y|ies)'`,
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+--label.`,
+		"conversation grep retry policy", "conversation grep --scope user,assistant --context 2 retry",
+		"conversation grep --output ids -r 'retr(y|ies)'")
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&g.IDs, "id", "i", nil, "search only the conversation with this `ID`; repeatable")
 	complete(cmd, "id", c.completeIDs)
@@ -82,13 +76,13 @@ Put -- before a pattern that starts with '-'.`,
 	}, "ascending descending", "ignore-case case-sensitive", "heading no-heading")
 }
 
-// terminalLine is how many characters of a line a terminal is shown.
+// terminalLine is how many characters of a line a terminal shows.
 const terminalLine = 1000
 
 func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 	g.ignoreCase = g.ignoreCase || !g.caseSensitive && !strings.ContainsFunc(pattern, unicode.IsUpper)
 	g.Scopes = cmp.Or(g.Scopes, transcript.ScopeAll)
-	if g.out.pretty && g.out.terminal && !g.out.json && !g.noHeading {
+	if g.out.isTable() && !g.noHeading {
 		g.heading, g.maxLine = true, terminalLine
 	}
 	if g.Pattern, err = excerpt.Compile(pattern, g.regex, g.ignoreCase); err != nil {
@@ -129,8 +123,8 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 	return foundAny(isFound)
 }
 
-// leaveOutCaller leaves out the conversation of the assistant that runs this command, where
-// that is known, as the tools do. A conversation that is named is searched.
+// leaveOutCaller excludes the conversation of the assistant that runs this command from a query
+// without ids, and returns what is known of it.
 func (c *commands) leaveOutCaller(ctx context.Context, library *conversations.Library, q *conversations.SearchQuery) (known conversations.Caller) {
 	switch {
 	case c.host.ConversationID != "":
@@ -145,7 +139,7 @@ func (c *commands) leaveOutCaller(ctx context.Context, library *conversations.Li
 	return known
 }
 
-// noteCaller says what was left out that the command line does not name.
+// noteCaller notes the conversations that leaveOutCaller excluded, or that it could not.
 func (c *commands) noteCaller(known conversations.Caller, excluded []transcript.ID, advice string) {
 	switch {
 	case len(known.IDs) == 0 && known.Recorded:
@@ -155,14 +149,13 @@ func (c *commands) noteCaller(known conversations.Caller, excluded []transcript.
 	}
 }
 
-// explain says what was searched in vain, how often each word of it occurs, and what to try.
-func (g *grepping) explain(ctx context.Context, library *conversations.Library, found *conversations.Results, pattern string) error {
+// explain notes what was searched without a match, and what to try.
+func (g *grepping) explain(ctx context.Context, library *conversations.Library, found *conversations.Results, pattern string) (err error) {
 	kind, hidden := kindOf(&g.Filter), found.Aside.Hidden
 	g.note("no matches for %q in %s (scope %s%s)", pattern, plural(found.Searched, kind+" conversation"), g.Scopes, either(g.ignoreCase, "", ", respecting case"))
 	var words []conversations.Word
 	if isSeveral := len(strings.Fields(pattern)) > 1; isSeveral && !g.regex {
-		var err error
-		if words, err = g.countWords(ctx, library, g.SearchQuery, pattern, g.ignoreCase); err != nil {
+		if words, err = countWords(ctx, library, g.SearchQuery, pattern, g.ignoreCase); err != nil {
 			return err
 		}
 	}
@@ -176,7 +169,7 @@ func (g *grepping) explain(ctx context.Context, library *conversations.Library, 
 	return nil
 }
 
-// conversation writes what was found in a conversation, in a form of --output.
+// conversation writes the matches in a conversation, in a form of --output.
 func (g *grepping) conversation(found *conversations.Results, m *conversations.Matched, isFirst bool) error {
 	room := m.Matches
 	if g.maxMatches > 0 {
@@ -214,43 +207,43 @@ func (g *grepping) conversation(found *conversations.Results, m *conversations.M
 // write writes a line of an event, with the matches in it.
 func (g *grepping) write(hit *conversations.Hit, line excerpt.Line, said []byte) {
 	spans := func(func(excerpt.Span) bool) {}
-	if line.IsMatch {
-		spans = g.Pattern.Spans(said)
-	}
 	part := g.Pattern.Window(said, g.maxLine, line.IsMatch)
-	if part.Chars > 0 {
-		spans = slices.Values(part.Matches)
+	if line.IsMatch {
+		spans = spansOf(g.Pattern, part)
 	}
 	shown := string(part.Text)
-	if g.out.json {
-		if g.output == "text" {
-			g.out.add("", shown)
-		} else {
-			g.out.add("", lineObject(hit, line, shown, part.Chars, spans))
-		}
+	switch {
+	case g.out.json && g.output == "text":
+		g.out.add("", shown)
+		return
+	case g.out.json:
+		g.out.add("", lineObject(hit, line, shown, part.Chars, spans))
 		return
 	}
 	if g.context > 0 && g.hit != nil && (g.hit != hit || g.line+1 != line.Number) {
 		g.out.write("--\n")
 	}
 	g.hit, g.line = hit, line.Number
-	style := either(line.IsMatch, "", styleDim)
-	g.out.write(g.placed(hit, line.IsMatch) + g.out.coloured(shown, spans, style) + "\n")
-}
-
-// placed is written before a line of an event.
-func (g *grepping) placed(hit *conversations.Hit, isMatch bool) string {
 	turn := either(hit.Turn > 0, fmt.Sprint(hit.Turn), "..")
 	switch {
-	case g.output != "hits":
-		return ""
+	case g.output == "text":
 	case g.heading:
-		return g.out.style(styleDim, fmt.Sprintf("%5s %-11s ", turn, hit.Scope))
+		g.out.write(g.out.style(styleDim, fmt.Sprintf("%5s %-11s ", turn, hit.Scope)))
+	default:
+		g.out.write(fmt.Sprintf("%s:%s:%s:%s:", hit.Conversation.ID, turn, hit.Scope, either(line.IsMatch, "m", "c")))
 	}
-	return fmt.Sprintf("%s:%s:%s:%s:", hit.Conversation.ID, turn, hit.Scope, either(isMatch, "m", "c"))
+	g.out.write(g.out.coloured(shown, spans, either(line.IsMatch, "", styleDim)) + "\n")
 }
 
-// lineObject is a line as JSON has it.
+// spansOf returns the matches in a part of a text.
+func spansOf(p *excerpt.Pattern, part excerpt.Window) iter.Seq[excerpt.Span] {
+	if part.Chars > 0 { // it is not the whole text
+		return slices.Values(part.Matches)
+	}
+	return p.Spans(part.Text)
+}
+
+// lineObject returns a line as JSON has it.
 func lineObject(hit *conversations.Hit, line excerpt.Line, shown string, chars int, spans iter.Seq[excerpt.Span]) object {
 	matches := objects(slices.Collect(spans), func(s *excerpt.Span) object {
 		return object{"match", shown[s.Start:s.End], "start", s.Start, "end", s.End}

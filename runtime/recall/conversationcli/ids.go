@@ -1,29 +1,182 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/convtools/convtools/runtime/base/iso8601"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// bare parts an id into the name of the program that recorded the conversation and the
-// program's own id.
-func bare(id transcript.ID) (program, own string) {
-	if own, ok := strings.CutPrefix(string(id), "jp-c"); ok {
-		return "jp", own
+// selectHelp describes ID in the help of the commands that take conversations.
+const selectHelp = `ID is the id of a conversation or the beginning that no other one has, with or
+without the program's name, or a word in its place: . or active (in JP's
+session), s or session (the one before), r or recent, n or newest, p or pinned,
+a or archived (the last that was activated, begun, pinned or archived), +live,
++session, +pinned or +archived for all of them, or - for ids on standard input.`
+
+// byWord returns the conversations that a word selects, and whether it is a word of selectHelp.
+func (c *commands) byWord(ctx context.Context, word string) (found []conversations.Listed, isWord bool, err error) {
+	name, isAll := strings.CutPrefix(word, "+")
+	at := func(l conversations.Listed) time.Time { return l.CreatedAt }
+	switch name {
+	case ".", "active":
+		found, err = c.activated(ctx)
+		return found[:min(1, len(found))], true, err
+	case "s", "session":
+		if found, err = c.activated(ctx); !isAll {
+			found = found[min(1, len(found)):min(2, len(found))]
+		}
+		return found, true, err
+	case "l", "live", "n", "newest":
+	case "r", "recent":
+		at = func(l conversations.Listed) time.Time { return l.LastActivatedAt }
+	case "p", "pinned":
+		at = func(l conversations.Listed) time.Time { return l.PinnedAt }
+	case "a", "archived":
+		at = func(l conversations.Listed) time.Time { return l.ArchivedAt }
+	default:
+		return nil, false, nil
 	}
-	if program, own, ok := strings.Cut(string(id), "-"); ok {
-		return program, own
+	found, err = c.all(ctx, conversations.Filter{Archived: name[0] == 'a'})
+	if name[0] == 'p' {
+		found = slices.DeleteFunc(found, func(l conversations.Listed) bool { return l.PinnedAt.IsZero() })
 	}
-	return "", string(id)
+	if !isAll {
+		slices.SortStableFunc(found, func(a, b conversations.Listed) int { return at(a).Compare(at(b)) })
+		found = found[max(len(found)-1, 0):]
+	}
+	return found, true, err
+}
+
+// activated returns the live conversations that were activated in JP's session, the active one
+// first. Without a session it returns the conversation that calls.
+func (c *commands) activated(ctx context.Context) (found []conversations.Listed, err error) {
+	var history []transcript.ID
+	w, err := c.workspace()
+	if err == nil {
+		history, err = w.Activated()
+	}
+	if id, notID := conversations.ParseID(c.host.ConversationID); len(history) == 0 && notID == nil {
+		history = append(history, id)
+	}
+	if err != nil || len(history) == 0 {
+		return nil, err
+	}
+	live, err := c.all(ctx, conversations.Filter{Hidden: true})
+	for _, id := range history {
+		if i := indexOf(live, id); i >= 0 {
+			found = append(found, live[i])
+		}
+	}
+	return found, err
+}
+
+// maxStdin bounds the ids on standard input, in bytes.
+const maxStdin = 6 << 20
+
+// ids returns the ids that arguments select: by an id, the beginning of one, or a word.
+func (c *commands) ids(ctx context.Context, args []string) (ids []string, err error) {
+	for _, arg := range args {
+		if arg == "-" {
+			listed, err := io.ReadAll(io.LimitReader(c.host.Stdin, maxStdin))
+			if err != nil {
+				return nil, fmt.Errorf("reading ids from standard input: %w", err)
+			}
+			ids = append(ids, strings.Fields(string(listed))...)
+			continue
+		}
+		found, isWord, err := c.byWord(ctx, arg)
+		switch {
+		case err != nil:
+			return nil, err
+		case !isWord:
+			ids = append(ids, arg)
+		case len(found) == 0:
+			return nil, failed("conversation ls shows the conversations there are", "there is no conversation that %q stands for", arg)
+		}
+		for _, l := range found {
+			ids = append(ids, string(l.ID))
+		}
+	}
+	return c.whole(ctx, ids)
+}
+
+// idsOrRecent is ids. Without arguments it returns the active conversation, or the one that was
+// activated last.
+func (c *commands) idsOrRecent(ctx context.Context, args []string) ([]string, error) {
+	if len(args) > 0 {
+		return c.ids(ctx, args)
+	}
+	if active, _ := c.activated(ctx); len(active) > 0 {
+		return []string{string(active[0].ID)}, nil
+	}
+	return c.ids(ctx, []string{"recent"})
+}
+
+// named returns the conversations that arguments select, sorted by id. Without arguments it
+// returns an error.
+func (c *commands) named(ctx context.Context, args []string) ([]conversations.Listed, error) {
+	ids, err := c.ids(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, misused("name conversations by their ids; . is the active one", "this needs a conversation")
+	}
+	return c.all(ctx, conversations.Filter{IDs: ids})
+}
+
+// whole replaces each text that only begins an id by the whole id. It keeps texts that begin no
+// id: the command reports them.
+func (c *commands) whole(ctx context.Context, texts []string) ([]string, error) {
+	if _, err := c.all(ctx, conversations.Filter{IDs: texts}); err == nil || len(texts) == 0 {
+		return texts, nil
+	}
+	ids := slices.Clone(texts)
+	for i, text := range texts {
+		f := conversations.Filter{Both: true, Hidden: true}
+		if archive := conversations.SourceOf(transcript.ID(text)); !conversations.IsProgram(archive) {
+			f.Sources = filled(archive)
+		}
+		list, _ := c.all(ctx, f)
+		if l, err := c.one(list, text); err != nil {
+			return nil, err
+		} else if l != nil {
+			ids[i] = string(l.ID)
+		}
+	}
+	return ids, nil
+}
+
+// one returns the conversation of a list with an id, or the beginning of one; nil if there is
+// none. If there are several it shows them and returns an error.
+func (c *commands) one(list []conversations.Listed, id string) (*conversations.Listed, error) {
+	found := begun(list, id)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	if len(found) == 1 {
+		return &found[0], nil
+	}
+	for _, l := range found[:min(len(found), maxNamed)] {
+		c.note("%s", strings.TrimSpace(acted("", l)))
+	}
+	return nil, failed("write more of the id that is meant", "%q begins the ids of %s", id, plural(len(found), "conversation"))
 }
 
 // begun returns the conversations of a list whose ids begin with a text, with or without the
-// name of the program: the one that has the text as its id, or else sessions before parts
-// of them. The part of a session, after the dot, may be a prefix too.
+// program's name, in any case. A whole id selects one conversation; otherwise sessions come
+// before their parts, which have a dot in their ids.
 func begun(list []conversations.Listed, text string) (found []conversations.Listed) {
 	if id, err := conversations.ParseID(text); err == nil {
 		if i := indexOf(list, id); i >= 0 {
@@ -47,106 +200,118 @@ func begun(list []conversations.Listed, text string) (found []conversations.List
 	return found
 }
 
-// one returns the conversation of a list whose id is a text or begins with it; nil for none.
-// Where there are several it names them.
-func (c *commands) one(list []conversations.Listed, text string) (*conversations.Listed, error) {
-	found := begun(list, text)
-	if len(found) == 0 {
-		return nil, nil
-	}
-	if len(found) == 1 {
-		return &found[0], nil
-	}
-	for _, l := range found[:min(len(found), maxNamed)] {
-		c.note("%s", strings.TrimSpace(acted("", l)))
-	}
-	return nil, failed("write more of the id that is meant", "%q begins the ids of %s", text, plural(len(found), "conversation"))
+// indexOf returns the index of a conversation in a list, or -1.
+func indexOf(list []conversations.Listed, id transcript.ID) int {
+	return slices.IndexFunc(list, func(l conversations.Listed) bool { return l.ID == id })
 }
 
-// whole replaces texts that begin the id of one conversation by the id. Others stay as they
-// are: an id of a conversation, and what begins none.
-func (c *commands) whole(ctx context.Context, texts []string) ([]string, error) {
-	if !slices.ContainsFunc(texts, isShort) {
-		return texts, nil
+// bare splits an id into the program that recorded the conversation and the program's own id.
+func bare(id transcript.ID) (program, own string) {
+	if own, ok := strings.CutPrefix(string(id), "jp-c"); ok {
+		return "jp", own
 	}
-	if _, err := c.all(ctx, conversations.Filter{IDs: texts}); err == nil {
-		return texts, nil
-	}
-	lists := map[string][]conversations.Listed{} // by archive; those of programs by ""
-	ids := slices.Clone(texts)
-	for i, text := range texts {
-		archive := conversations.SourceOf(transcript.ID(text))
-		if conversations.IsProgram(archive) {
-			archive = ""
-		}
-		if _, ok := lists[archive]; !ok { // an error is that of the command, which looks for the text then
-			lists[archive], _ = c.all(ctx, conversations.Filter{Both: true, Hidden: true, Sources: filled(archive)})
-		}
-		l, err := c.one(lists[archive], text)
-		if err != nil {
-			return nil, err
-		}
-		if l != nil {
-			ids[i] = string(l.ID)
-		}
-	}
-	return ids, nil
+	program, own, _ = strings.Cut(string(id), "-")
+	return program, own
 }
 
-// isShort reports whether a text may be the beginning of a longer id.
-func isShort(text string) bool {
-	id, err := conversations.ParseID(text)
-	isArchived := !conversations.IsProgram(conversations.SourceOf(id))
-	return err != nil || isArchived || len(id) < len("jp-c17737387251") || strings.Contains(string(id), ".")
-}
-
-// shortID is how many characters of a program's own id a terminal shows at least.
+// shortID is the least number of characters of an id on a terminal.
 const shortID = 8
 
-// short returns how a list shows ids: on a terminal without the name of the program, and as
-// much as is needed to tell each from those of all others. The ids of archives keep the
-// name, without which they are not looked for.
+// short returns how a list shows ids. A terminal gets them without the program's name, and as
+// many characters of the session as no other session of all begins with. The ids of archives
+// keep the name, which ids looks for.
 func (c *commands) short(all []conversations.Listed) func(transcript.ID) string {
 	if !c.out.isTable() {
 		return func(id transcript.ID) string { return string(id) }
 	}
-	beside := map[string][]string{} // sessions by "", and the parts of a session by it
+	sessionOf := func(id transcript.ID) string {
+		_, own := bare(id)
+		session, _, _ := strings.Cut(strings.ToLower(own), ".")
+		return session
+	}
+	var sessions []string
 	for _, l := range all {
-		_, own := bare(l.ID)
-		session, part, _ := strings.Cut(strings.ToLower(own), ".")
-		beside[""] = append(beside[""], session)
-		if part != "" {
-			beside[session] = append(beside[session], part)
-		}
+		sessions = append(sessions, sessionOf(l.ID))
 	}
-	for in, names := range beside {
-		slices.Sort(names)
-		beside[in] = slices.Compact(names)
-	}
+	slices.Sort(sessions)
+	sessions = slices.Compact(sessions)
 	return func(id transcript.ID) string {
 		program, own := bare(id)
-		session, part, _ := strings.Cut(own, ".")
-		shown := apart(beside[""], session)
-		if part != "" {
-			shown += "." + apart(beside[strings.ToLower(session)], part)
+		session := sessionOf(id)
+		length := min(shortID, len(session))
+		at, _ := slices.BinarySearch(sessions, session)
+		for _, other := range sessions[max(at-1, 0):min(at+2, len(sessions))] {
+			for other != session && length < len(session) && strings.HasPrefix(other, session[:length]) {
+				length++
+			}
 		}
+		shown := own[:length] + own[len(session):]
 		return either(conversations.IsProgram(conversations.SourceOf(id)), "", program+"-") + shown
 	}
 }
 
-// apart returns the beginning of a name that no other of some sorted names has, of shortID
-// characters at least.
-func apart(names []string, name string) string {
-	lower, length := strings.ToLower(name), shortID
-	at, _ := slices.BinarySearch(names, lower)
-	for _, other := range names[max(at-1, 0):min(at+2, len(names))] {
-		n := 0
-		for n < min(len(other), len(lower)) && other[n] == lower[n] {
-			n++
+// span has the flags that select conversations by when they were begun, or used last.
+type span struct{ from, until, inactive time.Time }
+
+// addSpan defines --from and --until.
+func (c *commands) addSpan(cmd *cobra.Command, s *span) {
+	c.addTime(cmd, "from", "those begun at `TIME` or later: 2026-01-01, an age such as 3w, or an id", func(t iso8601.Span) { s.from = t.First })
+	c.addTime(cmd, "until", "those begun before `TIME`", func(t iso8601.Span) { s.until = t.First })
+}
+
+// chosen returns the conversations in a span of those that arguments select; without arguments
+// of all live ones that are not hidden.
+func (c *commands) chosen(ctx context.Context, args []string, s span) (list []conversations.Listed, err error) {
+	if s == (span{}) || len(args) > 0 {
+		list, err = c.named(ctx, args)
+	} else {
+		list, err = c.all(ctx, conversations.Filter{})
+	}
+	list = slices.DeleteFunc(list, func(l conversations.Listed) bool {
+		return l.CreatedAt.Before(s.from) || !s.until.IsZero() && !l.CreatedAt.Before(s.until) ||
+			!s.inactive.IsZero() && (l.LastActivatedAt.IsZero() || !l.LastActivatedAt.Before(s.inactive))
+	})
+	if len(list) == 0 && err == nil {
+		c.note("no conversations of that time")
+	}
+	return list, err
+}
+
+// Bounds of what a shell is offered.
+const (
+	maxCompletions   = 200
+	completionColumn = 60 // columns of a title
+)
+
+// completeIDs offers the ids of conversations but those that are named already, the last used
+// first.
+func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	f := conversations.Filter{Both: true}
+	if archived := cmd.Flags().Lookup("archived"); archived != nil {
+		f = conversations.Filter{Archived: archived.Value.String() == "true"}
+	}
+	list, _ := c.all(cmd.Context(), f) // nothing is offered if they cannot be listed
+	slices.SortFunc(list, func(a, b conversations.Listed) int {
+		return cmp.Or(b.LastActivatedAt.Compare(a.LastActivatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	list = slices.DeleteFunc(list, func(l conversations.Listed) bool { return slices.Contains(named, string(l.ID)) })
+	return offered(list, word)
+}
+
+// offered returns the ids that begin with a word, with their titles. They have the program's name
+// if the word has it.
+func offered(list []conversations.Listed, word string) (ids []cobra.Completion, directive cobra.ShellCompDirective) {
+	for _, l := range list {
+		id := string(l.ID)
+		if !strings.HasPrefix(id, word) {
+			_, id = bare(l.ID)
 		}
-		if other != lower {
-			length = max(length, n+1)
+		if strings.HasPrefix(id, word) && len(ids) < maxCompletions {
+			ids = append(ids, cobra.CompletionWithDesc(id, shortTitle(l.Title)))
 		}
 	}
-	return name[:min(length, len(name))]
+	return ids, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
+
+// shortTitle returns a title as it is shown in a line.
+func shortTitle(title string) string { return text.Truncate(text.Cell(title), completionColumn) }

@@ -26,19 +26,11 @@ type listing struct {
 
 func (c *commands) lsCommand() *cobra.Command {
 	ls := listing{commands: c, sort: "activity"}
-	cmd := &cobra.Command{
-		Use:     "ls [ID]…",
-		Aliases: []string{"list"},
-		Short:   "List conversations, the one with the newest activity first",
-		Long: `Lists conversations, the one with the newest activity first; with IDs, only
-those, live or archived. With --tree, what was forked from a conversation stands
-below it.
-
-Flags that are repeatable also take several values between commas, except for
---label.`,
-		Example: `  convtools conversation ls --limit 10
-  convtools conversation ls --title-contains retry --archived --format json`,
-	}
+	cmd := c.newCommand("ls [ID]…", "list", "List conversations, the one with the newest activity first",
+		`Lists conversations, the one with the newest activity first; with IDs, only
+those, live or archived. Flags that are repeatable also take several values
+between commas, except for --label.`,
+		"conversation ls --limit 10", "conversation ls --title-contains retry --archived --format json")
 	flags := cmd.Flags()
 	oneOf(cmd, &ls.sort, "sort", "", "sort by this `key`", "activity", "created", "updated", "id", "expires", "messages", "local")
 	limit := flags.Uint("limit", 0, "show at most `N` conversations; 0 shows all")
@@ -67,84 +59,65 @@ func (ls *listing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	at, short, program, err := ls.cells(ctx, found.Conversations)
-	if err != nil {
-		return err
+	short := func(id transcript.ID) string { return string(id) }
+	if ls.out.isTable() && !ls.full {
+		all, err := ls.all(ctx, conversations.Filter{Both: true, Hidden: true})
+		if err != nil {
+			return err
+		}
+		short = ls.short(slices.Concat(all, found.Conversations))
 	}
-	rows := [][]string{{"ID", "PROGRAM", "EVENTS", "ACTIVITY", "FLAGS", "HIDDEN", "PROJECT", "TITLE"}}
+	program := ls.programs(found.Conversations)
+	rows := [][]string{{"ID", "PROGRAM", "EVENTS", "ACTIVITY", "FLAGS", "PROJECT", "TITLE"}}
 	for _, p := range ls.places(found.Conversations) {
-		o := listed(p.Listed)
+		o, dir := listed(p.Listed), ""
 		if p.Parent != "" || ls.tree {
 			o = append(o, "parent_id", orNull(p.Parent))
 		}
 		if ls.allProjects {
-			o = append(o, "dir", orNull(p.Dir))
+			o, dir = append(o, "dir", orNull(p.Dir)), ls.project(p.Dir)
 		}
 		if ls.tree {
 			o = append(o, "depth", p.depth)
 		}
 		ls.out.add("", o)
-		isHidden, dir := "", ""
-		if ls.Hidden && !ls.out.isTable() {
-			isHidden = either(p.Hidden, "Y", "N")
-		}
-		if ls.allProjects {
-			dir = ls.project(p.Dir)
-		}
-		rows = append(rows, []string{p.lead + short(p.ID), program(p.ID), eventsCell(p.Listed), at(p.ActiveAt()), ls.flags(p.Listed), isHidden, dir, text.Cell(p.Title)})
+		rows = append(rows, []string{p.lead + short(p.ID), program(p.ID), eventsCell(p.Listed), ls.activity(p.Listed), ls.flags(p.Listed), dir, text.Cell(p.Title)})
 	}
 	switch {
 	case ls.summary:
 		skipped := objects(found.Aside.Problems, func(p *conversations.Problem) object { return object{"id", orNull(p.ID), "reason", p.Err} })
 		ls.out.add("", object{"summary", object{"total", found.Total, "skipped", skipped, "excluded", found.Aside.Excluded}})
-	case !ls.out.json && len(found.Conversations) > 0:
-		ls.out.table(ls.full, rows, slices.Index(ls.out.telling(rows), "EVENTS"))
-	}
-	if !ls.out.json {
+	case ls.out.json:
+	default:
+		if len(found.Conversations) > 0 {
+			ls.out.table(ls.full, rows, slices.Index(ls.out.dropEmpty(rows), "EVENTS"))
+		}
 		ls.explain(&found)
 	}
 	return nil
 }
 
-// cells returns how times and ids are written, and programs. On a terminal ids are short
-// unless full ones are asked for, programs are named where they differ, and times are days
-// where most ages would be the same, or there is little room.
-func (ls *listing) cells(ctx context.Context, list []conversations.Listed) (at func(time.Time) string, short, program func(transcript.ID) string, err error) {
-	short, program = func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" }
-	at = ls.age
-	if ls.full {
-		at = func(t time.Time) string { return t.UTC().Format(fullTime) }
+// programs returns the names of programs, if a terminal shows short ids of several.
+func (ls *listing) programs(list []conversations.Listed) func(transcript.ID) string {
+	name := func(id transcript.ID) string { program, _ := bare(id); return program }
+	isOther := func(l conversations.Listed) bool { return name(l.ID) != name(list[0].ID) }
+	if ls.full || !ls.out.isTable() || !slices.ContainsFunc(list, isOther) {
+		return func(transcript.ID) string { return "" }
 	}
-	if ls.full || !ls.out.isTable() || len(list) == 0 {
-		return at, short, program, nil
+	return name
+}
+
+// activity returns when something last happened in a conversation. A terminal shows a day if it is
+// not in the last 24 hours.
+func (ls *listing) activity(l *conversations.Listed) string {
+	at, now := l.ActiveAt(), ls.host.Now()
+	switch {
+	case ls.full:
+		return at.UTC().Format(fullTime)
+	case ls.out.isTable() && now.Sub(at) >= 24*time.Hour:
+		return either(at.IsZero(), "?", at.In(now.Location()).Format(time.DateOnly))
 	}
-	all, err := ls.all(ctx, conversations.Filter{Both: true, Hidden: true})
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	short = ls.short(slices.Concat(all, list))
-	ages, programs := map[string]int{}, map[string]bool{}
-	for i := range list {
-		name, _ := bare(list[i].ID)
-		programs[name] = true
-		if ls.host.Now().Sub(list[i].ActiveAt()) >= 24*time.Hour {
-			ages[ls.age(list[i].ActiveAt())]++
-		}
-	}
-	if len(programs) > 1 {
-		program = func(id transcript.ID) string { name, _ := bare(id); return name }
-	}
-	hasRoom := !ls.allProjects && (ls.out.width == 0 || ls.out.width >= usualColumns)
-	isSame := false
-	for _, n := range ages {
-		isSame = isSame || n > 1 && n*2 > len(list)
-	}
-	if isSame || !hasRoom {
-		at = func(t time.Time) string {
-			return either(t.IsZero(), "?", t.In(ls.host.Now().Location()).Format(time.DateOnly))
-		}
-	}
-	return at, short, program, nil
+	return ls.age(at)
 }
 
 // list lists conversations, and warns of those that cannot be read.
@@ -163,7 +136,7 @@ func (c *commands) list(ctx context.Context, q conversations.ListQuery) (found c
 	return found, err
 }
 
-// listed is what a listing has of a conversation.
+// listed returns a conversation as JSON has it.
 func listed(l *conversations.Listed) object {
 	o := about(l.ID, l.Title,
 		"events_count", l.Events, "created_at", l.CreatedAt, "last_event_at", l.LastEventAt,
@@ -181,7 +154,7 @@ func eventsCell(l *conversations.Listed) string {
 	return either(l.Damage == nil, strconv.Itoa(l.Events), "?")
 }
 
-// flags names what is special about a conversation.
+// flags names the special properties of a conversation.
 func (c *commands) flags(l *conversations.Listed) string {
 	expiry := either(l.ExpiresAt.After(c.host.Now()), "expires", "expired")
 	flags := filled(
@@ -191,24 +164,18 @@ func (c *commands) flags(l *conversations.Listed) string {
 	return cmp.Or(strings.Join(flags, ","), "-")
 }
 
-// How many characters of a directory are shown at the most, and on a narrow terminal.
-const maxProject, narrowProject = 40, 16
-
-// project writes the directory that a conversation was held in: its end, which differs
-// most.
+// project returns the end of the path of a project: at most a fifth of the columns of a terminal,
+// within limits.
 func (c *commands) project(dir string) string {
-	cell := []rune(cmp.Or(c.shortPath(dir), "?"))
-	most := maxProject
-	if c.out.isTable() && c.out.width > 0 {
-		most = min(max(c.out.width/5, narrowProject), maxProject)
+	const least, most, wide = 16, 40, 200
+	path := []rune(cmp.Or(c.shortPath(dir), "?"))
+	if cut := len(path) - min(max(cmp.Or(c.out.width, wide)/5, least), most); cut > 0 {
+		return "…" + string(path[cut+1:])
 	}
-	if cut := len(cell) - most; cut > 0 {
-		cell = append([]rune("…"), cell[cut+1:]...)
-	}
-	return string(cell)
+	return string(path)
 }
 
-// explain says what a list does not show.
+// explain notes the conversations that the list lacks.
 func (ls *listing) explain(found *conversations.Listing) {
 	next := ls.Offset + len(found.Conversations)
 	switch {
@@ -230,25 +197,30 @@ func (ls *listing) explain(found *conversations.Listing) {
 type place struct {
 	*conversations.Listed
 	depth int
-	lead  string // what is drawn before it
+	lead  string // the branches before it
 }
 
-// places returns the places of conversations in a list or a tree. In a tree siblings keep
-// their order. A conversation whose parent is not listed is at the top, and so is the first
-// of those that are each other's parents.
+// maxIndent bounds the levels of a tree that are drawn.
+const maxIndent = 30
+
+// places returns the places of conversations. In a tree a conversation is below its parent, if
+// that is listed, and siblings keep their order. Of conversations that are each other's ancestors
+// the first is at the top.
 func (ls *listing) places(list []conversations.Listed) (places []place) {
 	children := map[transcript.ID][]*conversations.Listed{}
-	isListed := map[transcript.ID]bool{}
+	isLeft := map[transcript.ID]bool{} // it has no place yet
 	for i := range list {
-		isListed[list[i].ID] = true
-		children[list[i].Parent] = append(children[list[i].Parent], &list[i])
+		isLeft[list[i].ID] = true
+		if ls.tree {
+			children[list[i].Parent] = append(children[list[i].Parent], &list[i])
+		}
 	}
 	var grow func(p place, below string)
 	grow = func(p place, below string) {
-		if !isListed[p.ID] {
-			return // it has its place
+		if !isLeft[p.ID] {
+			return
 		}
-		isListed[p.ID] = false
+		isLeft[p.ID] = false
 		places = append(places, p)
 		for i, child := range children[p.ID] {
 			branch, space := "├── ", "│   "
@@ -262,19 +234,12 @@ func (ls *listing) places(list []conversations.Listed) (places []place) {
 		}
 	}
 	for i := range list {
-		if !ls.tree {
-			places = append(places, place{Listed: &list[i]})
-		} else if !isListed[list[i].Parent] {
+		if !ls.tree || !isLeft[list[i].Parent] {
 			grow(place{Listed: &list[i]}, "")
 		}
 	}
 	for i := range list { // of circles
-		if ls.tree {
-			grow(place{Listed: &list[i]}, "")
-		}
+		grow(place{Listed: &list[i]}, "")
 	}
 	return places
 }
-
-// maxIndent bounds how many levels of a tree are drawn.
-const maxIndent = 30

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -26,18 +28,17 @@ const (
 	styleReset = "\x1b[0m"
 )
 
-// output writes the results of a command: text, or an array of JSON. After the first
-// error, which it keeps, it writes nothing.
+// output writes the results of a command: text, or an array of JSON. It keeps the first error.
 type output struct {
 	json     bool
-	markdown bool // of print alone
+	markdown bool // of print only
 	pretty   bool // JSON over several lines; text laid out for people
 	colour   bool
 	terminal bool
-	width    int // of the terminal; 0 where it is not known
+	width    int // of the terminal; 0 if unknown
 	to       *bufio.Writer
 	err      error
-	elements int // of the array; -1 where there is another value in its place
+	elements int // of the array; -1 if another value replaces it
 }
 
 // newOutput returns the output that --format or --json asks for.
@@ -54,7 +55,7 @@ func (c *commands) newOutput(cmd *cobra.Command) (*output, error) {
 	return o, nil
 }
 
-// addJSON defines the flag --json, which stands for a format.
+// addJSON defines the flag --json, which selects a format.
 func (c *commands) addJSON(cmd *cobra.Command, format string) {
 	cmd.Flags().BoolFunc("json", "print the results as JSON, for programs", func(string) error {
 		c.format = format
@@ -62,7 +63,7 @@ func (c *commands) addJSON(cmd *cobra.Command, format string) {
 	})
 }
 
-// style returns a text in a style where there is colour.
+// style returns a text in a style, if there is colour.
 func (o *output) style(style, text string) string {
 	if !o.colour {
 		return text
@@ -83,7 +84,7 @@ func (o *output) write(text string) {
 	o.keep(err)
 }
 
-// add writes a text, or JSON in its place.
+// add writes a text, or a value as an element of the JSON array.
 func (o *output) add(shown string, value any) {
 	if !o.json {
 		o.write(shown)
@@ -106,16 +107,15 @@ func (o *output) add(shown string, value any) {
 	o.write(before + string(element))
 }
 
-// object writes an object over several lines in place of the array.
+// object writes an object over several lines instead of the array.
 func (o *output) object(value object) {
 	o.elements = -1
 	o.keep(cli.PrintJSON(o.to, o.terminal, value))
 }
 
-// isBegun reports whether there is output that has to be ended, or shown.
+// isBegun reports whether there is output to end or to flush.
 func (o *output) isBegun() bool { return o.elements > 0 || o.to.Buffered() > 0 }
 
-// flush shows what was written.
 func (o *output) flush() error {
 	o.keep(o.to.Flush())
 	return o.err
@@ -129,8 +129,8 @@ func (o *output) close() error {
 	return o.flush()
 }
 
-// object is an object of JSON: keys in order, each followed by its value. A time is written
-// as [timestamp] does, an error as its text, and no list or map is null.
+// object is an object of JSON: keys in order, each followed by its value. A time is encoded by
+// [timestamp], an error as its text, and a nil slice or map as an empty one.
 type object []any
 
 // MarshalJSON implements [json.Marshaler].
@@ -160,7 +160,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return append(bytes.TrimSuffix(b.Bytes(), []byte(",")), '}'), nil
 }
 
-// with returns the object with a key more, unless its value is the zero value.
+// with returns the object with another key, unless the value is zero.
 func (o object) with(key string, value any) object {
 	if reflect.ValueOf(value).IsZero() {
 		return o
@@ -168,7 +168,7 @@ func (o object) with(key string, value any) object {
 	return append(o, key, value)
 }
 
-// objects returns an object for each value.
+// objects returns one object for each value.
 func objects[T any](values []T, of func(*T) object) (made []object) {
 	for i := range values {
 		made = append(made, of(&values[i]))
@@ -176,7 +176,7 @@ func objects[T any](values []T, of func(*T) object) (made []object) {
 	return made
 }
 
-// orNull returns a value, and null for an empty text or a 0.
+// orNull returns a value; null for an empty text or 0.
 func orNull[T ~string | int](value T) any {
 	if value == *new(T) {
 		return nil
@@ -189,8 +189,8 @@ func about(id transcript.ID, title string, more ...any) object {
 	return append(object{"id", id, "title", orNull(title)}, more...)
 }
 
-// timestamp writes RFC 3339 in UTC, and null for the zero time. Fractions of a second
-// have three, six or nine digits, as JP writes them.
+// timestamp returns a time in RFC 3339 and UTC; null for the zero time. As in JP, fractions of a
+// second have three, six or nine digits.
 func timestamp(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -202,36 +202,29 @@ func timestamp(t time.Time) any {
 	return strings.TrimSuffix(digits, ".") + "Z"
 }
 
-// isTable reports whether lists are laid out for a terminal.
+// isTable reports whether lists are for a terminal.
 func (o *output) isTable() bool { return o.terminal && o.pretty && !o.json }
 
-// The fewest columns that one of a table is cut to, and the most of the last one in a pipe.
+// The least width of a column that is cut, and the greatest of the last column.
 const (
 	minRoom = 10
 	maxRoom = 200
 )
 
-// table writes rows below a head, with their columns aligned, those of right to the right.
-// Unless they are wanted in full, the widest columns but the first one are cut until a
-// terminal has room for all.
+// table writes rows with aligned columns, the first row as their heads; right lists the columns
+// that are aligned to the right. Unless full, columns are cut to fit a terminal.
 func (o *output) table(full bool, rows [][]string, right ...int) {
 	widths := make([]int, len(rows[0]))
-	last, taken := len(widths)-1, 2*(len(widths)-1)
-	for i := range widths {
-		for _, row := range rows {
-			widths[i] = max(widths[i], text.Width(row[i]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], text.Width(cell))
 		}
-		if i == last && !full {
-			widths[i] = min(widths[i], maxRoom)
-		}
-		taken += widths[i]
 	}
-	for room := o.width; !full && o.isTable() && room > 0 && taken > room; taken-- {
-		widest := widestOf(widths)
-		if widest == 0 {
-			break
+	if last := len(widths) - 1; !full {
+		widths[last] = min(widths[last], maxRoom)
+		if o.isTable() && o.width > 0 {
+			fit(widths, o.width-2*last)
 		}
-		widths[widest]--
 	}
 	for n, row := range rows {
 		line := ""
@@ -245,28 +238,35 @@ func (o *output) table(full bool, rows [][]string, right ...int) {
 	}
 }
 
-// widestOf returns the column of a table that is cut next: the widest one, where titles, the
-// last one, count half. The first one is never cut; it stands for none.
-func widestOf(widths []int) (column int) {
-	most := 0
-	for i, width := range widths {
-		weight := width
-		if i == len(widths)-1 {
-			weight = width / 2
-		}
-		if i > 0 && width > minRoom && weight > most {
-			column, most = i, weight
-		}
+// fit cuts the widest columns but the first until they fit into room columns of a terminal, or
+// all have minRoom. Of the last column, the titles, half the width counts.
+func fit(widths []int, room int) {
+	for _, width := range widths {
+		room -= width
 	}
-	return column
+	for ; room < 0; room++ {
+		widest, most := 0, 0
+		for i, width := range widths {
+			if i == len(widths)-1 {
+				width /= 2
+			}
+			if i > 0 && widths[i] > minRoom && width > most {
+				widest, most = i, width
+			}
+		}
+		if widest == 0 {
+			return
+		}
+		widths[widest]--
+	}
 }
 
-// telling removes the columns of a table but its first and last in which no row has a text;
-// on a terminal a dash is none. It returns the head.
-func (o *output) telling(rows [][]string) []string {
+// dropEmpty removes the columns between the first and the last in which no row has a text, or on a
+// terminal more than a dash. It returns the heads.
+func (o *output) dropEmpty(rows [][]string) []string {
 	for column := len(rows[0]) - 2; column > 0; column-- {
-		tells := func(row []string) bool { return row[column] != "" && (row[column] != "-" || !o.isTable()) }
-		if !slices.ContainsFunc(rows[1:], tells) {
+		hasText := func(row []string) bool { return row[column] != "" && (row[column] != "-" || !o.isTable()) }
+		if !slices.ContainsFunc(rows[1:], hasText) {
 			for i := range rows {
 				rows[i] = slices.Delete(rows[i], column, column+1)
 			}
@@ -280,7 +280,26 @@ func filled(texts ...string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }
 
-// shortPath writes a path for people, with "~" for the home directory.
+// shortPath returns a path for people, with "~" for the home directory.
 func (c *commands) shortPath(path string) string {
 	return text.Cell(config.Short(path, c.host.Getenv))
+}
+
+// coloured returns recorded text in a style, with its spans in colour. The text is made visible,
+// so that it cannot add a style.
+func (o *output) coloured(said string, spans iter.Seq[excerpt.Span], style string) string {
+	if !o.colour {
+		return text.Visible(said)
+	}
+	var b strings.Builder
+	b.WriteString(style)
+	end := 0
+	for span := range spans {
+		if span.Start >= end && span.End > span.Start {
+			b.WriteString(text.Visible(said[end:span.Start]) + styleMatch + text.Visible(said[span.Start:span.End]) + styleReset + style)
+			end = span.End
+		}
+	}
+	b.WriteString(text.Visible(said[end:]))
+	return b.String() + either(style == "", "", styleReset)
 }

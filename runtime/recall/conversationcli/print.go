@@ -12,8 +12,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -21,7 +22,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// printing is the command line of print, and a conversation being printed.
+// printing is the command line of print, and the conversation that is being printed.
 type printing struct {
 	*commands
 	counts
@@ -30,27 +31,22 @@ type printing struct {
 	style      string
 	noMetadata bool
 
-	several bool              // conversations are printed
+	several bool              // there are several conversations
 	any     bool              // an event of this one was printed
-	events  []json.RawMessage // of this one, where several are printed
+	events  []json.RawMessage // of this one, if there are several
 }
 
 func (c *commands) printCommand() *cobra.Command {
 	p := printing{commands: c}
-	cmd := &cobra.Command{
-		Use:     "print [ID]…",
-		Aliases: []string{"p"},
-		Short:   "Print conversations, or some turns of them",
-		Long: `Prints conversations, or some turns of them. Without an ID it is the one that
-is active, or else the one that was activated last.
+	cmd := c.newCommand("print [ID]…", "p", "Print conversations, or some turns of them",
+		`Prints conversations, or some turns of them. Without an ID it is the active one,
+or the one that was activated last.
 
-As JSON, one is an array of its events, and several are an array of objects with
-the id, the title and the events of each. --format=markdown writes markdown, in
-which what was said is quoted.`,
-		Example: `  convtools conversation print --last
-  convtools conversation print --turn 2..3 jp-c17737387251
-  convtools conversation print --event 17 --format json jp-c17737387251`,
-	}
+JSON for one conversation is an array of its events; for several it is an array
+of objects with the id, the title and the events of each. --format=markdown
+writes markdown, in which recorded text is quoted.`,
+		"conversation print --last", "conversation print --turn 2..3 jp-c17737387251",
+		"conversation print --event 17 --format json jp-c17737387251")
 	flags := cmd.Flags()
 	flags.Func("turn", "only turn `N`, or turns A..B, A.. or ..B, counted from 1", p.parseTurns)
 	p.addCounts(flags, "", "")
@@ -95,15 +91,13 @@ func (p *printing) parseTurns(given string) error {
 	return cmp.Or(err1, err2)
 }
 
-// counts is the flags --last and --first, which count turns.
+// counts has the flags --last and --first, which count turns: --last, --last=3 or --last 3.
 type counts struct {
 	last, first *int
-	// bare are those that were given without a number, which may be a word of its own
-	// then: --last, --last=3, --last 3. The parser takes it for an argument.
-	bare []*int
+	bare        []*int // given without a number, or with one that is parsed as an argument
 }
 
-// addCounts defines them, with one letter for each, or none.
+// addCounts defines the flags, each with a letter or none.
 func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	const bare = "1"
 	add := func(name, short string, to **int) {
@@ -121,29 +115,26 @@ func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	add("first", first, &c.first)
 }
 
-// others returns the arguments that are not the number of --last or --first. One of more
-// than six digits can only be an id, and what is behind "--" is an argument.
+// others sets the numbers of bare flags, and returns the other arguments. A number of more than
+// six digits is an id, and so is any after "--".
 func (c *counts) others(flags *pflag.FlagSet, args []string) (others []string) {
-	bare, dash := c.bare, flags.ArgsLenAtDash()
+	dash := flags.ArgsLenAtDash()
 	for i, arg := range args {
 		n, err := strconv.Atoi(arg)
-		if err != nil || len(arg) > 6 || len(bare) == 0 || dash >= 0 && i >= dash {
+		if err != nil || len(arg) > 6 || len(c.bare) == 0 || dash >= 0 && i >= dash {
 			others = append(others, arg)
 			continue
 		}
-		*bare[0] = n
-		bare = bare[1:]
+		*c.bare[0] = n
+		c.bare = c.bare[1:]
 	}
 	return others
 }
 
 func (p *printing) print(ctx context.Context, args []string) error {
-	if !p.out.json && p.noMetadata {
-		return misused("add --format=json", "--no-metadata is about JSON output")
-	}
 	ids, err := p.idsOrRecent(ctx, args)
 	if err == nil {
-		_, err = p.all(ctx, conversations.Filter{IDs: ids}) // nothing is printed where one is not there
+		_, err = p.all(ctx, conversations.Filter{IDs: ids}) // if one does not exist, nothing is printed
 	}
 	if err != nil {
 		return err
@@ -172,7 +163,7 @@ func (p *printing) print(ctx context.Context, args []string) error {
 	return nil
 }
 
-// begin writes what is to be known of a conversation before it is printed.
+// begin warns of damage to a conversation, and writes its title.
 func (p *printing) begin(r *conversations.Reading) error {
 	p.warnOf(r.Aside.Problems)
 	if r.Damage != nil {
@@ -192,7 +183,7 @@ func (p *printing) begin(r *conversations.Reading) error {
 	return p.out.err
 }
 
-// shows reports whether the style shows events of a kind. Brief and full show all as JSON.
+// shows reports whether the style has events of a kind. In JSON, brief and full have all.
 func (p *printing) shows(kind transcript.Kind) bool {
 	shown := []transcript.Kind{
 		transcript.KindUser, transcript.KindAssistant, transcript.KindStructured, transcript.KindToolCall, transcript.KindToolResult,
@@ -204,23 +195,19 @@ func (p *printing) shows(kind transcript.Kind) bool {
 
 // add prints an event.
 func (p *printing) add(e *conversations.Event) error {
-	if !p.shows(e.Kind) {
-		return nil
-	}
-	if p.out.json {
+	switch {
+	case p.out.json:
 		written := json.RawMessage(eventtext.AppendJSON(nil, e.Recorded, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
 		if p.several {
 			p.events = append(p.events, written)
 		} else {
 			p.out.add("", written)
 		}
-		return p.out.err
+	case p.out.markdown:
+		p.out.write(either(p.any, "\n", "") + markdownHead(e) + withLineEnd(markdown(e.Kind, text.Visible(p.body(e)))))
+	default:
+		p.out.write(either(p.any, "\n", "") + p.head(e) + withLineEnd(text.Visible(p.body(e))))
 	}
-	body := text.Visible(p.body(e))
-	if p.out.markdown {
-		body = markdown(e.Kind, body)
-	}
-	p.out.write(either(p.any, "\n", "") + p.head(e) + withLineEnd(body))
 	p.any = true
 	return p.out.err
 }
@@ -229,7 +216,7 @@ func withLineEnd(body string) string {
 	return body + either(body == "" || strings.HasSuffix(body, "\n"), "", "\n")
 }
 
-// roleOf names who speaks in an event.
+// roleOf names the speaker of an event.
 func roleOf(e *conversations.Event) string {
 	switch {
 	case e.Kind == transcript.KindToolResult && e.IsError:
@@ -240,56 +227,47 @@ func roleOf(e *conversations.Event) string {
 	return strings.ReplaceAll(e.Kind.String(), "_", " ")
 }
 
-// How long the rule of a heading is.
-const (
-	maxRule     = 100
-	defaultRule = 72
-)
-
-// head is the heading of an event.
+// head returns the heading of an event: a rule over the width of a terminal, within limits.
 func (p *printing) head(e *conversations.Event) string {
-	role, at := roleOf(e), ""
+	const usual, most = 72, 100
+	title := fmt.Sprintf("── %s ── turn %d ──", roleOf(e), e.Turn)
 	if !e.Time.IsZero() {
-		at = e.Time.Format(fullTime)
+		title += " " + e.Time.Format(fullTime) + " ──"
 	}
-	if p.out.markdown {
-		return fmt.Sprintf("## %s%s, turn %d%s%s\n\n", strings.ToUpper(role[:1]), role[1:], e.Turn, either(at == "", "", ", "), at)
-	}
-	title := fmt.Sprintf("── %s ── turn %d ──%s", role, e.Turn, either(at == "", "", " "+at+" ──"))
-	width := min(cmp.Or(p.out.width, defaultRule), maxRule)
+	width := min(cmp.Or(p.out.width, usual), most)
 	title += strings.Repeat("─", max(width-utf8.RuneCountInString(title), 0))
 	return p.out.style(styleDim, title) + "\n"
 }
 
-// What the style brief shows of tool calls and results.
+// Limits of tool calls and results in style brief.
 const (
 	briefLines = 10
 	briefChars = 200 // of a line
 )
 
-// body is the text of an event, which is not safe to show yet.
+// body returns the text of an event as the style shows it. It may drive a terminal.
 func (p *printing) body(e *conversations.Event) string {
-	said, isFull := string(e.Text), p.style == "full"
+	body, isFull := string(e.Text), p.style == "full"
 	switch {
 	case e.Kind == transcript.KindToolCall && !isFull:
-		return cutChars(strings.Join(strings.Fields(e.Name+" "+either(said == "{}", "", said)), " "))
+		return cutChars(strings.Join(strings.Fields(e.Name+" "+either(body == "{}", "", body)), " "))
 	case e.Kind == transcript.KindToolCall:
-		return e.Name + "\n" + said
+		return e.Name + "\n" + body
 	case e.Kind == transcript.KindToolResult && e.JSON:
-		return "" // something else was recorded than a text
+		return "" // the result is not a text
 	case e.Kind != transcript.KindToolResult:
-		return said
+		return body
 	case !isFull:
-		said = brief(said)
+		body = brief(body)
 	}
-	return either(e.Encoding == transcript.Base64, "(stored as base64 that is no text)\n", "") + said
+	return either(e.Encoding == transcript.Base64, "(stored as base64 that is no text)\n", "") + body
 }
 
-// brief is the first lines of a text, each cut to a length, with how much is left out.
-func brief(said string) string {
+// brief returns the first lines of a text, each cut to a length, and how many it leaves out.
+func brief(body string) string {
 	var b strings.Builder
 	n := 0
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(body) {
 		if n++; n <= briefLines {
 			b.WriteString(cutChars(strings.TrimRight(line, "\r\n")) + "\n")
 		}
@@ -300,13 +278,13 @@ func brief(said string) string {
 	return b.String()
 }
 
-// cutChars is the beginning of a line, with the number of characters left out.
+// cutChars returns the beginning of a line, and how many characters it leaves out.
 func cutChars(line string) string {
 	first, _, omitted := text.Ends(line, briefChars, 0)
 	return first + either(omitted == 0, "", fmt.Sprintf("… %d more characters", omitted))
 }
 
-// markdownTitle is what a conversation begins with.
+// markdownTitle returns the title of a conversation.
 func markdownTitle(r *conversations.Reading) string {
 	title := string(r.ID)
 	if r.Title != "" {
@@ -315,9 +293,17 @@ func markdownTitle(r *conversations.Reading) string {
 	return "# " + title + "\n\n"
 }
 
-// markdown is the text of an event. What was said is a quotation, and what tools got and
-// returned is fenced, so that nothing in them can begin a section of the conversation, or
-// keep one from beginning.
+// markdownHead returns the heading of an event.
+func markdownHead(e *conversations.Event) string {
+	role, at := roleOf(e), ""
+	if !e.Time.IsZero() {
+		at = ", " + e.Time.Format(fullTime)
+	}
+	return fmt.Sprintf("## %s%s, turn %d%s\n\n", strings.ToUpper(role[:1]), role[1:], e.Turn, at)
+}
+
+// markdown returns the text of an event: speech in a quotation, and what tools got and returned in
+// a fence. So no text can begin a section, or keep one from beginning.
 func markdown(kind transcript.Kind, body string) string {
 	body = strings.TrimRight(body, "\n")
 	switch kind {
@@ -327,19 +313,19 @@ func markdown(kind transcript.Kind, body string) string {
 	return quotation(body)
 }
 
-func quotation(said string) string {
-	lines := strings.Split(said, "\n")
+func quotation(body string) string {
+	lines := strings.Split(body, "\n")
 	for i, line := range lines {
 		lines[i] = strings.TrimRight("> "+line, " ")
 	}
 	return strings.Join(lines, "\n")
 }
 
-// fenced is a text in a fence that is longer than any in it.
-func fenced(said string) string {
+// fenced returns a text in a fence that is longer than any in it.
+func fenced(body string) string {
 	fence := "```"
-	for strings.Contains(said, fence) {
+	for strings.Contains(body, fence) {
 		fence += "`"
 	}
-	return fence + "\n" + withLineEnd(said) + fence + "\n"
+	return fence + "\n" + withLineEnd(body) + fence + "\n"
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 )
 
-// progress is a line on a terminal about how far something is that takes long.
+// progress shows on a terminal how far work is that takes long.
 type progress struct {
-	out  io.Writer // nil where there is no terminal
-	now  func() time.Time
-	next time.Time // when it is shown again
-	last bool      // there is a line to clear
+	out   io.Writer // nil if there is no terminal
+	now   func() time.Time
+	next  time.Time // of the next line
+	shown bool      // there is a line to clear
 }
 
 const (
@@ -24,7 +24,7 @@ const (
 	clearLine = "\r\x1b[K"
 )
 
-// newProgress returns what shows progress of something that begins now.
+// newProgress returns the progress of work that begins now.
 func newProgress(stderr io.Writer, now func() time.Time) *progress {
 	p := &progress{now: now, next: now().Add(showAfter)}
 	if out, ok := cli.Terminal(stderr); ok {
@@ -33,16 +33,15 @@ func newProgress(stderr io.Writer, now func() time.Time) *progress {
 	return p
 }
 
-// show shows a line where it is time for that.
+// show replaces the line, if the last one is old enough.
 func (p *progress) show(format string, args ...any) {
 	if now := p.now(); p.out != nil && !now.Before(p.next) {
-		p.next, p.last = now.Add(showEvery), true
+		p.next, p.shown = now.Add(showEvery), true
 		fmt.Fprintf(p.out, clearLine+format, args...)
 	}
 }
 
-// indexed shows how many conversations of a store were looked at for its index, and nothing
-// once these are all.
+// indexed shows the number of conversations of a store that its index has, until it has all.
 func (p *progress) indexed(of store.Store, done, all int) {
 	if done == all {
 		p.clear()
@@ -51,10 +50,10 @@ func (p *progress) indexed(of store.Store, done, all int) {
 	}
 }
 
-// clear leaves nothing of what was shown.
+// clear removes the line.
 func (p *progress) clear() {
-	if p.last {
+	if p.shown {
 		fmt.Fprint(p.out, clearLine)
-		p.last = false
+		p.shown = false
 	}
 }

@@ -7,64 +7,50 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/toolset"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// How long passages are that people are shown, in bytes, and titles, in characters.
+// Limits of passages, in bytes, and of titles, in characters.
 const (
 	recalledText  = 600
 	recalledTitle = 70
 )
 
-// Recall returns the command "recall". What the tools of family recorded of themselves is
-// left out.
+// Recall returns the command "recall". It leaves out the recorded calls of the tools of family.
 func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
-		c := &commands{host: host}
-		return c.recallCommand(conversations.SearchQuery{
-			Order: conversations.Relevance, MaxText: recalledText, MaxWide: recalledText,
-			Own: isOwn(family),
-		})
+		return (&commands{host: host}).recallCommand(family)
 	}
 }
 
-// isOwn returns a function that reports whether a recorded tool is one of a family. It is called
-// for each tool call.
+// isOwn returns a function that reports whether a recorded tool is one of a family.
 func isOwn(family *toolset.Family) func(recorded string) bool {
-	names := sync.OnceValue(func() (names []string) {
-		for _, tool := range family.Declared() {
-			names = append(append(names, tool.Name), tool.Aliases...)
-		}
-		return names
-	})
-	return func(recorded string) bool { return transcript.IsTool(recorded, names()...) }
+	var names []string
+	for _, tool := range family.Declared() {
+		names = append(append(names, tool.Name), tool.Aliases...)
+	}
+	return func(recorded string) bool { return transcript.IsTool(recorded, names...) }
 }
 
-func (c *commands) recallCommand(q conversations.SearchQuery) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "recall WORDS…",
-		Aliases: []string{"ask"},
-		Short:   "Ask past conversations a question",
-		Long: `Prints the passages of past conversations that answer a question best, best
+func (c *commands) recallCommand(family *toolset.Family) *cobra.Command {
+	cmd := c.newCommand("recall WORDS…", "ask", "Ask past conversations a question",
+		`Prints the passages of past conversations that answer a question best, the best
 conversation first. Ask in your own words: a word finds its other forms, and
-words need not stand together. What is between double quotes has to occur as it
-stands.
+words may be far apart. Text between double quotes must occur as it is.
 
 conversation print --event N ID shows an event whole.`,
-		Example:           cli.Examples(c.host.Name, "recall why do we retry uploads", `recall 'flaky "shadow branch" test' --since 2026-01-01`, "ask --all-projects docker cache mount"),
-		ValidArgsFunction: cobra.NoFileCompletions,
-	}
+		"recall why do we retry uploads", `recall 'flaky "shadow branch" test' --since 2026-01-01`, "ask --all-projects docker cache mount")
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	q := conversations.SearchQuery{Order: conversations.Relevance, MaxText: recalledText, MaxWide: recalledText}
 	flags := cmd.Flags()
 	c.addTime(cmd, "since", "only what was said from this `DATE` on, inclusive", func(s iso8601.Span) { q.Since = &s.First })
 	c.addTime(cmd, "until", "only what was said up to this `DATE`, inclusive", func(s iso8601.Span) { q.Until = &s.Last })
@@ -74,7 +60,7 @@ conversation print --event N ID shows an event whole.`,
 	flags.BoolVar(&q.Hidden, "hidden", false, "hidden conversations too")
 	c.addJSON(cmd, "json")
 	return c.reading(cmd, func(ctx context.Context, args []string) error {
-		q.Question, q.Limit = strings.TrimSpace(strings.Join(args, " ")), int(*limit)
+		q.Question, q.Limit, q.Own = strings.TrimSpace(strings.Join(args, " ")), int(*limit), isOwn(family)
 		switch {
 		case q.Question == "" && flags.NFlag() == 0:
 			return cmd.Help()
@@ -85,7 +71,7 @@ conversation print --event N ID shows an event whole.`,
 	})
 }
 
-// recall asks a question, and prints the answer, or what to try where there is none.
+// recall prints the answer to a question, or notes what to try if there is none.
 func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try []string) error {
 	library, err := c.open()
 	if err != nil {
@@ -114,7 +100,7 @@ func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try 
 	}
 	switch {
 	case before != "" || c.out.json:
-		c.noteWords(r.Words)
+		c.noteMissing(r.Words)
 	case len(r.Words) == 0:
 		c.note("the question has no word to look for")
 	default:
@@ -124,20 +110,7 @@ func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try 
 	return foundAny(before != "")
 }
 
-// noteWords says which words of a question occur nowhere.
-func (c *commands) noteWords(words []conversations.Word) {
-	var nowhere []string
-	for _, w := range words {
-		if w.Events == 0 {
-			nowhere = append(nowhere, text.Quote(w.Word)+either(w.Near == "", "", " (near: "+text.Quote(w.Near)+")"))
-		}
-	}
-	if len(nowhere) > 0 {
-		c.note("occurs nowhere: %s", strings.Join(nowhere, ", "))
-	}
-}
-
-// passages is the passages of a conversation below a heading, for people.
+// passages returns the passages of a conversation below a heading.
 func (c *commands) passages(found *conversations.Matched, hits []*conversations.Hit, words []conversations.Word) string {
 	shown := c.out.style(styleID, string(found.ID))
 	if last := hits[len(hits)-1].Time; !last.IsZero() {
@@ -155,7 +128,7 @@ func (c *commands) passages(found *conversations.Matched, hits []*conversations.
 	return shown
 }
 
-// occurrences returns where a line has words of a question, or what begins as they do.
+// occurrences returns the spans of a line that begin as the words of a question do.
 func occurrences(line string, words []conversations.Word) iter.Seq[excerpt.Span] {
 	var spans []excerpt.Span
 	for _, w := range words {
@@ -163,23 +136,4 @@ func occurrences(line string, words []conversations.Word) iter.Seq[excerpt.Span]
 	}
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	return slices.Values(spans)
-}
-
-// coloured returns recorded text in a style, with spans of it in colour. It is made safe, so
-// that nothing recorded can add a style.
-func (o *output) coloured(said string, spans iter.Seq[excerpt.Span], style string) string {
-	if !o.colour {
-		return text.Visible(said)
-	}
-	var b strings.Builder
-	b.WriteString(style)
-	end := 0
-	for span := range spans {
-		if span.Start >= end && span.End > span.Start {
-			b.WriteString(text.Visible(said[end:span.Start]) + styleMatch + text.Visible(said[span.Start:span.End]) + styleReset + style)
-			end = span.End
-		}
-	}
-	b.WriteString(text.Visible(said[end:]))
-	return b.String() + either(style == "", "", styleReset)
 }

@@ -126,21 +126,6 @@ func TestSearchOnATerminal(t *testing.T) {
 	}
 }
 
-// A message that is shown with those around it has times of the local zone on a terminal.
-func TestSearchShow(t *testing.T) {
-	t.Parallel()
-	a := &answering{dir: t.TempDir(), answers: map[string]string{"around": "[2023-11-14 22:31] user (conv: Tide)\n300 kelvin\n\n---\n\n[(no time)] tool (conv: b)\nno more\n\n---\n\n[note] Not all."}}
-	if got, err := a.search(t, false, "show", "jp-c1:2"); err != nil || got != a.answers["around"]+"\n" {
-		t.Errorf("%v, %q", err, got)
-	}
-	got, err := a.search(t, true, "show", "--no-pager", "jp-c1:2")
-	want := bold + "[2023-11-15 04:01] user (conv: Tide)" + reset + "\n300 kelvin\n\n" +
-		bold + "[(no time)] tool (conv: b)" + reset + "\nno more\n\n" + dim + "[note] Not all." + reset + "\n"
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-}
-
 func TestSearchFindsNothing(t *testing.T) {
 	t.Parallel()
 	a := &answering{answers: map[string]string{"conversation_search": `{"message":"No results found.","results":[]}`}}

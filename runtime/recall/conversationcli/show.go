@@ -17,14 +17,11 @@ import (
 )
 
 func (c *commands) showCommand() *cobra.Command {
-	return c.reading(&cobra.Command{
-		Use:     "show [ID]…",
-		Aliases: []string{"s"},
-		Short:   "Show what is known of conversations",
-		Long: `Shows what is known of conversations beside what was said. Without an ID it is
-the one that is active, or else the one that was activated last.`,
-		Example: "  convtools conversation show jp-c17737387251\n  convtools conversation show +pinned --format=json",
-	}, func(ctx context.Context, args []string) error {
+	cmd := c.newCommand("show [ID]…", "s", "Show what is known of conversations",
+		`Shows what is known of conversations beside what was said. Without an ID it is
+the active one, or the one that was activated last.`,
+		"conversation show jp-c17737387251", "conversation show +pinned --format=json")
+	return c.reading(cmd, func(ctx context.Context, args []string) error {
 		ids, err := c.idsOrRecent(ctx, args)
 		if err != nil {
 			return err
@@ -32,7 +29,7 @@ the one that is active, or else the one that was activated last.`,
 		found, err := c.list(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, Sort: conversations.ByID, Ascending: true, Sizes: true})
 		for i := range found.Conversations {
 			l := &found.Conversations[i]
-			var turns *int // nil where they are not known
+			var turns *int // nil if unknown
 			if l.Size != nil {
 				turns = &l.Size.Turns
 			}
@@ -42,7 +39,7 @@ the one that is active, or else the one that was activated last.`,
 	})
 }
 
-// shown is what people are shown of a conversation.
+// shown describes a conversation for people.
 func (c *commands) shown(l *conversations.Listed, turns *int) string {
 	title := strings.TrimSpace(string(l.ID) + "  " + text.Cell(l.Title))
 	lines := c.out.style(styleDim, title) + "\n"
@@ -77,7 +74,7 @@ func (c *commands) shown(l *conversations.Listed, turns *int) string {
 	return lines
 }
 
-// labelsOf writes the labels of a conversation as label add takes them.
+// labelsOf returns the labels of a conversation as label add takes them.
 func labelsOf(l *conversations.Listed) []string {
 	var labels []string
 	for _, key := range slices.Sorted(maps.Keys(l.Labels)) {
@@ -88,14 +85,10 @@ func labelsOf(l *conversations.Listed) []string {
 }
 
 func (c *commands) pathCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "path [ID]…",
-		Short: "Print where conversations are on disk",
-		Long: `Prints the directories of conversations, or the paths of their files. Where
-there is a copy in the project and one in the user's store, it is the one that
-counts: the newer one.`,
-		Example: "  convtools conversation path jp-c17737387251\n  convtools conversation path . --events",
-	}
+	cmd := c.newCommand("path [ID]…", "", "Print where conversations are on disk",
+		`Prints the directories of conversations, or the paths of their files. If there
+is a copy in the project and one in the user's store, it is the newer one.`,
+		"conversation path jp-c17737387251", "conversation path . --events")
 	var files []string
 	for name, file := range map[string]string{"events": jp.EventsFile, "metadata": jp.MetadataFile, "base-config": jp.BaseConfigFile} {
 		cmd.Flags().BoolFunc(name, "print the path of "+file, func(string) error {

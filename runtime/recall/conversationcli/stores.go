@@ -18,13 +18,11 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Stores returns the command "stores": what is read, and from where.
+// Stores returns the command "stores": which stores are read, and from where.
 func Stores(host *toolset.Host) *cobra.Command {
 	c := &commands{host: host}
-	cmd := &cobra.Command{
-		Use:   "stores",
-		Short: "Show which programs' conversations are read, and from where",
-		Long: `Shows which programs' conversations are read, and from where: how many there are
+	cmd := c.newCommand("stores", "", "Show which programs' conversations are read, and from where",
+		`Shows which programs' conversations are read, and from where: how many there are
 of this project and of all, and what cannot be read.
 
 To switch a store off, to add directories, such as a backup, and to exclude
@@ -36,21 +34,16 @@ projects, write in your own configuration, ~/.config/convtools/convtools.toml:
   directories.claude-code = ["~/backup/.claude"]
 
 A file called .convtools-exclude in a project excludes it too. That is
-remembered, with the worktrees that the project has: once the file is gone,
-with its directory or alone, they stay excluded until "stores include" takes
-that back.`,
-		Example: "  convtools stores --json\n  convtools stores include ~/clients/acme",
-		Args:    cli.NoArgs,
-	}
+remembered, with the worktrees of the project: once the file is gone, they stay
+excluded until "stores include" takes that back.`,
+		"stores --json", "stores include ~/clients/acme")
+	cmd.Args = cli.NoArgs
 	c.addJSON(cmd, "json")
-	cmd.AddCommand(c.command(&cobra.Command{
-		Use:   "include DIRECTORY...",
-		Short: "Take back that directories are remembered as excluded",
-		Long: `Takes back that directories are remembered as excluded, as "stores" shows them:
-their conversations are read again. A .convtools-exclude that is there has to be
-removed first.`,
-		Example: "  convtools stores include ~/clients/acme",
-	}, c.include))
+	include := c.newCommand("include DIRECTORY...", "", "Take back that directories are remembered as excluded",
+		`Takes back that directories are remembered as excluded, as "stores" shows them:
+their conversations are read again. Remove a .convtools-exclude there first.`,
+		"stores include ~/clients/acme")
+	cmd.AddCommand(c.command(include, c.include))
 	return c.command(cmd, func(ctx context.Context, _ []string) error { return c.stores(ctx) })
 }
 
@@ -98,50 +91,36 @@ func (c *commands) stores(ctx context.Context) error {
 	for _, warning := range found.Warnings {
 		c.host.WarnOnce(warning)
 	}
-	rows := [][]string{{"STORE", "HERE", "ALL", "PROJECTS", "NEWEST", "PLACE"}}
-	var remarks []string
-	stores := objects(found.Stores, func(s *conversations.StoreReport) object {
-		rows = append(rows, c.storeRow(s))
-		remarks = append(remarks, c.remarks(s)...)
-		return storeObject(s)
-	})
+	in := inventory{rows: [][]string{{"STORE", "HERE", "ALL", "PROJECTS", "NEWEST", "PLACE"}}}
+	for i := range found.Stores {
+		c.addStore(&in, &found.Stores[i])
+	}
 	remembered := objects(found.Remembered, func(e *project.Exclusion) object {
 		gone := either(e.IsThere(), "", ", which is gone; convtools stores include takes it back")
-		remarks = append(remarks, "excluded: "+c.shortPath(e.Dir)+" (by "+c.shortPath(e.By)+gone+")")
+		in.remark("excluded: %s (by %s%s)", c.shortPath(e.Dir), c.shortPath(e.By), gone)
 		return object{"directory", e.Dir, "by", e.By, "there", e.IsThere()}
 	})
 	if found.Unremembered != nil {
-		remarks = append(remarks, "what is excluded cannot be remembered: "+text.Line(found.Unremembered.Error()))
+		in.remark("what is excluded cannot be remembered: %s", text.Line(found.Unremembered.Error()))
 	}
 	for _, dir := range found.Exclude {
-		remarks = append(remarks, "excluded: "+c.shortPath(dir)+either(slices.Contains(found.Missing, dir), " (not there)", ""))
+		in.remark("excluded: %s%s", c.shortPath(dir), either(slices.Contains(found.Missing, dir), " (not there)", ""))
 	}
-	head := "Project: " + c.shortPath(found.Project) + "\n"
-	if found.Excluded != "" {
-		head += "Excluded by " + c.shortPath(found.Excluded) + ": none of its conversations are read.\n"
+	if !c.out.json {
+		c.out.write("Project: " + c.shortPath(found.Project) + "\n")
+		if found.Excluded != "" {
+			c.out.write("Excluded by " + c.shortPath(found.Excluded) + ": none of its conversations are read.\n")
+		}
+		c.out.write("\n")
 	}
-	c.out.inventory(head+"\n", rows, remarks, object{
-		"project", found.Project, "excluded_by", orNull(found.Excluded), "exclude", found.Exclude,
-		"remembered", remembered, "stores", stores,
+	c.out.inventory(&in, object{
+		"project", found.Project, "excluded_by", orNull(found.Excluded), "exclude", found.Exclude, "remembered", remembered,
 	}, 1, 2, 3)
 	return nil
 }
 
-// storeObject is what there is in a place of a kind of store, as JSON has it.
-func storeObject(s *conversations.StoreReport) object {
-	return object{
-		"store", s.Name, "program", s.Program, "place", orNull(s.Place),
-		"state", either(s.Off, "off", either(s.Found, "found", "absent")),
-		"here", s.Here, "conversations", s.Conversations, "projects", s.Projects,
-		"newest", s.Newest, "unknown_records", s.Unknown,
-		"problems", objects(s.Problems, func(p *conversations.Problem) object {
-			return append(object{}.with("id", p.ID).with("path", p.Path), "reason", p.Err)
-		}),
-	}.with("remarks", s.Remarks)
-}
-
-// storeRow is the same in a table.
-func (c *commands) storeRow(s *conversations.StoreReport) []string {
+// addStore adds a store to an inventory.
+func (c *commands) addStore(in *inventory, s *conversations.StoreReport) {
 	row := []string{s.Name, "-", "-", "-", "-", c.shortPath(s.Place)}
 	switch {
 	case s.Off:
@@ -152,39 +131,69 @@ func (c *commands) storeRow(s *conversations.StoreReport) []string {
 	default:
 		row[5] = either(s.Place == "", "nothing", row[5]+" (nothing there)")
 	}
-	return row
-}
-
-// remarks are lines about what of a store is not read.
-func (c *commands) remarks(s *conversations.StoreReport) (lines []string) {
+	in.add(object{
+		"store", s.Name, "program", s.Program, "place", orNull(s.Place),
+		"state", either(s.Off, "off", either(s.Found, "found", "absent")),
+		"here", s.Here, "conversations", s.Conversations, "projects", s.Projects,
+		"newest", s.Newest, "unknown_records", s.Unknown,
+		"problems", objects(s.Problems, func(p *conversations.Problem) object {
+			return append(object{}.with("id", p.ID).with("path", p.Path), "reason", p.Err)
+		}),
+	}.with("remarks", s.Remarks), row...)
 	if s.Unknown > 0 {
-		lines = append(lines, fmt.Sprintf("%s: left out as damaged or of an unknown type: %d records of this project", s.Name, s.Unknown))
+		in.remark("%s: left out as damaged or of an unknown type: %d records of this project", s.Name, s.Unknown)
 	}
 	for _, remark := range s.Remarks {
-		lines = append(lines, s.Name+": "+remark)
+		in.remark("%s: %s", s.Name, remark)
 	}
-	var problems []string
-	for i := range s.Problems {
-		problems = append(problems, c.describe(&s.Problems[i]))
-	}
-	return append(lines, firstOf(s.Name, problems)...)
+	in.addProblems(s.Name, c.described(s.Problems))
 }
 
-// describe describes a problem of a store for people.
-func (c *commands) describe(p *conversations.Problem) string {
-	return cmp.Or(string(p.ID), c.shortPath(p.Path)) + ": " + text.Line(p.Err.Error())
-}
-
-// maxProblems is how many problems of a store are shown to people.
-const maxProblems = 5
-
-// firstOf are lines about the first problems of a store.
-func firstOf(store string, problems []string) (lines []string) {
-	for _, p := range problems[:min(len(problems), maxProblems)] {
-		lines = append(lines, store+": "+p)
-	}
-	if more := len(problems) - maxProblems; more > 0 {
-		lines = append(lines, fmt.Sprintf("%s: %d more problems; --json shows all", store, more))
+// described describes the problems of a store for people.
+func (c *commands) described(problems []conversations.Problem) (lines []string) {
+	for _, p := range problems {
+		lines = append(lines, cmp.Or(string(p.ID), c.shortPath(p.Path))+": "+text.Line(p.Err.Error()))
 	}
 	return lines
+}
+
+// inventory lists stores: each as a row of a table and as JSON, with remarks below the table.
+type inventory struct {
+	rows    [][]string
+	stores  []object
+	remarks []string
+}
+
+func (in *inventory) add(o object, row ...string) {
+	in.stores = append(in.stores, o)
+	in.rows = append(in.rows, row)
+}
+
+func (in *inventory) remark(format string, args ...any) {
+	in.remarks = append(in.remarks, fmt.Sprintf(format, args...))
+}
+
+// maxProblems bounds the problems of a store that people are shown.
+const maxProblems = 5
+
+// addProblems adds the first problems of a store to the remarks.
+func (in *inventory) addProblems(store string, problems []string) {
+	for _, p := range problems[:min(len(problems), maxProblems)] {
+		in.remark("%s: %s", store, p)
+	}
+	if more := len(problems) - maxProblems; more > 0 {
+		in.remark("%s: %d more problems; --json shows all", store, more)
+	}
+}
+
+// inventory writes an inventory as a table, or as JSON with other values.
+func (o *output) inventory(in *inventory, others object, right ...int) {
+	if o.json {
+		o.object(append(others, "stores", in.stores))
+		return
+	}
+	o.table(true, in.rows, right...)
+	for i, remark := range in.remarks {
+		o.write(either(i == 0, "\n", "") + remark + "\n")
+	}
 }
