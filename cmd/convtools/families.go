@@ -16,11 +16,9 @@ import (
 // families is the one list of tool families: each with its tools and, where it has
 // commands for people, those.
 func families(host *toolset.Host) []toolset.Family {
-	const setting = "CONVTOOLS_CLI"
-	recalled := recall.Family(host, setting, process.Exec{})
-	search := conversationcli.Search(&recalled, recall.Around, recall.Everywhere(host, setting, process.Exec{}))
+	recalled := recall.Family(host, "CONVTOOLS_CLI", process.Exec{})
 	families := []toolset.Family{
-		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, search, conversationcli.Recall(&recalled)),
+		with(recalled, host, conversationcli.Command, conversationcli.Stores, conversationcli.Import, conversationcli.Search(&recalled), conversationcli.Recall(&recalled)),
 		with(knowledge.Family(host), host, knowledgecli.Command),
 	}
 	conv := tools.Family(host, families...)

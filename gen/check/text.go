@@ -13,6 +13,7 @@ const (
 	toolSummary        = 120
 	parameterSummary   = 160
 	longestDescription = 2048
+	longestKeywords    = 200
 )
 
 // summary checks a text that is shown in lists and tables.

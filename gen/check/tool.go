@@ -20,6 +20,7 @@ func (c *checker) tool(t *spec.Tool, family string) ir.Tool {
 		Summary: c.summary(t.Summary, toolSummary),
 		Description: c.prose(t.Description, "description", longestDescription,
 			"say what the tool does, when to use it, and what it returns"),
+		Keywords:  c.prose(t.Keywords, "text of keywords", longestKeywords, "name what a model would search for"),
 		Effect:    ir.Effect(c.choice(t.Effect, "effect", "read", "write")),
 		OpenWorld: t.OpenWorld.Value, Handler: ir.HandlerCommand,
 	}

@@ -73,6 +73,7 @@ type Tool struct {
 	Source      string // path of its spec
 	Summary     string // one line
 	Description string // paragraphs separated by blank lines; lines are not wrapped
+	Keywords    string // for hosts that search for tools; empty for none
 	Effect      Effect
 	OpenWorld   bool   // it reaches beyond this machine
 	JP          JPTool // what the spec says to that target

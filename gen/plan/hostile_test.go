@@ -58,6 +58,7 @@ tools   = [@word:skill tool@]
 `
 	hostileTool = `name        = @word:tool@
 summary     = @text:summary@
+keywords    = @text:keywords@
 description = @text:description@
 effect      = @word:effect@
 handler     = @word:handler@

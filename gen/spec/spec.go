@@ -89,6 +89,7 @@ type Tool struct {
 	Aliases     []Alias       `key:"aliases" what:"an alias" doc:"Former names, which still work"`
 	Summary     Field[string] `key:"summary" need:"yes" doc:"What the tool does, in one line without a full stop"`
 	Description Field[string] `key:"description" need:"yes" doc:"What it does, when to use it, and what it returns, in paragraphs"`
+	Keywords    Field[string] `key:"keywords" doc:"What a model would search for that should find the tool, for hosts with a search for tools"`
 	Effect      Field[string] `key:"effect" need:"yes" values:"read write" doc:"Whether it changes anything"`
 	OpenWorld   Field[bool]   `key:"open_world" doc:"Whether a tool that reads reaches beyond this machine"`
 	Handler     Field[string] `key:"handler" values:"command go" doc:"Who does the work: the command, which is the default, or a method in Go"`

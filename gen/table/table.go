@@ -18,6 +18,7 @@ func Tool(t *ir.Tool, schema string) contract.Tool {
 		Name: t.Name, Title: t.Title(), Aliases: t.OtherNames(), Summary: t.Summary, Description: description(t), Effect: string(t.Effect),
 		InputSchema: schema, Example: example(t), MaxChars: t.MaxChars, Plain: t.Result.Plain, Structured: t.Structured,
 		OpenWorld:  t.OpenWorld || t.Effect == ir.Write,
+		Keywords:   t.Keywords,
 		Parameters: parameters(t, t.Params), Rules: rules(t),
 	}
 }

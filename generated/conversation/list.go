@@ -157,7 +157,7 @@ type ListRequest struct {
 	// request, where that is not the event after the request, or it is long. Left
 	// out when it is zero.
 	Answer int `attr:"answer,omitzero"`
-	// Length of the answer where it is over 3000: conversation_grep with ids and
+	// Length of the answer where it is over 4500: conversation_grep with ids and
 	// event=answer shows a passage of it. Left out when it is zero.
 	AnswerChars int `attr:"answer_chars,omitzero"`
 	// The day, such as 2026-03-17, where it is not that of the request before. Left

@@ -72,6 +72,7 @@ type Tool struct {
 	Aliases     []string // other names it answers to: as hosts without dots write it, and former ones
 	Summary     string
 	Description string      // paragraphs behind the summary, rules between parameters included
+	Keywords    string      // what a model would search for that should find it; may be empty
 	Effect      string      // "read" or "write"
 	InputSchema string      // JSON Schema 2020-12, as text
 	Parameters  []Parameter // in the order they are declared
@@ -85,6 +86,9 @@ type Tool struct {
 
 // AnswersTo reports whether the tool can be called by a name.
 func (t Tool) AnswersTo(name string) bool { return t.Name == name || slices.Contains(t.Aliases, name) }
+
+// SearchHint is the key in the _meta of an MCP tool under which Claude Code looks for keywords when its model searches for tools.
+const SearchHint = "anthropic/searchHint"
 
 // Text is what a host shows a model of the tool, beside its schema.
 func (t Tool) Text() string { return t.Summary + ".\n\n" + t.Description }

@@ -33,7 +33,6 @@ type source struct {
 	list    []store.Conversation
 	wanted  map[string]*store.Conversation
 	isWhole bool
-	before  []*source // others of the kind that come first: of a conversation that several have, theirs counts
 
 	unread map[transcript.ID]*Problem // what could not be read just now
 	missed int                        // how many of the list could not be read at all

@@ -31,17 +31,10 @@ func (a *asking) prepare(ctx context.Context, listAll bool) error {
 	if err := a.refresh(ctx, a.aside); err != nil {
 		return err
 	}
-	for i, s := range a.sources {
-		note, _ := s.open()
-		if s.view == nil {
-			continue // which is among the problems
+	for _, s := range a.sources {
+		if note, _ := s.open(); s.view != nil { // otherwise it is among the problems
+			s.isWhole = !listAll && a.isWhole(ctx, s, &note)
 		}
-		for _, b := range a.sources[:i] {
-			if b.Name() == s.Name() && b.view != nil {
-				s.before = append(s.before, b)
-			}
-		}
-		s.isWhole = !listAll && a.isWhole(ctx, s, &note)
 	}
 	if err := a.pick(ctx); err != nil {
 		return err
@@ -55,10 +48,14 @@ func (a *asking) prepare(ctx context.Context, listAll bool) error {
 	return ctx.Err()
 }
 
-// isWhole reports whether an index has just what the filter lets through of its store, so that the
-// store is not listed.
+// isWhole reports whether the index of a store has exactly the conversations that the filter lets through, so that the
+// store need not be listed. Of two stores of one kind, as a home and a copy of it, both are listed: they may have the same
+// conversation.
 func (a *asking) isWhole(ctx context.Context, s *source, note *indexNote) bool {
 	if len(a.ids)+len(a.filter.Labels) > 0 || note.Version == "" {
+		return false
+	}
+	if slices.ContainsFunc(a.sources, func(b *source) bool { return b != s && b.Name() == s.Name() }) {
 		return false
 	}
 	for _, id := range slices.Concat(a.exclude, a.kinOf) {
@@ -98,25 +95,12 @@ func (a *asking) want(s *source) {
 	}
 }
 
-// filter returns has; nil where all conversations of the index are searched.
+// filter reports whether a conversation of the index, by its key, is searched; nil for all.
 func (s *source) filter() func(key string) bool {
-	if s.isWhole && len(s.before) == 0 {
+	if s.isWhole {
 		return nil
 	}
-	return s.has
-}
-
-// has reports whether a conversation of the index, by its key, is searched.
-func (s *source) has(key string) bool {
-	if !s.isWhole && s.wanted[key] == nil {
-		return false
-	}
-	return !slices.ContainsFunc(s.before, func(b *source) bool {
-		if !b.isWhole {
-			return b.wanted[key] != nil
-		}
-		return b.view.Lookup(key) != nil
-	})
+	return func(key string) bool { return s.wanted[key] != nil }
 }
 
 // matched returns a conversation of the index that is searched, as far as it is known: all

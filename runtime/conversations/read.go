@@ -1,9 +1,10 @@
 package conversations
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
@@ -11,9 +12,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Read implements [Source]. It goes through the events once to count them, and
-// then again to hand over those that are asked for, so that no more is held in
-// memory than one event.
+// Read implements [Source]. It reads the whole conversation before it hands over the events that are asked for: which these
+// are depends on how many turns there are.
 func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) {
 	var f Filter
 	if q.ID != "" {
@@ -33,7 +33,10 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 	}
 	r.Conversation = c.Conversation
 	r.Aside.Problems = append(r.Aside.Problems, badFields(c)...)
-	first, last, err := count(ctx, &q, c, &r)
+	events, err := r.read(ctx, c)
+	if err == nil {
+		events, err = r.choose(&q, events)
+	}
 	if err != nil {
 		return r, err
 	}
@@ -42,10 +45,20 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 			return r, err
 		}
 	}
-	if q.Event == nil || last < first {
-		return r, nil
+	for i := range events {
+		e := &events[i]
+		if q.Event == nil || ctx.Err() != nil {
+			break
+		}
+		if q.Kinds == nil || q.Kinds(e.Kind) {
+			body, info := eventtext.Body(e.Recorded)
+			e.Text, e.Encoding, e.JSON = body, info.Encoding, info.JSON
+			if err := q.Event(e); err != nil {
+				return r, err
+			}
+		}
 	}
-	return r, handOver(ctx, &q, c, first, last)
+	return r, ctx.Err()
 }
 
 // latest returns the conversation that was used last, of those that are listed; nil where there
@@ -67,89 +80,68 @@ func (a *asking) latest() (latest *store.Conversation) {
 	return latest
 }
 
-// count goes through all events, and returns the first and the last of the turns that are asked for,
-// or of the numbered events; there are none where the last is before the first.
-func count(ctx context.Context, q *ReadQuery, c *store.Conversation, r *Reading) (first, last int, err error) {
+// read reads all events, and fills in what is known of the conversation then.
+func (r *Reading) read(ctx context.Context, c *store.Conversation) (events []Event, err error) {
 	var numbering transcript.Numbering
-	byNumber := q.Events != EventRange{}
-	totals, err := c.Read(ctx, func(e *transcript.Event) bool {
-		if n := numbering.Next(e.Kind); byNumber && q.Events.Has(n) {
-			last, r.LastTurn = n, e.Turn
-			if n == q.Events.First {
-				r.FirstTurn = e.Turn
-			}
+	totals, err := c.Read(ctx, func(recorded *transcript.Event) bool {
+		e := *recorded
+		for _, b := range []*[]byte{&e.Text, &e.Arguments, &e.Object} {
+			*b = bytes.Clone(*b)
 		}
-		return true
-	})
-	r.Turns, r.Events, r.Requests = totals.Turns, numbering.Events, numbering.Requests
-	if ctx.Err() != nil {
-		return 0, 0, ctx.Err()
-	}
-	var notFound *NotFoundError
-	switch {
-	case errors.As(err, &notFound):
-		return 0, 0, notFound
-	case err != nil:
-		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == Unreadable {
-			return 0, 0, &UnreadableError{*r.Damage}
-		}
-	default:
-		if p := problemOf(r.ID, &totals); p != nil {
-			r.Aside.Problems = append(r.Aside.Problems, *p)
-		}
-	}
-	if byNumber {
-		if q.Events.First < 1 || q.Events.First > r.Events {
-			return 0, 0, &RangeError{ID: r.ID, Events: true, N: q.Events.First, Of: r.Events}
-		}
-		return q.Events.First, last, nil
-	}
-	first, last = 1, r.Turns
-	if q.Turns != nil {
-		first, last = q.Turns(r.Turns)
-	}
-	if last < first {
-		return first, last, nil
-	}
-	for _, turn := range []int{first, last} {
-		if turn < 1 || turn > r.Turns {
-			return 0, 0, &RangeError{ID: r.ID, N: turn, Of: r.Turns}
-		}
-	}
-	r.FirstTurn, r.LastTurn = first, last
-	return first, last, nil
-}
-
-// handOver hands over the events that are asked for, from the first turn or number to the last.
-func handOver(ctx context.Context, q *ReadQuery, c *store.Conversation, first, last int) error {
-	var numbering transcript.Numbering
-	var refused error
-	_, err := c.Read(ctx, func(e *transcript.Event) bool {
-		out := Event{Index: e.Index, Number: numbering.Next(e.Kind), Request: numbering.Requests, Turn: e.Turn, Kind: e.Kind, Time: e.Time, Recorded: e}
-		at := e.Turn
-		if q.Events != (EventRange{}) {
-			at = out.Number
-		}
-		if at > last {
-			return false
-		}
-		if e.Kind.Global() || at < first || q.Kinds != nil && !q.Kinds(e.Kind) {
-			return true
-		}
+		out := Event{Index: e.Index, Number: numbering.Next(e.Kind), Request: numbering.Requests, Turn: e.Turn, Kind: e.Kind, Time: e.Time, Recorded: &e}
 		switch e.Kind {
 		case transcript.KindToolCall:
 			out.Name, out.CallID = e.Name, e.CallID
 		case transcript.KindToolResult:
 			out.CallID, out.IsError = e.CallID, e.Failed
 		}
-		body, info := eventtext.Body(e)
-		out.Text, out.Encoding, out.JSON = body, info.Encoding, info.JSON
-		refused = q.Event(&out)
-		return refused == nil
+		events = append(events, out)
+		return true
 	})
-	var damage *store.DamageError
-	if errors.As(err, &damage) {
-		err = nil // the reading says so
+	r.Turns, r.Events, r.Requests = totals.Turns, numbering.Events, numbering.Requests
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	return cmp.Or(refused, ctx.Err(), err)
+	var notFound *NotFoundError
+	switch {
+	case errors.As(err, &notFound):
+		return nil, notFound
+	case err != nil:
+		if r.Damage = unreadable(r.ID, err); r.Damage.Kind == Unreadable {
+			return nil, &UnreadableError{*r.Damage}
+		}
+	default:
+		if p := problemOf(r.ID, &totals); p != nil {
+			r.Aside.Problems = append(r.Aside.Problems, *p)
+		}
+	}
+	return events, nil
+}
+
+// choose returns the events that are asked for, by their numbers or their turns. The error is a [*RangeError].
+func (r *Reading) choose(q *ReadQuery, events []Event) ([]Event, error) {
+	if q.Events != (EventRange{}) {
+		if q.Events.First < 1 || q.Events.First > r.Events {
+			return nil, &RangeError{ID: r.ID, Events: true, N: q.Events.First, Of: r.Events}
+		}
+		events = slices.DeleteFunc(events, func(e Event) bool { return !q.Events.Has(e.Number) })
+		if len(events) > 0 {
+			r.FirstTurn, r.LastTurn = events[0].Turn, events[len(events)-1].Turn
+		}
+		return events, nil
+	}
+	first, last := 1, r.Turns
+	if q.Turns != nil {
+		first, last = q.Turns(r.Turns)
+	}
+	if last < first {
+		return nil, nil
+	}
+	for _, turn := range []int{first, last} {
+		if turn < 1 || turn > r.Turns {
+			return nil, &RangeError{ID: r.ID, N: turn, Of: r.Turns}
+		}
+	}
+	r.FirstTurn, r.LastTurn = first, last
+	return slices.DeleteFunc(events, func(e Event) bool { return e.Kind.Global() || e.Turn < first || e.Turn > last }), nil
 }

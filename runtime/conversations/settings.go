@@ -69,10 +69,10 @@ func directory(o *Options) string {
 
 func openMemory(o *Options) (*project.Memory, error) {
 	dir := config.StateDir(o.env())
-	if dir == "" {
-		return nil, nil
+	if dir != "" {
+		dir = filepath.Join(dir, "excluded")
 	}
-	return project.OpenMemory(filepath.Join(dir, "excluded"))
+	return project.OpenMemory(dir)
 }
 
 // judge looks at the names of kinds of stores, and of the language.
@@ -161,9 +161,6 @@ func (o Options) Include() (by string, err error) {
 	memory, err := openMemory(&o)
 	if err != nil {
 		return "", err
-	}
-	if memory == nil {
-		return "", &project.NotRememberedError{Dir: o.Dir}
 	}
 	if err := memory.Forget(o.Dir); err != nil {
 		return "", err

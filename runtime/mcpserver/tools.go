@@ -38,6 +38,9 @@ func (s *Server) tool(t contract.Tool) *mcp.Tool {
 		Description: t.Text(),
 		InputSchema: json.RawMessage(t.InputSchema),
 	}
+	if t.Keywords != "" {
+		tool.Meta = mcp.Meta{contract.SearchHint: t.Keywords}
+	}
 	if t.Effect == "read" {
 		tool.Annotations = &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
 		if !t.OpenWorld {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,47 +16,35 @@ import (
 )
 
 const (
-	// An event is shown in parts, which are small where making the text
-	// visible makes it much longer: it has up to nine characters for one
-	// that is recorded.
+	// An event is shown in parts, which are small where making the text visible
+	// makes it much longer: one recorded character has up to nine then.
 	partChars, smallPart = 8000, 1000
-	// wholeNeighbour is how many characters of a neighbour are never cut,
-	// as an answer would lack what another call then costs more to show.
-	// Of a longer one neighbourChars are shown.
-	wholeNeighbour, neighbourChars = 500, 300
-	// A request of no more than replyChars answers what was said before
-	// it, as yes does.
-	replyChars = 50
-	// The answer to a request is shown up to wholeAnswer characters, and
-	// of a longer one answerChars: who reads the one wants the other.
-	wholeAnswer, answerChars = 4500, 3000
-	// callReach is how far from a tool call its result is looked for, in
-	// events: several calls may be made at once.
+	// answerChars are shown of the answer to a request.
+	answerChars = 4500
+	// callReach is how far from a tool call its result is looked for, in events:
+	// several calls may be made at once.
 	callReach = 16
-	// maxNotes is how many characters may be noted beside one event.
+	// maxNotes is how many characters the notes beside one event have.
 	maxNotes = maxRemarks + 400
 )
 
-// around is the reading of one event, or a part of it, and with the
-// first part its neighbours.
+// around is the reading of one event, or a part of it, and with the first part
+// its partner and its neighbours.
 type around struct {
 	*reading
 	number    int
 	part      int
 	parts     int  // that the event has
 	most      int  // neighbours on each side
-	isSubject bool // what the call looks for is shown, in no parts
+	isSubject bool // passages on about are shown, and no parts
 
 	only    event
 	partner int     // the result of a call, the call of a result, or the answer to a request
-	beside  []event // the neighbours, the nearest first
+	beside  []event // partner and neighbours, the nearest first
 }
 
 func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, error) {
-	a := &around{reading: r, number: *r.params.Event, part: max(given(r.params.Part), 1), most: 1}
-	if r.params.Around != nil {
-		a.most = *r.params.Around
-	}
+	a := &around{reading: r, number: *r.params.Event, part: max(given(r.params.Part), 1), most: given(r.params.Around)}
 	if a.isSubject = r.params.About != nil && r.params.Part == nil; a.isSubject {
 		if err := r.rank(ctx, conversations.EventRange{First: a.number, Last: a.number}); err != nil {
 			return nil, err
@@ -67,7 +54,7 @@ func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, er
 	if err != nil {
 		return nil, err
 	}
-	if a.part == 1 && a.most > 0 {
+	if a.part == 1 && (r.params.Around == nil || a.most > 0) {
 		a.choose(near)
 	}
 	return fit(len(a.beside), conversation.ReadMaxChars, a.answerWith), nil
@@ -76,29 +63,23 @@ func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, er
 // errEnough ends the reading of events.
 var errEnough = errors.New("no more events are needed")
 
-// readNear reads the event, and returns those that may be shown beside
-// it: of a request all up to its answer.
+// readNear reads the event, and returns those that may be shown beside it: of
+// a request all up to its answer.
 func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	reach := max(a.most, callReach)
 	calls := map[string]int{}
-	isAnswered := false
 	q := conversations.ReadQuery{ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1)}}
 	q.Event = func(recorded *conversations.Event) error {
-		n, isRequest := recorded.Number, recorded.Kind == transcript.KindUser
-		isFar := n > a.number+reach
-		isPast := recorded.Turn != a.only.turn || isRequest && isAnswered
+		e := newEvent(recorded)
+		e.joinCall(recorded, calls)
 		switch {
-		case isFar && (isPast || a.only.kind != transcript.KindUser):
-			return errEnough
-		case n == a.number:
-			a.only = newEvent(recorded, math.MaxInt)
-			a.only.joinCall(recorded, calls)
+		case recorded.Number == a.number:
+			a.only = e
 			return a.choosePart(string(recorded.Text))
-		case !isBlank(recorded) && (!isFar || isSaid(recorded.Kind)):
-			e := newEvent(recorded, math.MaxInt)
-			e.joinCall(recorded, calls)
+		case recorded.Number > a.number+reach && (e.turn != a.only.turn || e.kind == transcript.KindUser):
+			return errEnough
+		case !isBlank(recorded):
 			near = append(near, e)
-			isAnswered = isAnswered || n > a.number && isSaid(recorded.Kind)
 		}
 		return ctx.Err()
 	}
@@ -135,7 +116,7 @@ func (a *around) choosePart(whole string) error {
 	if a.parts > 1 {
 		a.only.shown.Part, a.only.shown.Parts = a.part, a.parts
 		a.only.shown.Chars = a.only.chars
-		a.only.hold(parts[a.part-1], math.MaxInt)
+		a.only.hold(parts[a.part-1])
 	}
 	return nil
 }
@@ -159,66 +140,42 @@ func isTooLong(s string) bool {
 	return utf8.RuneCountInString(shown) > conversation.ReadMaxChars-maxNotes
 }
 
-// choose chooses the neighbours among the events near the event.
+// choose chooses the events that are shown beside the event.
 func (a *around) choose(near []event) {
+	isRequest := a.only.kind == transcript.KindUser
 	a.partner = a.only.shown.Call
 	for _, e := range near {
 		n := e.shown.Event
-		isAnswer := a.only.kind == transcript.KindUser && e.isAnswer && n > a.number && e.turn == a.only.turn
+		isAnswer := isRequest && e.isAnswer && n > a.number && e.turn == a.only.turn
 		if a.partner == 0 && (isAnswer || e.shown.Call == a.number) {
 			a.partner = n
 		}
 	}
 	for _, e := range near {
-		switch isPartner := e.shown.Event == a.partner; {
-		case isPartner && a.only.kind == transcript.KindUser:
-			a.beside = append(a.beside, a.answering(e))
-		case !isPartner && !a.isOfUse(&e):
-		case utf8.RuneCountInString(e.text) > wholeNeighbour:
-			a.beside = append(a.beside, e.brief(neighbourChars, outputTail))
+		isPartner := e.shown.Event == a.partner
+		switch {
+		case isPartner && isRequest && a.isSubject:
+			e = a.about(e, aboutEvent)
+		case isPartner && isRequest:
+			e = e.shortened(answerChars)
+		case isPartner || a.distance(&e) <= a.most && a.includes(e.kind, true):
+			e = e.shortened(briefChars)
 		default:
-			a.beside = append(a.beside, e)
+			continue
 		}
+		a.beside = append(a.beside, e)
 	}
 	slices.SortStableFunc(a.beside, func(x, y event) int { return a.distance(&x) - a.distance(&y) })
 }
 
-// distance returns how far an event is from the one that is asked for;
-// the partner is nearest.
+// distance returns how far an event is from the one that is asked for; the
+// partner is nearest.
 func (a *around) distance(e *event) int {
 	n := e.shown.Event
 	if n == a.partner {
 		return 0
 	}
 	return max(n-a.number, a.number-n)
-}
-
-// isOfUse reports whether a neighbour is shown: any that the call asks
-// for, and else what was said, before a request only where it replies
-// to that; of a call and its result the work too.
-func (a *around) isOfUse(e *event) bool {
-	kind, only := e.kind, a.only.kind
-	isChat := func(k transcript.Kind) bool { return k == transcript.KindUser || isSaid(k) }
-	switch {
-	case a.distance(e) > a.most || !a.includes(kind, true):
-		return false
-	case a.isSubject || a.params.Around != nil:
-		return a.params.Around != nil
-	case only == transcript.KindUser && e.shown.Event < a.number:
-		return isChat(kind) && a.only.chars <= replyChars
-	}
-	return isChat(kind) || kind != transcript.KindReasoning && !isChat(only)
-}
-
-// answering returns the answer to the event as it is shown.
-func (a *around) answering(e event) event {
-	switch {
-	case a.isSubject:
-		return a.about(e, aboutEvent)
-	case utf8.RuneCountInString(e.text) > wholeAnswer:
-		return e.shortened(answerChars)
-	}
-	return e
 }
 
 // answerWith returns the answer with the n nearest neighbours.

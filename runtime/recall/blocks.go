@@ -1,81 +1,81 @@
 package recall
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/contract"
+	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// separator is between the blocks of an answer. Nothing that is recorded has a line there that
-// looks like its three hyphens.
+// separator is between the blocks of an answer. No line of a recorded text looks like its
+// three hyphens.
 const separator = "\n\n---\n\n"
 
 // message is an event as it is shown.
 type message struct {
 	*conversations.Hit
 	Text  string // without white space around it
-	Cut   bool   // Text has less than the whole text at its end
-	Chars int    // of the whole text, in characters
+	Cut   bool   // the end of the text is missing
+	Chars int    // of the whole text; of a passage, more than are shown
 }
 
-// messagesOf returns the messages that were found: of one that answers a question and is too long
-// the passage that does, and else the first most characters, or all where most is 0.
+// messagesOf returns the messages that were found, with at most most characters of each, or
+// all where most is 0. Of a long one that answers a question it is the passage that does.
 func messagesOf(found *conversations.Results, most int) (messages []message, err error) {
 	for i := range found.Hits {
 		m := message{Hit: &found.Hits[i]}
-		content := []byte(nil)
-		if m.Passage != nil {
-			content = []byte(m.Passage.Text)
-		} else if content, err = found.Read(m.Hit); err != nil {
-			return nil, err
+		p := m.Passage
+		if p != nil {
+			m.Text = p.Text
+		} else {
+			content, err := found.Read(m.Hit)
+			if err != nil {
+				return nil, err
+			}
+			m.Text = string(content)
 		}
-		said := bytes.TrimFunc(content, text.IsSpace)
-		m.Chars = utf8.RuneCount(said)
+		m.Text = strings.TrimFunc(m.Text, text.IsSpace)
+		m.Chars = utf8.RuneCountInString(m.Text)
 		if m.Cut = most > 0 && m.Chars > most; m.Cut {
-			said, _, _ = text.Ends(said, most, 0)
+			m.Text, _, _ = text.Ends(m.Text, most, 0)
 		}
-		m.Text = string(said)
-		if p := m.Passage; p != nil && (p.Before || p.After) {
-			m.Text, m.Cut = either(p.Before, "...", "")+m.Text, p.After
-			m.Chars = max(m.Chars, most+1) // of the whole text, at least
+		if p != nil && (p.Before || p.After) {
+			m.Text, m.Cut, m.Chars = either(p.Before, "...", "")+m.Text, p.After, max(m.Chars, most+1)
 		}
 		messages = append(messages, m)
 	}
 	return messages, nil
 }
 
-// blocksOf shows messages, with their places at the end of the first line where that is wanted. A
-// text that is not whole ends with three dots.
+// blocksOf returns messages as they are shown, with their places if withPlace is true. A text
+// with a missing end ends with three dots.
 func blocksOf(messages []message, withPlace bool) (blocks []string) {
 	for i := range messages {
 		m := &messages[i]
-		head := "[" + when(m) + "] " + cmp.Or(text.Line(clip(m.Role, maxTitle)), "unknown") + " (conv: " + nameOf(&m.Conversation.Conversation) + ")"
+		when := "(no time)"
+		if !m.Time.IsZero() {
+			when = m.Time.UTC().Format("2006-01-02 15:04")
+		}
+		head := "[" + when + "] " + cmp.Or(text.Line(clip(m.Role, maxTitle)), "unknown") + " (conv: " + nameOf(&m.Conversation.Conversation) + ")"
 		if withPlace {
-			head += " " + placeOf(m)
+			head += " " + m.place()
 		}
-		body := m.Text
-		if m.Cut {
-			body += "..."
-		}
+		body := m.Text + either(m.Cut, "...", "")
 		blocks = append(blocks, head+"\n"+withoutSeparators(text.Visible(body)))
 	}
 	return blocks
 }
 
-// inBlocks is an answer, with notes in a block of their own.
+// inBlocks returns an answer, with notes in a block of their own.
 func inBlocks(blocks, notes []string) string {
 	if len(notes) > 0 {
 		blocks = append(blocks, "[note] "+strings.Join(notes, "\n"))
@@ -83,16 +83,7 @@ func inBlocks(blocks, notes []string) string {
 	return strings.Join(blocks, separator)
 }
 
-// when is when a message was recorded, in UTC.
-func when(m *message) string {
-	if m.Time.IsZero() {
-		return "(no time)"
-	}
-	return m.Time.UTC().Format("2006-01-02 15:04")
-}
-
-// nameOf is the title of a conversation on one line, or where it has none the beginning of
-// its id.
+// nameOf returns the title of a conversation on one line, or the beginning of its id.
 func nameOf(c *transcript.Conversation) string {
 	if strings.TrimFunc(c.Title, text.IsSpace) != "" {
 		return clip(text.Line(c.Title), maxTitle)
@@ -101,12 +92,9 @@ func nameOf(c *transcript.Conversation) string {
 	return text.Line(id)
 }
 
-// withoutSeparators puts a backslash before each line of three hyphens, with nothing that is
-// seen around them, and before those that are such a line but for backslashes.
+// withoutSeparators puts a backslash before each line that looks like three hyphens, and
+// before those that look like such a line but for backslashes.
 func withoutSeparators(s string) string {
-	if !strings.Contains(s, "---") {
-		return s
-	}
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
 		if strings.TrimFunc(strings.TrimLeft(line, `\`), isUnseen) == "---" {
@@ -116,74 +104,34 @@ func withoutSeparators(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// isUnseen reports whether nothing is seen of a rune: white space, joiners behind it, and the
-// pattern of Braille without dots.
+// isUnseen reports whether a rune cannot be seen: white space, joiners, and the pattern of
+// Braille without dots.
 func isUnseen(r rune) bool { return text.IsSpace(r) || text.IsHidden(r) || r == 0x2800 }
 
-// placeOf names a message as the parameters of conversation_read do.
-func placeOf(m *message) string {
+// place names the message as the parameters of conversation_read do.
+func (m *message) place() string {
 	return fmt.Sprintf("id: %s event: %d", m.Conversation.ID, m.Number)
 }
 
-// messageID is the id of a message: that of its conversation, and its number there.
-func messageID(m *message) string {
-	return fmt.Sprintf("%s:%d", m.Conversation.ID, m.Number)
-}
-
-var errCursor = errors.New("not a cursor")
-
 // cursor returns a position as callers hand it back.
 func cursor(p *conversations.Position) string {
-	at := fmt.Appendf(nil, "%d %d %d %d %s", p.Time.Unix(), p.Time.Nanosecond(), p.Order, p.Event, p.ID)
-	return base64.RawURLEncoding.EncodeToString(at)
+	return base64.RawURLEncoding.EncodeToString([]byte(coerce.JSON(p)))
 }
 
-// parseCursor reads what cursor wrote.
+// parseCursor returns the position of a cursor.
 func parseCursor(s string) (p conversations.Position, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
-	parts := strings.SplitN(string(b), " ", 5)
-	if err != nil || len(parts) < 5 {
-		return p, errCursor
+	if err == nil {
+		err = json.Unmarshal(b, &p)
 	}
-	var seconds, nanos int64
-	_, err = fmt.Sscan(strings.Join(parts[:4], " "), &seconds, &nanos, &p.Order, &p.Event)
-	p.Time, p.ID = time.Unix(seconds, nanos).UTC(), transcript.ID(parts[4])
-	if err != nil || cursor(&p) != s {
-		return p, errCursor
+	if err == nil && cursor(&p) != s {
+		err = errors.New("it was not written by cursor")
 	}
-	return p, nil
+	return p, err
 }
 
-// mostAround is how many messages [Around] shows on each side.
-const mostAround = 1000
-
-// Around returns, for people, the message of an id such as
-// jp-c17648402467:12 and those around it in its conversation, the oldest
-// first, in the form of conversation_search, but whole.
-func Around(ctx context.Context, source conversations.Source, id string, before, after int) (string, error) {
-	conversation, number := splitID(id)
-	if number == 0 {
-		return "", contract.Fixable(fmt.Sprintf("id must be the id of a message such as jp-c17648402467:12, got %q.", id))
-	}
-	found, err := source.Search(ctx, conversations.SearchQuery{Filter: conversations.Filter{IDs: []string{conversation}}})
-	if err != nil {
-		return "", failure(ctx, err)
-	}
-	first, last := number-min(before, mostAround), number+min(after, mostAround)
-	found.Hits = slices.DeleteFunc(found.Hits, func(h conversations.Hit) bool { return h.Number < max(first, 1) || h.Number > last })
-	if !slices.ContainsFunc(found.Hits, func(h conversations.Hit) bool { return h.Number == number }) {
-		return "", contract.Fixable(fmt.Sprintf("Conversation %s has no message %d.", conversation, number))
-	}
-	messages, err := messagesOf(found, 0)
-	if err != nil {
-		return "", failure(ctx, err)
-	}
-	return inBlocks(blocksOf(messages, true), missedNotes(found.Aside.Problems)), nil
-}
-
-// splitID parts the id of a message, such as jp-c17648402467:12, into
-// that of its conversation and its number, which is 0 where it names a
-// conversation alone.
+// splitID returns the parts of the id of a message, such as jp-c17648402467:12: the id of its
+// conversation, and its number, 0 where the id has none.
 func splitID(id string) (conversation string, number int) {
 	conversation, event, _ := strings.Cut(id, ":")
 	if n, err := strconv.ParseInt(event, 10, 32); err == nil && n > 0 {

@@ -52,12 +52,6 @@ func behave(how string) (exit int) {
 		for _, err := os.Stdout.Write([]byte("[")); err == nil; {
 			_, err = os.Stdout.Write(chunk)
 		}
-	case "complain":
-		for {
-			if _, err := fmt.Fprintln(os.Stderr, strings.Repeat("no such shelf ", 1000)); err != nil {
-				return 3
-			}
-		}
 	case "hang": // after it has told whoever listens at the address in its argument that it runs
 		conn, err := net.Dial("tcp", os.Args[2])
 		if err != nil {

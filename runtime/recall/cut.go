@@ -9,13 +9,13 @@ import (
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 )
 
-// maxMark is how many characters the mark of [without] has at most, in
-// a text of less than 10 GB. An ellipsis is one.
+// maxMark is how many characters the mark of [without] has at most, in a text
+// of less than 10 GB.
 const maxMark = len("\n[. 9999999999 chars .]\n")
 
-// without joins two parts of a text by a mark, on a line of its own,
-// for the characters between them. Line breaks beside the mark would
-// only make it longer, and are missing too.
+// without joins two parts of a text by a mark, on a line of its own, that
+// counts the characters between them. Line breaks beside the mark are left out
+// and counted too.
 func without(before string, missing int, after string) string {
 	first := strings.TrimRight(before, "\n")
 	last := strings.TrimLeft(after, "\n")
@@ -25,10 +25,10 @@ func without(before string, missing int, after string) string {
 	return strings.Join(lines, "\n")
 }
 
-// only returns the parts of a text that are in spans, which are in
-// order, and headings beside them, with marks between them.
+// only returns the parts of a text that are in spans, and headings, with marks
+// between them.
 func only(s string, spans []excerpt.Span) string {
-	spans = append(headings(s, spans), spans...)
+	spans = append(headings(s), spans...)
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return a.Start - b.Start })
 	spans = append(spans, excerpt.Span{Start: len(s), End: len(s)})
 	missing := func(a, b excerpt.Span) int {
@@ -50,29 +50,16 @@ func only(s string, spans []excerpt.Span) string {
 	return kept
 }
 
-// headings returns where the headings are that are shown beside parts
-// of a text: the nearest above each part, and others from the top, as
-// far as there is room.
-func headings(s string, spans []excerpt.Span) []excerpt.Span {
-	var all, above, kept []excerpt.Span
-	at := 0
+// headings returns the headings of a text, from its beginning, as far as there
+// is room.
+func headings(s string) (kept []excerpt.Span) {
+	at, room := 0, aboutHeadings
 	for line := range strings.Lines(s) {
 		end := at + len(line)
-		for len(spans) > 0 && spans[0].Start < end {
-			above = append(above, all[max(len(all)-1, 0):]...)
-			spans = spans[1:]
-		}
-		if isHeading(strings.TrimSpace(line)) {
-			all = append(all, excerpt.Span{Start: at, End: end})
+		if cost := len(line) + maxMark; cost <= room && isHeading(strings.TrimSpace(line)) {
+			kept, room = append(kept, excerpt.Span{Start: at, End: end}), room-cost
 		}
 		at = end
-	}
-	room := aboutHeadings
-	for _, span := range append(above, all...) {
-		cost := span.End - span.Start + maxMark
-		if cost <= room && !slices.Contains(kept, span) {
-			kept, room = append(kept, span), room-cost
-		}
 	}
 	return kept
 }

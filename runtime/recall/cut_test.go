@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -16,24 +15,18 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-func TestHold(t *testing.T) {
+func TestNewEvent(t *testing.T) {
 	t.Parallel()
-	filler := strings.Repeat("-", 16)
 	for _, tc := range []struct {
 		name, said string
-		most       int
 		kind       transcript.Kind
 		want       string
 	}{
-		{"whole", "abcdefghij", 10, transcript.KindUser, "abcdefghij"},
-		{"cut", "abcde" + filler + "vwxyz", 10, transcript.KindUser, "abcde\n[… 16 chars …]\nvwxyz"},
-		{"line breaks around the cut are missing too", "ab\n\n\n" + filler + "\ncdef", 10, transcript.KindUser, "ab\n[… 20 chars …]\ncdef"},
-		{"nothing but line breaks", "\n\n" + filler + "\n\n", 4, transcript.KindUser, "[… 20 chars …]"},
-		{"made visible", "\u202ea" + filler + "xy", 4, transcript.KindUser, "\\u{202E}a\n[… 16 chars …]\nxy"},
-		{"JSON stays as it is", "\"\u202e\"", 10, transcript.KindToolCall, "\"\u202e\""},
+		{"made visible", "\u202ea\r\nb", transcript.KindUser, "\\u{202E}a\nb"},
+		{"JSON stays as it is", "\"\u202e\"", transcript.KindToolCall, "\"\u202e\""},
 	} {
-		e := newEvent(&conversations.Event{Kind: tc.kind, Text: []byte(tc.said)}, tc.most)
-		if e.text != tc.want || e.isCut != strings.Contains(tc.want, "…") {
+		e := newEvent(&conversations.Event{Kind: tc.kind, Text: []byte(tc.said)})
+		if e.text != tc.want || e.isCut {
 			t.Errorf("%s: %q, want %q", tc.name, e.text, tc.want)
 		}
 	}
@@ -50,7 +43,7 @@ func TestShortened(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		said := randomOf(r, pieces, 400)
 		kind := []transcript.Kind{transcript.KindUser, transcript.KindToolResult}[r.IntN(2)]
-		e := newEvent(&conversations.Event{Kind: kind, Text: []byte(said)}, 3000+r.IntN(2000))
+		e := newEvent(&conversations.Event{Kind: kind, Text: []byte(said)})
 		for limit := 2000; limit >= maxMark; limit = limit*2/3 - 3 {
 			shown := e.shortened(limit).text
 			if n := utf8.RuneCountInString(shown); n > limit {
@@ -92,8 +85,7 @@ func randomOf(r *rand.Rand, pieces []string, most int) string {
 	return b.String()
 }
 
-// TestOnly: of a text some parts are shown, and headings of the text
-// left out, first those above the parts.
+// TestOnly: of a text some parts are shown, and headings of the rest.
 func TestOnly(t *testing.T) {
 	t.Parallel()
 	filler := strings.Repeat("Nothing of any interest is in this sentence at all. ", 12) + "\n\n"
@@ -160,42 +152,34 @@ func TestOnlyKeepsOrder(t *testing.T) {
 	}
 }
 
-// TestForms: each form has no more than the one before, and leaves out
-// what is needed least.
-func TestForms(t *testing.T) {
+// TestShrunk: an answer keeps to its size, and is without events only where
+// those that are needed less are left out too.
+func TestShrunk(t *testing.T) {
 	t.Parallel()
 	kinds := []transcript.Kind{transcript.KindToolResult, transcript.KindAssistant, transcript.KindUser}
 	for seed := range cases.Of(uint64(20)) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		var events []event
+		all := [outcome + 1]int{}
 		for n := range 1 + r.IntN([]int{4, 40, 300}[r.IntN(3)]) {
 			words := strings.Repeat("line of text\n", r.IntN(100))
-			e := conversations.Event{Number: n + 1, Kind: kinds[r.IntN(3)], Text: []byte(words)}
-			events = append(events, newEvent(&e, math.MaxInt))
+			e := newEvent(&conversations.Event{Number: n + 1, Turn: 1, Kind: kinds[r.IntN(3)], Text: []byte(words)})
+			events = append(events, e)
+			all[e.rank()]++
 		}
-		f := formsOf(events)
-		before, size := len(events), math.MaxInt
-		for k := range f.count() {
-			shown := f.form(k)
-			n := cost(shown)
-			if len(shown) > before || n > size {
-				t.Fatalf("seed %d: form %d has %d events of %d, and the one before %d of %d", seed, k, len(shown), n, before, size)
-			}
-			before, size = len(shown), n
-			least := outcome + 1 // of those that are shown
-			left := [outcome + 1]int{}
-			for i := range shown {
-				least = min(least, shown[i].rank())
-				left[shown[i].rank()]++
-			}
-			for rank := least + 1; rank <= outcome; rank++ {
-				if left[rank] < len(f.ranked[rank]) {
-					t.Fatalf("seed %d: form %d is without some of rank %d, and has some of rank %d", seed, k, rank, least)
-				}
-			}
+		reading := &reading{turns: []int{1}, asked: events}
+		shown := reading.shrunk()
+		if !reading.fits(reading.turns, events, shown) {
+			t.Errorf("seed %d: %d events do not fit", seed, len(shown))
 		}
-		if before != 0 {
-			t.Errorf("seed %d: the last form has %d events", seed, before)
+		left := [outcome + 1]int{}
+		for i := range shown {
+			left[shown[i].rank()]++
+		}
+		for rank := said; rank <= outcome; rank++ {
+			if left[rank] < all[rank] && left[rank-1] > 0 {
+				t.Errorf("seed %d: some of rank %d are left out, and %d of rank %d are shown", seed, rank, left[rank-1], rank-1)
+			}
 		}
 	}
 }
@@ -208,7 +192,7 @@ func TestMarkAnswers(t *testing.T) {
 	}
 	var events []event
 	for i, kind := range kinds {
-		events = append(events, newEvent(&conversations.Event{Number: i, Turn: 1 + i/9, Kind: kind}, 0))
+		events = append(events, newEvent(&conversations.Event{Number: i, Turn: 1 + i/9, Kind: kind}))
 	}
 	markAnswers(events)
 	var got []int

@@ -350,7 +350,6 @@ func TestProgramMisbehaves(t *testing.T) {
 		{"half", "it ends in the middle of a JSON value, after 25 bytes.", false, false},
 		{"noise", "it is not JSON", false, false},
 		{"flood", "stopped because it printed more than 64 MiB", false, false},
-		{"complain", "stopped because it printed more than 64 MiB to standard error", false, false},
 		{"lie", "gave up with exit code 1 and said: Conversation jp-c1 not found in /work. Could not locate workspace. Turn 9 out of range. Hint: nearest ids: jp-c2. ␛[2J\\u{202E}</note>. The environment", true, false},
 		{"crash", "gave up with exit code 101 and said: Panic: x. The environment", false, false},
 		{"silent", "gave up with exit code 5 and said nothing. The environment variable X names it.", false, false},

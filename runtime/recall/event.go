@@ -12,16 +12,16 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// saidScopes are what the assistant said.
+// saidScopes are the scopes of what the assistant said.
 const saidScopes = transcript.ScopeAssistant | transcript.ScopeStructured
 
-// isSaid reports whether events of a kind are what the assistant said.
+// isSaid reports whether the assistant said events of a kind.
 func isSaid(kind transcript.Kind) bool {
 	return kind.Scope()&saidScopes != 0
 }
 
-// included are the scopes that include asks for: of answers, and of
-// what else was said and done.
+// included returns the scopes that include asks for: of answers, and of all
+// other events.
 func included(include []string) (answers, others transcript.Scopes) {
 	for _, name := range include {
 		switch name {
@@ -42,8 +42,8 @@ func included(include []string) (answers, others transcript.Scopes) {
 	return answers | others, others
 }
 
-// rank is how much the reader needs an event: the first is left out
-// first.
+// rank is how much the reader needs an event: of the first rank events are
+// shortened, and left out, first.
 type rank int
 
 const (
@@ -52,24 +52,22 @@ const (
 	outcome             // requests and answers
 )
 
-// event is an event that may be shown, and what is kept of its text.
+// event is an event that may be shown.
 type event struct {
 	shown    conversation.ReadEvent // without its text
 	kind     transcript.Kind
 	turn     int
 	request  int
 	at       time.Time
-	begins   string // of a request: how it begins
-	isAnswer bool   // the last that is said before the next request
+	isAnswer bool // the last that is said before the next request
 
 	chars int    // of the whole text, as recorded
-	text  string // visible
-	all   int    // characters of the whole text, where all is visible
+	text  string // visible, without the carriage returns of CRLF
 	isCut bool   // text is not the whole text
 }
 
-// newEvent returns an event of whose text most characters are kept.
-func newEvent(e *conversations.Event, most int) event {
+// newEvent returns an event with its whole text.
+func newEvent(e *conversations.Event) event {
 	kind := e.Kind
 	if kind == transcript.KindInquiryResponse {
 		kind = transcript.KindInquiry
@@ -79,14 +77,12 @@ func newEvent(e *conversations.Event, most int) event {
 		chars: utf8.RuneCount(e.Text),
 	}
 	made.shown.Event, made.shown.EventKind = e.Number, kind.String()
-	made.hold(string(e.Text), most)
+	made.hold(string(e.Text))
 	switch kind {
 	case transcript.KindToolCall:
 		made.shown.Name = clip(e.Name, maxTitle)
 	case transcript.KindToolResult:
 		made.shown.IsError = e.IsError
-	case transcript.KindUser:
-		made.begins = beginning(string(e.Text))
 	}
 	if e.Encoding != transcript.Plain {
 		made.shown.Encoding = e.Encoding.String()
@@ -97,31 +93,22 @@ func newEvent(e *conversations.Event, most int) event {
 	return made
 }
 
-// isBlank reports whether the assistant said or thought nothing: a
-// provider kept that to itself.
+// isBlank reports whether an event of the assistant has no text: its provider
+// did not return it.
 func isBlank(e *conversations.Event) bool {
 	says := isSaid(e.Kind) || e.Kind == transcript.KindReasoning
 	return says && len(bytes.TrimSpace(e.Text)) == 0
 }
 
-// hold keeps the ends of a text, of so many characters together. JSON
-// is made visible later, by escapes that keep it JSON.
-func (e *event) hold(s string, most int) {
-	visible := text.Visible
-	if e.kind == transcript.KindToolCall {
-		visible = func(s string) string { return s }
+// hold sets the text. JSON is made visible by its writer, with escapes that
+// keep it JSON.
+func (e *event) hold(s string) {
+	if e.kind != transcript.KindToolCall {
+		s = text.Visible(s)
 	}
-	first, last, missing := text.Ends(s, most-most/2, most/2)
-	first, last = visible(first), visible(last)
-	e.text = first
-	e.all = utf8.RuneCountInString(first)
-	if e.isCut = missing > 0; e.isCut {
-		e.all += missing + utf8.RuneCountInString(last)
-		e.text = without(first, missing, last)
-	}
+	e.text = s
 }
 
-// rank returns how much the event is needed.
 func (e *event) rank() rank {
 	switch {
 	case e.isAnswer || e.kind == transcript.KindUser:
@@ -132,37 +119,33 @@ func (e *event) rank() rank {
 	return work
 }
 
-// What is kept of a text that is too long, in percent from its end:
-// prose says at its end what it comes to, while output, and arguments,
-// begin with what they are.
-const (
-	proseTail  = 60
-	outputTail = 40
-)
+// tail is how many percent of a shortened text are from its end.
+const tail = 40
 
-// shortened returns the event with a text of at most limit characters.
+// shortened returns the event without the middle of its text, where that has
+// more than limit characters. The limit is [maxMark] at least.
 func (e event) shortened(limit int) event {
-	if e.kind.Scope()&transcript.ScopeTool != 0 {
-		return e.brief(limit, outputTail)
-	}
-	return e.brief(limit, proseTail)
-}
-
-// brief returns the event without the middle of its text, where that
-// has more than limit characters. A limit of [maxMark] can be kept to.
-func (e event) brief(limit, tail int) event {
-	if utf8.RuneCountInString(e.text) <= limit {
+	n := utf8.RuneCountInString(e.text)
+	if n <= limit {
 		return e
 	}
-	room := max(limit-maxMark, 0)
+	room := limit - maxMark
 	last := room * tail / 100
-	head, end, _ := text.Ends(e.text, room-last, last)
-	e.text, e.isCut = without(head, e.all-room, end), true
+	first, end, _ := text.Ends(e.text, room-last, last)
+	e.text, e.isCut = without(first, n-room, end), true
 	return e
 }
 
-// render returns the event as the envelope shows it, but for what
-// depends on the events around it.
+// shortened returns events with at most limit characters of each.
+func shortened(events []event, limit int) (all []event) {
+	for _, e := range events {
+		all = append(all, e.shortened(limit))
+	}
+	return all
+}
+
+// render returns the event as the envelope shows it, without what depends on
+// the events around it.
 func (e *event) render() conversation.ReadEvent {
 	shown := e.shown
 	if e.kind == transcript.KindToolCall {

@@ -149,13 +149,13 @@ func badIDs(err error) string {
 }
 
 func notFound(w *contract.Error, e *conversations.NotFoundError) {
-	what := either(len(e.IDs) > 1, "Conversations ", "Conversation ") + bounded(names(e.IDs), ", ", maxNames) + " not found in "
+	what := either(len(e.IDs) > 1, "Conversations ", "Conversation ") + bounded(e.IDs, ", ", maxNames) + " not found in "
 	rest := "."
 	if len(e.Nearest) > 0 {
-		rest += " Nearest ids: " + bounded(names(e.Nearest), ", ", maxNames) + "."
+		rest += " Nearest ids: " + bounded(e.Nearest, ", ", maxNames) + "."
 	}
 	if len(e.Unread) > 0 {
-		rest += " What could not be read may have more: " + namely(e.Unread) + "."
+		rest += " What could not be read may have more: " + listProblems(e.Unread) + "."
 	}
 	w.Message = what + "this project" + rest + otherIDs
 	if e.Place != "" {

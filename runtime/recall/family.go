@@ -26,7 +26,6 @@ type family struct {
 	setting string
 	runner  process.Runner
 	indexes func() *conversations.Indexes
-	program func() *command.Program
 	tools   *Tools
 }
 
@@ -35,12 +34,13 @@ type family struct {
 // from, which runner runs. The family's Commands are left to its front.
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
 	f := newFamily(host, setting, runner)
-	f.tools = New(func(dir string) (conversations.Source, error) { return f.openFor(dir, conversations.Options{}) })
-	f.tools.everywhere = func(dir string, sources []string) (conversations.Source, error) {
-		return f.openFor(dir, conversations.Options{AllProjects: true, Sources: sources})
+	f.tools = &Tools{
+		open: func(dir string, scope conversations.Options) (conversations.Source, error) {
+			return f.openFor(dir, scope)
+		},
+		sources: f.sources,
+		now:     func() time.Time { return f.host.Now() },
 	}
-	f.tools.now = func() time.Time { return f.host.Now() }
-	f.tools.sources = f.sources
 	return toolset.Family{
 		Name:     "conversation",
 		Declared: declared,
@@ -83,24 +83,7 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 func newFamily(host *toolset.Host, setting string, runner process.Runner) *family {
 	f := &family{host: host, setting: setting, runner: runner}
 	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv) })
-	f.program = sync.OnceValue(func() *command.Program {
-		return command.New(command.Options{Line: f.line(), Setting: setting, Runner: runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf})
-	})
 	return f
-}
-
-// Everywhere returns a function that opens, for people, the conversations that conversation_search
-// searches, and names the kinds of stores that it asks. The parameters are those of [Family].
-func Everywhere(host *toolset.Host, setting string, runner process.Runner) func() (*conversations.Library, []string, error) {
-	f := newFamily(host, setting, runner)
-	return func() (*conversations.Library, []string, error) {
-		sources, err := f.sources(host.Dir)
-		if err != nil {
-			return nil, nil, err
-		}
-		library, err := f.openFor(host.Dir, conversations.Options{AllProjects: true})
-		return library, sources, err
-	}
 }
 
 // sources returns the kinds of stores that a search asks that names none.
@@ -114,11 +97,11 @@ func (f *family) sources(dir string) ([]string, error) {
 // line is the external command line; empty where there is none.
 func (f *family) line() string { return strings.TrimSpace(f.host.Getenv(f.setting)) }
 
-// openFor opens the conversations for one call, which closes them: those that of says, of
-// all projects and of some kinds of stores.
-func (f *family) openFor(dir string, of conversations.Options) (*conversations.Library, error) {
+// openFor opens the conversations for one call, which closes them: those of
+// all projects and of some kinds of stores, where scope says so.
+func (f *family) openFor(dir string, scope conversations.Options) (*conversations.Library, error) {
 	o := f.options(dir)
-	o.Once, o.AllProjects, o.Sources = true, of.AllProjects, of.Sources
+	o.Once, o.AllProjects, o.Sources = true, scope.AllProjects, scope.Sources
 	library, err := conversations.Open(o)
 	if err != nil {
 		return nil, err
@@ -141,7 +124,9 @@ func (f *family) options(dir string) conversations.Options {
 		if absolute, err := filepath.Abs(dir); err == nil {
 			dir = absolute
 		}
-		o.Store = f.program().In(dir)
+		o.Store = command.New(command.Options{
+			Line: f.line(), Setting: f.setting, Dir: dir, Runner: f.runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf,
+		})
 	}
 	return o
 }

@@ -138,9 +138,9 @@ func TestReadResource(t *testing.T) {
 		reads int
 	}{
 		{"whole", 2, "some text", 100, `turns="2" total_turns="2" first_turn="1" last_turn="2" events="4"`, 1},
-		{"what was said", 6, "some text", 2000, `turns="6" total_turns="6" first_turn="1" last_turn="6" events="6"`, 2},
-		{"some requests", 90, "some text", 5000, `turns="90" total_turns="90" first_turn="1" last_turn="90" events="43" current="true" truncated="true"`, 2},
-		{"text that doubles", 90, "]]>", 30_000, `total_turns="90" first_turn="1" last_turn="90" events="13" current="true" truncated="true"`, 2},
+		{"all, shortened", 6, "some text", 2000, `turns="6" total_turns="6" first_turn="1" last_turn="6" events="12" current="true" truncated="true"`, 1},
+		{"some requests", 90, "some text", 5000, `turns="90" total_turns="90" first_turn="1" last_turn="90" events="33" current="true" truncated="true"`, 1},
+		{"text that doubles", 90, "]]>", 30_000, `total_turns="90" first_turn="1" last_turn="90" events="9" current="true" truncated="true"`, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -285,17 +285,17 @@ func TestChecks(t *testing.T) {
 		want            []string
 	}{
 		{"sound", sample, "", []string{
-			"ok workspace: " + root + " (hb7k2)", "off user data: JP keeps nothing about this workspace outside of it",
+			"ok workspace: " + root + " (hb7k2)",
 			"ok command line: built in", "ok conversations: 11 live, 1 archived", "problem damaged: jp-c17890266441 (damaged at byte 1234 (event 7): it ends in the middle of a JSON value)",
 		}},
 		{"damaged", damaged, "", []string{
-			"ok workspace: ", "off user data: ", "ok command line: built in", "ok conversations: 2 live, 0 archived", "problem damaged: jp-c17700000001 (damaged at byte ",
+			"ok workspace: ", "ok command line: built in", "ok conversations: 2 live, 0 archived", "problem damaged: jp-c17700000001 (damaged at byte ",
 		}},
 		{"no workspace", empty, "", []string{"off conversations: none of this project yet: what you do here with an assistant can be recalled from its next session on", "ok command line: built in"}},
 		{"no directory", filepath.Join(empty, "x"), "", []string{"problem workspace: " + filepath.Join(empty, "x") + " does not exist", "ok command line: built in"}},
-		{"program that is not there", sample, "no-such-program", []string{"ok workspace: ", "off user data: ", "problem command line: no-such-program (CONVTOOLS_CLI): "}},
+		{"program that is not there", sample, "no-such-program", []string{"ok workspace: ", "problem command line: no-such-program (CONVTOOLS_CLI): "}},
 		{"program that is another", sample, program, []string{
-			"ok workspace: ", "off user data: ",
+			"ok workspace: ",
 			fmt.Sprintf("problem command line: %s (CONVTOOLS_CLI): The conversation command line did not print what was expected, one JSON array of records: it is not JSON: ", program),
 		}},
 	} {

@@ -69,8 +69,8 @@ func overChosen(runner process.Runner, setting string) *recall.Tools {
 
 // conversationsOf returns the conversations that a command line finds in a directory.
 func conversationsOf(line, setting string, runner process.Runner, dir string) *conversations.Library {
-	program := command.New(command.Options{Line: line, Setting: setting, Runner: runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf})
-	return conversations.New(conversations.Options{Once: true}, program.In(dir))
+	store := command.New(command.Options{Line: line, Setting: setting, Dir: dir, Runner: runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf})
+	return conversations.New(conversations.Options{Once: true}, store)
 }
 
 // source is a typed source that expects one call and answers it as told.

@@ -29,7 +29,7 @@ const (
 	// About how many characters an answer has, unless limit is more than
 	// usualLimit: with lines of context over several conversations fewer are
 	// mostly tags.
-	usualLimit, usualChars, contextChars = 50, 3000, 6000
+	usualLimit, usualChars, contextChars = 50, 2900, 6000
 
 	maxCounted    = 8                      // words of a pattern that nothing matches
 	countWordsFor = 300 * time.Millisecond // of a million events some words are in most
@@ -94,7 +94,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 			Pattern: pattern, Scopes: scopesOf(p.Scopes), OwnToo: slices.Contains(p.Scopes, "recall"),
 		},
 	}
-	if err := g.search(ctx, t.open, g.choose); err != nil {
+	if err := g.search(ctx, t, g.choose); err != nil {
 		return nil, err
 	}
 	return g.answer(), nil
@@ -268,7 +268,7 @@ func (g *grepping) readPage() error {
 // countWords counts the events that have each word of a text that no line has,
 // as long as there is time.
 func (g *grepping) countWords(ctx context.Context, source conversations.Source) error {
-	words := wordsOf(g.params.Pattern)
+	words := strings.FieldsFunc(g.params.Pattern, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	if given(g.params.Regex) || g.params.Event != nil || g.found.Searched == 0 || len(words) < 2 {
 		return nil
 	}
@@ -288,16 +288,4 @@ func (g *grepping) countWords(ctx context.Context, source conversations.Source) 
 		g.words = append(g.words, text.Quote(word)+" "+text.Count(n, "event", "events"))
 	}
 	return nil
-}
-
-// wordsOf returns the different words of a text, without the punctuation
-// around them unless there is nothing else.
-func wordsOf(s string) (words []string) {
-	for _, word := range strings.Fields(s) {
-		word = cmp.Or(strings.TrimFunc(word, unicode.IsPunct), word)
-		if !slices.ContainsFunc(words, func(other string) bool { return strings.EqualFold(other, word) }) {
-			words = append(words, word)
-		}
-	}
-	return words
 }

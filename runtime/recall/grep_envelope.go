@@ -9,6 +9,7 @@ import (
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/conversations"
 )
 
@@ -16,9 +17,7 @@ const (
 	maxUnshown   = 5   // conversations that are named without a line
 	maxGrepTitle = 80  // characters of a title
 	maxQuoted    = 200 // characters of a pattern
-	// How many events are named that have the same line, of the same
-	// conversation and of others.
-	maxAlso, maxAlsoApart = 10, 3
+	maxAlso      = 3   // other events that have the same line
 	// Tags around each run of so few lines around a match would be a fifth of an
 	// answer; among more the match would be hard to see.
 	mostBeside = 3
@@ -194,11 +193,11 @@ func (m *match) also() string {
 	var names []string
 	more := 0
 	for _, other := range m.others {
-		name, most := strconv.Itoa(other.hit.Number), maxAlso
+		name := strconv.Itoa(other.hit.Number)
 		if other.place != m.place {
-			name, most = string(other.hit.Conversation.ID)+":"+name, maxAlsoApart
+			name = string(other.hit.Conversation.ID) + ":" + name
 		}
-		if other.hit.Number == 0 || len(names) >= most {
+		if other.hit.Number == 0 || len(names) == maxAlso {
 			more++
 		} else {
 			names = append(names, name)
@@ -238,7 +237,7 @@ func (g *grepping) shown(n int) (say []string) {
 		say = append(say, fmt.Sprintf("Only the first %s matching lines of the event are looked at: a longer pattern matches fewer.", text.Number(maxReach)))
 	case more >= 0:
 		h := g.page[more].hit
-		say = append(say, fmt.Sprintf("more counts others of an event: ids=%s, event=%d shows all %d.", list([]string{string(h.Conversation.ID)}), h.Number, h.Lines))
+		say = append(say, fmt.Sprintf("more counts others of an event: ids=[%q], event=%d shows all %d.", h.Conversation.ID, h.Number, h.Lines))
 	}
 	if g.context < given(g.params.Context) {
 		say = append(say, "The lines around it are too long for an answer.")
@@ -249,9 +248,9 @@ func (g *grepping) shown(n int) (say []string) {
 // leftOut says what was left out of the search, and how to search it.
 func (g *grepping) leftOut() []string {
 	var left []string
-	if ids := names(g.found.Aside.Excluded); len(ids) > 0 {
+	if ids := g.found.Aside.Excluded; len(ids) > 0 {
 		what := "the current conversation, "
-		if len(ids) > 1 || ids[0] != g.call.Context.ConversationID {
+		if len(ids) > 1 || string(ids[0]) != g.call.Context.ConversationID {
 			what = "the current conversation and what belongs to it: "
 		}
 		left = append(left, what+bounded(ids, ", ", maxListed)+" (include_current=true searches it too)")
@@ -278,7 +277,7 @@ func (g *grepping) nothingFound() []string {
 	case p.Event != nil:
 		where = fmt.Sprintf("event %d", *p.Event)
 	case len(p.Scopes) > 0:
-		where = "scopes=" + list(p.Scopes)
+		where = "scopes=" + coerce.JSON(p.Scopes)
 	}
 	say := []string{fmt.Sprintf("No line %s %s, %s, in %s of the %s%s searched.",
 		either(isRegex, "matches the regular expression", "contains"), text.Quote(clip(p.Pattern, maxQuoted)),

@@ -39,8 +39,8 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		Sort:   conversations.SortNamed(p.Sort), Ascending: !p.Descending, Limit: p.Limit, Offset: p.Offset,
 		TitleContains: given(p.TitleContains), Sizes: true,
 	}
-	err := ask(ctx, t.open, call, func(ctx context.Context, source conversations.Source) (err error) {
-		l.call, _ = located(ctx, source, call, "no conversation could be marked as the current one")
+	err := t.ask(ctx, call, conversations.Options{}, func(ctx context.Context, source conversations.Source) (err error) {
+		l.call, _ = locate(ctx, source, call, "no conversation could be marked as the current one")
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
 		}
@@ -114,11 +114,9 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 	page := l.pageNote(&e)
 	say(page != "", page)
 	var damaged []string
-	shortened := false
 	for i := range l.Conversations[:n] {
 		c := &l.Conversations[i]
 		row := l.row(c)
-		shortened = shortened || row.Title != c.Title
 		if c.Damage != nil {
 			damaged = append(damaged, row.ID)
 		}
@@ -133,10 +131,9 @@ func (l *listing) envelope(n int) *conversation.ListEnvelope {
 		say(true, fmt.Sprintf(`%s of %s left out before these: conversation_read id=%q include=["requests"] turn=N shows them, with N from 1 to %d.`,
 			text.Count(omitted, "request", "requests"), first.ID, first.ID, l.omitted[omitted-1].Turn))
 	}
-	say(shortened, fmt.Sprintf("Titles of more than %d characters are cut and end with ….", maxTitle))
 	say(len(damaged) > 0, "Damaged, so that events_count and last_event_at are not known: "+bounded(damaged, ", ", maxListed)+".")
 	say(len(l.unread) > 0, "Without an outline, because they could not be read: "+bounded(l.unread, ", ", maxListed)+".")
-	e.Notes = append(e.Notes, withoutNotes("Not listed: ", l.Aside.Problems)...)
+	e.Notes = append(e.Notes, problemNotes("Not listed: ", l.Aside.Problems)...)
 	return &e
 }
 

@@ -153,8 +153,6 @@ func (e numbered) isBlank() bool {
 	return (isChat(e.kind) || e.kind == "reasoning") && strings.TrimSpace(visible.Visible(e.words)) == ""
 }
 
-func isWord(kind string) bool { return kind == "user" || isChat(kind) }
-
 func isChat(kind string) bool { return kind == "assistant" || kind == "structured" }
 
 // selects are the events that a call for turns asks for and that say anything.
@@ -320,9 +318,6 @@ func checkRead(t *testing.T, conv *recordedConversation, call readCall, answer s
 	checkRequests(t, got, want)
 	if cut > 0 && outcome == "whole" {
 		outcome = "shortened"
-		if isLittle(want) {
-			t.Error("shortened, although there is little")
-		}
 	}
 	if (root.attr("truncated") == "true") != (outcome != "whole") {
 		t.Errorf("truncated=%s of an answer that is %s", root.attr("truncated"), outcome)
@@ -332,19 +327,6 @@ func checkRead(t *testing.T, conv *recordedConversation, call readCall, answer s
 	}
 	checkAdvice(t, conv, notes)
 	return outcome
-}
-
-// isLittle reports whether events have so few characters together that none is
-// shortened. What arguments become is left to others.
-func isLittle(events []numbered) bool {
-	chars := 0
-	for _, e := range events {
-		if e.kind == "tool_call" {
-			return false
-		}
-		chars += max(utf8.RuneCountInString(e.words), utf8.RuneCountInString(visible.Visible(e.words)), 1)
-	}
-	return chars <= 6000 && len(events) <= 100
 }
 
 // checkLeftOut compares a note with the events that are shown, and returns those that
@@ -438,9 +420,6 @@ func checkBody(t *testing.T, got *answerElement, want recordedEvent, limit int) 
 		if visible.Visible(full) != full {
 			full = "" // made visible after the cut
 		}
-	}
-	if n := utf8.RuneCountInString(want.words); n > 12_000 && utf8.RuneCountInString(full) != n {
-		full = "" // made visible after it was cut
 	}
 	if !isCut {
 		if body != full {
@@ -699,50 +678,39 @@ func checkWhere(t *testing.T, n, all int, root *answerElement, notes string) {
 	}
 }
 
-// checkAround checks the neighbours of an event, where the call does not say how many.
+// checkAround checks what is shown beside the first part of an event: of a request
+// its answer, of a call its result, and of a result its call.
 func checkAround(t *testing.T, all []numbered, n int, part *int, root *answerElement) {
 	t.Helper()
-	var want, got []int
-	only := all[n-1].kind
-	isOfNoUse := func(e numbered) bool { // beside the event
-		return e.kind == "reasoning" || !isWord(e.kind) && isWord(only) ||
-			only == "user" && e.number < n && utf8.RuneCountInString(all[n-1].words) > 50
-	}
-	for _, e := range all[max(0, n-2):min(len(all), n+1)] {
-		if e.number == n || part == nil && e.kind != "inquiry" && !e.isBlank() && !isOfNoUse(e) {
-			want = append(want, e.number)
+	only := all[n-1]
+	partner := 0
+	for _, e := range all {
+		isBetween := func(kind string) bool {
+			first, last := min(n, e.number), max(n, e.number)-1
+			return slices.ContainsFunc(all[first:last], func(e numbered) bool { return e.kind == kind })
+		}
+		isPartner := e.number > n && only.kind == "user" && e.isAnswer ||
+			e.number > n && only.kind == "tool_call" && e.kind == "tool_result" && !isBetween("tool_call") ||
+			e.number < n && only.kind == "tool_result" && e.kind == "tool_call" && !isBetween("tool_call")
+		if isPartner && e.turn == only.turn && part == nil && partner == 0 {
+			partner = e.number
 		}
 	}
-	answer := 0
-	for _, e := range all[n:] {
-		if only == "user" && e.isAnswer && e.turn == all[n-1].turn && part == nil && answer == 0 {
-			answer = e.number
-		}
-	}
-	joined := 0
+	limit := map[string]int{"user": 4500}[only.kind]
 	for _, e := range eventsOf(root) {
 		i := must(strconv.Atoi(e.attr("event")))
 		if e.turn != all[i-1].turn || e.attr("event_kind") != all[i-1].kind {
 			t.Errorf("event %d is a %s in turn %d", i, e.attr("event_kind"), e.turn)
 		}
-		switch {
-		case i == answer:
-			checkBody(t, &e.answerElement, all[i-1].recordedEvent, 3000)
-			answer = 0
-		case i < n-1 || i > n+1:
-			joined++ // the result of a call, or its call
-		case i != n:
-			isCut := checkBody(t, &e.answerElement, all[i-1].recordedEvent, 300)
-			if n := utf8.RuneCountInString(visible.Visible(all[i-1].words)); isCut && n <= 500 && all[i-1].kind != "tool_call" {
-				t.Errorf("a neighbour of %d characters is cut", n)
-			}
-		}
-		if n-1 <= i && i <= n+1 {
-			got = append(got, i)
+		if i == partner {
+			checkBody(t, &e.answerElement, all[i-1].recordedEvent, max(limit, 300))
+			partner = 0
+		} else if i != n {
+			t.Errorf("event %d is shown beside event %d", i, n)
 		}
 	}
-	if !slices.Equal(got, want) || joined > 1 || answer > 0 {
-		t.Errorf("around %d: %v and %d others, want %v; its answer %d is missing", n, got, joined, want, answer)
+	if partner > 0 {
+		t.Errorf("event %d is not shown beside event %d", partner, n)
 	}
 }
 

@@ -3,7 +3,6 @@ package recall
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -21,7 +20,7 @@ const (
 	maxBeginning = 90   // of a request
 	outlineChars = 6000 // of an outline in a refusal
 	// A longer answer is worth a search in it in place of reading it.
-	longAnswer = wholeAnswer
+	longAnswer = answerChars
 )
 
 // outline is the requests of one conversation, in order.
@@ -32,7 +31,7 @@ func readOutline(ctx context.Context, source conversations.Source, id string) (o
 	isChat := func(kind transcript.Kind) bool {
 		return kind == transcript.KindUser || isSaid(kind)
 	}
-	events, _, err := readEvents(ctx, source, conversations.ReadQuery{ID: id, Kinds: isChat}, 0)
+	events, _, err := readEvents(ctx, source, conversations.ReadQuery{ID: id, Kinds: isChat})
 	return outlineOf(events), err
 }
 
@@ -47,7 +46,7 @@ func outlineOf(events []event) (o outline) {
 		if e.kind != transcript.KindUser {
 			continue
 		}
-		r := conversation.ListRequest{Turn: e.turn, Event: e.shown.Event, Chars: e.chars, Text: e.begins}
+		r := conversation.ListRequest{Turn: e.turn, Event: e.shown.Event, Chars: e.chars, Text: beginning(e.text)}
 		if !e.at.IsZero() {
 			r.Day = e.at.UTC().Format(time.DateOnly)
 		}
@@ -105,14 +104,5 @@ func beginning(said string) string {
 	return text.Cut(text.Line(line), maxBeginning)
 }
 
-// short returns a size as people say it: 812, 31k, 1.05M. It rounds up.
-func short(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n <= 999_000:
-		return fmt.Sprintf("%dk", (n+999)/1000)
-	default:
-		return fmt.Sprintf("%.2fM", math.Ceil(float64(n)/10_000)/100)
-	}
-}
+// short returns a number of characters in thousands, rounded up.
+func short(n int) string { return fmt.Sprintf("%dk", (n+999)/1000) }

@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
+	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/envelope"
 )
@@ -26,57 +26,34 @@ func fit[E any](n, limit int, build func(int) E) E {
 }
 
 const (
-	// usualRead is about how many characters an answer with several
-	// events has: where it has more, texts are shortened further, but
-	// none is left out.
-	usualRead = 10_000
-	// leastFrame is how many characters an event takes at least, besides
-	// its text.
-	leastFrame = 40
-	// maxRemarks is how many characters the notes about a call have
-	// together.
-	maxRemarks = 600
-	// headShare is how many percent of the events that are left in are
-	// from the beginning.
-	headShare = 40
+	eventChars = 1500 // of each of several events
+	briefChars = 300  // of an event where there is no room for more
+	leastFrame = 40   // that an event takes besides its text, at least
+	maxRemarks = 600  // of the notes of a call
 )
 
-// errTooMuch is the cause of a refusal: a call for less works.
-var errTooMuch = errors.New("more than an answer can have")
-
-// levels are the limits on texts that are tried, in characters, until
-// they fit. The last is enough to see what an event is about; with
-// less, events are left out.
-func levels() []int { return []int{1500, 1000, 700, 450, 300, 200} }
-
-// fitted returns the answer with all texts whole, or else in the
-// longest form that there is room for. Several turns that are too much
-// even shortened are refused.
+// fitted returns the answer with texts shortened as far as they must be.
+// Several turns that are too much are refused.
 func (r *reading) fitted() (*conversation.ReadEnvelope, error) {
-	switch {
-	case len(r.asked) == 0:
-		return r.answer(r.turns, nil, nil), nil
-	case len(r.turns) == 1 && len(r.asked) == 1:
-		r.asked[0] = r.asked[0].shortened(partChars)
-		fallthrough
-	case r.chars <= maxWhole:
-		if e := r.answer(r.turns, r.asked, r.asked); chars(e) <= conversation.ReadMaxChars {
-			return e, nil
+	most := eventChars
+	if len(r.turns) == 1 && len(r.asked) == 1 {
+		most = partChars
+	}
+	shown := shortened(r.asked, most)
+	if !r.fits(r.turns, r.asked, shown) {
+		if len(r.turns) > 1 && !r.anyway {
+			return nil, r.refusal()
 		}
+		shown = r.shrunk()
 	}
-	if len(r.turns) > 1 && !r.anyway && !r.fits(r.turns, r.asked) {
-		return nil, r.refusal()
-	}
-	return r.shortest(r.turns, r.asked), nil
+	return r.answer(r.turns, r.asked, shown), nil
 }
 
-// fits reports whether an answer has room for all texts of some turns,
-// shortened as little as they may be.
-func (r *reading) fits(turns []int, events []event) bool {
-	f := formsOf(events)
-	shown := f.form(0)
+// fits reports whether an answer has room for the events that are shown of
+// some turns.
+func (r *reading) fits(turns []int, all, shown []event) bool {
 	return cost(shown) <= conversation.ReadMaxChars && // which saves writing it
-		chars(r.answer(turns, events, shown)) <= conversation.ReadMaxChars
+		chars(r.answer(turns, all, shown)) <= conversation.ReadMaxChars
 }
 
 // cost returns about how many characters events take, and at least.
@@ -87,98 +64,53 @@ func cost(events []event) (n int) {
 	return n
 }
 
-// shortest returns the answer with the longest form of events that
-// there is room for.
-func (r *reading) shortest(turns []int, events []event) *conversation.ReadEnvelope {
-	f := formsOf(events)
-	within := func(limit int) int {
-		return sort.Search(f.count(), func(k int) bool {
-			if _, shown := f.limits(k); shown*leastFrame > limit {
-				return false
+// shrunk returns as much of the events as there is room for. Those of the
+// first rank are shortened most, and then left out, the earliest first.
+func (r *reading) shrunk() (shown []event) {
+	for least := work; least <= outcome; least++ {
+		form := func(omitted int) (shown []event) {
+			for _, e := range r.asked {
+				switch rank := e.rank(); {
+				case rank > least:
+					shown = append(shown, e.shortened(eventChars))
+				case rank == least && omitted > 0:
+					omitted--
+				case rank == least:
+					shown = append(shown, e.shortened(briefChars))
+				}
 			}
-			return chars(r.answer(turns, events, f.form(k))) <= limit
-		})
-	}
-	k := within(usualRead)
-	if len(f.form(k)) < len(events) {
-		k = within(conversation.ReadMaxChars)
-	}
-	return r.answer(turns, events, f.form(k))
-}
-
-// forms is events in the forms that they may be shown in: those of each
-// rank are shortened, and then left out, before those of the next one.
-type forms struct {
-	events []event
-	ranked [outcome + 1][]int // their indexes
-}
-
-func formsOf(events []event) *forms {
-	f := &forms{events: events}
-	for i := range events {
-		r := events[i].rank()
-		f.ranked[r] = append(f.ranked[r], i)
-	}
-	return f
-}
-
-// count returns how many forms there are, each no longer than the one
-// before.
-func (f *forms) count() int {
-	return len(f.events) + len(f.ranked)*(len(levels())-1) + 1
-}
-
-// limits returns how many characters each event has in the form k, from
-// 0, and how many events are shown; others have 0.
-func (f *forms) limits(k int) (limits []int, shown int) {
-	limits = make([]int, len(f.events))
-	for _, indexes := range f.ranked {
-		level := min(k, len(levels())-1)
-		omitted := min(k-level, len(indexes))
-		k -= level + omitted
-		shown += len(indexes) - omitted
-		head := (len(indexes) - omitted) * headShare / 100
-		for place, i := range indexes {
-			if place < head || place >= head+omitted {
-				limits[i] = levels()[level]
-			}
+			return shown
 		}
-	}
-	return limits, shown
-}
-
-// form returns the events of the form k.
-func (f *forms) form(k int) (shown []event) {
-	limits, _ := f.limits(k)
-	for i, limit := range limits {
-		if limit > 0 {
-			shown = append(shown, f.events[i].shortened(limit))
+		omitted := sort.Search(len(r.asked), func(n int) bool { return r.fits(r.turns, r.asked, form(n)) })
+		if shown = form(omitted); omitted < len(r.asked) {
+			break
 		}
 	}
 	return shown
 }
 
-// latest returns the events of the last n turns.
+// latest returns the last n turns, and the events of these.
 func (r *reading) latest(n int, events []event) ([]int, []event) {
 	turns := r.turns[len(r.turns)-n:]
-	if n == 0 {
-		return turns, nil
-	}
-	from := sort.Search(len(events), func(i int) bool { return events[i].turn >= turns[0] })
+	from := sort.Search(len(events), func(i int) bool { return n > 0 && events[i].turn >= turns[0] })
 	return turns, events[from:]
 }
 
-// refusal says why several turns cannot be returned at once, with
-// numbers that work: each call it names was measured, and fits. The
-// outline says where to look.
+// refusal says why several turns cannot be returned at once, with calls that
+// work: each was measured, and fits. The outline says where to look.
 func (r *reading) refusal() error {
 	message := fmt.Sprintf("Conversation %s is %s,", r.ID, text.Count(len(r.turns), "turn", "turns"))
 	if len(r.turns) < r.Reading.Turns {
 		message = fmt.Sprintf("The last %s of conversation %s are", text.Count(len(r.turns), "turn", "turns"), r.ID)
 	}
 	most := func(events []event) (n int, size string) {
-		n = sort.Search(len(r.turns), func(n int) bool { return !r.fits(r.latest(n+1, events)) })
-		return n, short(chars(r.shortest(r.latest(n, events))))
+		events = shortened(events, eventChars)
+		n = sort.Search(len(r.turns), func(n int) bool {
+			turns, some := r.latest(n+1, events)
+			return !r.fits(turns, some, some)
+		})
+		turns, some := r.latest(n, events)
+		return n, short(chars(r.answer(turns, some, some)))
 	}
 	ways := []string{"event=N", "turn=N", "last=1"} // which is shortened
 	n, size := most(r.asked)
@@ -190,16 +122,11 @@ func (r *reading) refusal() error {
 		ways = append(ways, fmt.Sprintf(`last=%d, include=["requests","answers"] (%s)`, more, size))
 	}
 	sizes := map[int]int{}
-	for i := range r.asked {
-		e := r.asked[i].shortened(levels()[0])
+	for _, e := range shortened(r.asked, eventChars) {
 		sizes[e.turn] += cost([]event{e})
 	}
-	o := outlineOf(r.events)
-	return &contract.Error{
-		Message: fmt.Sprintf("%s %s characters: more than the %d of one answer, even shortened. What fits: %s.\n\nIts requests, with about what reading the turn takes:\n%s",
-			message, short(r.chars), conversation.ReadMaxChars, strings.Join(ways, "; "), o.lines(sizes)),
-		Caller: true, Err: errTooMuch,
-	}
+	return contract.Fixable(fmt.Sprintf("%s %s characters: more than the %d of one answer, even shortened. What fits: %s.\n\nIts requests, with about what reading the turn takes:\n%s",
+		message, short(r.chars), conversation.ReadMaxChars, strings.Join(ways, "; "), outlineOf(r.events).lines(sizes)))
 }
 
 // answer shows some of the events of turns.
@@ -209,7 +136,7 @@ func (r *reading) answer(turns []int, all, shown []event) *conversation.ReadEnve
 	case r.Reading.Turns == 0 && r.Damage == nil:
 		e.Notes = append(e.Notes, "This conversation has no turns yet.")
 	case r.Reading.Turns > 0 && len(all) == 0:
-		e.Notes = append(e.Notes, fmt.Sprintf("Nothing of include=%s was recorded here.", list(r.params.Include)))
+		e.Notes = append(e.Notes, fmt.Sprintf("Nothing of include=%s was recorded here.", coerce.JSON(r.params.Include)))
 	}
 	if note := shortNote(all, shown); note != "" {
 		e.Truncated = true

@@ -13,47 +13,44 @@ import (
 	"github.com/convtools/convtools/runtime/coerce"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/conversations/excerpt"
 )
 
-// How long passages are that answer a question, in bytes, and what is
-// shown where it has no answer.
 const (
-	passageText  = 300 // of one among others
-	passageWide  = 600 // where there is room; an event of no more is whole then
-	poorPassages = 3
-	poorChars    = 800
-	recallTitle  = 50 // characters of a title
-	// Passages have at least leastScore percent of the score of the best
-	// one, and are in conversations with leastConversation percent of that
-	// of the best one. Of the mostNamed best conversations those with
-	// leastNamed percent are named also without a passage. With LoCoMo, 30
-	// and 20 percent in place of 15 and 40 cost 0.2 points of all evidence
-	// on the page, and save 306 of 4,097 characters; 35 percent cost 0.7.
+	// Bytes of a passage among others, and of one where there is room; an event of
+	// no more is whole.
+	passageText, passageWide = 300, 600
+	// Where none of the rare words occurs: so many passages, and characters in all.
+	poorPassages, poorChars = 3, 800
+	// recallTitle is how many characters of a title are shown.
+	recallTitle = 50
+	// Passages have at least leastScore percent of the score of the best one, and
+	// are in conversations with leastConversation percent of that of the best one.
+	// Of the mostNamed best conversations those with leastNamed percent are named
+	// also without a passage. With LoCoMo, 30 and 20 percent in place of 15 and 40
+	// cost 0.2 points of all evidence on the page, and save 306 of 4,097
+	// characters; 35 percent cost 0.7.
 	leastScore, leastConversation, leastNamed = 30, 10, 20
 	mostNamed                                 = 5
-	// The latest statement is named of the best conversation alone: named
-	// of all, it costs 0.2 points of all evidence on the page. latestText
-	// characters of it are shown where there is room.
+	// The latest statement is named of the best conversation alone: named of all,
+	// it costs 0.2 points of all evidence on the page. latestText characters of it
+	// are shown where there is room.
 	latestText = 160
-	// mostWide is how many of the best passages are shown with more around
-	// them where there is room. Five of 600 bytes tell more than three of
-	// 1,400: where a statement was cut a reader had to ask again, and
-	// twelve first pages have 36,400 characters in place of 43,900.
+	// mostWide is how many of the best passages are shown with more around them
+	// where there is room. Five of 600 bytes tell more than three of 1,400: where a
+	// statement was cut a reader had to ask again, and twelve first pages have
+	// 36,400 characters in place of 43,900.
 	mostWide = 5
 	// maxRepeated is how many passages a note names the repeats of, and
-	// leastRepeated how long these are in bytes: thanks are said
-	// everywhere.
+	// leastRepeated how many bytes these have: thanks are said everywhere.
 	maxRepeated, leastRepeated = 3, 120
 )
 
-// recalling is one call of conversation_recall in the making.
+// recalling is one call of conversation_recall.
 type recalling struct {
 	asking
 	params conversation.RecallParams
 	poor   bool // none of the rare words occurs
-	named  int  // so many conversations are named also without a passage
-	latest bool // the latest statement of the best one is shown, not only named
+	latest bool // the latest statement of the best conversation is shown, not only named
 	page   map[*conversations.Hit]bool
 	wide   map[*conversations.Hit]bool
 }
@@ -72,12 +69,10 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 		Scopes: scopesOf(p.Scopes), Errors: slices.Contains(p.Scopes, "errors"),
 		Limit: p.Limit, MaxText: passageText, MaxWide: passageWide,
 	}}
-	open := t.open
 	if p.AllProjects {
-		open = func(dir string) (conversations.Source, error) { return t.everywhere(dir, p.Sources) }
+		a.scope = conversations.Options{AllProjects: true, Sources: p.Sources}
 	}
-	err := a.search(ctx, open, func(context.Context, conversations.Source) error { return nil })
-	if err != nil {
+	if err := a.search(ctx, t, nil); err != nil {
 		return nil, err
 	}
 	return a.answer(), nil
@@ -86,35 +81,36 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 // dates are problems with the dates of a call.
 type dates []contract.Problem
 
-// between returns the times that two parameters bound, nil where one is
-// not given.
+// between returns the times that two parameters bound, nil for one that is not
+// given.
 func (d *dates) between(first string, since *string, last string, until *string) (from, to *time.Time) {
-	if span, ok := d.parse(first, since); ok {
+	if span := d.parse(first, since); span != nil {
 		from = &span.First
 	}
-	if span, ok := d.parse(last, until); ok {
+	if span := d.parse(last, until); span != nil {
 		to = &span.Last
 	}
 	return from, to
 }
 
-func (d *dates) parse(name string, value *string) (iso8601.Span, bool) {
+func (d *dates) parse(name string, value *string) *iso8601.Span {
 	date := strings.TrimFunc(given(value), text.IsSpace)
 	if date == "" {
-		return iso8601.Span{}, false
+		return nil
 	}
 	span, err := iso8601.Parse(date)
 	if err != nil {
 		*d = append(*d, contract.Mismatch(name, dateForms, *value, ""))
+		return nil
 	}
-	return span, err == nil
+	return &span
 }
 
 // dateForms completes "start_date must …".
 const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W03-1 or 2024-W03, with a time of day behind it or without, such as 2024-01-15T14:30, 2024-01-15 14:30:59 or 20240115T143059, and an offset from UTC behind that or none, such as Z, +02:00 or -0500"
 
-// answer fills the page: the best passages first, as far as there is
-// room, and then more of the best ones.
+// answer fills the page: with the best passages, as far as there is room, and
+// then with more of the best ones.
 func (a *recalling) answer() *conversation.RecallEnvelope {
 	isNowhere := func(w conversations.Word) bool { return w.Events == 0 }
 	isRare := func(w conversations.Word) bool { return w.Events > 0 && w.Rare }
@@ -122,49 +118,39 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 	most, limit := conversation.RecallMaxChars, a.params.Limit
 	if a.poor {
 		most, limit = poorChars, min(limit, poorPassages)
-	} else {
-		a.named = mostNamed
 	}
-	add := func(passages map[*conversations.Hit]bool, p *conversations.Hit) {
-		passages[p] = true
-		if chars(a.envelope()) > most {
-			delete(passages, p)
+	fill := func(passages map[*conversations.Hit]bool, limit int, isCandidate func(*conversations.Hit) bool) {
+		for _, p := range a.passages() {
+			if len(passages) < limit && isCandidate(p) {
+				passages[p] = true
+				if chars(a.envelope()) > most {
+					delete(passages, p)
+				}
+			}
 		}
 	}
-	ranked := a.passages()
-	for _, p := range ranked {
-		if len(a.page) < limit {
-			add(a.page, p)
-		}
-	}
-	if a.poor {
-		return a.envelope()
-	}
-	a.latest = true
-	a.latest = chars(a.envelope()) <= most
-	for _, p := range ranked {
-		if a.page[p] && len(a.wide) < mostWide {
-			add(a.wide, p)
-		}
+	fill(a.page, limit, func(*conversations.Hit) bool { return true })
+	if !a.poor {
+		a.latest = true
+		a.latest = chars(a.envelope()) <= most
+		fill(a.wide, mostWide, func(p *conversations.Hit) bool { return a.page[p] })
 	}
 	return a.envelope()
 }
 
-// passages returns the passages that are worth showing, the best one
-// first.
+// passages returns the passages that are worth showing, the best one first.
 func (a *recalling) passages() (all []*conversations.Hit) {
 	for i := range a.found.Hits {
 		h := &a.found.Hits[i]
-		isGood := h.Score*100 >= a.found.Hits[0].Score*leastScore
-		if isGood && a.hasShare(h.Conversation, leastConversation) {
+		if h.Score*100 >= a.found.Hits[0].Score*leastScore && a.hasShare(h.Conversation, leastConversation) {
 			all = append(all, h)
 		}
 	}
 	return all
 }
 
-// hasShare reports whether a conversation has so many percent of the
-// score of the best one.
+// hasShare reports whether a conversation has so many percent of the score of
+// the best one.
 func (a *recalling) hasShare(c *conversations.Matched, percent float64) bool {
 	return c.Score*100 >= a.found.Conversations[0].Score*percent
 }
@@ -176,7 +162,7 @@ func (a *recalling) envelope() *conversation.RecallEnvelope {
 	}
 	for i, c := range a.found.Conversations {
 		shown := a.conversation(c, i == 0)
-		if len(shown.Passages) > 0 || i < a.named && a.hasShare(c, leastNamed) {
+		if len(shown.Passages) > 0 || !a.poor && i < mostNamed && a.hasShare(c, leastNamed) {
 			e.Conversations = append(e.Conversations, shown)
 		}
 	}
@@ -197,45 +183,32 @@ func (a *recalling) conversation(c *conversations.Matched, isBest bool) conversa
 	if last != nil && !last.Time.IsZero() {
 		shown.Day = last.Time.UTC().Format(time.DateOnly)
 	}
-	if !isBest || last == nil || c.Latest == nil || c.Latest.Number <= last.Number {
-		return shown
-	}
-	if !a.latest {
+	hasLatest := isBest && last != nil && c.Latest != nil && c.Latest.Number > last.Number
+	switch {
+	case hasLatest && a.latest:
+		p := a.passage(c.Latest)
+		p.Latest, p.Text = true, clip(p.Text, latestText)
+		shown.Passages = append(shown.Passages, p)
+	case hasLatest:
 		shown.Latest = c.Latest.Number
-		return shown
 	}
-	p := a.passage(c.Latest)
-	p.Latest, p.Text = true, clip(p.Text, latestText)
-	shown.Passages = append(shown.Passages, p)
 	return shown
 }
 
 func (a *recalling) passage(h *conversations.Hit) conversation.RecallPassage {
+	excerpt := h.Excerpt
+	if a.wide[h] {
+		excerpt = h.Wide
+	}
 	shown := conversation.RecallPassage{Event: h.Number, Turn: h.Turn, Scope: h.Kind.Scope().String(), Failed: h.Failed}
 	if h.Answer != h.Number+1 {
 		shown.Answer = h.Answer
 	}
-	shown.Text = shownExcerpt(h.Excerpt)
-	if a.wide[h] {
-		shown.Text = shownExcerpt(h.Wide)
-	}
+	shown.Text = either(excerpt.Before, omission+" ", "") + strings.Trim(text.Visible(excerpt.Text), "\n") + either(excerpt.After, " "+omission, "")
 	return shown
 }
 
-// shownExcerpt returns an excerpt with marks where it is cut.
-func shownExcerpt(e excerpt.Excerpt) string {
-	shown := strings.Trim(text.Visible(e.Text), "\n")
-	if e.Before {
-		shown = omission + " " + shown
-	}
-	if e.After {
-		shown += " " + omission
-	}
-	return shown
-}
-
-// notes say which words occur nowhere, what was left out, and what to do
-// about it.
+// notes say which words occur nowhere, what was left out, and what to do about it.
 func (a *recalling) notes() []string {
 	notes := remarks(a.call)
 	missing := nowhere(a.found.Words)
@@ -253,7 +226,7 @@ func (a *recalling) notes() []string {
 	var repeated []string
 	for _, p := range a.passages() {
 		if a.page[p] && len(p.Also) > 0 && len(p.Text) >= leastRepeated {
-			repeated = append(repeated, fmt.Sprintf("event=%d of %s in %s", p.Number, p.Conversation.ID, bounded(names(p.Also), ", ", maxListed)))
+			repeated = append(repeated, fmt.Sprintf("event=%d of %s in %s", p.Number, p.Conversation.ID, bounded(p.Also, ", ", maxListed)))
 		}
 	}
 	if len(repeated) > 0 {

@@ -10,34 +10,26 @@ import (
 	"strings"
 
 	"github.com/convtools/convtools/generated/conversation"
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-const (
-	// maxWhole is how many characters several events have together that
-	// are shown whole where there is room.
-	maxWhole = 6000
-	// readAhead is how many characters of a text are looked at to choose
-	// what is shown of several events.
-	readAhead = 12_000
-)
-
-// reading is one call of conversation_read in the making.
+// reading is one call of conversation_read.
 type reading struct {
 	call    contract.Call
 	params  conversation.ReadParams
 	current bool
 	anyway  bool // too much is not refused
 	source  conversations.Source
-	// answers and others are the scopes that are asked for: of answers,
-	// and of what else was said and done.
+	// answers and others are the scopes that are asked for: of answers, and of
+	// all other events.
 	answers, others transcript.Scopes
 
 	conversations.Reading
 	turns   []int                  // those that are asked for
-	events  []event                // of these, requests and answers among them
+	events  []event                // of these turns, requests and answers among them
 	asked   []event                // those that are asked for
 	chars   int                    // recorded in these
 	ranking *conversations.Results // of events, where the call has about
@@ -69,7 +61,7 @@ func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.R
 		undone = ""
 	}
 	read := func(ctx context.Context, source conversations.Source) (err error) {
-		call, current := located(ctx, source, call, undone)
+		call, current := locate(ctx, source, call, undone)
 		r := &reading{call: call, params: p, source: source, anyway: anyway}
 		r.answers, r.others = included(p.Include)
 		if r.current = current.is(p.ID); r.current && !p.IncludeCurrent {
@@ -78,14 +70,11 @@ func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.R
 		e, err = r.read(ctx)
 		return err
 	}
-	if err = ask(ctx, t.open, call, read); !isElsewhere(err) {
-		return e, err
-	}
-	everywhere := func(dir string) (conversations.Source, error) {
-		return t.everywhere(dir, nil)
-	}
-	if found := ask(ctx, everywhere, call, read); !isElsewhere(found) {
-		err = found
+	if err = t.ask(ctx, call, conversations.Options{}, read); isElsewhere(err) {
+		found := t.ask(ctx, call, conversations.Options{AllProjects: true}, read)
+		if !isElsewhere(found) {
+			err = found
+		}
 	}
 	return e, err
 }
@@ -140,12 +129,8 @@ func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) 
 	case r.params.Last != nil:
 		q.Turns = func(turns int) (first, last int) { return max(turns-*r.params.Last+1, 1), turns }
 	}
-	most := readAhead
-	if r.params.About != nil {
-		most = 0 // what tells most is read again
-	}
 	var err error
-	if r.events, r.Reading, err = readEvents(ctx, r.source, q, most); err != nil {
+	if r.events, r.Reading, err = readEvents(ctx, r.source, q); err != nil {
 		return nil, err
 	}
 	for n := max(r.FirstTurn, 1); n <= r.LastTurn; n++ {
@@ -161,17 +146,6 @@ func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) 
 		return r.readAbout(ctx)
 	}
 	return r.fitted()
-}
-
-// readWhole reads a whole conversation, or of one that is too long its
-// requests and answers, shortened as far as they must be.
-func (t *Tools) readWhole(ctx context.Context, call contract.Call, id string) (*conversation.ReadEnvelope, error) {
-	e, err := t.Read(ctx, call, conversation.ReadParams{ID: id, IncludeCurrent: true})
-	if !errors.Is(err, errTooMuch) {
-		return e, err
-	}
-	p := conversation.ReadParams{ID: id, IncludeCurrent: true, Include: []string{"requests", "answers"}}
-	return t.readAs(ctx, call, p, true)
 }
 
 // wants reports whether events of a kind are read: those that are asked
@@ -193,17 +167,15 @@ func (r *reading) includes(kind transcript.Kind, isAnswer bool) bool {
 	return kind.Scope()&r.others != 0
 }
 
-// readEvents reads the events of a query that say anything, and most
-// characters of the text of each.
-func readEvents(ctx context.Context, source conversations.Source, q conversations.ReadQuery, most int) (events []event, r conversations.Reading, err error) {
+// readEvents reads the events of a query that have a text.
+func readEvents(ctx context.Context, source conversations.Source, q conversations.ReadQuery) (events []event, r conversations.Reading, err error) {
 	calls := map[string]int{}
 	q.Event = func(recorded *conversations.Event) error {
-		if recorded.Turn < 1 || isBlank(recorded) {
-			return ctx.Err()
+		if recorded.Turn > 0 && !isBlank(recorded) {
+			e := newEvent(recorded)
+			e.joinCall(recorded, calls)
+			events = append(events, e)
 		}
-		e := newEvent(recorded, most)
-		e.joinCall(recorded, calls)
-		events = append(events, e)
 		return ctx.Err()
 	}
 	r, err = source.Read(ctx, q)
@@ -235,14 +207,14 @@ func markAnswers(events []event) {
 	}
 }
 
-// damageNotes say why what is read is not all that was recorded.
+// damageNotes returns a note where the conversation has more than can be read.
 func (r *reading) damageNotes() []string {
 	if r.Damage != nil {
-		return []string{"This conversation is damaged and ends early: " + reason(r.Damage) + ". What stands before the damage can be read."}
+		return []string{"This conversation is damaged and ends early: " + clip(text.Line(r.Damage.Err.Error()), maxReason) + ". What stands before the damage can be read."}
 	}
-	for i := range r.Aside.Problems {
-		if p := &r.Aside.Problems[i]; p.Kind == conversations.TooLarge {
-			return []string{"Not all of it is here: " + reason(p) + "."}
+	for _, p := range r.Aside.Problems {
+		if p.Kind == conversations.TooLarge {
+			return []string{"Not all of it is here: " + p.Err.Error() + "."}
 		}
 	}
 	return nil

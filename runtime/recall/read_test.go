@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/convtools/convtools/runtime/conversations"
@@ -392,26 +391,6 @@ func readCases() []golden {
 		{file: "invalid_include", call: `{"id":"jp-c17648402467","include":[]}`, notRun: true},
 		{file: "invalid_id", call: `{"id":"../../etc"}`, notRun: true},
 		{file: "invalid_missing", call: `{"turn":0,"includes":["chat"]}`, notRun: true},
-	}
-}
-
-// TestLittleIsNotShortened is about the size up to which texts are whole.
-func TestLittleIsNotShortened(t *testing.T) {
-	t.Parallel()
-	for second, whole := range map[int]bool{3500: true, 3501: false} {
-		conv := &recordedConversation{turns: 2, events: []recordedEvent{
-			{1, "user", strings.Repeat("x", 2500)},
-			{2, "assistant", strings.Repeat("y", second)},
-		}}
-		call := readCall{Include: []string{"chat"}}
-		answer, err := read(t, conv, call)
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkRead(t, conv, call, answer)
-		if got := !strings.Contains(answer, `truncated="true"`) && strings.Contains(answer, strings.Repeat("y", second)); got != whole {
-			t.Errorf("%d and %d characters are whole: %v, want %v", 2500, second, got, whole)
-		}
 	}
 }
 

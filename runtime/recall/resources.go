@@ -43,7 +43,8 @@ func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri st
 	if !ok || !isIdentifier(id) {
 		return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: "An address is " + uriTemplate + ", with an id such as conversation_list gives."}
 	}
-	e, err := t.readWhole(ctx, contract.Call{Tool: conversation.ReadTool().Name, Context: where}, id)
+	call := contract.Call{Tool: conversation.ReadTool().Name, Context: where}
+	e, err := t.readAs(ctx, call, conversation.ReadParams{ID: id, IncludeCurrent: true}, true)
 	if err == nil {
 		return toolset.Contents{Text: string(envelope.Document(e)), MIMEType: "text/xml"}, nil
 	}
@@ -60,7 +61,7 @@ func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri st
 // others. The most recently active are first.
 func (f *family) completeID(ctx context.Context, value string) ([]string, error) {
 	var listing conversations.Listing
-	err := ask(ctx, f.tools.open, contract.Call{Context: contract.Context{Dir: f.host.Dir}}, func(ctx context.Context, source conversations.Source) (err error) {
+	err := f.tools.ask(ctx, contract.Call{Context: contract.Context{Dir: f.host.Dir}}, conversations.Options{}, func(ctx context.Context, source conversations.Source) (err error) {
 		listing, err = source.List(ctx, conversations.ListQuery{})
 		return err
 	})
@@ -83,6 +84,12 @@ func matching(rows []conversations.Listed, value string) []string {
 		}
 	}
 	return append(first, later...)
+}
+
+// isIdentifier reports whether s looks like the id of a conversation.
+func isIdentifier(s string) bool {
+	const inside = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+	return 0 < len(s) && len(s) <= 128 && strings.Trim(s, inside) == ""
 }
 
 // maxTopic is how many characters the topic of the prompt recall may have.

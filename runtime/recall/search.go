@@ -18,15 +18,12 @@ import (
 )
 
 const (
-	// maxQuery is how many characters a query may have.
-	maxQuery = 100_000
-	// maxMessage is how many characters of a message an answer shows.
-	maxMessage = 2000
-	// maxStructured is the same for an answer to programs.
-	maxStructured = 50_000
+	maxQuery      = 100_000 // characters of a query
+	maxMessage    = 2000    // of a message that are shown
+	maxStructured = 50_000  // the same in an answer for programs
 )
 
-// searching is one call of conversation_search in the making.
+// searching is one call of conversation_search.
 type searching struct {
 	asking
 	params conversation.SearchParams
@@ -49,37 +46,34 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	}
 	s := &searching{asking: asking{call: call, query: q}, params: p}
 	s.query.MaxText, s.query.MaxWide = maxText, maxText
-	open := func(dir string) (_ conversations.Source, err error) {
-		if len(p.Sources) == 0 {
-			if s.query.Sources, err = t.sources(dir); err != nil {
-				return nil, err
-			}
+	if len(p.Sources) == 0 {
+		var err error
+		if s.query.Sources, err = t.sources(call.Context.Dir); err != nil {
+			return nil, failure(ctx, err)
 		}
-		if slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
-			s.undone = "it may be among these"
-		}
-		return t.everywhere(dir, s.query.Sources)
 	}
-	err := s.asking.search(ctx, open, func(context.Context, conversations.Source) (err error) {
+	if slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
+		s.undone = "it may be among these"
+	}
+	s.scope = conversations.Options{AllProjects: true, Sources: s.query.Sources}
+	err := s.asking.search(ctx, t, func(context.Context, conversations.Source) (err error) {
 		s.shown, err = messagesOf(s.found, maxText)
 		return err
 	})
 	return s, err
 }
 
-// messageQuery is what the parameters ask for, with everything that is wrong with them.
+// messageQuery returns the query of the parameters, and everything that is wrong with them.
 func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []contract.Problem) {
 	q := conversations.SearchQuery{Limit: p.Limit, Filter: conversations.Filter{Sources: p.Sources}, Order: conversations.Newest}
 	var problems dates
-	if p.Query != nil {
-		q.Question = strings.TrimFunc(*p.Query, text.IsSpace)
-		q.Pattern = excerpt.Literal(q.Question, true)
-		if n := utf8.RuneCountInString(q.Question); n > maxQuery {
-			problems = append(problems, contract.Problem{
-				Path: "query", Code: contract.CodeMaxLength,
-				Message: fmt.Sprintf("query must be at most %d characters long, got %d.", maxQuery, n),
-			})
-		}
+	q.Question = strings.TrimFunc(given(p.Query), text.IsSpace)
+	q.Pattern = excerpt.Literal(q.Question, true)
+	if n := utf8.RuneCountInString(q.Question); n > maxQuery {
+		problems = append(problems, contract.Problem{
+			Path: "query", Code: contract.CodeMaxLength,
+			Message: fmt.Sprintf("query must be at most %d characters long, got %d.", maxQuery, n),
+		})
 	}
 	for r := transcript.RoleUser; r <= transcript.RoleTool; r++ {
 		if slices.Contains(p.Roles, r.String()) {
@@ -87,10 +81,10 @@ func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []con
 		}
 	}
 	q.Since, q.Until = problems.between("start_date", p.StartDate, "end_date", p.EndDate)
-	if p.Cursor != nil && *p.Cursor != "" {
-		at, err := parseCursor(*p.Cursor)
+	if after := given(p.Cursor); after != "" {
+		at, err := parseCursor(after)
 		if err != nil {
-			problems = append(problems, contract.Mismatch("cursor", "be as a note of an earlier answer has it", *p.Cursor, ""))
+			problems = append(problems, contract.Mismatch("cursor", "be as a note of an earlier answer has it", after, ""))
 		}
 		q.After = &at
 	}
@@ -103,7 +97,7 @@ func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []con
 	return q, problems
 }
 
-// text is the answer for a model.
+// text returns the answer for a model.
 func (s *searching) text() string {
 	if len(s.shown) == 0 {
 		return inBlocks([]string{"No matching messages."}, s.notes())
@@ -111,8 +105,7 @@ func (s *searching) text() string {
 	return inBlocks(blocksOf(s.shown, s.params.IDs), s.notes())
 }
 
-// notes are what there is to remark, a sentence or two each; none where all that matches
-// is shown, whole.
+// notes say what is not shown; there is none where all that matches is shown, whole.
 func (s *searching) notes() []string {
 	notes := remarks(s.call)
 	f := s.found
@@ -126,7 +119,7 @@ func (s *searching) notes() []string {
 	var cut []string
 	for i := range s.shown {
 		if m := &s.shown[i]; m.Chars > maxMessage {
-			cut = append(cut, placeOf(m))
+			cut = append(cut, m.place())
 		}
 	}
 	if len(cut) > 0 {
@@ -139,7 +132,7 @@ func (s *searching) notes() []string {
 	return append(notes, missedNotes(f.Aside.Problems)...)
 }
 
-// next is the cursor of the next page; empty where there is none.
+// next returns the cursor of the next page; it is empty where there is none.
 func (s *searching) next() string {
 	if !s.found.More {
 		return ""
@@ -151,7 +144,7 @@ func (s *searching) next() string {
 // structured answers conversation_search for programs.
 type structured struct{ *Tools }
 
-// Search is the answer in the form of Letta's tool of this name, with members of ours.
+// Search answers in the form of Letta's tool of this name.
 func (s structured) Search(ctx context.Context, call contract.Call, p conversation.SearchParams) (string, error) {
 	found, err := s.search(ctx, call, p, maxStructured)
 	if err != nil {
@@ -170,7 +163,7 @@ func (s structured) Search(ctx context.Context, call contract.Call, p conversati
 		m := &found.shown[i]
 		r := lettaResult{
 			Role: m.Role, Relevance: mode, Content: m.Text, Truncated: m.Chars > maxStructured,
-			ID: messageID(m), Title: m.Conversation.Title,
+			ID: fmt.Sprintf("%s:%d", m.Conversation.ID, m.Number), Title: m.Conversation.Title,
 		}
 		if at := m.Time; !at.IsZero() {
 			stamp, ago := at.UTC().Format("2006-01-02T15:04:05.999999-07:00"), ago(now.Sub(at))
@@ -182,7 +175,7 @@ func (s structured) Search(ctx context.Context, call contract.Call, p conversati
 	return coerce.JSON(answer), nil
 }
 
-// lettaAnswer is message and results as Letta has them; the other members are ours.
+// lettaAnswer has the members of Letta, message and results, and members of ours.
 type lettaAnswer struct {
 	Message      string        `json:"message"`
 	Results      []lettaResult `json:"results"`
@@ -207,7 +200,7 @@ type lettaRelevance struct {
 	SearchMode string `json:"search_mode"`
 }
 
-// ago is how long something is ago, in the largest unit that it has one of.
+// ago returns how long something is ago, in the largest unit that it has one of.
 func ago(d time.Duration) string {
 	name, unit := "s", time.Second
 	switch d = max(d, 0); {

@@ -3,44 +3,9 @@ package recall
 import (
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-func TestWordsOf(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		pattern string
-		want    []string
-	}{
-		{"retry", []string{"retry"}},
-		{"  retry \t policy ", []string{"retry", "policy"}},
-		{`"retry policy"`, []string{"retry", "policy"}},
-		{"why, then: (retry)?", []string{"why", "then", "retry"}},
-		{"feed/retry.go --offset=3", []string{"feed/retry.go", "offset=3"}},
-		{"Retry retry RETRY cap", []string{"Retry", "cap"}},
-		{"is retry ...", []string{"is", "retry", "..."}},
-		{"one two three four five six seven eight", []string{"one", "two", "three", "four", "five", "six", "seven", "eight"}},
-		{"1 2 3 4 5 6 7 8 9", []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}},
-	} {
-		if diff := cmp.Diff(tc.want, wordsOf(tc.pattern)); diff != "" {
-			t.Errorf("wordsOf(%q) (-want +got):\n%s", tc.pattern, diff)
-		}
-	}
-}
-
-func TestShort(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]string{
-		0: "0", 812: "812", 999: "999", 1000: "1k", 1001: "2k", 31_000: "31k", 999_000: "999k", 999_001: "1.00M", 1_050_000: "1.05M", 1_050_001: "1.06M",
-	} {
-		if got := short(n); got != want {
-			t.Errorf("short(%d) = %s, want %s", n, got, want)
-		}
-	}
-}
-
-func TestSaying(t *testing.T) {
+func TestSentences(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ said, want string }{
 		{"", ""},

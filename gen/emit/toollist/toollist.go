@@ -12,6 +12,7 @@ import (
 	"github.com/convtools/convtools/gen/emit/internal/jsontext"
 	"github.com/convtools/convtools/gen/ir"
 	"github.com/convtools/convtools/gen/lower"
+	"github.com/convtools/convtools/runtime/contract"
 )
 
 // MCP is the tool list of the Model Context Protocol, as its tools/list answers with
@@ -22,6 +23,9 @@ func MCP() emit.Target {
 	return target("mcp/tools.json", lower.Target{Name: "mcp", Schema: true, Dots: true, MaxName: 64 - len("mcp__convtools__"), MaxDescription: 2048},
 		func(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object {
 			entry := jsontext.New("name", text.Name, "title", tool.Title(), "description", text.Description, "inputSchema", schema)
+			if tool.Keywords != "" {
+				entry = entry.With("_meta", jsontext.New(contract.SearchHint, tool.Keywords))
+			}
 			switch {
 			case tool.Effect == ir.Write: // clients take a hint that is missing for the worst
 				return entry

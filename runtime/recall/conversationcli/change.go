@@ -1,7 +1,9 @@
 package conversationcli
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +23,7 @@ where nobody can be asked it needs --yes.`
 
 // change is a command that changes conversations.
 type change struct {
-	verb, done string // such as "archive" and "archived"
+	verb, done string // such as "archive" and "archived"; without done, one prints the result
 	nothing    string // why a conversation was not changed
 	warning    string // shown before; a change with a warning always asks
 	yes        bool   // it does not ask
@@ -29,15 +31,8 @@ type change struct {
 	wait       time.Duration
 
 	choose func(ctx context.Context, args []string) ([]conversations.Listed, error)
-	// one changes one conversation. With all, all of them are changed or none.
-	one func(context.Context, *jp.Writer, *conversations.Listed) (outcome, error)
-	all func(*jp.Writer, context.Context, ...transcript.ID) error
-}
-
-// outcome is the effect of a change on one conversation.
-type outcome struct {
-	id        transcript.ID // of a new conversation
-	isNothing bool          // there was nothing to change
+	// one changes one conversation, and reports whether there was something to change.
+	one func(context.Context, *jp.Writer, *conversations.Listed) (bool, error)
 }
 
 // changing completes a command that changes conversations.
@@ -58,58 +53,46 @@ func (c *commands) changing(cmd *cobra.Command, ch *change, groups ...string) *c
 	}, groups...)
 }
 
-// change changes conversations, after a person has agreed.
+// change changes conversations, after a person has agreed. If one cannot be changed, the others
+// are.
 func (c *commands) change(ctx context.Context, ch *change, list []conversations.Listed) error {
 	workspace, err := c.workspace()
-	switch {
-	case err != nil:
-		return err
-	case ch.dryRun:
-		c.report("would "+ch.verb, "", list...)
-		return nil
+	if err == nil && !ch.dryRun {
+		err = c.agree(ctx, ch, list)
 	}
-	if err := c.agree(ctx, ch, list); err != nil {
+	if err != nil {
 		return err
 	}
 	w := workspace.Writer(jp.WriterOptions{Now: c.host.Now, Wait: ch.wait})
-	if ch.all != nil {
-		var ids []transcript.ID
-		for _, l := range list {
-			ids = append(ids, l.ID)
-		}
-		if err := ch.all(w, ctx, ids...); err != nil {
-			return err
-		}
-		c.report(ch.done, "", list...)
-		return nil
-	}
-	var failed error
 	for i := range list {
-		made, err := ch.one(ctx, w, &list[i])
+		l := &list[i]
+		if ch.dryRun {
+			c.report("would "+ch.verb, l)
+			continue
+		}
+		isChanged, failed := ch.one(ctx, w, l)
 		switch {
-		case err != nil && (len(list) == 1 || ctx.Err() != nil):
-			return err
-		case err != nil: // the others are changed
-			failed = cli.ErrFailed
-			cli.Report(c.host.Stderr, explained(err))
-		case made.isNothing && !c.out.json:
-			c.note("%s: %s", list[i].ID, ch.nothing)
+		case failed != nil && (len(list) == 1 || ctx.Err() != nil):
+			return failed
+		case failed != nil:
+			cli.Report(c.host.Stderr, explained(failed))
+			err = cli.ErrFailed
+		case ch.done == "":
+		case !isChanged && !c.out.json:
+			c.note("%s: %s", l.ID, ch.nothing)
 		default:
-			c.report(either(made.isNothing, "unchanged", ch.done), made.id, list[i])
+			c.report(either(isChanged, ch.done, "unchanged"), l)
 		}
 	}
-	return failed
+	return err
 }
 
-// report writes what was done to conversations, or would be, or the id of a new one.
-func (c *commands) report(action string, made transcript.ID, list ...conversations.Listed) {
-	for _, l := range list {
-		line := either(made == "", acted(action, l), string(made))
-		c.out.add(line+"\n", about(l.ID, l.Title, "action", action).with("new_id", made))
-	}
+// report writes what was done to a conversation, or would be.
+func (c *commands) report(action string, l *conversations.Listed) {
+	c.out.add(acted(action, l)+"\n", about(l.ID, l.Title, "action", action))
 }
 
-func acted(action string, l conversations.Listed) string {
+func acted(action string, l *conversations.Listed) string {
 	return strings.TrimRight(action+" "+string(l.ID)+"  "+shortTitle(l.Title), " ")
 }
 
@@ -133,11 +116,12 @@ func (c *commands) agree(ctx context.Context, ch *change, list []conversations.L
 	if len(reasons) == 0 && ch.warning == "" {
 		return nil
 	}
-	for _, l := range list[:min(len(list), maxNamed)] {
-		c.note("%s", acted(ch.verb, l))
-	}
-	if more := len(list) - maxNamed; more > 0 {
-		c.note("… and %d more", more)
+	for i := range list {
+		if i == maxNamed {
+			c.note("… and %d more", len(list)-i)
+			break
+		}
+		c.note("%s", acted(ch.verb, &list[i]))
 	}
 	if len(reasons) > 0 {
 		c.note("this needs a yes: %s", strings.Join(reasons, ", "))
@@ -156,19 +140,18 @@ them back.`,
 		"conversation archive jp-c17737387251", "conversation archive --inactive-since=8w --dry-run")
 	c.addSpan(cmd, &when)
 	c.addTime(cmd, "inactive-since", "those not activated since `TIME`", func(t iso8601.Span) { when.inactive = t.First })
-	return c.moving(cmd, &when, (*jp.Writer).Archive, &change{verb: "archive", done: "archived", nothing: "it is archived already"})
+	return c.moving(cmd, &when, true, &change{verb: "archive", done: "archived", nothing: "it is archived already"})
 }
 
 func (c *commands) unarchiveCommand() *cobra.Command {
 	cmd := c.newCommand("unarchive ID…", "ua", "Bring conversations back from the archive", "", "conversation unarchive jp-c17737387251")
-	return c.moving(cmd, &span{}, (*jp.Writer).Unarchive, &change{verb: "unarchive", done: "unarchived", nothing: "it is not archived"})
+	return c.moving(cmd, &span{}, false, &change{verb: "unarchive", done: "unarchived", nothing: "it is not archived"})
 }
 
-// moving completes a command that moves conversations of a span.
-func (c *commands) moving(cmd *cobra.Command, when *span, move func(*jp.Writer, context.Context, transcript.ID) (bool, error), ch *change) *cobra.Command {
-	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
-		isMoved, err := move(w, ctx, l.ID)
-		return outcome{isNothing: !isMoved}, err
+// moving completes a command that moves conversations of a span to the archive or back.
+func (c *commands) moving(cmd *cobra.Command, when *span, archived bool, ch *change) *cobra.Command {
+	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
+		return w.SetArchived(ctx, l.ID, archived)
 	}
 	ch.choose = func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 		return c.chosen(ctx, args, *when)
@@ -182,7 +165,7 @@ func (c *commands) forkCommand() *cobra.Command {
 has the title, the labels, the pin and the configuration of the other one, and
 all of its turns or some. It is not hidden and does not expire.`,
 		"conversation fork jp-c17737387251", `conversation fork . --hidden --title "Another way"`, "conversation fork . --first=2 --last")
-	o := jp.ForkOptions{Labels: map[string]*string{}}
+	o := jp.ForkOptions{Change: jp.Change{Hidden: new(bool), Labels: map[string]*string{}}}
 	var turns counts
 	flags := cmd.Flags()
 	turns.addCounts(flags, "l", "f")
@@ -190,20 +173,266 @@ all of its turns or some. It is not hidden and does not expire.`,
 	c.addTime(cmd, "from", "only turns begun at `TIME` or later: 2026-01-01, or an age such as 3h", func(t iso8601.Span) { o.Turns.From = t.First })
 	c.addTime(cmd, "until", "only turns begun before `TIME`", func(t iso8601.Span) { o.Turns.Until = t.First })
 	title := flags.StringP("title", "t", "", "give it this `title`")
-	flags.BoolVar(&o.Hidden, "hidden", false, "hide the copy from lists and searches")
+	flags.BoolVar(o.Hidden, "hidden", false, "hide the copy from lists and searches")
 	addLabel(cmd, "give it the label", func(key, value string, _ bool) { o.Labels[key] = &value })
 	flags.BoolVar(&o.ResetLabels, "reset-labels", false, "leave the labels of the other one away")
 	return c.changing(cmd, &change{
-		yes: true, verb: "fork", done: "forked",
+		yes: true, verb: "fork",
 		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
 			o.Title = whereGiven(flags.Changed("title"), title)
 			args = turns.others(flags, args)
 			o.Turns.First, o.Turns.Last = turns.first, turns.last
 			return c.named(ctx, args)
 		},
-		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (outcome, error) {
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
 			id, err := w.Fork(ctx, l.ID, o)
-			return outcome{id: id}, err
+			if err == nil {
+				c.out.add(string(id)+"\n", about(l.ID, l.Title, "action", "forked", "new_id", id))
+			}
+			return true, err
 		},
 	}, "no-turns first", "no-turns last", "no-turns from", "no-turns until")
+}
+
+func (c *commands) editCommand() *cobra.Command {
+	cmd := c.newCommand("edit ID…", "", "Change the title, the pin or the place of conversations",
+		`Changes the title, the pin, the expiry or the place of conversations, or hides
+them: lists and searches leave them out, and they can still be read.`,
+		`conversation edit jp-c17737387251 --title "Retry policy"`, "conversation edit . --hide")
+	flags := cmd.Flags()
+	title := flags.String("title", "", "give it this `title`")
+	flags.Bool("no-title", false, "remove its title")
+	pin := flags.Bool("pin", false, "pin it; =false takes that back")
+	hide := flags.Bool("hide", false, "hide it from lists and searches")
+	flags.Bool("unhide", false, "show it again")
+	var expires time.Time
+	flags.Func("tmp", "have JP delete it after a `time`: write --tmp=2d, --tmp=1h or --tmp=now", func(given string) error {
+		after, err := parseAge(either(given == "now", "0s", given))
+		expires = c.host.Now().Add(after)
+		return err
+	})
+	flags.Lookup("tmp").NoOptDefVal = "now"
+	flags.Bool("no-tmp", false, "keep it")
+	local := flags.Bool("local", false, "keep it out of the project; =false takes that back")
+	var to jp.Change
+	return c.changing(cmd, &change{
+		verb: "edit", done: "edited", nothing: "it is like that already",
+		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
+			to.Title = whereGiven(flags.Changed("title") || flags.Changed("no-title"), title)
+			to.Pinned = whereGiven(flags.Changed("pin"), pin)
+			to.Hidden = whereGiven(flags.Changed("hide") || flags.Changed("unhide"), hide)
+			to.Expires = whereGiven(flags.Changed("tmp") || flags.Changed("no-tmp"), &expires)
+			switch {
+			case flags.Changed("title") && strings.TrimSpace(*title) == "":
+				return nil, misused("--no-title removes it", "--title cannot be blank")
+			case to.Title == nil && to.Pinned == nil && to.Hidden == nil && to.Expires == nil && !flags.Changed("local"):
+				return nil, misused("--title, --pin, --hide, --tmp and --local change something; --help lists all", "edit was not told what to change")
+			}
+			return c.named(ctx, args)
+		},
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
+			edited, err := w.Edit(ctx, l.ID, func(transcript.Conversation) jp.Change { return to })
+			isMoved := false
+			if err == nil && flags.Changed("local") {
+				isMoved, err = w.SetLocal(ctx, l.ID, *local)
+			}
+			l.Title = edited.Title
+			return edited.Changed || isMoved, err
+		},
+	}, "title no-title", "hide unhide", "tmp no-tmp")
+}
+
+// whereGiven returns the value of a flag, or nil if the flag was not given.
+func whereGiven[T any](isGiven bool, value *T) *T {
+	if !isGiven {
+		return nil
+	}
+	return value
+}
+
+func (c *commands) labelCommand() *cobra.Command {
+	add := c.newCommand("add KEY[=VALUE]…", "", "Add labels to conversations, or change their values", "",
+		"conversation label add --id jp-c17737387251 area=feed decision")
+	add.Args = cobra.MinimumNArgs(1)
+	remove := c.newCommand("rm [KEY]…", "", "Remove labels from conversations",
+		`Removes labels from conversations; without a KEY all of them. Then a hidden
+conversation is shown again, and a fork no longer has a parent.`,
+		"conversation label rm --id jp-c17737387251 decision")
+	list := c.newCommand("ls", "list", "List the labels of conversations, one a line", "", "conversation label ls --id jp-c17737387251")
+	list.Args = cli.NoArgs
+	ids := c.addIDs(list)
+	return cli.Group(c.newCommand("label", "l", "Add, remove or list the labels of conversations", "", "conversation label ls --id jp-c17737387251"),
+		c.labelling(add, true), c.labelling(remove, false),
+		c.command(list, func(ctx context.Context, _ []string) error { return c.listLabels(ctx, *ids) }))
+}
+
+// addIDs defines the flag for the conversations that have labels.
+func (c *commands) addIDs(cmd *cobra.Command) *[]string {
+	ids := cmd.Flags().StringSliceP("id", "i", nil, "the conversation with this `ID`, or a word such as . for the active one; repeatable")
+	complete(cmd, "id", c.completeIDs)
+	return ids
+}
+
+// labelling completes a command that adds the labels in its arguments to conversations, or removes
+// labels.
+func (c *commands) labelling(cmd *cobra.Command, isAdding bool) *cobra.Command {
+	ids := c.addIDs(cmd)
+	labels := map[string]*string{} // nil for one to remove
+	return c.changing(cmd, &change{
+		verb: either(isAdding, "add labels to", "remove labels from"), done: "labelled", nothing: "its labels are like that already",
+		choose: func(ctx context.Context, args []string) ([]conversations.Listed, error) {
+			for _, label := range args {
+				key, value, _ := strings.Cut(label, "=")
+				labels[key] = whereGiven(isAdding, &value)
+				if err := jp.CheckLabel(key); err != nil {
+					return nil, err
+				}
+			}
+			return c.named(ctx, *ids)
+		},
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
+			edited, err := w.Edit(ctx, l.ID, func(now transcript.Conversation) jp.Change { return relabelled(now, labels) })
+			return edited.Changed, err
+		},
+	})
+}
+
+// relabelled returns the change that sets labels, or removes all if there are none. A
+// conversation whose label hidden is removed is shown again, also if only JP's metadata hides it.
+func relabelled(now transcript.Conversation, labels map[string]*string) jp.Change {
+	to := jp.Change{Labels: maps.Clone(labels)}
+	for key := range now.Labels {
+		if len(labels) == 0 {
+			to.Labels[key] = nil
+		}
+	}
+	if value, ok := to.Labels["hidden"]; ok && value == nil {
+		to.Hidden = new(bool)
+	}
+	return to
+}
+
+func (c *commands) listLabels(ctx context.Context, ids []string) error {
+	list, err := c.named(ctx, ids)
+	for _, l := range list {
+		lines := ""
+		for _, label := range labelsOf(&l) {
+			lines += either(len(list) > 1, string(l.ID)+"  ", "") + label + "\n"
+		}
+		c.out.add(lines, about(l.ID, l.Title, "labels", l.Labels))
+	}
+	return err
+}
+
+func (c *commands) removeCommand() *cobra.Command {
+	cmd := c.newCommand("rm ID…", "", "Remove conversations and what was forked from them",
+		`Moves conversations, and what was forked from them, to a trash, from which
+restore brings them back. It always asks first.`,
+		"conversation rm jp-c17737387251 --dry-run", "conversation rm jp-c17737387251 --keep-children --yes")
+	permanent := cmd.Flags().Bool("permanent", false, "delete for good")
+	keepChildren := cmd.Flags().Bool("keep-children", false, "keep what was forked from them")
+	var when span
+	c.addSpan(cmd, &when)
+	ch := &change{verb: "remove", done: "removed", warning: "conversation restore brings back what is removed"}
+	ch.one = func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
+		if *permanent {
+			return true, w.Delete(ctx, l.ID)
+		}
+		return true, w.Remove(ctx, l.ID)
+	}
+	ch.choose = func(ctx context.Context, args []string) ([]conversations.Listed, error) {
+		if *permanent {
+			ch.verb, ch.done, ch.warning = "delete", "deleted", "nothing brings back what is deleted"
+		}
+		list, err := c.chosen(ctx, args, when)
+		if err != nil || *keepChildren {
+			return list, err
+		}
+		return c.withChildren(ctx, list)
+	}
+	return c.changing(cmd, ch)
+}
+
+// withChildren returns conversations and what was forked from them.
+func (c *commands) withChildren(ctx context.Context, list []conversations.Listed) ([]conversations.Listed, error) {
+	all, err := c.all(ctx, conversations.Filter{Both: true, Hidden: true})
+	for i := 0; i < len(list); i++ {
+		for _, l := range all {
+			if l.Parent == list[i].ID && indexOf(list, l.ID) < 0 {
+				list = append(list, l)
+			}
+		}
+	}
+	return list, err
+}
+
+// trash returns the conversations that were removed, and when.
+func (c *commands) trash(ctx context.Context) (list []conversations.Listed, at []time.Time, err error) {
+	if _, err := c.open(); err != nil {
+		return nil, nil, err // it fails for an excluded project
+	}
+	w, err := c.workspace()
+	if err != nil {
+		return nil, nil, err
+	}
+	removed, err := w.Trash(ctx)
+	for _, r := range removed {
+		list = append(list, conversations.Listed{Conversation: r.Conversation})
+		at = append(at, r.At)
+	}
+	return list, at, err
+}
+
+func (c *commands) restoreCommand() *cobra.Command {
+	cmd := c.newCommand("restore [ID]…", "", "Bring removed conversations back from the trash",
+		"Brings conversations back that rm removed; without an ID it lists them.",
+		"conversation restore", "conversation restore jp-c17737387251")
+	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		removed, _, _ := c.trash(cmd.Context()) // nothing is offered if it cannot be read
+		return offered(removed, word)
+	}
+	return c.changing(cmd, &change{
+		verb: "restore", done: "restored",
+		choose: c.fromTrash,
+		one: func(ctx context.Context, w *jp.Writer, l *conversations.Listed) (bool, error) {
+			return true, w.Restore(ctx, l.ID)
+		},
+	})
+}
+
+// fromTrash returns the conversations in the trash that arguments name. Without arguments it
+// writes what is in the trash.
+func (c *commands) fromTrash(ctx context.Context, args []string) (list []conversations.Listed, err error) {
+	removed, at, err := c.trash(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, arg := range args {
+		l, err := c.one(removed, arg)
+		if err == nil && l == nil {
+			id, _ := conversations.ParseID(arg)
+			err = failed("conversation restore lists what is in the trash", "conversation %s is not in the trash", cmp.Or(string(id), arg))
+		}
+		if err != nil {
+			return nil, err
+		}
+		l.PinnedAt = time.Time{} // a pin is no reason to ask
+		list = append(list, *l)
+	}
+	if len(args) == 0 {
+		c.listTrash(removed, at)
+	}
+	return list, nil
+}
+
+// listTrash writes the conversations that can be restored.
+func (c *commands) listTrash(removed []conversations.Listed, at []time.Time) {
+	short := c.short(removed)
+	for i, l := range removed {
+		line := short(l.ID) + "  removed " + c.age(at[i]) + "  " + shortTitle(l.Title)
+		c.out.add(strings.TrimRight(line, " ")+"\n", about(l.ID, l.Title, "removed_at", at[i], "archived", l.Archived))
+	}
+	if len(removed) == 0 && !c.out.json {
+		c.note("nothing is in the trash")
+	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
-// TestCompletion asks for completions as the scripts for shells do: what is
-// offered, a tab, its description, and last the directive.
+// TestCompletion asks for completions as shells do. Each line has an id, a tab and a
+// description; the last line is the directive.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -46,12 +46,10 @@ func TestCompletion(t *testing.T) {
 		{[]string{"print", "nowhere"}, inOrder},
 		{[]string{"print", " "}, inOrder},
 		{[]string{"print", "1"}, "17600000000\tUsed last\n" + strings.ReplaceAll(long+evil+untitled, "jp-c", "") + inOrder},
-		{[]string{"ls", "--archived", "used"}, inOrder},
 		{[]string{"print", "jp-c17600000000", "jp-c17600000001", "jp-c17600000002", ""}, untitled + inOrder},
 		{[]string{"print", "--last", "3", "177"}, "17700000000\n" + inOrder},
 		{[]string{"print", "--last", "3", "jp-c17600000000", "jp-c176"}, long + evil + inOrder},
 		{[]string{"ls", "jp-c17600000000", "jp-c177"}, untitled + inOrder},
-		{[]string{"ls", "--archived", ""}, inOrder},
 		{[]string{"grep", "x", ""}, noFiles},
 		{[]string{"grep", "--id", "jp-c177"}, untitled + inOrder},
 		{[]string{"print", "--style", ""}, "user\nchat\nbrief\nfull\n" + noFiles},
@@ -72,8 +70,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestCompletionIsBounded offers what a person can look through, and typing on
-// leads to the rest.
+// TestCompletionIsBounded checks that a shell gets at most 200 ids, and others after more of the
+// word is typed.
 func TestCompletionIsBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,13 +12,17 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/cli"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
 )
@@ -151,4 +155,156 @@ func (c *commands) all(ctx context.Context, f conversations.Filter) ([]conversat
 // workspace opens the JP workspace of the project.
 func (c *commands) workspace() (*jp.Workspace, error) {
 	return jp.Open(jp.Options{Dir: c.host.Dir, Getenv: c.host.Getenv})
+}
+
+// warn writes one line about something that did not stop the command.
+func (c *commands) warn(format string, args ...any) { cli.Warn(c.host.Stderr, format, args...) }
+
+// note writes one line of advice to standard error.
+func (c *commands) note(format string, args ...any) {
+	_, _ = io.WriteString(c.host.Stderr, text.Line(fmt.Sprintf(format, args...))+"\n") // nothing can report the error
+}
+
+// failed returns an error with advice.
+func failed(hint, format string, args ...any) error {
+	return cli.Hint(fmt.Errorf(format, args...), hint)
+}
+
+// misused returns an error in a command line with advice.
+func misused(hint, format string, args ...any) error {
+	return cli.Hint(cli.Usagef(format, args...), hint)
+}
+
+// foundAny returns an error if a search found nothing.
+func foundAny(isFound bool) error {
+	if isFound {
+		return nil
+	}
+	return cli.ErrFailed
+}
+
+// explained returns an error with the words and the advice that people need.
+func explained(err error) error {
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		switch e := e.(type) {
+		case *conversations.BadIDError:
+			return cli.Hint(cli.Usage(err), "an id looks like jp-c17800836875; conversation ls shows the ids there are")
+		case *conversations.NotFoundError:
+			place := cmp.Or(e.Place, "any project")
+			if len(e.IDs) == 0 {
+				return failed("conversation ls --archived lists archived ones", "there is no live conversation in %s", place)
+			}
+			hint := "conversation ls shows the ids there are; add --archived for archived ones"
+			if len(e.Nearest) > 0 {
+				hint = "nearest ids: " + joined(e.Nearest)
+			}
+			return failed(hint, "conversation%s %s not found in %s", either(len(e.IDs) > 1, "s", ""), joined(e.IDs), place)
+		case *conversations.NoWorkspaceError:
+			if !e.Missing {
+				return failed("change to a project that has conversations, name it with -w DIR, or see all with --all-projects",
+					"Could not locate workspace: no .jp directory in %s or above it, and no other program has recorded a conversation there", e.Dir)
+			}
+		case *conversations.ExcludedError:
+			if e.Remembered != "" {
+				return failed("convtools stores include "+e.Remembered+" takes that back",
+					"the conversations of this project are excluded: %s did that, and it stays so now that it is gone", e.By)
+			}
+			return failed("convtools stores shows what is read", "the conversations of this project are excluded by %s", e.By)
+		case *conversations.RangeError:
+			unit := either(e.Events, "event", "turn")
+			hint := either(e.Events, "recall shows the numbers of events", "turns are numbered from 1; --last prints the last one")
+			return failed(hint, "%s %d out of range (conversation has %s)", unit, e.N, plural(e.Of, unit))
+		case *jp.LockedError:
+			return cli.Hint(err, "try again when it is done, or wait for it with --wait=30s")
+		case *jp.BadLabelError:
+			return cli.Usage(err)
+		}
+	}
+	if errors.Is(err, jp.ErrExists) {
+		return cli.Hint(err, "conversation ls --hidden shows it, with --archived too; what is in the trash stays there")
+	}
+	return err
+}
+
+// maxNamed bounds how many conversations a message names.
+const maxNamed = 20
+
+// joined joins the first maxNamed texts and counts the rest.
+func joined[T ~string](texts []T) string {
+	all := fmt.Sprint(texts[0])
+	for _, text := range texts[1:min(len(texts), maxNamed)] {
+		all += ", " + string(text)
+	}
+	if more := len(texts) - maxNamed; more > 0 {
+		all += fmt.Sprintf(", and %d more", more)
+	}
+	return all
+}
+
+// plural returns a number of things, without commas between its digits.
+func plural(n int, one string) string {
+	return fmt.Sprintf("%d %s%s", n, one, either(n == 1, "", "s"))
+}
+
+// either returns one of two texts.
+func either(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}
+
+// warnOf warns of the problems of a query.
+func (c *commands) warnOf(problems []conversations.Problem) {
+	for _, p := range problems {
+		c.warn("%s: %v", cmp.Or(string(p.ID), p.Path), p.Err)
+	}
+}
+
+// progress shows on a terminal how far work is that takes long.
+type progress struct {
+	out   io.Writer // nil if there is no terminal
+	now   func() time.Time
+	next  time.Time // of the next line
+	shown bool      // there is a line to clear
+}
+
+const (
+	showAfter = time.Second
+	showEvery = 200 * time.Millisecond
+	clearLine = "\r\x1b[K"
+)
+
+// newProgress returns the progress of work that begins now.
+func newProgress(stderr io.Writer, now func() time.Time) *progress {
+	p := &progress{now: now, next: now().Add(showAfter)}
+	if out, ok := cli.Terminal(stderr); ok {
+		p.out = out
+	}
+	return p
+}
+
+// show replaces the line, if the last one is old enough.
+func (p *progress) show(format string, args ...any) {
+	if now := p.now(); p.out != nil && !now.Before(p.next) {
+		p.next, p.shown = now.Add(showEvery), true
+		fmt.Fprintf(p.out, clearLine+format, args...)
+	}
+}
+
+// indexed shows the number of conversations of a store that its index has, until it has all.
+func (p *progress) indexed(of store.Store, done, all int) {
+	if done == all {
+		p.clear()
+	} else {
+		p.show("reading %s: %s of %s conversations", of.Name(), text.Number(done), text.Number(all))
+	}
+}
+
+// clear removes the line.
+func (p *progress) clear() {
+	if p.shown {
+		fmt.Fprint(p.out, clearLine)
+		p.shown = false
+	}
 }

@@ -80,12 +80,15 @@ func addLabel(cmd *cobra.Command, usage string, add func(key, value string, hasV
 	})
 }
 
-// addFilter defines the flags of ls and grep for conversations and their order. The function it
-// returns reports, once the flags are parsed, whether the order is ascending.
-func addFilter(cmd *cobra.Command, f *conversations.Filter) (ascending func() bool) {
+// addFilter defines the flags of ls and grep for conversations and their order.
+func addFilter(cmd *cobra.Command, f *conversations.Filter, ascending *bool) {
 	flags := cmd.Flags()
-	down := flags.Bool("descending", true, "newest or largest first")
-	up := flags.Bool("ascending", false, "oldest or smallest first")
+	flags.BoolFunc("descending", "newest or largest first (default)", func(given string) error {
+		isDown, err := strconv.ParseBool(given)
+		*ascending = !isDown
+		return err
+	})
+	flags.BoolVar(ascending, "ascending", false, "oldest or smallest first")
 	flags.BoolVar(&f.Archived, "archived", false, "archived conversations instead of live ones")
 	flags.BoolVar(&f.Hidden, "hidden", false, "hidden conversations too")
 	addLabel(cmd, "only with the label", func(key, value string, hasValue bool) {
@@ -96,7 +99,6 @@ func addFilter(cmd *cobra.Command, f *conversations.Filter) (ascending func() bo
 		f.Labels = append(f.Labels, label)
 	})
 	addSources(cmd, &f.Sources)
-	return func() bool { return *up || !*down }
 }
 
 // kindOf names the conversations that a filter selects.
@@ -117,31 +119,30 @@ func (c *commands) addTime(cmd *cobra.Command, name, usage string, set func(iso8
 	cmd.Flags().Func(name, usage, func(given string) error {
 		date, notDate := iso8601.Parse(given)
 		began := jp.CreatedAt(transcript.ID(given))
-		age, notAge := parseAge(given)
-		switch {
-		case notAge == nil:
-			at := c.host.Now().Add(-age)
-			set(iso8601.Span{First: at, Last: at})
-		case began.Year() >= firstYear:
-			set(iso8601.Span{First: began, Last: began})
-		case notDate == nil && date.First.Year() >= firstYear:
-			set(date)
-		default: // -w may follow, so that conversations cannot be listed yet
-			c.late = append(c.late, func(ctx context.Context) error {
-				list, err := c.named(ctx, []string{given})
-				var badID *conversations.BadIDError
-				switch {
-				case err == nil:
-					date.First, date.Last = list[0].CreatedAt, list[0].CreatedAt
-				case errors.As(err, &badID) && notDate != nil:
-					return misused(notDate.Error(), "--%s cannot be %q", name, given)
-				case notDate != nil:
-					return err
-				}
-				set(date)
-				return nil
-			})
+		if age, err := parseAge(given); err == nil {
+			began = c.host.Now().Add(-age)
 		}
+		if began.Year() >= firstYear {
+			date.First, date.Last = began, began
+		}
+		if date.First.Year() >= firstYear {
+			set(date)
+			return nil
+		}
+		c.late = append(c.late, func(ctx context.Context) error { // -w may follow
+			list, err := c.named(ctx, []string{given})
+			var badID *conversations.BadIDError
+			switch {
+			case err == nil:
+				date.First, date.Last = list[0].CreatedAt, list[0].CreatedAt
+			case errors.As(err, &badID) && notDate != nil:
+				return misused(notDate.Error(), "--%s cannot be %q", name, given)
+			case notDate != nil:
+				return err
+			}
+			set(date)
+			return nil
+		})
 		return nil
 	})
 }

@@ -114,13 +114,13 @@ func (c *commands) ids(ctx context.Context, args []string) (ids []string, err er
 // idsOrRecent is ids. Without arguments it returns the active conversation, or the one that was
 // activated last.
 func (c *commands) idsOrRecent(ctx context.Context, args []string) ([]string, error) {
-	if len(args) > 0 {
-		return c.ids(ctx, args)
+	if len(args) == 0 {
+		args = []string{"recent"}
+		if active, _ := c.activated(ctx); len(active) > 0 {
+			args = []string{"active"}
+		}
 	}
-	if active, _ := c.activated(ctx); len(active) > 0 {
-		return []string{string(active[0].ID)}, nil
-	}
-	return c.ids(ctx, []string{"recent"})
+	return c.ids(ctx, args)
 }
 
 // named returns the conversations that arguments select, sorted by id. Without arguments it
@@ -162,14 +162,14 @@ func (c *commands) whole(ctx context.Context, texts []string) ([]string, error) 
 // none. If there are several it shows them and returns an error.
 func (c *commands) one(list []conversations.Listed, id string) (*conversations.Listed, error) {
 	found := begun(list, id)
-	if len(found) == 0 {
+	switch len(found) {
+	case 0:
 		return nil, nil
-	}
-	if len(found) == 1 {
+	case 1:
 		return &found[0], nil
 	}
-	for _, l := range found[:min(len(found), maxNamed)] {
-		c.note("%s", strings.TrimSpace(acted("", l)))
+	for i := range found[:min(len(found), maxNamed)] {
+		c.note("%s", strings.TrimSpace(acted("", &found[i])))
 	}
 	return nil, failed("write more of the id that is meant", "%q begins the ids of %s", id, plural(len(found), "conversation"))
 }
@@ -286,11 +286,7 @@ const (
 // completeIDs offers the ids of conversations but those that are named already, the last used
 // first.
 func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	f := conversations.Filter{Both: true}
-	if archived := cmd.Flags().Lookup("archived"); archived != nil {
-		f = conversations.Filter{Archived: archived.Value.String() == "true"}
-	}
-	list, _ := c.all(cmd.Context(), f) // nothing is offered if they cannot be listed
+	list, _ := c.all(cmd.Context(), conversations.Filter{Both: true}) // nothing is offered if they cannot be listed
 	slices.SortFunc(list, func(a, b conversations.Listed) int {
 		return cmp.Or(b.LastActivatedAt.Compare(a.LastActivatedAt), cmp.Compare(b.ID, a.ID))
 	})

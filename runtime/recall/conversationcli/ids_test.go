@@ -44,7 +44,7 @@ func TestBegun(t *testing.T) {
 	}
 }
 
-// TestShortIDsLeadBack has any ids at all: what a list shows of one begins it alone.
+// TestShortIDsLeadBack checks with random ids that each short id begins one conversation.
 func TestShortIDsLeadBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -74,7 +74,7 @@ func TestShortIDsLeadBack(t *testing.T) {
 	})
 }
 
-// TestRowsFit has columns of any width: no row is wider than a terminal of 80 columns.
+// TestRowsFit checks with random cells that no row is wider than a terminal of 80 columns.
 func TestRowsFit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -93,7 +93,7 @@ func TestRowsFit(t *testing.T) {
 	})
 }
 
-// written is a table on a terminal of a width.
+// written returns a table on a terminal of a width.
 func written(width int, rows [][]string) string {
 	var b strings.Builder
 	o := &output{terminal: true, pretty: true, width: width, to: bufio.NewWriter(&b)}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -24,44 +23,35 @@ import (
 // importing is the command line of import.
 type importing struct {
 	commands
-	kind                  string
-	dryRun                bool
-	isRecognised, isWrong bool // some of what was imported
+	kind         string
+	dryRun       bool
+	isRecognised bool // a conversation, or a store that is read in place
+	isDamaged    bool // an export has a wrong checksum
 }
 
-// Import returns the command "import": what other programs export of their conversations
-// is added to the archive.
+// Import returns the command "import", which adds the exports of other programs to the archive.
 func Import(host *toolset.Host) *cobra.Command {
 	c := &importing{commands: commands{host: host}}
-	cmd := &cobra.Command{
-		Use:   "import PATH...",
-		Short: "Add exports of ChatGPT, Claude.ai or Letta to your archive",
-		Long: `Adds the conversations of exports to your archive, where conversation_search
+	cmd := c.newCommand("import PATH...", "", "Add exports of ChatGPT, Claude.ai or Letta to your archive",
+		`Adds the conversations of exports to your archive, where conversation_search
 finds them: of ChatGPT and Claude.ai (the zip, a folder or a file of it), and
 Letta's agent files. Imported again, only what has changed is written. A JP
 workspace, or a database that was made of a ChatGPT export, is not copied: it is
 added to those that are searched.
 
-What was imported is in ~/.local/share/convtools, and nothing leaves this
-machine; where CONVERSATION_DB is the URL of a PostgreSQL database, it is there.`,
-		Example: "  convtools import ~/Downloads/chatgpt-export.zip\n  convtools import --dry-run ~/Downloads/claude-export",
-	}
+The archive is in ~/.local/share/convtools, and nothing leaves this machine; if
+CONVERSATION_DB is the URL of a PostgreSQL database, the archive is there.`,
+		"import ~/Downloads/chatgpt-export.zip", "import --dry-run ~/Downloads/claude-export")
 	oneOf(cmd, &c.kind, "kind", "", "take only conversations of this `KIND` of export", exports.Kinds()...)
 	cmd.Flags().BoolVarP(&c.dryRun, "dry-run", "n", false, "show what would be added, and write nothing")
 	c.addJSON(cmd, "json-pretty")
 	return c.command(cmd, c.run)
 }
 
-// importMemory is how much memory the runtime of Go uses before it works harder to use
-// less, in bytes; the largest conversation that is imported needs about as much.
-const importMemory = 160 << 20
-
 func (c *importing) run(ctx context.Context, paths []string) (err error) {
 	if len(paths) == 0 {
 		return cli.Usagef("import needs a PATH: a zip, a folder or a file of an export")
 	}
-	// What large conversations leave behind is collected before it adds up.
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(importMemory))
 	w, err := c.archive(ctx)
 	if err != nil {
 		return err
@@ -83,10 +73,10 @@ func (c *importing) run(ctx context.Context, paths []string) (err error) {
 	if !c.isRecognised {
 		return failed("see convtools import --help for what can be imported", "no conversation was recognised")
 	}
-	return foundAny(!c.isWrong)
+	return foundAny(!c.isDamaged)
 }
 
-// archive opens the archive for writing, where the environment has it.
+// archive opens the user's archive for writing.
 func (c *importing) archive(ctx context.Context) (*archive.Writer, error) {
 	if url := postgres.URL(c.host.Getenv); url != "" {
 		return postgres.Create(ctx, postgres.WriterOptions{URL: url, DryRun: c.dryRun, Now: c.host.Now})
@@ -98,17 +88,26 @@ func (c *importing) archive(ctx context.Context) (*archive.Writer, error) {
 	return archive.Create(ctx, archive.WriterOptions{Dir: dir, DryRun: c.dryRun, Now: c.host.Now})
 }
 
-// importOne imports a path. What is no export is a warning, unless it is the only path;
-// what else fails would fail again for others.
+// importOne imports a path. If it is not an export, that is a warning, or an error for the only
+// path.
 func (c *importing) importOne(ctx context.Context, path string, w *archive.Writer, isOnly bool) error {
-	report, err := c.imported(ctx, path, w)
+	bar := newProgress(c.host.Stderr, c.host.Now)
+	report, err := exports.Import(ctx, path, w, exports.Options{Kind: c.kind, Progress: func(at exports.Progress) {
+		bar.show("%d of %d MB, %d conversations", at.Done>>20, at.Total>>20, at.Conversations)
+	}})
+	bar.clear()
 	c.isRecognised = c.isRecognised || report.Recognised() > 0
 	for _, p := range report.Problems {
-		c.isWrong = c.isWrong || errors.Is(p.Err, exports.ErrChecksum)
+		c.isDamaged = c.isDamaged || errors.Is(p.Err, exports.ErrChecksum)
 	}
 	var unrecognised *exports.UnrecognisedError
 	var unread *exports.InputError
-	isNone := errors.As(err, &unrecognised) || errors.As(err, &unread)
+	isOther := errors.As(err, &unrecognised) || errors.As(err, &unread)
+	if unrecognised != nil && isDir(path) {
+		if program := conversations.ProgramAt(path, c.host.Getenv); program != "" {
+			unrecognised.Reason = program + " keeps its sessions there, which are read in place: see " + c.host.Name + " stores"
+		}
+	}
 	isKnown := unrecognised != nil && unrecognised.Reason != ""
 	if c.out.json || (err == nil || report.Recognised()+report.Failed > 0) && !isKnown {
 		c.out.add(c.summary(path, report), reportObject(path, report, "", err))
@@ -116,7 +115,7 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 	switch {
 	case ctx.Err() != nil:
 		return failed("import it again to go on: what is there already costs little", "interrupted: what was imported up to here is kept")
-	case err != nil && (!isNone || isOnly && !c.out.json):
+	case err != nil && (!isOther || isOnly && !c.out.json):
 		return cli.Hint(err, "see "+c.host.Name+" import --help for what can be imported")
 	case err != nil && !c.out.json:
 		c.warn("%v", err)
@@ -124,27 +123,9 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 	return nil
 }
 
-// imported imports a path, with a line on a terminal about how far that is where it takes
-// long.
-func (c *importing) imported(ctx context.Context, path string, w *archive.Writer) (*exports.Report, error) {
-	const mega = 1 << 20
-	bar := newProgress(c.host.Stderr, c.host.Now)
-	defer bar.clear()
-	report, err := exports.Import(ctx, path, w, exports.Options{Kind: c.kind, Progress: func(at exports.Progress) {
-		bar.show("%d of %d MB, %d conversations", at.Done/mega, at.Total/mega, at.Conversations)
-	}})
-	var unrecognised *exports.UnrecognisedError
-	if info, statErr := os.Stat(path); errors.As(err, &unrecognised) && statErr == nil && info.IsDir() {
-		if program := conversations.ProgramAt(path, c.host.Getenv); program != "" {
-			unrecognised.Reason = program + " keeps its sessions there, which are read in place: see " + c.host.Name + " stores"
-		}
-	}
-	return report, err
-}
-
 // readInPlace returns the store that reads a path where it is; "" for other paths.
 func readInPlace(path string) string {
-	if info, err := os.Stat(filepath.Join(path, ".jp")); err == nil && info.IsDir() {
+	if isDir(filepath.Join(path, ".jp")) {
 		return "jp"
 	}
 	f, _, err := safefile.Open(path)
@@ -158,53 +139,55 @@ func readInPlace(path string) string {
 	return either(err == nil && string(begin) == head, "chatgpt", "")
 }
 
-// register has a path read in place, from everywhere.
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// register adds a path to those that are read in place.
 func (c *importing) register(ctx context.Context, path, store string) (err error) {
-	o, file, said := conversations.Options{Dir: path, Getenv: c.host.Getenv}, "", "it is known already"
-	what := either(store == "jp", "a JP workspace", "a database of a ChatGPT export")
+	o, file, result := conversations.Options{Dir: path, Getenv: c.host.Getenv}, "", "it is known already"
 	switch {
 	case c.dryRun:
-		said = "nothing was written"
+		result = "nothing was written"
 	case store == "jp":
 		_, file, err = o.Register()
 	default:
 		file, err = o.RegisterDatabase(ctx, path)
 	}
+	if err != nil {
+		return err
+	}
 	if file != "" {
-		said = "it was added to directories." + store + " in [stores] of " + file
+		result = "it was added to directories." + store + " in [stores] of " + file
 	}
 	c.isRecognised = true
-	if err == nil {
-		c.out.add(fmt.Sprintf("%s: %s, which is read in place: %s\n", text.Cell(filepath.Base(path)), what, said),
-			reportObject(path, &exports.Report{Kinds: []string{store}}, file, nil))
-	}
-	return err
+	kind := either(store == "jp", "a JP workspace", "a database of a ChatGPT export")
+	c.out.add(fmt.Sprintf("%s: %s, which is read in place: %s\n", text.Cell(filepath.Base(path)), kind, result),
+		reportObject(path, &exports.Report{Kinds: []string{store}}, file, nil))
+	return nil
 }
 
-// reportObject is what has become of an export. What is read in place was registered in a
-// file instead.
+// reportObject returns the report of a path as JSON has it. Registered is the file that has the
+// path of a store that is read in place.
 func reportObject(path string, report *exports.Report, registered string, err error) object {
 	problems := objects(report.Problems, func(p *exports.Problem) object {
 		o := object{"file", p.File, "offset", p.Offset}.with("number", p.Number).with("id", p.ID).with("title", p.Title)
 		return append(o, "skipped", p.Skipped, "reason", p.Err)
 	})
-	o := object{
+	return object{
 		"path", path, "kinds", report.Kinds, "new", report.New, "updated", report.Updated,
 		"unchanged", report.Unchanged, "skipped", report.Skipped, "failed", report.Failed, "problems", problems,
-	}.with("registered", registered)
-	if err != nil {
-		o = append(o, "error", err)
-	}
-	return o
+	}.with("registered", registered).with("error", err)
 }
 
-// How many problems of an export are shown to people, and how many characters of a title.
+// Limits of the problems of an export that people are shown.
 const (
 	maxImportProblems = 20
-	maxImportTitle    = 60
+	maxImportTitle    = 60 // characters
 )
 
-// summary is what has become of an export, for people.
+// summary returns the report of an export for people.
 func (c *importing) summary(path string, r *exports.Report) string {
 	lines := fmt.Sprintf("%s: new %d, updated %d, unchanged %d, skipped %d, failed %d%s\n", text.Cell(filepath.Base(path)),
 		r.New, r.Updated, r.Unchanged, r.Skipped, r.Failed, either(c.dryRun, " (nothing was written)", ""))

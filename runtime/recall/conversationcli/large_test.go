@@ -19,8 +19,8 @@ import (
 	"github.com/convtools/convtools/runtime/store/jp/jptest"
 )
 
-// TestMoreHitsThanAreKept makes more hits than memory is reserved for, so that
-// some conversations are searched twice, and checks that none is lost.
+// TestMoreHitsThanAreKept checks that no hit is lost if there are more than are kept in memory,
+// so that some conversations are searched twice.
 func TestMoreHitsThanAreKept(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "w")
@@ -106,8 +106,8 @@ func (w *failingWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestFailingOutput checks that a reader that has gone ends the work in silence,
-// and any other failure with an error.
+// TestFailingOutput checks that a closed pipe ends a command in silence, and any other failure
+// with an error.
 func TestFailingOutput(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "w")

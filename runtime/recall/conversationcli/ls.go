@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -39,14 +42,13 @@ between commas, except for --label.`,
 	flags.BoolVar(&ls.UserOnly, "local", false, "only conversations that are in the user's own store and not in the workspace")
 	flags.BoolVar(&ls.tree, "tree", false, "show what was forked from a conversation below it")
 	flags.BoolVar(&ls.full, "full", false, "show full times, titles and ids in text output")
-	ascending := addFilter(cmd, &ls.Filter)
+	addFilter(cmd, &ls.Filter, &ls.Ascending)
 	flags.BoolVar(&ls.summary, "summary", false, "append an element with totals to JSON output")
 	return c.reading(cmd, func(ctx context.Context, args []string) (err error) {
 		if ls.summary && !c.out.json {
 			return misused("add --format=json", "--summary is an element of JSON output")
 		}
-		ls.Sort, ls.Ascending = conversations.SortNamed(ls.sort), ascending()
-		ls.Limit, ls.Offset = int(*limit), int(*offset)
+		ls.Sort, ls.Limit, ls.Offset = conversations.SortNamed(ls.sort), int(*limit), int(*offset)
 		if ls.IDs, err = c.ids(ctx, args); err != nil {
 			return err
 		}
@@ -59,15 +61,18 @@ func (ls *listing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	short := func(id transcript.ID) string { return string(id) }
+	short, program := func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" }
 	if ls.out.isTable() && !ls.full {
 		all, err := ls.all(ctx, conversations.Filter{Both: true, Hidden: true})
 		if err != nil {
 			return err
 		}
 		short = ls.short(slices.Concat(all, found.Conversations))
+		name := func(id transcript.ID) string { name, _ := bare(id); return name }
+		if slices.ContainsFunc(found.Conversations, func(l conversations.Listed) bool { return name(l.ID) != name(found.Conversations[0].ID) }) {
+			program = name
+		}
 	}
-	program := ls.programs(found.Conversations)
 	rows := [][]string{{"ID", "PROGRAM", "EVENTS", "ACTIVITY", "FLAGS", "PROJECT", "TITLE"}}
 	for _, p := range ls.places(found.Conversations) {
 		o, dir := listed(p.Listed), ""
@@ -75,7 +80,7 @@ func (ls *listing) run(ctx context.Context) error {
 			o = append(o, "parent_id", orNull(p.Parent))
 		}
 		if ls.allProjects {
-			o, dir = append(o, "dir", orNull(p.Dir)), ls.project(p.Dir)
+			o, dir = append(o, "dir", orNull(p.Dir)), text.Cell(filepath.Base(cmp.Or(p.Dir, "?")))
 		}
 		if ls.tree {
 			o = append(o, "depth", p.depth)
@@ -95,16 +100,6 @@ func (ls *listing) run(ctx context.Context) error {
 		ls.explain(&found)
 	}
 	return nil
-}
-
-// programs returns the names of programs, if a terminal shows short ids of several.
-func (ls *listing) programs(list []conversations.Listed) func(transcript.ID) string {
-	name := func(id transcript.ID) string { program, _ := bare(id); return program }
-	isOther := func(l conversations.Listed) bool { return name(l.ID) != name(list[0].ID) }
-	if ls.full || !ls.out.isTable() || !slices.ContainsFunc(list, isOther) {
-		return func(transcript.ID) string { return "" }
-	}
-	return name
 }
 
 // activity returns when something last happened in a conversation. A terminal shows a day if it is
@@ -162,17 +157,6 @@ func (c *commands) flags(l *conversations.Listed) string {
 		either(l.UserOnly, "local", ""), either(l.ExpiresAt.IsZero(), "", expiry), either(l.Damage == nil, "", "damaged"),
 	)
 	return cmp.Or(strings.Join(flags, ","), "-")
-}
-
-// project returns the end of the path of a project: at most a fifth of the columns of a terminal,
-// within limits.
-func (c *commands) project(dir string) string {
-	const least, most, wide = 16, 40, 200
-	path := []rune(cmp.Or(c.shortPath(dir), "?"))
-	if cut := len(path) - min(max(cmp.Or(c.out.width, wide)/5, least), most); cut > 0 {
-		return "…" + string(path[cut+1:])
-	}
-	return string(path)
 }
 
 // explain notes the conversations that the list lacks.
@@ -242,4 +226,113 @@ func (ls *listing) places(list []conversations.Listed) (places []place) {
 		grow(place{Listed: &list[i]}, "")
 	}
 	return places
+}
+
+func (c *commands) showCommand() *cobra.Command {
+	cmd := c.newCommand("show [ID]…", "s", "Show what is known of conversations",
+		`Shows what is known of conversations beside what was said. Without an ID it is
+the active one, or the one that was activated last.`,
+		"conversation show jp-c17737387251", "conversation show +pinned --format=json")
+	return c.reading(cmd, func(ctx context.Context, args []string) error {
+		ids, err := c.idsOrRecent(ctx, args)
+		if err != nil {
+			return err
+		}
+		found, err := c.list(ctx, conversations.ListQuery{Filter: conversations.Filter{IDs: ids}, Sort: conversations.ByID, Ascending: true, Sizes: true})
+		for i := range found.Conversations {
+			l := &found.Conversations[i]
+			var turns *int // nil if unknown
+			if l.Size != nil {
+				turns = &l.Size.Turns
+			}
+			c.out.add(either(i > 0, "\n", "")+c.shown(l, turns), append(listed(l), "parent_id", orNull(l.Parent), "turns", turns))
+		}
+		return err
+	})
+}
+
+// shown describes a conversation for people.
+func (c *commands) shown(l *conversations.Listed, turns *int) string {
+	title := strings.TrimSpace(string(l.ID) + "  " + text.Cell(l.Title))
+	lines := c.out.style(styleDim, title) + "\n"
+	line := func(name, value string) {
+		if value != "" {
+			lines += fmt.Sprintf("  %-14s %s\n", name, value)
+		}
+	}
+	at := func(name string, t time.Time) {
+		if !t.IsZero() {
+			line(name, t.UTC().Format(fullTime)+" ("+c.age(t)+")")
+		}
+	}
+	line("events", eventsCell(l))
+	if turns != nil {
+		line("turns", strconv.Itoa(*turns))
+	}
+	at("created", l.CreatedAt)
+	at("last event", l.LastEventAt)
+	at("last activated", l.LastActivatedAt)
+	at("pinned", l.PinnedAt)
+	at("archived", l.ArchivedAt)
+	at("expires", l.ExpiresAt)
+	line("archived", either(l.Archived && l.ArchivedAt.IsZero(), "yes", ""))
+	line("hidden", either(l.Hidden, "yes", ""))
+	kept := map[string]string{"Y": "the user's store", "N": "the project and the user's store", "ext": "the project"}
+	line("kept in", kept[l.Locality])
+	line("forked from", string(l.Parent))
+	for _, label := range labelsOf(l) {
+		line("label", label)
+	}
+	return lines
+}
+
+// labelsOf returns the labels of a conversation as label add takes them.
+func labelsOf(l *conversations.Listed) []string {
+	var labels []string
+	for _, key := range slices.Sorted(maps.Keys(l.Labels)) {
+		value := l.Labels[key]
+		labels = append(labels, text.Line(key+either(value == "", "", "="+value)))
+	}
+	return labels
+}
+
+func (c *commands) pathCommand() *cobra.Command {
+	cmd := c.newCommand("path [ID]…", "", "Print where conversations are on disk",
+		`Prints the directories of conversations, or the paths of their files. If there
+is a copy in the project and one in the user's store, it is the newer one.`,
+		"conversation path jp-c17737387251", "conversation path . --events")
+	var files []string
+	for name, file := range map[string]string{"events": jp.EventsFile, "metadata": jp.MetadataFile, "base-config": jp.BaseConfigFile} {
+		cmd.Flags().BoolFunc(name, "print the path of "+file, func(string) error {
+			files = append(files, file)
+			return nil
+		})
+	}
+	return c.command(cmd, func(ctx context.Context, args []string) error {
+		if len(files) == 0 {
+			files = []string{"."}
+		}
+		ids, err := c.idsOrRecent(ctx, args)
+		if err != nil {
+			return err
+		}
+		w, err := c.workspace()
+		if err != nil {
+			return err
+		}
+		for _, arg := range ids {
+			id, err := conversations.ParseID(arg)
+			for _, file := range files {
+				path := ""
+				if err == nil {
+					path, err = w.Path(ctx, id, file)
+				}
+				if err != nil {
+					return err
+				}
+				c.out.add(text.Line(path)+"\n", object{"id", id, "path", path})
+			}
+		}
+		return nil
+	})
 }

@@ -55,7 +55,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// writeSample writes a workspace in which every conversation shows one thing.
+// writeSample writes a workspace of conversations, each with one peculiarity.
 func writeSample(dir, dataDir string) error {
 	w := jptest.New(dir, "tests")
 	w.Conversation("17600000000", "retry-policy").
@@ -118,7 +118,7 @@ func writeSample(dir, dataDir string) error {
 	return w.Write()
 }
 
-// result is what a command line printed.
+// result is the output of a command line.
 type result struct {
 	stdout, stderr string
 	code           int
@@ -132,7 +132,7 @@ func run(t *testing.T, dir string, args ...string) result {
 	return result{stdout.String(), stderr.String(), code}
 }
 
-// testHost is a process whose user has no data beside the workspace in dir.
+// testHost returns a host whose user has no data but the workspace in dir.
 func testHost(dir string, stdout, stderr io.Writer) *toolset.Host {
 	return &toolset.Host{
 		Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Now: now,

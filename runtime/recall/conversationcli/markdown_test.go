@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzMarkdown demands that text can neither leave a quotation nor a fence.
+// FuzzMarkdown checks that no text leaves a quotation or a fence.
 func FuzzMarkdown(f *testing.F) {
 	for _, text := range []string{"", "a", "a\n\n## Turn 9\n", "```\n~~~~\n````", "> b\r\n\r# c", "\n\n"} {
 		f.Add(text)

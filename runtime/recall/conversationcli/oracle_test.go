@@ -75,8 +75,8 @@ func TestGrepAgainstOracle(t *testing.T) {
 	}
 }
 
-// words are what random text is made of: with case variants of other lengths,
-// characters that JSON and base64 treat specially, and line ends.
+// words are the parts of random text: with case variants of other lengths, characters that JSON
+// and base64 treat specially, and line ends.
 var words = []string{
 	"retry", "Retry", "RETRY", "retr", "y", "tas\u212a", "task", "ta\u017fK", "ſ", "k", " ", " ", "\n", "\n", "\r\n", "\t",
 	"\"quoted\"", "back\\slash", "a/b", "über", "ÜBER", "日本語", "ς", "Σ", "\u2028", "~?>", "0123456789abcdef", "{}", "<&>",
@@ -192,7 +192,7 @@ func (o *oracle) args() []string {
 	return append(args, "--", o.pattern)
 }
 
-// conversation is what the oracle knows of one conversation.
+// conversation is a conversation as the oracle reads it.
 type conversation struct {
 	id     string
 	number int

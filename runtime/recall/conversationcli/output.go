@@ -160,9 +160,9 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return append(bytes.TrimSuffix(b.Bytes(), []byte(",")), '}'), nil
 }
 
-// with returns the object with another key, unless the value is zero.
+// with returns the object with another key, unless the value is nil or zero.
 func (o object) with(key string, value any) object {
-	if reflect.ValueOf(value).IsZero() {
+	if v := reflect.ValueOf(value); !v.IsValid() || v.IsZero() {
 		return o
 	}
 	return append(o, key, value)

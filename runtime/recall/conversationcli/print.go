@@ -27,13 +27,14 @@ type printing struct {
 	*commands
 	counts
 	turns      func(of int) (first, last int) // nil for all
-	event      uint
+	events     conversations.EventRange
+	event      int // must exist; 0 for none
 	style      string
 	noMetadata bool
 
 	several bool              // there are several conversations
 	any     bool              // an event of this one was printed
-	events  []json.RawMessage // of this one, if there are several
+	written []json.RawMessage // events of this one, if there are several
 }
 
 func (c *commands) printCommand() *cobra.Command {
@@ -50,15 +51,16 @@ writes markdown, in which recorded text is quoted.`,
 	flags := cmd.Flags()
 	flags.Func("turn", "only turn `N`, or turns A..B, A.. or ..B, counted from 1", p.parseTurns)
 	p.addCounts(flags, "", "")
-	flags.UintVarP(&p.event, "event", "e", 0, "only event `N`, whole, as recall numbers events from 1")
+	event := flags.UintP("event", "e", 0, "only event `N`, whole, as recall numbers events from 1")
 	oneOf(cmd, &p.style, "style", "s", "how `much` (brief for text)", "user", "chat", "brief", "full")
 	flags.BoolVar(&p.noMetadata, "no-metadata", false, "leave the metadata of events out of JSON output")
 	return c.reading(cmd, func(ctx context.Context, args []string) error {
-		if flags.Changed("event") && p.event == 0 {
+		if flags.Changed("event") && *event == 0 {
 			return misused("events are numbered from 1", "there is no event 0")
 		}
 		args = p.others(flags, args)
-		p.style = cmp.Or(p.style, either(p.event > 0, "full", "brief"))
+		p.style = cmp.Or(p.style, either(*event > 0, "full", "brief"))
+		p.events = conversations.EventRange{First: int(*event), Last: int(*event)}
 		if p.last != nil {
 			p.turns = func(of int) (first, last int) { return max(of-*p.last+1, 1), of }
 		}
@@ -67,6 +69,26 @@ writes markdown, in which recorded text is quoted.`,
 		}
 		return p.print(ctx, args)
 	}, "turn last first", "event turn", "event last", "event first")
+}
+
+// messageCommand returns "search show", which prints events of a conversation of any project.
+func (c *commands) messageCommand() *cobra.Command {
+	p := printing{commands: c, style: "full"}
+	cmd := paged(c.newCommand("show ID EVENT", "", "Print one message, whole",
+		"Prints the message with the id and the event that search prints, whole.", "search show jp-c17737387251 16 --before 2"))
+	cmd.Args = cobra.RangeArgs(1, 2) // ID:EVENT too
+	before := cmd.Flags().Uint32("before", 0, "print `N` messages before it too")
+	after := cmd.Flags().Uint32("after", 0, "print `N` messages after it too")
+	return c.command(cmd, func(ctx context.Context, args []string) error {
+		id, event, _ := strings.Cut(strings.Join(args, ":"), ":")
+		n, err := strconv.ParseUint(event, 10, 31)
+		if err != nil || n == 0 {
+			return misused("write the id and the event as search prints them, such as jp-c17648402467:12", "there is no event %q", event)
+		}
+		p.event = int(n)
+		p.events = conversations.EventRange{First: max(p.event-int(*before), 1), Last: p.event + int(*after)}
+		return p.print(ctx, []string{id})
+	})
 }
 
 // parseTurns parses N, A..B, A.., ..B and .. .
@@ -145,14 +167,13 @@ func (p *printing) print(ctx context.Context, args []string) error {
 	p.several = len(ids) > 1
 	for _, id := range ids {
 		r, err := p.library.Read(ctx, conversations.ReadQuery{
-			ID: id, Turns: p.turns, Events: conversations.EventRange{First: int(p.event), Last: int(p.event)},
-			Kinds: p.shows, Opened: p.begin, Event: p.add,
+			ID: id, Turns: p.turns, Events: p.events, Kinds: p.shows, Opened: p.begin, Event: p.add,
 		})
 		switch {
 		case err != nil:
 			return err
 		case p.out.json && p.several:
-			p.out.add("", about(r.ID, r.Title, "events", p.events))
+			p.out.add("", about(r.ID, r.Title, "events", p.written))
 		case !p.any && !p.out.json:
 			p.note("nothing to print: %s has %s, and style %s shows none of the selected events", r.ID, plural(r.Turns, "turn"), p.style)
 		}
@@ -165,6 +186,9 @@ func (p *printing) print(ctx context.Context, args []string) error {
 
 // begin warns of damage to a conversation, and writes its title.
 func (p *printing) begin(r *conversations.Reading) error {
+	if p.event > r.Events {
+		return &conversations.RangeError{ID: r.ID, Events: true, N: p.event, Of: r.Events}
+	}
 	p.warnOf(r.Aside.Problems)
 	if r.Damage != nil {
 		p.warn("%s: events.json is damaged, events before the damage are printed: %v", r.ID, r.Damage.Err)
@@ -172,7 +196,7 @@ func (p *printing) begin(r *conversations.Reading) error {
 	if p.any && !p.out.json {
 		p.out.write("\n")
 	}
-	p.any, p.events = false, nil
+	p.any, p.written = false, nil
 	switch {
 	case p.out.markdown:
 		p.out.write(markdownTitle(r))
@@ -199,7 +223,7 @@ func (p *printing) add(e *conversations.Event) error {
 	case p.out.json:
 		written := json.RawMessage(eventtext.AppendJSON(nil, e.Recorded, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
 		if p.several {
-			p.events = append(p.events, written)
+			p.written = append(p.written, written)
 		} else {
 			p.out.add("", written)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 )
 
-// TestProgress: what takes less than a second shows nothing, what takes longer not too often, and
-// at the end nothing stays.
+// TestProgress checks that nothing is shown in the first second, one line each 200 milliseconds
+// after that, and none at the end.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)

@@ -4,19 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/iso8601"
 	"github.com/convtools/convtools/runtime/base/text"
-	"github.com/convtools/convtools/runtime/cli"
-	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
 	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/store/jp"
@@ -24,43 +21,25 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// searchTool is the tool that answers search --json.
-const searchTool = "conversation_search"
-
-// Around returns the message with an id and those around it, as searchTool shows messages.
-type Around func(ctx context.Context, source conversations.Source, id string, before, after int) (string, error)
-
-// Everywhere opens the conversations that searchTool searches, and returns the kinds of their
-// stores.
-type Everywhere func() (*conversations.Library, []string, error)
-
-// searching is the command line of search. The names in JSON are the tool's parameters.
+// searching is the command line of search.
 type searching struct {
-	commands   `json:"-"`
-	family     *toolset.Family
-	everywhere Everywhere
-
-	Query   string   `json:"query,omitempty"`
-	Roles   []string `json:"roles,omitempty"`
-	Since   string   `json:"start_date,omitempty"`
-	Until   string   `json:"end_date,omitempty"`
-	Limit   uint     `json:"limit"`
-	Cursor  string   `json:"cursor,omitempty"`
-	Order   string   `json:"order,omitempty"`
-	Sources []string `json:"sources,omitempty"`
-
-	since, until  *time.Time
-	oldest        bool
-	each, context uint
+	commands
+	family               *toolset.Family
+	query                string
+	roles                transcript.Roles
+	since, until         *time.Time
+	sources              []string
+	oldest               bool
+	limit, each, context uint
 }
 
-// Search returns the command "search": messages of all projects, for people. With --json it
-// prints the answer of the tool of family.
-func Search(family *toolset.Family, around Around, everywhere Everywhere) func(*toolset.Host) *cobra.Command {
+// Search returns the command "search": messages of all projects, for people. It leaves out the
+// recorded calls of the tools of family.
+func Search(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
-		s := &searching{commands: commands{host: host, allProjects: true}, family: family, everywhere: everywhere}
+		s := &searching{commands: commands{host: host, allProjects: true}, family: family}
 		cmd := s.searchCommand()
-		cmd.AddCommand(s.messageCommand(around), s.statusCommand(), s.indexCommand())
+		cmd.AddCommand(s.messageCommand(), s.statusCommand(), s.indexCommand())
 		return cmd
 	}
 }
@@ -74,59 +53,31 @@ A terminal shows a screenful of blocks, one of each conversation: the lines
 around the match below its id, program and day. Speech comes before the output
 of tools, and the newest first. A pipe gets a line for each message: id,
 program, day, role and at most 300 characters of text, with tabs between them.
-search show prints the message with such an id whole.
+search show prints the message with such an id whole. For programs there is
+convtools call --structured conversation_search.
 
 Put -- before a text that begins with '-' or is the name of a command below.`,
 		"search retry policy", "search --role user --since 2026-01-01 --until 2026-W05 tide", "search -- status"))
 	cmd.Args, cmd.ValidArgsFunction = cobra.ArbitraryArgs, cobra.NoFileCompletions
 	flags := cmd.Flags()
-	anyOf(cmd, flags, "role", "", "only messages of this `ROLE`; repeatable", []string{"user", "assistant", "tool"}, func(role string) { s.Roles = append(s.Roles, role) })
-	s.addTime(cmd, "since", "only messages from this `DATE` on, inclusive", func(span iso8601.Span) {
-		s.since, s.Since = &span.First, span.First.Format(time.RFC3339Nano)
+	roles := map[string]transcript.Role{"user": transcript.RoleUser, "assistant": transcript.RoleAssistant, "tool": transcript.RoleTool}
+	anyOf(cmd, flags, "role", "", "only messages of this `ROLE`; repeatable", []string{"user", "assistant", "tool"}, func(role string) {
+		s.roles |= transcript.RolesOf(roles[role])
 	})
-	s.addTime(cmd, "until", "only messages up to this `DATE`, inclusive", func(span iso8601.Span) {
-		s.until, s.Until = &span.Last, span.Last.Format(time.RFC3339Nano)
-	})
-	flags.UintVar(&s.Limit, "limit", 0, "print at most `N` messages; 0 is a screenful, or 50 in a pipe")
+	s.addTime(cmd, "since", "only messages from this `DATE` on, inclusive", func(at iso8601.Span) { s.since = &at.First })
+	s.addTime(cmd, "until", "only messages up to this `DATE`, inclusive", func(at iso8601.Span) { s.until = &at.Last })
+	flags.UintVar(&s.limit, "limit", 0, "print at most `N` messages; 0 is a screenful, or 50 in a pipe")
 	flags.UintVarP(&s.each, "max-matches", "m", 1, "print at most `N` messages of each conversation; 0 prints all")
 	flags.UintVar(&s.context, "context", 1, "show `N` lines before and after each match")
 	flags.BoolVar(&s.oldest, "oldest", false, "the oldest first")
-	oneOf(cmd, &s.Order, "order", "", "with --json: `what` comes first (default newest)", "newest", "relevance")
-	addSources(cmd, &s.Sources)
-	flags.StringVar(&s.Cursor, "cursor", "", "with --json: go on after `CURSOR`, the next_cursor of an answer")
-	s.addJSON(cmd, "json")
+	addSources(cmd, &s.sources)
 	return s.command(cmd, func(ctx context.Context, args []string) error {
-		s.Query = strings.TrimSpace(strings.Join(args, " "))
-		switch {
-		case len(args) == 0 && flags.NFlag() == 0:
+		if len(args) == 0 && flags.NFlag() == 0 {
 			return cmd.Help()
-		case s.out.json:
-			return s.structured(ctx)
-		case s.Cursor != "":
-			return misused("a larger --limit shows more", "--cursor is for --json")
-		case s.Order == "relevance":
-			return misused("recall --all-projects prints the best answers first", "--order relevance is for --json")
 		}
+		s.query = strings.TrimSpace(strings.Join(args, " "))
 		return s.search(ctx, without(flags))
-	}, "oldest order", "oldest json", "max-matches json", "context json")
-}
-
-// structured prints the answer of the tool for programs.
-func (s *searching) structured(ctx context.Context) error {
-	s.Limit = cmp.Or(s.Limit, pipedLimit)
-	arguments, err := json.Marshal(s)
-	if err != nil {
-		return fmt.Errorf("writing the arguments of %s: %w", searchTool, err)
-	}
-	where := s.host.Context()
-	where.Caller.Process = caller.Shell
-	answer, err := s.family.CallStructured(ctx, contract.Call{Tool: searchTool, Arguments: arguments, Context: where})
-	if err != nil {
-		return err
-	}
-	s.out.elements = -1
-	s.out.keep(cli.WriteJSON(s.out.to, s.out.terminal, []byte(answer+"\n")))
-	return foundAny(!strings.HasPrefix(answer, `{"message":"No results`))
+	})
 }
 
 // Defaults and limits of search.
@@ -140,19 +91,17 @@ const (
 
 // search prints the messages that match: blocks on a terminal, or a line for each.
 func (s *searching) search(ctx context.Context, try []string) error {
-	library, sources, err := s.everywhere()
+	library, err := s.open()
 	if err != nil {
 		return err
 	}
-	defer library.Close()
-	q := conversations.SearchQuery{Since: s.since, Until: s.until, Own: isOwn(s.family), Pattern: excerpt.Literal(s.Query, true)}
-	q.Both, q.Sources = true, s.Sources
-	if len(q.Sources) == 0 {
-		q.Sources = sources
+	q := conversations.SearchQuery{
+		Since: s.since, Until: s.until, Roles: s.roles, Own: isOwn(s.family), Pattern: excerpt.Literal(s.query, true),
 	}
-	for r := transcript.RoleUser; r <= transcript.RoleTool; r++ {
-		if slices.Contains(s.Roles, r.String()) {
-			q.Roles |= transcript.RolesOf(r)
+	q.Both, q.Sources = true, s.sources
+	if len(q.Sources) == 0 {
+		if q.Sources, err = s.options().SearchSources(); err != nil {
+			return err
 		}
 	}
 	calling := s.leaveOutCaller(ctx, library, &q)
@@ -177,9 +126,9 @@ func (s *searching) search(ctx context.Context, try []string) error {
 		return nil
 	}
 	q.Since, q.Until, q.Roles, q.Order, q.Limit = nil, nil, 0, conversations.Newest, 1
-	words, err := countWords(ctx, library, q, s.Query, true)
+	words, err := countWords(ctx, library, q, s.query, true)
 	if err == nil {
-		s.explainWords(words, append(try, either(s.Query == "", "", "fewer words"), "recall --all-projects, which finds words apart and in other forms")...)
+		s.explainWords(words, append(try, either(s.query == "", "", "fewer words"), "recall --all-projects, which finds words apart and in other forms")...)
 	}
 	return cmp.Or(err, foundAny(false))
 }
@@ -187,8 +136,8 @@ func (s *searching) search(ctx context.Context, try []string) error {
 // most returns how many messages are printed.
 func (s *searching) most() int {
 	switch {
-	case s.Limit > 0:
-		return int(s.Limit)
+	case s.limit > 0:
+		return int(s.limit)
 	case !s.out.terminal:
 		return pipedLimit
 	}
@@ -304,29 +253,121 @@ func (s *searching) noteMore(shown, all, matches int) {
 	}
 }
 
-func (s *searching) messageCommand(around Around) *cobra.Command {
-	cmd := paged(s.newCommand("show ID EVENT", "", "Print one message, whole",
-		"Prints the message with the id and the event that search prints, whole.", "search show jp-c17737387251 16 --before 2"))
-	cmd.Args = cobra.RangeArgs(1, 2) // ID:EVENT too
-	before := cmd.Flags().Uint("before", 0, "print `N` messages before it too")
-	after := cmd.Flags().Uint("after", 0, "print `N` messages after it too")
-	return s.command(cmd, func(ctx context.Context, args []string) error {
-		library, err := s.open()
-		if err != nil {
-			return err
+// Limits of passages, in bytes, and of titles, in characters.
+const (
+	recalledText  = 600
+	recalledTitle = 70
+)
+
+// Recall returns the command "recall". It leaves out the recorded calls of the tools of family.
+func Recall(family *toolset.Family) func(*toolset.Host) *cobra.Command {
+	return func(host *toolset.Host) *cobra.Command {
+		return (&commands{host: host}).recallCommand(family)
+	}
+}
+
+// isOwn returns a function that reports whether a recorded tool is one of a family.
+func isOwn(family *toolset.Family) func(recorded string) bool {
+	var names []string
+	for _, tool := range family.Declared() {
+		names = append(append(names, tool.Name), tool.Aliases...)
+	}
+	return func(recorded string) bool { return transcript.IsTool(recorded, names...) }
+}
+
+func (c *commands) recallCommand(family *toolset.Family) *cobra.Command {
+	cmd := c.newCommand("recall WORDS…", "ask", "Ask past conversations a question",
+		`Prints the passages of past conversations that answer a question best, the best
+conversation first. Ask in your own words: a word finds its other forms, and
+words may be far apart. Text between double quotes must occur as it is.
+
+conversation print --event N ID shows an event whole.`,
+		"recall why do we retry uploads", `recall 'flaky "shadow branch" test' --since 2026-01-01`, "ask --all-projects docker cache mount")
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	q := conversations.SearchQuery{Order: conversations.Relevance, MaxText: recalledText, MaxWide: recalledText}
+	flags := cmd.Flags()
+	c.addTime(cmd, "since", "only what was said from this `DATE` on, inclusive", func(s iso8601.Span) { q.Since = &s.First })
+	c.addTime(cmd, "until", "only what was said up to this `DATE`, inclusive", func(s iso8601.Span) { q.Until = &s.Last })
+	limit := flags.Uint("limit", 8, "print at most `N` passages, 1 or more")
+	addScopes(cmd, &q.Scopes)
+	addSources(cmd, &q.Sources)
+	flags.BoolVar(&q.Hidden, "hidden", false, "hidden conversations too")
+	c.addJSON(cmd, "json")
+	return c.reading(cmd, func(ctx context.Context, args []string) error {
+		q.Question, q.Limit, q.Own = strings.TrimSpace(strings.Join(args, " ")), int(*limit), isOwn(family)
+		switch {
+		case q.Question == "" && flags.NFlag() == 0:
+			return cmd.Help()
+		case q.Question == "" || q.Limit == 0:
+			return misused("say what you want to know, and ask for 1 passage or more", "there is no question, or nothing to answer it with")
 		}
-		id, event, hasEvent := strings.Cut(strings.Join(args, ":"), ":")
-		if hasEvent {
-			ids, err := s.whole(ctx, []string{id})
-			if err != nil {
-				return err
-			}
-			id = ids[0] + ":" + event
-		}
-		answer, err := around(ctx, library, id, int(*before), int(*after))
-		if err == nil {
-			s.out.write(answer + "\n")
-		}
-		return err
+		return c.recall(ctx, q, without(flags))
 	})
+}
+
+// recall prints the answer to a question, or notes what to try if there is none.
+func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try []string) error {
+	library, err := c.open()
+	if err != nil {
+		return err
+	}
+	r, err := library.Search(ctx, q)
+	if err != nil {
+		return err
+	}
+	c.warnOf(r.Aside.Problems)
+	before := ""
+	for _, found := range r.Conversations {
+		hits := r.Of(found)
+		if len(hits) == 0 {
+			continue
+		}
+		passages := objects(hits, func(p **conversations.Hit) object {
+			h := *p
+			return object{
+				"event", h.Number, "turn", orNull(h.Turn), "scope", h.Kind.Scope().String(),
+				"timestamp", h.Time, "answer", orNull(h.Answer), "text", h.Text,
+			}
+		})
+		c.out.add(before+c.passages(found, hits, r.Words), about(found.ID, found.Title, "source", orNull(found.Source), "passages", passages))
+		before = "\n"
+	}
+	switch {
+	case before != "" || c.out.json:
+		c.noteMissing(r.Words)
+	case len(r.Words) == 0:
+		c.note("the question has no word to look for")
+	default:
+		quotes := either(strings.Contains(q.Question, `"`), "words without quotes", "")
+		c.explainWords(r.Words, append(try, quotes, either(c.allProjects, "", "--all-projects"), "other words")...)
+	}
+	return foundAny(before != "")
+}
+
+// passages returns the passages of a conversation below a heading.
+func (c *commands) passages(found *conversations.Matched, hits []*conversations.Hit, words []conversations.Word) string {
+	shown := c.out.style(styleID, string(found.ID))
+	if last := hits[len(hits)-1].Time; !last.IsZero() {
+		shown += "  " + last.In(c.host.Now().Location()).Format(time.DateOnly)
+	}
+	shown += either(found.Title == "", "", "  ") + text.Cut(text.Line(found.Title), recalledTitle) + "\n"
+	for _, p := range hits {
+		shown += c.out.style(styleDim, fmt.Sprintf("  %d %s:", p.Number, p.Kind.Scope())) + "\n"
+		passage := either(p.Before, "… ", "") + p.Text + either(p.After, " …", "")
+		for line := range strings.SplitSeq(passage, "\n") {
+			line = text.Line(line)
+			shown += "    " + c.out.coloured(line, occurrences(line, words), "") + "\n"
+		}
+	}
+	return shown
+}
+
+// occurrences returns the spans of a line that begin as the words of a question do.
+func occurrences(line string, words []conversations.Word) iter.Seq[excerpt.Span] {
+	var spans []excerpt.Span
+	for _, w := range words {
+		spans = slices.AppendSeq(spans, excerpt.Occurrences(line, w.Term))
+	}
+	slices.SortFunc(spans, func(a, b excerpt.Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
+	return slices.Values(spans)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// TestLongHits writes a line with very many matches in every form: nothing may be lost.
+// TestLongHits checks that no match is lost of a line with very many, in every form.
 func TestLongHits(t *testing.T) {
 	unit := "needle é\t\"日\x01\r "
 	const matches = 70_000

@@ -11,7 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// forest makes a listing of "id<parent" words.
+// forest returns the conversations of "id<parent" words.
 func forest(words string) []conversations.Listed {
 	var all []conversations.Listed
 	for _, word := range strings.Fields(words) {
@@ -23,7 +23,7 @@ func forest(words string) []conversations.Listed {
 	return all
 }
 
-// drawn is a tree as words: the depth in dots.
+// drawn returns a tree as words, with dots for the depth.
 func drawn(places []place) string {
 	var words []string
 	for _, p := range places {
@@ -52,8 +52,8 @@ func TestGrowTree(t *testing.T) {
 	}
 }
 
-// TestGrowTreeProperties has any parents at all: every conversation has a place, once, and
-// below its parent unless it is at the top.
+// TestGrowTreeProperties checks with random parents that each conversation has one place, below
+// its parent or at the top.
 func TestGrowTreeProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -81,7 +81,7 @@ func TestGrowTreeProperties(t *testing.T) {
 	})
 }
 
-// TestDeepTree has a chain of 100,000 conversations.
+// TestDeepTree draws a chain of 100,000 conversations.
 func TestDeepTree(t *testing.T) {
 	t.Parallel()
 	var all []conversations.Listed

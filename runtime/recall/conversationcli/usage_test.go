@@ -118,8 +118,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestCountsOfTurns reads the number of --last and --first, which may be left out,
-// stand behind "=", or in a word of its own.
+// TestCountsOfTurns checks the number of --last and --first, which may be missing, after "=", or
+// an argument of its own.
 func TestCountsOfTurns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -174,7 +174,7 @@ func TestCountsOfTurns(t *testing.T) {
 	}
 }
 
-// TestReadingWritesNothing compares the tree of a workspace before and after.
+// TestReadingWritesNothing compares the files of a workspace before and after.
 func TestReadingWritesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -210,7 +210,7 @@ func tree(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestLongTitles checks that ls shows the whole of a title only when asked to.
+// TestLongTitles checks that ls cuts a long title, and ls --full does not.
 func TestLongTitles(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "w")
@@ -228,8 +228,7 @@ func TestLongTitles(t *testing.T) {
 	}
 }
 
-// TestRemoveMany removes more conversations than are locked at once, a parent and
-// its children among them.
+// TestRemoveMany removes a parent and hundreds of descendants.
 func TestRemoveMany(t *testing.T) {
 	t.Parallel()
 	const n = 450

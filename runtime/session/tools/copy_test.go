@@ -107,7 +107,7 @@ repeat = true
 	forked := func(id transcript.ID, value string, after time.Duration) transcript.ID {
 		t.Helper()
 		writer := w.Writer(jp.WriterOptions{Now: func() time.Time { return begun.Add(after) }})
-		fork, err := writer.Fork(t.Context(), id, jp.ForkOptions{Labels: map[string]*string{label: &value}})
+		fork, err := writer.Fork(t.Context(), id, jp.ForkOptions{Change: jp.Change{Labels: map[string]*string{label: &value}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -199,8 +199,9 @@ func (r *recorder) write(at *recorded, c *session.Conversation) (err error) {
 			return jp.Change{Labels: map[string]*string{label: &r.session}}
 		})
 	case at.as == "":
-		var made bool
-		if at.as, made, err = r.writer.Create(ctx, r.new(c, events)); made {
+		at.as, err = r.workspace.Labelled(ctx, c.Opened, label, labelOf(r.session, c)) // a try before this one may have made it
+		if err == nil && at.as == "" {
+			at.as, err = r.writer.Create(ctx, r.new(c, events))
 			return err
 		}
 	}
@@ -221,14 +222,14 @@ func (r *recorder) write(at *recorded, c *session.Conversation) (err error) {
 // new returns what a conversation is made as.
 func (r *recorder) new(c *session.Conversation, events []jp.NewEvent) jp.New {
 	settings := SettingsOf(c.Context)
-	n := jp.New{
-		Begun: c.Opened, Title: TitleOf(c), Hidden: settings.Hidden, Label: label, Value: labelOf(r.session, c), Events: events, Model: r.model(settings.Model),
-	}
+	title, value := TitleOf(c), labelOf(r.session, c)
+	n := jp.New{Begun: c.Opened, Events: events, Model: r.model(settings.Model)}
+	n.Change = jp.Change{Title: &title, Hidden: &settings.Hidden, Labels: map[string]*string{label: &value}}
 	if parent := r.state.Conversation(c.Parent); parent != nil {
 		if r.find(parent, false).as == "" { // a process before this one has recorded it, if any
 			_ = r.record(parent) // as in observe
 		}
-		n.Parent = r.known[parent.ID].as
+		n.Parent = &r.known[parent.ID].as
 	}
 	return n
 }

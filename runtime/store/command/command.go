@@ -1,10 +1,10 @@
 // Package command gets conversations from an outside conversation command line, such as
-// another version of this program: which there are from its "ls", and their events from
-// its "print". It is the only place with such a program's arguments and its JSON.
+// another version of this program: their list from its "ls", and their events from its
+// "print". No other package knows the arguments and the JSON of such a program.
 //
-// It never lets what is recorded choose the program or become a flag of it, and never
-// searches what the program says for a meaning: of a run that fails only the exit code
-// counts. What is printed is checked before anybody sees it, and bounded.
+// What is recorded never chooses the program and never becomes a flag of it. What the
+// program says is for people: if a run fails, only the exit code has a meaning. Its
+// output is bounded, and checked before it is used.
 package command
 
 import (
@@ -20,58 +20,35 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Limits on what a program may use.
+// Limits of a run.
 const (
 	timeout   = 60 * time.Second
-	maxStdout = 64 << 20 // bytes of one run
-	maxRuns   = 2        // at one time: each holds what it prints
+	maxStdout = 64 << 20 // bytes
 	maxSaid   = 2000     // characters of standard error that an error repeats
 )
 
 // Options says which program it is.
 type Options struct {
-	// Line is the program and its first words, quoted as in a shell.
-	Line string
-	// Setting is the environment variable that Line was read from, if any.
-	Setting string
+	Line    string // the program and its first words, quoted as in a shell
+	Setting string // the environment variable that Line comes from, if any
+	Dir     string // the directory to run it in, an absolute path
 	Runner  process.Runner
-	// ParseID reads the id of a conversation, whichever kind of store it is of, and SourceOf
-	// returns the name of that kind; empty for JP.
+	// ParseID reads the id of a conversation of any kind of store, and SourceOf returns the name
+	// of that kind; empty for JP.
 	ParseID  func(text string) (transcript.ID, error)
 	SourceOf func(transcript.ID) string
 }
 
-// Program is a configured program. It is safe for concurrent use. A process should have
-// one of each: how many runs there are at one time is bounded.
-type Program struct {
-	options Options
-	runs    chan struct{} // holds an element for each
-}
-
-// New returns the program that options name.
-func New(o Options) *Program { return &Program{options: o, runs: make(chan struct{}, maxRuns)} }
-
-// In returns the conversations that the program finds when it is run in a directory, which
-// is absolute.
-func (p *Program) In(dir string) *Store { return &Store{program: p, dir: dir} }
-
-// Error is why a program has not told what it was asked.
+// Error is the error for a program that failed or printed something unexpected.
 type Error struct {
-	// Program is a file name or a path; empty where Setting holds no command line.
-	Program, Setting string
-	// Command is what it was asked: "ls" or "print".
-	Command string
-	// IsJP reports whether it is JP itself, which has the same commands, and not yet all of
-	// what is asked of them.
-	IsJP bool
-	// Exit is the exit code it ended with, where that is not 0.
-	Exit int
-	// Said is what it printed on standard error: a stranger's words, made safe to show.
-	Said string
-	// Transient reports whether the same question may be answered later.
-	Transient bool
-	// Err is the cause: a [*process.Error] where it was not run to its end, an [*OutputError]
-	// where it printed something else than it should, and nil where Exit says it.
+	Program, Setting string // Program is a name or a path; empty if Setting is no command line
+	Command          string // "ls" or "print"
+	IsJP             bool   // whether it is JP itself, which has these commands without all of their flags
+	Exit             int    // the exit code
+	Said             string // the standard error of the program, made safe to show
+	Transient        bool   // whether the same call may succeed later
+	// Err is a [*process.Error] if the program did not run to its end, an [*OutputError] if its
+	// output is wrong, and nil if Exit is not 0.
 	Err error
 }
 
@@ -85,79 +62,66 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// OutputError is what is wrong with the output of a program.
+// OutputError is the error for output that is not what was asked for.
 type OutputError struct {
 	Reason string // safe to show
 }
 
 func (e *OutputError) Error() string { return "not the records that were expected: " + e.Reason }
 
-// Lacks reports whether the program is a JP that does not do what is asked of it: it does not
-// know the flags, where Exit is not 0, or prints other records.
+// Lacks reports whether the program is a JP that lacks flags or prints other records.
 func (e *Error) Lacks() bool {
 	const unknownFlags = 2
 	var output *OutputError
 	return e.IsJP && (e.Exit == unknownFlags || errors.As(e.Err, &output))
 }
 
-// isJP reports whether a program is JP itself.
 func isJP(program string) bool {
 	base := program[strings.LastIndexAny(program, `/\`)+1:]
 	return strings.EqualFold(strings.TrimSuffix(base, ".exe"), "jp")
 }
 
-// output is what a program printed.
+// output is the output of a successful run.
 type output struct {
 	stdout  []byte
-	failure Error // if that is not what it should be
+	failure Error // without its Err
 }
 
 // run runs the program with a command.
 func (s *Store) run(ctx context.Context, command string, args ...string) (output, error) {
-	o := &s.program.options
-	words, err := process.SplitCommand(o.Line)
+	words, err := process.SplitCommand(s.Line)
 	if err != nil {
-		return output{}, &Error{Setting: o.Setting, Err: err}
+		return output{}, &Error{Setting: s.Setting, Err: err}
 	}
-	select {
-	case s.program.runs <- struct{}{}:
-		defer func() { <-s.program.runs }()
-	case <-ctx.Done():
-		return output{}, ctx.Err()
-	}
-	result, err := o.Runner.Run(ctx, process.Command{
+	result, err := s.Runner.Run(ctx, process.Command{
 		Path:   words[0],
 		Args:   append(append(words[1:len(words):len(words)], "conversation", command, "--format=json"), args...),
-		Dir:    s.dir,
+		Dir:    s.Dir,
 		Env:    process.DefaultEnv("JP_*"),
 		Limits: process.Limits{Timeout: timeout, Stdout: maxStdout},
 	})
-	failure := Error{Program: words[0], Setting: o.Setting, Command: command, IsJP: isJP(words[0]), Exit: result.ExitCode, Said: said(result.Stderr), Err: err}
+	failure := Error{Program: words[0], Setting: s.Setting, Command: command, IsJP: isJP(words[0]), Exit: result.ExitCode, Err: err}
+	stderr := result.Stderr
 	var stopped *process.Error
 	if errors.As(err, &stopped) {
-		failure.Said = said(stopped.Stderr)
+		stderr = stopped.Stderr
 		failure.Transient = stopped.Kind == process.Timeout || stopped.Kind == process.Canceled
 	}
+	failure.Said = strings.TrimSpace(text.Visible(text.CutMiddle(string(stderr), maxSaid)))
 	if err != nil || result.ExitCode != 0 {
 		return output{}, &failure
 	}
 	return output{result.Stdout, failure}, nil
 }
 
-// said makes what a program wrote to standard error safe to show.
-func said(stderr []byte) string {
-	return strings.TrimSpace(text.Visible(text.CutMiddle(string(stderr), maxSaid)))
-}
-
-// wrong is the error for output that is not what was asked for.
+// wrong returns the error for output that is not what was asked for.
 func (o *output) wrong(format string, args ...any) error {
 	failure := o.failure
 	failure.Err = &OutputError{fmt.Sprintf(format, args...)}
 	return &failure
 }
 
-// records returns the JSON array that the program printed, or that an object has as "data", with
-// nothing behind it.
+// records returns the JSON array of objects that is the output, or the member "data" of it.
 func (o *output) records() ([]byte, error) {
 	c := jsontext.Cursor{Data: o.stdout}
 	ok := c.Space()

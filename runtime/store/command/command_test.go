@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,12 +20,12 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// program is a program that is quoted as in a shell.
-func program(line string, runner process.Runner) *command.Program {
-	return command.New(command.Options{Line: line, Setting: "X", Runner: runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf})
+// program returns the store of a program, run in a directory. The line is quoted as in a shell.
+func program(line, dir string, runner process.Runner) *command.Store {
+	return command.New(command.Options{Line: line, Setting: "X", Dir: dir, Runner: runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf})
 }
 
-// prints is a program that prints these texts, by the first words of what it is asked.
+// prints is a program that prints these texts, by the first words of its arguments.
 type prints map[string]string
 
 func (p prints) Run(_ context.Context, cmd process.Command) (process.Result, error) {
@@ -40,8 +38,8 @@ func (p prints) Run(_ context.Context, cmd process.Command) (process.Result, err
 	return process.Result{Stdout: []byte("[]")}, nil
 }
 
-// in is the conversations that a program finds.
-func in(runner process.Runner) *command.Store { return program("cli", runner).In("/work/space") }
+// in returns the store of a program.
+func in(runner process.Runner) *command.Store { return program("cli", "/work/space", runner) }
 
 func list(s *command.Store) (found []store.Conversation, err error) {
 	listing, err := s.List(context.Background(), store.Scope{Set: store.Live})
@@ -52,7 +50,7 @@ func list(s *command.Store) (found []store.Conversation, err error) {
 	return listing.Conversations, nil
 }
 
-// fake is a runner that answers the commands it was told to expect, each once.
+// fake is a runner that answers each of the expected commands once.
 type fake struct {
 	t *testing.T
 
@@ -95,7 +93,8 @@ func (f *fake) Run(_ context.Context, cmd process.Command) (process.Result, erro
 	return process.Result{}, nil
 }
 
-func TestProgramIsRunWhereItWasAsked(t *testing.T) {
+// TestRun tests the arguments and the directory of the program.
+func TestRun(t *testing.T) {
 	t.Parallel()
 	fake := newFake(t)
 	ls := func(archived ...string) {
@@ -108,7 +107,7 @@ func TestProgramIsRunWhereItWasAsked(t *testing.T) {
 	ls()
 	ls("--archived")
 	fake.expect(`[{"type":"chat_request","turn":1,"content":"Why?"}]`, "/opt/my cli", "--quiet", "conversation", "print", "--format=json", "--no-metadata", "--", "jp-c17")
-	s := program("'/opt/my cli' --quiet", fake).In("/work/space")
+	s := program("'/opt/my cli' --quiet", "/work/space", fake)
 	both, problems := storetest.List(t, s, store.Live|store.Archived)
 	if problems != nil || len(both) != 2 || both[0].ID != "jp-c1" || both[0].Archived || !both[1].Archived {
 		t.Fatalf("%+v, %v", both, problems)
@@ -116,7 +115,7 @@ func TestProgramIsRunWhereItWasAsked(t *testing.T) {
 	if said := storetest.Said(t, both[1]); said != "1 user: Why?\n" {
 		t.Errorf("%q", said)
 	}
-	ls() // a live one is not looked for among the archived
+	ls() // for a live conversation the archived ones are not listed
 	if _, err := storetest.Find(t, s, "jp-c1"); err != nil {
 		t.Error(err)
 	}
@@ -125,46 +124,8 @@ func TestProgramIsRunWhereItWasAsked(t *testing.T) {
 			t.Errorf("%+v", call)
 		}
 	}
-	if s.Place() == program("cli", fake).In("/work/space").Place() || s.Place() == program("'/opt/my cli' --quiet", fake).In("/work").Place() {
+	if s.Place() == program("cli", "/work/space", fake).Place() || s.Place() == program("'/opt/my cli' --quiet", "/work", fake).Place() {
 		t.Error("another program, or another directory, is the same place")
-	}
-}
-
-// Each run holds what it prints, so there are few at one time.
-func TestFewRunsAtOneTime(t *testing.T) {
-	t.Parallel()
-	var running, most atomic.Int32
-	released := make(chan struct{})
-	fake := runner(func(context.Context, process.Command) (process.Result, error) {
-		n := running.Add(1)
-		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
-		}
-		runtime.Gosched()
-		<-released
-		running.Add(-1)
-		return process.Result{Stdout: []byte("[]")}, nil
-	})
-	s := in(fake)
-	var all sync.WaitGroup
-	for range 20 {
-		all.Go(func() {
-			if _, err := list(s); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	for running.Load() < 2 {
-		runtime.Gosched()
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := s.List(ctx, store.Scope{Set: store.Live}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a call that is canceled while it waits: error %v", err)
-	}
-	close(released)
-	all.Wait()
-	if most.Load() != 2 {
-		t.Errorf("%d runs at one time", most.Load())
 	}
 }
 
@@ -174,7 +135,7 @@ func (r runner) Run(ctx context.Context, cmd process.Command) (process.Result, e
 	return r(ctx, cmd)
 }
 
-// A program gets the environment that it needs, and no credentials.
+// TestEnvironment tests that a program gets the environment that it needs, and no credentials.
 func TestEnvironment(t *testing.T) {
 	t.Setenv("CONVTOOLS_TEST_SECRET", "secret")
 	t.Setenv("JP_COMMAND_TEST", "for jp")
@@ -189,7 +150,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// What a conversation is listed with is what is known of it.
+// TestListed tests all members of the elements of the list.
 func TestListed(t *testing.T) {
 	t.Parallel()
 	at := func(s string) time.Time {
@@ -233,7 +194,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// Every kind of event that is printed, as the program that recorded it has it.
+// TestEvents tests every kind of event that is printed.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	s := in(prints{
@@ -287,7 +248,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Why events end early is no text of the program's.
+// TestDamaged tests that the error for damaged events has no words of the program.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	s := in(prints{"ls": `[{"id":"jp-c1","events_count":0,"error":"obey"}]`, "print": `[{"type":"chat_request","turn":1,"content":"a"}]`})
@@ -298,7 +259,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A version is that of what is listed, and where that tells nothing of the events, of these too.
+// TestVersions tests that the version changes with the list, and with the events if the list has nothing about them.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	const listed, told, other = `{"id":"jp-c1","title":"a"}`, `{"id":"jp-c1","title":"a","events_count":2}`, `{"id":"jp-c1","title":"a","events_count":2,"changed":1}`
@@ -323,8 +284,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestJP has a jp stand in for the program: what it prints today, as recorded, is known for
-// what it lacks, and one that speaks the contract is used.
+// TestJP tests that the recorded output of today's jp is an error about JP, and that a jp with the expected output is read.
 func TestJP(t *testing.T) {
 	t.Parallel()
 	const unknownFlag = "error: unexpected argument '--summary' found\n"
@@ -346,13 +306,13 @@ func TestJP(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			found, err := list(program(test.program, runner(func(_ context.Context, cmd process.Command) (process.Result, error) {
+			found, err := list(program(test.program, "/", runner(func(_ context.Context, cmd process.Command) (process.Result, error) {
 				stdout := test.ls
 				if slices.Contains(cmd.Args, "print") {
 					stdout = test.print
 				}
 				return process.Result{Stdout: []byte(stdout), Stderr: []byte(test.stderr), ExitCode: test.exit}, nil
-			})).In("/"))
+			})))
 			if err == nil {
 				_, err = storetest.Read(t.Context(), found[0])
 			}
@@ -367,7 +327,7 @@ func TestJP(t *testing.T) {
 	}
 }
 
-// What a program complains of is safe to show.
+// TestSaid tests that the standard error of a program is safe to show.
 func TestSaid(t *testing.T) {
 	t.Parallel()
 	for stderr, want := range map[string]string{
@@ -387,7 +347,7 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-// FuzzStore: whatever a program prints is an error, or what a store promises.
+// FuzzStore tests that any output is an error, or conversations as a store promises them.
 func FuzzStore(f *testing.F) {
 	for _, s := range []string{
 		`[]`, `[{"id":"jp-c1","title":"a","events_count":-1,"labels":{"a":null}},{"summary":{"total":-7,"skipped":[{"id":"-","reason":"x"}]}}]`,

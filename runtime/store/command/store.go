@@ -17,29 +17,26 @@ import (
 const Name = "command"
 
 // Store is the conversations that a program finds in a directory, as a [store.Store].
-type Store struct {
-	program *Program
-	dir     string
-}
+type Store struct{ Options }
+
+// New returns the conversations that a program finds.
+func New(o Options) *Store { return &Store{o} }
 
 // Name implements [store.Store].
 func (s *Store) Name() string { return Name }
 
-// Place implements [store.Store]. It is the directory and the line of the program: another
-// program, and the same in another directory, finds other conversations.
-func (s *Store) Place() string {
-	return s.dir + string(filepath.ListSeparator) + s.program.options.Line
-}
+// Place implements [store.Store]. It is the directory and the command line.
+func (s *Store) Place() string { return s.Dir + string(filepath.ListSeparator) + s.Line }
 
 // ParseID implements [store.Store].
-func (s *Store) ParseID(text string) (transcript.ID, error) { return s.program.options.ParseID(text) }
+func (s *Store) ParseID(text string) (transcript.ID, error) { return s.Options.ParseID(text) }
 
 // Version implements [store.Store].
 func (s *Store) Version(context.Context) (string, error) { return "", nil }
 
 // List implements [store.Store]. A conversation that is live and archived is live.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	l := &listing{store: s}
+	l := &store.Listing{}
 	isMissing := func(id transcript.ID) bool {
 		return !slices.ContainsFunc(l.Conversations, func(c store.Conversation) bool { return c.ID == id })
 	}
@@ -47,28 +44,22 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		if len(scope.IDs) == 0 && scope.Set&set == 0 || len(scope.IDs) > 0 && !slices.ContainsFunc(scope.IDs, isMissing) {
 			continue
 		}
-		if err := l.list(ctx, set == store.Archived); err != nil {
+		if err := s.list(ctx, l, set == store.Archived); err != nil {
 			return nil, err
 		}
 	}
 	slices.SortStableFunc(l.Conversations, func(a, b store.Conversation) int { return a.ID.Compare(b.ID) })
 	l.Conversations = slices.CompactFunc(l.Conversations, func(a, b store.Conversation) bool { return a.ID == b.ID })
-	return &l.Listing, nil
+	return l, nil
 }
 
-// listing is what the program lists.
-type listing struct {
-	store.Listing
-	store *Store
-}
-
-// list has the program list the live or the archived conversations.
-func (l *listing) list(ctx context.Context, archived bool) error {
+// list adds the live or the archived conversations to a listing.
+func (s *Store) list(ctx context.Context, l *store.Listing, archived bool) error {
 	args := []string{"--summary", "--hidden"}
 	if archived {
 		args = append(args, "--archived")
 	}
-	out, err := l.store.run(ctx, "ls", args...)
+	out, err := s.run(ctx, "ls", args...)
 	if err != nil {
 		return err
 	}
@@ -79,15 +70,27 @@ func (l *listing) list(ctx context.Context, archived bool) error {
 	n := 0
 	for raw := range jsontext.Elements(records) {
 		n++
-		if !l.add(raw, archived) {
+		var r listRecord
+		jsontext.Decode(raw, &r)
+		if r.Summary != nil {
+			for _, p := range r.Summary.Skipped {
+				id, _ := s.ParseID(p.ID) // empty for one that is no id
+				l.Problems = append(l.Problems, store.Problem{ID: id, Kind: store.Reported, Err: errors.New(text.Line(text.CutMiddle(p.Reason, maxReason)))})
+			}
+			continue
+		}
+		c, err := s.conversation(&r, archived)
+		if err != nil {
 			return out.wrong("record %d: its id is not the id of a conversation", n)
 		}
+		c.Record = &record{store: s, id: c.ID, listed: r, version: digest(raw)}
+		l.Conversations = append(l.Conversations, c)
 	}
 	return nil
 }
 
-// listRecord is a conversation as "ls" prints it, or the summary behind them. What has another
-// type than it should have is missing.
+// listRecord is an element of the output of "ls": a conversation, or the summary at the end. A
+// member of a wrong type counts as missing.
 type listRecord struct {
 	ID              string       `json:"id"`
 	Title           string       `json:"title"`
@@ -107,52 +110,30 @@ type listRecord struct {
 		Skipped []struct {
 			ID     string `json:"id"`
 			Reason string `json:"reason"`
-		} `json:"skipped"` // what the program could not use
+		} `json:"skipped"` // conversations that the program cannot read
 	} `json:"summary"`
 }
 
-// maxReason is how many characters of a reason are kept. It is for people: it may repeat what
-// is recorded.
+// maxReason is how many characters of a reason a problem repeats.
 const maxReason = 300
 
-// add adds the conversation of a record, or what a summary has. It reports false for an id that
-// could not be used in another call.
-func (l *listing) add(raw []byte, archived bool) bool {
-	var r listRecord
-	jsontext.Decode(raw, &r)
-	parse := l.store.ParseID
-	if r.Summary != nil {
-		for _, p := range r.Summary.Skipped {
-			id, err := parse(p.ID)
-			if err != nil {
-				id = ""
-			}
-			l.Problems = append(l.Problems, store.Problem{ID: id, Kind: store.Reported, Err: errors.New(text.Line(text.CutMiddle(p.Reason, maxReason)))})
-		}
-		return true
-	}
-	id, err := parse(r.ID)
-	if err != nil {
-		return false
-	}
+// conversation returns the conversation of a record. The error is that of its id.
+func (s *Store) conversation(r *listRecord, archived bool) (store.Conversation, error) {
+	id, err := s.ParseID(r.ID)
 	c := store.Conversation{
 		Conversation: transcript.Conversation{
-			ID: id, Title: r.Title, Source: l.store.program.options.SourceOf(id), Locality: r.Locality,
+			ID: id, Title: r.Title, Source: s.SourceOf(id), Locality: r.Locality,
 			CreatedAt: r.CreatedAt, LastActivatedAt: r.LastActivatedAt, PinnedAt: r.PinnedAt, ArchivedAt: r.ArchivedAt, ExpiresAt: r.ExpiresAt,
 			Archived: archived || !r.ArchivedAt.IsZero(), Hidden: r.Hidden,
 		},
 		LastAt: r.LastEventAt,
-		Record: &record{store: l.store, id: id, listed: r, version: digest(raw)},
 	}
-	if parent, err := parse(r.Parent); err == nil {
-		c.Parent = parent
-	}
+	c.Parent, _ = s.ParseID(r.Parent) // empty for one that is no id
 	for m := range jsontext.Members(r.Labels) {
 		if c.Labels == nil {
 			c.Labels = map[string]string{}
 		}
 		c.Labels[string(jsontext.Unescape(m.Key))] = jsontext.String(m.Value)
 	}
-	l.Conversations = append(l.Conversations, c)
-	return true
+	return c, err
 }

@@ -14,21 +14,18 @@ import (
 	"github.com/convtools/convtools/runtime/config"
 )
 
-// Model is a model as JP knows it.
+// Model is a model in JP's words.
 type Model struct {
-	// Provider and Name are the model's. Where JP has no such provider it is empty, and Name is what JP calls an alias.
-	Provider, Name string
-	BaseURL        string // of the provider, as JP has it; empty is the provider's own
-	KeyEnv         string // the variable with the key; empty is the provider's own
+	Provider, Name string // a Name without a Provider is one of JP's aliases
+	BaseURL        string // of the provider; empty for its default
+	KeyEnv         string // the variable with the key; empty for the provider's default
 }
 
-// baseConfig is what JP needs to go on in a conversation: a model, how its provider is reached, and whether tools run. It
-// is what JP is configured to begin one with, and where that has no model, the one that was asked.
+// baseConfig returns the base configuration of a new conversation: JP's models, providers and rule for running tools, with
+// the model that was asked if JP has none. JP uses nothing but its defaults for what is missing in a base configuration.
 func (w *Workspace) baseConfig(asked Model) []byte {
 	configured := w.configured()
-	base := nested("ask", "conversation", "tools", "*", "run") // without it JP loads nothing
-	// What a conversation is recorded with outranks the configuration when JP goes on in it, and so does JP's own default
-	// where a part is missing.
+	base := nested("ask", "conversation", "tools", "*", "run") // JP loads no conversation without it
 	for _, key := range [][]string{{"assistant", "model"}, {"providers", "llm"}, {"conversation", "tools", "*"}} {
 		if part, ok := at(configured, key...).(map[string]any); ok {
 			overlay(base, nested(part, key...))
@@ -40,9 +37,9 @@ func (w *Workspace) baseConfig(asked Model) []byte {
 	return append(marshalIndent(base, ""), '\n')
 }
 
-// config returns the configuration of JP with a model.
+// config returns the configuration for the model.
 func (m Model) config() map[string]any {
-	const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/~-"
+	const allowed = idChars + "ABCDEFGHIJKLMNOPQRSTUVWXYZ_.:/~-"
 	if m.Provider == "" || m.Name == "" || strings.Trim(m.Name, allowed) != "" {
 		return nested(cmp.Or(strings.ReplaceAll(m.Name, "/", "-"), "unknown"), "assistant", "model", "id")
 	}
@@ -55,42 +52,34 @@ func (m Model) config() map[string]any {
 	return config
 }
 
-// maxConfigSize bounds a file of JP's configuration.
-const maxConfigSize = 1 << 20
-
-// configured returns JP's configuration for the workspace, from the files in TOML that JP reads; later ones outrank
-// earlier ones. What they extend, other formats, and the environment are left out, and so is what cannot be read: JP
-// itself says so.
+// configured returns JP's configuration for the workspace from its TOML files. It leaves out other formats,
+// files that these extend, the environment, and files that cannot be read.
 func (w *Workspace) configured() map[string]any {
+	const maxSize = 1 << 20
 	all := map[string]any{}
-	for _, layer := range []struct {
-		open func() (*os.Root, error)
-		name string
-	}{
-		{func() (*os.Root, error) { return safefile.OpenDir(globalConfigDir(w.getenv, runtime.GOOS)) }, "config.toml"},
-		{func() (*os.Root, error) { return config.OpenDir(w.root, storageDir, w.getenv) }, "config.toml"},
-		{func() (*os.Root, error) { return safefile.OpenDir(w.root) }, ".jp.toml"},
-		{func() (*os.Root, error) { return safefile.OpenDir(w.user) }, "config.toml"},
-	} {
-		if all["inherit"] == false {
-			break
-		}
-		root, err := layer.open()
+	add := func(root *os.Root, err error, name string) {
 		if err != nil {
-			continue // it need not be there
+			return // it may not exist
 		}
-		data, err := safefile.ReadIn(root, layer.name, maxConfigSize)
-		root.Close()
+		defer root.Close()
+		data, err := safefile.ReadIn(root, name, maxSize)
 		var file map[string]any
-		if err == nil && toml.Unmarshal(data, &file) == nil {
+		if err == nil && all["inherit"] != false && toml.Unmarshal(data, &file) == nil {
 			overlay(all, file)
 		}
 	}
+	global, err := safefile.OpenDir(globalConfigDir(w.getenv, runtime.GOOS))
+	add(global, err, "config.toml")
+	storage, err := config.OpenDir(w.root, storageDir, w.getenv)
+	add(storage, err, "config.toml")
+	root, err := safefile.OpenDir(w.root)
+	add(root, err, ".jp.toml")
+	user, err := safefile.OpenDir(w.user)
+	add(user, err, "config.toml")
 	return all
 }
 
-// globalConfigDir returns the directory of JP's configuration for all workspaces; empty where the environment does not
-// tell.
+// globalConfigDir returns the directory of JP's configuration for all workspaces, or "" if the environment names none.
 func globalConfigDir(getenv func(string) string, goos string) string {
 	home := config.Home(getenv)
 	if dir := getenv("JP_GLOBAL_CONFIG_DIR"); dir != "" {
@@ -108,20 +97,15 @@ func globalConfigDir(getenv func(string) string, goos string) string {
 	return under(home, ".config", "jp")
 }
 
-// overlay sets what one configuration has in another one, table by table.
+// overlay sets the values of one configuration in another one, table by table.
 func overlay(into, from map[string]any) {
 	for key, value := range from {
-		inner, isTable := value.(map[string]any)
-		if !isTable {
+		table, isTable := into[key].(map[string]any)
+		if inner, ok := value.(map[string]any); ok && isTable {
+			overlay(table, inner)
+		} else {
 			into[key] = value
-			continue
 		}
-		under, both := into[key].(map[string]any)
-		if !both {
-			under = map[string]any{}
-			into[key] = under
-		}
-		overlay(under, inner)
 	}
 }
 
@@ -133,7 +117,7 @@ func nested(value any, key ...string) map[string]any {
 	return value.(map[string]any)
 }
 
-// at returns the value under a key; nil where there is none.
+// at returns the value under a key, or nil.
 func at(config map[string]any, key ...string) any {
 	var value any = config
 	for _, k := range key {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A conversation is recorded with what JP is configured with, so that JP can go on in it as in one of its own, and else
-// with the model that was asked.
+// TestBaseConfig tests that a new conversation gets the model, the providers and the rule for tools of
+// JP's configuration, or else the model that was asked.
 func TestBaseConfig(t *testing.T) {
 	t.Parallel()
 	const (
@@ -92,7 +92,7 @@ func TestBaseConfig(t *testing.T) {
 	}
 }
 
-// A project's own configuration chooses no file outside of the project.
+// TestBaseConfigOutside tests that the configuration of a project is not read from outside of it.
 func TestBaseConfigOutside(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -81,8 +81,8 @@ func TestLiveInOneStoreArchivedInTheOther(t *testing.T) {
 	}
 }
 
-// Which copy counts is decided for the metadata and for the stream by
-// themselves, by the time of their files.
+// TestProjection tests which copy counts: that is decided for the metadata and for the stream by the
+// times of their files.
 func TestProjection(t *testing.T) {
 	t.Parallel()
 	const project, user = inProject + "10-p", inUser + "10-u"
@@ -124,7 +124,8 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// Archived metadata comes from the project whatever its age; the stream by age.
+// TestProjectionOfArchived tests that archived metadata comes from the project, and the stream from
+// the newer copy.
 func TestProjectionOfArchived(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -171,7 +172,8 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// A conversation is not listed when the directory that is used is broken.
+// TestDuplicateOfBroken tests that a conversation is not listed if the directory that counts is
+// broken.
 func TestDuplicateOfBroken(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -194,7 +196,7 @@ func TestMetadata(t *testing.T) {
 		`{}`:      func(*transcript.Conversation) {},
 		`{"title":null,"last_activated_at":"2026-05-29T20:04:40.293992Z","pinned_at":"2026-05-29T22:04:40.293992+02:00",
 			"archived_at":"2026-05-29 20:04:40.293992","expires_at":"2026-05-29 20:04:40.293992","labels":{"a":"b","c":""},"new":[1]}`: func(c *transcript.Conversation) {
-			// A live conversation has not been archived, whatever is recorded.
+			// A live conversation is not archived, even if a time is recorded.
 			c.LastActivatedAt, c.PinnedAt, c.ExpiresAt, c.Labels = at, at, at, map[string]string{"a": "b", "c": ""}
 		},
 		`{"hidden":true}`:                func(c *transcript.Conversation) { c.Hidden = true },
@@ -221,7 +223,7 @@ func TestMetadata(t *testing.T) {
 	}
 }
 
-// A value that cannot be used costs that value and a note, and nothing else.
+// TestUnusableTimes tests that a value that cannot be used counts as missing, and the rest is used.
 func TestUnusableTimes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -264,7 +266,7 @@ func TestUnusableTimes(t *testing.T) {
 	}
 }
 
-// A conversation that cannot be listed does not hide the others, and can still be
+// TestBrokenMetadata tests that a conversation that cannot be listed does not hide others, and can be
 // read by its id.
 func TestBrokenMetadata(t *testing.T) {
 	t.Parallel()
@@ -298,8 +300,8 @@ func TestBrokenMetadata(t *testing.T) {
 	}
 }
 
-// TestLabelsOfOthers has labels that JP does not write: those that are texts are
-// labels, and the others are named; both stay as they are.
+// TestLabelsOfOthers tests labels that JP does not write: texts are labels, other values are problems,
+// and an edit changes neither.
 func TestLabelsOfOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -336,7 +338,7 @@ func TestLabelsOfOthers(t *testing.T) {
 	}
 }
 
-func TestBrokenCopyLeavesTheWordToTheOther(t *testing.T) {
+func TestBrokenCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.conversation(inProject+"10", "project")
@@ -403,7 +405,7 @@ func TestUnreadableStore(t *testing.T) {
 	}
 }
 
-// Nothing is written, so directories may be read-only and everything stays as it is.
+// TestReadingWritesNothing tests that reading works in read-only directories and changes nothing.
 func TestReadingWritesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -23,10 +23,14 @@ func TestCreate(t *testing.T) {
 		At: begun, Kind: transcript.KindToolCall, Name: "f", CallID: "1", Arguments: json.RawMessage(`{"n":12345678901234567890,"list":["a<b",{"k":""}],"none":null}`),
 		Metadata: map[string]any{"origin": "o", "n": 7},
 	}
-	n := New{Begun: begun, Title: "A title", Hidden: true, Parent: "jp-c1", Label: "origin", Value: "one", Events: []NewEvent{event}, Model: Model{Provider: "ollama", Name: "m"}}
-	id, made, err := w.Create(t.Context(), n)
-	if err != nil || !made || id != "jp-c17776296002" {
-		t.Fatalf("%s %v %v", id, made, err)
+	n := New{
+		Begun:  begun,
+		Change: Change{Title: to("A title"), Hidden: to(true), Parent: to(transcript.ID("jp-c1")), Labels: map[string]*string{"origin": to("one")}},
+		Events: []NewEvent{event}, Model: Model{Provider: "ollama", Name: "m"},
+	}
+	id, err := w.Create(t.Context(), n)
+	if err != nil || id != "jp-c17776296002" {
+		t.Fatalf("%s %v", id, err)
 	}
 	const dir = "conversations/17776296002-a-title/"
 	for _, store := range []string{"project/.jp/", "data/workspace/project-" + testID + "/"} {
@@ -73,42 +77,43 @@ func TestCreate(t *testing.T) {
 		}
 	}
 
-	// The same once more is the one that is there, also where that was archived; another one has another id.
-	if _, err := w.Archive(t.Context(), id); err != nil {
+	// It is found by its label, also in the archive, and another one has another id.
+	if _, err := w.SetArchived(t.Context(), id, true); err != nil {
 		t.Fatal(err)
 	}
-	again, made, err := w.Create(t.Context(), n)
-	if err != nil || made || again != id {
-		t.Errorf("%s %v %v", again, made, err)
+	n.Change, n.Events = Change{Labels: map[string]*string{"origin": to("two")}}, nil
+	other, err := w.Create(t.Context(), n)
+	if err != nil || other != "jp-c17776296001" {
+		t.Errorf("%s %v", other, err)
 	}
-	n.Value, n.Title, n.Parent, n.Hidden, n.Events = "two", "", "", false, nil
-	other, made, err := w.Create(t.Context(), n)
-	if err != nil || !made || other != "jp-c17776296001" {
-		t.Errorf("%s %v %v", other, made, err)
+	for value, want := range map[string]transcript.ID{"one": id, "two": other, "three": ""} {
+		if got, err := f.open().Labelled(t.Context(), begun, "origin", value); err != nil || got != want {
+			t.Errorf("labelled %s: %s, %v", value, got, err)
+		}
 	}
 	n.Events = []NewEvent{{}}
-	if _, _, err := w.Create(t.Context(), n); err == nil {
+	if _, err := w.Create(t.Context(), n); err == nil {
 		t.Error("an event that JP cannot load is added")
 	}
-	n.Label = "no label"
+	n.Labels = map[string]*string{"no label": to("")}
 	n.Events = nil
 	var label *BadLabelError
-	if _, _, err := w.Create(t.Context(), n); !errors.As(err, &label) {
+	if _, err := w.Create(t.Context(), n); !errors.As(err, &label) {
 		t.Errorf("a label that JP does not take: %v", err)
 	}
 }
 
-// TestNewAheadOfJP has conversations begin now, and when the clock is not there yet, as after it was set back: JP takes the
-// number of the moment, whether a conversation has it or not.
+// TestNewAheadOfJP tests conversations that begin now or, as after the clock was set back, later: JP
+// takes the number of the present, even if it is taken.
 func TestNewAheadOfJP(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
 	w := f.writer()
 	var ids []transcript.ID
 	for i, begun := range []time.Time{writtenAt, writtenAt, writtenAt.Add(time.Hour)} {
-		id, made, err := w.Create(t.Context(), New{Begun: begun, Label: "origin", Value: strconv.Itoa(i)})
-		if !made || err != nil {
-			t.Fatalf("%s %v %v", id, made, err)
+		id, err := w.Create(t.Context(), New{Begun: begun, Change: Change{Labels: map[string]*string{"origin": to(strconv.Itoa(i))}}})
+		if err != nil {
+			t.Fatal(err)
 		}
 		fork, err := w.Fork(t.Context(), projected, ForkOptions{})
 		if err != nil {

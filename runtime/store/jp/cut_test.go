@@ -13,9 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// streamOf writes events, named by words, a minute apart: S begins a turn, u is a
-// request, a an answer, d a change of the configuration, x of an unknown type, and
-// cN a compaction up to turn N, counted from 0. Each keeps its layout.
+// streamOf returns events, a minute apart, for words: S is a turn start, u a request, a an answer, d a
+// config delta, x of an unknown type, and cN a compaction up to turn N, from 0.
 func streamOf(words ...string) string {
 	var events []string
 	for i, word := range words {
@@ -33,7 +32,7 @@ func streamOf(words ...string) string {
 	return "[\n  " + strings.Join(events, ",\n  ") + "\n]\n"
 }
 
-// namesOf reads what streamOf wrote, in full: a word and the minute of each event.
+// namesOf returns the word and the minute of each event of streamOf.
 func namesOf(t interface{ Fatal(args ...any) }, stream string) string {
 	var events []struct {
 		Timestamp, Type string
@@ -50,7 +49,7 @@ func namesOf(t interface{ Fatal(args ...any) }, stream string) string {
 	return strings.Join(names, " ")
 }
 
-// forkOf forks a conversation of these events.
+// forkOf returns the events of a fork of a conversation with these events.
 func forkOf(t *testing.T, stream string, cut Cut) string {
 	t.Helper()
 	f := newFixture(t)
@@ -117,7 +116,7 @@ func TestForkOfTurns(t *testing.T) {
 	}
 }
 
-// TestForkOfRandomTurns compares with turns that are lists of events.
+// TestForkOfRandomTurns compares forks with lists of the events of their turns.
 func TestForkOfRandomTurns(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

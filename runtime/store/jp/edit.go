@@ -3,42 +3,38 @@ package jp
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Change is what is to be changed of a conversation's metadata. Nil leaves
-// something as it is.
+// Change is a change of a conversation's metadata. Nil leaves a field as it is.
 type Change struct {
-	Title  *string // empty for none
+	Title  *string // empty removes it
 	Pinned *bool
-	// Hidden is written as a key and as a label: what JP would drop, and what it
-	// keeps.
+	// Hidden is written as a key, which JP drops when it writes the file, and as a label, which it keeps.
 	Hidden  *bool
-	Expires *time.Time // zero for never
-	// Labels are labels to set, and, with nil, to remove.
+	Expires *time.Time // the zero time means never
+	// Labels are labels to set; nil removes one.
 	Labels map[string]*string
-	Parent *transcript.ID // empty for none
+	Parent *transcript.ID // empty removes it
 }
 
-// BadLabelError is the error for a label whose key JP does not take.
+// BadLabelError is the error for a key of a label that JP does not accept.
 type BadLabelError struct{ Key string }
 
 func (e *BadLabelError) Error() string {
 	return fmt.Sprintf("bad label key %q: it begins with a letter, and has letters, digits, '_' and '-'", e.Key)
 }
 
-// CheckLabel reports whether a label may have a key. The error is a
-// [*BadLabelError].
+// CheckLabel returns a [*BadLabelError] if JP does not accept the key for a label.
 func CheckLabel(key string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	if key == "" || !strings.Contains(letters, key[:1]) || strings.Trim(key, letters+digits+"_-") != "" {
@@ -47,24 +43,23 @@ func CheckLabel(key string) error {
 	return nil
 }
 
-// apply makes the change to the metadata of a conversation.
+// apply changes the metadata of a conversation.
 func (change Change) apply(m metadata, c transcript.Conversation, now time.Time) error {
-	labels := map[string]*string{}
-	maps.Copy(labels, change.Labels)
 	if change.Title != nil {
-		if delete(m, "title"); *change.Title != "" {
-			m.set("title", *change.Title)
-		}
+		m.setText("title", *change.Title)
 	}
 	switch {
-	case change.Pinned != nil && !*change.Pinned:
+	case change.Pinned == nil:
+	case !*change.Pinned:
 		delete(m, "pinned_at")
-	case change.Pinned != nil && c.PinnedAt.IsZero():
+	case c.PinnedAt.IsZero():
 		m.setTime("pinned_at", now)
 	}
 	if change.Expires != nil {
 		m.setTime("expires_at", *change.Expires)
 	}
+	labels := map[string]*string{}
+	maps.Copy(labels, change.Labels)
 	if change.Hidden != nil {
 		delete(m, "hidden")
 		labels[labelHidden] = nil
@@ -82,94 +77,72 @@ func (change Change) apply(m metadata, c transcript.Conversation, now time.Time)
 	return m.setLabels(labels)
 }
 
-// Edited is what an edit did.
+// Edited is the result of an edit.
 type Edited struct {
-	After transcript.Conversation
-	// Changed reports whether the metadata became another one, be it in what no
-	// conversation is known by, such as a label that is no text.
-	Changed bool
-
-	before transcript.Conversation
-	data   []byte // metadata.json after it
+	Title   string // after it
+	Changed bool   // whether anything in the metadata is different
+	data    []byte
 }
 
-// Edit changes the metadata of a conversation, live or archived, as decide says
-// for the metadata of the moment: nobody else changes it meanwhile. A new title
-// renames its directory, as JP does. What is as it is to be is not written.
+// Edit changes the metadata of a conversation, live or archived. It calls decide, with the lock taken, for the change to
+// make. For a new title it renames the directory, as JP does. It writes no file that is not different.
 func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transcript.Conversation) Change) (e Edited, err error) {
-	err = wr.change(ctx, id, func(c *writing, copies []place) error {
-		e, err = c.edit(copies, func(m metadata, was transcript.Conversation) error { return decide(was).apply(m, was, wr.now()) })
-		if err != nil || e.After.Title == e.before.Title {
-			return err
+	err = wr.change(ctx, id, func(tx *transaction, copies []place) error {
+		title := ""
+		e, err = tx.edit(copies, func(m metadata, before transcript.Conversation) error {
+			title = before.Title
+			return decide(before).apply(m, before, wr.now())
+		})
+		if err == nil && e.Title != title {
+			tx.rename(copies, e.Title)
 		}
-		return c.rename(copies, e.After.Title)
+		return err
 	})
 	return e, err
 }
 
-// edit changes the metadata of a conversation, of which some copies count, in each copy: one that
-// is left behind in the archive may count another time.
-func (c *writing) edit(copies []place, edit func(metadata, transcript.Conversation) error) (Edited, error) {
-	e, err := c.edited(copies, edit)
+// edit changes the metadata of a conversation in all of its places. The first is written first: the metadata in it counts
+// from then on.
+func (tx *transaction) edit(copies []place, change func(metadata, transcript.Conversation) error) (Edited, error) {
+	e, err := tx.edited(copies, change)
 	if err != nil {
 		return e, err
 	}
-	var files []file
-	groups, _ := c.group(c.all)
-	for _, group := range groups {
-		// The first write makes its copy the one that counts, so that the change is made with it: of
-		// a live conversation the newer copy counts, of an archived one the project's.
-		if !group[0].archived {
-			slices.Reverse(group)
-		}
-		for _, p := range group {
-			files = append(files, file{p, MetadataFile, e.data})
-		}
-	}
-	return e, c.write(files...)
+	tx.write(tx.all, file{MetadataFile, e.data})
+	return e, tx.err
 }
 
-// edited returns what the metadata of a conversation is after an edit. Where that changes
-// nothing the metadata is as it was, byte for byte.
-func (c *writing) edited(copies []place, edit func(metadata, transcript.Conversation) error) (e Edited, err error) {
-	id := copies[0].number.id()
-	before, after := store.Conversation{Conversation: c.conversation(copies)}, store.Conversation{Conversation: c.conversation(copies)}
-	if e.data, err = c.readMetadata(copies, &before); err != nil {
-		return e, about(id, err)
+// edited returns the metadata with a change, and writes nothing. A change without an effect keeps every byte.
+func (tx *transaction) edited(copies []place, change func(metadata, transcript.Conversation) error) (e Edited, err error) {
+	c := store.Conversation{Conversation: tx.conversation(copies)}
+	if e.data, err = tx.readMetadata(copies, &c); err != nil {
+		return e, about(c.ID, err)
 	}
-	m, _ := parseMetadata(e.data) // which has been read
-	was := m.bytes()
-	err = edit(m, before.Conversation)
-	if is := m.bytes(); !bytes.Equal(was, is) {
-		e.data, e.Changed = is, true
+	m, _ := parseMetadata(e.data) // readMetadata has parsed it
+	before := m.bytes()
+	if err := change(m, c.Conversation); err != nil {
+		return e, about(c.ID, err)
 	}
-	m.describe(&after)
-	e.before, e.After = before.Conversation, after.Conversation
-	if err == nil && len(e.data) > maxMetadataSize {
-		err = tooLarge(MetadataFile, maxMetadataSize)
+	if after := m.bytes(); !bytes.Equal(before, after) {
+		e.data, e.Changed = after, true
 	}
-	var label *BadLabelError
-	if err != nil && !errors.As(err, &label) {
-		err = about(id, err)
+	e.Title = jsontext.String(jsontext.Raw(m["title"]))
+	if len(e.data) > maxMetadataSize {
+		return e, about(c.ID, tooLarge(MetadataFile, maxMetadataSize))
 	}
-	return e, err
+	return e, nil
 }
 
 func tooLarge(file string, max int64) error {
 	return fmt.Errorf("%s: %w", file, &safefile.TooLargeError{Most: max})
 }
 
-// rename gives the directories of a conversation the name of its title. Where another
-// directory has that name they keep theirs, which nothing depends on.
-func (c *writing) rename(copies []place, title string) error {
+// rename renames the directories of a conversation after its title. A directory keeps its name if the new one is taken:
+// nothing depends on the name.
+func (tx *transaction) rename(copies []place, title string) {
 	for _, p := range copies {
-		to := path.Join(path.Dir(p.dir), dirName(p.number, title))
-		if to == p.dir || c.exists(p.store, to) {
-			continue
-		}
-		if err := c.move(p.store, p.dir, to); err != nil {
-			return err
+		if to := path.Join(path.Dir(p.dir), dirName(p.number, title)); !tx.exists(p.store, to) {
+			tx.move(p.store, p.dir, to)
 		}
 	}
-	return nil
 }

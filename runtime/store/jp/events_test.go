@@ -42,8 +42,7 @@ func TestMissingEvents(t *testing.T) {
 	}
 }
 
-// A writer renames the directory on a title change, or archives it, just before
-// the file is opened.
+// TestRenameDuringRead tests a directory that is renamed or archived just before a file is opened.
 func TestRenameDuringRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -124,7 +123,7 @@ func TestRenameDuringRead(t *testing.T) {
 	}
 }
 
-// Links lead nowhere outside the store.
+// TestLinks tests that no link is followed out of the store.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -167,9 +166,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// The conversations directory itself may be a link, but not to a place outside of
-// the project that the user does not trust: whoever the project was cloned from
-// chose where it leads.
+// TestLinkedStore tests a link in place of the directory of conversations: it may not lead out of the
+// project to a place that the user does not trust, because whoever made the project chose it.
 func TestLinkedStore(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 )
 
-// A FIFO without a writer would block a plain open for ever.
+// TestFIFO tests that reading does not wait for a writer of a FIFO.
 func TestFIFO(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

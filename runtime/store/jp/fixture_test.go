@@ -29,8 +29,7 @@ const (
 	testTitle = `{"title":"A title","last_activated_at":"2026-05-29 20:04:40.293992"}`
 )
 
-// newFixture makes a project with the id testID and, in the user data directory,
-// its store.
+// newFixture makes a project with the id testID and its user's store.
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	base := t.TempDir()
@@ -76,7 +75,7 @@ func (f *fixture) write(name, content string) {
 	}
 }
 
-// record writes JP's record that a user store is of the workspace in a directory.
+// record writes JP's record that a user's store is of the workspace in a directory.
 func (f *fixture) record(silo, dir string) {
 	f.t.Helper()
 	f.mkdir("data/workspace/" + silo)
@@ -115,8 +114,7 @@ const (
 	inUser    = "data/workspace/project-" + testID + "/conversations/"
 )
 
-// conversation writes metadata with a title, and events with one event of that
-// type name.
+// conversation writes metadata with a title, and one event with the same text.
 func (f *fixture) conversation(dir, title string) {
 	f.t.Helper()
 	f.write(dir+"/metadata.json", fmt.Sprintf(`{"title":%q,"last_activated_at":"2026-05-29 20:04:40.0"}`, title))
@@ -127,7 +125,7 @@ func streamWith(text string) string {
 	return fmt.Sprintf(`[{"timestamp":"2026-05-29 20:04:40.0","type":"chat_request","content":%q}]`, text)
 }
 
-// list returns what List returns, as "number title locality" lines.
+// list returns the conversations of a set as lines of number, title and locality.
 func (f *fixture) list(set store.Set) (lines []string, problems []store.Problem) {
 	f.t.Helper()
 	conversations, problems, err := f.open().conversations(f.t.Context(), set)
@@ -144,8 +142,7 @@ func (f *fixture) list(set store.Set) (lines []string, problems []store.Problem)
 	return lines, problems
 }
 
-// conversations lists in a session of its own. Stores that cannot be opened stand
-// first among the problems.
+// conversations lists conversations. Problems of stores come first.
 func (w *Workspace) conversations(ctx context.Context, set store.Set) ([]store.Conversation, []store.Problem, error) {
 	l, err := w.List(ctx, store.Scope{Set: set})
 	if err != nil {
@@ -155,14 +152,14 @@ func (w *Workspace) conversations(ctx context.Context, set store.Set) ([]store.C
 	return l.Conversations, l.Problems, nil
 }
 
-// located is a conversation that Find returned.
+// located is a conversation with its copies.
 type located struct {
 	store.Conversation
 	w      *Workspace
 	copies []place
 }
 
-// find returns one conversation, live or archived.
+// find returns a conversation, live or archived.
 func (s *session) find(ctx context.Context, id transcript.ID) (store.Conversation, error) {
 	found, _, err := s.list(ctx, store.Scope{IDs: []transcript.ID{id}})
 	if err == nil && len(found) == 0 {
@@ -174,7 +171,7 @@ func (s *session) find(ctx context.Context, id transcript.ID) (store.Conversatio
 	return found[0], nil
 }
 
-// find looks for a conversation in a session of its own.
+// find returns a conversation by its number.
 func (w *Workspace) find(ctx context.Context, n number) (*located, error) {
 	s, _, err := w.open()
 	if err != nil {
@@ -188,7 +185,7 @@ func (w *Workspace) find(ctx context.Context, n number) (*located, error) {
 	return &located{c, w, c.Record.(*record).copies}, nil
 }
 
-// metadataErr is why the metadata cannot be used, or nil.
+// metadataErr returns the reason for which the metadata cannot be read, or nil.
 func (c *located) metadataErr() error {
 	if bad := unusable(c.Problems); bad != nil {
 		return bad.Err
@@ -196,7 +193,7 @@ func (c *located) metadataErr() error {
 	return nil
 }
 
-// readEvents reads all of the events.json that Events would read.
+// readEvents returns the content of the events.json that counts.
 func (c *located) readEvents(ctx context.Context) (string, error) {
 	s, _, err := c.w.open()
 	if err != nil {
@@ -226,7 +223,7 @@ func (f *fixture) events(c *located) string {
 	return data
 }
 
-// snapshot describes everything under the fixture: names, modes, times, content.
+// snapshot returns a checksum of all names, modes, times and contents in the fixture.
 func (f *fixture) snapshot() string {
 	f.t.Helper()
 	hash := sha256.New()

@@ -10,22 +10,18 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// number is what a conversation is known by: the moment it was created, in tenths
-// of a second since the Unix epoch. The written form "jp-c17800836875" and
-// directory names are only spellings of it.
+// number is the time at which a conversation was created, in tenths of a second since 1970. Its id "jp-c17800836875" and
+// the names of its directories are spellings of it.
 type number int64
 
 const (
 	idPrefix = "jp-c"
 	digits   = "0123456789"
-	idChars  = digits + "abcdefghijklmnopqrstuvwxyz" // of the id of a workspace
+	idChars  = digits + "abcdefghijklmnopqrstuvwxyz" // of a workspace id
 )
 
-// ParseID reads an id in any of the spellings people and tools use:
-// "jp-c17800836875", the same with a workspace id behind it
-// ("jp-c17800836875-otvo8"), the bare digits, and a directory name
-// ("17800836875-some-title"). What follows the digits is accepted and ignored.
-// The error is a [*store.BadIDError].
+// ParseID reads an id: "jp-c17800836875", the same with a workspace id ("jp-c17800836875-otvo8"), the digits alone, or the
+// name of a directory ("17800836875-some-title"). It ignores what follows the digits. The error is a [*store.BadIDError].
 func ParseID(s string) (transcript.ID, error) {
 	rest, prefixed := strings.CutPrefix(s, idPrefix)
 	n, ok := parseDirName(rest)
@@ -38,28 +34,25 @@ func ParseID(s string) (transcript.ID, error) {
 	return n.id(), nil
 }
 
-// parseDirName reads the number from the name of a conversation directory: the
-// digits before the first '-'. It reports false for every other name; names that
-// start with a dot never belong to a conversation.
+// parseDirName reads the number from the name of a conversation's directory: the digits before the first '-'. It reports
+// false for any other name.
 func parseDirName(name string) (number, bool) {
 	text, _, _ := strings.Cut(name, "-")
 	n, err := strconv.ParseUint(text, 10, 63)
 	return number(n), err == nil //nolint:gosec // of 63 bits
 }
 
-// numberOf returns the number of an id, and false where it is of another store.
+// numberOf returns the number of an id, and false for an id of another store.
 func numberOf(id transcript.ID) (number, bool) {
 	n, ok := parseDirName(strings.TrimPrefix(string(id), idPrefix))
 	return n, ok && n.id() == id
 }
 
-// id returns the canonical spelling, "jp-c" and the digits.
 func (n number) id() transcript.ID {
 	return transcript.ID(idPrefix + strconv.FormatInt(int64(n), 10))
 }
 
-// CreatedAt returns when a conversation with this id was created, which its id
-// tells; zero where it is no id of JP.
+// CreatedAt returns the time at which the conversation with an id was created; zero for an id of another store.
 func CreatedAt(id transcript.ID) time.Time {
 	n, ok := numberOf(id)
 	if !ok {
@@ -68,19 +61,16 @@ func CreatedAt(id transcript.ID) time.Time {
 	return n.created()
 }
 
-// numberAt returns the number of a moment.
 func numberAt(t time.Time) number { return number(t.UnixMilli() / 100) }
 
-// created returns the moment the number stands for, in UTC, exact to 0.1 s; zero
-// where that is in no year that can be written.
+// created returns the time of the number in UTC; zero if its year cannot be written.
 func (n number) created() time.Time {
 	return transcript.InRange(time.Unix(int64(n)/10, int64(n)%10*int64(100*time.Millisecond)).UTC())
 }
 
-// dirName is the name JP gives to the directory of a conversation: the number and
-// what of the title can stand in a file name. Nothing reads the title back from it.
+// dirName returns the name that JP gives to the directory of a conversation: the number and a part of the title.
 func dirName(n number, title string) string {
-	const maxSlug, maxSize = 60, 255 // characters of a title; bytes that file systems take
+	const maxSlug, maxSize = 60, 255 // characters of a title; bytes of a file name
 	id := strconv.FormatInt(int64(n), 10)
 	runes := []rune(strings.TrimSpace(title))
 	slug := strings.Map(func(r rune) rune {

@@ -91,7 +91,7 @@ func TestNumber(t *testing.T) {
 			t.Errorf("numberOf(%s) = %d", id, got)
 		}
 	}
-	// The last moment that can be written, and the first that cannot.
+	// The last time that can be written, and the first that cannot.
 	if got := number(2534023007999).created(); got.Year() != 9999 {
 		t.Errorf("created: %v", got)
 	}

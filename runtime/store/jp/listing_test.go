@@ -2,7 +2,7 @@ package jp
 
 import "testing"
 
-// A version is another one when the metadata or the events have changed.
+// TestVersion tests that the version changes with the metadata, the events and the archive.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -8,20 +8,20 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
 const (
 	locksDir = "locks"
-	// newLock is the lock of whoever chooses a new id. JP has no such lock: it is
-	// spelled so that JP takes it for no conversation's.
+	// newLock is the lock for making and removing directories. JP has no such lock; the name is not the lock of any
+	// conversation.
 	newLock = "convtools-new.lock"
 )
 
@@ -29,19 +29,18 @@ func lockName(n number) string { return string(n.id()) + ".lock" }
 
 // LockedError is the error for a conversation that another process is changing.
 type LockedError struct {
-	ID transcript.ID // empty where it is the lock for new conversations
-	// PID and Since are what the other process wrote into its lock: 0 and the zero
-	// time where it wrote nothing that can be read.
-	PID   int
-	Since time.Time
+	ID transcript.ID `json:"-"` // empty for the lock for new conversations
+	// PID and Since are recorded in the lock; 0 and the zero time if it has nothing that can be read.
+	PID   int       `json:"pid"`
+	Since time.Time `json:"acquired_at"`
 }
 
 func (e *LockedError) Error() string {
-	what := "conversation " + string(e.ID)
+	text := "conversation " + string(e.ID)
 	if e.ID == "" {
-		what = "the choice of a new id"
+		text = "the choice of a new id"
 	}
-	text := what + " is locked by another process"
+	text += " is locked by another process"
 	if e.PID != 0 {
 		text += fmt.Sprintf(" (pid %d)", e.PID)
 	}
@@ -51,27 +50,30 @@ func (e *LockedError) Error() string {
 	return text
 }
 
-// lock takes a lock and waits for at most a time while another process has
-// it; the error is a [*LockedError] then.
-func (wr *Writer) lock(ctx context.Context, name string, wait time.Duration) (release func(), err error) {
+// lock takes a lock until the end of the transaction. It waits up to a time while another process holds it; the error is a
+// [*LockedError] then.
+func (tx *transaction) lock(ctx context.Context, name string, wait time.Duration) error {
 	const interval = 10 * time.Millisecond
 	for deadline := time.Now().Add(wait); ; {
-		release, err := wr.tryLock(name)
-		var busy *LockedError
-		if !errors.As(err, &busy) || !time.Now().Before(deadline) {
-			return release, err
+		release, err := tx.wr.tryLock(name)
+		if err == nil {
+			tx.release = append(tx.release, release)
+		}
+		var locked *LockedError
+		if !errors.As(err, &locked) || !time.Now().Before(deadline) {
+			return err
 		}
 		select {
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		case <-time.After(interval):
 		}
 	}
 }
 
-// tryLock takes a lock. The error is a [*LockedError] where another process has it.
+// tryLock takes a lock. The error is a [*LockedError] if another process holds it.
 func (wr *Writer) tryLock(name string) (release func(), err error) {
-	name = path.Join(locksDir, name)
+	name = locksDir + "/" + name
 	root, err := wr.w.lockRoot(name)
 	if err != nil {
 		return nil, err
@@ -81,59 +83,54 @@ func (wr *Writer) tryLock(name string) (release func(), err error) {
 		root.Close()
 		return nil, err
 	}
-	holder := holder{os.Getpid(), wr.now().UTC()}
-	if text, err := json.Marshal(holder); err == nil && f.Truncate(0) == nil {
-		_, _ = f.WriteAt(text, 0) // the lock holds also without
+	if text, err := json.Marshal(LockedError{PID: os.Getpid(), Since: wr.now().UTC()}); err == nil && f.Truncate(0) == nil {
+		_, _ = f.WriteAt(text, 0) // it is for people; the lock needs no content
 	}
 	return func() {
-		// The file is removed before the lock ends, so that whoever waits for it sees that it is
-		// gone; an orphan is nobody's lock.
+		// The file is removed before the lock ends: a process that opens it earlier sees that it is gone.
 		_ = root.Remove(name)
 		f.Close()
-		if runtime.GOOS == "windows" { // where an open file cannot be removed
+		if runtime.GOOS == "windows" { // an open file cannot be removed there
 			_ = root.Remove(name)
 		}
 		root.Close()
 	}, nil
 }
 
-// lockRoot opens the directory with the directory of the locks, as JP has them: in the user's
-// store, or in the project's where there is no user store, or where the lock is there already.
+// lockRoot opens the store that has the directory of locks: as in JP that is the user's store, or the project's if there is
+// no user store or the lock exists in the project already.
 func (w *Workspace) lockRoot(name string) (*os.Root, error) {
 	project, err := config.OpenDir(w.root, storageDir, w.getenv)
 	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", filepath.Join(w.root, storageDir), err)
+		return nil, &StoreError{Path: filepath.Join(w.root, storageDir), Err: err}
 	}
-	if _, err := project.Lstat(name); err == nil || w.user == "" {
-		return project, nil
-	}
-	user, err := safefile.OpenDir(w.user)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := project.Lstat(name); err == nil || !store.IsThere(w.user) {
 		return project, nil
 	}
 	project.Close()
+	user, err := safefile.OpenDir(w.user)
 	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", w.user, reason(err))
+		return nil, &StoreError{Path: w.user, Err: reason(err)}
 	}
 	return user, nil
 }
 
-// openLock opens a file that is a lock and locks it, if nobody else has it.
-func openLock(root *os.Root, name string) (*os.File, error) {
-	if err := root.Mkdir(locksDir, newDirMode); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, &StoreError{Path: filepath.Join(root.Name(), locksDir), Err: reason(err)}
+// openLock opens a lock file and locks it.
+func openLock(root *os.Root, name string) (f *os.File, err error) {
+	err = root.Mkdir(locksDir, newDirMode)
+	var opened fs.FileInfo
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		f, opened, err = safefile.OpenFileIn(root, name, os.O_RDWR|os.O_CREATE, newFileMode)
 	}
-	f, mine, err := safefile.OpenFileIn(root, name, os.O_RDWR|os.O_CREATE, newFileMode)
 	if err != nil {
 		return nil, &StoreError{Path: filepath.Join(root.Name(), locksDir), Err: reason(err)}
 	}
-	held, err := lockFile(f)
-	if err == nil && !held {
-		err = readHolder(f)
-	} else if there, statErr := root.Stat(name); err == nil && (statErr != nil || !os.SameFile(mine, there)) {
-		// Who had the lock has removed what was opened, and somebody else may have made and
-		// locked another.
-		err = &LockedError{}
+	isLocked, err := lockFile(f)
+	if err == nil && !isLocked {
+		err = holder(f)
+	}
+	if now, statErr := root.Stat(name); err == nil && (statErr != nil || !os.SameFile(opened, now)) {
+		err = &LockedError{} // the holder has removed this file, and another process may have locked a new one
 	}
 	if err != nil {
 		f.Close()
@@ -142,19 +139,13 @@ func openLock(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// holder is what is in a lock file, for people.
-type holder struct {
-	PID        int       `json:"pid"`
-	AcquiredAt time.Time `json:"acquired_at"`
-}
-
-// readHolder returns the error that says who has a lock.
-func readHolder(f *os.File) error {
+// holder returns the [*LockedError] with the content of a lock file.
+func holder(f *os.File) error {
 	const maxSize = 4 << 10
-	var by holder
+	var by LockedError
 	data, err := io.ReadAll(io.NewSectionReader(f, 0, maxSize))
 	if err != nil || json.Unmarshal(data, &by) != nil {
 		return &LockedError{}
 	}
-	return &LockedError{PID: by.PID, Since: by.AcquiredAt}
+	return &by
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// lock takes the lock of a conversation as another process would.
+// lock takes a lock as another process does.
 func (f *fixture) lock(name string) func() {
 	f.t.Helper()
 	release, err := f.writer().tryLock(name)
@@ -31,11 +31,8 @@ func TestLocked(t *testing.T) {
 	if busy.ID != projected || busy.PID != os.Getpid() || !busy.Since.Equal(writtenAt) {
 		t.Errorf("%+v", busy)
 	}
-	if err := f.writer().Remove(t.Context(), userOnly, projected); !errors.As(err, &busy) {
+	if err := f.writer().Remove(t.Context(), projected); !errors.As(err, &busy) {
 		t.Errorf("removed what is locked: %v", err)
-	}
-	if got := f.find(17000000002); got.Archived {
-		t.Error("removed half of what was to be removed")
 	}
 	if _, err := f.writer().Fork(t.Context(), projected, ForkOptions{}); err != nil {
 		t.Errorf("a fork has to wait for its source: %v", err)
@@ -63,15 +60,15 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestLockPlaces has locks stand where JP puts them.
+// TestLockPlaces tests that locks are where JP makes them.
 func TestLockPlaces(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
 	name := string(projected) + ".lock"
-	// One that is nobody's any more is no lock.
+	// A file that no process has locked is no lock.
 	f.write("data/workspace/project-"+testID+"/locks/"+name, "{}")
 	f.lock(name)()
-	// One in the project counts, where it is there already.
+	// If the lock exists in the project, that one is taken.
 	f.write("project/.jp/locks/"+name, "not JSON")
 	release := f.lock(name)
 	if _, err := os.Stat(filepath.Join(f.base, "data/workspace/project-"+testID, locksDir, name)); err == nil {
@@ -81,7 +78,7 @@ func TestLockPlaces(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(f.base, "project/.jp/locks", name)); err == nil {
 		t.Error("the lock is left in the project")
 	}
-	// So it does where there is no store of the user's.
+	// It is also taken there if there is no user's store.
 	if err := os.RemoveAll(filepath.Join(f.base, "data")); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +93,7 @@ func TestLockPlaces(t *testing.T) {
 	}
 }
 
-// TestLocksStayInside has links lead out of the project where locks are made.
+// TestLocksStayInside tests a link out of the project in place of the directory of locks.
 func TestLocksStayInside(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
@@ -112,8 +109,8 @@ func TestLocksStayInside(t *testing.T) {
 	}
 }
 
-// TestNoPlaceForLocks has no lock be made, as where a store is read-only: the error
-// names the place.
+// TestNoPlaceForLocks tests the error for a directory of locks that cannot be written: it names the
+// directory.
 func TestNoPlaceForLocks(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)

@@ -16,38 +16,37 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// maxMetadataSize bounds metadata.json, which holds a title, a few timestamps
-// and labels.
+// maxMetadataSize bounds metadata.json, which has a title, a few timestamps and labels.
 const maxMetadataSize = 1 << 20
 
-// The labels with a meaning. JP drops the keys of metadata.json that it does not
-// know whenever it writes the file, and keeps labels.
+// The labels with a meaning. When JP writes metadata.json it drops the keys that it does not know, and keeps labels.
 const (
 	labelHidden = "hidden"
 	labelParent = "parent_id"
 )
 
-// LabelSession is the label of a conversation that a session of this program is recorded in. A fork has none.
+// LabelSession is the label of a conversation that a session of this program is recorded in. A fork does not get it.
 const LabelSession = "convtools"
 
-// metadata is a JSON object of which members can be changed: metadata.json, or the labels in
-// it. The values of keys that nobody changes stay as they are: a newer JP may have written them.
+// metadata is a JSON object: metadata.json, or the labels in it. Values that are not changed keep their bytes: a newer
+// version of JP may have written them.
 type metadata map[string]json.RawMessage
 
 func parseMetadata(data []byte) (m metadata, err error) {
-	if err := valueOf(data, &m, "an object"); err != nil {
+	if err := parse(data, &m, "an object"); err != nil {
 		return nil, fmt.Errorf("metadata.json cannot be read: %w", err)
 	}
 	return m, nil
 }
 
-// describe reads metadata into a conversation. Unknown and missing keys are fine. What cannot
-// be used counts as missing, and is a problem of the conversation.
+// describe sets the fields of a conversation. A value that cannot be used counts as missing, and is added to the problems of
+// the conversation.
 func (m metadata) describe(c *store.Conversation) {
-	read := func(name string, raw []byte, into any, wanted string) bool {
-		err := valueOf(raw, into, wanted)
+	read := func(name string, raw []byte, into any, expected string) bool {
+		err := parse(raw, into, expected)
 		if err != nil {
-			c.Problems = append(c.Problems, badField(c.ID, name, err))
+			err = fmt.Errorf("%s counts as missing: %w", name, err)
+			c.Problems = append(c.Problems, store.Problem{ID: c.ID, Kind: store.BadField, Field: name, Err: err})
 		}
 		return err == nil
 	}
@@ -60,7 +59,7 @@ func (m metadata) describe(c *store.Conversation) {
 	} {
 		read(name, m[name], (*timestamp)(into), "a time")
 	}
-	if !c.Archived { // the directory decides, and a stamp is stale
+	if !c.Archived { // the directory decides
 		c.ArchivedAt = time.Time{}
 	}
 	for key, raw := range labels {
@@ -80,20 +79,20 @@ func (m metadata) describe(c *store.Conversation) {
 	}
 }
 
-// valueOf reads a JSON value that is to be what is wanted. Null and none leave what is there.
-func valueOf(raw []byte, into any, wanted string) error {
+// parse parses a JSON value. It changes nothing for null, and for a value that is missing.
+func parse(raw []byte, into any, expected string) error {
 	if raw == nil {
 		return nil
 	}
 	err := json.Unmarshal(raw, into)
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
-		return fmt.Errorf("it is not %s", wanted)
+		return fmt.Errorf("it is not %s", expected)
 	}
 	return err
 }
 
-// timestamp is a time as it is recorded.
+// timestamp is a time in metadata.json.
 type timestamp time.Time
 
 func (t *timestamp) UnmarshalJSON(raw []byte) error {
@@ -105,50 +104,50 @@ func (t *timestamp) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-func badField(id transcript.ID, name string, err error) store.Problem {
-	return store.Problem{ID: id, Kind: store.BadField, Field: name, Err: fmt.Errorf("%s counts as missing: %w", name, err)}
-}
-
-// set gives a key a value.
 func (m metadata) set(key string, value any) { m[key] = marshalIndent(value, "  ") }
 
-// setTime gives a key a time; the zero time removes it.
+// setText sets a key to a text; an empty text removes the key.
+func (m metadata) setText(key, text string) {
+	if delete(m, key); text != "" {
+		m.set(key, text)
+	}
+}
+
+// setTime sets a key to a time; the zero time removes the key.
 func (m metadata) setTime(key string, at time.Time) {
-	delete(m, key)
-	if !at.IsZero() {
+	if delete(m, key); !at.IsZero() {
 		m.set(key, formatTimestamp(at))
 	}
 }
 
-// setLabels sets labels and removes those that are nil. The keys of labels that are there
-// already are not checked.
+// setLabels sets labels and removes those that are nil. Only the keys of labels that it sets are checked.
 func (m metadata) setLabels(labels map[string]*string) error {
-	var was metadata
-	if err := valueOf(m["labels"], &was, "an object"); err != nil && len(labels) > 0 {
+	var before metadata
+	if len(labels) == 0 {
+		return nil
+	}
+	if err := parse(m["labels"], &before, "an object"); err != nil {
 		return fmt.Errorf("labels: %w", err)
 	}
-	now := metadata{}
-	maps.Copy(now, was)
+	after := metadata{}
+	maps.Copy(after, before)
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if labels[key] == nil {
-			delete(now, key)
+			delete(after, key)
 			continue
 		}
 		if err := CheckLabel(key); err != nil {
 			return err
 		}
-		now.set(key, *labels[key])
+		after.set(key, *labels[key])
 	}
-	if maps.EqualFunc(was, now, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
-		return nil
-	}
-	if delete(m, "labels"); len(now) > 0 {
-		m.set("labels", now)
+	if delete(m, "labels"); len(after) > 0 {
+		m.set("labels", after)
 	}
 	return nil
 }
 
-// bytes returns the object as JP lays it out: its own keys first.
+// bytes returns the object as JP writes it: the keys of JP first.
 func (m metadata) bytes() []byte {
 	keys := []string{"title", "last_activated_at", "pinned_at", "archived_at", "expires_at", "labels"}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -158,27 +157,26 @@ func (m metadata) bytes() []byte {
 	}
 	var members [][]byte
 	for _, key := range keys {
-		if value, there := m[key]; there {
+		if value, ok := m[key]; ok {
 			members = append(members, fmt.Appendf(nil, "  %s: %s", marshalIndent(key, ""), value))
 		}
 	}
 	return slices.Concat([]byte("{\n"), bytes.Join(members, []byte(",\n")), []byte("\n}\n"))
 }
 
-// marshalIndent returns a value as JP writes it: in lines, of which all but the first begin with a prefix, and with <, >
-// and & as they are.
+// marshalIndent returns a value as JP writes it: <, > and & are not escaped. Each line but the first begins with the prefix.
 func marshalIndent(value any, prefix string) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent(prefix, "  ")
 	if err := encoder.Encode(value); err != nil {
-		panic(err) // no value here is one that cannot be JSON
+		panic(err) // all values here can be encoded
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// formatTimestamp is a time as JP writes it to disk.
+// formatTimestamp returns a time as JP writes it.
 func formatTimestamp(t time.Time) string {
 	text := t.UTC().Format("2006-01-02 15:04:05.999999999")
 	if !strings.Contains(text, ".") {

@@ -10,130 +10,106 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// New is a conversation that is to be made.
+// New is a conversation to make.
 type New struct {
-	// Begun is when it began. Its id is of that time, or of one shortly before.
-	Begun  time.Time
-	Title  string
-	Hidden bool
-	Parent transcript.ID // empty for none
-	// Label and Value are a label that no other conversation of the workspace has with this value.
-	Label, Value string
-	Events       []NewEvent
-	Model        Model // that was asked
+	Begun  time.Time // its id is of this time or shortly before
+	Change           // of empty metadata
+	Events []NewEvent
+	Model  Model // the model that was asked
 }
 
-// Create makes a live conversation, in the project and in the user's store where that is there, and returns its id. Where
-// one with the label is there already, live or archived, it makes none and returns the id of that, and false.
-func (wr *Writer) Create(ctx context.Context, n New) (id transcript.ID, made bool, err error) {
+// Create makes a live conversation, in the project and in the user's store if that exists, and returns its id.
+func (wr *Writer) Create(ctx context.Context, n New) (transcript.ID, error) {
 	events, err := layEvents(n.Events)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	m := metadata{}
 	m.setTime("last_activated_at", n.Begun)
-	change := Change{Parent: &n.Parent, Labels: map[string]*string{n.Label: &n.Value}, Hidden: &n.Hidden, Title: &n.Title}
-	if err := change.apply(m, transcript.Conversation{}, n.Begun); err != nil {
-		return "", false, err
+	if err := n.apply(m, transcript.Conversation{}, n.Begun); err != nil {
+		return "", err
 	}
 	wr.w.makeStores()
-	c, err := wr.begin(ctx)
+	tx, err := wr.begin(ctx, "")
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
-	defer c.end()
-	if err := c.lockStage(ctx); err != nil {
-		return "", false, err
+	defer tx.end()
+	if err := tx.lockStage(ctx); err != nil {
+		return "", err
 	}
-	if id := c.labelled(ctx, c.all, numberAt(n.Begun), n.Label, n.Value); id != "" {
-		return id, false, nil
-	}
-	id, err = c.newConversation(ctx, n.Begun, []int{projectStore, userStore}, n.Title, []file{
-		{name: BaseConfigFile, data: wr.w.baseConfig(n.Model)}, {name: EventsFile, data: appended([]byte("[]"), events)}, {name: MetadataFile, data: m.bytes()},
+	title := jsontext.String(jsontext.Raw(m["title"]))
+	return tx.newConversation(ctx, n.Begun, true, title, []file{
+		{BaseConfigFile, wr.w.baseConfig(n.Model)}, {EventsFile, appended([]byte("[]"), events)}, {MetadataFile, m.bytes()},
 	})
-	return id, err == nil, err
 }
 
-// Labelled returns the conversation that [Writer.Create] takes for the one with a label that began at a time, or "" where it
-// would make one.
+// Labelled returns the conversation with a label, live or archived, that [Writer.Create] made for a time, or "".
 func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value string) (transcript.ID, error) {
+	// Conversations that begin at one time have numbers one after the other. Former versions took later ones.
+	const most = 1 << 10
 	s, _, err := w.open()
 	if err != nil {
 		return "", err
 	}
 	defer s.Close()
 	all, _, err := s.readDirs(ctx, partitions(everywhere)...)
-	return s.labelled(ctx, all, numberAt(begun), label, value), err
-}
-
-// labelled returns the conversation with a label among those which began at about a time, or "".
-func (s *session) labelled(ctx context.Context, all []place, at number, label, value string) transcript.ID {
-	// most is how many numbers before that of the time at which it began a conversation may have: so many begin at one
-	// time. One that a former version made may have one after it.
-	const most = 1 << 10
-	near, _ := s.group(slices.DeleteFunc(slices.Clone(all), func(p place) bool { return p.number < at-most || p.number > at+most }))
+	at := numberAt(begun)
+	near, _ := s.group(slices.DeleteFunc(all, func(p place) bool { return p.number < at-most || p.number > at+most }))
 	for _, copies := range near {
 		c := s.look(ctx, copies)
-		if unusable(c.Problems) == nil && c.Labels[label] == value { // what is damaged was not made here
-			return c.ID
+		if unusable(c.Problems) == nil && c.Labels[label] == value {
+			return c.ID, nil
 		}
 	}
-	return ""
+	return "", err
 }
 
-// ForkOptions are how a fork differs from the conversation it is made of.
+// ForkOptions are the differences of a fork to its source. A fork is hidden only if Hidden says so.
 type ForkOptions struct {
-	Title  *string // nil keeps the title
-	Hidden bool    // a fork is not hidden because its source is
-	Labels map[string]*string
-	// ResetLabels leaves the labels of the source away.
-	ResetLabels bool
+	Change
+	ResetLabels bool // do not copy the labels
 	Turns       Cut
 }
 
-// Fork makes a live conversation of what was said in another one, and returns its
-// id. It has the title, the labels and the pin of its source, which becomes its
-// parent, was activated when it was made, does not expire, and is in the stores
-// that the source is in; one that is only in the project is made for the user's
-// store too. The source is not
-// locked: its events are replaced as a whole by whoever adds to them.
+// Fork makes a live conversation with the events of another one, its parent, and returns the new id. It has the title, the
+// labels and the pin of the other one, does not expire, and is in the same stores; one that is only in the project gets a
+// copy in the user's store too. The other one is not locked: its files are always replaced as a whole.
 func (wr *Writer) Fork(ctx context.Context, id transcript.ID, o ForkOptions) (made transcript.ID, err error) {
 	wr.w.makeStores()
-	c, err := wr.begin(ctx)
+	tx, err := wr.begin(ctx, "")
 	if err != nil {
 		return "", err
 	}
-	defer c.end()
-	source, _ := c.group(of(id, c.all))
+	defer tx.end()
+	source, _ := tx.group(of(id, tx.all))
 	if len(source) == 0 {
-		return "", c.notFound(id)
+		return "", tx.notFound(id)
 	}
-	err = c.follow(ctx, source[0], func(copies []place) error {
-		s, err := c.stream(copies)
+	err = tx.follow(ctx, source[0], func(copies []place) error {
+		s, err := tx.stream(copies)
 		if err != nil {
 			return err
 		}
-		e, err := c.edited(copies, func(m metadata, was transcript.Conversation) error { return o.apply(m, was, wr.now()) })
+		e, err := tx.edited(copies, func(m metadata, source transcript.Conversation) error { return o.apply(m, source, wr.now()) })
 		if err != nil {
 			return err
 		}
 		s.events = o.Turns.of(s.events)
-		if err := c.lockStage(ctx); err != nil {
+		if err := tx.lockStage(ctx); err != nil {
 			return err
 		}
-		stores := []int{projectStore, userStore}
-		if copies[0].store == userStore {
-			stores = stores[1:]
-		}
-		made, err = c.newConversation(ctx, wr.now(), stores, e.After.Title, append(s.files(), file{name: MetadataFile, data: e.data}))
+		made, err = tx.newConversation(ctx, wr.now(), copies[0].store == projectStore, e.Title, append(s.files(), file{MetadataFile, e.data}))
 		return err
 	})
 	return made, err
 }
 
+// apply changes the metadata of the source to that of its fork.
 func (o *ForkOptions) apply(m metadata, source transcript.Conversation, now time.Time) error {
 	delete(m, "archived_at")
 	delete(m, "expires_at")
@@ -141,13 +117,16 @@ func (o *ForkOptions) apply(m metadata, source transcript.Conversation, now time
 	if o.ResetLabels {
 		delete(m, "labels")
 	}
-	labels := map[string]*string{LabelSession: nil}
-	maps.Copy(labels, o.Labels)
-	return Change{Title: o.Title, Hidden: &o.Hidden, Parent: &source.ID, Labels: labels}.apply(m, source, now)
+	change := o.Change
+	change.Parent, change.Labels = &source.ID, map[string]*string{LabelSession: nil}
+	maps.Copy(change.Labels, o.Labels)
+	if change.Hidden == nil {
+		change.Hidden = new(bool)
+	}
+	return change.apply(m, source, now)
 }
 
-// makeStores makes the directories of conversations of the stores that have none. Where that
-// fails, whoever writes there is told.
+// makeStores makes the directories of conversations. If it fails, the write into the directory returns the error.
 func (w *Workspace) makeStores() {
 	make := func(root *os.Root, err error) {
 		if err == nil {
@@ -161,95 +140,79 @@ func (w *Workspace) makeStores() {
 	}
 }
 
-// stageDir is the name of the directory of a conversation in the making, or in
-// the going.
+// stageDir is the directory of a conversation while it is made or deleted.
 const stageDir = ".convtools-new"
 
-// lockStage takes the lock of who makes or removes a directory, and removes what a process left that was killed while it
-// had that.
-func (c *writing) lockStage(ctx context.Context) error {
-	const patience = 5 * time.Second // others have it as long as it takes to copy a conversation
-	err := c.lock(ctx, newLock, max(c.wr.wait, patience))
-	for i := range c.stores {
-		if err == nil {
-			err = c.sweep(i, ".")
-		}
+// lockStage takes the lock for stageDir and removes the directory if a process was killed while it had the lock.
+func (tx *transaction) lockStage(ctx context.Context) error {
+	const patience = 5 * time.Second // enough to copy a conversation
+	if err := tx.lock(ctx, newLock, max(tx.wr.wait, patience)); err != nil {
+		return err
 	}
-	return err
+	for i := range tx.stores {
+		tx.sweep(i, ".")
+	}
+	return tx.err
 }
 
-// freeNumber returns the last number up to that of a time that no conversation has in any store, archive or trash, and
-// that JP cannot take, and takes its lock.
-func (c *writing) freeNumber(ctx context.Context, at time.Time) (number, error) {
-	removed, err := c.trash(ctx)
+// freeNumber returns the last number up to a time that no conversation has, in the trash neither, and takes its lock.
+func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, error) {
+	removed, err := tx.trash(ctx)
 	if err != nil {
 		return 0, err
 	}
-	for n := min(numberAt(at), numberAt(c.wr.now())-aheadOfJP); ; n-- {
-		err := c.lock(ctx, lockName(n), 0)
-		var busy *LockedError
-		if errors.As(err, &busy) {
+	for n := min(numberAt(at), numberAt(tx.wr.now())-aheadOfJP); ; n-- {
+		err := tx.lock(ctx, lockName(n), 0)
+		var locked *LockedError
+		if errors.As(err, &locked) {
 			continue
 		}
 		if err != nil {
 			return 0, err
 		}
-		all, err := c.placesIn(ctx, partitions(everywhere)...)
+		all, err := tx.placesIn(ctx, partitions(everywhere)...)
 		if err != nil || len(of(n.id(), append(all, removed...))) == 0 {
 			return n, err
 		}
 	}
 }
 
-// aheadOfJP is how many numbers before that of the moment JP does not take any more. It takes the number of the moment,
-// whether a conversation has it or not, and locks it only then.
+// aheadOfJP is how many numbers before the present one are left to JP. JP takes the present number, even if it is taken,
+// and locks it only then.
 const aheadOfJP = 2
 
-// newConversation makes a conversation that began at a time, in some stores, as far as they are
-// there. Where it ends in between, the conversation is in the first one alone.
-func (c *writing) newConversation(ctx context.Context, begun time.Time, stores []int, title string, files []file) (transcript.ID, error) {
-	n, err := c.freeNumber(ctx, begun)
-	for _, i := range stores {
-		if err == nil && (i == projectStore || c.w.user != "") {
-			err = c.newDirectory(i, partition(false), dirName(n, title), files)
-		}
-	}
+// newConversation makes a conversation, in the project if it is to be there, and in the user's store if that exists. After a
+// crash it may be in the project alone.
+func (tx *transaction) newConversation(ctx context.Context, begun time.Time, inProject bool, title string, files []file) (transcript.ID, error) {
+	n, err := tx.freeNumber(ctx, begun)
 	if err != nil {
 		return "", err
+	}
+	if inProject {
+		tx.newDirectory(projectStore, partition(false), dirName(n, title), files)
+	}
+	if tx.w.user != "" {
+		tx.newDirectory(userStore, partition(false), dirName(n, title), files)
+	}
+	if tx.err != nil {
+		return "", tx.err
 	}
 	return n.id(), nil
 }
 
-// newDirectory makes the directory of a conversation in a store, complete or not
-// at all: JP throws away one that lacks a file.
-func (c *writing) newDirectory(i int, parent, name string, files []file) error {
-	err := c.makeDirs(i, stageDir)
-	if err == nil {
-		err = c.write(in(place{store: i, dir: stageDir}, files)...)
+// newDirectory makes the directory of a conversation with all files in it: JP moves one that lacks a file to the trash.
+func (tx *transaction) newDirectory(i int, parent, name string, files []file) {
+	tx.makeDirs(i, stageDir)
+	tx.write([]place{{store: i, dir: stageDir}}, files...)
+	tx.moveInto(i, stageDir, parent, name)
+	if tx.err != nil {
+		tx.cleanUp(i, stageDir)
 	}
-	if err == nil {
-		err = c.moveInto(i, stageDir, parent, name)
-	}
-	if err != nil {
-		_ = c.removeAll(i, stageDir) // what is left is removed by the next who has the lock
-	}
-	return err
 }
 
-// in returns files in a place.
-func in(p place, files []file) []file {
-	files = slices.Clone(files)
-	for i := range files {
-		files[i].place = p
-	}
-	return files
-}
-
-// discard removes the directory of a conversation, which nobody sees in part.
-func (c *writing) discard(p place) error {
-	if err := c.move(p.store, p.dir, stageDir); err != nil {
-		return err
-	}
-	c.tidy(p)
-	return c.removeAll(p.store, stageDir)
+// discard removes the directory of a conversation. It is renamed first, so that no reader finds a part of it.
+func (tx *transaction) discard(p place) {
+	tx.move(p.store, p.dir, stageDir)
+	tx.tidy(p)
+	tx.removeAll(p.store, stageDir)
 }

@@ -15,23 +15,23 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// place is a directory with the name of a conversation. A conversation is its copies:
-// one or two places, the project's first, both live or both archived.
+// place is a directory named as that of a conversation. A conversation has one or two places, its copies: that in the
+// project comes first, and both are live or both are archived.
 type place struct {
 	number   number
 	archived bool
 	store    int
-	dir      string // below the directory of conversations, with slashes
+	dir      string // in the directory of conversations, with slashes
 }
 
 // The localities, spelled as JP lists them.
 const (
-	localityUser      = "Y"   // only the user store
-	localityProjected = "N"   // both stores
-	localityExternal  = "ext" // only the project's store
+	localityUser      = "Y"   // only in the user's store
+	localityProjected = "N"   // in both stores
+	localityExternal  = "ext" // only in the project's store
 )
 
-// conversation returns what is known of a conversation without its metadata.
+// conversation returns a conversation without its metadata.
 func (s *session) conversation(copies []place) transcript.Conversation {
 	p := copies[0]
 	c := transcript.Conversation{
@@ -47,7 +47,7 @@ func (s *session) conversation(copies []place) transcript.Conversation {
 	return c
 }
 
-// partition is the directory that holds live or archived conversations.
+// partition returns the directory of live or archived conversations.
 func partition(archived bool) string {
 	if archived {
 		return archiveDir
@@ -58,30 +58,17 @@ func partition(archived bool) string {
 // everywhere is live and archived conversations.
 const everywhere = store.Live | store.Archived
 
-// partitions are the directories that hold conversations, by set.
 func partitions(set store.Set) (dirs []string) {
-	if set&store.Live != 0 {
-		dirs = append(dirs, partition(false))
-	}
-	if set&store.Archived != 0 {
-		dirs = append(dirs, partition(true))
+	for _, archived := range []bool{false, true} {
+		if (store.Scope{Set: set}).Has("", archived) {
+			dirs = append(dirs, partition(archived))
+		}
 	}
 	return dirs
 }
 
-// conversations returns the copies of the conversations of a set, in the order of their ids,
-// and what could not be used. A conversation that is live in one store and archived in the
-// other is there twice, the live one first.
-func (s *session) conversations(ctx context.Context, set store.Set) ([][]place, []store.Problem, error) {
-	all, problems, err := s.readDirs(ctx, partitions(set)...)
-	if err != nil {
-		return nil, nil, err
-	}
-	groups, duplicates := s.group(all)
-	return groups, append(problems, duplicates...), nil
-}
-
-// readDirs returns the places in directories of each store, ordered by what they are copies of.
+// readDirs returns the places in directories of each store, in the order of their ids, live ones first, and what could not
+// be read.
 func (s *session) readDirs(ctx context.Context, parents ...string) (all []place, problems []store.Problem, err error) {
 	for _, parent := range parents {
 		for i := range s.stores {
@@ -101,9 +88,7 @@ func (s *session) readDirs(ctx context.Context, parents ...string) (all []place,
 				case ok && entry.IsDir():
 					all = append(all, p)
 				case ok && entry.Type()&fs.ModeSymlink != 0:
-					problems = append(problems, store.Problem{
-						ID: n.id(), Kind: store.Linked, Path: s.path(i, p.dir), Err: errors.New("it is a link; only directories are read"),
-					})
+					problems = append(problems, s.problem(p, store.Linked, errors.New("it is a link; only directories are read")))
 				}
 			}
 		}
@@ -114,9 +99,13 @@ func (s *session) readDirs(ctx context.Context, parents ...string) (all []place,
 	return all, problems, nil
 }
 
-// group brings the copies of each conversation together. Of several directories in one store
-// with the same id, which a crash while a title changes can leave, one is kept: the one whose
-// events are newer, else the first name.
+func (s *session) problem(p place, kind store.ProblemKind, err error) store.Problem {
+	return store.Problem{ID: p.number.id(), Kind: kind, Path: s.path(p.store, p.dir), Err: err}
+}
+
+// group returns the copies of each conversation. A conversation that is live in one store and archived in the other is
+// returned twice, the live one first. If several directories of a store have the same id, as after a crash while a title
+// changed, it uses the one with the newer events, or else the first name.
 func (s *session) group(all []place) (groups [][]place, duplicates []store.Problem) {
 	for _, p := range all {
 		last := len(groups) - 1
@@ -124,19 +113,16 @@ func (s *session) group(all []place) (groups [][]place, duplicates []store.Probl
 			groups = append(groups, []place{p})
 			continue
 		}
-		kept := &groups[last][len(groups[last])-1]
-		if kept.store != p.store {
+		used := &groups[last][len(groups[last])-1]
+		if used.store != p.store {
 			groups[last] = append(groups[last], p)
 			continue
 		}
-		if s.newest(p, EventsFile).After(s.newest(*kept, EventsFile)) {
-			p, *kept = *kept, p
+		if s.modified(p, EventsFile).After(s.modified(*used, EventsFile)) {
+			p, *used = *used, p
 		}
-		if s.exists(p.store, p.dir) && p.dir != kept.dir { // some systems name what is renamed meanwhile twice
-			duplicates = append(duplicates, store.Problem{
-				ID: p.number.id(), Kind: store.Duplicate, Path: s.path(p.store, p.dir),
-				Err: fmt.Errorf("another directory has the same id; %s is used", path.Base(kept.dir)),
-			})
+		if s.exists(p.store, p.dir) && p.dir != used.dir { // some systems list a directory twice that is renamed meanwhile
+			duplicates = append(duplicates, s.problem(p, store.Duplicate, fmt.Errorf("another directory has the same id; %s is used", path.Base(used.dir))))
 		}
 	}
 	return groups, duplicates
@@ -148,46 +134,42 @@ func of(id transcript.ID, all []place) []place {
 	return slices.DeleteFunc(slices.Clone(all), func(p place) bool { return p.number != n })
 }
 
-// files are the files that JP keeps of a conversation.
-func files() []string { return []string{MetadataFile, EventsFile, BaseConfigFile} }
-
-// newestFirst orders places by the time of some of their files, the user's first when they are
-// equally old, and archived ones last. A single one needs no look at the disk.
+// newestFirst orders places by the modification times of files, archived ones last; of two that are equally old that of the
+// user's store is first.
 func (s *session) newestFirst(places []place, files ...string) []place {
 	if len(places) < 2 {
 		return places
 	}
 	return slices.SortedStableFunc(slices.Values(places), func(a, b place) int {
-		return cmp.Or(history.CompareBool(a.archived, b.archived), s.newest(b, files...).Compare(s.newest(a, files...)), cmp.Compare(b.store, a.store))
+		return cmp.Or(history.CompareBool(a.archived, b.archived), s.modified(b, files...).Compare(s.modified(a, files...)), cmp.Compare(b.store, a.store))
 	})
 }
 
-// byStream orders copies by whose stream counts: events.json and base_config.json together.
+// byStream orders copies for reading events.json and base_config.json: the first copy counts.
 func (s *session) byStream(copies []place) []place {
 	return s.newestFirst(copies, EventsFile, BaseConfigFile)
 }
 
-// byMetadata orders copies by whose metadata counts: of a live conversation that of the newer
-// copy, of an archived one the project's.
+// byMetadata orders copies for reading metadata.json: the newer copy counts, or for an archived conversation the project's.
 func (s *session) byMetadata(copies []place) []place {
 	if copies[0].archived {
-		return slices.SortedFunc(slices.Values(copies), func(a, b place) int { return cmp.Compare(a.store, b.store) })
+		return copies
 	}
 	return s.newestFirst(copies, MetadataFile)
 }
 
-// newest returns when one of the files of a place was modified last; zero where none is there.
-func (s *session) newest(p place, files ...string) (newest time.Time) {
+// modified returns the last modification time of files of a place; zero if none exists.
+func (s *session) modified(p place, files ...string) (last time.Time) {
 	for _, file := range files {
 		info, err := s.stores[p.store].root.Stat(path.Join(p.dir, file))
-		if err == nil && info.ModTime().After(newest) {
-			newest = info.ModTime()
+		if err == nil && info.ModTime().After(last) {
+			last = info.ModTime()
 		}
 	}
-	return newest
+	return last
 }
 
-// readFirst reads a file of a conversation from the first of some copies that has it.
+// readFirst reads a file of a conversation from the first of the copies that has it.
 func (s *session) readFirst(copies []place, file string, max int64) (data []byte, from place, err error) {
 	for _, p := range copies {
 		data, readErr := s.read(p.store, path.Join(p.dir, file), max)

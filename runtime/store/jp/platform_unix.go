@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile takes the lock that JP takes on a file, and reports false where another
-// process has it.
+// lockFile takes JP's lock on a file, and reports false if another process holds it.
 func lockFile(f *os.File) (bool, error) {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -25,7 +24,7 @@ func lockFile(f *os.File) (bool, error) {
 	}
 }
 
-// terminalSession returns the session that the system has this process in.
+// terminalSession returns the session of this process.
 func terminalSession() (kind, id string) {
 	sid, err := unix.Getsid(0)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockFile takes the lock that JP takes on a file, and reports false where another
-// process has it.
+// lockFile takes JP's lock on a file, and reports false if another process holds it.
 func lockFile(f *os.File) (bool, error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, ^uint32(0), ^uint32(0), new(windows.Overlapped))

@@ -48,7 +48,7 @@ func (w *Workspace) List(ctx context.Context, scope store.Scope) (*store.Listing
 	return l, nil
 }
 
-// unusable returns the problem for which a conversation has no metadata, or nil.
+// unusable returns the problem of a conversation whose metadata cannot be read, or nil.
 func unusable(problems []store.Problem) *store.Problem {
 	i := slices.IndexFunc(problems, func(p store.Problem) bool { return p.Kind != store.BadField })
 	if i < 0 {
@@ -57,22 +57,22 @@ func unusable(problems []store.Problem) *store.Problem {
 	return &problems[i]
 }
 
-// notFound is the error for conversations that are nowhere.
+// notFound returns the error for conversations that do not exist.
 func (s *session) notFound(ids ...transcript.ID) error {
 	return &store.NotFoundError{IDs: ids, Place: s.w.root}
 }
 
-// list returns the conversations of a scope in the order of their ids, and what of the stores
-// could not be used.
+// list returns the conversations of a scope in the order of their ids, and what could not be used.
 func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversation, []store.Problem, error) {
 	set := scope.Set
 	if len(scope.IDs) > 0 {
 		set = everywhere
 	}
-	found, problems, err := s.conversations(ctx, set)
+	places, problems, err := s.readDirs(ctx, partitions(set)...)
 	if err != nil {
 		return nil, nil, err
 	}
+	found, duplicates := s.group(places)
 	found = slices.CompactFunc(found, func(a, b []place) bool { return a[0].number == b[0].number })
 	found = slices.DeleteFunc(found, func(copies []place) bool { return !scope.Has(copies[0].number.id(), copies[0].archived) })
 	all := make([]store.Conversation, len(found))
@@ -82,86 +82,84 @@ func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversa
 		}
 	})
 	isGone := func(c store.Conversation) bool { return c.ID == "" || !scope.Has(c.ID, c.Archived) }
-	return slices.DeleteFunc(all, isGone), problems, ctx.Err()
+	return slices.DeleteFunc(all, isGone), append(problems, duplicates...), ctx.Err()
 }
 
-// follow has do read a conversation, and again where its directory was renamed meanwhile. The
-// error is a [*store.NotFoundError] where it is gone.
+// follow calls do to read a conversation, and calls it again if the directory was renamed meanwhile. The error is a
+// [*store.NotFoundError] if the conversation was removed.
 func (s *session) follow(ctx context.Context, copies []place, do func([]place) error) error {
-	const most = 10 // times that somebody renames it under the reader
+	const most = 10 // renames during one read
+	id := copies[0].number.id()
 	err := do(copies)
 	for round := 0; errors.Is(err, errVanished) && round < most; round++ {
-		all, _, listErr := s.conversations(ctx, everywhere)
+		all, _, listErr := s.readDirs(ctx, partitions(everywhere)...)
 		if listErr != nil {
 			return listErr
 		}
-		i := slices.IndexFunc(all, func(other []place) bool { return other[0].number == copies[0].number })
-		if i < 0 {
-			return s.notFound(copies[0].number.id())
+		groups, _ := s.group(of(id, all))
+		if len(groups) == 0 {
+			return s.notFound(id)
 		}
-		err = do(all[i])
+		err = do(groups[0])
 	}
 	return err
 }
 
-// look returns what is known of a conversation, and reads its metadata where that is not
-// kept. Where it is gone there is nothing.
+// look returns a conversation with its metadata, from the cache if that has it; the zero value if it was removed.
 func (s *session) look(ctx context.Context, copies []place) (c store.Conversation) {
 	err := s.follow(ctx, copies, func(now []place) error {
 		r := &record{s: s, copies: now}
-		sheet := r.stamp()
+		entry := r.stamp()
 		c = store.Conversation{Conversation: s.conversation(now), Record: r}
-		if kept := (&described{Conversation: &c.Conversation}); sheet.Get(kept) && kept.setLabels() {
+		m := cached{Conversation: &c.Conversation}
+		if entry.Get(&m) && json.Unmarshal([]byte(m.labels), &c.Labels) == nil {
 			return nil
 		}
 		_, err := s.readMetadata(now, &c)
 		if err == nil && len(c.Problems) == 0 {
-			sheet.Put(describedBy(&c.Conversation))
+			labels, _ := json.Marshal(c.Labels) // it is a map of strings
+			m.labels = string(labels)
+			entry.Put(&m)
 		}
 		return err
 	})
 	var gone *store.NotFoundError
-	if errors.As(err, &gone) {
+	switch {
+	case errors.As(err, &gone):
 		return store.Conversation{}
-	}
-	if err != nil {
-		kind := store.BadMetadata
-		if errors.Is(err, errVanished) {
-			kind = store.Vanishing
-		}
-		c.Problems = append(c.Problems, store.Problem{ID: c.ID, Kind: kind, Path: s.path(copies[0].store, copies[0].dir), Err: err})
+	case errors.Is(err, errVanished):
+		c.Problems = append(c.Problems, s.problem(copies[0], store.Vanishing, err))
+	case err != nil:
+		c.Problems = append(c.Problems, s.problem(copies[0], store.BadMetadata, err))
 	}
 	return c
 }
 
-// readMetadata reads metadata.json from the copy that counts, and returns it. A copy
-// that is missing or broken leaves the word to the other.
-func (s *session) readMetadata(copies []place, c *store.Conversation) ([]byte, error) {
-	var missing, broken error
+// readMetadata reads metadata.json from the copy that counts, or from the other one if that is missing or broken, and
+// returns its content.
+func (s *session) readMetadata(copies []place, c *store.Conversation) (data []byte, err error) {
 	for _, p := range s.byMetadata(copies) {
-		data, _, err := s.readFirst([]place{p}, MetadataFile, maxMetadataSize)
-		if errors.Is(err, errVanished) {
-			missing = err
-			continue
-		}
+		data, _, readErr := s.readFirst([]place{p}, MetadataFile, maxMetadataSize)
 		var m metadata
-		if err == nil {
-			m, err = parseMetadata(data)
+		if readErr == nil {
+			m, readErr = parseMetadata(data)
 		}
-		if err == nil {
+		if readErr == nil {
 			m.describe(c)
 			return data, nil
 		}
-		broken = cmp.Or(broken, err)
+		if err == nil || errors.Is(err, errVanished) {
+			err = readErr
+		}
 	}
-	return nil, cmp.Or(broken, missing)
+	return nil, err
 }
 
-// record is the copies of a conversation in a session.
+// record implements [store.Record] for a listed conversation.
 type record struct {
 	s       *session
 	copies  []place
-	version string // of when it was listed
+	version string
 }
 
 // Version implements [store.Record].
@@ -186,7 +184,7 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 	return totals, err
 }
 
-// data reads the events.json that counts.
+// data returns the events.json that counts.
 func (r *record) data(ctx context.Context) (data []byte, err error) {
 	err = r.s.follow(ctx, r.copies, func(copies []place) error {
 		data, _, err = r.s.readFirst(r.s.byStream(copies), EventsFile, r.s.w.maxEvents)
@@ -195,8 +193,8 @@ func (r *record) data(ctx context.Context) (data []byte, err error) {
 	return data, err
 }
 
-// stamp finds where the metadata is kept, and the version of the conversation. Files count by
-// which is decided what is read.
+// stamp returns the cache entry of the metadata, and sets the version. Both depend on all files that decide which copy
+// counts.
 func (r *record) stamp() filecache.Sheet {
 	var metadata, streams []filecache.Stamp
 	name := ""
@@ -207,12 +205,11 @@ func (r *record) stamp() filecache.Sheet {
 		}
 		name += p.dir + "/" + string('0'+rune(p.store))
 	}
-	kept, events := r.s.w.cache.Sheet(name, metadata...), r.s.w.cache.Sheet(name, streams...)
-	r.version = kept.Version() + events.Version() + partition(r.copies[0].archived)
-	return kept
+	entry, events := r.s.w.cache.Sheet(name, metadata...), r.s.w.cache.Sheet(name, streams...)
+	r.version = entry.Version() + events.Version() + partition(r.copies[0].archived)
+	return entry
 }
 
-// stamp returns the stamp of a file of a conversation.
 func (s *session) stamp(p place, name string) filecache.Stamp {
 	dir := s.stores[p.store].dir
 	if dir == nil {
@@ -225,34 +222,20 @@ func (s *session) stamp(p place, name string) filecache.Stamp {
 	return stamp
 }
 
-// described is what a metadata.json says of a conversation, as it is kept.
-type described struct {
+// cached is the metadata of a conversation in the cache. It implements [filecache.Fielder].
+type cached struct {
 	*transcript.Conversation
-	labels string // as JSON; empty for none
-}
-
-func describedBy(c *transcript.Conversation) *described {
-	d := &described{Conversation: c}
-	if c.Labels != nil {
-		labels, _ := json.Marshal(c.Labels) // of texts, which have a form
-		d.labels = string(labels)
-	}
-	return d
-}
-
-// setLabels sets the labels of the conversation.
-func (d *described) setLabels() bool {
-	return d.labels == "" || json.Unmarshal([]byte(d.labels), &d.Labels) == nil
+	labels string // as JSON
 }
 
 // Fields implements [filecache.Fielder].
-func (d *described) Fields() []any {
+func (d *cached) Fields() []any {
 	c := d.Conversation
 	return []any{&c.Title, (*string)(&c.Parent), &c.Hidden, &c.LastActivatedAt, &c.PinnedAt, &c.ArchivedAt, &c.ExpiresAt, &d.labels}
 }
 
-// Path returns where a file of a conversation is, or with "." all of them: of the copy that
-// counts, as it is now. A conversation that is not there is a [*store.NotFoundError].
+// Path returns the path of a file of a conversation, or for "." of its directory, in the copy that counts. The error is a
+// [*store.NotFoundError] if there is no such conversation.
 func (w *Workspace) Path(ctx context.Context, id transcript.ID, file string) (string, error) {
 	s, _, err := w.open()
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// describeAll describes the events of a conversation as a reader hands them over,
-// first once and then again.
+// describeAll returns a description of the events of a conversation, which it reads twice.
 func describeAll(ctx context.Context, c *store.Conversation) (string, error) {
 	var rounds [2]strings.Builder
 	for i := range rounds {
@@ -37,7 +36,7 @@ func describeAll(ctx context.Context, c *store.Conversation) (string, error) {
 	return rounds[0].String(), nil
 }
 
-// A file is read alike by several readers at once, and when it is read again.
+// TestReaders tests that several readers at once get the same events, and the same ones again.
 func TestReaders(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -97,7 +96,7 @@ func TestReaders(t *testing.T) {
 	readers.Wait()
 }
 
-// Reading many small events stops when the context ends.
+// TestReaderStops tests that reading stops when the context is done.
 func TestReaderStops(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

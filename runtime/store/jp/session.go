@@ -25,12 +25,14 @@ const (
 	archiveDir       = ".archive"
 )
 
-// The files that JP keeps of a conversation.
+// The files of a conversation.
 const (
 	MetadataFile   = "metadata.json"
 	EventsFile     = "events.json"
 	BaseConfigFile = "base_config.json"
 )
+
+func files() []string { return []string{MetadataFile, EventsFile, BaseConfigFile} }
 
 var errVanished = errors.New("its directory is renamed or removed again and again")
 
@@ -43,43 +45,39 @@ type session struct {
 // opened is the directory of conversations of a store.
 type opened struct {
 	path string
-	root *os.Root // nil where there is none
-	dir  *os.File // the same; nil where it cannot be opened twice
+	root *os.Root // nil if it does not exist or cannot be opened
+	dir  *os.File // the same directory, for stamps; nil if it cannot be opened
 }
 
-// open opens the stores, and returns what of them cannot be. It fails where there are stores, and
-// none can be opened.
+// open opens the stores, and returns problems for those that cannot be opened. It fails if there is no other store.
 func (w *Workspace) open() (*session, []store.Problem, error) {
 	s := &session{w: w}
-	var unopened []store.Problem
-	var failed error
-	open := func(i int, path string, open func() (*os.Root, error)) {
-		root, err := open()
+	var problems []store.Problem
+	add := func(i int, path string, root *os.Root, err error) {
 		s.stores[i] = opened{path: path, root: root}
 		switch {
 		case err == nil:
 			s.stores[i].dir, _ = root.Open(".")
 		case !errors.Is(err, fs.ErrNotExist):
-			failed = errors.Join(failed, err)
 			problem := store.Problem{Path: path, Err: fmt.Errorf("the store cannot be opened: %w", reason(err))}
 			var outside *config.OutsideError
 			if errors.As(err, &outside) {
 				problem.Kind = store.Outside
 			}
-			unopened = append(unopened, problem)
+			problems = append(problems, problem)
 		}
 	}
-	open(projectStore, filepath.Join(w.root, storageDir, conversationsDir), func() (*os.Root, error) {
-		return config.OpenDir(w.root, storageDir+"/"+conversationsDir, w.getenv)
-	})
+	root, err := config.OpenDir(w.root, storageDir+"/"+conversationsDir, w.getenv)
+	add(projectStore, filepath.Join(w.root, storageDir, conversationsDir), root, err)
 	if w.user != "" {
 		dir := filepath.Join(w.user, conversationsDir)
-		open(userStore, dir, func() (*os.Root, error) { return safefile.OpenDir(dir) })
+		root, err := safefile.OpenDir(dir)
+		add(userStore, dir, root, err)
 	}
-	if failed != nil && s.stores[projectStore].root == nil && s.stores[userStore].root == nil {
-		return nil, nil, fmt.Errorf("opening the conversations of %s: %w", w.root, failed)
+	if len(problems) > 0 && s.stores[projectStore].root == nil && s.stores[userStore].root == nil {
+		return nil, nil, fmt.Errorf("opening the conversations of %s: %w", w.root, problems[0].Err)
 	}
-	return s, unopened, nil
+	return s, problems, nil
 }
 
 // Close closes the stores.
@@ -87,14 +85,12 @@ func (s *session) Close() {
 	for _, o := range s.stores {
 		if o.root != nil {
 			o.root.Close()
-		}
-		if o.dir != nil {
 			o.dir.Close()
 		}
 	}
 }
 
-// path returns the full path of what is in a store, for messages.
+// path returns the full path of a name in a store, for messages.
 func (s *session) path(i int, name string) string {
 	return filepath.Join(s.stores[i].path, filepath.FromSlash(name))
 }
@@ -107,8 +103,7 @@ func (s *session) exists(i int, name string) bool {
 	return err == nil
 }
 
-// read reads a file in a store, of at most max bytes. It neither waits for the other
-// end of a FIFO nor follows a link out of the store.
+// read returns the content of a file in a store. The error names the file, unless it is [fs.ErrNotExist].
 func (s *session) read(i int, name string, max int64) ([]byte, error) {
 	if s.w.beforeRead != nil {
 		s.w.beforeRead(s.path(i, name))
@@ -120,22 +115,19 @@ func (s *session) read(i int, name string, max int64) ([]byte, error) {
 	return nil, fmt.Errorf("%s: %w", path.Base(name), reason(err))
 }
 
-// readDir returns the entries of a directory in a store in no particular order, and
-// none when it does not exist.
+// readDir returns the entries of a directory in a store, in no order; none if it does not exist.
 func (s *session) readDir(i int, name string) ([]fs.DirEntry, error) {
-	root := s.stores[i].root
-	if root == nil {
+	if s.stores[i].root == nil {
 		return nil, nil
 	}
-	entries, err := safefile.ReadDirIn(root, name, -1)
+	entries, err := safefile.ReadDirIn(s.stores[i].root, name, -1)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return entries, reason(err)
 }
 
-// reason returns the cause of an error without the path, which messages name
-// themselves.
+// reason returns the cause of an error without the path, which messages have already.
 func reason(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

@@ -2,7 +2,10 @@ package jp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,28 +14,27 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/runtime/store/internal/jpevents"
+	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// stream is the events of a conversation and the configuration that it was begun with, from
-// the copy that counts.
+// stream is the events and the base configuration of a conversation, from the newer copy.
 type stream struct {
 	from   place
 	events []byte
-	base   []byte // nil for none
+	base   []byte // nil if there is none
 }
 
-// stream reads the stream of a conversation. Events that are damaged are an error: JP would
-// throw away what has them.
-func (c *writing) stream(copies []place) (s stream, err error) {
-	const maxBaseConfigSize = 16 << 20 // it holds all of JP's configuration
+// stream reads the stream of a conversation. Damaged events are an error: JP moves such a conversation to the trash.
+func (tx *transaction) stream(copies []place) (s stream, err error) {
+	const maxBaseConfigSize = 16 << 20 // it has the whole configuration of JP
 	id := copies[0].number.id()
-	if s.events, s.from, err = c.readFirst(c.byStream(copies), EventsFile, c.w.maxEvents); err != nil {
+	if s.events, s.from, err = tx.readFirst(tx.byStream(copies), EventsFile, tx.w.maxEvents); err != nil {
 		return s, about(id, fmt.Errorf("its events cannot be read: %w", err))
 	}
-	s.base, err = c.read(s.from.store, path.Join(s.from.dir, BaseConfigFile), maxBaseConfigSize)
+	s.base, err = tx.read(s.from.store, path.Join(s.from.dir, BaseConfigFile), maxBaseConfigSize)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s, c.failed(s.from.store, err)
+		return s, tx.failed(s.from.store, err)
 	}
 	totals, err := jpevents.Scan(s.events, func(*jpevents.Event) bool { return true })
 	switch {
@@ -44,12 +46,12 @@ func (c *writing) stream(copies []place) (s stream, err error) {
 	return s, nil
 }
 
-// files returns the files of a stream. Where a copy is overwritten with them, its events are the
-// newer ones as soon as the stream of that copy is.
+// files returns the files of the stream. The events are first: once they are written into a copy, its stream is the newer
+// one.
 func (s *stream) files() []file {
-	all := []file{{name: EventsFile, data: s.events}}
+	all := []file{{EventsFile, s.events}}
 	if s.base != nil {
-		all = append(all, file{name: BaseConfigFile, data: s.base})
+		all = append(all, file{BaseConfigFile, s.base})
 	}
 	return all
 }
@@ -60,26 +62,21 @@ func (wr *Writer) Append(ctx context.Context, id transcript.ID, added ...NewEven
 	if err != nil {
 		return err
 	}
-	return wr.change(ctx, id, func(c *writing, copies []place) error {
-		s, err := c.stream(copies)
+	return wr.change(ctx, id, func(tx *transaction, copies []place) error {
+		s, err := tx.stream(copies)
 		if err != nil || len(added) == 0 {
 			return err
 		}
 		s.events = appended(s.events, text)
-		if int64(len(s.events)) > c.w.maxEvents {
-			return about(id, tooLarge(EventsFile, c.w.maxEvents))
+		if int64(len(s.events)) > tx.w.maxEvents {
+			return about(id, tooLarge(EventsFile, tx.w.maxEvents))
 		}
-		list := in(s.from, s.files()) // of the copy that counts first
-		for _, p := range copies {
-			if p != s.from {
-				list = append(list, in(p, s.files())...)
-			}
-		}
-		return c.write(list...)
+		tx.write(tx.byStream(copies), s.files()...)
+		return nil
 	})
 }
 
-// appended returns an array with more elements.
+// appended returns a JSON array with more elements.
 func appended(array, elements []byte) []byte {
 	const space = " \t\r\n"
 	body := bytes.TrimRight(bytes.TrimSuffix(bytes.TrimRight(array, space), []byte("]")), space)
@@ -90,40 +87,101 @@ func appended(array, elements []byte) []byte {
 	return slices.Concat(body, []byte(comma), elements, []byte("\n]\n"))
 }
 
-// Cut is the turns that a fork has of its source; the zero value stands for all of
-// them. Turns are cut as a whole, so that no tool call loses its result.
-type Cut struct {
-	// From and Until, where they are not zero, leave the turns that began at From or
-	// later, and before Until.
-	From, Until time.Time
-	// First and Last leave so many turns of those, from the beginning and from the end:
-	// where both are there, those of either. Nil is no bound.
-	First, Last *int
-	// None leaves no turn at all, and of what stands outside of turns only the
-	// configuration.
-	None bool
+// NewEvent is an event to add to a conversation.
+type NewEvent struct {
+	At           time.Time
+	Kind         transcript.Kind // turn start, user, assistant, tool call or tool result
+	Text         string
+	Name, CallID string          // of a tool call; a result has the CallID of its call
+	Arguments    json.RawMessage // of a tool call, an object
+	Failed       bool            // of a tool result
+	// Metadata is recorded with the event, and JP shows it to nobody. A turn start has none.
+	Metadata map[string]any
 }
 
-// of returns the events of the turns that are kept, byte for byte, and what stands outside of
-// turns: as in JP, all but compactions of what is not as it was. The events are whole.
+// layEvents returns events as elements of events.json.
+func layEvents(events []NewEvent) ([]byte, error) {
+	var all [][]byte
+	for i, e := range events {
+		fields, err := e.fields()
+		if err != nil {
+			return nil, fmt.Errorf("event %d: %w", i, err)
+		}
+		all = append(all, append([]byte("\n  "), marshalIndent(fields, "  ")...))
+	}
+	return bytes.Join(all, []byte(",")), nil
+}
+
+// fields returns the members of the event as JP records it. If an event lacks one of them, JP loads no event of the
+// conversation.
+func (e NewEvent) fields() (map[string]any, error) {
+	if e.At.IsZero() {
+		return nil, errors.New("it has no time")
+	}
+	fields := map[string]any{"timestamp": formatTimestamp(e.At)}
+	switch e.Kind {
+	case transcript.KindTurnStart:
+		fields["type"] = "turn_start"
+		return fields, nil
+	case transcript.KindUser:
+		fields["type"], fields["content"] = "chat_request", e.Text
+	case transcript.KindAssistant:
+		fields["type"], fields["message"] = "chat_response", e.Text
+	case transcript.KindToolCall:
+		arguments := e.Arguments
+		if len(arguments) == 0 {
+			arguments = json.RawMessage("{}")
+		}
+		if !jsontext.Decode(arguments, new(struct{})) || !json.Valid(arguments) {
+			return nil, errors.New("the arguments of a call are no object")
+		}
+		fields["type"], fields["id"], fields["name"], fields["arguments"] = "tool_call_request", e.CallID, e.Name, encoded(arguments)
+	case transcript.KindToolResult:
+		fields["type"], fields["id"], fields["content"], fields["is_error"] = "tool_call_response", e.CallID, encoded(e.Text), e.Failed
+	default:
+		return nil, fmt.Errorf("an event of the kind %d cannot be added", e.Kind)
+	}
+	if len(e.Metadata) > 0 {
+		fields["metadata"] = encoded(e.Metadata)
+	}
+	return fields, nil
+}
+
+// encoded returns a value as JSON with its strings, but not its keys, in base64.
+func encoded(value any) json.RawMessage {
+	w := jsontext.Writer{Text: func(dst, raw []byte) []byte { return base64.StdEncoding.AppendEncode(dst, jsontext.Unescape(raw)) }}
+	return w.Append(nil, marshalIndent(value, ""))
+}
+
+// Cut chooses the turns of a fork; the zero value chooses all of them. Turns are copied whole, so that a tool call never
+// loses its result.
+type Cut struct {
+	From, Until time.Time // if not zero, only turns that began at From or later, and before Until
+	// First and Last choose so many of these turns from the beginning and from the end. If only one is nil, it is 0.
+	First, Last *int
+	None        bool // no turns, and only the configuration of what is outside of turns
+}
+
+// of returns the events of the chosen turns, byte for byte, and those outside of turns. As in JP, compactions of turns that
+// are left out are left out too. The events are not damaged.
 func (t Cut) of(data []byte) []byte {
-	kept := t.turns(data)
-	untouched := slices.Index(kept, false) // turns
-	if untouched < 0 && !t.None {
+	chosen := t.turns(data)
+	whole := slices.Index(chosen, false) // how many turns from the first are chosen
+	if whole < 0 && !t.None {
 		return data
 	}
 	var all []byte
 	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {
-		isKept := false
+		var copied bool
 		switch {
 		case e.Kind == transcript.KindCompaction:
-			isKept = !t.None && e.CompactedTurns() <= untouched
+			copied = !t.None && e.CompactedTurns() <= whole
 		case e.Kind.Global():
-			isKept = !t.None || e.Kind == transcript.KindConfigDelta
+			copied = !t.None || e.Kind == transcript.KindConfigDelta
 		default:
-			isKept = kept[e.Turn-1]
+			copied = chosen[e.Turn-1]
 		}
-		if isKept {
+		if copied {
 			all = append(append(all, ",\n  "...), e.Raw...)
 		}
 		return true
@@ -135,35 +193,24 @@ func (t Cut) of(data []byte) []byte {
 	return append(all, "\n]\n"...)
 }
 
-// turns reports of each turn whether it is kept.
-func (t Cut) turns(data []byte) []bool {
-	var began []time.Time
+// turns reports for each turn whether it is chosen.
+func (t Cut) turns(data []byte) (chosen []bool) {
+	var within []int // the turns between From and Until
 	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {
-		if e.Turn > len(began) {
-			began = append(began, e.Time())
+		if e.Turn > len(chosen) {
+			if at := e.Time(); !t.None && !at.Before(t.From) && (t.Until.IsZero() || at.Before(t.Until)) {
+				within = append(within, len(chosen))
+			}
+			chosen = append(chosen, false)
 		}
 		return true
 	})
-	var in []int // turns
-	for turn, at := range began {
-		if !t.None && !at.Before(t.From) && (t.Until.IsZero() || at.Before(t.Until)) {
-			in = append(in, turn)
-		}
-	}
-	first, last := len(in), 0
+	first, last := len(within), 0
 	if t.First != nil || t.Last != nil {
-		first, last = orZero(t.First), orZero(t.Last)
+		first, last = *cmp.Or(t.First, new(int)), *cmp.Or(t.Last, new(int))
 	}
-	kept := make([]bool, len(began))
-	for n, turn := range in {
-		kept[turn] = n < first || n >= len(in)-last
+	for n, turn := range within {
+		chosen[turn] = n < first || n >= len(within)-last
 	}
-	return kept
-}
-
-func orZero(n *int) int {
-	if n == nil {
-		return 0
-	}
-	return *n
+	return chosen
 }

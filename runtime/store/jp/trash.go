@@ -11,9 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// trashDir is where JP puts what it cannot load. What is removed here is put
-// below it, in a directory for the moment of the removal that is laid out as the
-// directory of conversations itself:
+// trashDir is the directory that JP moves conversations to if it cannot load them. [Writer.Remove] moves conversations to a
+// directory in it that is named after the time and laid out as the directory of conversations:
 //
 //	conversations/.trash/20260301T120000.000Z/17800836875-some-title/
 //	conversations/.trash/20260301T120000.000Z/.archive/17600000000-other/
@@ -22,14 +21,13 @@ const (
 	trashLayout = "20060102T150405.000Z"
 )
 
-// removedAt returns when a directory in the trash was removed.
+// removedAt returns the time at which a directory in the trash was removed.
 func removedAt(dir string) (time.Time, error) {
 	removal, _, _ := strings.Cut(strings.TrimPrefix(dir, trashDir+"/"), "/")
 	return time.Parse(trashLayout, removal)
 }
 
-// trash returns the places of what was removed, in the order of the removals; of one removal
-// the archived ones first.
+// trash returns the places of removed conversations, in the order of their removals.
 func (s *session) trash(ctx context.Context) ([]place, error) {
 	var parents []string
 	for i := range s.stores {
@@ -39,7 +37,7 @@ func (s *session) trash(ctx context.Context) ([]place, error) {
 		}
 		for _, removal := range removals {
 			dir := path.Join(trashDir, removal.Name())
-			if _, err := removedAt(dir); err == nil && !slices.Contains(parents, dir) { // others are JP's
+			if _, err := removedAt(dir); err == nil && !slices.Contains(parents, dir) { // the others are JP's
 				parents = append(parents, dir, path.Join(dir, archiveDir))
 			}
 		}
@@ -55,9 +53,8 @@ type Removed struct {
 	At time.Time // when it was removed
 }
 
-// Trash returns the conversations that were removed and can be restored, those
-// that were removed last first. Of one that was removed more than once it is the
-// last time.
+// Trash returns the conversations in the trash, the last removed first. A conversation that was removed more than once is
+// listed with its last removal.
 func (w *Workspace) Trash(ctx context.Context) (list []Removed, err error) {
 	s, _, err := w.open()
 	if err != nil {
@@ -71,112 +68,81 @@ func (w *Workspace) Trash(ctx context.Context) (list []Removed, err error) {
 			continue
 		}
 		seen[last.number] = true
-		var copies []place
-		for _, p := range all {
-			if p.number == last.number && path.Dir(p.dir) == path.Dir(last.dir) {
-				copies = append(copies, p)
-			}
-		}
-		at, _ := removedAt(last.dir) // which trash has looked at
+		copies := slices.DeleteFunc(of(last.number.id(), all), func(p place) bool { return path.Dir(p.dir) != path.Dir(last.dir) })
+		at, _ := removedAt(last.dir) // trash has parsed it
 		list = append(list, Removed{s.look(ctx, copies).Conversation, at})
 	}
 	return list, err
 }
 
-// Remove moves conversations, live or archived, to the trash, which [Writer.Restore]
-// gets them back from. Where one of them is not there, or is locked, none is
-// removed.
-func (wr *Writer) Remove(ctx context.Context, ids ...transcript.ID) error {
-	return wr.remove(ctx, ids, false)
+// Remove moves a conversation, live or archived, to the trash.
+func (wr *Writer) Remove(ctx context.Context, id transcript.ID) error {
+	return wr.change(ctx, id, func(tx *transaction, _ []place) error {
+		removal := path.Join(trashDir, wr.now().UTC().Format(trashLayout))
+		for _, p := range slices.Backward(tx.newestFirst(tx.all, files()...)) { // after a crash the newest copy, which counts, is left
+			tx.moveInto(p.store, p.dir, path.Join(removal, path.Dir(p.dir)), path.Base(p.dir))
+		}
+		return nil
+	})
 }
 
-// Delete removes conversations for good, those in the trash too.
-func (wr *Writer) Delete(ctx context.Context, ids ...transcript.ID) error {
-	return wr.remove(ctx, ids, true)
-}
-
-func (wr *Writer) remove(ctx context.Context, ids []transcript.ID, forGood bool) error {
-	c, err := wr.begin(ctx, ids...)
+// Delete removes a conversation for good, also from the trash.
+func (wr *Writer) Delete(ctx context.Context, id transcript.ID) error {
+	tx, err := wr.begin(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer c.end()
-	all := c.all
-	if forGood {
-		trash, err := c.trash(ctx)
-		if err = cmp.Or(err, c.lockStage(ctx)); err != nil {
-			return err
-		}
-		all = append(all, trash...)
+	defer tx.end()
+	trash, err := tx.trash(ctx)
+	if err = cmp.Or(err, tx.lockStage(ctx)); err != nil {
+		return err
 	}
-	var missing []transcript.ID
-	var taken []place
-	for _, id := range ids {
-		places := of(id, all)
-		if len(places) == 0 {
-			missing = append(missing, id)
-		}
-		// Where it ends in between, the newest of the copies counts: one may have a change that the
-		// others do not have.
-		places = c.newestFirst(places, files()...)
-		slices.Reverse(places)
-		taken = append(taken, places...)
+	all := append(of(id, tx.all), of(id, trash)...)
+	if len(all) == 0 {
+		return tx.notFound(id)
 	}
-	if len(missing) > 0 {
-		return c.notFound(missing...)
+	for _, p := range slices.Backward(tx.newestFirst(all, files()...)) { // as in Remove
+		tx.discard(p)
 	}
-	removal := path.Join(trashDir, wr.now().UTC().Format(trashLayout))
-	for _, p := range taken {
-		if forGood {
-			err = c.discard(p)
-		} else {
-			err = c.moveInto(p.store, p.dir, path.Join(removal, path.Dir(p.dir)), path.Base(p.dir))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return tx.err
 }
 
-// tidy removes the directories of a removal that are empty.
-func (c *writing) tidy(p place) {
+// tidy removes the directory of a removal, and its archive, if it is empty.
+func (tx *transaction) tidy(p place) {
 	for dir := path.Dir(p.dir); strings.HasPrefix(dir, trashDir+"/"); dir = path.Dir(dir) {
-		if c.stores[p.store].root.Remove(dir) != nil {
-			return // it is not empty
+		if tx.stores[p.store].root.Remove(dir) != nil {
+			return
 		}
 	}
 }
 
-// Restore brings a conversation back from the trash, in each store that has none
-// of that id: live or archived, as it was.
+// Restore moves a conversation back from the trash, live or archived as it was, in each store that has none with its id. The
+// error is [ErrExists] if all stores have one.
 func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
-	c, err := wr.begin(ctx, id)
+	tx, err := wr.begin(ctx, id)
 	if err != nil {
 		return err
 	}
-	defer c.end()
-	all, err := c.trash(ctx)
+	defer tx.end()
+	all, err := tx.trash(ctx)
 	if err != nil {
 		return err
 	}
-	removed, there := of(id, all), of(id, c.all)
+	removed, existing := of(id, all), of(id, tx.all)
 	if len(removed) == 0 {
-		return c.notFound(id)
+		return tx.notFound(id)
 	}
 	restored := false
-	for _, p := range slices.Backward(removed) { // of each store what was removed last
-		if slices.ContainsFunc(there, func(other place) bool { return other.store == p.store }) {
+	for _, p := range slices.Backward(removed) { // the last removal of each store
+		if slices.ContainsFunc(existing, func(other place) bool { return other.store == p.store }) {
 			continue
 		}
-		if err := c.moveInto(p.store, p.dir, partition(p.archived), path.Base(p.dir)); err != nil {
-			return err
-		}
-		c.tidy(p)
-		there, restored = append(there, p), true
+		tx.moveInto(p.store, p.dir, partition(p.archived), path.Base(p.dir))
+		tx.tidy(p)
+		existing, restored = append(existing, p), true
 	}
 	if !restored {
 		return about(id, ErrExists)
 	}
-	return nil
+	return tx.err
 }

@@ -1,17 +1,17 @@
-// Package jp reads and changes the conversations of a JP workspace on disk: it
-// finds the workspace, pairs the store in the project with the store in the user's
-// data directory, decides which copy of a conversation counts, and reads its events.
-// A [Writer] changes conversations beside a running JP.
+// Package jp reads and changes the conversations of a JP workspace on disk. A workspace has a
+// store in the project and one in the user's data directory; a conversation may have a copy in
+// both, and the newer one counts. A [Writer] changes conversations while JP runs.
 //
-// Reading never creates, changes, renames, locks or removes anything, not even to
-// repair what it finds. Nothing here follows a link out of a store, or opens
-// anything but regular files and directories. Nothing recorded in a store chooses a
-// path outside it, and the project's files choose none outside of the project that
-// its user does not trust.
+// Reading never creates, changes, renames, locks or removes anything. The package never follows a
+// link out of a store, and opens nothing but regular files and directories. What is recorded
+// chooses no path outside of its store, and the files of a project choose none outside of the
+// project, unless its user trusts that.
 package jp
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,40 +25,36 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
+	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Options says where to look for a workspace.
+// Options says which workspace it is.
 type Options struct {
-	// Dir is where the search for a .jp directory starts; it goes upwards from
-	// there. Empty means the working directory of the process. A name that is no
-	// existing path, but has the form of a workspace id, is looked up in the user
-	// data directory.
-	Dir string
-	// Getenv looks up the environment; nil means os.Getenv.
-	Getenv func(string) string
-	// Cache has what is known of files; nil for nothing.
-	Cache *filecache.Shelf
+	// Dir is in the workspace: the nearest directory at or above it with a .jp directory is the
+	// root. Empty means the working directory of the process. If it does not exist it may be a
+	// workspace id, which is looked up in the user's data directory.
+	Dir    string
+	Getenv func(string) string // nil means os.Getenv
+	Cache  *filecache.Shelf    // nil for none
 }
 
-// Workspace is a JP workspace, as a [store.Store]. It holds no open files and is
-// safe for concurrent use.
+// Workspace is a JP workspace, as a [store.Store]. It holds no open files and is safe for
+// concurrent use.
 type Workspace struct {
 	root   string
 	id     string
 	user   string
-	others []string // user stores of its id that JP has on record for other directories
+	others []string // user's stores with its id that JP has recorded for other directories
 	getenv func(string) string
 	cache  *filecache.Book
 
 	maxEvents int64
-	// beforeRead, when not nil, runs before a file of a conversation is opened:
-	// the moment in which a writer may rename the directory.
+	// beforeRead, if not nil, runs before a file of a conversation is opened.
 	beforeRead func(path string)
 }
 
-// Open finds the workspace. The error is a [*store.NoWorkspaceError] where there
-// is none.
+// Open finds the workspace. The error is a [*store.NoWorkspaceError] if there is none.
 func Open(opts Options) (*Workspace, error) {
 	getenv := (&store.Options{Getenv: opts.Getenv}).Env()
 	userData := userDataDir(getenv, runtime.GOOS)
@@ -69,30 +65,30 @@ func Open(opts Options) (*Workspace, error) {
 	if _, err := os.Stat(start); errors.Is(err, fs.ErrNotExist) {
 		var recorded []string
 		if isWorkspaceID(opts.Dir) {
-			recorded = recordedIn(silos(userData, opts.Dir))
+			recorded = recordedIn(userStores(userData, opts.Dir)...)
 		}
 		if len(recorded) == 0 {
 			return nil, &store.NoWorkspaceError{Dir: start, Missing: true}
 		}
 		start = recorded[0]
 	}
-	root, ok := findRoot(start)
-	if !ok {
+	root := findRoot(start)
+	if root == "" {
 		return nil, &store.NoWorkspaceError{Dir: start}
 	}
 	w := &Workspace{root: root, getenv: getenv, cache: opts.Cache.Of(Name, root), maxEvents: MaxEventsSize}
 	if w.id = readID(filepath.Join(root, storageDir)); w.id != "" {
-		w.user, w.others = chooseSilo(userData, root, w.id)
+		w.user, w.others = chooseUserStore(userData, root, w.id)
 	}
 	return w, nil
 }
 
-// All finds the workspace, where there is one, and those that the user data directory
-// knows of and that are still there, each once and in the order of their roots.
+// All returns the workspace of the options, if there is one, and the workspaces that JP has
+// recorded in the user's data directory and that exist, in the order of their roots.
 func All(opts Options) []*Workspace {
 	getenv := (&store.Options{Getenv: opts.Getenv}).Env()
 	found := map[string]*Workspace{}
-	for _, dir := range append(recordedIn(silos(userDataDir(getenv, runtime.GOOS), "")), opts.Dir) {
+	for _, dir := range append(recordedIn(userStores(userDataDir(getenv, runtime.GOOS), "")...), opts.Dir) {
 		opts.Dir = dir
 		if w, err := Open(opts); err == nil {
 			found[w.root] = w
@@ -105,18 +101,16 @@ func All(opts Options) []*Workspace {
 	return all
 }
 
-// Root returns the absolute path of the directory that holds .jp.
+// Root returns the absolute path of the directory that has .jp.
 func (w *Workspace) Root() string { return w.root }
 
-// ID returns the workspace id, or "" when the workspace has none or an invalid
-// one; there is no user store then.
+// ID returns the workspace id, or "" if there is none; there is no user's store then.
 func (w *Workspace) ID() string { return w.id }
 
-// UserStore returns the path of the store in the user data directory, or "" when
-// there is none that JP has on record for this workspace.
+// UserStore returns the path of the user's store, or "" if JP has recorded none for this workspace.
 func (w *Workspace) UserStore() string { return w.user }
 
-// Remarks returns sentences for people on what is no problem.
+// Remarks returns sentences for people that are not about problems.
 func (w *Workspace) Remarks(context.Context) []string {
 	if w.user != "" || len(w.others) == 0 {
 		return nil
@@ -139,24 +133,22 @@ func (w *Workspace) Place() string { return w.root }
 // ParseID implements [store.Store].
 func (w *Workspace) ParseID(text string) (transcript.ID, error) { return ParseID(text) }
 
-// storageDir is the name of the store inside a project.
+// storageDir is the name of the store in a project.
 const storageDir = ".jp"
 
-// findRoot returns the nearest directory at or above start that has a .jp
-// directory; a file of that name does not count.
-func findRoot(start string) (string, bool) {
+// findRoot returns the nearest directory at or above start with a .jp directory, or "".
+func findRoot(start string) string {
 	for dir := start; ; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(filepath.Join(dir, storageDir)); err == nil && info.IsDir() {
-			return dir, true
+			return dir
 		}
 		if dir == filepath.Dir(dir) {
-			return "", false
+			return ""
 		}
 	}
 }
 
-// readID returns the workspace id, which is the last line of the .id file, or ""
-// when there is no valid one. JP would write a new id then; a reader does not.
+// readID returns the workspace id, the last line of the file .id, or "" if it is not valid.
 func readID(storage string) string {
 	const maxSize = 4096
 	root, err := safefile.OpenDir(storage)
@@ -173,6 +165,94 @@ func readID(storage string) string {
 	return id
 }
 
-// isWorkspaceID reports whether s has the form of a workspace id: five
-// characters of [0-9a-z].
+// isWorkspaceID reports whether s has the form of a workspace id: five characters of [0-9a-z].
 func isWorkspaceID(s string) bool { return len(s) == 5 && strings.Trim(s, idChars) == "" }
+
+// userDataDir returns JP's directory of the user's data, or "" if the environment names none.
+func userDataDir(getenv func(string) string, goos string) string {
+	if dir := getenv("JP_USER_DATA_DIR"); dir != "" {
+		return dir
+	}
+	if dir := getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "jp")
+	}
+	switch goos {
+	case "windows":
+		return cmp.Or(under(getenv("LOCALAPPDATA"), "jp", "data"), under(getenv("USERPROFILE"), "AppData", "Local", "jp", "data"))
+	case "darwin":
+		return under(getenv("HOME"), "Library", "Application Support", "jp")
+	}
+	return under(getenv("HOME"), ".local", "share", "jp")
+}
+
+// under returns a path in a directory, or "" for no directory.
+func under(base string, elem ...string) string {
+	if base == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{base}, elem...)...)
+}
+
+// userStores returns the user's stores with a workspace id, or all for an empty id, in the order of their names.
+func userStores(userData, id string) (dirs []string) {
+	if userData == "" {
+		return nil
+	}
+	parent := filepath.Join(userData, "workspace")
+	entries, _ := os.ReadDir(parent) // it may not exist
+	for _, entry := range entries {
+		dir := filepath.Join(parent, entry.Name())
+		if store.IsThere(dir) && (id == "" || strings.HasSuffix("-"+entry.Name(), "-"+id)) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// chooseUserStore returns the user's store of a workspace, or "", and the stores with its id that JP has recorded for other
+// directories: the id is one of the project's files, so a clone has the id of its original. Checkouts under different names
+// may have several, which JP merges when it runs: the one with the name of the checkout is chosen, or else the last.
+func chooseUserStore(userData, root, id string) (chosen string, others []string) {
+	for _, dir := range userStores(userData, id) {
+		if !slices.ContainsFunc(recordedIn(dir), func(storage string) bool { return isOf(storage, root) }) {
+			others = append(others, dir)
+			continue
+		}
+		if chosen = dir; filepath.Base(dir) == filepath.Base(root)+"-"+id {
+			break
+		}
+	}
+	return chosen, others
+}
+
+// isOf reports whether a recorded .jp directory is that of a workspace, or of another worktree of its repository.
+func isOf(storage, root string) bool {
+	dir := filepath.Dir(storage)
+	recorded, err := os.Stat(dir)
+	if filepath.Base(storage) != storageDir || err != nil {
+		return false
+	}
+	info, err := os.Stat(root)
+	return err == nil && os.SameFile(recorded, info) || project.New(project.Options{Dir: root}).Has(dir)
+}
+
+// recordedIn returns the .jp directories that JP has recorded in user's stores, as a link or, in newer versions, in files.
+func recordedIn(userStores ...string) (storages []string) {
+	const maxRoots, maxSize = 1000, 64 << 10
+	for _, dir := range userStores {
+		if target, err := os.Readlink(filepath.Join(dir, "storage")); err == nil && filepath.IsAbs(target) {
+			storages = append(storages, target)
+		}
+		entries, _ := os.ReadDir(filepath.Join(dir, "roots")) // it may not exist
+		for _, entry := range entries[:min(len(entries), maxRoots)] {
+			var root struct {
+				Path string `json:"path"`
+			}
+			data, err := safefile.Read(filepath.Join(dir, "roots", entry.Name()), maxSize)
+			if err == nil && json.Unmarshal(data, &root) == nil && filepath.IsAbs(root.Path) {
+				storages = append(storages, filepath.Join(root.Path, storageDir))
+			}
+		}
+	}
+	return storages
+}

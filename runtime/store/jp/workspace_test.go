@@ -124,7 +124,7 @@ func TestUserDataDir(t *testing.T) {
 	}
 }
 
-func TestChooseSilo(t *testing.T) {
+func TestChooseUserStore(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
@@ -190,8 +190,8 @@ func TestChooseSilo(t *testing.T) {
 	}
 }
 
-// An id comes with the files of a project: a clone does not get what its original has
-// outside of it. A working tree of the same repository does.
+// TestClonedID tests that a clone, which has the id of its original, does not get its user's store,
+// and a worktree of the same repository does.
 func TestClonedID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -229,7 +229,7 @@ func TestClonedID(t *testing.T) {
 			t.Errorf("from %s: %q", dir, w.Remarks(t.Context()))
 		}
 	}
-	// Where the project was moved to, JP has to be run first.
+	// After the project was moved, JP has to run there first.
 	f.rename("project", "project-moved")
 	w, err := Open(Options{Dir: filepath.Join(f.base, "project-moved"), Getenv: f.getenv})
 	if err != nil || w.UserStore() != "" {

@@ -20,8 +20,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// faults ends at a step: it fails once, or it and all that follow fail, as if
-// the process had been killed then.
+// faults fails at a step: once, or at all that follow too, as if the process had been killed.
 type faults struct {
 	at     int // the step that fails, from 1
 	killed bool
@@ -33,7 +32,7 @@ var (
 	errFull   = syscall.ENOSPC
 )
 
-// take reports whether a step is to be done.
+// take counts a step and returns its error.
 func (d *faults) take() error {
 	d.steps++
 	switch {
@@ -45,7 +44,8 @@ func (d *faults) take() error {
 	return nil
 }
 
-// before takes two steps for some: half of a file is written; of what is removed a file is gone.
+// before counts two steps for writing a file, which may be half written, and for removing a directory,
+// which may lose one file.
 func (d *faults) before(root *os.Root, step, name string) error {
 	if err := d.take(); err != nil {
 		return err
@@ -69,14 +69,15 @@ func (d *faults) before(root *os.Root, step, name string) error {
 	return nil
 }
 
-// faulty returns a writer with faults, which does not wait for the disk: who is killed loses nothing by that.
+// faulty returns a writer with faults. It does not sync files: a process that is killed loses nothing
+// by that.
 func (f *fixture) faulty(d *faults) *Writer {
 	w := f.writer()
 	w.before, w.stage = d.before, safefile.StageUnsynced
 	return w
 }
 
-// operations are all changes a writer makes, each in its longest form.
+// operations returns all changes of a writer, each in its longest form.
 func operations() map[string]func(context.Context, *Writer) error {
 	event := NewEvent{At: time.Date(2026, 6, 1, 12, 0, 1, 0, time.UTC), Kind: transcript.KindUser, Text: "more"}
 	all := []transcript.ID{projected, userOnly, external, archived}
@@ -96,11 +97,11 @@ func operations() map[string]func(context.Context, *Writer) error {
 			return err
 		}),
 		"archive": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
-			_, err := w.Archive(ctx, id)
+			_, err := w.SetArchived(ctx, id, true)
 			return err
 		}),
 		"unarchive": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
-			_, err := w.Unarchive(ctx, id)
+			_, err := w.SetArchived(ctx, id, false)
 			return err
 		}),
 		"append": each(func(ctx context.Context, w *Writer, id transcript.ID) error { return w.Append(ctx, id, event) }),
@@ -112,7 +113,7 @@ func operations() map[string]func(context.Context, *Writer) error {
 			_, err := w.SetLocal(ctx, id, false)
 			return err
 		}),
-		"remove": func(ctx context.Context, w *Writer) error { return w.Remove(ctx, all...) },
+		"remove": each(func(ctx context.Context, w *Writer, id transcript.ID) error { return w.Remove(ctx, id) }),
 		"fork": each(func(ctx context.Context, w *Writer, id transcript.ID) error {
 			_, err := w.Fork(ctx, id, ForkOptions{})
 			return err
@@ -120,10 +121,9 @@ func operations() map[string]func(context.Context, *Writer) error {
 	}
 }
 
-// TestKilledAtEveryStep ends each change at each of its steps, as if the process
-// had been killed or the disk were full, and demands that every conversation is
-// as it was or as it is to be, that JP would throw nothing away, and that the
-// change can be made again.
+// TestKilledAtEveryStep fails each change at each of its steps, as if the process had been killed or
+// the disk were full. Each conversation must be as before or as after the change, JP must be able to
+// load it, and it must be possible to make the change again.
 func TestKilledAtEveryStep(t *testing.T) {
 	t.Parallel()
 	for name, operation := range operations() {
@@ -184,8 +184,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// again makes a change again that was ended somewhere. What was removed already is
-// not there any more.
+// again makes a change again after it failed. Conversations may be removed already.
 func again(ctx context.Context, name string, operation func(context.Context, *Writer) error, w *Writer) error {
 	if name != "remove" {
 		return operation(ctx, w)
@@ -199,8 +198,7 @@ func again(ctx context.Context, name string, operation func(context.Context, *Wr
 	return nil
 }
 
-// checkForJP demands of each live conversation what JP demands when it starts: it
-// throws away what does not have it.
+// checkForJP tests each live conversation as JP does when it starts.
 func (f *fixture) checkForJP() {
 	f.t.Helper()
 	for _, parent := range []string{inUser, inProject} {
@@ -218,7 +216,7 @@ func (f *fixture) checkForJP() {
 	}
 }
 
-// refusedByJP is why JP throws the directory of a conversation away.
+// refusedByJP returns the reason for which JP moves a directory to the trash, or nil.
 func refusedByJP(dir string) error {
 	if _, ok := parseDirName(filepath.Base(dir)); !ok {
 		return errors.New("its name is no id")
@@ -254,7 +252,7 @@ func refusedByJP(dir string) error {
 	return nil
 }
 
-// readOnly ends what changes something in the project.
+// readOnly fails steps that change the project.
 func readOnly(project string) func(root *os.Root, step, name string) error {
 	return func(root *os.Root, _, _ string) error {
 		if filepath.IsAbs(root.Name()) && root.Name() != project { // see fixture.path
@@ -264,8 +262,8 @@ func readOnly(project string) func(root *os.Root, step, name string) error {
 	}
 }
 
-// TestReadOnlyProject has the project be read-only: a conversation that is in it
-// is not changed anywhere, and the error names the store.
+// TestReadOnlyProject tests a project that is read-only: a conversation in it is changed nowhere, and
+// the error names the store.
 func TestReadOnlyProject(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(context.Context, *Writer) error{
@@ -274,7 +272,7 @@ func TestReadOnlyProject(t *testing.T) {
 			return err
 		},
 		"archive": func(ctx context.Context, w *Writer) error {
-			_, err := w.Archive(ctx, projected)
+			_, err := w.SetArchived(ctx, projected, true)
 			return err
 		},
 		"append": func(ctx context.Context, w *Writer) error {
@@ -310,8 +308,7 @@ func TestReadOnlyProject(t *testing.T) {
 	}
 }
 
-// TestForkOfWhatIsRenamed has somebody give the source another title while its
-// events are opened.
+// TestForkOfWhatIsRenamed renames the directory of the source while its events are opened.
 func TestForkOfWhatIsRenamed(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
@@ -336,9 +333,8 @@ func TestForkOfWhatIsRenamed(t *testing.T) {
 	}
 }
 
-// TestFailedEditOfArchived ends an edit of an archived conversation at each step:
-// what it has become does not change when it is live again, where another copy may
-// count.
+// TestFailedEditOfArchived fails an edit of an archived conversation at each step: its metadata must
+// be the same after it is live again, when another copy may count.
 func TestFailedEditOfArchived(t *testing.T) {
 	t.Parallel()
 	for at := 1; ; at++ {
@@ -349,7 +345,7 @@ func TestFailedEditOfArchived(t *testing.T) {
 			return
 		}
 		before := f.find(17000000004).Labels
-		if _, unarchiveErr := f.writer().Unarchive(t.Context(), archived); unarchiveErr != nil {
+		if _, unarchiveErr := f.writer().SetArchived(t.Context(), archived, false); unarchiveErr != nil {
 			t.Fatal(unarchiveErr)
 		}
 		if diff := cmp.Diff(before, f.find(17000000004).Labels); diff != "" {

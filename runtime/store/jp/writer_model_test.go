@@ -19,7 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// modelled is a conversation as the model has it.
+// modelled is a conversation in the model.
 type modelled struct {
 	title          string
 	hidden         bool
@@ -41,7 +41,7 @@ func (m modelled) String() string {
 	return fmt.Sprintf("%q %v hidden=%t archived=%t gone=%t parent=%s events=%d", m.title, labels, m.hidden, m.archived, m.gone, m.parent, m.events)
 }
 
-// model reads the conversations as the model has them.
+// model returns the model of the conversations of a fixture.
 func (f *fixture) model(t *rapid.T) map[transcript.ID]modelled {
 	w := f.open()
 	all, problems, err := w.conversations(f.t.Context(), store.Live|store.Archived)
@@ -79,9 +79,8 @@ func (f *fixture) model(t *rapid.T) map[transcript.ID]modelled {
 	return state
 }
 
-// TestModel makes changes at random, ends some at a random step, and compares
-// with a model after each: a change that was ended has been made to a
-// conversation, or has not.
+// TestModel makes random changes, fails some at a random step, and compares with a model after each: a
+// change that failed is made to a conversation, or is not.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	if seed := flag.Lookup("rapid.seed").Value; seed.String() == "0" { // which is a new one each time
@@ -92,7 +91,7 @@ func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { checkChanges(t, rt) })
 }
 
-// FuzzModel is TestModel with changes that are found by coverage.
+// FuzzModel is TestModel with changes that coverage finds.
 func FuzzModel(f *testing.F) {
 	f.Fuzz(func(t *testing.T, input []byte) {
 		rapid.MakeFuzz(func(rt *rapid.T) { checkChanges(t, rt) })(t, input)
@@ -144,8 +143,8 @@ func checkChanges(t *testing.T, rt *rapid.T) {
 	}
 }
 
-// change makes a change at random, and returns what the conversation is to be; nil
-// where it cannot be made.
+// change makes a random change and returns the conversation in the model after it; nil if it cannot be
+// made.
 func change(t *testing.T, rt *rapid.T, w *Writer, id transcript.ID, m modelled) (*modelled, error) {
 	ctx := t.Context()
 	m.labels = slices.Clone(m.labels)
@@ -183,10 +182,10 @@ func change(t *testing.T, rt *rapid.T, w *Writer, id transcript.ID, m modelled) 
 		_, err = w.Edit(ctx, id, always(Change{Labels: map[string]*string{key: value}}))
 	case "archive":
 		m.archived = true
-		_, err = w.Archive(ctx, id)
+		_, err = w.SetArchived(ctx, id, true)
 	case "unarchive":
 		m.archived = false
-		_, err = w.Unarchive(ctx, id)
+		_, err = w.SetArchived(ctx, id, false)
 	case "append":
 		m.events++
 		err = w.Append(ctx, id, NewEvent{At: time.Date(2026, 6, 1, 12, 0, 1, 0, time.UTC), Kind: transcript.KindUser, Text: "more"})
@@ -201,8 +200,8 @@ func change(t *testing.T, rt *rapid.T, w *Writer, id transcript.ID, m modelled) 
 	return &m, err
 }
 
-// restoredEvents is how many events a restored conversation has: the model counts
-// none in the trash.
+// restoredEvents returns the number of events of a restored conversation: the model counts none in the
+// trash.
 func restoredEvents(ctx context.Context, w *Writer, id transcript.ID, none int) int {
 	n, _ := numberOf(id)
 	c, err := w.w.find(ctx, n)

@@ -26,8 +26,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// TestMain is also the programs that write beside each other in
-// [TestWritersTogether] and are killed in [TestKilled].
+// TestMain also runs the programs that write at the same time in [TestWritersTogether] and are killed
+// in [TestKilled].
 func TestMain(m *testing.M) {
 	base, count := os.Getenv("JP_TEST_BASE"), os.Getenv("JP_TEST_COUNT")
 	n, _ := strconv.Atoi(count)
@@ -46,9 +46,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// program starts one of the programs, which makes count changes and prints a line
-// for each once it is made: an id and the key of a label that it has now, or
-// "event".
+// program starts one of the programs. It makes count changes and prints a line after each: an id, and
+// the key of a new label or "event".
 func (f *fixture) program(name string, count int) (*exec.Cmd, *bufio.Scanner) {
 	f.t.Helper()
 	cmd := exec.CommandContext(f.t.Context(), os.Args[0])
@@ -82,7 +81,7 @@ func writeAsConvtools(base string, count int) error {
 		}
 		_, err := w.Edit(ctx, id, edit)
 		var missing *store.NotFoundError
-		// The other has removed it, and is about to restore it, or moves it all the time.
+		// Another process has removed it and is about to restore it, or moves it.
 		for errors.As(err, &missing) || errors.Is(err, errVanished) {
 			_, err = w.Edit(ctx, id, edit)
 		}
@@ -97,10 +96,10 @@ func writeAsConvtools(base string, count int) error {
 				fmt.Println(id, "event", key)
 			}
 		case 1:
-			_, err = w.Fork(ctx, id, ForkOptions{Labels: map[string]*string{"fork": to("")}})
+			_, err = w.Fork(ctx, id, ForkOptions{Change: Change{Labels: map[string]*string{"fork": to("")}}})
 		case 2:
-			if _, err = w.Archive(ctx, id); err == nil {
-				_, err = w.Unarchive(ctx, id)
+			if _, err = w.SetArchived(ctx, id, true); err == nil {
+				_, err = w.SetArchived(ctx, id, false)
 			}
 		case 3:
 			if err = w.Remove(ctx, id); err == nil {
@@ -120,11 +119,10 @@ func writeAsConvtools(base string, count int) error {
 	return nil
 }
 
-// writeAsJP sets labels as JP does, from its documentation and with none of the
-// code under test: it cleans up when it starts, locks one conversation, reads the
-// newer copy, drops the keys it does not know, and replaces the file in both
-// stores by way of a file that ends with ".tmp". Unlike JP it reads only once it has
-// the lock, so that nothing of what others write may be lost.
+// writeAsJP sets labels as JP does, without the code under test: it removes temporary files, locks a
+// conversation, reads the newer copy, drops the keys that it does not know, and replaces the file in
+// both stores through a file with the suffix ".tmp". Unlike JP it reads after it has the lock, so that
+// no change may be lost.
 func writeAsJP(base string, count int) error {
 	user := filepath.Join(base, "data", "workspace", "project-"+testID)
 	roots := []string{filepath.Join(user, "conversations"), filepath.Join(base, "project", ".jp", "conversations")}
@@ -246,8 +244,7 @@ func labelAsJP(locks string, roots []string, id, key string) (done bool, err err
 	return true, nil
 }
 
-// check demands that what programs said they had done is there, and nothing was
-// lost or thrown away.
+// check tests that the changes that programs printed are there, and nothing was lost.
 func (f *fixture) check(said []string) {
 	f.t.Helper()
 	list, problems, err := f.open().conversations(f.t.Context(), store.Live|store.Archived)
@@ -278,7 +275,7 @@ func (f *fixture) check(said []string) {
 	}
 }
 
-// TestWritersTogether has two convtools and a jp write at once.
+// TestWritersTogether runs two writers and a jp at the same time.
 func TestWritersTogether(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
@@ -306,7 +303,7 @@ func TestWritersTogether(t *testing.T) {
 	f.check(said)
 }
 
-// TestKilled kills a program that writes at random, again and again.
+// TestKilled kills a writer at random times.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
@@ -332,7 +329,7 @@ func TestKilled(t *testing.T) {
 			said = append(said, lines.Text())
 		}
 		_ = cmd.Wait()
-		// What was removed and not restored is in the trash.
+		// A conversation that was removed and not restored is in the trash.
 		w := f.writer()
 		for _, id := range []transcript.ID{projected, userOnly, external} {
 			var missing *store.NotFoundError

@@ -19,7 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// The conversations of a [newWritten]: one for each way to be in the stores.
+// The conversations of newWritten: one for each way to be in the stores.
 const (
 	projected = transcript.ID("jp-c17000000001")
 	userOnly  = transcript.ID("jp-c17000000002")
@@ -32,7 +32,7 @@ const (
 	oddEvents   = "[\n  {\"timestamp\": \"2026-05-29 20:04:40.0\", \"type\": \"turn_start\"},\n  {\"timestamp\": \"2026-05-29 20:04:41.0\", \"type\": \"riddle\",  \"x\": 1.50}\n]\n"
 )
 
-// newWritten is a fixture with four conversations, whose files are old.
+// newWritten returns a fixture with four conversations with old files.
 func newWritten(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t)
@@ -50,7 +50,7 @@ func newWritten(t *testing.T) *fixture {
 	return f
 }
 
-// writtenAt is the clock of writers in tests.
+// writtenAt is the time of writers in tests.
 var writtenAt = time.Date(2026, 6, 1, 12, 0, 0, 299_000_000, time.UTC)
 
 func (f *fixture) writer() *Writer {
@@ -66,7 +66,7 @@ func (f *fixture) read(name string) string {
 	return string(data)
 }
 
-// files returns the names of all files in both stores, but locks and JP's record.
+// files returns the names of all files in both stores but locks and JP's record.
 func (f *fixture) files() []string {
 	f.t.Helper()
 	var names []string
@@ -83,7 +83,7 @@ func (f *fixture) files() []string {
 	return names
 }
 
-// state is what readers see of the conversations, and of those in the trash.
+// state returns a description of each conversation, also in the trash.
 func (f *fixture) state() map[transcript.ID]string {
 	f.t.Helper()
 	w := f.open()
@@ -133,8 +133,7 @@ func always(change Change) func(transcript.Conversation) Change {
 	return func(transcript.Conversation) Change { return change }
 }
 
-// TestEdit changes everything that can be, and leaves the rest as it is, byte for
-// byte, in every store that has the conversation.
+// TestEdit changes all fields in every store, and keeps every other byte.
 func TestEdit(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
@@ -148,8 +147,9 @@ func TestEdit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		after := edited.After
-		if after.Title != *change.Title || !after.Hidden || after.Parent != userOnly && id != userOnly || !after.PinnedAt.Equal(writtenAt) {
+		n, _ := numberOf(id)
+		after := f.find(n)
+		if edited.Title != *change.Title || after.Title != *change.Title || !after.Hidden || after.Parent != userOnly && id != userOnly || !after.PinnedAt.Equal(writtenAt) {
 			t.Errorf("after %+v", after)
 		}
 	}
@@ -183,7 +183,7 @@ func TestEdit(t *testing.T) {
 	if names := strings.Join(f.files(), "\n"); strings.Contains(names, ".convtools-") || strings.Contains(names, ".lock") {
 		t.Errorf("left behind:\n%s", names)
 	}
-	// And back: what was never there is gone again, and nothing else.
+	// Undone, the file is as before.
 	undo := Change{
 		Title: to("Odd"), Pinned: to(false), Hidden: to(false), Expires: to(time.Time{}),
 		Labels: map[string]*string{"area": to("feed"), "kind": nil}, Parent: to(transcript.ID("")),
@@ -196,7 +196,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestEditNothing proves that files that are as they are to be are not written.
+// TestEditNothing tests that files that would not change are not written.
 func TestEditNothing(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
@@ -244,7 +244,7 @@ func TestEditRefuses(t *testing.T) {
 	}
 }
 
-// TestTitleTaken has another directory stand where a new title wants one.
+// TestTitleTaken tests a new title whose directory exists already.
 func TestTitleTaken(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
@@ -283,7 +283,7 @@ func TestArchive(t *testing.T) {
 	w := f.writer()
 	for _, id := range []transcript.ID{projected, userOnly, external} {
 		for _, want := range []bool{true, false} {
-			if moved, err := w.Archive(t.Context(), id); moved != want || err != nil {
+			if moved, err := w.SetArchived(t.Context(), id, true); moved != want || err != nil {
 				t.Errorf("archiving %s: %v, %v", id, moved, err)
 			}
 		}
@@ -299,7 +299,7 @@ func TestArchive(t *testing.T) {
 	}
 	for _, id := range []transcript.ID{projected, userOnly, external, archived} {
 		for _, want := range []bool{true, false} {
-			if moved, err := w.Unarchive(t.Context(), id); moved != want || err != nil {
+			if moved, err := w.SetArchived(t.Context(), id, false); moved != want || err != nil {
 				t.Errorf("unarchiving %s: %v, %v", id, moved, err)
 			}
 		}
@@ -318,15 +318,17 @@ func TestRemoveAndRestore(t *testing.T) {
 	f.write(inUser+".trash/17000000009-broken/TRASHED.md", "by jp")
 	before, w := f.files(), f.writer()
 	var missing *store.NotFoundError
-	if err := w.Remove(t.Context(), projected, "jp-c17000000005"); !errors.As(err, &missing) || missing.IDs[0] != "jp-c17000000005" {
+	if err := w.Remove(t.Context(), "jp-c17000000005"); !errors.As(err, &missing) || missing.IDs[0] != "jp-c17000000005" {
 		t.Errorf("one that is not there: %v", err)
 	}
 	if diff := cmp.Diff(before, f.files()); diff != "" {
 		t.Errorf("removed all the same (-before +after):\n%s", diff)
 	}
 	all := []transcript.ID{projected, userOnly, external, archived}
-	if err := w.Remove(t.Context(), all...); err != nil {
-		t.Fatal(err)
+	for _, id := range all {
+		if err := w.Remove(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if got, _ := f.list(store.Live | store.Archived); len(got) > 0 {
 		t.Errorf("still there: %v", got)
@@ -346,16 +348,18 @@ func TestRemoveAndRestore(t *testing.T) {
 	if diff := cmp.Diff(before, f.files()); diff != "" {
 		t.Errorf("restored (-before +after):\n%s", diff)
 	}
-	if err := w.Delete(t.Context(), all...); err != nil {
-		t.Fatal(err)
+	for _, id := range all {
+		if err := w.Delete(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if got := f.files(); len(got) != 1 {
 		t.Errorf("left after deleting: %v", got)
 	}
 }
 
-// TestRemoveHalfArchived removes what is live in one store and archived in the
-// other, as a process that was killed leaves it: it counts as live before and after.
+// TestRemoveHalfArchived removes a conversation that is live in one store and archived in the other,
+// as after a crash: it is live before and after.
 func TestRemoveHalfArchived(t *testing.T) {
 	t.Parallel()
 	for _, live := range []string{inUser, inProject} {
@@ -377,7 +381,7 @@ func TestRemoveHalfArchived(t *testing.T) {
 	}
 }
 
-// TestRestoreBesideOther restores what another one has taken the place of.
+// TestRestoreBesideOther restores a conversation when another one has its id.
 func TestRestoreBesideOther(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
@@ -390,7 +394,7 @@ func TestRestoreBesideOther(t *testing.T) {
 	if err := w.Restore(t.Context(), projected); !errors.Is(err, ErrExists) {
 		t.Errorf("restored over another: %v", err)
 	}
-	// Both are deleted: what was removed before too.
+	// Delete removes both, also the one in the trash.
 	if err := w.Delete(t.Context(), projected); err != nil {
 		t.Fatal(err)
 	}
@@ -414,8 +418,8 @@ func TestFork(t *testing.T) {
 		local  string
 	}{
 		{projected, ForkOptions{}, `"Odd" [9 odd area parent_id] jp-c17000000001 pinned`, "N"},
-		{userOnly, ForkOptions{Hidden: true, Title: to("A fork")}, `"A fork" [9 odd area hidden parent_id] jp-c17000000002 hidden`, "Y"},
-		{external, ForkOptions{ResetLabels: true, Labels: map[string]*string{"x": to("1")}}, `"Odd" [parent_id x] jp-c17000000003`, "N"},
+		{userOnly, ForkOptions{Change: Change{Hidden: to(true), Title: to("A fork")}}, `"A fork" [9 odd area hidden parent_id] jp-c17000000002 hidden`, "Y"},
+		{external, ForkOptions{ResetLabels: true, Change: Change{Labels: map[string]*string{"x": to("1")}}}, `"Odd" [parent_id x] jp-c17000000003`, "N"},
 		{archived, ForkOptions{}, `"Odd" [9 odd area parent_id] jp-c17000000004`, "N"},
 	} {
 		id, err := w.Fork(t.Context(), test.source, test.o)
@@ -442,7 +446,7 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// TestForkAvoidsIDs has a fork find each number taken in another way.
+// TestForkAvoidsIDs tests numbers that are taken in different ways.
 func TestForkAvoidsIDs(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)
@@ -479,7 +483,8 @@ func TestSetLocal(t *testing.T) {
 	}
 }
 
-// TestMakeLocalRefuses has what would be lost, or would take the place of what is removed, in the project.
+// TestMakeLocalRefuses tests files and directories in the project that would be lost, or would count
+// afterwards.
 func TestMakeLocalRefuses(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]string{
@@ -498,7 +503,7 @@ func TestMakeLocalRefuses(t *testing.T) {
 	}
 }
 
-// TestMakeLocalKeepsNewer has the project's copy be the newer one.
+// TestMakeLocalKeepsNewer tests a project's copy that is the newer one.
 func TestMakeLocalKeepsNewer(t *testing.T) {
 	t.Parallel()
 	f := newWritten(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/project"
 )
 
-// A FIFO must not keep anybody waiting.
+// TestFIFO tests that nothing waits for the other end of a FIFO.
 func TestFIFO(t *testing.T) {
 	t.Parallel()
 	f := newTree(t)

@@ -11,13 +11,13 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// place is what there is to know of a directory.
+// place is what is known of a directory.
 type place struct {
-	root string // of the project that it belongs to
-	// common is the common directory of the repository that the project is; empty for none.
+	root string // of its project
+	// common is the common directory of the git repository that the project is; empty for none.
 	common string
-	// claimed is the common directory of the repository that a .git file says it is a
-	// worktree of, and that does not know of it; empty where none does.
+	// claimed is the common directory of a repository that a .git file names, and that does not
+	// list the directory as its worktree; empty for none.
 	claimed string
 }
 
@@ -26,87 +26,58 @@ func (p place) is(other place) bool {
 	return same(p.common, other.common) && (p.common != "" || same(p.root, other.root))
 }
 
-// identify returns what there is to know of a directory.
-func identify(dir string) (at place) {
-	// A working tree whose repository is kept elsewhere, and where. That of a submodule is
-	// kept in the repository around it, which it belongs to.
-	alone, own := dir, ""
-	workspace := "" // around it
+// identify returns what is known of a directory. A submodule belongs to the repository around it,
+// which has its files in its own directory.
+func identify(dir string) place {
 	for d := range upwards(dir) {
-		common := ""
 		git := filepath.Join(d, ".git")
-		if info, err := os.Stat(git); err == nil && info.IsDir() {
-			common = git
-		} else if err == nil {
-			l := follow(git)
-			at.claimed = cmp.Or(at.claimed, l.common)
-			switch {
-			case l.believed:
-				common = l.common
-			case l.is && (own == "" || below(l.own, own)):
-				alone, own = d, l.own
-			}
+		info, err := os.Stat(git)
+		if err == nil && info.IsDir() {
+			return place{root: d, common: git}
 		}
-		switch {
-		case common == "":
-		case own != "" && !below(common, own):
-			at.root = alone
-			return at
-		case workspace != "":
-			at.root = workspace
-			return at
-		default:
-			at.root, at.common = d, common
+		if own, common, believed := follow(git); believed {
+			return place{root: d, common: common}
+		} else if own != "" {
+			at := place{root: d}
+			if parent := filepath.Dir(d); parent != d {
+				if around := identify(parent); around.common != "" && below(around.common, own) {
+					at = around
+				}
+			}
+			at.claimed = cmp.Or(common, at.claimed)
 			return at
 		}
 		if info, err := os.Stat(filepath.Join(d, ".jp")); err == nil && info.IsDir() {
-			if own == "" {
-				at.root = d
-				return at
-			}
-			workspace = cmp.Or(workspace, d)
+			return place{root: d}
 		}
 	}
-	at.root = alone
-	return at
+	return place{root: dir}
 }
 
 // maxPointer bounds the files in which git names a directory.
 const maxPointer = 8 << 10
 
-// link is where a .git file leads to.
-type link struct {
-	own string // the directory that git keeps for the working tree; resolved, empty where none is named
-	is  bool   // git would work with it
-	// common is the directory of the repository where own is named as that of a worktree.
-	common string
-	// believed is set where the repository has the working tree in its own list.
-	believed bool
-}
-
-// follow reads a .git file. What is in it, and in the directory that it names, may be
-// anybody's: a worktree is believed where its directory is in that of the repository, which
-// only who writes there can bring about, and leads back to the file.
-func follow(file string) (l link) {
+// follow reads a .git file. own is the directory that it names, and common that of the repository
+// if own is the directory of a worktree; empty if there is none.
+//
+// Anybody may have written these files. A worktree is believed if own is in the directory of the
+// repository, where only its owner writes, and names the file.
+func follow(file string) (own, common string, believed bool) {
 	name, ok := strings.CutPrefix(pointer(file), "gitdir: ")
 	if !ok {
-		return l
+		return "", "", false
 	}
-	l.own = resolve(absolute(filepath.Dir(file), name))
-	_, err := os.Lstat(filepath.Join(l.own, "HEAD"))
-	l.is = err == nil
-	list := filepath.Dir(l.own)
+	own = resolve(absolute(filepath.Dir(file), name))
+	list := filepath.Dir(own)
 	if filepath.Base(list) != worktreesDir {
-		return l
+		return own, "", false
 	}
-	l.common = filepath.Dir(list)
-	common, back := pointer(filepath.Join(l.own, "commondir")), pointer(filepath.Join(l.own, "gitdir"))
-	l.believed = common != "" && same(resolve(absolute(l.own, common)), l.common) &&
-		back != "" && same(resolve(absolute(l.own, back)), file)
-	return l
+	common = filepath.Dir(list)
+	named, back := pointer(filepath.Join(own, "commondir")), pointer(filepath.Join(own, "gitdir"))
+	return own, common, named != "" && same(resolve(absolute(own, named)), common) && back != "" && same(resolve(absolute(own, back)), file)
 }
 
-// mainRoot returns the directory that a repository was made in, or "".
+// mainRoot returns the main working tree of a repository, or "".
 func mainRoot(common string) string {
 	if filepath.Base(common) != ".git" {
 		return ""
@@ -114,15 +85,14 @@ func mainRoot(common string) string {
 	return filepath.Dir(common)
 }
 
-// worktreesDir is where a repository has a directory for each of its worktrees.
+// worktreesDir is the directory in a repository that has one for each of its worktrees.
 const worktreesDir = "worktrees"
 
-// maxWorktrees bounds how many worktrees of a repository are looked at.
+// maxWorktrees bounds the worktrees of a repository that are read.
 const maxWorktrees = 1000
 
-// worktrees returns the working trees of a repository that are there: the directory that it was
-// made in, and those that it lists and that lead back to it. Of one that is gone, nothing tells
-// whose it was.
+// worktrees returns the working trees of a repository that exist: the main one, and those that it
+// lists and that name it.
 func worktrees(common string) (roots []string) {
 	if common == "" {
 		return nil
@@ -136,7 +106,7 @@ func worktrees(common string) (roots []string) {
 		add(main)
 	}
 	dir := filepath.Join(common, worktreesDir)
-	entries, _ := readDir(dir) // which need not be there
+	entries, _ := readDir(dir) // it may not exist
 	for _, e := range entries[:min(len(entries), maxWorktrees)] {
 		own := filepath.Join(dir, e.Name())
 		if file := pointer(filepath.Join(own, "gitdir")); file != "" {
@@ -146,7 +116,7 @@ func worktrees(common string) (roots []string) {
 	return roots
 }
 
-// readDir is [os.ReadDir], which waits for the other end of a FIFO, for a directory.
+// readDir is [os.ReadDir] with an error for anything but a directory: opening a FIFO would wait.
 func readDir(dir string) ([]os.DirEntry, error) {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
@@ -158,7 +128,7 @@ func readDir(dir string) ([]os.DirEntry, error) {
 	return os.ReadDir(dir)
 }
 
-// pointer returns the line that a file of git consists of, or "".
+// pointer returns the only line of a file of git, or "".
 func pointer(file string) string {
 	data, err := safefile.Read(file, maxPointer)
 	if err != nil {

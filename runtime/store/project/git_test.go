@@ -67,7 +67,7 @@ func newGitTree(t *testing.T) tree {
 	return newTree(t)
 }
 
-// roots returns the roots of the project of a directory, below the tree and sorted.
+// roots returns the roots of the project of a directory, relative to the tree and sorted.
 func (f tree) roots(dir string) []string {
 	f.t.Helper()
 	var names []string
@@ -82,7 +82,7 @@ func (f tree) roots(dir string) []string {
 	return names
 }
 
-// listed returns the working trees that git lists and that are there, below the tree and sorted.
+// listed returns the existing working trees that git lists, relative to the tree and sorted.
 func (f tree) listed(dir string) []string {
 	f.t.Helper()
 	var names []string
@@ -105,7 +105,8 @@ func (f tree) listed(dir string) []string {
 	return names
 }
 
-// Working trees of one repository are one project, and no others are.
+// TestWorktreesOfGit tests that the working trees of one repository are one project, and no others
+// are.
 func TestWorktreesOfGit(t *testing.T) {
 	t.Parallel()
 	f := newGitTree(t)
@@ -172,16 +173,15 @@ func TestWorktreesOfGit(t *testing.T) {
 		{both("main/module", "main/module/sub", "feature/module"), main, false},
 		{both("of-module"), both("of-module"), false},
 		{both("main/nested"), both("main/nested"), true},
-		// What only says that it is a worktree is a project of its own.
+		// A directory that only claims to be a worktree is a project of its own.
 		{both("away/carried", "away/carried/sub"), both("away/carried"), false},
-		// So is a repository that is kept elsewhere, which does not know where it is used.
-		{both("separate", "separate/sub", "separate/module/sub"), both("separate"), false},
+		// So is a repository whose files are elsewhere: they do not name its directory.
+		{both("separate", "separate/sub"), both("separate"), false},
 		{both("main/separate", "main/separate/sub"), both("main/separate"), false},
 		{both("of-separate", "of-separate-2"), both("of-separate", "of-separate-2"), true},
 		{both("bare/one", "bare/two"), both("bare/one", "bare/two"), true},
 		{both("moved-to", "of-moved"), both("moved-to", "of-moved"), true},
-		{both("orphan"), both("orphan"), false},
-		{both("orphan/sub"), both("orphan/sub"), false},
+		{both("orphan", "orphan/sub"), both("orphan"), false},
 		{both("gone"), both("gone"), false},
 		{both("workspace"), both("workspace"), false},
 		{both("workspace/repository"), both("workspace/repository"), true},
@@ -221,8 +221,8 @@ func TestWorktreesOfGit(t *testing.T) {
 	}
 }
 
-// Whatever excludes a repository excludes what says that it is one of its worktrees, and the
-// worktrees of its submodules.
+// TestExcludedWorktreesOfGit tests that the exclusion of a repository excludes directories that claim
+// to be its worktrees, and the worktrees of its submodules.
 func TestExcludedWorktreesOfGit(t *testing.T) {
 	t.Parallel()
 	f := newGitTree(t)
@@ -247,7 +247,7 @@ func TestExcludedWorktreesOfGit(t *testing.T) {
 	}
 }
 
-// Newer versions of git may write relative paths.
+// TestRelativeWorktree tests the relative paths that newer versions of git may write.
 func TestRelativeWorktree(t *testing.T) {
 	t.Parallel()
 	f := newGitTree(t)
@@ -263,8 +263,8 @@ func TestRelativeWorktree(t *testing.T) {
 	}
 }
 
-// No file of a project makes it another one, and no file of a project makes another one its own,
-// be that there or gone.
+// TestHostileProject tests that no file of a project makes it a part of another project, or makes
+// another directory a part of it.
 func TestHostileProject(t *testing.T) {
 	t.Parallel()
 	const victim = "home/work"

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -16,31 +17,30 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// Memory is what an [ExcludeFile] was once seen to exclude, and what stays excluded until the
-// user says otherwise: the file ends with its directory, and the conversations that were held
-// there do not. It is a directory with a file for each [Exclusion]. A nil one remembers
-// nothing. It is safe for concurrent use.
+// Memory is what an [ExcludeFile] has excluded so far. It stays excluded until the user includes
+// it again: the file may be gone with its directory, and the conversations are still recorded. It
+// is a directory with a file for each [Exclusion]. It is safe for concurrent use.
 type Memory struct {
-	dir string
+	dir string // empty keeps nothing for other processes
 
-	mu    sync.Mutex
-	all   []Exclusion // in the order of their directories
-	unfit error       // for which something could not be kept
+	mu  sync.Mutex
+	all []Exclusion
+	err error // the first error of keeping an exclusion
 }
 
 // Exclusion is a directory that is excluded, with all below it.
 type Exclusion struct {
 	Dir string `json:"directory"`
-	By  string `json:"by"` // the path of the [ExcludeFile], which need not be there any more
+	By  string `json:"by"` // the path of the [ExcludeFile], which may be gone
 }
 
-// IsThere reports whether the file that excludes the directory is there.
+// IsThere reports whether the file that excludes the directory exists.
 func (e *Exclusion) IsThere() bool {
 	_, err := os.Lstat(e.By)
 	return err == nil
 }
 
-// MemoryError is the error for what is remembered of exclusions and cannot be read.
+// MemoryError is the error for a memory that cannot be read.
 type MemoryError struct {
 	Path string
 	Err  error
@@ -50,17 +50,18 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("reading what was excluded: %s: %v; to go on, remove it, and exclude again what it was about", e.Path, e.Err)
 }
 
+// Unwrap returns the cause.
 func (e *MemoryError) Unwrap() error { return e.Err }
 
 const (
 	extension = ".json"
-	// maxExclusion bounds the file of an exclusion, and maxDir the path of its directory, which
-	// may be a recorded one.
+	// maxExclusion bounds the file of an exclusion, and maxDir the path of a directory, which may
+	// be a recorded one.
 	maxExclusion, maxDir = 64 << 10, 4 << 10
 )
 
-// OpenMemory returns what is remembered in a directory, which need not be there. The error is
-// a [*MemoryError]: what cannot be read excludes something that nobody knows.
+// OpenMemory returns the memory in a directory, which may not exist. The error is a [*MemoryError]:
+// a file that cannot be read may exclude anything.
 func OpenMemory(dir string) (*Memory, error) {
 	m := &Memory{dir: dir}
 	entries, err := readDir(dir)
@@ -74,19 +75,14 @@ func OpenMemory(dir string) (*Memory, error) {
 		path := filepath.Join(dir, entry.Name())
 		e, err := readExclusion(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // taken back meanwhile
+			continue // another process has removed it
 		}
 		if err != nil {
 			return nil, &MemoryError{path, err}
 		}
 		m.all = append(m.all, e)
 	}
-	m.sort()
 	return m, nil
-}
-
-func (m *Memory) sort() {
-	slices.SortFunc(m.all, func(a, b Exclusion) int { return strings.Compare(a.Dir, b.Dir) })
 }
 
 func readExclusion(path string) (e Exclusion, err error) {
@@ -100,62 +96,50 @@ func readExclusion(path string) (e Exclusion, err error) {
 	return e, err
 }
 
-// path returns that of the file of an exclusion.
+// path returns the path of the file of an exclusion.
 func (m *Memory) path(dir string) string {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(m.dir, hex.EncodeToString(sum[:16])+extension)
 }
 
-// Exclusions returns what is remembered, in the order of the directories.
+// Exclusions returns all exclusions in the order of their directories.
 func (m *Memory) Exclusions() []Exclusion {
-	if m == nil {
-		return nil
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.all)
+	return slices.SortedFunc(slices.Values(m.all), func(a, b Exclusion) int { return strings.Compare(a.Dir, b.Dir) })
 }
 
-// Err returns the first error for which something that is excluded was not kept: it is
-// excluded for as long as its file is there.
+// Err returns the first error of keeping an exclusion. A directory that is not kept is excluded
+// only while its file exists.
 func (m *Memory) Err() error {
-	if m == nil {
-		return nil
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.unfit
+	return m.err
 }
 
-// holds returns the exclusion of one of some directories, if any is.
-func (m *Memory) holds(dirs ...string) (Exclusion, bool) {
-	if m == nil {
-		return Exclusion{}, false
-	}
+// of returns the exclusion of one of some directories; the zero value if none is excluded.
+func (m *Memory) of(dirs ...string) Exclusion {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.all {
 		if slices.ContainsFunc(dirs, func(dir string) bool { return below(e.Dir, dir) }) {
-			return e, true
+			return e
 		}
 	}
-	return Exclusion{}, false
+	return Exclusion{}
 }
 
-// add remembers that directories are excluded by a file.
-func (m *Memory) add(by string, dirs []string) {
-	for _, dir := range dirs {
-		if _, ok := m.holds(dir); !ok && len(dir) <= maxDir {
-			m.addOne(Exclusion{Dir: dir, By: by})
-		}
+// add adds the exclusion of a directory, unless it is excluded already.
+func (m *Memory) add(e Exclusion) {
+	if len(e.Dir) > maxDir || m.of(e.Dir) != (Exclusion{}) {
+		return
 	}
-}
-
-func (m *Memory) addOne(e Exclusion) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.all = append(m.all, e)
-	m.sort()
+	if m.dir == "" {
+		return
+	}
 	data, err := json.MarshalIndent(e, "", "  ")
 	if err == nil {
 		err = os.MkdirAll(m.dir, 0o700)
@@ -163,17 +147,13 @@ func (m *Memory) addOne(e Exclusion) {
 	if err == nil {
 		err = safefile.Write(m.path(e.Dir), append(data, '\n'), 0o600)
 	}
-	if m.unfit == nil {
-		m.unfit = err
-	}
+	m.err = cmp.Or(m.err, err)
 }
 
-// NotRememberedError is the error for a directory that is not remembered as excluded.
+// NotRememberedError is the error for a directory that the memory does not have.
 type NotRememberedError struct {
 	Dir string
-	// By is what excludes it all the same: a directory above it, which is remembered. It is
-	// empty where there is none.
-	By string
+	By  string // a directory above it that the memory has, or empty
 }
 
 func (e *NotRememberedError) Error() string {
@@ -183,20 +163,21 @@ func (e *NotRememberedError) Error() string {
 	return e.Dir + " is not remembered as excluded"
 }
 
-// StillError is the error for a directory that an [ExcludeFile] excludes, which is there.
+// StillError is the error for a directory that an existing [ExcludeFile] excludes.
 type StillError struct{ Exclusion }
 
 func (e *StillError) Error() string { return fmt.Sprintf("%s is excluded by %s", e.Dir, e.By) }
 
-// Forget takes back the exclusion of a directory, as it is written or with the links followed.
-// The error is a [*NotRememberedError] or a [*StillError] where nothing was to be taken back.
+// Forget removes the exclusion of a directory, under its path or the path without links. The error
+// is a [*StillError] if the directory is still excluded, and a [*NotRememberedError] if the memory
+// does not have it.
 func (m *Memory) Forget(dir string) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
 	real := resolve(abs)
-	if file := excludedByFile(real, identify(real)); file != "" {
+	if file := excludeFile(identify(real).with(real)...); file != "" {
 		return &StillError{Exclusion{Dir: abs, By: file}}
 	}
 	m.mu.Lock()

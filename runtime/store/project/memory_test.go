@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/project"
 )
 
-// memory opens what is remembered in a tree, as the next process does.
+// memory opens the memory of a tree, as the next process does.
 func (f tree) memory() *project.Memory {
 	f.t.Helper()
 	m, err := project.OpenMemory(f.path("state/excluded"))
@@ -23,7 +23,7 @@ func (f tree) memory() *project.Memory {
 	return m
 }
 
-// remembered returns the directories that are remembered, below the tree.
+// remembered returns the directories in the memory, relative to the tree.
 func (f tree) remembered() []string {
 	f.t.Helper()
 	var names []string
@@ -37,14 +37,15 @@ func (f tree) remembered() []string {
 	return names
 }
 
-// excluded returns which of some directories are.
+// excluded returns the excluded ones of some directories.
 func (f tree) excluded(dirs ...string) []string {
 	f.t.Helper()
 	all := project.New(project.Options{All: true, Memory: f.memory()})
 	return slices.DeleteFunc(dirs, func(dir string) bool { return !all.Excludes(f.path(dir)) })
 }
 
-// An exclusion outlives the directory that has the file, and all that a repository had.
+// TestRemembered tests that directories stay excluded after the file, the directory or the repository
+// is gone.
 func TestRemembered(t *testing.T) {
 	t.Parallel()
 	f := newTree(t)
@@ -83,7 +84,7 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// The user's own call to the project is enough, and so is a worktree of it.
+// TestRememberedFromInside tests that one call from the project, or from a worktree of it, is enough.
 func TestRememberedFromInside(t *testing.T) {
 	t.Parallel()
 	for _, from := range []string{"main/sub", "feature"} {
@@ -103,7 +104,7 @@ func TestRememberedFromInside(t *testing.T) {
 	}
 }
 
-// A directory may be recorded by the name of a link to it, and the link may go too.
+// TestRememberedByALink tests directories that are recorded by the name of a link, which may go too.
 func TestRememberedByALink(t *testing.T) {
 	t.Parallel()
 	f := newTree(t)
@@ -129,7 +130,7 @@ func TestRememberedByALink(t *testing.T) {
 	}
 }
 
-// What the user takes back is read again, and nothing else.
+// TestForget tests that a directory is not excluded any more after Forget, and others are.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	f := newTree(t)
@@ -165,7 +166,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// What cannot be read may exclude anything: it is an error. What cannot be kept is told.
+// TestMemoryThatFails tests the errors for a memory that cannot be read, and for one that cannot be
+// written.
 func TestMemoryThatFails(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(f tree){
@@ -204,10 +206,6 @@ func TestMemoryThatFails(t *testing.T) {
 	}
 	if diff := cmp.Diff([]project.Exclusion{{Dir: f.path("main"), By: f.path("main/" + project.ExcludeFile)}}, m.Exclusions()); diff != "" {
 		t.Error(diff)
-	}
-	var none *project.Memory
-	if none.Exclusions() != nil || none.Err() != nil {
-		t.Error("none remembers something")
 	}
 	if _, err := os.Stat(f.path("elsewhere/excluded")); err == nil {
 		t.Error("it is there")

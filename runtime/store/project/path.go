@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// upwards are a directory and those above it.
+// upwards returns a directory and those above it.
 func upwards(dir string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for yield(dir) && filepath.Dir(dir) != dir {
@@ -25,11 +25,10 @@ func absolute(base, name string) string {
 	return filepath.Join(base, name)
 }
 
-// maxLinks bounds how many links to what is gone are followed on one path.
+// maxLinks bounds the links without a target that are followed on one path.
 const maxLinks = 32
 
-// resolve returns the absolute path of a directory with the links followed in as much
-// of it as exists.
+// resolve returns the absolute path of a directory, without links in the part that exists.
 func resolve(dir string) string {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -40,7 +39,7 @@ func resolve(dir string) string {
 		if real, err := filepath.EvalSymlinks(d); err == nil {
 			return filepath.Join(real, rest)
 		}
-		// A link whose target is gone stands for it all the same.
+		// A link is followed also if its target is gone.
 		if target, err := os.Readlink(d); err == nil && links < maxLinks {
 			links++
 			d = absolute(filepath.Dir(d), target)
@@ -62,7 +61,7 @@ func below(dir, path string) bool {
 	return len(path) == len(dir) || os.IsPathSeparator(path[len(dir)]) || os.IsPathSeparator(dir[len(dir)-1])
 }
 
-// same compares paths as the system's usual file system does.
+// same reports whether paths are equal in the usual file system of the system.
 func same(a, b string) bool {
 	if foldsCase() {
 		return strings.EqualFold(a, b)
@@ -70,7 +69,7 @@ func same(a, b string) bool {
 	return a == b
 }
 
-// fold returns a path, or a pattern of paths, without the differences that do not count.
+// fold returns a path, or a pattern, in lower case if case has no meaning.
 func fold(path string) string {
 	if foldsCase() {
 		return strings.ToLower(path)

@@ -1,21 +1,20 @@
-// Package project decides which recorded working directories belong to the project
-// that a call is made from: those of the same git repository, whichever of its
-// worktrees they are in, or else of the same JP workspace, or else the very same
-// directory.
+// Package project decides which recorded working directories belong to the project of a
+// call: those of the same git repository, in any of its worktrees, or else of the same JP
+// workspace, or else the very same directory.
 //
-// It only looks for names and reads what git itself keeps about worktrees. A .git
-// file is believed only where the repository that it names knows of it, so that a
-// project's own files cannot make it another one.
+// It looks for names, and reads the files in which git records worktrees. It believes a .git
+// file only if the repository that it names lists the worktree, so that the files of a project
+// never make it another project.
 //
-// What its user excluded belongs to no project: a directory with a file called
-// [ExcludeFile], also once that is gone, a directory in [Options.Exclude], and all that is
-// below them.
+// An excluded directory belongs to no project: one with a file called [ExcludeFile], also once
+// that is gone, one of [Options.Exclude], and all that is below them.
 package project
 
 import (
 	"cmp"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -29,38 +28,32 @@ import (
 // other worktrees too.
 const ExcludeFile = ".convtools-exclude"
 
-// Options says which directories are asked for.
+// Options says which project it is.
 type Options struct {
-	// Dir is a directory of the project, which need not exist any more. Empty means the
-	// working directory of the process.
+	// Dir is a directory of the project, which may not exist. Empty means the working directory
+	// of the process.
 	Dir string
-	// All stands for every project in place of that of Dir.
-	All bool
-	// Exclude are absolute paths of directories that belong to no project, with all below
-	// them, and Patterns are patterns of such paths, as package doublestar has them, with
-	// slashes.
+	All bool // every project
+	// Exclude are absolute paths of excluded directories, and Patterns are patterns of such paths
+	// for package doublestar, with slashes.
 	Exclude, Patterns []string
-	// Memory is where it is kept what was seen to be excluded by an [ExcludeFile]; nil for
-	// nowhere.
-	Memory *Memory
+	Memory            *Memory // nil remembers nothing
 }
 
 // Project is the project of a directory, or all projects. It is safe for concurrent use.
 type Project struct {
-	all     bool
-	dir     string // resolved
-	spelled string // the same as it was named
-	at      place
-	roots   []string
-	exclude []string // resolved
-	// patterns are those of options, as they are and with the links followed in the path
-	// that they begin with.
-	patterns []string
+	all      bool
+	dir      string // without links
+	spelled  string // as in the options
+	at       place
+	roots    []string
+	exclude  []string // without links
+	patterns []string // those of the options, and the same without links in the path before the pattern
 
-	memory   *Memory
-	mu       sync.Mutex
-	known    map[string]recorded // by directory
-	recalled map[string]bool     // files and repositories, all of whose working trees the memory has
+	memory     *Memory
+	mu         sync.Mutex
+	known      map[string]recorded // by directory
+	remembered map[string]bool     // files and repositories; the memory has all of their worktrees
 }
 
 // recorded is what is known of a recorded directory.
@@ -70,10 +63,10 @@ type recorded struct {
 	root     string
 }
 
-// New returns what options ask for.
+// New returns a project.
 func New(o Options) *Project {
 	p := &Project{
-		all: o.All, dir: resolve(o.Dir), spelled: o.Dir, memory: o.Memory, known: map[string]recorded{}, recalled: map[string]bool{},
+		all: o.All, dir: resolve(o.Dir), spelled: o.Dir, memory: cmp.Or(o.Memory, &Memory{}), known: map[string]recorded{}, remembered: map[string]bool{},
 	}
 	if abs, err := filepath.Abs(o.Dir); err == nil {
 		p.spelled = abs
@@ -86,10 +79,10 @@ func New(o Options) *Project {
 		base = config.QuotePattern(resolve(filepath.FromSlash(base + "/")))
 		p.patterns = append(p.patterns, pattern, strings.TrimSuffix(base, "/")+"/"+rest)
 	}
+	p.at = identify(p.dir)
 	if p.all {
 		return p
 	}
-	p.at = identify(p.dir)
 	p.roots = []string{p.at.root}
 	for _, w := range worktrees(p.at.common) {
 		if w != p.at.root {
@@ -99,51 +92,46 @@ func New(o Options) *Project {
 	return p
 }
 
-// All reports whether every project is asked for.
+// All reports whether it is all projects.
 func (p *Project) All() bool { return p.all }
 
-// Roots returns the absolute paths of the directories in or below which the
-// project's own ones are: that of the call first, then other worktrees. There are none
-// where all projects are asked for.
+// Roots returns the absolute paths of the directories that the project's own ones are in: that
+// of the call first, then other worktrees. There are none for all projects.
 func (p *Project) Roots() []string { return p.roots }
 
-// Dirs returns the directories of the project of [Options.Dir] whose paths are known: that
-// one, those above it up to its root, and other worktrees.
+// Dirs returns the existing directories that sessions of the project may be recorded for, by
+// their paths: [Options.Dir], those above it up to its root, and other worktrees.
 func (p *Project) Dirs() []string {
-	at := identify(p.dir)
 	var dirs []string
 	for d := range upwards(p.dir) {
-		if dirs = append(dirs, d); d == at.root {
+		if dirs = append(dirs, d); d == p.at.root {
 			break
 		}
 	}
-	return append(dirs, worktrees(at.common)...)
+	return append(dirs, worktrees(p.at.common)...)
 }
 
-// Excluded returns what excludes the directory that is asked about. By is the path of a file, a
-// directory in [Options.Exclude] or a pattern, empty where nothing does. Dir is there where nothing
-// but [Options.Memory] has it.
+// Excluded returns the exclusion of [Options.Dir]. By is the path of a file, a directory of
+// [Options.Exclude] or a pattern; empty if nothing excludes it. Dir is set only if the file is gone.
 func (p *Project) Excluded() Exclusion {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.excluded(p.dir, p.spelled, identify(p.dir))
+	e := p.excluded(p.dir, p.spelled, p.at)
 	if e.IsThere() {
 		e.Dir = ""
 	}
 	return e
 }
 
-// Has reports whether a directory, as a program recorded it, is asked for. Of all projects
-// that is every directory that is not excluded, also one that is not known.
+// Has reports whether a recorded directory belongs to the project. All projects have every
+// directory that is not excluded, known or not.
 func (p *Project) Has(dir string) bool { return p.look(dir).has }
 
-// Excludes reports whether a directory, as a program recorded it, is one that the user
-// excluded: nothing of what was said there may be kept anywhere.
+// Excludes reports whether a recorded directory is excluded: no conversation from there may be kept.
 func (p *Project) Excludes(dir string) bool { return p.look(dir).excluded }
 
-// Root returns the directory of the project that a recorded directory belongs to: the root
-// of the git repository, or of its main working tree, or of the JP workspace, or the
-// directory itself.
+// Root returns the root of the project of a recorded directory: of a git repository its main
+// working tree.
 func (p *Project) Root(dir string) string { return p.look(dir).root }
 
 func (p *Project) look(dir string) recorded {
@@ -164,8 +152,7 @@ func (p *Project) look(dir string) recorded {
 	return r
 }
 
-// excluded returns what excludes a resolved directory at a place, with a Dir where that is
-// remembered.
+// excluded returns the exclusion of a directory, with a Dir if it comes from the memory.
 func (p *Project) excluded(dir, spelled string, at place) Exclusion {
 	for _, d := range at.with(dir) {
 		for _, e := range p.exclude {
@@ -177,67 +164,43 @@ func (p *Project) excluded(dir, spelled string, at place) Exclusion {
 			return Exclusion{By: pattern}
 		}
 	}
-	if file := excludedByFile(dir, at); file != "" {
+	if file := excludeFile(at.with(dir)...); file != "" {
 		p.remember(file, dir, spelled, at)
 		return Exclusion{By: file}
 	}
-	e, _ := p.memory.holds(append(at.with(dir), spelled)...)
-	return e
+	return p.memory.of(append(at.with(dir), spelled)...)
 }
 
-// with returns the directories that exclude one at the place when they are excluded: itself,
-// and the repository that it is a working tree of, or only claims to be one of.
-func (at place) with(dir string) []string {
-	dirs := []string{dir}
-	for _, common := range []string{at.common, at.claimed} {
-		if common != "" {
-			dirs = append(dirs, common)
-		}
-	}
-	return dirs
+// with returns the directories whose exclusion excludes a directory: itself, and the repository
+// that it is a worktree of, or claims to be one of.
+func (p place) with(dir string) []string {
+	return slices.DeleteFunc([]string{dir, p.common, p.claimed}, func(d string) bool { return d == "" })
 }
 
-// excludedByFile returns the path of the [ExcludeFile] that excludes a resolved directory at a
-// place, or "".
-func excludedByFile(dir string, at place) string {
-	for _, d := range at.with(dir) {
-		if file := excludeFile(d); file != "" {
-			return file
-		}
-	}
-	return ""
-}
-
-// remember keeps what a file is seen to exclude: the directory that it is in, the working
-// trees of a repository there, and a directory that is led to from elsewhere. Once they are
-// gone, nothing tells what they were.
+// remember adds the directories that a file excludes to the memory: its own, the worktrees of a
+// repository in it, and a link to it. Once they are gone, nothing else tells that they were excluded.
 func (p *Project) remember(file, dir, spelled string, at place) {
-	if p.memory == nil {
-		return
-	}
 	top := filepath.Dir(file)
 	dirs := []string{top}
 	for _, common := range at.with(dir)[1:] {
-		if key := file + "\x00" + common; below(top, common) && !p.recalled[key] {
-			p.recalled[key] = true
+		if key := file + "\x00" + common; below(top, common) && !p.remembered[key] {
+			p.remembered[key] = true
 			dirs = append(dirs, worktrees(common)...)
 		}
 	}
-	// A link to the directory of the file is led to by all that is recorded below it.
 	if link, ok := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top)); ok && filepath.IsAbs(link) && same(resolve(link), top) {
-		spelled = link
+		spelled = link // more directories may be recorded below it
 	}
-	p.memory.add(file, append(dirs, dir, spelled))
+	for _, d := range append(dirs, dir, spelled) {
+		p.memory.add(Exclusion{Dir: d, By: file})
+	}
 }
 
-// matched returns the pattern that excludes a directory, or one above it, or "".
+// matched returns the pattern that matches a directory, or one above it, or "".
 func (p *Project) matched(dir string) string {
-	if len(p.patterns) == 0 {
-		return ""
-	}
 	for d := range upwards(dir) {
 		for _, pattern := range p.patterns {
-			// A pattern that cannot be read excludes: nobody knows what.
+			// A wrong pattern may be meant for any directory, so it excludes all.
 			if ok, err := doublestar.Match(fold(pattern), fold(filepath.ToSlash(d))); ok || err != nil {
 				return pattern
 			}
@@ -246,13 +209,14 @@ func (p *Project) matched(dir string) string {
 	return ""
 }
 
-// excludeFile returns the path of the nearest [ExcludeFile] in a directory or above it,
-// or "".
-func excludeFile(dir string) string {
-	for d := range upwards(dir) {
-		file := filepath.Join(d, ExcludeFile)
-		if _, err := os.Lstat(file); err == nil {
-			return file
+// excludeFile returns the path of the nearest [ExcludeFile] in directories or above them, or "".
+func excludeFile(dirs ...string) string {
+	for _, dir := range dirs {
+		for d := range upwards(dir) {
+			file := filepath.Join(d, ExcludeFile)
+			if _, err := os.Lstat(file); err == nil {
+				return file
+			}
 		}
 	}
 	return ""

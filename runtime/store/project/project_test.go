@@ -8,7 +8,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/project"
 )
 
-// tree is directories and files below a temporary directory.
+// tree is a temporary directory.
 type tree struct {
 	t   *testing.T
 	dir string
@@ -61,7 +61,7 @@ func TestHas(t *testing.T) {
 	if err := os.RemoveAll(f.path("gone")); err != nil {
 		t.Fatal(err)
 	}
-	// Of a submodule; and of a project that only says that it is a worktree of main.
+	// A submodule, and a project that claims to be a worktree of main.
 	f.write("main/module/.git", "gitdir: ../.git/modules/module\n")
 	f.mkdir("main/.git/modules/module")
 	f.write("liar/.git", "gitdir: "+f.path("main/.git/worktrees/feature")+"\n")
@@ -107,8 +107,8 @@ func TestHas(t *testing.T) {
 	}
 }
 
-// A project whose own files list as a worktree what is none does not get the directories
-// below it, not even those that do not exist any more.
+// TestClaimedWorktree tests a project that lists other directories as its worktrees: it does not get
+// the directories below them, not even those that are gone.
 func TestClaimedWorktree(t *testing.T) {
 	t.Parallel()
 	f := newTree(t)
@@ -123,8 +123,7 @@ func TestClaimedWorktree(t *testing.T) {
 	}
 }
 
-// Every directory of the project is below one of its roots, so that they can be looked
-// for by name.
+// TestRoots tests that every directory of the project is below one of its roots.
 func TestRoots(t *testing.T) {
 	t.Parallel()
 	f := newTree(t)
@@ -141,7 +140,7 @@ func TestRoots(t *testing.T) {
 	}
 }
 
-// What is excluded belongs to no project, and not to all of them either.
+// TestExclude tests that an excluded directory belongs to no project, and not to all projects either.
 func TestExclude(t *testing.T) {
 	t.Parallel()
 	f := newTree(t)
@@ -171,7 +170,7 @@ func TestExclude(t *testing.T) {
 	if !all.All() || len(all.Roots()) > 0 || !all.Has("") || !all.Has(`elsewhere\on\another\system`) {
 		t.Error("not all projects")
 	}
-	// Of a repository, the file in its main working tree counts.
+	// In a repository the file in the main working tree counts.
 	f.write("main/"+project.ExcludeFile, "")
 	p := project.New(project.Options{Dir: f.path("feature")})
 	if got := p.Excluded().By; got != f.path("main/"+project.ExcludeFile) || p.Has(f.path("feature")) {
@@ -179,7 +178,8 @@ func TestExclude(t *testing.T) {
 	}
 }
 
-// A pattern excludes whatever it matches, there or not, and all below, through a link that it begins with.
+// TestExcludePatterns tests that a pattern excludes every directory that it matches, with all below,
+// existing or not, and through a link.
 func TestExcludePatterns(t *testing.T) {
 	t.Parallel()
 	f := newTree(t)
@@ -209,7 +209,7 @@ func TestExcludePatterns(t *testing.T) {
 	}
 }
 
-// A link stands for its target also where that is gone.
+// TestExcludeDanglingLink tests that a link is followed if its target is gone.
 func TestExcludeDanglingLink(t *testing.T) {
 	t.Parallel()
 	f := newTree(t)

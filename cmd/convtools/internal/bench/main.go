@@ -38,7 +38,6 @@ Groups:
   mcp        the MCP server, beside one with nothing but the SDK
   serve      convgen serve with a tool of git, beside FastMCP and cli-wrap-mcp of PyPI
   generator  convgen over many specs
-  query      asking a model, beside Codex and opencode of npm
   list       listing conversations of JP, beside cat of the same files
   history    searching and listing sessions of Claude Code
   messages   searching and recalling messages, beside FTS5 of SQLite
@@ -72,7 +71,6 @@ func groups() []group {
 		{"mcp", (*bench).mcp},
 		{"serve", (*bench).served},
 		{"generator", (*bench).generator},
-		{"query", (*bench).query},
 		{"list", (*bench).list},
 		{"history", (*bench).history},
 		{"messages", (*bench).messages},

@@ -53,17 +53,17 @@ func opencode() agent {
 	}
 }
 
-// claudeCode is Anthropic's Claude Code, as "claude -p" runs it.
+// claudeCode is Anthropic's Claude Code, as "claude -p" runs it. With tool search, its model has to search for tools before it
+// can call them.
 // https://docs.claude.com/en/docs/claude-code/settings
-func claudeCode() agent {
+func claudeCode(toolSearch bool) agent {
 	return agent{
 		host: "claude-code", server: "mcp__convtools__",
 		configure: func(home, modelURL, _ string) error {
 			settings := fmt.Sprintf(`{"env": {
 				"ANTHROPIC_BASE_URL": %q, "ANTHROPIC_API_KEY": "none",
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
-				"ENABLE_TOOL_SEARCH": "false"}}`, // else the model would have to look for the tools first
-				strings.TrimSuffix(modelURL, "/v1"))
+				"ENABLE_TOOL_SEARCH": "%t"}}`, strings.TrimSuffix(modelURL, "/v1"), toolSearch)
 			return writeFiles(home, map[string]string{".claude/settings.json": settings})
 		},
 		program: []string{"@anthropic-ai", "claude-code", "bin", "claude.exe"}, // called so on every system
@@ -72,11 +72,11 @@ func claudeCode() agent {
 	}
 }
 
-// tool returns a tool of ours as the agent offers it to the model.
+// tool returns a tool of ours, or one of the agent's own, as the agent offers it to the model.
 func (a agent) tool(offered []modeltest.Tool, name string) (modeltest.Tool, bool) {
 	name = strings.ReplaceAll(name, ".", "_") // the interfaces of providers have no dots
 	i := slices.IndexFunc(offered, func(t modeltest.Tool) bool {
-		return t.Namespace == a.server && t.Name == name || t.Name == a.server+name
+		return t.Namespace == a.server && t.Name == name || t.Name == a.server+name || t.Namespace == "" && t.Name == name
 	})
 	if i < 0 {
 		return modeltest.Tool{}, false

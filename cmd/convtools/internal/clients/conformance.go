@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -35,9 +36,10 @@ func conform(revision, server string) func(context.Context, *lab) (string, error
 			}
 			total, rest, _ := strings.Cut(string(summary), "Total: ")
 			counts, rest, _ := strings.Cut(rest, "\n")
-			note = fmt.Sprintf("%d scenarios, checks: %s", strings.Count(total, "\n"), counts)
+			note = fmt.Sprintf("as expected: %d scenarios, checks: %s", strings.Count(total, "\n"), counts)
 			if result.ExitCode != 0 {
-				return fmt.Errorf("not as expected:\n%s", strings.TrimSpace(rest))
+				note = strings.Replace(note, "as expected", "not as expected", 1)
+				return errors.New(strings.TrimSpace(rest))
 			}
 			return nil
 		})

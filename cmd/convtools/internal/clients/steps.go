@@ -35,10 +35,11 @@ func steps() []step {
 		{"codex/http", 2 * time.Minute, finds(http, codex())},
 		{"opencode/stdio", 2 * time.Minute, finds(stdio, opencode())},
 		{"opencode/http", 2 * time.Minute, finds(http, opencode())},
-		{"claude-code/history", 3 * time.Minute, remembers(claudeCode())},
+		{"claude-code/history", 3 * time.Minute, remembers(claudeCode(false))},
+		{"claude-code/search", 3 * time.Minute, searches(claudeCode(true))},
 		{"codex/history", 3 * time.Minute, remembers(codex())},
 		{"opencode/history", 5 * time.Minute, remembers(opencode())},
-		{"claude-code/conv", 3 * time.Minute, delegates(claudeCode())},
+		{"claude-code/conv", 3 * time.Minute, delegates(claudeCode(false))},
 		{"codex/conv", 3 * time.Minute, delegates(codex())},
 		{"opencode/conv", 5 * time.Minute, delegates(opencode())},
 	}

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -249,6 +251,34 @@ func checkFound(shown []string) error {
 		}
 	}
 	return nil
+}
+
+// searches returns a step in which an agent shows its model only the names of tools until the model searches for them. Each
+// of these searches has to find conversation_recall first.
+func searches(a agent) func(context.Context, *lab) (string, error) {
+	queries := []string{"past sessions history", "memory", "previous conversations", "earlier decisions", "earlier sessions", "recall past decisions"}
+	return with(a, false, func(ctx context.Context, d *desk) (string, error) {
+		_, err := d.ask(ctx, d.project, "How did we settle retries?", false, "It was found.", func(answers []string) (call, bool, error) {
+			if len(answers) == len(queries) {
+				return call{}, false, nil
+			}
+			return call{"ToolSearch", map[string]any{"query": queries[len(answers)], "max_results": 5}}, true, nil
+		})
+		if err != nil {
+			return "", err
+		}
+		exchanges := d.model.Exchanges()
+		last := exchanges[len(exchanges)-1].Body
+		for i, found := range regexp.MustCompile(`"type":"tool_result".*?"tool_name":"([^"]*)"`).FindAllSubmatch(last, -1) {
+			if first := string(found[1]); first != a.server+"conversation_recall" {
+				err = errors.Join(err, fmt.Errorf("a search for %q finds %s first", queries[i], first))
+			}
+		}
+		if n := bytes.Count(last, []byte(`"type":"tool_result"`)); n != len(queries) {
+			err = errors.Join(err, fmt.Errorf("the model was shown %d results, want %d", n, len(queries)))
+		}
+		return "", err
+	})
 }
 
 // What is said to a conversation that an agent begins.

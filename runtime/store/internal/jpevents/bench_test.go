@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/jpevents"
 )
 
-// base64Heavy is shaped as real files are: indented, most bytes in tool results.
+// base64Heavy returns events as in real files: indented, mostly results of tools.
 func base64Heavy(size int) []byte {
 	result := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("fn main() { println!(\"hello\"); }\n", 400)))
 	var b strings.Builder
@@ -25,7 +25,7 @@ func base64Heavy(size int) []byte {
 	return []byte(b.String())
 }
 
-// chatHeavy has short events and text full of escapes.
+// chatHeavy returns short events with texts full of escapes.
 func chatHeavy(size int) []byte {
 	var b strings.Builder
 	b.WriteString("[\n")

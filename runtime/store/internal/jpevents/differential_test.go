@@ -14,8 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// compare checks everything the package says about a valid stream against the
-// oracle.
+// compare compares the events of a valid stream with the oracle.
 func compare(t *testing.T, data []byte) {
 	t.Helper()
 	want, err := oracle(data)

@@ -1,8 +1,12 @@
 package jpevents
 
 import (
+	"bytes"
+	"encoding/base64"
+	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -10,42 +14,38 @@ import (
 
 // Event is one element of events.json. It refers to the scanned data.
 type Event struct {
-	Index  int // position in the array, from 0
-	Offset int // of the event in the file, in bytes
+	Index  int // in the array, from 0
+	Offset int // in the file, in bytes
 	Kind   transcript.Kind
-	// Turn is 0 for global kinds. A turn_start opens a turn, except that the first typed event
-	// opens turn 1 whatever it is: streams written before markers existed have none.
+	// Turn is 0 for global kinds. A turn_start begins a turn, and so does the first typed event:
+	// old streams have no turn_start.
 	Turn int
-	Raw  []byte // the recorded JSON object
-	Recorded
-	said []byte // the value of what was said, asked for or returned; nil for none
-}
+	Raw  []byte       // the recorded JSON object
+	said jsontext.Raw // the value of the text, the arguments or the result; nil for none
 
-// Recorded are recorded values. When a key occurs twice, the last one counts.
-type Recorded struct {
-	Type      jsontext.Raw `json:"type"`
+	// Recorded values. If a key occurs twice, the last one counts.
+	Type      string       `json:"type"`
 	Timestamp jsontext.Raw `json:"timestamp"`
 	Metadata  jsontext.Raw `json:"metadata"`
 	Content   jsontext.Raw `json:"content"`
 	Message   jsontext.Raw `json:"message"`
 	Reasoning jsontext.Raw `json:"reasoning"`
 	Data      jsontext.Raw `json:"data"`
-	ID        jsontext.Raw `json:"id"`
-	Name      jsontext.Raw `json:"name"`
+	ID        string       `json:"id"`
+	Name      string       `json:"name"`
 	Arguments jsontext.Raw `json:"arguments"`
-	IsError   jsontext.Raw `json:"is_error"`
+	IsError   bool         `json:"is_error"`
 	Question  jsontext.Raw `json:"question"`
 	Answer    jsontext.Raw `json:"answer"`
 	ToTurn    jsontext.Raw `json:"to_turn"`
-	Encoding  jsontext.Raw `json:"encoding"` // only in what is printed
+	Encoding  string       `json:"encoding"` // only in the output of a command line
 	InTurn    jsontext.Raw `json:"turn"`     // the same
 }
 
-// read finds the kind of the event, and what was said. What kind a chat_response is depends on which of its three
-// forms is there: a message or reasoning must be a string, data may be anything.
-func (e *Event) read() {
-	recorded, _ := jsontext.Unquote(e.Type)
-	switch string(jsontext.Unescape(recorded)) {
+// interpret sets the kind of the event, and the value that has its text. A message and reasoning are texts, data is any
+// value.
+func (e *Event) interpret() {
+	switch e.Type {
 	case "turn_start":
 		e.Kind = transcript.KindTurnStart
 	case "chat_request":
@@ -71,7 +71,7 @@ func (e *Event) read() {
 		}
 	case "inquiry_response":
 		e.Kind, e.said = transcript.KindInquiryResponse, e.Answer
-	case "system_message": // which only is printed
+	case "system_message": // only in the output of a command line
 		e.Kind, e.said = transcript.KindSystem, e.Content
 	case "config_delta":
 		e.Kind = transcript.KindConfigDelta
@@ -82,36 +82,30 @@ func (e *Event) read() {
 
 func isText(raw []byte) bool { return len(raw) > 0 && raw[0] == '"' }
 
-// Time returns the timestamp, in UTC; zero where there is none that can be used.
+// Time returns the timestamp in UTC; zero if there is none that can be read.
 func (e *Event) Time() time.Time {
-	recorded, _ := jsontext.Unquote(e.Timestamp)
-	t, _ := transcript.ParseTimestamp(jsontext.Unescape(recorded))
+	t, _ := transcript.ParseTimestamp(jsontext.String(e.Timestamp))
 	return t
 }
 
-// Printed returns an event whose strings are as they were said as a plain value, which refers to
-// the scanned data.
+// Printed returns an event whose strings are not encoded, as a command line prints it. It refers to the scanned data.
 func (e *Event) Printed() transcript.Event {
-	p := transcript.Event{
-		Index: e.Index, Turn: e.Turn, Kind: e.Kind, Time: e.Time(), Name: jsontext.String(e.Name), CallID: jsontext.String(e.ID),
-		Failed: string(e.IsError) == "true",
-	}
-	if said, ok := jsontext.Unquote(e.said); ok {
-		p.Text = jsontext.Unescape(said)
+	p := transcript.Event{Index: e.Index, Turn: e.Turn, Kind: e.Kind, Time: e.Time(), Name: e.Name, CallID: e.ID, Failed: e.IsError}
+	if text, ok := jsontext.Unquote(e.said); ok {
+		p.Text = jsontext.Unescape(text)
 	} else {
 		p.Arguments = e.said
 	}
 	return p
 }
 
-// Decode returns an event of a file as a plain value, which refers to the scanned data.
+// Decode returns an event of events.json. It refers to the scanned data.
 func (e *Event) Decode() transcript.Event {
 	d := e.Printed()
 	d.Object = e.object()
-	stored, isText := jsontext.Unquote(e.said)
 	switch {
-	case e.Kind == transcript.KindToolResult && isText:
-		d.Text, d.Encoding = AppendDecoded(nil, jsontext.Unescape(stored))
+	case e.Kind == transcript.KindToolResult && isText(e.said):
+		d.Text, d.Encoding = AppendDecoded(nil, d.Text)
 	case e.said != nil && (e.Kind == transcript.KindToolResult || e.Kind == transcript.KindToolCall):
 		d.Text = nil
 		d.Arguments, d.Encoding = decodeStrings(e.said)
@@ -119,8 +113,7 @@ func (e *Event) Decode() transcript.Event {
 	return d
 }
 
-// object returns the recorded object, with decoded metadata, which JP stores as it stores
-// tool data.
+// object returns the recorded object with decoded metadata.
 func (e *Event) object() []byte {
 	if e.Metadata == nil || !e.Kind.Typed() {
 		return e.Raw
@@ -137,15 +130,45 @@ func (e *Event) object() []byte {
 	return append(object, '}')
 }
 
-// CompactedTurns returns how many turns, from the first, a compaction replaces. The bounds on
-// disk count from 0 and include the last turn. One that cannot be read covers nothing.
+// CompactedTurns returns how many turns, from the first, a compaction replaces; 0 if that cannot be read.
 func (e *Event) CompactedTurns() int {
-	if e.Kind != transcript.KindCompaction {
-		return 0
-	}
-	last, err := strconv.Atoi(string(e.ToTurn))
-	if err != nil {
+	last, err := strconv.Atoi(string(e.ToTurn)) // from 0, inclusive
+	if err != nil || e.Kind != transcript.KindCompaction {
 		return 0
 	}
 	return last + 1
+}
+
+// AppendDecoded appends the text of a string that may be in base64: padded, standard or URL-safe (JP wrote the results of
+// tools so until March 2026). Any other string is appended as it is. If the bytes are not UTF-8 it appends the string as it
+// is, with the encoding Base64. stored has no JSON escapes.
+//
+// Line breaks, which Go's decoder skips, and stray bits at the end are not base64.
+func AppendDecoded(dst, stored []byte) ([]byte, transcript.Encoding) {
+	if len(stored)%4 != 0 || bytes.ContainsAny(stored, "\r\n") {
+		return transcript.AppendValid(dst, stored), transcript.Plain
+	}
+	start := len(dst)
+	dst = slices.Grow(dst, len(stored)/4*3)
+	n, err := base64.StdEncoding.Strict().Decode(dst[start:cap(dst)], stored)
+	if err != nil && bytes.ContainsAny(stored, "-_") {
+		n, err = base64.URLEncoding.Strict().Decode(dst[start:cap(dst)], stored)
+	}
+	switch decoded := dst[start : start+n]; {
+	case err != nil:
+		return transcript.AppendValid(dst, stored), transcript.Plain
+	case !utf8.Valid(decoded):
+		return append(dst, stored...), transcript.Base64
+	}
+	return dst[:start+n], transcript.Plain
+}
+
+// decodeStrings returns a JSON value, compact, with its strings decoded. The encoding is Base64 if one of them is as it was.
+func decodeStrings(raw []byte) (value []byte, encoding transcript.Encoding) {
+	w := jsontext.Writer{Text: func(dst, raw []byte) []byte {
+		dst, stored := AppendDecoded(dst, jsontext.Unescape(raw)) // some writers escape '/', which base64 has
+		encoding = max(encoding, stored)
+		return dst
+	}}
+	return w.Append(make([]byte, 0, len(raw)), raw), encoding
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// FuzzScanner checks on any bytes that nothing panics, that what comes out stays
-// within the file, that the damage reported fits what was returned, and that
-// exactly valid arrays of objects are whole.
+// FuzzScanner tests that nothing panics on any bytes, that events are in the file, that the damage is
+// in the right place, and that exactly the valid arrays of objects are not damaged.
 func FuzzScanner(f *testing.F) {
 	for seed := range uint64(20) {
 		f.Add(newGenerator(seed).stream())
@@ -53,8 +52,7 @@ func checkEvent(t *testing.T, e *jpevents.Event) {
 	if text := eventtext.Searched(&d); !utf8.Valid(text) {
 		t.Fatalf("text is not UTF-8: %q", text)
 	}
-	// A wrong escape or control character in a string is let through, and the
-	// result must be JSON all the same.
+	// A wrong escape or control character in a string is no damage, and the result must be JSON.
 	for _, opts := range []transcript.JSONOptions{{}, {Turn: true, OmitMetadata: true}} {
 		if printed := eventtext.AppendJSON(nil, &d, opts); !json.Valid(printed) || !utf8.Valid(printed) {
 			t.Fatalf("not JSON: %q of %q", printed, e.Raw)

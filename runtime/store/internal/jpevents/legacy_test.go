@@ -9,8 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Streams as older versions of JP wrote them. Each is described by its events as
-// "turn kind text".
+// TestLegacyForms tests streams of older versions of JP. Each event is described as "turn kind text".
 func TestLegacyForms(t *testing.T) {
 	t.Parallel()
 	const request = `{"timestamp":"2025-12-04 09:28:23.2","type":"chat_request","content":"hi"}`

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// This file is a second, naive implementation of what the package does, on top of
-// encoding/json. Nothing in it is fast, and nothing in it calls the package.
+// This file implements the package a second time with encoding/json, slowly, and without calling it.
 
 type oracleEvent struct {
 	kind     string
@@ -216,7 +215,7 @@ func oracleQuote(s string) string {
 	return out.String()
 }
 
-// oracleDecode is the rule for stored strings.
+// oracleDecode decodes a stored string.
 func oracleDecode(s string) (text, encoding string) {
 	if !strings.ContainsAny(s, "\r\n") {
 		for _, enc := range []*base64.Encoding{base64.StdEncoding.Strict(), base64.URLEncoding.Strict()} {
@@ -231,7 +230,7 @@ func oracleDecode(s string) (text, encoding string) {
 	return s, ""
 }
 
-// oracleJSON is what print shows of an event, as a decoded value.
+// oracleJSON returns the decoded value of an event that print shows.
 func oracleJSON(e oracleEvent, omitMetadata bool) map[string]any {
 	out := map[string]any{}
 	typed := !isGlobal(e.kind)

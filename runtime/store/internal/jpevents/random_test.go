@@ -8,8 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// generator writes random streams: valid JSON in every spelling the grammar
-// allows, with kinds, missing and repeated keys, encodings and texts mixed.
+// generator writes random streams: valid JSON in every spelling, with kinds, missing and repeated
+// keys, encodings and texts mixed.
 type generator struct {
 	*rand.Rand
 	b strings.Builder
@@ -125,7 +125,7 @@ func (g *generator) space() {
 // value writes any JSON value.
 func (g *generator) value(depth int) { g.nested(depth, func() { g.quote(g.text()) }) }
 
-// storedValue and storedObject write a value whose strings JP would encode.
+// storedValue and storedObject write values whose strings JP encodes.
 func (g *generator) storedValue(depth int) { g.nested(depth, func() { g.quote(g.stored()) }) }
 
 func (g *generator) storedObject(depth int) {
@@ -174,7 +174,7 @@ func (g *generator) text() string {
 	return b.String()
 }
 
-// stored returns a string as it may stand on disk where JP writes base64.
+// stored returns a string as it may be recorded where JP writes base64.
 func (g *generator) stored() string {
 	text := g.text()
 	switch g.IntN(8) {

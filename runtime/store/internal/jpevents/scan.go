@@ -1,12 +1,11 @@
-// Package jpevents reads the events of a JP conversation: an events.json file, and what the
-// command line of JP prints of one.
+// Package jpevents reads the events of a JP conversation: an events.json file, or the events that
+// a command line prints.
 //
-// [Scan] walks the structure of a file. [Event.Decode] undoes JSON escapes, and the base64
-// that JP applies to tool data at rest.
+// [Scan] finds the events, and [Event.Decode] decodes JSON escapes, and the base64 of tool data
+// and metadata.
 //
-// Everything recorded is untrusted. The package never panics on any input, never
-// recurses deeper than [jsontext.MaxDepth], never opens or writes a file, and never changes
-// the bytes it was given.
+// It never panics on any input, never recurses deeper than [jsontext.MaxDepth], never opens or
+// writes a file, and never changes the scanned data.
 package jpevents
 
 import (
@@ -19,18 +18,15 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// ErrNoTimestamp is the error of an event without a timestamp, which is one that
-// has no such key, or a value of it that is not a string.
+// ErrNoTimestamp is the error for an event without a timestamp that is a string.
 var ErrNoTimestamp = errors.New("the event has no timestamp")
 
-// Scan hands over the events of a file until yield returns false, each in the same
-// place, and returns what they come to as JP counts them: a file that is damaged,
-// or that holds an event without a timestamp, counts as 0 events. The error is a
-// [*store.DamageError]; every whole event before the damage has been handed over then.
+// Scan calls yield with the events of a file until it returns false, and returns their totals as
+// JP counts them: a file that is damaged, or has an event without a timestamp, counts as 0 events.
+// All events are the same value in turn. The error is a [*store.DamageError]; yield gets every
+// whole event before the damage.
 //
-// Strings are skipped without being looked into, so a control character or a
-// wrong escape inside a string is not damage; everything else of the JSON
-// grammar is checked.
+// Strings are not checked, so a control character or a wrong escape in one is not damage.
 func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 	var e Event
 	var untimed error // about the first event without a timestamp
@@ -38,16 +34,15 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 	c := jsontext.Cursor{Data: data}
 	whole := c.Space() && data[c.Pos] == '[' && c.Values(0, func(_, value []byte) bool {
 		e = Event{Index: count, Offset: c.Pos - len(value), Raw: value[:len(value):len(value)]}
-		if !jsontext.Decode(value, &e.Recorded) {
+		if !jsontext.Decode(value, &e) {
 			c.Pos = e.Offset // it is no object
 			return false
 		}
 		count++
-		e.read()
-		if e.Kind.Typed() && (turn == 0 || e.Kind == transcript.KindTurnStart) {
-			turn++
-		}
-		if e.Kind.Typed() {
+		if e.interpret(); e.Kind.Typed() {
+			if turn == 0 || e.Kind == transcript.KindTurnStart {
+				turn++
+			}
 			e.Turn = turn
 		}
 		if !isText(e.Timestamp) && untimed == nil {

@@ -24,7 +24,7 @@ func scan(data string) ([]jpevents.Event, error) {
 	return all, err
 }
 
-// one returns the only event of a stream that holds the object.
+// one returns the only event of a stream with the object.
 func one(t *testing.T, object string) *jpevents.Event {
 	t.Helper()
 	events, err := scan("[" + object + "]")
@@ -249,8 +249,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// isA reports whether an error is one that tells why JSON ends, or, for nil, none of them.
-// offset is where damage is, in bytes.
+// offset returns the place of damage, in bytes.
 func offset(damage *store.DamageError) (at int) {
 	_, _ = fmt.Sscanf(damage.Error(), "damaged at byte %d", &at)
 	return at
@@ -263,7 +262,8 @@ func isA(err, want error) bool {
 	return errors.Is(err, want)
 }
 
-// A stream that is cut off anywhere yields its whole events and the place.
+// TestCutOffAtEveryByte tests that a stream that is cut off anywhere has its whole events and the
+// place of the damage.
 func TestCutOffAtEveryByte(t *testing.T) {
 	t.Parallel()
 	const stream = "[\n" +
@@ -326,7 +326,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// Appending to what is recorded must not change the file.
+// TestRawHasNoCapacity tests that appending to Raw does not change the file.
 func TestRawHasNoCapacity(t *testing.T) {
 	t.Parallel()
 	data := []byte(`[{"type":"chat_request","content":"abc","x":1},{"y":2}]`)

@@ -5,70 +5,64 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 )
 
-// Encoding is how tool results, and for Plain also tool arguments, are stored.
+// Encoding is the encoding of tool results and, for Plain, also of tool arguments.
 type Encoding int
 
-// The encodings: standard base64; URL-safe base64 for results, as JP wrote them from October
-// 2025 to March 2026; and text as it is, as JP once wrote it.
+// The encodings. JP wrote results as URLSafe from October 2025 to March 2026, and everything as Plain once.
 const (
-	Standard Encoding = iota
-	URLSafe
-	Plain
+	Standard Encoding = iota // standard base64
+	URLSafe                  // URL-safe base64
+	Plain                    // the text itself
 )
 
-// eventStep is the time between two events. It is not a whole number of milliseconds so that
-// timestamps carry microseconds, as real ones do.
+// eventStep is the time between two events. It has microseconds, as real timestamps have.
 const eventStep = 4*time.Second + 137_411*time.Microsecond
 
-// Timestamp writes t as metadata.json and events.json do: UTC without a zone, and a fraction
-// of one to nine digits.
+// Timestamp returns a time as JP writes it: in UTC, without a zone, with one to nine digits of a fraction.
 func Timestamp(t time.Time) string {
-	s := strings.TrimRight(t.UTC().Format("2006-01-02 15:04:05.000000000"), "0")
-	if strings.HasSuffix(s, ".") {
-		return s + "0"
+	text := t.UTC().Format("2006-01-02 15:04:05.999999999")
+	if len(text) == len(time.DateTime) {
+		text += ".0"
 	}
-	return s
+	return text
 }
 
-// Encode sets how the tool calls and results that follow are stored.
+// Encode sets the encoding of the tool calls and results that follow.
 func (c *Conversation) Encode(e Encoding) *Conversation {
 	c.encoding = e
 	return c
 }
 
-// Later moves the time of the events that follow.
+// Later adds to the time of the events that follow.
 func (c *Conversation) Later(d time.Duration) *Conversation {
 	c.clock = c.clock.Add(d)
 	return c
 }
 
-// TurnStart begins a turn. Like all events it happens at a time, or else some seconds after the
-// event before it.
+// TurnStart begins a turn. Without a time an event happens some seconds after the one before.
 func (c *Conversation) TurnStart(at ...time.Time) *Conversation {
 	return c.add(at, "turn_start")
 }
 
-// User adds what a person asked.
+// User adds a request.
 func (c *Conversation) User(text string, at ...time.Time) *Conversation {
 	return c.add(at, "chat_request", "content", text)
 }
 
-// Assistant adds what the assistant answered.
+// Assistant adds an answer.
 func (c *Conversation) Assistant(text string, at ...time.Time) *Conversation {
 	return c.add(at, "chat_response", "message", text)
 }
 
-// Reasoning adds what the assistant thought.
+// Reasoning adds reasoning of the assistant.
 func (c *Conversation) Reasoning(text string, at ...time.Time) *Conversation {
 	return c.add(at, "chat_response", "reasoning", text)
 }
 
-// ToolCall adds a call. The arguments are any value, normally one that encodes to a JSON
-// object.
+// ToolCall adds a tool call. The arguments are any value, usually one whose JSON is an object.
 func (c *Conversation) ToolCall(id, name string, arguments any, at ...time.Time) *Conversation {
 	if c.encoding != Plain {
 		decoder := json.NewDecoder(bytes.NewReader(marshal(arguments, "")))
@@ -81,7 +75,7 @@ func (c *Conversation) ToolCall(id, name string, arguments any, at ...time.Time)
 	return c.add(at, "tool_call_request", "id", id, "name", name, "arguments", arguments)
 }
 
-// encoded returns a decoded JSON value with its strings, but for keys, in base64.
+// encoded returns a decoded JSON value with its strings, but not its keys, in base64.
 func encoded(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -98,8 +92,7 @@ func encoded(value any) any {
 	return value
 }
 
-// ToolResult adds the result of the call with this id. The content need not be UTF-8 unless
-// it is stored as Plain.
+// ToolResult adds the result of a tool call. The content may be any bytes, unless it is stored as Plain.
 func (c *Conversation) ToolResult(id, content string, isError bool, at ...time.Time) *Conversation {
 	switch c.encoding {
 	case Standard:
@@ -110,20 +103,18 @@ func (c *Conversation) ToolResult(id, content string, isError bool, at ...time.T
 	return c.add(at, "tool_call_response", "id", id, "content", content, "is_error", isError)
 }
 
-// Inquiry adds a question of the assistant, for a yes or no. By convention its id is that of the
-// tool call, a dot, and a name for the question.
+// Inquiry adds a question of the assistant with the answers yes and no.
 func (c *Conversation) Inquiry(id, text string) *Conversation {
 	question := map[string]any{"text": text, "answer_type": map[string]any{"type": "boolean"}}
 	return c.add(nil, "inquiry_request", "id", id, "source", map[string]any{"source": "assistant"}, "question", question)
 }
 
-// Event adds an event of any type. Its members are keys and values in turn, in the order in
-// which JP writes them.
+// Event adds an event of any type. The members are keys and values in turn.
 func (c *Conversation) Event(kind string, members ...any) *Conversation {
 	return c.add(nil, kind, members...)
 }
 
-// RawEvent adds an element of the array as given, whether or not it is JSON.
+// RawEvent adds an element of the array as it is, JSON or not.
 func (c *Conversation) RawEvent(text string) *Conversation {
 	c.clock = c.clock.Add(eventStep)
 	if len(c.events) > 0 {
@@ -144,8 +135,7 @@ func (c *Conversation) add(at []time.Time, kind string, members ...any) *Convers
 	return c.RawEvent(string(marshal(json.RawMessage(append(object, '}')), "  ")))
 }
 
-// marshal returns a value as JSON with every line but the first beginning with a prefix. Like
-// JP, and unlike [json.Marshal], it leaves <, > and & as they are.
+// marshal returns a value as JSON with <, > and & as they are. Each line but the first begins with the prefix.
 func marshal(v any, prefix string) []byte {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -6,14 +6,12 @@ import (
 	"strconv"
 )
 
-// Needle is in one of a hundred tool results of large workspaces, and nowhere else in them.
-// Its letters k and s fold to characters outside ASCII too, so that a search that ignores case
-// does its full work.
+// Needle occurs in one of a hundred tool results of large workspaces, and nowhere else. k and s
+// also fold to characters outside ASCII, so that a search that ignores case does all of its work.
 const Needle = "tidemarks"
 
-// Large writes a workspace for measurements to dir/.jp, with events of a size, roughly, in
-// some conversations: mostly base64 of text that looks like source code. It always gives the
-// same files.
+// Large writes a workspace for measurements to dir/.jp. The size is that of all events, roughly:
+// mostly base64 of text like source code.
 func Large(dir string, size int64, conversations int) error {
 	w := New(dir, "large")
 	err := w.Write()

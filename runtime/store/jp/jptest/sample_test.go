@@ -10,9 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSampleShowsWhatItPromises checks, for every conversation that is there for
-// a reason, that the reason still holds.
-func TestSampleShowsWhatItPromises(t *testing.T) {
+// TestSample tests that each conversation of the sample has what it is for.
+func TestSample(t *testing.T) {
 	t.Parallel()
 	files := tree(t, filepath.Join("..", "..", "..", "..", "testdata", "workspaces", "sample", ".jp"))
 	size := 0
