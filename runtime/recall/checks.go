@@ -5,25 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/conversations"
-	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/jp"
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
 const (
-	// How long a check may take. The built-in reader ends by itself; a program may not.
-	builtinLimit, programLimit = 30 * time.Second, 5 * time.Second
-	// namedDamaged is how many damaged conversations a check names.
-	namedDamaged = 5
-	// history is the name of the checks of what other programs recorded.
-	history = "history"
+	checkLimit = 30 * time.Second // of one check
+	history    = "history"        // the name of the checks of what other programs recorded
 )
 
 // checking collects checks.
@@ -42,12 +37,13 @@ func (c *checking) add(status toolset.Status, name, detail, fix string) *toolset
 func (f *family) checks(ctx context.Context) []toolset.Check {
 	c := &checking{family: f}
 	hasWorkspace := c.workspace(ctx)
-	line := c.add(toolset.OK, "command line", "built in", "")
-	if f.line() != "" && !c.commandLine(line) {
-		return c.made
+	if f.line() == "" {
+		c.add(toolset.OK, "command line", "built in", "")
+	} else {
+		c.add(toolset.OK, "command line", fmt.Sprintf("%s (%s)", f.line(), f.setting), "")
 	}
 	if hasWorkspace {
-		c.conversations(ctx, line)
+		c.conversations(ctx, &c.made[len(c.made)-1])
 	}
 	if f.line() == "" {
 		c.histories(ctx)
@@ -86,34 +82,11 @@ func (c *checking) workspace(ctx context.Context) bool {
 	return false
 }
 
-// commandLine checks that the program that serves conversations can be run.
-func (c *checking) commandLine(check *toolset.Check) bool {
-	check.Detail = fmt.Sprintf("%s (%s)", c.line(), c.setting)
-	words, err := process.SplitCommand(c.line())
-	if err == nil {
-		_, err = exec.LookPath(words[0])
-	}
-	if err != nil {
-		c.blame(check, err)
-	}
-	return err == nil
-}
-
-// blame makes a problem of the check of a program that serves no conversations.
-func (c *checking) blame(check *toolset.Check, err error) {
-	check.Status = toolset.Problem
-	check.Detail += ": " + err.Error()
-	check.Fix = fmt.Sprintf("try it: %s conversation ls --format=json; correct %s, or unset it to use the built-in one", c.line(), c.setting)
-}
-
 // conversations counts the conversations, and names the damaged ones. Where a
 // program lists none, its check is the problem.
 func (c *checking) conversations(ctx context.Context, line *toolset.Check) {
-	isProgram, limit := c.line() != "", builtinLimit
-	if isProgram {
-		limit = programLimit
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	isProgram := c.line() != ""
+	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	library, err := c.library(c.host.Dir)
 	var listing conversations.Listing
@@ -123,7 +96,8 @@ func (c *checking) conversations(ctx context.Context, line *toolset.Check) {
 	}
 	switch {
 	case err != nil && isProgram && library != nil:
-		c.blame(line, personal(err))
+		line.Status, line.Detail = toolset.Problem, line.Detail+": "+personal(err).Error()
+		line.Fix = fmt.Sprintf("try it: %s conversation ls --format=json; correct %s, or unset it to use the built-in one", c.line(), c.setting)
 		return
 	case err != nil:
 		c.add(toolset.Problem, "conversations", personal(err).Error(), "see what this says: convtools conversation ls --hidden")
@@ -151,12 +125,12 @@ func named(problems []conversations.Problem) string {
 	for _, p := range problems {
 		texts = append(texts, shown(fmt.Sprintf("%s (%v)", cmp.Or(string(p.ID), p.Path), p.Err)))
 	}
-	return bounded(texts, ", ", namedDamaged)
+	return bounded(texts, ", ", maxListed)
 }
 
 // histories checks what other programs recorded.
 func (c *checking) histories(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, builtinLimit)
+	ctx, cancel := context.WithTimeout(ctx, checkLimit)
 	defer cancel()
 	inventory, err := conversations.Options{Dir: c.host.Dir, Getenv: c.host.Getenv, Now: c.host.Now}.Inventory(ctx)
 	if err != nil {
@@ -198,50 +172,23 @@ func (c *checking) history(s *conversations.StoreReport) {
 		count = fmt.Sprintf("%s of this project, %d of all,", text.Count(s.Here, "conversation", "conversations"), s.Conversations)
 	}
 	check := c.add(toolset.OK, history, s.Program+": "+count+" in "+s.Place, "")
-	if s.Unknown > 0 {
-		check.Detail += fmt.Sprintf("; %s of an unknown type, or damaged, left out", text.Count(s.Unknown, "record", "records"))
+	if len(s.Problems) > 0 {
+		check.Detail += "; not read: " + named(s.Problems)
 	}
-	for _, remark := range s.Remarks {
-		check.Detail += "; " + remark
-	}
-	var problems []conversations.Problem
-	for _, p := range s.Problems {
-		if p.Kind == conversations.Unnamed {
-			check.Detail += "; not read: " + named([]conversations.Problem{p})
-		} else {
-			problems = append(problems, p)
-		}
-	}
-	if len(problems) > 0 {
+	if slices.ContainsFunc(s.Problems, func(p conversations.Problem) bool { return p.Kind != conversations.Unnamed }) {
 		check.Status, check.Fix = toolset.Warning, "make it readable, or leave it: the others are read"
-		check.Detail += "; cannot be read: " + named(problems)
 	}
 }
 
-// search checks what conversation_search reads, and the indexes. Settings that
-// cannot be used are a problem of histories.
+// search checks what conversation_search reads. Settings that cannot be used are
+// a problem of histories.
 func (c *checking) search() {
 	o := c.options(c.host.Dir)
-	o.AllProjects = true
 	sources, err := o.SearchSources()
 	if err != nil {
 		return
 	}
-	library, err := conversations.Open(o)
-	if err != nil {
-		return
-	}
 	check := c.add(toolset.OK, "search", "of all projects: "+join(sources, "and"), "")
-	var damaged []string
-	for _, r := range library.IndexReports() {
-		if r.Err != nil {
-			damaged = append(damaged, fmt.Sprintf("%s in %s: %v", r.Store, r.Place, r.Err))
-		}
-	}
-	if len(damaged) > 0 {
-		check.Status, check.Fix = toolset.Warning, "make them anew: "+c.host.Name+" search index"
-		check.Detail += "; indexes that cannot be used, so that all is read: " + bounded(damaged, ", ", namedDamaged)
-	}
 	if dir := o.Indexes.Foreign(); dir != "" {
 		check.Status, check.Fix = toolset.Warning, "set XDG_CACHE_HOME to a directory of your own"
 		check.Detail += "; " + dir + " belongs to another user, so that all is read"

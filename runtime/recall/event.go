@@ -2,6 +2,8 @@ package recall
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -9,6 +11,7 @@ import (
 	"github.com/convtools/convtools/generated/conversation"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/conversations"
+	"github.com/convtools/convtools/runtime/conversations/excerpt"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -157,4 +160,61 @@ func (e *event) render() conversation.ReadEvent {
 		shown.Truncated, shown.Chars = true, e.chars
 	}
 	return shown
+}
+
+// maxMark is how many characters the mark of [without] has at most, in a text
+// of less than 10 GB.
+const maxMark = len("\n[. 9999999999 chars .]\n")
+
+// without joins two parts of a text by a mark, on a line of its own, that
+// counts the characters between them. Line breaks beside the mark are left out
+// and counted too.
+func without(before string, missing int, after string) string {
+	first := strings.TrimRight(before, "\n")
+	last := strings.TrimLeft(after, "\n")
+	missing += len(before) - len(first) + len(after) - len(last)
+	lines := []string{first, fmt.Sprintf("[… %d chars …]", missing), last}
+	lines = slices.DeleteFunc(lines, func(s string) bool { return s == "" })
+	return strings.Join(lines, "\n")
+}
+
+// only returns the parts of a text that are in spans, and headings, with marks
+// between them that are not longer than what is missing.
+func only(s string, spans []excerpt.Span) string {
+	spans = append(headings(s), spans...)
+	slices.SortFunc(spans, func(a, b excerpt.Span) int { return a.Start - b.Start })
+	kept, at := "", 0
+	for _, span := range append(spans, excerpt.Span{Start: len(s), End: len(s)}) {
+		missing := utf8.RuneCountInString(s[at:max(at, span.Start)])
+		if missing < maxMark {
+			kept += s[at:max(at, span.End)]
+		} else {
+			kept = without(kept, missing, s[span.Start:span.End])
+		}
+		at = max(at, span.End)
+	}
+	return kept
+}
+
+// headings returns the headings of a text, from its beginning, as far as there
+// is room.
+func headings(s string) (kept []excerpt.Span) {
+	at, room := 0, aboutHeadings
+	for line := range strings.Lines(s) {
+		end := at + len(line)
+		if cost := len(line) + maxMark; cost <= room && isHeading(strings.TrimSpace(line)) {
+			kept, room = append(kept, excerpt.Span{Start: at, End: end}), room-cost
+		}
+		at = end
+	}
+	return kept
+}
+
+// isHeading reports whether a line is a heading, as with # or in bold.
+func isHeading(line string) bool {
+	if title := strings.TrimLeft(line, "#"); title != line {
+		return strings.HasPrefix(title, " ")
+	}
+	line, isBold := strings.CutPrefix(strings.TrimRight(line, ":"), "**")
+	return isBold && len(line) > len("**") && strings.HasSuffix(line, "**")
 }

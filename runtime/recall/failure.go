@@ -1,9 +1,11 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"regexp/syntax"
 	"strings"
@@ -18,10 +20,8 @@ import (
 	"github.com/convtools/convtools/runtime/process"
 	"github.com/convtools/convtools/runtime/store/chatgpt"
 	"github.com/convtools/convtools/runtime/store/command"
+	"github.com/convtools/convtools/runtime/store/jp"
 )
-
-// errTooLong is the cause of a context that ends with [callLimit].
-var errTooLong = errors.New("the time for a call is up")
 
 // otherIDs says what the caller can do about an id.
 const otherIDs = " conversation_list shows the ids there are; archived=true shows those of archived conversations."
@@ -44,7 +44,10 @@ func failure(ctx context.Context, err error) error {
 		return w
 	}
 	if ctx.Err() != nil {
-		w.Message, w.Transient, w.Caller = stopped(ctx), true, false
+		w.Message, w.Transient, w.Caller = "Stopped because the request was canceled.", true, false
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			w.Message = "Stopped because the time for the request was up; ask for less."
+		}
 		return w
 	}
 	for cause := err; cause != nil && w.Message == ""; cause = next(cause) {
@@ -81,7 +84,11 @@ func ofLibrary(w *contract.Error, err error) {
 	case *conversations.NoWorkspaceError:
 		w.Message, w.Detail, w.NoProject = noWorkspace(e, filepath.Base(e.Dir)), noWorkspace(e, e.Dir), true
 	case *conversations.ExcludedError:
-		excluded(w, e)
+		w.Message = "The user has excluded the conversations of this project: they are not looked up."
+		w.Detail = w.Message + " " + shown(e.By) + " does that."
+		if e.Remembered != "" {
+			w.Detail = w.Message + " " + shown(e.By) + " did that, and it stays so now that it is gone; convtools stores include " + shown(e.Remembered) + " takes it back."
+		}
 	case *config.Error:
 		unknown(w, "No conversations are looked up, because the user's settings about them cannot be used", e)
 	case *config.OutsideError:
@@ -113,26 +120,6 @@ func ofLibrary(w *contract.Error, err error) {
 	case *excerpt.PatternError:
 		w.Message = badPattern(e)
 	}
-}
-
-// stopped says why a context ended a call.
-func stopped(ctx context.Context) string {
-	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, errTooLong):
-		return fmt.Sprintf("Stopped because it did not finish within %v; ask for less.", callLimit)
-	case errors.Is(cause, context.DeadlineExceeded):
-		return "Stopped because the time for the whole request was up; ask for less, or allow the request more time."
-	}
-	return "Stopped because the request was canceled."
-}
-
-func excluded(w *contract.Error, e *conversations.ExcludedError) {
-	w.Message = "The user has excluded the conversations of this project: they are not looked up."
-	how := " does that."
-	if e.Remembered != "" {
-		how = " did that, and it stays so now that it is gone; convtools stores include " + shown(e.Remembered) + " takes it back."
-	}
-	w.Detail = w.Message + " " + shown(e.By) + how
 }
 
 // badIDs says what is wrong with each id that an error is about.
@@ -239,4 +226,144 @@ func sentence(s string) string {
 		s += "."
 	}
 	return s
+}
+
+// Bounds on what notes and errors repeat, in characters and in number.
+const (
+	maxRemark = 300
+	maxReason = 160
+	maxListed = 5
+	maxNames  = 20 // in an error
+)
+
+// remarks returns the notes of a call, which may repeat arguments of any length.
+func remarks(call contract.Call) []string {
+	notes := make([]string, len(call.Notes))
+	for i, note := range call.Notes {
+		notes[i] = clip(text.Line(note), maxRemark)
+	}
+	return notes
+}
+
+// missedNotes returns a note about what could not be searched, or not to its
+// end; none where all was searched.
+func missedNotes(problems []conversations.Problem) []string {
+	var missed []conversations.Problem
+	for _, p := range problems {
+		if p.Kind != conversations.Duplicate && p.Kind != conversations.BadField {
+			missed = append(missed, p)
+		}
+	}
+	return problemNotes("Not searched: ", missed)
+}
+
+// problemNotes returns a note about problems; none where there are none.
+func problemNotes(opening string, problems []conversations.Problem) []string {
+	if len(problems) == 0 {
+		return nil
+	}
+	return []string{opening + listProblems(problems) + "."}
+}
+
+// listProblems names the first of some problems, without anything that is
+// recorded, and no path.
+func listProblems(problems []conversations.Problem) string {
+	parts := make([]string, len(problems))
+	for i := range problems {
+		parts[i] = describe(&problems[i])
+	}
+	return bounded(parts, "; ", maxListed)
+}
+
+// describe says what a problem is about, and in brackets what is wrong.
+func describe(p *conversations.Problem) string {
+	about, why := string(p.ID), ""
+	switch {
+	case about != "":
+	case p.Source != "" && p.Source != jp.Name:
+		about = "some of " + p.Source
+	default:
+		about = "a whole store"
+	}
+	switch p.Kind {
+	case conversations.DamagedEvents:
+		return about + " from where it is damaged"
+	case conversations.TooLarge:
+		about, why = "some of "+about, p.Err.Error()
+	case conversations.Unnamed:
+		about, why = clip(text.Quote(p.File), maxReason), p.Err.Error()
+	case conversations.SwitchedOff:
+		about, why = p.Source, "the user's settings switch it off"
+	case conversations.Reported:
+		about, why = cmp.Or(string(p.ID), "one without an id"), "the conversation command line says so"
+	case conversations.BadField:
+		about, why = p.Field+" of "+about, "it cannot be used"
+	case conversations.Duplicate:
+		why = "another directory has the same id"
+	case conversations.Outside:
+		why = cmp.Or(p.File, "it") + " is a link that leads out of the store"
+	case conversations.Linked:
+		why = "it is a link; only directories are read"
+	case conversations.Vanishing:
+		why = "its directory is renamed or removed again and again"
+	case conversations.BadMetadata:
+		why = "its metadata cannot be used" + because(p.Err)
+	default:
+		why = "it cannot be read" + because(p.Err)
+	}
+	return about + " (" + why + ")"
+}
+
+// because returns the part of a cause that a model is told.
+func because(err error) string {
+	var known interface{ ForModel() string }
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ": a file is missing"
+	case errors.Is(err, fs.ErrPermission):
+		return ": permission denied"
+	case errors.As(err, &known):
+		return ": " + known.ForModel()
+	}
+	return ""
+}
+
+// clip returns the first n characters of s, and an ellipsis where there are more.
+func clip(s string, n int) string { return text.Cut(s, n+1) }
+
+// join returns "a, b or c".
+func join(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " " + last + " " + words[len(words)-1]
+}
+
+// bounded joins the first of some texts, and counts the others.
+func bounded[T ~string](all []T, separator string, most int) string {
+	var texts []string
+	for i, s := range all {
+		if i == most {
+			texts = append(texts, fmt.Sprintf("and %d more", len(all)-most))
+			break
+		}
+		texts = append(texts, string(s))
+	}
+	return strings.Join(texts, separator)
+}
+
+// either returns one of two texts.
+func either(first bool, one, other string) string {
+	if first {
+		return one
+	}
+	return other
+}
+
+// given returns the value of an optional parameter.
+func given[T any](p *T) (value T) {
+	if p != nil {
+		value = *p
+	}
+	return value
 }

@@ -116,10 +116,8 @@ func (l *long) Read(_ context.Context, q conversations.ReadQuery) (conversations
 	}
 	for turn := first; turn <= l.turns; turn++ {
 		for i, kind := range []transcript.Kind{transcript.KindUser, transcript.KindToolResult} {
-			if q.Kinds(kind) {
-				if err := q.Event(&conversations.Event{Turn: turn, Number: 2*turn - 1 + i, Request: turn, Kind: kind, Text: []byte(l.text)}); err != nil {
-					return conversations.Reading{}, err
-				}
+			if err := q.Event(&conversations.Event{Turn: turn, Number: 2*turn - 1 + i, Request: turn, Kind: kind, Text: []byte(l.text)}); err != nil {
+				return conversations.Reading{}, err
 			}
 		}
 	}
@@ -170,7 +168,7 @@ func TestReadResourceFails(t *testing.T) {
 		want      string
 	}{
 		{"no such conversation", "conversation://jp-c9", &conversations.NotFoundError{IDs: []transcript.ID{"jp-c9"}}, "Conversation jp-c9 not found in this project.", ""},
-		{"no id", "conversation://zzz", &conversations.BadIDError{Text: "zzz", Reason: "expected digits"}, `Invalid conversation id "zzz": expected digits.`, ""},
+		{"no id", "conversation://zzz", &conversations.BadIDError{Text: "zzz", Reason: "expected digits"}, "An address is conversation://{id}", ""},
 		{"no address", "conversation://a/b", nil, "An address is conversation://{id}, with an id such as conversation_list gives.", ""},
 		{"another scheme", "kb://jp-c1", nil, "An address is conversation://{id}", ""},
 		{"no workspace", "conversation://jp-c1", &conversations.NoWorkspaceError{Dir: "/home/jane/project"}, "", "Could not locate workspace: no .jp directory in project or above it"},

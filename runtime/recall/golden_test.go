@@ -99,10 +99,8 @@ func (s *source) Search(context.Context, conversations.SearchQuery) (*conversati
 func (s *source) Read(_ context.Context, q conversations.ReadQuery) (conversations.Reading, error) {
 	s.called = true
 	for i := range s.events {
-		if q.Kinds(s.events[i].Kind) {
-			if err := q.Event(&s.events[i]); err != nil {
-				return conversations.Reading{}, err
-			}
+		if err := q.Event(&s.events[i]); err != nil {
+			return conversations.Reading{}, err
 		}
 	}
 	return s.reading, s.err

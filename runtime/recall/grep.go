@@ -39,8 +39,7 @@ const (
 type grepping struct {
 	asking
 	params  conversation.GrepParams
-	context int
-	offset  int
+	context int // fewer lines than the parameter where these do not fit
 	pattern *excerpt.Pattern
 	words   []string // where nothing matches, with how many events have each
 
@@ -86,7 +85,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	g := &grepping{params: p, context: given(p.Context), offset: given(p.Offset), pattern: pattern}
+	g := &grepping{params: p, context: given(p.Context), pattern: pattern}
 	g.asking = asking{
 		call: call, undone: "nothing could be left out as the current conversation", whole: given(p.IncludeCurrent),
 		query: conversations.SearchQuery{
@@ -139,7 +138,7 @@ func (g *grepping) choose(ctx context.Context, source conversations.Source) erro
 		}
 	}
 	g.deal(all)
-	from := min(g.offset, len(g.order))
+	from := min(given(g.params.Offset), len(g.order))
 	g.page = g.order[from:min(from+g.params.Limit, len(g.order))]
 	return g.readPage()
 }

@@ -52,8 +52,9 @@ func (g *grepping) answer() *conversation.GrepEnvelope {
 // envelope returns the answer with the first n lines of the page, and some
 // conversations without a line.
 func (g *grepping) envelope(n, named int) *conversation.GrepEnvelope {
+	offset := given(g.params.Offset)
 	e := &conversation.GrepEnvelope{
-		Matches: g.found.Total, Truncated: g.offset+n < len(g.order),
+		Matches: g.found.Total, Truncated: offset+n < len(g.order),
 		Conversations: g.conversations(g.page[:n]), Notes: g.notes(n),
 	}
 	if n != e.Matches {
@@ -64,7 +65,7 @@ func (g *grepping) envelope(n, named int) *conversation.GrepEnvelope {
 		return e
 	}
 	shown := map[*conversations.Matched]bool{}
-	for _, m := range g.order[:min(g.offset+n, len(g.order))] {
+	for _, m := range g.order[:min(offset+n, len(g.order))] {
 		shown[m.hit.Conversation] = true
 	}
 	unshown := slices.DeleteFunc(slices.Clone(g.found.Conversations), func(c *conversations.Matched) bool { return shown[c] })
@@ -90,41 +91,26 @@ func (g *grepping) conversation(m *conversations.Matched) conversation.GrepConve
 	return c
 }
 
-// conversations returns lines of the page by conversation and event.
+// conversations returns lines of the page by conversation and event. Turn and
+// day are shown where they change.
 func (g *grepping) conversations(page []*match) (shown []conversation.GrepConversation) {
 	lines := slices.Clone(page)
 	slices.SortStableFunc(lines, func(a, b *match) int { return a.place - b.place })
-	for len(lines) > 0 {
-		n := 1
-		for n < len(lines) && lines[n].place == lines[0].place {
-			n++
-		}
-		c := g.conversation(lines[0].hit.Conversation)
-		g.addEvents(&c, lines[:n])
-		rest := c.Matches
-		for _, m := range lines[:n] {
-			rest -= m.times
-		}
-		if rest <= 0 { // all are shown
-			c.Matches = 0
-		}
-		if c.Turns == 1 {
-			c.Turns = 0
-		}
-		shown, lines = append(shown, c), lines[n:]
-	}
-	return shown
-}
-
-// addEvents adds the events of lines to their conversation. Turn and day are
-// shown where they change.
-func (g *grepping) addEvents(c *conversation.GrepConversation, lines []*match) {
-	var day time.Time
-	turn := 0
+	unshown := map[string]int{} // matches, by conversation
+	place, turn, day := -1, 0, time.Time{}
 	for len(lines) > 0 {
 		h, n := lines[0].hit, 1
 		for n < len(lines) && lines[n].hit == h {
 			n++
+		}
+		if lines[0].place != place {
+			shown = append(shown, g.conversation(h.Conversation))
+			place, turn, day = lines[0].place, 0, time.Time{}
+			unshown[string(h.Conversation.ID)] = h.Conversation.Matches
+		}
+		c := &shown[len(shown)-1]
+		for _, m := range lines[:n] {
+			unshown[c.ID] -= m.times
 		}
 		e := conversation.GrepEvent{Event: h.Number, Scope: h.Scope.String(), More: lines[0].more, Hits: g.hits(lines[:n])}
 		lines = lines[n:]
@@ -146,6 +132,15 @@ func (g *grepping) addEvents(c *conversation.GrepConversation, lines []*match) {
 		}
 		c.Events = append(c.Events, e)
 	}
+	for i := range shown {
+		if unshown[shown[i].ID] <= 0 {
+			shown[i].Matches = 0
+		}
+		if shown[i].Turns == 1 {
+			shown[i].Turns = 0
+		}
+	}
+	return shown
 }
 
 // hits returns matching lines of an event. Up to mostBeside lines around a
@@ -226,11 +221,11 @@ func (g *grepping) notes(n int) (notes []string) {
 
 // shown says how much of all that matches is shown, and which calls show more.
 func (g *grepping) shown(n int) (say []string) {
-	next := g.offset + n
+	next := given(g.params.Offset) + n
 	more := slices.IndexFunc(g.page[:n], func(m *match) bool { return m.more > 0 && m.hit.Number > 0 })
 	switch {
 	case n == 0 && len(g.order) > 0:
-		say = append(say, fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", g.offset, text.Count(len(g.order), "line", "lines"), len(g.order)-1))
+		say = append(say, fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", next, text.Count(len(g.order), "line", "lines"), len(g.order)-1))
 	case next < len(g.order):
 		say = append(say, fmt.Sprintf("%d of %d matches. offset=%d shows the next.", n, g.found.Total, next))
 	case more >= 0 && g.params.Event != nil:

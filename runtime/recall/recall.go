@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/convtools/convtools/generated/conversation"
-	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/text"
 	"github.com/convtools/convtools/runtime/contract"
 	"github.com/convtools/convtools/runtime/conversations"
@@ -31,11 +30,6 @@ import (
 
 // callLimit is how long a source may take to answer one call.
 const callLimit = 60 * time.Second
-
-// Open opens the conversations of a directory for one call, which closes them
-// where they are an [io.Closer]. The directory may be anything --workspace
-// takes; empty is the working directory.
-type Open func(dir string) (conversations.Source, error)
 
 // Tools implements the handlers of the conversation tools.
 type Tools struct {
@@ -49,8 +43,10 @@ type Tools struct {
 
 var _ conversation.Handler = (*Tools)(nil)
 
-// New returns handlers for the conversations that open opens, for each call anew.
-func New(open Open) *Tools {
+// New returns handlers for the conversations that open opens. Each call opens
+// those of its directory, which may be anything --workspace takes, and closes them
+// where they are an [io.Closer].
+func New(open func(dir string) (conversations.Source, error)) *Tools {
 	return &Tools{
 		open:    func(dir string, _ conversations.Options) (conversations.Source, error) { return open(dir) },
 		sources: func(string) ([]string, error) { return nil, nil },
@@ -63,7 +59,7 @@ type question func(context.Context, conversations.Source) error
 
 // ask opens the source for a call and asks it. The error is a [*contract.Error].
 func (t *Tools) ask(ctx context.Context, call contract.Call, scope conversations.Options, ask question) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, callLimit, errTooLong)
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
 	source, err := t.open(call.Context.Dir, scope)
 	if err == nil {
@@ -96,7 +92,10 @@ func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 	return t.ask(ctx, a.call, a.scope, func(ctx context.Context, source conversations.Source) (err error) {
 		var current current
 		if a.call, current = locate(ctx, source, a.call, a.undone); !a.whole {
-			a.query.Exclude, a.query.KinOf = current.ids, current.kinOf
+			a.query.Exclude = current.ids
+			if current.kin {
+				a.query.KinOf = current.ids[:1]
+			}
 		}
 		a.query.Own = isRecallTool()
 		if a.found, err = source.Search(ctx, a.query); err == nil && use != nil {
@@ -108,22 +107,14 @@ func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 
 // current is the conversation that a call is made from.
 type current struct {
-	// ids are its id, and after it those of others that it is a part of; empty
-	// where it is not known.
-	ids []string
-	// kinOf is the id again where its kin is left out too.
-	kinOf []string
+	ids []string // its id, and after it those of others that it is a part of; empty where it is not known
+	kin bool     // its kin is left out of a search too
 }
 
 // is reports whether id, in any spelling, is that of the current conversation.
 func (c current) is(id string) bool {
 	parsed, err := conversations.ParseID(id)
 	return err == nil && len(c.ids) > 0 && string(parsed) == c.ids[0]
-}
-
-// recognizer is a source that can tell which conversation a call comes from.
-type recognizer interface {
-	Caller(ctx context.Context, from caller.Caller) conversations.Caller
 }
 
 // locate sets the id of the current conversation in a call: the one that the
@@ -135,17 +126,13 @@ func locate(ctx context.Context, source conversations.Source, call contract.Call
 	var c current
 	call.Context.ConversationID = ""
 	if id, err := conversations.ParseID(named); err == nil {
-		c.ids = []string{string(id)}
-		if call.Context.Kin {
-			c.kinOf = c.ids
-		}
-	} else if r, ok := source.(recognizer); ok {
+		c.ids, c.kin = []string{string(id)}, call.Context.Kin
+	} else if library, ok := source.(*conversations.Library); ok {
 		from := call.Context.Caller
 		from.Tool, from.Arguments = call.Tool, call.Arguments
-		known := r.Caller(ctx, from)
+		known := library.Caller(ctx, from)
 		for _, id := range known.IDs {
-			c.ids = append(c.ids, string(id))
-			c.kinOf = c.ids[:1]
+			c.ids, c.kin = append(c.ids, string(id)), true
 		}
 		if known.Recorded {
 			note = "Which conversation this is cannot be told, so " + undone + "."

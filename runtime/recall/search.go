@@ -1,7 +1,11 @@
 package recall
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,11 +27,23 @@ const (
 	maxStructured = 50_000  // the same in an answer for programs
 )
 
+// separator is between the blocks of an answer. No line of a recorded text looks like its
+// three hyphens.
+const separator = "\n\n---\n\n"
+
 // searching is one call of conversation_search.
 type searching struct {
 	asking
 	params conversation.SearchParams
 	shown  []message
+}
+
+// message is an event as it is shown.
+type message struct {
+	*conversations.Hit
+	Text  string // without white space around it
+	Cut   bool   // the end of the text is missing
+	Chars int    // of the whole text; of a passage, more than are shown
 }
 
 // Search answers conversation_search.
@@ -36,9 +52,10 @@ func (t *Tools) Search(ctx context.Context, call contract.Call, p conversation.S
 	if err != nil {
 		return "", err
 	}
-	return s.text(), nil
+	return inBlocks(blocksOf(s.shown, p.IDs), s.notes()), nil
 }
 
+// search searches for messages, and cuts each at maxText characters.
 func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.SearchParams, maxText int) (*searching, error) {
 	q, problems := messageQuery(p)
 	if len(problems) > 0 {
@@ -56,11 +73,36 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 		s.undone = "it may be among these"
 	}
 	s.scope = conversations.Options{AllProjects: true, Sources: s.query.Sources}
-	err := s.asking.search(ctx, t, func(context.Context, conversations.Source) (err error) {
-		s.shown, err = messagesOf(s.found, maxText)
-		return err
+	err := s.asking.search(ctx, t, func(context.Context, conversations.Source) error {
+		for i := range s.found.Hits {
+			m := message{Hit: &s.found.Hits[i]}
+			if err := m.read(s.found, maxText); err != nil {
+				return err
+			}
+			s.shown = append(s.shown, m)
+		}
+		return nil
 	})
 	return s, err
+}
+
+// read sets the text: the passage that answers a question, or the first most characters.
+func (m *message) read(found *conversations.Results, most int) error {
+	if p := m.Passage; p != nil {
+		said := strings.TrimFunc(p.Text, text.IsSpace)
+		m.Text, m.Cut, m.Chars = either(p.Before, "...", "")+said, p.After, utf8.RuneCountInString(said)
+		if p.Before || p.After {
+			m.Chars = most + 1
+		}
+		return nil
+	}
+	content, err := found.Read(m.Hit)
+	m.Text = strings.TrimFunc(string(content), text.IsSpace)
+	m.Chars = utf8.RuneCountInString(m.Text)
+	if m.Cut = m.Chars > most; m.Cut {
+		m.Text, _, _ = text.Ends(m.Text, most, 0)
+	}
+	return err
 }
 
 // messageQuery returns the query of the parameters, and everything that is wrong with them.
@@ -97,12 +139,80 @@ func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []con
 	return q, problems
 }
 
-// text returns the answer for a model.
-func (s *searching) text() string {
-	if len(s.shown) == 0 {
-		return inBlocks([]string{"No matching messages."}, s.notes())
+// blocksOf returns messages as they are shown, with their places if withPlace is true. A text
+// with a missing end ends with three dots.
+func blocksOf(messages []message, withPlace bool) (blocks []string) {
+	for i := range messages {
+		m := &messages[i]
+		when := "(no time)"
+		if !m.Time.IsZero() {
+			when = m.Time.UTC().Format("2006-01-02 15:04")
+		}
+		head := "[" + when + "] " + cmp.Or(text.Line(clip(m.Role, maxTitle)), "unknown") + " (conv: " + nameOf(&m.Conversation.Conversation) + ")"
+		if withPlace {
+			head += " " + m.place()
+		}
+		blocks = append(blocks, head+"\n"+withoutSeparators(text.Visible(m.Text+either(m.Cut, "...", ""))))
 	}
-	return inBlocks(blocksOf(s.shown, s.params.IDs), s.notes())
+	if len(messages) == 0 {
+		blocks = []string{"No matching messages."}
+	}
+	return blocks
+}
+
+// inBlocks returns an answer, with notes in a block of their own.
+func inBlocks(blocks, notes []string) string {
+	if len(notes) > 0 {
+		blocks = append(blocks, "[note] "+strings.Join(notes, "\n"))
+	}
+	return strings.Join(blocks, separator)
+}
+
+// nameOf returns the title of a conversation on one line, or the beginning of its id.
+func nameOf(c *transcript.Conversation) string {
+	if strings.TrimFunc(c.Title, text.IsSpace) != "" {
+		return clip(text.Line(c.Title), maxTitle)
+	}
+	id, _, _ := text.Ends(cmp.Or(c.NativeID, string(c.ID)), 8, 0)
+	return text.Line(id)
+}
+
+// withoutSeparators puts a backslash before each line that looks like three hyphens, and
+// before those that look like such a line but for backslashes.
+func withoutSeparators(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		if strings.TrimFunc(strings.TrimLeft(line, `\`), isUnseen) == "---" {
+			lines[i] = `\` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// isUnseen reports whether a rune cannot be seen: white space, joiners, and the pattern of
+// Braille without dots.
+func isUnseen(r rune) bool { return text.IsSpace(r) || text.IsHidden(r) || r == 0x2800 }
+
+// place names the message as the parameters of conversation_read do.
+func (m *message) place() string {
+	return fmt.Sprintf("id: %s event: %d", m.Conversation.ID, m.Number)
+}
+
+// cursor returns a position as callers hand it back.
+func cursor(p *conversations.Position) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(coerce.JSON(p)))
+}
+
+// parseCursor returns the position of a cursor.
+func parseCursor(s string) (p conversations.Position, err error) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err == nil {
+		err = json.Unmarshal(b, &p)
+	}
+	if err == nil && cursor(&p) != s {
+		err = errors.New("it was not written by cursor")
+	}
+	return p, err
 }
 
 // notes say what is not shown; there is none where all that matches is shown, whole.

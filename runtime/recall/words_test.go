@@ -29,13 +29,14 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-func TestIsIdentifier(t *testing.T) {
+func TestCheckID(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
-		"jp-c17648402467": true, "a.b_c-D9": true, strings.Repeat("a", 128): true,
-		"": false, strings.Repeat("a", 129): false, "a b": false, "a/b": false, `a"b`: false, "a\n": false, "é": false, "a:b": false,
+		"jp-c17648402467": true, "chatgpt-c1": true, "gemini-a b": false,
+		"": false, "a b": false, "a/b": false, `claude-a"b`: false, "claude-a\n": false, "jp-cé": false, "claude-a:b": false, "opencode-ses_</x>": false,
+		"chatgpt-" + strings.Repeat("a", 300): false,
 	} {
-		if got := isIdentifier(s); got != want {
+		if got := checkID(s) == nil; got != want {
 			t.Errorf("%q: %v", s, got)
 		}
 	}

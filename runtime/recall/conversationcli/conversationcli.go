@@ -41,7 +41,7 @@ func Command(host *toolset.Host) *cobra.Command {
 			addHelp(below, selectHelp)
 		}
 	}
-	formats := []string{"auto", "text", "text-pretty", "json", "json-pretty", "markdown"}
+	formats := []string{"auto", "text", "text-pretty", "json", "json-pretty"}
 	anyOf(cmd, cmd.PersistentFlags(), "format", "F", "`format`", formats, func(format string) { c.format = format })
 	return cmd
 }
@@ -91,9 +91,7 @@ func (c *commands) command(cmd *cobra.Command, run run, groups ...string) *cobra
 				return err
 			}
 		}
-		if c.out, err = c.newOutput(cmd); err != nil {
-			return err
-		}
+		c.out = c.newOutput()
 		for _, set := range c.late {
 			err = cmp.Or(err, set(cmd.Context()))
 		}
