@@ -34,7 +34,7 @@ func (wr *Writer) SetArchived(ctx context.Context, id transcript.ID, archived bo
 			return err
 		}
 		for _, p := range moving {
-			tx.moveInto(p.store, p.dir, partition(archived), path.Base(p.dir))
+			tx.moveInto(p.store, p.dir, parentOf(archived), path.Base(p.dir))
 		}
 		moved = tx.err == nil
 		return nil
@@ -64,7 +64,7 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 		}
 		all := append(s.files(), file{MetadataFile, e.data})
 		make := func(store int) {
-			tx.newDirectory(store, partition(first.archived), path.Base(s.from.dir), all)
+			tx.newDirectory(store, parentOf(first.archived), path.Base(s.from.dir), all)
 		}
 		switch {
 		case !local:
