@@ -1,7 +1,6 @@
-// Package knowledge is a workspace's knowledge base: topics, which are
-// directories of files, and subjects, which are those files. It answers the
-// learn tool, writes the <knowledge> section of a system prompt, and shows and
-// checks the whole for people.
+// Package knowledge is a workspace's knowledge base: topics, which are directories of files, and subjects, which are
+// the files. It answers the learn tool, writes the <knowledge> section of a system prompt, and lists and checks
+// topics for people.
 //
 //	[kb.topic.project]
 //	title = "Project notes"
@@ -10,13 +9,12 @@
 //	learned = ["style/**"]
 //	disabled = ["drafts/**"]
 //
-// A [Base] keeps the configuration it was opened with and nothing else: every
-// method looks at the files anew, so that an edited file is seen at once.
+// A [Base] keeps nothing except the configuration that it was opened with: every method reads the files anew, so that
+// an edit is seen at once.
 //
-// The package never writes, never turns what it is asked for into a path, and
-// never loses anything silently: what is left out of an answer is named in it or
-// counted, with the call that gets it. It knows neither protocols nor command
-// lines, and no answer tells a model where on the machine the workspace is.
+// The package never writes and never makes a path of an argument. It never loses anything silently: an answer names
+// or counts the subjects that it leaves out, with the call that gets them. It knows neither protocols nor command
+// lines, and no answer tells a model the path of the workspace.
 package knowledge
 
 import (
@@ -40,28 +38,25 @@ import (
 
 // Options say how a knowledge base is used.
 type Options struct {
-	// Getenv looks up where the user's configuration is. It is not read when
-	// Getenv is nil.
+	// Getenv finds the user's configuration. If it is nil, only the workspace's is read.
 	Getenv func(string) string
-	// Patterns are TOPIC/GLOB values that are added to what topics have learned.
+	// Patterns are TOPIC/GLOB values that are added to the learned patterns of topics.
 	Patterns []string
-	// Injected reports whether the host puts [Base.Section] into its system prompt.
-	// Learned subjects are then not offered again. Without it they are offered
-	// first.
+	// Injected reports whether the host puts [Base.Section] into its system prompt. Learned subjects are then not
+	// offered again; otherwise they are offered first.
 	Injected bool
 }
 
 // Base is a knowledge base. Goroutines may share it.
 type Base struct {
 	config   *settings
-	topics   []*setting // those that are enabled: the others do not exist
+	topics   []*setting // enabled topics only: the others do not exist for any purpose
 	injected bool
 	getenv   func(string) string
 }
 
-// Open reads the configuration of the workspace that dir is in; empty stands for
-// the working directory. A workspace without topics, and no workspace at all,
-// are no errors. What is wrong with the configuration is a [config.Error].
+// Open reads the configuration of the workspace that dir is in; empty is the working directory. It is no error if
+// there is no workspace, or no topic in it. The error for a wrong configuration is a [config.Error].
 func Open(dir string, opts Options) (*Base, error) {
 	s, err := load(dir, opts.Getenv, opts.Patterns)
 	if err != nil {
@@ -71,17 +66,16 @@ func Open(dir string, opts Options) (*Base, error) {
 	return &Base{s, enabled, opts.Injected, opts.Getenv}, nil
 }
 
-// Root is the absolute path of the workspace, and empty where there is none.
+// Root returns the absolute path of the workspace; it is empty if there is none.
 func (b *Base) Root() string { return b.config.Root }
 
-// Unread returns what a person should know of the configuration: the keys that nothing reads, a sentence each.
+// Unread returns a sentence for each key of the configuration that nothing reads.
 func (b *Base) Unread() []string {
 	unread := slices.DeleteFunc(b.config.Unread(), func(p config.Problem) bool { return p.Rule != config.Rule })
 	return config.Sentences(unread)
 }
 
-// TopicIDs returns the ids of the topics there are, in the order of the
-// configuration.
+// TopicIDs returns the ids of the topics, in the order of the configuration.
 func (b *Base) TopicIDs() []string {
 	var ids []string
 	for _, t := range b.topics {
@@ -99,8 +93,7 @@ func (b *Base) byID(id string) *setting {
 	return b.topics[i]
 }
 
-// lookup finds a topic by its id, or else by its title, whose case does not
-// count. The error tells which topics there are.
+// lookup returns the topic with an id or, in any case, a title. The error names the topics.
 func (b *Base) lookup(asked string) (*setting, error) {
 	asked = strings.TrimSpace(asked)
 	if t := b.byID(asked); t != nil {
@@ -135,7 +128,7 @@ func (b *Base) unknownTopic(asked string) error {
 		return missing(text.Quote(asked)+" is a subject of a topic, and no topic. ", fmt.Sprintf("Call learn with topic %q and subjects %s.", id, text.Quote(subject)), id)
 	}
 	var names []string
-	ids := map[string]string{} // by what they can be asked for
+	ids := map[string]string{} // by every name that a topic has
 	for _, t := range b.topics {
 		for _, name := range []string{t.ID, oneLine(t.Title)} {
 			names = append(names, name)
@@ -149,16 +142,16 @@ func (b *Base) unknownTopic(asked string) error {
 	return contract.Fixable(message + " " + strings.TrimSpace(menu(b.topics, maxTopicList)))
 }
 
-// topic is one topic with what its directory holds at the moment.
+// topic is a topic with the files that its directory has now.
 type topic struct {
 	*setting
-	broken *directoryError // why there is nothing in it
+	broken *directoryError // the reason if the directory cannot be read
 	tree   *subjects.Tree
 	set    *subjects.Set
 }
 
-// scan looks into the directory of a topic, which has to be closed. A directory that
-// cannot be read is empty. The error is that of the context.
+// scan reads the directory of a topic, which the caller has to close. A directory that cannot be read is empty. The
+// error is that of the context.
 func (b *Base) scan(ctx context.Context, of *setting) (*topic, error) {
 	t := &topic{setting: of, tree: &subjects.Tree{}}
 	root, err := b.openDir(of)
@@ -180,7 +173,7 @@ func (b *Base) scan(ctx context.Context, of *setting) (*topic, error) {
 	return t, nil
 }
 
-// scans yields the topics there are, each until the next. It ends with the context.
+// scans yields the topics; each is closed before the next. It ends with the context.
 func (b *Base) scans(ctx context.Context) iter.Seq[*topic] {
 	return func(yield func(*topic) bool) {
 		for _, config := range b.topics {
@@ -197,7 +190,7 @@ func (b *Base) scans(ctx context.Context) iter.Seq[*topic] {
 	}
 }
 
-// open is scan of a topic that somebody asks for, and whose directory has to be readable.
+// open is scan for a topic that a caller names: its directory has to be readable.
 func (b *Base) open(ctx context.Context, config *setting) (*topic, error) {
 	t, err := b.scan(ctx, config)
 	if err == nil && t.broken != nil {
@@ -206,8 +199,7 @@ func (b *Base) open(ctx context.Context, config *setting) (*topic, error) {
 	return t, err
 }
 
-// OpenDir opens the directory of a topic by its id. An error wraps
-// [fs.ErrNotExist] where there is none yet.
+// OpenDir opens the directory of the topic with an id. The error wraps [fs.ErrNotExist] if there is no directory yet.
 func (b *Base) OpenDir(id string) (*os.Root, error) {
 	t := b.byID(id)
 	if t == nil {
@@ -220,8 +212,8 @@ func (b *Base) OpenDir(id string) (*os.Root, error) {
 	return root, nil
 }
 
-// openDir opens the directory of a topic. What a project names has to be in the
-// project, or in a directory that the user trusts.
+// openDir opens the directory of a topic. A directory that the project names has to be in the project or in a
+// directory that the user trusts.
 func (b *Base) openDir(t *setting) (*os.Root, error) {
 	if t.outside != "" {
 		return safefile.OpenDir(t.outside)
@@ -229,8 +221,7 @@ func (b *Base) openDir(t *setting) (*os.Root, error) {
 	return config.OpenDir(b.Root(), t.Subjects, b.getenv)
 }
 
-// directoryError is the error for a topic whose directory cannot be used. It does not name
-// the path of the workspace.
+// directoryError is the error for a topic whose directory cannot be used. It does not have the path of the workspace.
 type directoryError struct {
 	topic         *setting
 	problem, hint string
@@ -255,25 +246,24 @@ func (e *directoryError) Error() string {
 	return fmt.Sprintf("topic %q cannot be learned: %s", e.topic.ID, e.why())
 }
 
-// why is the error without the topic.
+// why returns the error without the topic.
 func (e *directoryError) why() string {
 	return fmt.Sprintf("%s (it is set at %s); %s", e.problem, e.topic.SubjectsAt, e.hint)
 }
 
 func (e *directoryError) Unwrap() error { return e.err }
 
-// oneLine makes text that others wrote fit for one line: nothing in it can begin
-// an entry of its own.
+// oneLine returns text from others as one line, so that nothing in it can begin an entry of its own.
 func oneLine(s string) string {
 	return strings.Join(strings.Fields(text.Line(s)), " ")
 }
 
-// quoteName writes a name between quotes, where it cannot end them.
+// quoteName returns a name in quotes that the name cannot end.
 func quoteName(name string) string {
 	return `"` + strings.ReplaceAll(subjects.CloseTags(text.Line(name)), `"`, "&quot;") + `"`
 }
 
-// cause returns what went wrong without what it went wrong with.
+// cause returns the innermost error, without paths and operations.
 func cause(err error) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner

@@ -13,21 +13,20 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// The rules of [Base.Check]. The ids are stable; those of the configuration are
-// beside [RuleMissing].
+// The rules of [Base.Check]. The ids are stable. The rules of the configuration are beside [RuleMissing].
 const (
 	RuleDirectory   = "KB001" // a topic's directory cannot be read
-	RuleLeftOut     = "KB002" // something in it is no subject: links, pipes, what is beyond the limits
+	RuleLeftOut     = "KB002" // something in it is no subject: a link, a pipe, a file beyond the limits
 	RuleCollision   = "KB003" // files that share a slug
-	RuleDeadPattern = "KB004" // an entry of learned or disabled that nothing matches
+	RuleDeadPattern = "KB004" // an entry of learned or disabled that matches nothing
 	RuleTooLarge    = "KB008" // a file over the limit
-	RuleBrokenLink  = "KB010" // a link to a subject that there is not
+	RuleBrokenLink  = "KB010" // a link to a subject that does not exist
 	RuleSkill       = "KB013" // a skill without a description
 	RuleUnreadable  = "KB014" // a file that cannot be read
 )
 
-// Finding is something about a knowledge base that its authors should know. Errors
-// are what the assistant cannot get and somebody wanted it to have.
+// Finding is a problem of a knowledge base, for its authors. An error is a subject or a topic that the assistant
+// should have and cannot get.
 type Finding struct {
 	Rule     string `json:"rule"`
 	Severity string `json:"severity"` // error, warning or info
@@ -41,7 +40,7 @@ type Finding struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// String returns the finding on one line, and its hint on a second:
+// String returns the finding in one line, and its hint in a second:
 //
 //	.jp/kb/project/index.md:3: warning: the link "old.md" leads to no subject [KB010]
 //	  hint: correct the link, or add the file
@@ -53,7 +52,7 @@ func (f Finding) String() string {
 	return line
 }
 
-// sentence is the finding without rule and hint.
+// sentence returns the finding without rule and hint.
 func (f Finding) sentence() string { return f.place() + f.Message }
 
 func (f Finding) place() string {
@@ -63,8 +62,7 @@ func (f Finding) place() string {
 	return text.Cell(diag.Diagnostic{File: f.Path, Span: diag.Span{Line: f.Line, Col: f.Column}}.Place()) + ": "
 }
 
-// ConfigFindings returns what an error of [Open] says is wrong with the
-// configuration, and false for an error that is about something else.
+// ConfigFindings returns the problems of a [config.Error] as findings. It reports false for another error.
 func ConfigFindings(err error) ([]Finding, bool) {
 	var broken *config.Error
 	if !errors.As(err, &broken) {
@@ -83,8 +81,8 @@ func fromConfig(problems []config.Problem) []Finding {
 	return found
 }
 
-// Check reads everything there is and returns what keeps subjects from being learned:
-// first about the configuration, then topic by topic. The error is that of the context.
+// Check reads all files and returns the problems that keep subjects from being learned: those of the configuration
+// first, then those of each topic. The error is that of the context.
 func (b *Base) Check(ctx context.Context) ([]Finding, error) {
 	found := fromConfig(b.config.problems())
 	for t := range b.scans(ctx) {
@@ -98,13 +96,13 @@ func (b *Base) Check(ctx context.Context) ([]Finding, error) {
 	return found, ctx.Err()
 }
 
-// checker collects what is found in one topic.
+// checker collects the findings about one topic.
 type checker struct {
 	*topic
 	list []Finding
 }
 
-// file adds a finding about a file by its path in the topic's directory.
+// file adds a finding about a file, by its path in the topic's directory.
 func (c *checker) file(rule, severity, path string, line int, hint, format string, args ...any) {
 	full := c.Topic.Subjects
 	if path != "." {
@@ -149,7 +147,7 @@ func (c *checker) check(ctx context.Context) {
 	}
 }
 
-// deadEntries finds the entries of lists of the topic's configuration that do nothing.
+// deadEntries returns a finding for each entry of the topic's lists that matches nothing.
 func (t *topic) deadEntries(fields ...string) (found []Finding) {
 	for _, d := range t.set.Dead {
 		entries, places := t.Learned, t.LearnedAt
@@ -168,7 +166,7 @@ func (t *topic) deadEntries(fields ...string) (found []Finding) {
 	return found
 }
 
-// collisions finds files that cannot be told apart by their slug.
+// collisions finds files with the same slug.
 func (c *checker) collisions() {
 	all := c.tree.Subjects
 	for first := 0; first < len(all); {
@@ -196,7 +194,7 @@ func (c *checker) collisions() {
 	}
 }
 
-// content finds what keeps a subject from being loaded.
+// content checks whether a subject can be loaded.
 func (c *checker) content(s *subjects.Subject, is subjects.Content) {
 	switch {
 	case is.TooLarge:

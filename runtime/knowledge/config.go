@@ -19,40 +19,39 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// The rules a configuration can break, besides [config.Rule]. The ids are stable.
+// The rules of the configuration besides [config.Rule]. The ids are stable.
 const (
-	RuleMissing  = "KC005" // a topic without subjects; a warning where only the user's file has it
+	RuleMissing  = "KC005" // a topic without subjects; a warning if only the user's file has the topic
 	RuleSubjects = "KC006" // subjects that are no path below the root
-	RuleID       = "KC007" // a topic id with other characters than allowed
+	RuleID       = "KC007" // a topic id with a character that is not allowed
 	RulePattern  = "KC008" // a pattern that is empty, malformed or too much
-	RuleFlag     = "KC011" // a flag that is not TOPIC/GLOB of a topic that there is
+	RuleFlag     = "KC011" // a flag that is not TOPIC/GLOB with the id of a topic
 )
 
-// maxID is how many bytes an id may have: ids are part of every prompt.
+// maxID is the length of the longest id in bytes: ids are part of every prompt.
 const maxID = 64
 
-// setting is a topic as the configuration has it, once it was judged. Its ID has letters,
-// digits, "_" and "-"; its patterns are well formed.
+// setting is the checked configuration of a topic. Its ID has only letters, digits, "_" and "-"; its patterns are
+// well formed.
 type setting struct {
-	// Topic has in Subjects the directory: a clean, slash-separated path relative to the
-	// root and without "..", though a link on it may lead out.
+	// Topic.Subjects is a clean path relative to the root, with slashes and without "..". A link on the path may lead
+	// out of the root.
 	config.Topic
-	// outside is instead the absolute path of a directory that the user's own file names;
-	// empty for one in the workspace.
+	// outside is the absolute path of a directory that the user's own file names; it is empty for a directory in the
+	// workspace.
 	outside string
 }
 
-// settings is a configuration, with what is wrong about its topics. A topic of which
-// anything is wrong cannot be learned, as a `disabled` that could not be read must not
-// make public what it was to hide; the others can.
+// settings is a configuration with checked topics. A topic with an error cannot be learned: a `disabled` that could
+// not be read must not publish the subjects that it was to hide. The other topics can be learned.
 type settings struct {
 	*config.Config
-	usable []*setting // disabled ones too, in the order in which they are first mentioned
+	usable []*setting // with disabled topics, in the order of their first mention
 }
 
-// load reads the configuration for a directory, and adds the patterns of flags to what is
-// learned. That there is none is no error. The error is a [*config.Error] with all problems
-// when no topic can be used or a flag is wrong, and another one when dir is no directory.
+// load reads the configuration for a directory and adds the patterns of flags to the learned ones. It is no error if
+// there is none. If no topic can be used or a flag is wrong, the error is a [*config.Error] with all problems; it is
+// another error if dir is no directory.
 func load(dir string, getenv func(string) string, patterns []string) (*settings, error) {
 	if dir != "" {
 		info, err := os.Stat(dir)
@@ -70,7 +69,7 @@ func load(dir string, getenv func(string) string, patterns []string) (*settings,
 	for _, t := range s.Topics {
 		s.judge(&setting{Topic: t})
 	}
-	if s.Wrong("kb") == nil { // else no topic is there
+	if s.Wrong("kb") == nil { // otherwise there are no topics
 		for _, value := range patterns {
 			s.flag(value)
 		}
@@ -81,7 +80,7 @@ func load(dir string, getenv func(string) string, patterns []string) (*settings,
 	return s, nil
 }
 
-// broken returns, by id, why topics cannot be learned.
+// broken returns the errors of topics that cannot be learned, by id.
 func (s *settings) broken() map[string]error {
 	broken := map[string]error{}
 	for _, t := range s.Topics {
@@ -92,7 +91,7 @@ func (s *settings) broken() map[string]error {
 	return broken
 }
 
-// problems returns all that is wrong about topics, or about what nothing reads.
+// problems returns the problems of topics and the warnings about keys that nothing reads.
 func (s *settings) problems() []config.Problem {
 	found := slices.DeleteFunc(slices.Clone(s.Problems), func(p config.Problem) bool {
 		return p.Tables != nil && !p.Disables("kb") && !slices.ContainsFunc(p.Tables, func(t string) bool { return strings.HasPrefix(t, "kb.") })
@@ -103,7 +102,7 @@ func (s *settings) problems() []config.Problem {
 	return found
 }
 
-// add reports what disables a table; none makes it a warning.
+// add adds a problem that disables a table; without a table it is a warning.
 func (s *settings) add(table string, at config.Position, rule, hint, format string, args ...any) {
 	p := config.Problem{Diagnostic: diag.Diagnostic{File: at.File, Span: at.Span, Rule: rule, Message: fmt.Sprintf(format, args...), Hint: hint}}
 	if table != "" {
@@ -112,7 +111,7 @@ func (s *settings) add(table string, at config.Position, rule, hint, format stri
 	s.Add(p)
 }
 
-// judge adds a topic, or what is wrong with it.
+// judge checks a topic, and adds it or the problems with it.
 func (s *settings) judge(t *setting) {
 	table, id := "kb.topic."+t.ID, text.Quote(t.ID)
 	if t.ID == "" || len(t.ID) > maxID || strings.ContainsFunc(t.ID, notInID) {
@@ -121,7 +120,7 @@ func (s *settings) judge(t *setting) {
 	whole := s.Wrong(table) == nil
 	switch {
 	case t.SubjectsFrom == nil && whole && t.UsersOnly:
-		// The user's file is for all workspaces, and adds to topics that some of them have.
+		// The user's file is for all workspaces, and may add to topics that only some of them have.
 		s.add("", t.Defined, RuleMissing, "add subjects to have the topic in every workspace",
 			"topic %s is left out here: it has no subjects, and no file of this workspace mentions it", id)
 		return
@@ -142,7 +141,7 @@ func notInID(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
-// place takes the directory of a topic.
+// place checks the directory of a topic.
 func (s *settings) place(t *setting, table string) {
 	written := t.Subjects
 	outside, absolute := config.Expand(written, s.Home)
@@ -211,7 +210,7 @@ func (s *settings) flag(value string) {
 	}
 }
 
-// known lists the ids there are, as many as somebody would read, the one that is meant first.
+// known returns the ids of the topics, the one that was probably meant first.
 func (s *settings) known(id string) string {
 	var ids []string
 	for _, t := range s.usable {

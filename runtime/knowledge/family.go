@@ -21,8 +21,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Family returns the tools that teach what projects know. Its commands for people
-// are those of package knowledgecli, which the list of families adds.
+// Family returns the tools of the knowledge base. Its commands for people are in package knowledgecli; the list of
+// families adds them.
 func Family(host *toolset.Host) toolset.Family {
 	f := &family{host: host}
 	learn := []string{knowledge.LearnTool().Name}
@@ -56,11 +56,10 @@ prompt, as convtools knowledge prompt prints it; without, it is recommended.`,
 	}
 }
 
-// project returns the root of the project that has its configuration at or above
-// a directory.
+// project returns the root of the project whose configuration is in a directory or above it.
 func (f *family) project(dir string) (string, error) {
 	dir = located(dir, f.host.Getenv)
-	// What is above a directory that does not exist was not meant.
+	// A directory that does not exist has no project, even if one is above it.
 	if _, err := os.Stat(dir); dir != "" && err != nil {
 		return "", err
 	}
@@ -71,7 +70,7 @@ func (f *family) project(dir string) (string, error) {
 	return root, nil
 }
 
-// PatternFlag returns the flag that adds to what is learned, and so to opts.
+// PatternFlag returns the flag that adds to the learned patterns in opts.
 func PatternFlag(host *toolset.Host, opts *Options) toolset.Flag {
 	return toolset.Flag{
 		Name: "knowledge", Shorthand: "k", Usage: "take `TOPIC/GLOB` for learned too; can be repeated",
@@ -90,8 +89,8 @@ func PatternFlag(host *toolset.Host, opts *Options) toolset.Flag {
 	}
 }
 
-// OpenFor opens the knowledge base of the project that dir is in, or stands for as
-// the id of a workspace; empty means the host's. Errors are those of [Open].
+// OpenFor opens the knowledge base of the project that dir is in. dir may be the id of a workspace; empty is the
+// host's directory. Errors are those of [Open].
 func OpenFor(host *toolset.Host, dir string, opts Options) (*Base, error) {
 	if dir == "" {
 		dir = host.Dir
@@ -100,8 +99,7 @@ func OpenFor(host *toolset.Host, dir string, opts Options) (*Base, error) {
 	return Open(located(dir, host.Getenv), opts)
 }
 
-// located returns the directory that dir stands for, which may be the id of a
-// workspace. What is neither is left to whoever opens it.
+// located returns the directory for dir, which may be the id of a workspace. It returns dir itself if it is neither.
 func located(dir string, getenv func(string) string) string {
 	if dir == "" {
 		return dir
@@ -115,17 +113,16 @@ func located(dir string, getenv func(string) string) string {
 	return dir
 }
 
-// family answers for the projects that a host asks for.
+// family answers for every project that a host names.
 type family struct {
 	host *toolset.Host
-	opts Options // what flags have set
+	opts Options // set by flags
 }
 
 func (f *family) open(dir string) (*Base, error) { return OpenFor(f.host, dir, f.opts) }
 
-// offered returns learn described by the topics there are, and nothing where there
-// is nothing to learn. A knowledge base that cannot be used is no reason to leave
-// the tool out: nobody would find out why.
+// offered returns learn, with the topics in its description, or nothing if there is nothing to learn. If the
+// knowledge base cannot be used, it returns the tool all the same: its answer says why.
 func (f *family) offered(ctx context.Context) []contract.Tool {
 	tool := knowledge.LearnTool()
 	b, err := f.open("")
@@ -139,8 +136,7 @@ func (f *family) offered(ctx context.Context) []contract.Tool {
 	return nil
 }
 
-// Learn answers learn, as [Base.Learn] does for the workspace that the call comes
-// from.
+// Learn answers learn for the workspace that the call comes from.
 func (f *family) Learn(ctx context.Context, call contract.Call, p knowledge.LearnParams) (string, error) {
 	b, err := f.open(call.Context.Dir)
 	if err != nil {
@@ -152,8 +148,7 @@ func (f *family) Learn(ctx context.Context, call contract.Call, p knowledge.Lear
 	return b.Learn(ctx, p.Topic, p.Subjects, call.Notes)
 }
 
-// openFailed makes an error of [Open] into one for the caller of a tool, who
-// cannot put it right, but can tell the user where to.
+// openFailed returns an error of [Open] for the caller of a tool, who cannot correct it but can tell the user.
 func openFailed(err error) error {
 	var broken *config.Error
 	if errors.As(err, &broken) {
@@ -169,7 +164,7 @@ func (f *family) instructions(ctx context.Context, _ contract.Context) string {
 	return "There is knowledge that people have written down for this workspace. The description of learn names its topics: learn with a topic lists the topic's subjects, and with subjects loads them. Learn what concerns your task before you begin with it."
 }
 
-// prompt returns the section for a system prompt, and nothing where it cannot be made: checks find out why.
+// prompt returns the section for a system prompt. It returns nothing after an error: checks report it.
 func (f *family) prompt(ctx context.Context, where contract.Context) string {
 	b, err := f.open(where.Dir)
 	if err != nil {
@@ -182,21 +177,20 @@ func (f *family) prompt(ctx context.Context, where contract.Context) string {
 	return section
 }
 
-// arguments completes the values of learn's arguments, and those of an address. Subjects
-// can be completed where the topic is given before.
+// arguments completes the arguments of learn and the parts of an address. It completes subjects if the topic is
+// given.
 func (f *family) arguments(ctx context.Context, _, argument, prefix string, given map[string]string) []string {
 	b, err := f.open("")
 	switch {
 	case err != nil:
-		return nil // there is nothing to complete; a call says what is wrong
+		return nil // a call returns the error
 	case argument == "topic":
 		return b.CompleteTopic(prefix)
 	}
 	return b.CompleteSubject(ctx, given["topic"], prefix)
 }
 
-// version returns a value that changes with the configuration and with the names of subjects.
-// What subjects say does not count.
+// version returns a value that changes with the configuration and the names of subjects, but not with their content.
 func (f *family) version(ctx context.Context) string {
 	hash := sha256.New()
 	b, err := f.open("")
@@ -213,8 +207,7 @@ func (f *family) version(ctx context.Context) string {
 	return string(hash.Sum(nil))
 }
 
-// injectedAdvice says what a host needs that is told of a section in its system
-// prompt.
+// injectedAdvice returns the steps for a host that has the section in its system prompt.
 func (f *family) injectedAdvice(jp bool) []string {
 	prompt := []string{"convtools", "knowledge", "prompt"}
 	for _, pattern := range f.opts.Patterns {
@@ -230,7 +223,7 @@ func (f *family) injectedAdvice(jp bool) []string {
 	return []string{"Put what this prints into the system prompt, now and after every change of what is learned: " + command}
 }
 
-// checks counts what there is to learn. To have no knowledge base is no problem.
+// checks counts topics and subjects. A missing knowledge base is no problem.
 func (f *family) checks(ctx context.Context) []toolset.Check {
 	check := toolset.Check{Name: "knowledge", Status: toolset.Problem, Fix: "convtools knowledge check"}
 	off := func(why string) []toolset.Check {

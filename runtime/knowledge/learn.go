@@ -11,19 +11,18 @@ import (
 )
 
 const (
-	// maxAnswer is how many bytes of subjects an answer has at most: no less than the
-	// largest file that is read. What is said of them is bounded by itself.
+	// maxAnswer is the most bytes of subjects in an answer: no less than the largest file that is read. The remarks
+	// have bounds of their own.
 	maxAnswer = subjects.MaxSize
-	// maxRead is after how many bytes of files a call reads no further one: texts may
-	// become longer than an answer when they are made fit to be shown.
+	// maxRead is the number of bytes of files after which a call reads no further file: texts may become longer when
+	// they are made visible.
 	maxRead = 4 * maxAnswer
 )
 
-// Learn answers the learn tool: with what a topic has to offer, or, where
-// patterns are given, with the subjects they stand for. A topic is asked for by
-// its id or its title. Blank patterns count as none. The answer carries notes.
+// Learn answers the learn tool: it lists a topic or, with patterns, loads subjects. A topic is named by its id or its
+// title. Blank patterns are ignored. The notes are part of the answer.
 //
-// What a caller can put right is a [contract.Error] that says so.
+// The error is a [contract.Error] if the caller can correct the call.
 func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []string) (string, error) {
 	var r remarks
 	for _, note := range notes {
@@ -33,8 +32,7 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 	return b.learn(ctx, topicName, patterns, b.injected, &r)
 }
 
-// Show returns what the learn tool would answer to one pattern, with what is in
-// the system prompt too.
+// Show returns the answer of the learn tool to one pattern, with the subjects that are in the system prompt.
 func (b *Base) Show(ctx context.Context, topicName, pattern string) (string, error) {
 	return b.learn(ctx, topicName, []string{pattern}, false, &remarks{})
 }
@@ -55,7 +53,7 @@ func (b *Base) learn(ctx context.Context, topicName string, patterns []string, i
 	return t.load(ctx, patterns, injected, r)
 }
 
-// load answers with the subjects that patterns stand for.
+// load returns the subjects that match patterns.
 func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *remarks) (string, error) {
 	found, err := t.set.Resolve(patterns, injected)
 	if err != nil {
@@ -84,8 +82,8 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 	return r.behind(shown), nil
 }
 
-// read returns the text of subjects, of a single one bare and otherwise each in
-// its element, and remarks on those it cannot show.
+// read returns the text of subjects, each in its element; bare is a single subject without an element. It adds
+// remarks on subjects that it cannot show.
 func (t *topic) read(ctx context.Context, hits []*subjects.Subject, bare bool, r *remarks) (string, error) {
 	var b strings.Builder
 	var failed error
@@ -120,7 +118,7 @@ func (t *topic) read(ctx context.Context, hits []*subjects.Subject, bare bool, r
 			}
 			b.WriteString(block)
 		}
-		left -= content.Size // what is not shown in the end was read all the same
+		left -= content.Size // it was read, even if it is not shown
 	}
 	if unread > 0 && unread == len(hits) {
 		return "", &contract.Error{
@@ -131,7 +129,7 @@ func (t *topic) read(ctx context.Context, hits []*subjects.Subject, bare bool, r
 	return b.String(), nil
 }
 
-// show returns the text that stands for a subject, or remarks why there is none.
+// show returns the text for a subject, or adds a remark on why there is none.
 func (r *remarks) show(s *subjects.Subject, c subjects.Content, err error) (string, bool) {
 	problem := ""
 	if err != nil {
@@ -148,14 +146,13 @@ func (r *remarks) show(s *subjects.Subject, c subjects.Content, err error) (stri
 	return c.Text, true
 }
 
-// element wraps a subject's text so that it can be told from others, and cannot
-// pretend to end where it does not.
+// element returns a subject's text in an element that the text cannot end.
 func element(s *subjects.Subject, text string) string {
 	return "<subject " + quoteName(s.Name) + ">\n" + subjects.CloseTags(text) + "\n</subject>"
 }
 
-// missing is the error for a subject that there is not. Behind the problem, a caller
-// reads how to go on, and a person how to see the subjects of a topic.
+// missing returns the error for a subject that does not exist: with the problem, the next step for a model, and for
+// people the command that lists the subjects of the topic.
 func missing(problem, goOn, topic string) error {
 	return &contract.Error{Message: problem + goOn, Detail: problem + "See its subjects with: convtools knowledge ls " + topic, Caller: true}
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// targets is what links may lead to: subjects by every name they have, and folders, which
-// are nil.
+// targets returns the targets of links: subjects by each of their names, and folders, whose value is nil.
 func (t *topic) targets() map[string]*subjects.Subject {
 	known := map[string]*subjects.Subject{".": nil}
 	for i := range t.tree.Subjects {
@@ -33,13 +32,13 @@ func (t *topic) targets() map[string]*subjects.Subject {
 	return known
 }
 
-// link is where an inline link of a Markdown text leads.
+// link is an inline link of a Markdown text.
 type link struct {
 	line   int
 	target string
 }
 
-// linksIn returns the links that are on one line. Those in code are none.
+// linksIn returns the links of a text that are within one line and not in code.
 func linksIn(content string) (links []link) {
 	code := regexp.MustCompile("(?:^|[^`])(`[^`]+`|``.*?[^`]``)|\\\\.")
 	inline := regexp.MustCompile(`\]\( *(?:<([^<>]{1,512})>|((?:[^\s()<]|\([^\s()]*\)){1,512}))[\s)]`)
@@ -64,7 +63,7 @@ func linksIn(content string) (links []link) {
 	return links
 }
 
-// links finds links of a Markdown subject to subjects that do not exist.
+// links reports the links of a Markdown subject to subjects that do not exist.
 func (c *checker) links(known map[string]*subjects.Subject, s *subjects.Subject, content string) {
 	if s.Ext != "md" && s.Ext != "markdown" {
 		return
@@ -73,7 +72,7 @@ func (c *checker) links(known map[string]*subjects.Subject, s *subjects.Subject,
 		target, ok := relative(l.target)
 		at := path.Join(path.Dir(subjects.NFC(s.Path)), target)
 		if !ok || at == ".." || strings.HasPrefix(at, "../") {
-			continue // not of this topic
+			continue // it leads out of the topic
 		}
 		to, ok := known[at]
 		if !ok {
@@ -88,8 +87,7 @@ func (c *checker) links(known map[string]*subjects.Subject, s *subjects.Subject,
 	}
 }
 
-// relative returns the path that a link has, and false for one that does not
-// lead to a file relative to its own.
+// relative returns the path of a link, relative to the file. It reports false for a link that leads elsewhere.
 func relative(link string) (string, bool) {
 	target, _, _ := strings.Cut(link, "#")
 	target, _, _ = strings.Cut(target, "?")

@@ -13,21 +13,20 @@ import (
 )
 
 const (
-	// maxList is how many characters of entries a list has before it counts.
+	// maxList is the number of characters of entries in a list; it counts the others.
 	maxList = 100_000
-	// worthKnowing is from how many tokens on a list says how long a subject is.
+	// worthKnowing is the number of tokens from which a list shows the length of a subject.
 	worthKnowing = 10_000
 )
 
-// list answers with what a topic has to offer.
+// list returns the subjects that a topic offers.
 func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, error) {
 	var learned, available []*subjects.Subject
 	for i := range t.tree.Subjects {
 		s := &t.tree.Subjects[i]
 		switch {
 		case s.Learned:
-			// A hidden subject that was learned by its name is no secret: who wrote the
-			// configuration wants it known.
+			// A hidden subject that the configuration learns by its name is no secret.
 			learned = append(learned, s)
 		case !s.Hidden && !s.Disabled:
 			available = append(available, s)
@@ -62,7 +61,7 @@ func (t *topic) list(ctx context.Context, injected bool, r *remarks) (string, er
 	return r.behind(strings.Join(parts, "\n\n")), nil
 }
 
-// incomplete remarks on what the scan of a directory left out.
+// incomplete adds remarks on the files that the scan of a directory left out.
 func (r *remarks) incomplete(warnings []subjects.Warning) {
 	others := 0
 	for _, w := range warnings {
@@ -77,7 +76,7 @@ func (r *remarks) incomplete(warnings []subjects.Warning) {
 	}
 }
 
-// entries lists subjects in as many characters as are left, and counts the others.
+// entries lists subjects in at most *left characters, and counts the others.
 func entries(all []*subjects.Subject, left *int) string {
 	var lines []string
 	for n, s := range all {
@@ -91,7 +90,7 @@ func entries(all []*subjects.Subject, left *int) string {
 	return strings.Join(lines, "\n")
 }
 
-// counted counts subjects, and names the patterns for the folders that they are in.
+// counted counts subjects, and names patterns for their folders.
 func counted(all []*subjects.Subject) string {
 	var patterns []string
 	for _, s := range all {

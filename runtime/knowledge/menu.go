@@ -17,23 +17,20 @@ import (
 )
 
 const (
-	// MCPDescription is how many characters the summary and the description of an MCP
-	// tool may have together: Claude Code cuts them there.
+	// MCPDescription is the most characters of the summary and the description of an MCP tool together: Claude Code
+	// cuts them there.
 	MCPDescription = 2048
-	// maxTopicList is how many characters of topics an error lists.
+	// maxTopicList is the number of characters of topics in an error.
 	maxTopicList = 16_000
-	// deciding is how long it may take to find out which topics have something to
-	// learn. A host waits for this when it starts.
+	// deciding is the time for finding the topics that have something to learn. A host waits for this when it starts.
 	deciding = time.Second
 )
 
-// Describe returns the tool with the topics that can be learned behind its
-// description, and false when there are none: the tool is not offered then.
-// Everything else about the tool, its schema above all, stays as it is.
+// Describe returns the tool with the topics after its description. It reports false if there are none: the tool is
+// not offered then. The schema stays as it is.
 //
-// Summary and description take at most limit characters together, with the three
-// that stand between them in a host's hands. Directories that cannot be read count as
-// empty.
+// Summary and description have at most limit characters together, with three characters between them. A directory
+// that cannot be read counts as empty.
 func (b *Base) Describe(ctx context.Context, tool contract.Tool, limit int) (contract.Tool, bool) {
 	offered := b.offered(ctx)
 	if len(offered) == 0 {
@@ -44,10 +41,8 @@ func (b *Base) Describe(ctx context.Context, tool contract.Tool, limit int) (con
 	return tool, true
 }
 
-// offered returns the topics that have something to learn. One for which that is not
-// found out in time, or whose directory is refused because it is outside of the
-// project, is taken for one: the answer to a call says what the matter is, and nobody
-// would hear of it otherwise.
+// offered returns the topics that have something to learn. It includes topics that were not read in time, and topics
+// whose directory is outside of the project: the answer to a call says what is wrong.
 func (b *Base) offered(ctx context.Context) []*setting {
 	var offered []*setting
 	inTime, cancel := context.WithTimeout(ctx, deciding)
@@ -63,8 +58,7 @@ func (b *Base) offered(ctx context.Context) []*setting {
 	return append(offered, b.topics[looked:]...)
 }
 
-// learnable reports whether the topic has a subject that menus offer: one that is
-// listed and, where learned subjects are in the prompt already, is none of them.
+// learnable reports whether the topic has a listed subject. Learned subjects do not count if they are in the prompt.
 func (t *topic) learnable(injected bool) bool {
 	for _, s := range t.set.Visible {
 		if !injected || !s.Learned {
@@ -74,9 +68,8 @@ func (t *topic) learnable(injected bool) bool {
 	return false
 }
 
-// menu lists topics in up to room characters. What has no room is left out in this
-// order: introductions from the last topic backwards, then titles, and last the
-// ids, which are counted.
+// menu lists topics in at most room characters. It leaves out introductions, from the last topic backwards, then
+// titles, then ids, which it counts.
 func menu(topics []*setting, room int) string {
 	n := len(topics)
 	written := func(without, kept int) string {
@@ -102,7 +95,7 @@ func menu(topics []*setting, room int) string {
 	return list
 }
 
-// menuLine is the entry of a topic in menus, with as much as there is and is wanted.
+// menuLine returns the entry of a topic in a menu.
 func menuLine(t *setting, withTitle, withIntroduction bool) string {
 	line := "- " + t.ID
 	if title := oneLine(t.Title); title != "" && withTitle {
@@ -114,8 +107,8 @@ func menuLine(t *setting, withTitle, withIntroduction bool) string {
 	return line
 }
 
-// title is what a topic is called in headings.
+// title returns the name of a topic for headings.
 func title(t *setting) string { return cmp.Or(oneLine(t.Title), t.ID) }
 
-// paragraphs makes a description fit for an answer.
+// paragraphs returns a description as it is shown in an answer.
 func paragraphs(s string) string { return strings.TrimSpace(text.Visible(s)) }

@@ -7,31 +7,28 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// Topic is a topic as people see it: with everything in it, hidden and disabled
-// subjects too. Its texts are as they were written and on disk: whoever prints
-// them has to make them fit for that.
+// Topic is a topic for people, with hidden and disabled subjects. Its texts are as they were written and must be made
+// visible before they are printed.
 type Topic struct {
 	ID           string `json:"id"`
 	Title        string `json:"title,omitempty"`
 	Introduction string `json:"introduction,omitempty"`
 	Description  string `json:"description,omitempty"`
-	// Disabled topics are not looked into.
+	// The subjects of disabled topics are not read.
 	Disabled bool `json:"disabled,omitempty"`
-	// Dir is the directory, relative to the workspace, with slashes.
+	// Dir is the directory relative to the workspace, with slashes.
 	Dir string `json:"dir"`
-	// Problem says why the directory cannot be read.
+	// Problem is the reason if the directory cannot be read.
 	Problem string `json:"problem,omitempty"`
 	// Subjects are in the byte order of Slug, then Path.
 	Subjects []subjects.Subject `json:"subjects"`
-	// Warnings are about entries of learned and disabled that match nothing, one
-	// sentence each without a period.
+	// Warnings are sentences, without a period, about entries of learned and disabled that match nothing.
 	Warnings []string `json:"warnings,omitempty"`
-	// LeftOut are links, special files and the like, in the order of their paths.
+	// LeftOut are links, special files and others that are no subjects, in the order of their paths.
 	LeftOut []subjects.Warning `json:"left_out,omitempty"`
 }
 
-// Topics returns all topics in the order of the configuration. The error is that
-// of the context.
+// Topics returns all topics, in the order of the configuration. The error is that of the context.
 func (b *Base) Topics(ctx context.Context) ([]Topic, error) {
 	topics := []Topic{}
 	for _, of := range b.config.usable {
@@ -44,8 +41,7 @@ func (b *Base) Topics(ctx context.Context) ([]Topic, error) {
 	return topics, nil
 }
 
-// Topic returns one topic by its id or its title. A disabled one is found by its
-// id.
+// Topic returns a topic by its id or its title. A disabled topic is found by its id alone.
 func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
 	if i := slices.IndexFunc(b.config.usable, func(t *setting) bool { return t.ID == name }); i >= 0 {
 		return b.overview(ctx, b.config.usable[i])
@@ -57,7 +53,7 @@ func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
 	return b.overview(ctx, of)
 }
 
-// overview describes one topic. What is wrong with its directory is part of it.
+// overview describes a topic. An error of its directory is part of the description.
 func (b *Base) overview(ctx context.Context, of *setting) (Topic, error) {
 	o := Topic{
 		ID: of.ID, Title: of.Title, Introduction: of.Introduction, Description: of.Description,

@@ -11,8 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// The limits of a list of names in a remark, and of the notes on skills in one answer. What
-// is beyond them is counted.
+// The limits of the names in a remark and of the notes on skills in an answer. The names and skills beyond them are
+// counted.
 const (
 	maxNames      = 20
 	maxNamesBytes = 4_000
@@ -22,16 +22,16 @@ const (
 // largest is the size of the largest file that is read, and of the largest answer.
 const largest = "4 MiB"
 
-// remarks are the lines behind an answer that say what it does not show. What is
-// said of several subjects is said once.
+// remarks are the lines after an answer about the subjects that it does not show. One line is for all subjects with
+// the same remark.
 type remarks struct {
-	said  []string // of subjects, in the order in which it was said first
+	said  []string // remarks on subjects, in the order of their first use
 	names map[string][]string
-	lines []string // behind those
+	lines []string // after the remarks on subjects
 	notes []string // last
 }
 
-// subject says something of a subject.
+// subject adds a remark on a subject.
 func (r *remarks) subject(what string, s *subjects.Subject) {
 	if r.names == nil {
 		r.names = map[string][]string{}
@@ -42,7 +42,7 @@ func (r *remarks) subject(what string, s *subjects.Subject) {
 	r.names[what] = append(r.names[what], quoteName(s.Name))
 }
 
-// unshown says why nothing of a subject can be shown, if that is so.
+// unshown adds a remark if a subject cannot be shown, and reports whether it did.
 func (r *remarks) unshown(s *subjects.Subject, kind subjects.Kind, problem string) bool {
 	switch {
 	case problem != "":
@@ -57,7 +57,7 @@ func (r *remarks) unshown(s *subjects.Subject, kind subjects.Kind, problem strin
 	return true
 }
 
-// leftOut names the subjects that an answer had no room for.
+// leftOut adds the names of the subjects for which an answer has no room.
 func (r *remarks) leftOut(topic string, left []*subjects.Subject) {
 	names := make([]string, len(left))
 	for i, s := range left {
@@ -72,8 +72,8 @@ func (r *remarks) leftOut(topic string, left []*subjects.Subject) {
 	r.lines = append(r.lines, line+".)")
 }
 
-// skills remarks on those of the subjects that are skills: where their folder is,
-// as what they tell to run is relative to it, and what else is in it.
+// skills adds remarks on the subjects that are skills: with their folder, because the paths in a skill are relative
+// to it, and with the other files in it.
 func (r *remarks) skills(t *topic, all []*subjects.Subject) {
 	skills := slices.DeleteFunc(slices.Clone(all), func(s *subjects.Subject) bool { return !s.Skill })
 	for _, s := range skills[:min(len(skills), maxSkills)] {
@@ -84,7 +84,7 @@ func (r *remarks) skills(t *topic, all []*subjects.Subject) {
 	}
 }
 
-// skillNote says where the folder of a skill is, and what else is in it.
+// skillNote returns the folder of a skill and the other files in it.
 func (t *topic) skillNote(s *subjects.Subject) string {
 	folder := path.Dir(s.Path)
 	note := fmt.Sprintf("(skill %s: its folder is %s", quoteName(s.Name), quoteName(path.Join(t.Topic.Subjects, folder)))
@@ -95,7 +95,7 @@ func (t *topic) skillNote(s *subjects.Subject) string {
 	for i := range t.tree.Subjects {
 		other := &t.tree.Subjects[i]
 		below, ok := strings.CutPrefix(other.Path, folder+"/")
-		// What a hidden skill comes with is hidden by the skill's own folder.
+		// The files of a hidden skill are hidden by its folder and not by their own names.
 		dotted := strings.HasPrefix(below, ".") || strings.Contains(below, "/.")
 		if ok && other != s && !other.Disabled && !dotted {
 			bundled = append(bundled, quoteName(other.Name))
@@ -107,7 +107,7 @@ func (t *topic) skillNote(s *subjects.Subject) string {
 	return note + ")"
 }
 
-// String returns the remarks, a line each.
+// String returns the remarks, one in a line.
 func (r *remarks) String() string {
 	var lines []string
 	for _, what := range r.said {
@@ -121,7 +121,7 @@ func (r *remarks) String() string {
 	return strings.Join(append(lines, r.notes...), "\n")
 }
 
-// behind returns an answer with the remarks behind it.
+// behind returns an answer and the remarks after it.
 func (r *remarks) behind(answer string) string {
 	said := r.String()
 	if answer != "" && said != "" {
@@ -130,7 +130,7 @@ func (r *remarks) behind(answer string) string {
 	return answer + said
 }
 
-// misses names patterns that matched nothing, with what may be meant.
+// misses returns the patterns that matched nothing, with the names that were probably meant.
 func misses(missed []subjects.Miss) string {
 	var all []string
 	for _, m := range missed {
@@ -146,7 +146,7 @@ func misses(missed []subjects.Miss) string {
 	return strings.Join(all, ", ")
 }
 
-// listed joins names, and counts those beyond the limits.
+// listed joins names, and counts the names beyond the limits.
 func listed(names []string) string {
 	n := within(names, maxNames, maxNamesBytes)
 	if n == len(names) {
@@ -155,8 +155,7 @@ func listed(names []string) string {
 	return fmt.Sprintf("%s and %s more", strings.Join(names[:n], ", "), text.Number(len(names)-n))
 }
 
-// within returns how many of the names, but at least one, are within a limit of
-// their number and one of their bytes.
+// within returns the number of names within a limit of their number and of their bytes; at least one.
 func within(names []string, most, bytes int) int {
 	for n, name := range names {
 		if bytes -= len(name); n > 0 && (n == most || bytes < 0) {

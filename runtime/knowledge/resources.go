@@ -17,7 +17,7 @@ import (
 const (
 	scheme   = "kb://"
 	template = scheme + "{topic}/{slug}"
-	// maxAddress is how many bytes an address may have.
+	// maxAddress is the length of the longest address in bytes.
 	maxAddress = 16 << 10
 )
 
@@ -36,9 +36,8 @@ func (f *family) resources() toolset.Resources {
 	}
 }
 
-// list returns a page of subjects. Configuration with errors is no reason for a client to
-// take the server for broken, which asks for this list when it starts: learn says what is
-// wrong.
+// list returns a page of subjects. It returns none if the configuration is wrong, instead of an error: a client asks
+// for the list when it starts, and would take the server for broken. learn returns the error.
 func (f *family) list(ctx context.Context, cursor string, limit int) (page []toolset.Resource, next string, err error) {
 	b, err := f.open("")
 	if err != nil {
@@ -48,10 +47,9 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 	return b.Resources(ctx, cursor, limit, f.host.WarnOnce)
 }
 
-// Resources returns a page of subjects that can be listed and read, those that share a
-// name once, and looks into no more topics than it takes. The cursor is the name of the
-// last one, so that nothing is skipped when others come or go. It warns of directories
-// that cannot be read.
+// Resources returns a page of the subjects that are listed and can be read; subjects with the same name are one. It
+// reads only the topics that it needs. The cursor is the name of the last subject, so that the next page skips
+// nothing if others are added or removed. warn is called for directories that cannot be read.
 func (b *Base) Resources(ctx context.Context, cursor string, limit int, warn func(string)) (page []toolset.Resource, next string, err error) {
 	topic, name, _ := strings.Cut(cursor, "/")
 	begin := slices.Index(b.TopicIDs(), topic)
@@ -77,14 +75,14 @@ func (b *Base) Resources(ctx context.Context, cursor string, limit int, warn fun
 			}
 			page = append(page, toolset.Resource{
 				URI: address(t.ID, s.Name), Name: t.ID + "/" + s.Name, Title: title(t.setting) + ": " + oneLine(s.Name),
-				Description: s.Description, MIMEType: mimeType(s.Ext), // of what is shown, which is Markdown where it is in a fence
+				Description: s.Description, MIMEType: mimeType(s.Ext), // the type of the shown text: a text in a fence is Markdown
 			})
 		}
 	}
 	return page, "", ctx.Err()
 }
 
-// readable returns the visible subjects that can be read, by their names, each once.
+// readable returns the visible subjects that can be read, sorted by name and each name once.
 func (t *topic) readable(ctx context.Context) ([]*subjects.Subject, error) {
 	if err := t.tree.Look(ctx, t.set.Visible); err != nil {
 		return nil, err
@@ -104,7 +102,7 @@ func mimeType(ext string) string {
 	return "text/markdown"
 }
 
-// readAddress returns a subject as it is at the moment.
+// readAddress returns a subject as it is now.
 func (f *family) readAddress(ctx context.Context, where contract.Context, uri string) (toolset.Contents, error) {
 	topic, subject, ok := parseAddress(uri)
 	if !ok {
@@ -127,10 +125,9 @@ func (f *family) readAddress(ctx context.Context, where contract.Context, uri st
 	return toolset.Contents{Text: text, MIMEType: mime}, err
 }
 
-// ReadResource returns one subject by the id of its topic and its name, with those
-// that share the name, and the type of the text. Hidden subjects can be read,
-// patterns and titles mean nothing. That there is no such subject, and that it
-// cannot be shown, is a [contract.Error] of the caller's.
+// ReadResource returns the subjects with a name, by the id of their topic, and the type of the text. It reads hidden
+// subjects too. The name is not taken for a pattern, and the id not for a title. The error is a [contract.Error] if
+// there is no such subject or it cannot be shown.
 func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, mime string, err error) {
 	config := b.byID(id)
 	if config == nil {
@@ -175,8 +172,8 @@ func address(topic, name string) string {
 	return scheme + topic + "/" + strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
 }
 
-// parseAddress returns what an address names. Clients that fill in the template
-// encode slashes, too.
+// parseAddress returns the topic and the subject of an address. Some clients encode slashes when they fill in the
+// template.
 func parseAddress(uri string) (topic, name string, ok bool) {
 	rest, ok := strings.CutPrefix(uri, scheme)
 	before, behind, _ := strings.Cut(rest, "/")
@@ -186,8 +183,7 @@ func parseAddress(uri string) (topic, name string, ok bool) {
 	return topic, name, ok && utf8.ValidString(topic+name)
 }
 
-// CompleteTopic returns the ids of topics that begin with prefix, or whose title does. Case
-// does not count.
+// CompleteTopic returns the ids of the topics whose id or title begins with prefix, in any case.
 func (b *Base) CompleteTopic(prefix string) (ids []string) {
 	for _, t := range b.topics {
 		if hasPrefixFold(t.ID, prefix) || hasPrefixFold(t.Title, prefix) {
@@ -197,9 +193,8 @@ func (b *Base) CompleteTopic(prefix string) (ids []string) {
 	return ids
 }
 
-// CompleteSubject returns the names of listed subjects that begin with prefix.
-// Case does not count. A topic that does not exist, or whose directory cannot be
-// read, has none.
+// CompleteSubject returns the names of listed subjects that begin with prefix, in any case. It returns none for a
+// topic that does not exist or cannot be read.
 func (b *Base) CompleteSubject(ctx context.Context, topicName, prefix string) (names []string) {
 	config, err := b.lookup(topicName)
 	if err != nil {
@@ -218,8 +213,7 @@ func (b *Base) CompleteSubject(ctx context.Context, topicName, prefix string) (n
 	return names
 }
 
-// CompletePath returns what TOPIC/SLUG may stand for that begins with prefix: as long
-// as there is no slash in it, the ids of topics, each with a slash behind it.
+// CompletePath completes TOPIC/SLUG: a prefix without a slash to the ids of topics, each with a slash after it.
 func (b *Base) CompletePath(ctx context.Context, prefix string) (paths []string) {
 	id, slug, ok := strings.Cut(prefix, "/")
 	if !ok {
@@ -234,8 +228,7 @@ func (b *Base) CompletePath(ctx context.Context, prefix string) (paths []string)
 	return paths
 }
 
-// hasPrefixFold compares letters by their lower case, which may be longer or
-// shorter than they are.
+// hasPrefixFold reports whether s begins with prefix, by the lower case of both. Lower case may be longer or shorter.
 func hasPrefixFold(s, prefix string) bool {
 	return strings.HasPrefix(strings.ToLower(s), strings.ToLower(prefix))
 }

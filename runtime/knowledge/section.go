@@ -8,7 +8,7 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// The sentences of the section. Models and tests know them: they do not change.
+// The sentences of the section. They do not change: prompts depend on them.
 const (
 	preloadedLead = "The following knowledge has been pre-loaded into your system prompt:"
 	menuLead      = "The following knowledge topics are available to learn:"
@@ -19,14 +19,12 @@ const (
 		"exposing too much irrelevant knowledge upfront)"
 )
 
-// Section returns the <knowledge> section of a system prompt: the content of
-// learned subjects, and a menu of the topics that have more to offer. It is empty
-// when there is neither.
+// Section returns the <knowledge> section of a system prompt: the content of learned subjects, and a menu of the
+// topics that have more subjects. It is empty if there is neither.
 //
-// The warnings, a sentence each, are about topics whose directory cannot be read, which
-// count as empty, entries of learned that match nothing, and learned subjects that cannot
-// be shown. More learned content than an answer of the learn tool may carry is an error:
-// a part of it would look like all of it.
+// The warnings are sentences about topics whose directory cannot be read, entries of learned that match nothing, and
+// learned subjects that cannot be shown. The error is for more learned content than an answer of the learn tool may
+// have: a part of it would look like all of it.
 func (b *Base) Section(ctx context.Context) (section string, warnings []string, err error) {
 	var parts, offered []string
 	room := maxAnswer
@@ -64,8 +62,8 @@ func (b *Base) Section(ctx context.Context) (section string, warnings []string, 
 	return section, warnings, ctx.Err()
 }
 
-// preload returns the element of a topic with its learned subjects, or nothing when it
-// has none. It reads no further where that is too much.
+// preload returns the element of a topic with its learned subjects, or nothing if it has none. It stops reading at
+// the limit of an answer.
 func (t *topic) preload(ctx context.Context) (block string, warnings []string, err error) {
 	var blocks []string
 	var r remarks

@@ -8,10 +8,9 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Nearest returns the ids of conversations that are spelled most alike one that there is none
-// of, best first.
+// Nearest returns up to three ids of conversations with the spelling most similar to an id, best first.
 func Nearest(want transcript.ID, all []Conversation) []transcript.ID {
-	const most, mostTypos = 3, 19 // an id of JP has so many digits
+	const most, mostTypos = 3, 19 // an id of JP has 19 digits
 	var found []transcript.ID
 	typos := map[transcript.ID]int{}
 	for i := range all {

@@ -6,75 +6,53 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Problem is why a conversation, or a part of one, could not be used. Nothing in
-// it but Path and Err repeats what is recorded or the name of a file: those two
-// are for people. The Err of DamagedEvents repeats neither.
+// Problem describes a conversation, or a part of one, that could not be used. Only Path and Err can
+// contain recorded text or file names: they are for people, except that Err of DamagedEvents has
+// neither.
 type Problem struct {
-	ID transcript.ID // empty where it is a whole store, or a part of one
-	// Source is the name of the kind of store; empty where that is not known.
-	Source string
+	ID     transcript.ID // empty for a store, or a part of one
+	Source string        // the name of the kind of store; empty if it is not known
 	Kind   ProblemKind
-	// Field names the recorded field that is wrong, such as "expires_at"; empty
-	// where it is not one field.
-	Field string
-	// File is the name of the file in the conversation that is the link of Outside, or in
-	// the project that is Unnamed; empty where it is no file.
-	File string
-	// Event is the number of whole events before the damage.
-	Event int
-	Path  string
-	Err   error // what is wrong, with neither the id nor the path; never nil
+	Field  string // the recorded field that is wrong, such as "expires_at"; may be empty
+	File   string // the link of Outside, in the conversation, or the database of Unnamed, in the project
+	Event  int    // the number of whole events before the damage
+	Path   string
+	Err    error // the reason, without the id and the path; never nil
 }
 
-// ProblemKind is what is wrong.
+// ProblemKind is a kind of problem.
 type ProblemKind uint8
 
-// The kinds of problems.
+// The kinds of problems. A conversation with one of the first three, or with Outside, Linked or Vanishing,
+// is left out.
 const (
-	// Unreadable: it could not be read at all, and is left out.
-	Unreadable ProblemKind = iota
-	// Duplicate: another directory with the same id is read instead.
-	Duplicate
-	// BadMetadata: the record that lists it cannot be used. It is left out, unless
-	// it was asked for by its id.
-	BadMetadata
-	// BadField: one field is not usable, and counts as missing.
-	BadField
-	// DamagedEvents: its events end early; those before were used.
-	DamagedEvents
-	// Outside: it is, or has, a link that leads out of its store, and is left out.
-	Outside
-	// Linked: it is a link where only directories are read, and is left out.
-	Linked
-	// Vanishing: it is renamed or removed again and again, and is left out.
-	Vanishing
-	// Reported: an external program reports it, in words that are not searched for a
-	// meaning.
-	Reported
-	// SwitchedOff: the user's settings have it that this kind of store, which was asked
-	// for by name, is not read.
-	SwitchedOff
-	// TooLarge: some of its events are larger than what is read, and left out.
-	TooLarge
-	// Unnamed: File is a database in the project that its user has not named, so that it is
-	// not read.
-	Unnamed
+	Unreadable    ProblemKind = iota // it cannot be read
+	Duplicate                        // another directory with the same id is read instead
+	BadMetadata                      // its metadata cannot be used; it can still be asked for by its id
+	BadField                         // a field cannot be used, and counts as missing
+	DamagedEvents                    // its events end early; the ones before the damage are used
+	Outside                          // it is, or has, a link out of its store
+	Linked                           // it is a link where only directories are read
+	Vanishing                        // it is renamed or removed again and again
+	Reported                         // an external program reports it, in its own words
+	SwitchedOff                      // the user's settings switch off this kind of store
+	TooLarge                         // some of its events are over the size limit, and left out
+	Unnamed                          // File is a database in the project that the user has not named
 )
 
 // NotFoundError is the error for ids that no conversation has.
 type NotFoundError struct {
 	IDs     []transcript.ID
-	Nearest []transcript.ID // those there are that are spelled most alike, best first
-	Place   string          // the project, a path; empty where it is all of them
-	Unread  []Problem       // stores that could not be read, and may have them
+	Nearest []transcript.ID // existing ids with the most similar spelling, best first
+	Place   string          // the path of the project; empty for all projects
+	Unread  []Problem       // stores that could not be read, and can have them
 }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("conversations %q not found", e.IDs) }
 
-// BadIDError is the error for text that is not the id of a conversation in any
-// store.
+// BadIDError is the error for a text that is not the id of a conversation in any store.
 type BadIDError struct {
-	Text   string // as given, shortened when long
+	Text   string // as given, shortened if it is long
 	Reason string // what is wrong, and what was expected
 }
 
@@ -82,7 +60,7 @@ func (e *BadIDError) Error() string {
 	return fmt.Sprintf("invalid conversation id %q: %s", e.Text, e.Reason)
 }
 
-// NoWorkspaceError is the error where there is no workspace to look in.
+// NoWorkspaceError is the error for a directory without a workspace.
 type NoWorkspaceError struct {
 	Dir     string // where the search started
 	Missing bool   // Dir does not exist
@@ -97,7 +75,7 @@ func (e *NoWorkspaceError) Error() string {
 
 // DamageError is the error for events that end early.
 type DamageError struct {
-	Event int // number of whole events before the damage
+	Event int // the number of whole events before the damage
 	Err   error
 }
 
@@ -106,8 +84,7 @@ func (e *DamageError) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *DamageError) Unwrap() error { return e.Err }
 
-// CopyTooLargeError is the error for a database that has to be copied to be read, because its
-// owner has not put all of it into one file, and that is too large for that.
+// CopyTooLargeError is the error for a database in use that is too large to be copied.
 type CopyTooLargeError struct{ Size, Most int64 } // bytes
 
 func (e *CopyTooLargeError) Error() string {
@@ -115,5 +92,5 @@ func (e *CopyTooLargeError) Error() string {
 	return fmt.Sprintf("it is in use and has to be copied to be read, and its %d MB are more than the %d MB that are copied", e.Size/mega, e.Most/mega)
 }
 
-// ForModel is what a model is told.
+// ForModel returns the text for a model.
 func (e *CopyTooLargeError) ForModel() string { return e.Error() }

@@ -6,30 +6,24 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// MaxRequest is how many characters of a request are kept.
+// MaxRequest is the largest number of characters that [Request] returns.
 const MaxRequest = 400
 
-// Request returns the beginning of a request, in two lines at the most: its first one, and
-// behind that all others. Blank lines, more white space than one space, and the marks of
-// headings are left out.
+// Request returns the beginning of a request in two lines: its first line, and the others joined. It
+// leaves out blank lines, repeated white space and the marks of headings.
 func Request(said string) string {
-	var b strings.Builder
-	separator := ""
+	var lines []string
 	for line := range strings.Lines(said[:min(len(said), 8*MaxRequest)]) {
 		words := strings.Fields(line)
 		if len(words) > 1 && strings.Trim(words[0], "#") == "" {
 			words = words[1:]
 		}
-		if len(words) == 0 {
-			continue
-		}
-		b.WriteString(separator)
-		b.WriteString(strings.Join(words, " "))
-		if separator == "" {
-			separator = "\n"
-		} else {
-			separator = " "
+		if len(words) > 0 {
+			lines = append(lines, strings.Join(words, " "))
 		}
 	}
-	return text.Cut(strings.ToValidUTF8(b.String(), ""), MaxRequest)
+	if len(lines) > 1 {
+		lines = []string{lines[0], strings.Join(lines[1:], " ")}
+	}
+	return text.Cut(strings.ToValidUTF8(strings.Join(lines, "\n"), ""), MaxRequest)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge"
 )
 
-// report is what knowledge check found, as it is printed as JSON.
+// report is the JSON of knowledge check.
 type report struct {
 	Findings []knowledge.Finding `json:"findings"`
 	Topics   int                 `json:"topics"`
@@ -60,8 +60,7 @@ when there are only warnings, unless --strict says otherwise.`,
 	return cmd
 }
 
-// examine checks the knowledge base. A configuration with errors is what there is
-// to find, unless only flags are to blame.
+// examine checks the knowledge base. Errors of the configuration are findings; errors of flags alone are an error.
 func (c *commands) examine(ctx context.Context) (report, error) {
 	r := report{Findings: []knowledge.Finding{}}
 	b, err := c.open()

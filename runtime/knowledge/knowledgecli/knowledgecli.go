@@ -1,8 +1,6 @@
-// Package knowledgecli is the command line for people who keep a knowledge base:
-// convtools knowledge and what is below it.
+// Package knowledgecli has the commands below convtools knowledge, for people who keep a knowledge base.
 //
-// It prints what package knowledge finds, and writes one thing: the file of a new
-// subject, never over another.
+// It prints the results of package knowledge. It writes only the file of a new subject, and never over another file.
 package knowledgecli
 
 import (
@@ -19,7 +17,7 @@ import (
 // commands are the commands of one host.
 type commands struct {
 	host *toolset.Host
-	opts knowledge.Options // what flags have set
+	opts knowledge.Options // set by flags
 }
 
 // Command returns convtools knowledge.
@@ -41,7 +39,7 @@ a table in convtools.toml:
 	return cli.Group(cmd, c.ls(), c.show(), c.check(), c.create(), c.prompt())
 }
 
-// patternFlag gives a command the flag that adds to what is learned.
+// patternFlag adds the flag for learned patterns to a command.
 func (c *commands) patternFlag(cmd *cobra.Command) {
 	knowledge.PatternFlag(c.host, &c.opts).AddToCommand(cmd)
 }
@@ -58,8 +56,8 @@ func (c *commands) open() (*knowledge.Base, error) {
 	return b, nil
 }
 
-// subjectArgs reads TOPIC/SLUG, or the two as arguments of their own. An id has
-// no slash, and a title that has one can stand alone as an argument.
+// subjectArgs returns the topic and the subject of TOPIC/SLUG or of two arguments. An id has no slash; a title with a
+// slash can be an argument of its own.
 func subjectArgs(cmd *cobra.Command, args []string) (topic, subject string, err error) {
 	switch len(args) {
 	case 1:
@@ -95,6 +93,5 @@ func (c *commands) completeTopics(_ *cobra.Command, args []string, word string) 
 	return b.CompleteTopic(word), cobra.ShellCompDirectiveNoFileComp
 }
 
-// plainLine makes a name or text from anywhere fit for one line of a terminal and
-// for a cell of a table.
+// plainLine returns untrusted text as one line for a terminal and for a cell of a table.
 func plainLine(s string) string { return strings.Join(strings.Fields(text.Line(s)), " ") }

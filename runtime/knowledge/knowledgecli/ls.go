@@ -15,7 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// howToBegin tells somebody without topics what to do.
+// howToBegin explains topics to a user who has none.
 const howToBegin = `a topic is a directory of files and a table in convtools.toml:
 
   [kb.topic.project]
@@ -75,7 +75,7 @@ the name of their folder.`,
 	return cmd
 }
 
-// sayHowToBegin tells on standard error why there is nothing to show.
+// sayHowToBegin writes the reason for an empty knowledge base to standard error.
 func (c *commands) sayHowToBegin(b *knowledge.Base) {
 	where := "this directory is in no workspace, which would have .jp or convtools.toml in it"
 	if b.Root() != "" {
@@ -84,8 +84,7 @@ func (c *commands) sayHowToBegin(b *knowledge.Base) {
 	fmt.Fprintf(c.host.Stderr, "note: there is no knowledge base: %s\nhint: %s", where, howToBegin)
 }
 
-// printTopics writes topics with their subjects, a line each, and a blank line between
-// topics.
+// printTopics writes topics with a line for each subject, and a blank line between topics.
 func printTopics(w io.Writer, topics []knowledge.Topic) error {
 	out := bufio.NewWriter(w)
 	for i, topic := range topics {
@@ -132,7 +131,7 @@ func topicState(topic knowledge.Topic) string {
 	return fmt.Sprintf("%s in %s, %s, about %s", text.Count(len(topic.Subjects), "subject", "subjects"), plainLine(topic.Dir), byteSize(size), text.Count(tokens, "token", "tokens"))
 }
 
-// fileSize is the size of a subject, and what it takes of a model's attention.
+// fileSize returns the size of a subject in bytes and tokens.
 func fileSize(s subjects.Subject) string {
 	switch {
 	case s.Problem != "":
@@ -143,7 +142,7 @@ func fileSize(s subjects.Subject) string {
 	return byteSize(s.Size) + ", " + text.Count(s.Tokens, "token", "tokens")
 }
 
-// marks says what is special about a subject, and what a skill is for.
+// marks returns the properties of a subject, and the description of a skill.
 func marks(s subjects.Subject) string {
 	var all []string
 	mark := func(set bool, name string) {
@@ -165,7 +164,7 @@ func marks(s subjects.Subject) string {
 	return strings.TrimPrefix(line, ": ")
 }
 
-// byteSize is a number of bytes as people read it.
+// byteSize returns a number of bytes with its unit.
 func byteSize(n int64) string {
 	switch {
 	case n < 1000:

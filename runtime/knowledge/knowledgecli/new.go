@@ -58,7 +58,7 @@ has front matter, too. A file that exists is never touched.`,
 	}
 }
 
-// createFile creates the file of a subject, and says what was made of it.
+// createFile creates the file of a subject, and prints the name of the subject.
 func (c *commands) createFile(cmd *cobra.Command, id, file, content string) error {
 	b, err := c.open()
 	if err != nil {
@@ -85,11 +85,10 @@ func (c *commands) createFile(cmd *cobra.Command, id, file, content string) erro
 	return nil
 }
 
-// newSubjectPath is the path of the file for a slug, relative to the directory of
-// its topic and with slashes. It is one that every file system takes, and that
-// does not look like a pattern.
+// newSubjectPath returns the path of the file for a slug, relative to the directory of its topic and with slashes.
+// Every file system takes it, and it does not look like a pattern.
 func newSubjectPath(slug string) (string, error) {
-	const most = 200 // bytes: what the learn tool is asked for has less than 256
+	const most = 200 // bytes; a pattern of the learn tool has at most 256
 	why := ""
 	switch {
 	case len(slug) > most:
@@ -115,9 +114,8 @@ func newSubjectPath(slug string) (string, error) {
 	return slug, nil
 }
 
-// templateOf is what a new file begins with. A skill has front matter, which says
-// when to use it: https://agentskills.io/specification. Its description is left
-// for its author, and missed until there is one. Names of new folders have no quotes.
+// templateOf returns the content of a new file. A skill has front matter, see https://agentskills.io/specification,
+// with an empty description for its author to fill in.
 func templateOf(file string) string {
 	folder, name := path.Split(file)
 	if folder == "" || name != "SKILL.md" {
@@ -127,7 +125,7 @@ func templateOf(file string) string {
 	return "---\nname: \"" + folder + "\"\n# What it does, and when to use it:\ndescription:\n---\n\n# " + titleOf(folder+".md") + "\n"
 }
 
-// titleOf makes a heading of the name of a file.
+// titleOf returns a heading made of the name of a file.
 func titleOf(file string) string {
 	name := strings.TrimLeft(path.Base(file), ".")
 	name = strings.TrimSuffix(name, path.Ext(name))
@@ -136,7 +134,7 @@ func titleOf(file string) string {
 	return string(unicode.ToUpper(first)) + title[size:]
 }
 
-// newContent reads what a new subject says from standard input.
+// newContent reads the content of a new subject from standard input.
 func (c *commands) newContent() (string, error) {
 	content, err := io.ReadAll(io.LimitReader(c.host.Stdin, subjects.MaxSize+1))
 	switch {
@@ -150,9 +148,8 @@ func (c *commands) newContent() (string, error) {
 	return string(content), nil
 }
 
-// create creates a file that does not exist, and the directories it is in. It
-// follows no link out of the topic, whose directory is made where it is missing in
-// the project.
+// create creates a file that does not exist, with its directories and the directory of the topic. It follows no link
+// out of the topic.
 func create(b *knowledge.Base, topic knowledge.Topic, file, content string) error {
 	root, err := b.OpenDir(topic.ID)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,7 +172,7 @@ func create(b *knowledge.Base, topic knowledge.Topic, file, content string) erro
 	}
 	_, err = f.WriteString(content)
 	if err = errors.Join(err, f.Close()); err != nil {
-		// Half a file would look like all of it.
+		// A part of the content would look like all of it.
 		return errors.Join(err, root.Remove(name))
 	}
 	return nil
@@ -190,8 +187,7 @@ func makeDir(root, path string) error {
 	return project.MkdirAll(filepath.FromSlash(path), 0o755)
 }
 
-// sayCreated says what was made of a file, which may not be what its author
-// expects.
+// sayCreated prints the name of the new subject, and warns if it is hidden, disabled or no subject.
 func (c *commands) sayCreated(topic knowledge.Topic, file string) {
 	name := plainLine(path.Join(topic.Dir, file))
 	i := slices.IndexFunc(topic.Subjects, func(s subjects.Subject) bool { return s.Path == file })

@@ -68,9 +68,8 @@ With --format jp it is a configuration that JP loads with --cfg.`,
 	return cmd
 }
 
-// printJPConfig prints a configuration of JP that adds a section to its system
-// prompt. Without a section it is one that changes nothing: JP would refuse an
-// empty file.
+// printJPConfig prints a configuration of JP that adds a section to its system prompt. Without a section the
+// configuration changes nothing: JP would refuse an empty file.
 func (c *commands) printJPConfig(section string) error {
 	config := map[string]any{}
 	if section != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// format makes the bytes of a file into what is shown of it.
+// format returns the content that is shown for the bytes of a file.
 func format(data []byte, ext string) Content {
 	c := Content{Size: int64(len(data))}
 	if isBinary(data) {
@@ -40,15 +40,14 @@ func format(data []byte, ext string) Content {
 	return c
 }
 
-// fence reports whether files with an extension in lower case are shown in a fence,
-// and in which language. Prose is not.
+// fence reports whether files with an extension, in lower case, are shown in a fence, and returns the language. Prose
+// is not in a fence.
 func fence(ext string) (language string, fenced bool) {
 	switch ext {
 	case "", "md", "markdown", "txt", "text":
 		return "", false
 	}
-	// A name on disk may hold anything; what is no word would end the fence's
-	// first line, or be shown as if it were content.
+	// A file name may have any characters: an extension that is no word could end the first line of the fence.
 	if len(ext) > 32 || strings.Trim(ext, "abcdefghijklmnopqrstuvwxyz0123456789+-_#") != "" {
 		return "", true
 	}
@@ -56,9 +55,8 @@ func fence(ext string) (language string, fenced bool) {
 	return cmp.Or(languages[ext], ext), true
 }
 
-// CloseTags makes a text unable to end the elements that subjects and topics are
-// wrapped in: the first character of what closes one of them, in any case, is
-// written as an entity. All else stays.
+// CloseTags returns a text that cannot end the elements around it: it writes the first character of their closing
+// tags, in any case, as an entity.
 func CloseTags(text string) string {
 	if !strings.Contains(text, "</") {
 		return text

@@ -13,17 +13,15 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// maxDescription is the length of a description in characters that the Agent
-// Skills specification allows.
+// maxDescription is the length in characters that the Agent Skills specification allows for a description.
 const maxDescription = 1024
 
-// DescriptionOf returns what the front matter that a SKILL.md begins with says the skill is
-// for, on one line of at most 1,024 characters. Without front matter that is nothing. What is
-// no YAML has no description, and an error.
+// DescriptionOf returns the description in the front matter of a SKILL.md, on one line of at most 1,024 characters.
+// It is empty without front matter. The error is for front matter that is no YAML.
 //
-// It reads the syntax alone: to decode aliases may take longer than anybody waits.
+// It reads only the syntax: decoding aliases may take very long.
 func DescriptionOf(data []byte) (string, error) {
-	spaced := bytes.ReplaceAll(frontMatter(data), []byte("\t"), []byte(" ")) // the library loses tabs inside of values
+	spaced := bytes.ReplaceAll(frontMatter(data), []byte("\t"), []byte(" ")) // the library loses tabs in values
 	file, err := parser.ParseBytes(spaced, 0)
 	if err != nil {
 		reason, _, _ := strings.Cut(strings.TrimSpace(yaml.FormatError(err, false, false)), "\n")
@@ -57,8 +55,8 @@ func DescriptionOf(data []byte) (string, error) {
 	return "", nil
 }
 
-// frontMatter returns what is between a line of "---" at the beginning and the
-// next, or one of "...". There is none where the second is missing.
+// frontMatter returns the text between a first line "---" and the next line "---" or "...". It is empty if one of
+// them is missing.
 func frontMatter(data []byte) []byte {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	data = data[:min(len(data), beginning)]

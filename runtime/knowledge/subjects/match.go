@@ -10,69 +10,61 @@ import (
 )
 
 const (
-	// MaxPatterns is how many patterns one call of [Set.Resolve] takes.
+	// MaxPatterns is the most patterns in a call of [Set.Resolve].
 	MaxPatterns = 64
-	// maxNear is for how many of a call's misses a name like them is looked for: each
-	// costs a comparison with every subject.
+	// maxNear is the number of misses of a call for which a similar name is looked for: each is compared with every
+	// subject.
 	maxNear = 8
 )
 
-// Set is the subjects of one topic, marked with what its configuration says of them.
-// It does not change, so goroutines may share it.
+// Set is the subjects of one topic, marked as disabled or learned by its configuration. It does not change, so
+// goroutines may share it.
 //
-// It compares what a person or a model asks for with the subjects that a scan found, and
-// never turns it into a path. What is disabled is treated as if it did not exist: nothing
-// matches it, and no suggestion names it.
+// It compares patterns with the subjects that a scan found, and never makes a path of a pattern. A disabled subject
+// does not exist: no pattern matches it, and no suggestion names it.
 //
-// A pattern is first taken as a name, in every spelling of it that people use,
-// and only then as a glob, because names may hold characters that mean something
-// in globs (c++, "notes [v2]"). In a glob, * and ? and [classes] stay within one
-// level, ** that stands alone between slashes spans any number of them, and
-// {a,b} lists alternatives. Case counts.
+// A pattern is compared as a name first, in every spelling that people use, and then as a glob: names may have
+// characters that mean something in globs (c++, "notes [v2]"). In a glob, * and ? and [classes] match within one
+// level, ** between slashes matches any number of levels, and {a,b} lists alternatives. Case counts.
 type Set struct {
 	topic string
 	all   []Subject
-	// Visible are the subjects that are neither hidden nor disabled, in the order of the
-	// topic.
+	// Visible are the subjects that are neither hidden nor disabled, in the order of the topic.
 	Visible []*Subject
-	// Dead are the entries of the configuration that match nothing: the disabled ones and
-	// then the learned ones, each in their order.
+	// Dead are the entries of the configuration that match nothing: the disabled ones, then the learned ones.
 	Dead []Dead
 }
 
-// Dead is an entry of a topic's configuration that no subject matches.
+// Dead is an entry of a topic's configuration that matches no subject.
 type Dead struct {
 	Field   string // the entry's list: "learned" or "disabled"
 	Pattern string
 }
 
-// Result is what a list of patterns stands for.
+// Result is the subjects that a list of patterns matches.
 type Result struct {
-	// Hits are the subjects, each once, in the order of the first pattern that matched
-	// them. Those of a glob are in the order of the topic, and files that share the name
-	// asked for in the order of their paths.
+	// Hits are the subjects, each once, in the order of the first pattern that matches them. Subjects of one glob are
+	// in the order of the topic, and subjects with one name in the order of their paths.
 	Hits []*Subject
-	// Literal reports whether one pattern was asked for, which is no glob, and is the
-	// name of one subject only.
+	// Literal reports whether there is one pattern, and it is the name of one subject and no glob.
 	Literal bool
-	// AlreadyLearned are the subjects that were asked for by name, or by globs that
-	// match nothing else, and are in the prompt already. They are not in Hits.
+	// AlreadyLearned are the matched subjects that are in the prompt. A glob counts for them only if it matches
+	// nothing else. They are not in Hits.
 	AlreadyLearned []*Subject
-	// Missed are the patterns that match nothing, in the order in which they came.
+	// Missed are the patterns that match nothing, in their order.
 	Missed []Miss
 }
 
 // Miss is a pattern that matches nothing.
 type Miss struct {
-	Pattern string // as it came: of any length, with any characters
-	Reason  string // the pattern's Problem
-	Near    string // the slug of a visible subject that is like the pattern, or empty
+	Pattern string // of any length, with any characters
+	Reason  string // the Problem of the pattern
+	Near    string // the slug of a similar visible subject, or empty
 }
 
-// NewSet takes a topic's id, its subjects in the order in which they are listed, which it
-// keeps and marks, and its configuration's lists of what is disabled and what is learned.
+// NewSet returns the set of a topic's subjects, which it keeps and marks with the lists of the configuration.
 //
-// A disabled list with a problem disables everything: what it was to hide must not be shown.
+// A disabled list with a problem disables all subjects: the ones that it was to hide must not be shown.
 func NewSet(topic string, all []Subject, disabled, learned []string) *Set {
 	s := &Set{topic: topic, all: all}
 	entries := Patterns(topic, disabled)
@@ -120,10 +112,9 @@ func disableLinks(all []Subject) {
 	}
 }
 
-// Resolve returns what the patterns stand for; without patterns these are all
-// visible subjects. A pattern that matches nothing is no error but a [Miss].
-// skipLearned leaves out the learned subjects, which the host puts into its prompt.
-// The error is for more than [MaxPatterns] patterns.
+// Resolve returns the subjects that the patterns match; without patterns these are all visible subjects. A pattern
+// that matches nothing is a [Miss] and no error. skipLearned leaves out learned subjects, which the host has in its
+// prompt. The error is for more than [MaxPatterns] patterns.
 func (s *Set) Resolve(patterns []string, skipLearned bool) (Result, error) {
 	if len(patterns) > MaxPatterns {
 		return Result{}, fmt.Errorf("%d patterns are too many for one call: at most %d are taken", len(patterns), MaxPatterns)
@@ -139,11 +130,11 @@ func (s *Set) Resolve(patterns []string, skipLearned bool) (Result, error) {
 	return result, nil
 }
 
-// near returns the slug of the visible subject that is like a name, or empty.
+// near returns the slug of the visible subject that is most similar to a name, or empty.
 func (s *Set) near(name string) string {
 	var slugs []string
 	for _, v := range s.Visible {
-		// Skills name the files they come with relative to their folder.
+		// Skills name their files relative to their folder.
 		if name != "" && strings.HasSuffix(v.Slug, "/"+stem(name)) {
 			return v.Slug
 		}
@@ -184,15 +175,15 @@ func (s *Set) resolve(patterns []string, skipLearned bool) Result {
 	return result
 }
 
-// Names are what a subject can be asked for by, in the order in which they are tried: the
-// last is its slug without the blanks around it, which lists do not show. Some may be the same.
+// Names returns the names of a subject, in the order in which they are compared. The last is its slug without blanks
+// around it, as lists show it. Some may be the same.
 func (s *Subject) Names() [6]string {
 	path := NFC(s.Path)
 	return [...]string{s.Slug, s.PathSlug, path, stem(path), s.Name, strings.TrimSpace(s.Slug)}
 }
 
-// stem is a path without its extension, which begins at the last dot of the
-// last component unless that is its first character.
+// stem returns a path without its extension, which begins at the last dot of the last component. A dot at the
+// beginning of the component begins no extension.
 func stem(path string) string {
 	base := strings.LastIndexByte(path, '/') + 1
 	if dot := strings.LastIndexByte(path[base:], '.'); dot > 0 {
@@ -201,12 +192,11 @@ func stem(path string) string {
 	return path
 }
 
-// named returns the enabled subjects that the pattern is a name of, by the
-// first kind of name that fits. Visible ones keep hidden ones of the same name
-// from being found: those can still be asked for by their path.
+// named returns the enabled subjects with a pattern as their name, by the first kind of name that fits. A visible
+// subject hides a hidden one of the same name, which can be named by its path.
 func (s *Set) named(p *Pattern) (found []*Subject) {
 	for _, form := range p.forms {
-		best := 0 // how well the found ones fit: the less, the better
+		best := 0 // the kind of name of the found subjects; a smaller one is better
 		for i := range s.all {
 			names := s.all[i].Names()
 			fits := 2 * slices.Index(names[:], form)

@@ -11,28 +11,26 @@ import (
 
 const (
 	maxPatternBytes = 256
-	// maxAlternatives bounds what the braces of one pattern stand for: each group
-	// multiplies, and the library tries one after the other. maxTogether is for all
-	// patterns of a list.
+	// maxAlternatives bounds the alternatives in braces of one pattern, which multiply and are tried one after the
+	// other. maxTogether bounds those of a list of patterns.
 	maxAlternatives, maxTogether = 64, 512
-	// maxWildcards bounds how often the library has to begin anew in one name.
+	// maxWildcards bounds the backtracking of the library in one name.
 	maxWildcards   = 16
 	metaCharacters = `*?[{\`
 )
 
-// Pattern is what somebody asks for, or an entry of a topic's configuration.
+// Pattern is a pattern of a call or an entry of a topic's configuration.
 type Pattern struct {
-	Text string // as it came
-	// Problem says why it is no glob, to stand behind it in a sentence ("is longer than
-	// 256 bytes"). It may be a name all the same.
+	Text string // unchanged
+	// Problem is the reason if it is no glob, such as "is longer than 256 bytes". It may be a name all the same.
 	Problem string
 
-	forms []string // the names that it may be
-	globs []string // those of the forms that can mean more, as the library takes them
+	forms []string // its spellings as a name
+	globs []string // the spellings that are globs, for the library
 }
 
-// Patterns reads a list of patterns about a topic. What has no character of globs in it
-// is a name, and every name is valid.
+// Patterns returns the patterns of a list for a topic. A text without characters of globs is a name, and every name
+// is valid.
 func Patterns(topic string, texts []string) []Pattern {
 	all := make([]Pattern, len(texts))
 	left := maxTogether
@@ -58,9 +56,8 @@ func Patterns(topic string, texts []string) []Pattern {
 	return all
 }
 
-// spellings returns the pattern in NFC, and what is left of it without what people put
-// around names: spaces, "./", "/" and the topic's id before it, "/" behind it, and
-// of what they type twice: "//". None is empty.
+// spellings returns the pattern in NFC; then without the spaces and slashes that people write around names; then also
+// without the topic's id before it. None is empty.
 func spellings(topic, pattern string) []string {
 	pattern = NFC(pattern)
 	forms := []string{pattern, bare(pattern)}
@@ -70,9 +67,9 @@ func spellings(topic, pattern string) []string {
 	return slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return form == "" })
 }
 
-// bare is the pattern without all that but the topic's id.
+// bare returns the pattern without the spaces and slashes around it.
 func bare(pattern string) string {
-	// A space behind a backslash is part of a name.
+	// A space after a backslash is part of a name.
 	if trimmed := strings.TrimSpace(pattern); !strings.HasSuffix(trimmed, `\`) {
 		pattern = trimmed
 	}
@@ -85,8 +82,8 @@ func bare(pattern string) string {
 	return strings.TrimRight(pattern, "/")
 }
 
-// compile returns a pattern as the library takes it, or what is wrong with it. What is in
-// dir is what dir/** stands for, and dir itself is not.
+// compile returns a pattern for the library, or the problem with it. dir/** matches everything in dir, and not dir
+// itself.
 func compile(pattern string) (glob, problem string) {
 	pattern = strings.TrimRight(pattern, "/")
 	wildcards := strings.Count(pattern, "*") + strings.Count(pattern, "?") + strings.Count(pattern, "[")
@@ -109,11 +106,11 @@ func compile(pattern string) (glob, problem string) {
 	return glob, ""
 }
 
-// alternatives returns how many patterns without braces a pattern stands for at most, and
-// no further than it matters.
+// alternatives returns the number of patterns without braces that a pattern has at most. It stops counting above the
+// limit.
 func alternatives(pattern string) int {
 	n := 1
-	var groups []int // those that are open: how many parts they have so far
+	var groups []int // the number of parts of each open group
 	for i := 0; i < len(pattern); i++ {
 		last := len(groups) - 1
 		switch c := pattern[i]; {
@@ -131,21 +128,20 @@ func alternatives(pattern string) int {
 	return n
 }
 
-// matches reports whether one of the globs stands for one of the names.
+// matches reports whether one of the globs matches one of the names.
 func matches(globs, names []string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return doublestar.MatchUnvalidated(glob, name) })
 	})
 }
 
-// covers reports whether the pattern may be meant for a subject, taken as widely as it can
-// be: for any of its names, hidden or not.
+// covers reports whether the pattern may be meant for a subject, by any of its names, hidden or not.
 func (p *Pattern) covers(s *Subject) bool {
 	names := s.Names()
 	return slices.ContainsFunc(p.forms, func(form string) bool { return slices.Contains(names[:], form) }) || matches(p.globs, names[:])
 }
 
-// QuoteMeta returns a pattern that stands for the name alone.
+// QuoteMeta returns the pattern that matches a name alone.
 func QuoteMeta(name string) string {
 	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`, `}`, `\}`, `]`, `\]`, `\`, `\\`).Replace(name)
 }

@@ -16,17 +16,14 @@ import (
 )
 
 const (
-	// MaxSize is the size in bytes up to which a file is read. It is no limit on
-	// what is useful, only on what one call may hold in memory.
+	// MaxSize is the size in bytes of the largest file that is read. It bounds the memory of a call.
 	MaxSize = 4 << 20
-	// beginning is how many bytes of a file tell whether it is text. Front matter
-	// ends in them.
+	// beginning is the number of bytes that decide whether a file is text. Front matter ends in them.
 	beginning = 8 << 10
 )
 
-// Look fills in what the beginning of files says of subjects of the tree, a few at a
-// time: it waits for the disk where files are not cached. The error is that of the
-// context.
+// Look reads the beginning of subjects and fills in what it has of them. It reads a few files at a time, because it
+// waits for the disk. The error is that of the context.
 func (t *Tree) Look(ctx context.Context, at []*Subject) error {
 	parallel.Each(ctx, len(at), func(numbers iter.Seq[int]) {
 		for i := range numbers {
@@ -54,33 +51,31 @@ func (t *Tree) look(s *Subject) {
 		s.Tokens = int((s.Size + 3) / 4)
 	}
 	if path.Base(s.Path) == skillFile {
-		s.Description, _ = DescriptionOf(begin) // checks say what is wrong with it
+		s.Description, _ = DescriptionOf(begin) // checks report the error
 	}
 }
 
-// open opens the file of a subject, which is reached without following a link.
+// open opens the file of a subject. It follows no link.
 func (t *Tree) open(s *Subject) (*os.File, fs.FileInfo, error) {
 	return safefile.OpenNoFollow(t.root, cmp.Or(s.Target, s.Path))
 }
 
-// Content is what a subject has to say.
+// Content is the content of a subject.
 type Content struct {
-	// Text is the content, ready to be shown: with line feeds, everything in it
-	// visible, without byte order mark and final line break, and in a fence unless
-	// the file is prose. It may close the elements it is put in: see [CloseTags].
+	// Text is the content as it is shown: with line feeds and visible characters, without byte order mark and final
+	// line break, and in a fence unless the file is prose. It may end the elements around it: see [CloseTags].
 	Text string
 	// Size is that of the file, in bytes.
 	Size int64
-	// Note says what Text does not show as it is in the file; mostly empty.
+	// Note is a difference between Text and the file; mostly empty.
 	Note string
-	// Empty and Kind say why there is no Text. A file of one line break is empty.
+	// Empty and Kind are the reasons for an empty Text. A file of one line break is empty.
 	Empty bool
 	Kind
 }
 
-// Read reads a subject of the tree as it is now: the file that the scan found. It is an
-// error where that is gone, is no regular file any more, lies behind a link, or cannot be
-// read.
+// Read reads the file of a subject that the scan found. The error is for a file that is gone, is not regular any
+// more, is reached by a link, or cannot be read.
 func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	if err := ctx.Err(); err != nil {
 		return Content{}, err
@@ -104,8 +99,7 @@ func (t *Tree) Read(ctx context.Context, s *Subject) (Content, error) {
 	return format(data, s.Ext), nil
 }
 
-// reading is the error for a file. It names the file by its path in the topic's
-// directory, without line breaks and the like.
+// reading returns the error for a file, with its path in the topic's directory on one line.
 func reading(path string, err error) error {
 	return &fs.PathError{Op: "reading", Path: displayable(path), Err: cause(err)}
 }

@@ -15,39 +15,35 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// The limits of a scan. They keep a directory that was named by mistake, such as
-// a home directory, from costing more than a moment.
+// The limits of a scan. They bound the cost of a directory that was named by mistake, such as a home directory.
 const (
 	maxDepth   = 16     // components of a path
-	maxEntries = 40_000 // of directories: subjects and everything else
-	maxLinks   = 8      // that follow each other
+	maxEntries = 40_000 // in directories: subjects and all others
+	maxLinks   = 8      // in a chain
 )
 
-// Warning is something in a topic's directory that the scan left out.
+// Warning is a file in a topic's directory that the scan left out.
 type Warning struct {
-	// Path is relative to the topic's directory, as it is on disk, and "." for the
-	// directory itself.
+	// Path is relative to the topic's directory, as on disk. It is "." for the directory itself.
 	Path string `json:"path"`
 	// Reason completes a sentence that begins with the path.
 	Reason string `json:"reason"`
 }
 
-// Tree is what the scan of a topic's directory found. It holds the directory
-// open, so that files are read from the directory that was scanned.
+// Tree is the result of scanning a topic's directory. It holds the directory open, so that files are read from the
+// directory that was scanned.
 type Tree struct {
-	// Subjects are all files, hidden ones too, by the byte order of Slug, then Path.
+	// Subjects are all files, also hidden ones, sorted by Slug and Path.
 	Subjects []Subject
-	// Warnings are in the byte order of Path.
+	// Warnings are sorted by Path.
 	Warnings []Warning
 
 	root *os.Root
 }
 
-// Scan finds the subjects of a topic in its directory and below, and opens none of
-// them. The directory is the tree's from then on, and closed where there is an
-// error. A link to one of the files is a subject too. Other links, everything else that is
-// neither a file nor a directory, and what is beyond the limits (16 levels, 40,000 entries of
-// directories) become warnings. ".git" is passed over.
+// Scan finds the subjects in the directory of a topic and below, without opening them. The tree owns the directory;
+// Scan closes it after an error. A link to one of the files is a subject. Other links, special files and everything
+// beyond the limits (16 levels, 40,000 entries) become warnings. Scan skips ".git".
 func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
 	w := walker{root: root, left: maxEntries, files: map[string]bool{}}
 	if err := w.walk(ctx); err != nil {
@@ -57,18 +53,17 @@ func Scan(ctx context.Context, root *os.Root) (*Tree, error) {
 	return w.tree(), nil
 }
 
-// Close releases the directory, which was only read, so that nothing can be lost. Nothing
-// can be read from the tree afterwards.
+// Close closes the directory. Nothing can be read from the tree afterwards.
 func (t *Tree) Close() {
 	if t.root != nil {
 		_ = t.root.Close()
 	}
 }
 
-// walker visits directories, those nearest to the top first.
+// walker visits directories, the nearest to the top first.
 type walker struct {
 	root     *os.Root
-	left     int // entries that may be looked at
+	left     int // entries that may still be read
 	files    map[string]bool
 	links    []string
 	warnings []Warning
@@ -86,7 +81,7 @@ func (w *walker) walk(ctx context.Context) error {
 		case err != nil && dirs[0] == ".":
 			return err
 		case errors.Is(err, fs.ErrNotExist):
-			continue // It was removed after its parent was read.
+			continue // it was removed meanwhile
 		case err != nil:
 			w.warn(dirs[0], "cannot be read: "+cause(err).Error())
 		}
@@ -104,7 +99,7 @@ func (w *walker) walk(ctx context.Context) error {
 	return nil
 }
 
-// entry takes what is at a path, and reports whether it is a directory to visit.
+// entry adds the file at a path, or reports that it is a directory to visit.
 func (w *walker) entry(at string, kind fs.FileMode) bool {
 	switch {
 	case path.Base(at) == ".git":
@@ -122,7 +117,7 @@ func (w *walker) entry(at string, kind fs.FileMode) bool {
 	return false
 }
 
-// tree returns what was found.
+// tree returns the result.
 func (w *walker) tree() *Tree {
 	var all []Subject
 	for at := range w.files {
@@ -142,8 +137,7 @@ func (w *walker) tree() *Tree {
 	return &Tree{Subjects: all, Warnings: w.warnings, root: w.root}
 }
 
-// target returns the one of the files that a link leads to, also through other links to files;
-// empty for none.
+// target returns the file that a link leads to, also through other links to files. It is empty if there is none.
 func (w *walker) target(link string) string {
 	for range maxLinks {
 		to, err := w.root.Readlink(link)
@@ -161,7 +155,7 @@ func (w *walker) target(link string) string {
 	return ""
 }
 
-// cause returns what went wrong without the path, which messages name themselves.
+// cause returns an error without its path, which messages have already.
 func cause(err error) error {
 	var pathErr *fs.PathError
 	if errors.As(err, &pathErr) {

@@ -18,8 +18,8 @@ import (
 )
 
 // changeHelp describes the question in the help of the commands that change conversations.
-const changeHelp = `What is about several conversations, the active one or a pinned one asks first;
-where nobody can be asked it needs --yes.`
+const changeHelp = `A change of several conversations, the active one or a pinned one asks first;
+if there is no terminal to ask on, it needs --yes.`
 
 // change is a command that changes conversations.
 type change struct {

@@ -31,7 +31,6 @@ const (
 // output writes the results of a command: text, or an array of JSON. It keeps the first error.
 type output struct {
 	json     bool
-	markdown bool // of print only
 	pretty   bool // JSON over several lines; text laid out for people
 	colour   bool
 	terminal bool
@@ -42,17 +41,14 @@ type output struct {
 }
 
 // newOutput returns the output that --format or --json asks for.
-func (c *commands) newOutput(cmd *cobra.Command) (*output, error) {
+func (c *commands) newOutput() *output {
 	o := &output{terminal: c.host.Terminal, width: c.host.Width, to: bufio.NewWriterSize(c.host.Stdout, 64<<10)}
 	name, isPretty := strings.CutSuffix(c.format, "-pretty")
 	o.pretty = isPretty || o.terminal && (name == "" || name == "auto")
-	o.json, o.markdown = name == "json", name == "markdown"
-	if o.markdown && cmd.Name() != "print" {
-		return nil, misused("use text or json", "only print writes markdown")
-	}
+	o.json = name == "json"
 	getenv := c.host.Getenv
 	o.colour = o.terminal && o.pretty && !o.json && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
-	return o, nil
+	return o
 }
 
 // addJSON defines the flag --json, which selects a format.

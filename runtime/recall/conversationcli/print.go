@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,8 +43,7 @@ func (c *commands) printCommand() *cobra.Command {
 or the one that was activated last.
 
 JSON for one conversation is an array of its events; for several it is an array
-of objects with the id, the title and the events of each. --format=markdown
-writes markdown, in which recorded text is quoted.`,
+of objects with the id, the title and the events of each.`,
 		"conversation print --last", "conversation print --turn 2..3 jp-c17737387251",
 		"conversation print --event 17 --format json jp-c17737387251")
 	flags := cmd.Flags()
@@ -155,9 +153,6 @@ func (c *counts) others(flags *pflag.FlagSet, args []string) (others []string) {
 
 func (p *printing) print(ctx context.Context, args []string) error {
 	ids, err := p.idsOrRecent(ctx, args)
-	if err == nil {
-		_, err = p.all(ctx, conversations.Filter{IDs: ids}) // if one does not exist, nothing is printed
-	}
 	if err != nil {
 		return err
 	}
@@ -197,10 +192,7 @@ func (p *printing) begin(r *conversations.Reading) error {
 		p.out.write("\n")
 	}
 	p.any, p.written = false, nil
-	switch {
-	case p.out.markdown:
-		p.out.write(markdownTitle(r))
-	case p.several && !p.out.json:
+	if p.several && !p.out.json {
 		title := strings.TrimRight("══ "+string(r.ID)+" ══ "+text.Cell(r.Title), " ")
 		p.out.write(p.out.style(styleDim, title) + "\n\n")
 	}
@@ -219,25 +211,20 @@ func (p *printing) shows(kind transcript.Kind) bool {
 
 // add prints an event.
 func (p *printing) add(e *conversations.Event) error {
-	switch {
-	case p.out.json:
-		written := json.RawMessage(eventtext.AppendJSON(nil, e.Recorded, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
-		if p.several {
-			p.written = append(p.written, written)
-		} else {
-			p.out.add("", written)
-		}
-	case p.out.markdown:
-		p.out.write(either(p.any, "\n", "") + markdownHead(e) + withLineEnd(markdown(e.Kind, text.Visible(p.body(e)))))
-	default:
-		p.out.write(either(p.any, "\n", "") + p.head(e) + withLineEnd(text.Visible(p.body(e))))
+	if !p.out.json {
+		body := text.Visible(p.body(e))
+		end := either(body == "" || strings.HasSuffix(body, "\n"), "", "\n")
+		p.out.write(either(p.any, "\n", "") + p.head(e) + body + end)
+		p.any = true
+		return p.out.err
 	}
-	p.any = true
+	written := json.RawMessage(eventtext.AppendJSON(nil, e.Recorded, transcript.JSONOptions{Turn: true, OmitMetadata: p.noMetadata}))
+	if p.several {
+		p.written = append(p.written, written)
+	} else {
+		p.out.add("", written)
+	}
 	return p.out.err
-}
-
-func withLineEnd(body string) string {
-	return body + either(body == "" || strings.HasSuffix(body, "\n"), "", "\n")
 }
 
 // roleOf names the speaker of an event.
@@ -306,50 +293,4 @@ func brief(body string) string {
 func cutChars(line string) string {
 	first, _, omitted := text.Ends(line, briefChars, 0)
 	return first + either(omitted == 0, "", fmt.Sprintf("… %d more characters", omitted))
-}
-
-// markdownTitle returns the title of a conversation.
-func markdownTitle(r *conversations.Reading) string {
-	title := string(r.ID)
-	if r.Title != "" {
-		title = regexp.MustCompile("[\\\\`*_\\[\\]<>#&!|~]").ReplaceAllString(text.Cell(r.Title), `\$0`) + " (" + title + ")"
-	}
-	return "# " + title + "\n\n"
-}
-
-// markdownHead returns the heading of an event.
-func markdownHead(e *conversations.Event) string {
-	role, at := roleOf(e), ""
-	if !e.Time.IsZero() {
-		at = ", " + e.Time.Format(fullTime)
-	}
-	return fmt.Sprintf("## %s%s, turn %d%s\n\n", strings.ToUpper(role[:1]), role[1:], e.Turn, at)
-}
-
-// markdown returns the text of an event: speech in a quotation, and what tools got and returned in
-// a fence. So no text can begin a section, or keep one from beginning.
-func markdown(kind transcript.Kind, body string) string {
-	body = strings.TrimRight(body, "\n")
-	switch kind {
-	case transcript.KindToolCall, transcript.KindToolResult, transcript.KindStructured:
-		return fenced(body)
-	}
-	return quotation(body)
-}
-
-func quotation(body string) string {
-	lines := strings.Split(body, "\n")
-	for i, line := range lines {
-		lines[i] = strings.TrimRight("> "+line, " ")
-	}
-	return strings.Join(lines, "\n")
-}
-
-// fenced returns a text in a fence that is longer than any in it.
-func fenced(body string) string {
-	fence := "```"
-	for strings.Contains(body, fence) {
-		fence += "`"
-	}
-	return fence + "\n" + withLineEnd(body) + fence + "\n"
 }

@@ -225,7 +225,7 @@ A search does this by itself. To keep no index, write in convtools.toml:
 func (c *commands) statusCommand() *cobra.Command {
 	cmd := c.newCommand("status", "", "Show what is searched, and how much there is",
 		`Shows the stores that are searched, with the conversations and messages in each,
-the newest of them, and their index. What has no index is read for that.`,
+the newest of them, and their index. A store without an index is read for that.`,
 		"search status")
 	cmd.Args = cli.NoArgs
 	c.addJSON(cmd, "json")

@@ -1,6 +1,7 @@
 package chatgpt_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -72,22 +73,17 @@ chatgpt-2f6c0d3a-1111-4222-8333-444455556666 "天気 🎉"
 // times returns the times of the events of a conversation.
 func times(t *testing.T, c store.Conversation) []string {
 	t.Helper()
-	events, err := storetest.Events(t.Context(), c)
+	var all []string
+	_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
+		if e.Time.IsZero() {
+			all = append(all, "none")
+		} else {
+			all = append(all, e.Time.Format(time.RFC3339Nano))
+		}
+		return true
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	defer events.Close()
-	var all []string
-	for events.Next(t.Context()) {
-		at := events.Event().Time
-		if at.IsZero() {
-			all = append(all, "none")
-			continue
-		}
-		all = append(all, at.Format(time.RFC3339Nano))
-	}
-	if events.Err() != nil {
-		t.Fatal(events.Err())
 	}
 	return all
 }
@@ -167,16 +163,15 @@ func TestContent(t *testing.T) {
 		{`'[' || char(10) || '"two lines"' || char(10) || ']'`, "two lines"},
 	} {
 		s := of(t, message("m", "c", "user", c.content, "1", 1))
-		events, err := storetest.Events(t.Context(), storetest.Only(t, s))
+		var searched, read []byte
+		_, err := storetest.Only(t, s).Read(t.Context(), func(e *transcript.Event) bool {
+			body, _ := eventtext.Body(e)
+			searched, read = bytes.Clone(eventtext.Searched(e)), bytes.Clone(body)
+			return false
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !events.Next(t.Context()) {
-			t.Fatal(events.Err())
-		}
-		searched := eventtext.Searched(events.Event())
-		read, _ := eventtext.Body(events.Event())
-		events.Close()
 		if string(searched) != c.want || string(read) != c.want {
 			t.Errorf("%s: searched %q, read %q, want %q", c.content, searched, read, c.want)
 		}
@@ -529,18 +524,15 @@ func TestChangedWhileRead(t *testing.T) {
 		o.exec(message(fmt.Sprint(i), "c", "user", "'"+strings.Repeat("x", 1000)+"'", "1", i))
 	}
 	c := storetest.Only(t, open(t, env(path)))
-	events, err := storetest.Events(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
 	n := 0
-	for ; events.Next(t.Context()); n++ {
+	totals, err := c.Read(t.Context(), func(*transcript.Event) bool {
 		if n%100 == 50 {
 			o.exec(fmt.Sprintf("UPDATE messages SET role = 'tool' WHERE id = '%d'", n), "PRAGMA wal_checkpoint(TRUNCATE)")
 		}
-	}
-	if events.Err() != nil || n != 300 || events.Totals().Events != 300 {
-		t.Errorf("%d events, %+v, %v", n, events.Totals(), events.Err())
+		n++
+		return true
+	})
+	if err != nil || n != 300 || totals.Events != 300 {
+		t.Errorf("%d events, %+v, %v", n, totals, err)
 	}
 }

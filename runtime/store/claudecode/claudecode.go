@@ -170,7 +170,7 @@ func (s *Store) conversation(root *history.Root, e *entry, titles map[key]string
 	for _, other := range e.Others {
 		stamps = append(stamps, root.Stamp(other))
 	}
-	c := s.Conversation(e.ID, &e.Meta.Main.Session, &history.Record{Store: &s.Store, ID: e.ID, Stamps: stamps, Decode: e.decode})
+	c := s.Conversation(e.ID, &e.Meta.Main.Session, e.decode, stamps...)
 	c.Title, c.Parent = e.Meta.title(titles), e.From
 	if e.agent != "" {
 		c.Title, c.Parent = cmp.Or(e.Meta.Description, c.Title), id(e.session, "")
@@ -180,10 +180,7 @@ func (s *Store) conversation(root *history.Root, e *entry, titles map[key]string
 
 // sideChains returns the list's entry for the sub-agents in the file of a session.
 func (s *Store) sideChains(e *entry) store.Conversation {
-	is := id(e.session, sideAgent)
-	c := s.Conversation(is, &e.Meta.Side.Session, &history.Record{
-		Store: &s.Store, ID: is, Stamps: []filecache.Stamp{e.Stamp}, Decode: e.decodeSide,
-	})
+	c := s.Conversation(id(e.session, sideAgent), &e.Meta.Side.Session, e.decodeSide, e.Stamp)
 	c.Parent = e.ID
 	return c
 }

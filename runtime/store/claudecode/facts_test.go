@@ -13,6 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/claudecode"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Each case is a fact about what the program writes.
@@ -480,7 +481,7 @@ func TestVersion(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := storetest.Events(t.Context(), c); !isNotFound(err) {
+	if _, err := c.Read(t.Context(), nil); !isNotFound(err) {
 		t.Errorf("of a deleted file: %v", err)
 	}
 }
@@ -496,31 +497,22 @@ func TestChanges(t *testing.T) {
 	}
 	file := h.session(1, lines...)
 	c := h.only()
-	e, err := storetest.Events(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	if !e.Next(t.Context()) {
-		t.Fatal(e.Err())
-	}
-	if err := os.Truncate(file, 10); err != nil {
-		t.Fatal(err)
-	}
-	for e.Next(t.Context()) {
-	}
-	if e.Err() != nil || e.Totals().Events != 19 {
-		t.Errorf("%v, %+v", e.Err(), e.Totals())
+	n := 0
+	totals, err := c.Read(t.Context(), func(*transcript.Event) bool {
+		if n++; n == 1 {
+			if err := os.Truncate(file, 10); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return true
+	})
+	if err != nil || totals.Events != 19 || n != 19 {
+		t.Errorf("%d events, %v, %+v", n, err, totals)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	again, err := storetest.Events(ctx, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	if again.Next(ctx) || !errors.Is(again.Err(), context.Canceled) {
-		t.Errorf("with a context that is done: %v", again.Err())
+	if _, err := c.Read(ctx, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("with a context that is done: %v", err)
 	}
 }
 
@@ -584,17 +576,8 @@ func TestSkipped(t *testing.T) {
 		line{"type": "hologram", "uuid": uuid(2), "parentUuid": uuid(1)})+"{broken\n"+
 		h.text(answer(3, 1, text("Done.")))+`{"type":"user","half`)
 	c := h.only()
-	e, err := storetest.Events(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	n := 0
-	for e.Next(t.Context()) {
-		n++
-	}
-	if got := e.Totals(); n != 2 || got.Skipped != 3 || e.Err() != nil {
-		t.Errorf("%d events, %+v, %v", n, got, e.Err())
+	if got, err := c.Read(t.Context(), nil); got.Events != 2 || got.Skipped != 3 || err != nil {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package claudecode
 import (
 	"cmp"
 	"context"
+	"os"
 	"strings"
 	"time"
 
@@ -40,12 +41,7 @@ type summary struct {
 }
 
 // Peek implements [history.Listed].
-func (e *entry) Peek(ctx context.Context, root *history.Root) (dir string, err error) {
-	f, size, err := root.File(e.File)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
+func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m := &e.Meta
 	main, side := history.Recorder{Agent: e.agent != "", Inquiry: inquiry}, history.Recorder{Agent: true, Inquiry: inquiry}
 	m.Whole, err = jsonl.Peek(ctx, f, size, func() bool {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,7 +81,7 @@ claude-841831a5-eb62-4dd7-bc53-19b1498c2055.05e24a4f "" of claude-841831a5-eb62-
 				if c.Parent != "" {
 					got += " of " + string(c.Parent)
 				}
-				got += turns(t, c) + "\n"
+				got += storetest.Turns(t, c) + "\n"
 				if again, err := find(t, s, c.ID); err != nil || storetest.Called(again) != storetest.Called(c) || again.Parent != c.Parent || again.CreatedAt != c.CreatedAt {
 					t.Errorf("Find: %+v, %v; List: %+v", again, err, c)
 				}
@@ -92,45 +91,6 @@ claude-841831a5-eb62-4dd7-bc53-19b1498c2055.05e24a4f "" of claude-841831a5-eb62-
 			}
 		})
 	}
-}
-
-// turns returns a letter for each event, with a space before each turn.
-func turns(t *testing.T, c store.Conversation) string {
-	t.Helper()
-	events, err := storetest.Events(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
-	letters := map[transcript.Kind]string{
-		transcript.KindUser: "u", transcript.KindReasoning: "r", transcript.KindAssistant: "a", transcript.KindToolCall: "c",
-		transcript.KindToolResult: "t", transcript.KindInquiry: "q", transcript.KindInquiryResponse: "q", transcript.KindCompaction: "|",
-	}
-	var b strings.Builder
-	turn, open := 0, false
-	for events.Next(t.Context()) {
-		e := events.Event()
-		if e.Turn > turn {
-			if turn = e.Turn; open {
-				b.WriteString("]")
-			}
-			b.WriteString(" ")
-			if open = e.Copied; open {
-				b.WriteString("[")
-			}
-		}
-		b.WriteString(letters[e.Kind])
-		if e.Failed {
-			b.WriteString("!")
-		}
-	}
-	if events.Err() != nil {
-		t.Fatal(events.Err())
-	}
-	if n := events.Totals().Skipped; n > 0 {
-		t.Errorf("%s: %d records are left out", c.ID, n)
-	}
-	return b.String()
 }
 
 // Real calls are from the sessions that have them.

@@ -70,14 +70,9 @@ type tree struct {
 
 // readTree reads all lines of the transcript.
 func (e *entry) readTree(ctx context.Context, root *history.Root, to *history.Recorder) (*tree, error) {
-	f, size, err := root.File(e.File)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	t := &tree{index: map[key]*node{}, touched: map[key]int{}}
 	position := 0
-	err = to.Lines(ctx, f, size, func(line []byte, _ int64) bool {
+	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r, ok := parse(line)
 		if position++; ok {
 			t.add(&r, position, e.agent != "")

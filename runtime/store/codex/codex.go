@@ -20,6 +20,7 @@ import (
 
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/store"
+	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/jsontext"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -178,18 +179,18 @@ func names(root *history.Root) map[string]string {
 
 // conversation returns the list's entry for a thread with this last rollout.
 func (s *Store) conversation(r *rollout, names map[string]string) store.Conversation {
-	record := &history.Record{Store: &s.Store, ID: r.ID, Decode: r.decode}
+	var stamps []filecache.Stamp
 	begin := r // of the thread
 	for _, part := range r.sections() {
 		if part.thread == r.thread && part.segment < begin.segment {
 			begin = part
 		}
-		record.Stamps = append(record.Stamps, part.Stamp)
+		stamps = append(stamps, part.Stamp)
 	}
 	if r.original != nil {
-		record.Stamps = append(record.Stamps, r.original.Stamp)
+		stamps = append(stamps, r.original.Stamp)
 	}
-	c := s.Conversation(r.ID, &r.Meta.Session, record)
+	c := s.Conversation(r.ID, &r.Meta.Session, r.decode, stamps...)
 	c.Title, c.Archived, c.CreatedAt, c.Request = names[r.thread], r.archived, begin.Meta.Created, begin.Meta.Request
 	h := &r.Meta.Header
 	parent := begin.Meta.Header.Forked

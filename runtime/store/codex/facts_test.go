@@ -323,7 +323,7 @@ func TestCompressed(t *testing.T) {
 	if c, err = find(t, h.open(), codexID(2)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := read(t.Context(), c); err != nil || strings.Contains(got, "user: b") {
+	if got, err := storetest.Read(t.Context(), c); err != nil || strings.Contains(got, "user: b") {
 		t.Errorf("%.100s, %v", got, err)
 	}
 }
@@ -369,7 +369,7 @@ func TestVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	var missing *store.NotFoundError
-	if _, err := storetest.Events(t.Context(), c); !errors.As(err, &missing) {
+	if _, err := c.Read(t.Context(), nil); !errors.As(err, &missing) {
 		t.Errorf("of a deleted file: %v", err)
 	}
 }
@@ -559,19 +559,14 @@ func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocate
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		e, err := storetest.Events(t.Context(), found[0])
-		if err != nil {
-			t.Fatal(err)
-		}
 		var b strings.Builder
-		for e.Next(t.Context()) {
-			b.WriteString(describe(e.Event()))
+		totals, err := found[0].Read(t.Context(), func(e *transcript.Event) bool {
+			b.WriteString(storetest.Describe(e))
+			return true
+		})
+		if b.String() != want || err != nil || !totals.Cut || totals.TooLarge != 0 {
+			t.Errorf("reading it %d times: %s, %+v, %v", n+1, b.String(), totals, err)
 		}
-		totals := e.Totals()
-		if b.String() != want || e.Err() != nil || !totals.Cut || totals.TooLarge != 0 {
-			t.Errorf("reading it %d times: %s, %+v, %v", n+1, b.String(), totals, e.Err())
-		}
-		e.Close()
 		runtime.ReadMemStats(&after)
 		// A buffer that doubles until it has 256 MB has taken twice as much, other tests aside.
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 640<<20 {

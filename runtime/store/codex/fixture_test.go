@@ -1,7 +1,6 @@
 package codex_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
-	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/store/project"
 	"github.com/convtools/convtools/runtime/transcript"
@@ -112,49 +110,9 @@ func (h *home) only() store.Conversation {
 	return found[0]
 }
 
-// said returns a line for each event: its turn, its kind, a name and the text.
 func said(t *testing.T, c store.Conversation) string {
 	t.Helper()
-	text, err := read(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-func read(ctx context.Context, c store.Conversation) (string, error) {
-	e, err := storetest.Events(ctx, c)
-	if err != nil {
-		return "", err
-	}
-	defer e.Close()
-	var b strings.Builder
-	for n := 0; e.Next(ctx); n++ {
-		b.WriteString(describe(e.Event()))
-		if e.Event().Index != n {
-			return "", fmt.Errorf("event %d has the index %d", n, e.Event().Index)
-		}
-	}
-	return b.String(), e.Err()
-}
-
-func describe(e *transcript.Event) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s", e.Turn, e.Kind)
-	if e.Copied {
-		b.WriteString(" copied")
-	}
-	if e.Name != "" {
-		fmt.Fprintf(&b, " %s", e.Name)
-	}
-	if e.Failed {
-		b.WriteString(" failed")
-	}
-	body, _ := eventtext.Body(e)
-	if len(body) > 0 {
-		fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(string(body)), " "))
-	}
-	return b.String() + "\n"
+	return storetest.Said(t, c)
 }
 
 // line is a record.

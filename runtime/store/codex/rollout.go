@@ -74,15 +74,16 @@ func parseHeader(r *record) (h header) {
 }
 
 // Peek implements [history.Listed].
-func (r *rollout) Peek(ctx context.Context, root *history.Root) (dir string, err error) {
+func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, size int64) (dir string, err error) {
 	const enough = 8 * jsonl.PeekSize // of a compressed rollout, whose end is not read
-	f, err := openFile(root, r.File, enough)
-	if err != nil {
-		return "", err
+	f := &file{ReaderAt: opened, size: size}
+	if r.compressed {
+		if f, err = decompress(opened, enough); err != nil {
+			return "", err
+		}
 	}
-	defer f.Close()
 	m, to, d := &r.Meta, &history.Recorder{}, &decoder{}
-	m.Ordinal, m.Begun = -1, f.plain == nil // Codex compresses whole rollouts
+	m.Ordinal, m.Begun = -1, r.compressed // Codex compresses whole rollouts
 	wanted := func() bool { return to.Request == "" }
 	m.Whole, err = jsonl.Peek(ctx, f, f.size, wanted, func(line []byte) {
 		m.Begun = true
@@ -149,7 +150,7 @@ func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Re
 
 // section adds the events of a rollout before an ordinal. All of them can be copies.
 func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout, copied bool, until int64) error {
-	f, err := openFile(root, part.File, 0)
+	f, err := openFile(root, part.File)
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout
 	}
 	d.paginated, d.bare = part.Meta.Header.Paginated, false
 	isPast := false
-	err = d.to.Lines(ctx, f, f.size, func(line []byte, offset int64) bool {
+	err = d.to.LinesOf(ctx, f, f.size, func(line []byte, offset int64) bool {
 		r, ok := parse(line)
 		if isPast = isPast || ok && r.ordinal() >= until; ok && !isPast {
 			d.copied = offset < copyEnd
@@ -181,7 +182,7 @@ func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout
 // commonPrefix returns the offset after the records of a fork that are copies of records of another
 // rollout, which have other times.
 func commonPrefix(ctx context.Context, root *history.Root, fork *file, original *rollout) (end int64, err error) {
-	f, err := openFile(root, original.File, 0)
+	f, err := openFile(root, original.File)
 	if err != nil {
 		return 0, nil // then nothing is marked as a copy
 	}
@@ -214,13 +215,10 @@ func commonPrefix(ctx context.Context, root *history.Root, fork *file, original 
 // file is an open rollout, which can be compressed.
 type file struct {
 	io.ReaderAt
-	size  int64
-	plain *os.File // nil if it is compressed
-	cut   bool     // it has more than was decompressed
+	io.Closer
+	size int64
+	cut  bool // it has more than was decompressed
 }
-
-// Close closes the file.
-func (f *file) Close() { f.plain.Close() } // a nil file has nothing to close
 
 // Limits of decompression, in bytes. Rollouts grow to about twenty times their compressed size.
 const (
@@ -231,8 +229,8 @@ const (
 )
 
 // openFile opens a rollout, in its other form if the program has compressed or decompressed it since it
-// was listed. It decompresses up to most bytes; 0 is for the limit.
-func openFile(root *history.Root, name string, most int64) (*file, error) {
+// was listed.
+func openFile(root *history.Root, name string) (*file, error) {
 	f, size, err := root.File(name)
 	if other, ok := strings.CutSuffix(name, compressed); errors.Is(err, fs.ErrNotExist) {
 		if name = other; !ok {
@@ -244,10 +242,14 @@ func openFile(root *history.Root, name string, most int64) (*file, error) {
 		return nil, err
 	}
 	if !strings.HasSuffix(name, compressed) {
-		return &file{ReaderAt: f, size: size, plain: f}, nil
+		return &file{ReaderAt: f, Closer: f, size: size}, nil
 	}
 	defer f.Close()
-	most = cmp.Or(most, min(leastDecompressed+maxRatio*size, mostDecompressed))
+	return decompress(f, min(leastDecompressed+maxRatio*size, mostDecompressed))
+}
+
+// decompress reads up to most bytes of a compressed rollout.
+func decompress(f io.Reader, most int64) (*file, error) {
 	d, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, err
@@ -258,5 +260,5 @@ func openFile(root *history.Root, name string, most int64) (*file, error) {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // a file that was cut ends there
 		return nil, err
 	}
-	return &file{ReaderAt: bytes.NewReader(data.Bytes()), size: min(n, most), cut: n > most}, nil
+	return &file{ReaderAt: bytes.NewReader(data.Bytes()), Closer: io.NopCloser(nil), size: min(n, most), cut: n > most}, nil
 }

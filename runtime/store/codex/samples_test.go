@@ -13,7 +13,6 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/codex"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // samples is a folder with histories that the real program wrote, beside the
@@ -75,7 +74,7 @@ codex-01a1ffd9-6241-7a60-aa35-07543c26a239 "A short remark" ua
 				if c.Archived {
 					got += " archived"
 				}
-				got += turns(t, c) + "\n"
+				got += storetest.Turns(t, c) + "\n"
 				if again, err := find(t, s, c.ID); err != nil || storetest.Called(again) != storetest.Called(c) || again.CreatedAt != c.CreatedAt {
 					t.Errorf("Find: %+v, %v; List: %+v", again, err, c)
 				}
@@ -85,45 +84,6 @@ codex-01a1ffd9-6241-7a60-aa35-07543c26a239 "A short remark" ua
 			}
 		})
 	}
-}
-
-// turns returns a letter for each event, with a space before each turn.
-func turns(t *testing.T, c store.Conversation) string {
-	t.Helper()
-	events, err := storetest.Events(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
-	letters := map[transcript.Kind]string{
-		transcript.KindUser: "u", transcript.KindReasoning: "r", transcript.KindAssistant: "a",
-		transcript.KindToolCall: "c", transcript.KindToolResult: "t", transcript.KindCompaction: "|",
-	}
-	var b strings.Builder
-	turn, open := 0, false
-	for events.Next(t.Context()) {
-		e := events.Event()
-		if e.Turn > turn {
-			if turn = e.Turn; open {
-				b.WriteString("]")
-			}
-			b.WriteString(" ")
-			if open = e.Copied; open {
-				b.WriteString("[")
-			}
-		}
-		b.WriteString(letters[e.Kind])
-		if e.Failed {
-			b.WriteString("!")
-		}
-	}
-	if events.Err() != nil {
-		t.Fatal(events.Err())
-	}
-	if n := events.Totals().Skipped; n > 0 {
-		t.Errorf("%s: %d records are left out", c.ID, n)
-	}
-	return b.String()
 }
 
 // A thread is read as a naive reader reads it, which has all of it in memory.

@@ -124,8 +124,9 @@ func (o *output) wrong(format string, args ...any) error {
 // records returns the JSON array of objects that is the output, or the member "data" of it.
 func (o *output) records() ([]byte, error) {
 	c := jsontext.Cursor{Data: o.stdout}
-	start := jsontext.SkipSpace(o.stdout, 0)
-	if !c.Space() || !c.Value(1) {
+	ok := c.Space()
+	start := c.Pos
+	if !ok || !c.Value(1) {
 		return nil, o.wrong("%v, after %d bytes", c.Err(), c.Pos)
 	}
 	value := o.stdout[start:c.Pos]

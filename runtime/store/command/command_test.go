@@ -233,19 +233,17 @@ func TestEvents(t *testing.T) {
 	if diff := cmp.Diff(want, storetest.Said(t, c)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	events, err := storetest.Events(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
-	for events.Next(t.Context()) {
-		e := events.Event()
+	got, err := c.Read(t.Context(), func(e *transcript.Event) bool {
 		if (e.Encoding == transcript.Base64) != (e.Kind == transcript.KindToolResult) {
 			t.Errorf("%s: encoding %q", e.Kind, e.Encoding)
 		}
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	// Its owner counts what is not printed, too.
-	if got := events.Totals(); got.Events != 14 || got.Turns != 2 || got.Skipped != 2 || got.LastAt.Second() != 9 {
+	if got.Events != 14 || got.Turns != 2 || got.Skipped != 2 || got.LastAt.Second() != 9 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -15,7 +15,7 @@ func TestSearched(t *testing.T) {
 		"Read":                          {Kind: transcript.KindToolCall, Name: "Read"},
 		"Read ":                         {Kind: transcript.KindToolCall, Name: "Read ", Arguments: []byte(`{ }`)},
 		"Read\n{\n  \"a\": \"b\nc\"\n}": {Kind: transcript.KindToolCall, Name: "Read", Arguments: []byte(`{"a":"b\nc"}`)},
-		"patch\n+ \"a\nb\" \\n":         {Kind: transcript.KindToolCall, Name: "patch", Text: []byte(`+ "a\nb" \n`)},
+		"patch\n+ \"a\\nb\" \\n":        {Kind: transcript.KindToolCall, Name: "patch", Text: []byte(`+ "a\nb" \n`)},
 	} {
 		if got := string(eventtext.Searched(&e)); got != want {
 			t.Errorf("%q, want %q", got, want)

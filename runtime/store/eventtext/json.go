@@ -9,34 +9,35 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// AppendJSON appends an event as a compact JSON object with the keys that JP's events have.
+// AppendJSON appends an event as a compact JSON object with the keys of JP's events.
 //
-// An event with a recorded object keeps its keys in recorded order, with the text and the
-// arguments as the event has them. The timestamp stays as recorded, and is null where there
-// is none. Of a repeated key the last one is written, and none with the name of an added key.
-//
-// Where a text is left as stored, the object has "encoding":"base64". Added keys come last.
+// An event with a recorded object keeps the object's keys in their order, with the text and the
+// arguments of the event. The timestamp stays as recorded; a missing one is null. Of a repeated key
+// the last one is written. A text that is left as stored has "encoding":"base64". Added keys come
+// last, and replace recorded ones of the same name.
 func AppendJSON(dst []byte, e *transcript.Event, options transcript.JSONOptions) []byte {
 	dst = slices.Grow(dst, roomFor(len(e.Text)+len(e.Arguments)))
-	w := writer{event: e, options: options, dst: append(dst, '{')}
+	w := writer{event: e, dst: append(dst, '{')}
 	if e.Object != nil {
-		w.recorded()
+		w.recorded(options)
 	} else {
 		w.made()
 	}
-	w.additions()
+	w.string("encoding", e.Encoding.String())
+	if options.Turn {
+		w.key("turn")
+		w.dst = strconv.AppendInt(w.dst, int64(e.Turn), 10)
+	}
 	return append(w.dst, '}')
 }
 
 // writer writes the members of one event.
 type writer struct {
-	event   *transcript.Event
-	options transcript.JSONOptions
-	dst     []byte
-	any     bool // a member has been written
+	event *transcript.Event
+	dst   []byte
 }
 
-// forms are the type of an event and the key of its text, by its kind.
+// forms has the type of an event and the key of its text, by its kind.
 var forms = [...]struct{ recorded, text string }{
 	transcript.KindUnknown:         {"unknown", "content"},
 	transcript.KindUser:            {"chat_request", "content"},
@@ -53,23 +54,18 @@ var forms = [...]struct{ recorded, text string }{
 	transcript.KindSystem:          {"system_message", "content"},
 }
 
-// made writes the members of an event that is not recorded as an object.
+// made writes the members of an event without a recorded object.
 func (w *writer) made() {
 	e, form := w.event, forms[w.event.Kind]
-	if w.key("timestamp"); e.Time.IsZero() {
-		w.dst = append(w.dst, "null"...)
+	if e.Time.IsZero() {
+		w.null("timestamp")
 	} else {
-		w.dst = append(e.Time.AppendFormat(append(w.dst, '"'), time.RFC3339Nano), '"')
+		w.string("timestamp", e.Time.Format(time.RFC3339Nano))
 	}
 	w.string("type", form.recorded)
 	w.string("id", e.CallID)
 	w.string("name", e.Name)
-	switch {
-	case form.text == "":
-	case len(e.Arguments) > 0:
-		w.key(form.text)
-		w.value(e.Arguments)
-	default:
+	if form.text != "" {
 		w.key(form.text)
 		w.text()
 	}
@@ -79,49 +75,41 @@ func (w *writer) made() {
 	}
 }
 
-// recorded writes the members of a recorded object: of a repeated key the last one, and none that
-// is added.
-func (w *writer) recorded() {
-	skipped := map[string]bool{"encoding": true, "chars": true, "head_chars": true, "cut": true, "turn": w.options.Turn, "metadata": w.options.OmitMetadata}
-	if _, timed := jsontext.Unquote(jsontext.Get(w.event.Object, "timestamp")); !timed {
-		w.key("timestamp")
-		w.dst = append(w.dst, "null"...)
+// recorded writes the members of the recorded object.
+func (w *writer) recorded(options transcript.JSONOptions) {
+	const decoded = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
+	e := w.event
+	skipped := map[string]bool{"encoding": true, "chars": true, "head_chars": true, "cut": true, "turn": options.Turn, "metadata": options.OmitMetadata}
+	if _, timed := jsontext.Unquote(jsontext.Get(e.Object, "timestamp")); !timed {
+		w.null("timestamp")
 		skipped["timestamp"] = true
 	}
-	members := slices.Collect(jsontext.Members(w.event.Object))
+	members := slices.Collect(jsontext.Members(e.Object))
 	last := map[string]int{}
-	name := func(m jsontext.Member) string { return string(transcript.AppendUnescaped(nil, m.Key)) }
 	for i, m := range members {
-		last[name(m)] = i
+		last[string(jsontext.Unescape(m.Key))] = i
 	}
 	for i, m := range members {
-		if name := name(m); last[name] == i && !skipped[name] {
-			w.member(name, m.Value)
+		name := string(jsontext.Unescape(m.Key))
+		if last[name] != i || skipped[name] {
+			continue
+		}
+		w.key(name)
+		if name == forms[e.Kind].text && (len(e.Arguments) > 0 || e.Kind.Scope()&decoded != 0) {
+			w.text()
+		} else {
+			w.value(m.Value)
 		}
 	}
 }
 
-func (w *writer) member(name string, raw []byte) {
-	w.key(name)
-	isText := name == forms[w.event.Kind].text
-	if isText && len(w.event.Arguments) > 0 {
-		raw = w.event.Arguments
-	} else if isText && w.isDecoded() {
-		w.text()
-		return
-	}
-	w.value(raw)
-}
-
-// isDecoded reports whether the text of the event may be recorded in another form.
-func (w *writer) isDecoded() bool {
-	const decoded = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
-	return w.event.Kind.Scope()&decoded != 0
-}
-
-// text writes the text of the event.
+// text writes the arguments of the event or else its text.
 func (w *writer) text() {
-	w.dst = transcript.AppendQuoted(w.dst, w.event.Text)
+	if len(w.event.Arguments) > 0 {
+		w.value(w.event.Arguments)
+	} else {
+		w.dst = transcript.AppendQuoted(w.dst, w.event.Text)
+	}
 }
 
 // value writes a JSON value.
@@ -130,15 +118,7 @@ func (w *writer) value(raw []byte) {
 	w.dst = value.Append(w.dst, raw)
 }
 
-// additions writes the keys that are not recorded.
-func (w *writer) additions() {
-	w.string("encoding", w.event.Encoding.String())
-	if w.options.Turn {
-		w.number("turn", w.event.Turn)
-	}
-}
-
-// string writes a member, unless it is empty.
+// string writes a member with a text, unless that is empty.
 func (w *writer) string(name, text string) {
 	if text != "" {
 		w.key(name)
@@ -146,15 +126,14 @@ func (w *writer) string(name, text string) {
 	}
 }
 
-func (w *writer) number(name string, n int) {
+func (w *writer) null(name string) {
 	w.key(name)
-	w.dst = strconv.AppendInt(w.dst, int64(n), 10)
+	w.dst = append(w.dst, "null"...)
 }
 
 func (w *writer) key(name string) {
-	if w.any {
+	if w.dst[len(w.dst)-1] != '{' { // no value ends with that
 		w.dst = append(w.dst, ',')
 	}
-	w.any = true
 	w.dst = append(transcript.AppendQuoted(w.dst, []byte(name)), ':')
 }

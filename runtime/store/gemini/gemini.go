@@ -23,7 +23,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/caller"
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/transcript"
 )
@@ -162,9 +161,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 			}
 		}
 		for _, e := range best {
-			c := s.Conversation(e.ID, &e.Meta.Session, &history.Record{
-				Store: &s.Store, ID: e.ID, Stamps: []filecache.Stamp{e.Stamp}, Decode: e.decode,
-			})
+			c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp)
 			if e.parent != "" {
 				c.Parent = id(e.parent, "")
 			}
@@ -197,11 +194,17 @@ func (s *Store) written(ctx context.Context, from caller.Caller) (found string) 
 	defer root.Close()
 	all, problems := s.entries(root)
 	for _, e := range all {
-		info, err := root.Stat(e.File)
-		if err != nil || info.ModTime().Before(from.Started) {
-			continue // also if it was just deleted
+		f, size, err := root.File(e.File)
+		if err != nil {
+			continue // it was just deleted
 		}
-		_, err = e.Peek(ctx, root)
+		info, err := f.Stat()
+		if err == nil && info.ModTime().Before(from.Started) {
+			f.Close()
+			continue
+		}
+		_, err = e.Peek(ctx, root, f, size)
+		f.Close()
 		session := e.session()
 		if err != nil || session == "" || found != "" && session != found {
 			return ""

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -24,12 +25,7 @@ type metadata struct {
 }
 
 // Peek implements [history.Listed].
-func (e *entry) Peek(ctx context.Context, root *history.Root) (dir string, err error) {
-	f, size, err := root.File(e.File)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
+func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	to := history.Recorder{}
 	m, d := &e.Meta, newDecoder(&to, e.agent != "")
 	if strings.HasSuffix(e.File, logExtension) {
@@ -129,7 +125,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 	defer f.Close()
 	p := &plan{index: map[string]int{}, copies: map[string][]int{}}
 	if strings.HasSuffix(e.File, logExtension) {
-		err = to.Lines(ctx, f, size, func(line []byte, _ int64) bool { return p.line(bytes.Clone(line)) })
+		err = to.LinesOf(ctx, f, size, func(line []byte, _ int64) bool { return p.line(bytes.Clone(line)) })
 	} else {
 		var r record
 		var cut bool

@@ -12,7 +12,6 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 	"github.com/convtools/convtools/runtime/config"
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
@@ -259,16 +258,10 @@ func TestSampleWorkspace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := storetest.Events(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for e.Next(t.Context()) {
-		}
-		if got := e.Totals(); got.Uncounted != nil || got.Events != want.events || got.Turns != want.turns {
+		got, err := c.Read(t.Context(), nil)
+		if err != nil || got.Uncounted != nil || got.Events != want.events || got.Turns != want.turns {
 			t.Errorf("%v: %+v; want %+v", n, got, want)
 		}
-		e.Close()
 		s.Close()
 	}
 }

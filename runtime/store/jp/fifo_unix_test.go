@@ -29,7 +29,7 @@ func TestFIFO(t *testing.T) {
 		}
 	}
 	lines, skipped := f.list(store.Live)
-	if strings.Join(lines, ";") != "10 good ext;30 bad ext" || len(skipped) != 1 || !strings.Contains(skipped[0].Err.Error(), "not a regular file") {
+	if strings.Join(lines, ";") != "10 good ext;30 bad ext" || len(skipped) != 2 || !strings.Contains(skipped[1].Err.Error(), "not a regular file") {
 		t.Errorf("%q, %v", lines, skipped)
 	}
 	if lines, skipped := f.list(store.Archived); len(lines) > 0 || len(skipped) != 1 {

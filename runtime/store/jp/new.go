@@ -57,7 +57,7 @@ func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value 
 		return "", err
 	}
 	defer s.Close()
-	all, _, err := s.readDirs(ctx, partitions(everywhere)...)
+	all, _, err := s.readDirs(ctx, liveDir, archiveDir)
 	at := numberAt(begun)
 	near, _ := s.group(slices.DeleteFunc(all, func(p place) bool { return p.number < at-most || p.number > at+most }))
 	for _, copies := range near {
@@ -170,7 +170,7 @@ func (tx *transaction) freeNumber(ctx context.Context, at time.Time) (number, er
 		if err != nil {
 			return 0, err
 		}
-		all, err := tx.placesIn(ctx, partitions(everywhere)...)
+		all, err := tx.placesIn(ctx, liveDir, archiveDir)
 		if err != nil || len(of(n.id(), append(all, removed...))) == 0 {
 			return n, err
 		}
@@ -189,10 +189,10 @@ func (tx *transaction) newConversation(ctx context.Context, begun time.Time, inP
 		return "", err
 	}
 	if inProject {
-		tx.newDirectory(projectStore, partition(false), dirName(n, title), files)
+		tx.newDirectory(projectStore, parentOf(false), dirName(n, title), files)
 	}
 	if tx.w.user != "" {
-		tx.newDirectory(userStore, partition(false), dirName(n, title), files)
+		tx.newDirectory(userStore, parentOf(false), dirName(n, title), files)
 	}
 	if tx.err != nil {
 		return "", tx.err

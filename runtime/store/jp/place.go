@@ -47,24 +47,12 @@ func (s *session) conversation(copies []place) transcript.Conversation {
 	return c
 }
 
-// partition returns the directory of live or archived conversations.
-func partition(archived bool) string {
+// parentOf returns the directory of live or archived conversations.
+func parentOf(archived bool) string {
 	if archived {
 		return archiveDir
 	}
-	return "."
-}
-
-// everywhere is live and archived conversations.
-const everywhere = store.Live | store.Archived
-
-func partitions(set store.Set) (dirs []string) {
-	for _, archived := range []bool{false, true} {
-		if (store.Scope{Set: set}).Has("", archived) {
-			dirs = append(dirs, partition(archived))
-		}
-	}
-	return dirs
+	return liveDir
 }
 
 // readDirs returns the places in directories of each store, in the order of their ids, live ones first, and what could not

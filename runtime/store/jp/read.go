@@ -64,17 +64,13 @@ func (s *session) notFound(ids ...transcript.ID) error {
 
 // list returns the conversations of a scope in the order of their ids, and what could not be used.
 func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversation, []store.Problem, error) {
-	set := scope.Set
-	if len(scope.IDs) > 0 {
-		set = everywhere
-	}
-	places, problems, err := s.readDirs(ctx, partitions(set)...)
+	places, problems, err := s.readDirs(ctx, liveDir, archiveDir)
 	if err != nil {
 		return nil, nil, err
 	}
 	found, duplicates := s.group(places)
-	found = slices.CompactFunc(found, func(a, b []place) bool { return a[0].number == b[0].number })
 	found = slices.DeleteFunc(found, func(copies []place) bool { return !scope.Has(copies[0].number.id(), copies[0].archived) })
+	found = slices.CompactFunc(found, func(a, b []place) bool { return a[0].number == b[0].number })
 	all := make([]store.Conversation, len(found))
 	parallel.Each(ctx, len(found), func(numbers iter.Seq[int]) {
 		for i := range numbers {
@@ -92,7 +88,7 @@ func (s *session) follow(ctx context.Context, copies []place, do func([]place) e
 	id := copies[0].number.id()
 	err := do(copies)
 	for round := 0; errors.Is(err, errVanished) && round < most; round++ {
-		all, _, listErr := s.readDirs(ctx, partitions(everywhere)...)
+		all, _, listErr := s.readDirs(ctx, liveDir, archiveDir)
 		if listErr != nil {
 			return listErr
 		}
@@ -206,7 +202,7 @@ func (r *record) stamp() filecache.Sheet {
 		name += p.dir + "/" + string('0'+rune(p.store))
 	}
 	entry, events := r.s.w.cache.Sheet(name, metadata...), r.s.w.cache.Sheet(name, streams...)
-	r.version = entry.Version() + events.Version() + partition(r.copies[0].archived)
+	r.version = entry.Version() + events.Version() + parentOf(r.copies[0].archived)
 	return entry
 }
 

@@ -22,6 +22,7 @@ const (
 
 const (
 	conversationsDir = "conversations"
+	liveDir          = "." // in it
 	archiveDir       = ".archive"
 )
 
@@ -53,12 +54,14 @@ type opened struct {
 func (w *Workspace) open() (*session, []store.Problem, error) {
 	s := &session{w: w}
 	var problems []store.Problem
+	var failed error
 	add := func(i int, path string, root *os.Root, err error) {
 		s.stores[i] = opened{path: path, root: root}
 		switch {
 		case err == nil:
 			s.stores[i].dir, _ = root.Open(".")
 		case !errors.Is(err, fs.ErrNotExist):
+			failed = err
 			problem := store.Problem{Path: path, Err: fmt.Errorf("the store cannot be opened: %w", reason(err))}
 			var outside *config.OutsideError
 			if errors.As(err, &outside) {
@@ -74,8 +77,8 @@ func (w *Workspace) open() (*session, []store.Problem, error) {
 		root, err := safefile.OpenDir(dir)
 		add(userStore, dir, root, err)
 	}
-	if len(problems) > 0 && s.stores[projectStore].root == nil && s.stores[userStore].root == nil {
-		return nil, nil, fmt.Errorf("opening the conversations of %s: %w", w.root, problems[0].Err)
+	if failed != nil && s.stores[projectStore].root == nil && s.stores[userStore].root == nil {
+		return nil, nil, fmt.Errorf("opening the conversations of %s: %w", w.root, failed)
 	}
 	return s, problems, nil
 }

@@ -137,7 +137,7 @@ func (wr *Writer) Restore(ctx context.Context, id transcript.ID) error {
 		if slices.ContainsFunc(existing, func(other place) bool { return other.store == p.store }) {
 			continue
 		}
-		tx.moveInto(p.store, p.dir, partition(p.archived), path.Base(p.dir))
+		tx.moveInto(p.store, p.dir, parentOf(p.archived), path.Base(p.dir))
 		tx.tidy(p)
 		existing, restored = append(existing, p), true
 	}

@@ -103,7 +103,7 @@ func (wr *Writer) begin(ctx context.Context, id transcript.ID) (_ *transaction, 
 	if err != nil {
 		return nil, err
 	}
-	tx.all, err = s.placesIn(ctx, partitions(everywhere)...)
+	tx.all, err = s.placesIn(ctx, liveDir, archiveDir)
 	return tx, err
 }
 

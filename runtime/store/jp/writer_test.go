@@ -87,7 +87,7 @@ func (f *fixture) files() []string {
 func (f *fixture) state() map[transcript.ID]string {
 	f.t.Helper()
 	w := f.open()
-	l, err := w.List(f.t.Context(), store.Scope{Set: everywhere})
+	l, err := w.List(f.t.Context(), store.Scope{Set: store.Live | store.Archived})
 	if err != nil || len(l.Problems) > 0 {
 		f.t.Fatalf("listing: %+v, %v", l, err)
 	}

@@ -1,3 +1,9 @@
+// Package jsontext reads and rewrites recorded JSON without decoding all of it: a decoder for the members
+// of structs, a cursor, and a writer that indents a value and replaces its strings.
+//
+// Its input is untrusted. It never panics on any input, never recurses deeper than [MaxDepth], and
+// never changes its input. Strings are skipped without validation, which makes it several times as
+// fast as encoding/json: a wrong escape in a string is not an error.
 package jsontext
 
 import (
@@ -8,14 +14,11 @@ import (
 	"strings"
 )
 
-// MaxDepth is how many arrays and objects may be open at once, counting those
-// around the value that a cursor walks.
+// MaxDepth is the largest number of open arrays and objects, with those around the value of a cursor.
 const MaxDepth = 256
 
-// Cursor walks JSON text. Strings are skipped without being looked into, so a
-// control character or a wrong escape inside a string is not an error; everything
-// else of the grammar is checked. Its methods return false where they fail, with Pos
-// at what is wrong, or at the end of data that ends too early.
+// Cursor walks JSON text. Its methods return false if they fail: Pos is then the place of the mistake, or
+// the end of data that ends too early.
 type Cursor struct {
 	Data []byte
 	Pos  int
@@ -42,16 +45,14 @@ func (c *Cursor) Err() error {
 	return fmt.Errorf("it is not JSON: unexpected byte 0x%02x", c.Data[c.Pos])
 }
 
-// Space moves over white space to the next byte. At the end of the data it
-// fails.
+// Space moves past white space to the next byte. It fails at the end of the data.
 func (c *Cursor) Space() bool {
-	c.Pos = SkipSpace(c.Data, c.Pos)
+	c.Pos = skipSpace(c.Data, c.Pos)
 	return c.Pos < len(c.Data)
 }
 
-// Key reads the key at c.Pos and the colon behind it, and returns what
-// stands between the quotes. c.Pos is then at the value.
-func (c *Cursor) Key() (key []byte, ok bool) {
+// key moves past the key at c.Pos and its colon, to the value, and returns the key as it is quoted.
+func (c *Cursor) key() (key []byte, ok bool) {
 	start := c.Pos + 1
 	if c.Data[c.Pos] != '"' || !c.string() {
 		return nil, false
@@ -64,9 +65,9 @@ func (c *Cursor) Key() (key []byte, ok bool) {
 	return key, c.Space()
 }
 
-// string moves behind the string that opens at c.Pos.
+// string moves past the string at c.Pos.
 func (c *Cursor) string() bool {
-	end := StringEnd(c.Data, c.Pos)
+	end := stringEnd(c.Data, c.Pos)
 	if end < 0 {
 		c.Pos = len(c.Data)
 		return false
@@ -75,21 +76,22 @@ func (c *Cursor) string() bool {
 	return true
 }
 
-// Value moves behind the value at c.Pos, which stands inside depth containers.
+// Value moves past the value at c.Pos, which is inside depth containers.
 func (c *Cursor) Value(depth int) bool {
 	switch c.Data[c.Pos] {
 	case '{', '[':
-		return c.Each(depth, nil)
+		return c.Values(depth, nil)
 	case '"':
 		return c.string()
 	}
-	end := c.Pos
-	for end < len(c.Data) && !isDelimiter(c.Data[end]) {
-		end++
+	word := c.Data[c.Pos:]
+	if end := bytes.IndexAny(word, " \n\r\t,:{}[]\""); end >= 0 {
+		word = word[:end]
 	}
-	ok := isScalar(c.Data[c.Pos:end])
-	if ok || end == len(c.Data) && strings.IndexByte("-0123456789tfn", c.Data[c.Pos]) >= 0 { // it may go on
-		c.Pos = end
+	ok := isScalar(word)
+	isCut := c.Pos+len(word) == len(c.Data) && strings.IndexByte("-0123456789tfn", c.Data[c.Pos]) >= 0
+	if ok || isCut {
+		c.Pos += len(word)
 	}
 	return ok
 }
@@ -107,10 +109,10 @@ func isScalar(word []byte) bool {
 	return json.Valid(word)
 }
 
-// Each moves behind the array or object at c.Pos, which stands inside depth containers. Of each
-// value in it, see gets the key, as it stands between the quotes, or nil in an array, and moves
-// behind the value, until it returns false. A nil one skips the values.
-func (c *Cursor) Each(depth int, see func(key []byte) bool) bool {
+// Values moves past the array or object at c.Pos, which is inside depth containers. It calls see for
+// each value in it, with its key as it is quoted, or nil in an array, until see returns false. see
+// can be nil.
+func (c *Cursor) Values(depth int, see func(key, value []byte) bool) bool {
 	opening := c.Data[c.Pos]
 	closing := opening + 2 // '{' and '}', '[' and ']' are two apart
 	if c.deep = depth >= MaxDepth; c.deep {
@@ -128,10 +130,10 @@ func (c *Cursor) Each(depth int, see func(key []byte) bool) bool {
 		var key []byte
 		ok := true
 		if opening == '{' {
-			key, ok = c.Key()
+			key, ok = c.key()
 		}
-		switch {
-		case !ok, see != nil && !see(key), see == nil && !c.Value(depth+1), !c.Space():
+		start := c.Pos
+		if !ok || !c.Value(depth+1) || see != nil && !see(key, c.Data[start:c.Pos]) || !c.Space() {
 			return false
 		}
 		b := c.Data[c.Pos]
@@ -148,18 +150,8 @@ func (c *Cursor) Each(depth int, see func(key []byte) bool) bool {
 	}
 }
 
-// Values is Each for whoever wants the values as they are recorded.
-func (c *Cursor) Values(depth int, see func(key, value []byte) bool) bool {
-	return c.Each(depth, func(key []byte) bool {
-		start := c.Pos
-		return c.Value(depth+1) && see(key, c.Data[start:c.Pos])
-	})
-}
-
-// StringEnd returns the index behind the string that opens at data[open], or -1
-// when it does not end. It looks only at quotes and the backslashes before them,
-// so that long strings are crossed at the speed of bytes.IndexByte.
-func StringEnd(data []byte, open int) int {
+// stringEnd returns the index after the string that opens at data[open], or -1 if it does not end.
+func stringEnd(data []byte, open int) int {
 	i := open + 1
 	for {
 		n := bytes.IndexByte(data[i:], '"')
@@ -168,7 +160,7 @@ func StringEnd(data []byte, open int) int {
 		}
 		quote := i + n
 		slashes := quote
-		for data[slashes-1] == '\\' { // stops at the opening quote at the latest
+		for data[slashes-1] == '\\' { // the opening quote ends the loop
 			slashes--
 		}
 		i = quote + 1
@@ -178,19 +170,10 @@ func StringEnd(data []byte, open int) int {
 	}
 }
 
-// SkipSpace returns the index of the next byte, from i, that is no white space, or
-// the length of the data.
-func SkipSpace(data []byte, i int) int {
+// skipSpace returns the index of the next byte after white space, or the length of the data.
+func skipSpace(data []byte, i int) int {
 	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\r' || data[i] == '\t') {
 		i++
 	}
 	return i
-}
-
-func isDelimiter(c byte) bool {
-	switch c {
-	case ' ', '\n', '\r', '\t', ',', ':', '{', '}', '[', ']', '"':
-		return true
-	}
-	return false
 }

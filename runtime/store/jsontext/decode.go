@@ -6,81 +6,56 @@ import (
 	"strconv"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Raw is a JSON value as it is recorded; nil where there is none.
-type Raw []byte
-
-// Decode reads a JSON object into the fields of a struct that have a tag "json", and reports
-// whether data is that object, whole. Up to the first failure members count all the same.
+// Decode reads a JSON object into the fields of a struct that have a tag "json", and reports whether data
+// is one whole object. Members before a mistake are read too.
 //
-// A member of another type than its field has is missing: one wrong member costs itself. Fields
-// are strings, texts as bytes, which may be those of data, booleans, integers, times, [Raw],
-// structs and pointers to them, slices of all these, and whatever reads its own JSON.
+// A member of another type than its field is treated as missing. Fields are strings, texts as bytes,
+// which can be parts of data, booleans, integers, times, [Raw], structs and pointers to structs,
+// slices of these, and types with their own UnmarshalJSON.
 func Decode(data []byte, into any) bool {
-	return walk(data, func(c *Cursor) bool { return c.Decode(0, into) })
-}
-
-// Decode moves behind the object at c.Pos, which stands inside depth containers, and reads it as
-// the function Decode does.
-func (c *Cursor) Decode(depth int, into any) bool {
+	c := Cursor{Data: data}
+	if !c.Space() || data[c.Pos] != '{' {
+		return false
+	}
 	v := reflect.ValueOf(into).Elem()
 	fields := fieldsOf(v.Type())
-	return c.Values(depth, func(key, value []byte) bool {
-		if HasEscape(key) {
-			key = Unescape(key)
-		}
-		if i, ok := fields[string(key)]; ok {
+	return c.Values(0, func(key, value []byte) bool {
+		if i, ok := fields[string(Unescape(key))]; ok {
 			decode(value, v.Field(i))
 		}
 		return true
-	})
+	}) && skipSpace(data, c.Pos) == len(data)
 }
 
-// Parts decodes what is recorded as an array of objects, as one of them alone, or as texts in
-// their place.
-func Parts[T any](raw Raw, text func(said []byte) T) []T {
+// Parts decodes an array of objects and texts, or one object or text alone. text returns the part for a
+// text.
+func Parts[T any](raw Raw, text func(text []byte) T) []T {
 	var parts []T
 	add := func(raw []byte) {
 		var part T
-		if said, ok := Unquote(raw); ok {
-			part = text(Unescape(said))
-		} else if raw[0] != '{' {
+		if quoted, ok := Unquote(raw); ok {
+			part = text(Unescape(quoted))
+		} else if len(raw) == 0 || raw[0] != '{' {
 			return
 		} else {
 			Decode(raw, &part)
 		}
 		parts = append(parts, part)
 	}
-	if len(raw) > 0 {
-		add(raw)
-	}
+	add(raw)
 	for element := range Elements(raw) {
 		add(element)
 	}
 	return parts
 }
 
-// Unescape returns the text of a string, as it stands between its quotes.
-func Unescape(raw []byte) []byte {
-	if !HasEscape(raw) && utf8.Valid(raw) {
-		return raw[:len(raw):len(raw)]
-	}
-	return transcript.AppendUnescaped(make([]byte, 0, len(raw)), raw)
-}
+var known sync.Map // the fields of structs, by their types
 
-// String returns the text of a JSON string; "" for any other value.
-func String(raw Raw) string {
-	said, _ := Unquote(raw)
-	return string(Unescape(said))
-}
-
-var known sync.Map // of the fields of structs
-
-// fieldsOf returns the positions of the fields of a struct, by the keys of their members.
+// fieldsOf returns the indexes of the fields of a struct, by their tags.
 func fieldsOf(t reflect.Type) map[string]int {
 	if fields, ok := known.Load(t); ok {
 		return fields.(map[string]int)
@@ -95,25 +70,24 @@ func fieldsOf(t reflect.Type) map[string]int {
 	return fields
 }
 
-// decode reads a value into a field. Of several members with a key the last one counts.
+// decode reads a value into a field. Of repeated members the last one counts.
 func decode(raw Raw, v reflect.Value) {
+	quoted, _ := Unquote(raw)
 	switch to := v.Addr().Interface().(type) {
 	case *Raw:
 		*to = raw
 	case *string:
-		*to = String(raw)
+		*to = string(Unescape(quoted))
 	case *[]byte:
-		said, _ := Unquote(raw)
-		*to = Unescape(said)
+		*to = Unescape(quoted)
 	case *bool:
 		*to = string(raw) == "true"
 	case *int64:
 		*to, _ = strconv.ParseInt(string(raw), 10, 64)
 	case *time.Time:
-		said, _ := Unquote(raw)
-		*to, _ = transcript.ParseTimestamp(said)
+		*to, _ = transcript.ParseTimestamp(quoted)
 	case json.Unmarshaler:
-		_ = to.UnmarshalJSON(raw) // what cannot be read is missing
+		_ = to.UnmarshalJSON(raw) // a value with a mistake is treated as missing
 	default:
 		decodeComposite(raw, v)
 	}

@@ -3,58 +3,49 @@ package jsontext
 import (
 	"bytes"
 	"iter"
+	"unicode/utf8"
 
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Member is a key, as it stands between its quotes, and its raw value.
+// Raw is a JSON value as it is recorded; nil if there is none.
+type Raw []byte
+
+// Member is a member of an object: its key, as it is quoted, and its value.
 type Member struct{ Key, Value []byte }
 
-// Members walks the members of a JSON object, up to the first failure; any other
-// value has none.
+// Members walks the members of a JSON object, up to the first mistake. Any other value has none.
 func Members(raw []byte) iter.Seq[Member] {
 	return func(yield func(Member) bool) {
-		within(raw, '{', func(key, value []byte) bool { return yield(Member{key, value}) })
+		if len(raw) > 0 && raw[0] == '{' {
+			c := Cursor{Data: raw}
+			c.Values(1, func(key, value []byte) bool { return yield(Member{key, value}) })
+		}
 	}
 }
 
-// Elements walks the elements of a JSON array, up to the first failure; any other
-// value has none.
+// Elements walks the elements of a JSON array, up to the first mistake. Any other value has none.
 func Elements(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		within(raw, '[', func(_, value []byte) bool { return yield(value) })
+		if len(raw) > 0 && raw[0] == '[' {
+			c := Cursor{Data: raw}
+			c.Values(1, func(_, value []byte) bool { return yield(value) })
+		}
 	}
 }
 
-func within(raw []byte, opening byte, see func(key, value []byte) bool) {
-	if len(raw) > 0 && raw[0] == opening {
-		c := Cursor{Data: raw}
-		c.Values(1, see)
-	}
-}
-
-// walk has see move over a JSON object, and reports whether data is that object, whole, with nothing
-// but white space around it.
-func walk(data []byte, see func(c *Cursor) bool) bool {
-	c := Cursor{Data: data}
-	return c.Space() && data[c.Pos] == '{' && see(&c) && SkipSpace(data, c.Pos) == len(data)
-}
-
-// Get returns the value of a member of a JSON object, and nil where there is none. Of several
-// the last one counts.
+// Get returns the value of a member of a JSON object, or nil. Of repeated members the last one counts.
 func Get(raw []byte, key string) (value []byte) {
-	walk(raw, func(c *Cursor) bool {
-		return c.Values(0, func(k, v []byte) bool {
-			if KeyIs(k, key) {
-				value = v
-			}
-			return true
-		})
-	})
+	for m := range Members(raw[skipSpace(raw, 0):]) {
+		if KeyIs(m.Key, key) {
+			value = m.Value
+		}
+	}
 	return value
 }
 
-// Unquote returns what stands between the quotes when raw is a JSON string.
+// Unquote returns the text between the quotes of a JSON string, with its escapes, and false for any other
+// value.
 func Unquote(raw []byte) ([]byte, bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return nil, false
@@ -62,21 +53,26 @@ func Unquote(raw []byte) ([]byte, bool) {
 	return raw[1 : len(raw)-1], true
 }
 
-// HasEscape reports whether a string has an escape.
-func HasEscape(raw []byte) bool { return bytes.IndexByte(raw, '\\') >= 0 }
-
-// KeyIs reports whether a key, as it stands between its quotes, spells name.
-func KeyIs(key []byte, name string) bool {
-	if string(key) == name {
-		return true
+// Unescape returns the text of a string from the text between its quotes.
+func Unescape(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return raw[:len(raw):len(raw)]
 	}
-	return HasEscape(key) && len(key) <= len(name)*len(`\u0000`) && string(transcript.AppendUnescaped(nil, key)) == name
+	return transcript.AppendUnescaped(make([]byte, 0, len(raw)), raw)
 }
 
-// IsEmpty reports whether raw is {} or [].
+// String returns the text of a JSON string, and "" for any other value.
+func String(raw Raw) string {
+	quoted, _ := Unquote(raw)
+	return string(Unescape(quoted))
+}
+
+// KeyIs reports whether a key, as it is quoted, spells name.
+func KeyIs(key []byte, name string) bool {
+	return string(key) == name || bytes.IndexByte(key, '\\') >= 0 && string(Unescape(key)) == name
+}
+
+// IsEmpty reports whether a value is {} or [].
 func IsEmpty(raw []byte) bool {
-	if len(raw) < 2 || raw[0] != '{' && raw[0] != '[' {
-		return false
-	}
-	return len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
+	return len(raw) >= 2 && (raw[0] == '{' || raw[0] == '[') && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
 }

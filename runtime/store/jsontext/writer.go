@@ -2,19 +2,20 @@ package jsontext
 
 import "github.com/convtools/convtools/runtime/transcript"
 
-// Writer rewrites a JSON value that a cursor has walked without a failure, compact or
-// indented. Its strings have only the escapes that JSON requires then.
+// Writer rewrites a JSON value that a cursor has walked without a mistake. Its strings then have only the
+// escapes that JSON requires.
 type Writer struct {
-	Indent bool // by two spaces; else compact
-	// Text appends the new text of a string value, in valid UTF-8. raw is between the
-	// quotes. Nil leaves all texts as they are.
+	Indent    bool // by two spaces; else the value is compact
+	Unescaped bool // strings have no escapes: the result is a text, not JSON
+	// Text appends the new text of a string value, in valid UTF-8; raw is the text between its quotes.
+	// If it is nil, texts stay the same.
 	Text func(dst, raw []byte) []byte
 }
 
 // Append appends the value raw.
 func (w *Writer) Append(dst, raw []byte) []byte {
 	depth := 0
-	for i := SkipSpace(raw, 0); i < len(raw); i = SkipSpace(raw, i) {
+	for i := skipSpace(raw, 0); i < len(raw); i = skipSpace(raw, i) {
 		b := raw[i]
 		if b == '"' {
 			dst, i = w.text(dst, raw, i)
@@ -24,7 +25,7 @@ func (w *Writer) Append(dst, raw []byte) []byte {
 		switch b {
 		case '{', '[':
 			dst = append(dst, b)
-			if at := SkipSpace(raw, i); at < len(raw) && raw[at] == b+2 { // '{' and '}', '[' and ']' are two apart
+			if at := skipSpace(raw, i); at < len(raw) && raw[at] == b+2 { // '{' and '}', '[' and ']' are two apart
 				dst, i = append(dst, raw[at]), at+1
 				continue
 			}
@@ -57,13 +58,18 @@ func (w *Writer) newline(dst []byte, depth int) []byte {
 	return dst
 }
 
-// text appends the string that opens at raw[open], which may be a key, and returns the index behind it.
+// text appends the string at raw[open], which can be a key, and returns the index after it.
 func (w *Writer) text(dst, raw []byte, open int) ([]byte, int) {
-	end := StringEnd(raw, open)
+	end := stringEnd(raw, open)
 	change := w.Text
-	if at := SkipSpace(raw, end); change == nil || at < len(raw) && raw[at] == ':' {
+	if at := skipSpace(raw, end); change == nil || at < len(raw) && raw[at] == ':' {
 		change = transcript.AppendUnescaped
 	}
 	dst = append(dst, '"')
-	return transcript.CloseQuoted(change(dst, raw[open+1:end-1]), len(dst)), end
+	start := len(dst)
+	dst = change(dst, raw[open+1:end-1])
+	if w.Unescaped {
+		return append(dst, '"'), end
+	}
+	return transcript.CloseQuoted(dst, start), end
 }

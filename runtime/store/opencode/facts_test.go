@@ -158,20 +158,19 @@ func TestTotals(t *testing.T) {
 			{n: 3, data: object{"role": "invented"}},
 		}})
 		c := storetest.Only(t, h.open())
-		events, err := storetest.Events(t.Context(), c)
+		var times []int64
+		totals, err := c.Read(t.Context(), func(e *transcript.Event) bool {
+			times = append(times, e.Time.UnixMilli()-int64(at(0)))
+			return true
+		})
 		if err != nil {
 			t.Fatal(err)
-		}
-		defer events.Close()
-		var times []int64
-		for events.Next(t.Context()) {
-			times = append(times, events.Event().Time.UnixMilli()-int64(at(0)))
 		}
 		if diff := cmp.Diff([]int64{1000, 5000, 6000, 7000}, times); diff != "" {
 			t.Errorf("%s: times %s", kind, diff)
 		}
 		want := store.Totals{Turns: 1, Events: 4, LastAt: time.UnixMilli(int64(at(7))).UTC(), Skipped: 2}
-		if diff := cmp.Diff(want, events.Totals()); diff != "" {
+		if diff := cmp.Diff(want, totals); diff != "" {
 			t.Errorf("%s: %s", kind, diff)
 		}
 		if !c.LastAt.Equal(want.LastAt) || !c.CreatedAt.Equal(time.UnixMilli(int64(at(1)))) || c.Dir != h.project {
@@ -329,14 +328,10 @@ func TestChangedWhileRead(t *testing.T) {
 	}
 	o.record(s)
 	c := storetest.Only(t, h.open())
-	events, err := storetest.Events(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
 	var got strings.Builder
-	for n := 0; events.Next(t.Context()); n++ {
-		if events.Event().Kind == transcript.KindUser {
+	n := 0
+	_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
+		if e.Kind == transcript.KindUser {
 			got.WriteString("u")
 		}
 		if n%10 == 0 {
@@ -344,9 +339,11 @@ func TestChangedWhileRead(t *testing.T) {
 			o.exec("PRAGMA wal_checkpoint(TRUNCATE)")
 			o.exec("INSERT INTO account VALUES (?, 'secret')", n)
 		}
-	}
-	if events.Err() != nil || got.String() != want.String() {
-		t.Errorf("%v, %s", events.Err(), got.String())
+		n++
+		return true
+	})
+	if err != nil || got.String() != want.String() {
+		t.Errorf("%v, %s", err, got.String())
 	}
 }
 
@@ -388,7 +385,7 @@ func TestVersion(t *testing.T) {
 		if _, err := c.Version(t.Context()); !errors.As(err, &missing) {
 			t.Errorf("%s: of a deleted session: %v", kind, err)
 		}
-		if _, err := storetest.Events(t.Context(), c); !errors.As(err, &missing) {
+		if _, err := c.Read(t.Context(), nil); !errors.As(err, &missing) {
 			t.Errorf("%s: of a deleted session: %v", kind, err)
 		}
 	}
@@ -651,21 +648,17 @@ func TestLargeParts(t *testing.T) { // alone: it counts what is allocated
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := storetest.Events(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var b strings.Builder
-		for e.Next(t.Context()) {
-			b.WriteString(storetest.Describe(e.Event()))
-		}
+		totals, err := c.Read(t.Context(), func(e *transcript.Event) bool {
+			b.WriteString(storetest.Describe(e))
+			return true
+		})
 		runtime.ReadMemStats(&after)
-		if totals := e.Totals(); b.String() != "1 user: Go\n1 assistant: a\n1 assistant: b\n" || totals.TooLarge != 1 || totals.Skipped != 1 || e.Err() != nil {
-			t.Errorf("%s: %.100s, %+v, %v", name, b.String(), totals, e.Err())
+		if b.String() != "1 user: Go\n1 assistant: a\n1 assistant: b\n" || totals.TooLarge != 1 || totals.Skipped != 1 || err != nil {
+			t.Errorf("%s: %.100s, %+v, %v", name, b.String(), totals, err)
 		}
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 16<<20 {
 			t.Errorf("%s: it took %d MB", name, grown>>20)
 		}
-		e.Close()
 	}
 }

@@ -135,7 +135,8 @@ func (l *listing) conversation(ctx context.Context, i *info, all []*info) store.
 	if isDefault && request != "" {
 		of.Title, of.Request = "", request
 	}
-	c := l.store.Conversation(id(i.session), &of, record)
+	c := l.store.Conversation(id(i.session), &of, nil)
+	c.Record = record
 	c.Archived, c.ArchivedAt = i.archived(), timeOf(i.Time.Archived)
 	if isSession(i.Parent) {
 		c.Parent = id(i.Parent)

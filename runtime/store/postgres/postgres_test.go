@@ -201,22 +201,18 @@ func TestBatches(t *testing.T) {
 	got, order := map[transcript.ID]string{}, map[int64]transcript.ID{}
 	for _, c := range found {
 		order[c.Order] = c.ID
-		events, err := storetest.Events(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
 		got[c.ID] = ""
-		for events.Next(t.Context()) {
-			text := eventtext.Searched(events.Event())
-			if events.Event().Kind == transcript.KindToolCall {
+		_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
+			text := eventtext.Searched(e)
+			if e.Kind == transcript.KindToolCall {
 				text = []byte("{}")
 			}
 			got[c.ID] += string(text) + "\n"
-		}
-		if err := events.Err(); err != nil {
+			return true
+		})
+		if err != nil {
 			t.Error(err)
 		}
-		events.Close()
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%.2000s", diff)

@@ -50,10 +50,9 @@ type Project struct {
 	exclude  []string // without links
 	patterns []string // those of the options, and the same without links in the path before the pattern
 
-	memory     *Memory
-	mu         sync.Mutex
-	known      map[string]recorded // by directory
-	remembered map[string]bool     // files and repositories; the memory has all of their worktrees
+	memory *Memory
+	mu     sync.Mutex
+	known  map[string]recorded // by directory
 }
 
 // recorded is what is known of a recorded directory.
@@ -66,7 +65,7 @@ type recorded struct {
 // New returns a project.
 func New(o Options) *Project {
 	p := &Project{
-		all: o.All, dir: resolve(o.Dir), spelled: o.Dir, memory: cmp.Or(o.Memory, &Memory{}), known: map[string]recorded{}, remembered: map[string]bool{},
+		all: o.All, dir: resolve(o.Dir), spelled: o.Dir, memory: cmp.Or(o.Memory, &Memory{}), known: map[string]recorded{},
 	}
 	if abs, err := filepath.Abs(o.Dir); err == nil {
 		p.spelled = abs
@@ -183,8 +182,7 @@ func (p *Project) remember(file, dir, spelled string, at place) {
 	top := filepath.Dir(file)
 	dirs := []string{top}
 	for _, common := range at.with(dir)[1:] {
-		if key := file + "\x00" + common; below(top, common) && !p.remembered[key] {
-			p.remembered[key] = true
+		if below(top, common) {
 			dirs = append(dirs, worktrees(common)...)
 		}
 	}

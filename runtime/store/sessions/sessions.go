@@ -10,13 +10,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/convtools/convtools/runtime/store"
-	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
 	"github.com/convtools/convtools/runtime/store/internal/jsonl"
 	"github.com/convtools/convtools/runtime/store/jsontext"
@@ -137,12 +137,7 @@ func (s *Store) find(root *history.Root) (all []*log, problems []store.Problem) 
 
 // Peek implements [history.Listed]. Conversations that are empty, or recorded in another place, are left
 // out.
-func (l *log) Peek(ctx context.Context, root *history.Root) (dir string, err error) {
-	f, size, err := root.File(l.File)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
+func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	session := strings.TrimSuffix(l.File, ".jsonl")
 	var all []*conversation
 	fork := ""
@@ -204,12 +199,11 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 
 // conversation returns the list's entry for a conversation in a log.
 func (s *Store) conversation(l *log, c *conversation) store.Conversation {
-	is := ID(c.Session, c.Root, c.ID)
 	decode := func(ctx context.Context, root *history.Root, to *history.Recorder) error {
 		return c.decode(ctx, root, l.File, to)
 	}
 	of := history.Session{Title: c.Title, Request: c.Request, Dir: c.Settings.Dir, Created: c.Opened, Last: c.Last}
-	listed := s.Conversation(is, &of, &history.Record{Store: &s.Store, ID: is, Stamps: []filecache.Stamp{l.Stamp}, Decode: decode})
+	listed := s.Conversation(ID(c.Session, c.Root, c.ID), &of, decode, l.Stamp)
 	listed.Hidden = c.Settings.Hidden
 	switch {
 	case c.Parent != "":
@@ -222,13 +216,8 @@ func (s *Store) conversation(l *log, c *conversation) store.Conversation {
 
 // decode adds the events of the conversation.
 func (c *conversation) decode(ctx context.Context, root *history.Root, file string, to *history.Recorder) error {
-	f, size, err := root.File(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	copied := int64(0) // last event that the session has in common with the one that it was forked from
-	return to.Lines(ctx, f, size, func(data []byte, offset int64) bool {
+	return to.Lines(ctx, root, file, func(data []byte, offset int64) bool {
 		if offset > 0 && !bytes.Contains(data, []byte(c.ID)) {
 			return true
 		}

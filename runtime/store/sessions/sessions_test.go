@@ -109,19 +109,15 @@ func TestFork(t *testing.T) {
 	if err != nil || found.Parent != "convtools-"+session {
 		t.Fatalf("%+v %v", found.Conversation, err)
 	}
-	events, err := storetest.Events(t.Context(), found)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
 	var copied []bool
-	for events.Next(t.Context()) {
-		copied = append(copied, events.Event().Copied)
+	totals, err := found.Read(t.Context(), func(e *transcript.Event) bool {
+		copied = append(copied, e.Copied)
+		return true
+	})
+	if diff := cmp.Diff([]bool{true, true, true, false}, copied); diff != "" || err != nil {
+		t.Errorf("copied (-want +got): %s %v", diff, err)
 	}
-	if diff := cmp.Diff([]bool{true, true, true, false}, copied); diff != "" || events.Err() != nil {
-		t.Errorf("copied (-want +got): %s %v", diff, events.Err())
-	}
-	if n := events.Totals().Skipped; n != 0 {
+	if n := totals.Skipped; n != 0 {
 		t.Errorf("%d lines are skipped", n)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/archive/exports"
 	"github.com/convtools/convtools/runtime/store/eventtext"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // The same files are found in a zip and in a folder.
@@ -338,18 +339,15 @@ func TestDeepChain(t *testing.T) {
 	if report, err := h.add(write(t, filepath.Join(t.TempDir(), "x.json"), b.String()), exports.Options{}); err != nil || report.New != 1 {
 		t.Fatal(summary(report, err))
 	}
-	events, err := storetest.Events(t.Context(), storetest.Only(t, h.store()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer events.Close()
-	for n := nodes - 1; n >= 0; n-- {
-		if !events.Next(t.Context()) {
-			t.Fatal(events.Err())
+	n := nodes
+	_, err := storetest.Only(t, h.store()).Read(t.Context(), func(e *transcript.Event) bool {
+		if n--; string(eventtext.Searched(e)) != fmt.Sprint(n) {
+			t.Fatalf("%s, want %d", e.Text, n)
 		}
-		if text := eventtext.Searched(events.Event()); string(text) != fmt.Sprint(n) {
-			t.Fatalf("%s, want %d", text, n)
-		}
+		return true
+	})
+	if err != nil || n != 0 {
+		t.Errorf("%d events are missing: %v", n, err)
 	}
 }
 

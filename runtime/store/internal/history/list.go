@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"iter"
+	"os"
 	"slices"
 	"time"
 
@@ -42,9 +43,9 @@ func (e *Entry[M]) Base() *Entry[M] { return e }
 // Listed is a type that embeds an [Entry].
 type Listed[M any] interface {
 	Base() *Entry[M]
-	// Peek reads the metadata, and returns the working directory of the session; where the file has
+	// Peek reads the metadata from the open file, and returns the working directory of the session; of
 	// several, one that is excluded if there is any.
-	Peek(ctx context.Context, root *Root) (dir string, err error)
+	Peek(ctx context.Context, root *Root, f *os.File, size int64) (dir string, err error)
 }
 
 // List lists the sessions in files: find returns the files and the problems of finding them, add adds
@@ -96,16 +97,21 @@ func peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) 
 	}
 	var none M // Get may have set a part
 	e.Meta = none
-	dir, err := one.Peek(ctx, root)
+	f, size, err := root.File(e.File)
+	if e.err = err; err != nil {
+		return
+	}
+	defer f.Close()
+	dir, err := one.Peek(ctx, root, f, size)
 	if e.err = err; err == nil && !s.Project.Excludes(dir) {
 		sheet.Put(&e.Meta)
 	}
 }
 
-// Conversation returns the list's entry for a session.
-func (s *Store) Conversation(id transcript.ID, of *Session, record store.Record) store.Conversation {
+// Conversation returns the list's entry for a session. decode and stamps are those of its [Record].
+func (s *Store) Conversation(id transcript.ID, of *Session, decode Decode, stamps ...filecache.Stamp) store.Conversation {
 	return store.Conversation{
 		Conversation: transcript.Conversation{ID: id, Source: s.Kind, Title: of.Title, Dir: of.Dir, CreatedAt: of.Created},
-		Request:      of.Request, LastAt: of.Last, Record: record,
+		Request:      of.Request, LastAt: of.Last, Record: &Record{s, id, stamps, decode},
 	}
 }

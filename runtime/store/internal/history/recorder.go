@@ -22,10 +22,12 @@ type Record struct {
 	Store  *Store
 	ID     transcript.ID
 	Stamps []filecache.Stamp // of the files that have events of it
-	// Decode adds the events to a recorder. The error is a [*store.DamageError] where they end early,
-	// and fs.ErrNotExist where the conversation is gone.
-	Decode func(ctx context.Context, root *Root, to *Recorder) error
+	Decode Decode
 }
+
+// Decode adds the events of a conversation to a recorder. The error is a [*store.DamageError] if they end
+// early, and [fs.ErrNotExist] if the conversation is gone.
+type Decode func(ctx context.Context, root *Root, to *Recorder) error
 
 // Version implements [store.Record]. It is the version at the time of the listing.
 func (r *Record) Version(context.Context) (string, error) {
@@ -67,9 +69,19 @@ type Recorder struct {
 	event transcript.Event
 }
 
-// Lines calls do for the lines of the first size bytes of a file until no more events are wanted. It
-// counts the lines that are too long, and those for which do returns false, as skipped.
-func (r *Recorder) Lines(ctx context.Context, f io.ReaderAt, size int64, do func(line []byte, offset int64) bool) error {
+// Lines calls do for the lines of a file, each with its offset, until no more events are wanted. It counts
+// lines that are too long, and those for which do returns false, as skipped.
+func (r *Recorder) Lines(ctx context.Context, root *Root, name string, do func(line []byte, offset int64) bool) error {
+	f, size, err := root.File(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return r.LinesOf(ctx, f, size, do)
+}
+
+// LinesOf is [Recorder.Lines] for the first size bytes of an open file.
+func (r *Recorder) LinesOf(ctx context.Context, f io.ReaderAt, size int64, do func(line []byte, offset int64) bool) error {
 	return jsonl.Each(ctx, f, size, func(line []byte, offset int64) bool {
 		if line == nil {
 			r.Totals.TooLarge++

@@ -32,12 +32,12 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 	var untimed error // about the first event without a timestamp
 	count, turn, stopped := 0, 0, false
 	c := jsontext.Cursor{Data: data}
-	whole := c.Space() && data[c.Pos] == '[' && c.Each(0, func([]byte) bool {
-		e = Event{Index: count, Offset: c.Pos}
-		if data[c.Pos] != '{' || !c.Decode(1, &e) {
+	whole := c.Space() && data[c.Pos] == '[' && c.Values(0, func(_, value []byte) bool {
+		e = Event{Index: count, Offset: c.Pos - len(value), Raw: value[:len(value):len(value)]}
+		if !jsontext.Decode(value, &e) {
+			c.Pos = e.Offset // it is no object
 			return false
 		}
-		e.Raw = data[e.Offset:c.Pos:c.Pos]
 		count++
 		if e.interpret(); e.Kind.Typed() {
 			if turn == 0 || e.Kind == transcript.KindTurnStart {

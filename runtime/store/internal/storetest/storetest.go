@@ -1,16 +1,12 @@
-// Package storetest helps the tests of stores: it lists and reads conversations, and
-// writes down what is said in them, so that a test can compare it.
-//
-// Only tests import it.
+// Package storetest lists and reads the conversations of a store, and describes them in text for tests to
+// compare. Only tests import it.
 package storetest
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"strings"
 	"testing"
@@ -22,15 +18,20 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Env returns an environment with these values alone.
+// Env returns an environment with only these values.
 func Env(values map[string]string) func(string) string {
 	return func(name string) string { return values[name] }
 }
 
-// List returns the conversations of a store, and what could not be used.
+// List returns the conversations and the problems of a store.
 func List(t testing.TB, s store.Store, set store.Set) ([]store.Conversation, []store.Problem) {
 	t.Helper()
-	listing, err := s.List(t.Context(), store.Scope{Set: set})
+	return list(t, s, store.Scope{Set: set})
+}
+
+func list(t testing.TB, s store.Store, scope store.Scope) ([]store.Conversation, []store.Problem) {
+	t.Helper()
+	listing, err := s.List(t.Context(), scope)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,20 +39,16 @@ func List(t testing.TB, s store.Store, set store.Set) ([]store.Conversation, []s
 	return listing.Conversations, listing.Problems
 }
 
-// Find returns one conversation of a store.
+// Find returns the conversation with an id.
 func Find(t testing.TB, s store.Store, id transcript.ID) (store.Conversation, error) {
 	t.Helper()
-	listing, err := s.List(t.Context(), store.Scope{IDs: []transcript.ID{id}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listing.Close()
-	for _, c := range listing.Conversations {
+	found, problems := list(t, s, store.Scope{IDs: []transcript.ID{id}})
+	for _, c := range found {
 		if c.ID == id {
 			return c, nil
 		}
 	}
-	for _, p := range listing.Problems {
+	for _, p := range problems {
 		if p.ID == id {
 			return store.Conversation{}, p.Err
 		}
@@ -60,7 +57,7 @@ func Find(t testing.TB, s store.Store, id transcript.ID) (store.Conversation, er
 	return store.Conversation{}, &store.NotFoundError{IDs: []transcript.ID{id}, Place: s.Place(), Nearest: store.Nearest(id, all)}
 }
 
-// Only returns the only conversation of a store.
+// Only returns the only conversation of a store, which must have no problems.
 func Only(t testing.TB, s store.Store) store.Conversation {
 	t.Helper()
 	found, problems := List(t, s, store.Live|store.Archived)
@@ -70,8 +67,7 @@ func Only(t testing.TB, s store.Store) store.Conversation {
 	return found[0]
 }
 
-// Said returns a line for each event: its turn, its kind, a name and the text, with each
-// white space as one space.
+// Said returns a line for each event, as [Describe] does.
 func Said(t testing.TB, c store.Conversation) string {
 	t.Helper()
 	text, err := Read(t.Context(), c)
@@ -81,7 +77,7 @@ func Said(t testing.TB, c store.Conversation) string {
 	return text
 }
 
-// Read is [Said], with the error at which reading ends.
+// Read is [Said], with the error of reading.
 func Read(ctx context.Context, c store.Conversation) (string, error) {
 	var b strings.Builder
 	var wrong error
@@ -97,35 +93,35 @@ func Read(ctx context.Context, c store.Conversation) (string, error) {
 	return b.String(), cmp.Or(wrong, err)
 }
 
-// Describe returns the line for an event.
+// Describe returns a line with the turn of an event, its kind, a name and the text, with all white space
+// as single spaces.
 func Describe(e *transcript.Event) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s", e.Turn, e.Kind)
+	parts := []string{fmt.Sprint(e.Turn), e.Kind.String()}
 	if e.Copied {
-		b.WriteString(" copied")
+		parts = append(parts, "copied")
 	}
 	if e.Name != "" {
-		fmt.Fprintf(&b, " %s", e.Name)
+		parts = append(parts, e.Name)
 	}
 	if e.Failed {
-		b.WriteString(" failed")
+		parts = append(parts, "failed")
 	}
-	body, _ := eventtext.Body(e)
-	if len(body) > 0 {
-		fmt.Fprintf(&b, ": %s", strings.Join(strings.Fields(string(body)), " "))
+	line := strings.Join(parts, " ")
+	if body, _ := eventtext.Body(e); len(body) > 0 {
+		line += ": " + strings.Join(strings.Fields(string(body)), " ")
 	}
-	return b.String() + "\n"
+	return line + "\n"
 }
 
-// letters stand for the kinds of events in [Turns].
+// letters are the kinds of events in [Turns].
 var letters = map[transcript.Kind]string{
 	transcript.KindUser: "u", transcript.KindReasoning: "r", transcript.KindAssistant: "a", transcript.KindToolCall: "c",
 	transcript.KindToolResult: "t", transcript.KindInquiry: "q", transcript.KindInquiryResponse: "q", transcript.KindCompaction: "|",
 }
 
-// Turns returns a letter for each event, with a space before each turn and brackets
-// around one that is a copy: u is the user, r reasoning, a the assistant, c a call, t a
-// result, ! one that failed, q a question or its answer, | a compaction.
+// Turns returns a letter for each event, with a space before each turn and brackets around copies: u is
+// the user, r reasoning, a the assistant, c a call, t a result, ! a failed result, q a question or
+// its answer, | a compaction.
 func Turns(t testing.TB, c store.Conversation) string {
 	t.Helper()
 	var b strings.Builder
@@ -155,11 +151,11 @@ func Turns(t testing.TB, c store.Conversation) string {
 	return b.String()
 }
 
-// Called returns the title of a conversation, or how its first request begins.
+// Called returns the title of a conversation, or the beginning of its first request.
 func Called(c store.Conversation) string { return cmp.Or(c.Title, c.Request) }
 
-// Listing returns a line for each conversation of a store: its id, its title, its parent,
-// whether it is archived, and its turns. Each is looked for by its id too.
+// Listing returns a line for each conversation of a store: its id, its title, its parent, whether it is
+// archived, and its turns. It checks that each is found by its id too.
 func Listing(t testing.TB, s store.Store) string {
 	t.Helper()
 	found, problems := List(t, s, store.Live|store.Archived)
@@ -181,56 +177,39 @@ func Listing(t testing.TB, s store.Store) string {
 			t.Errorf("Find: %+v, %v; List: %+v", again, err, c)
 		}
 		if totals, err := c.Read(t.Context(), nil); err != nil || !c.LastAt.IsZero() && !totals.LastAt.Equal(c.LastAt) {
-			t.Errorf("%s: listed with the last event at %v; that was at %v; %v", c.ID, c.LastAt, totals.LastAt, err)
+			t.Errorf("%s: the last event is listed at %v; it was at %v; %v", c.ID, c.LastAt, totals.LastAt, err)
 		}
 	}
 	return b.String()
 }
 
-// CheckReading checks what holds for any conversation, whatever is recorded: reading it
-// twice gives the same, in valid UTF-8 and valid JSON.
+// CheckReading checks that reading a conversation twice has the same result, in valid UTF-8 and JSON.
 func CheckReading(t testing.TB, c store.Conversation) {
 	t.Helper()
-	if !utf8.ValidString(Called(c)) {
-		t.Errorf("title %q", Called(c))
-	}
-	var passes [2]string
-	for pass := range passes {
-		var b strings.Builder
-		_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
-			b.WriteString(Describe(e))
-			text := eventtext.Searched(e)
-			object := eventtext.AppendJSON(nil, e, transcript.JSONOptions{Turn: true})
-			if !utf8.Valid(text) || !json.Valid(object) {
-				t.Fatalf("%q, %s", text, object)
-			}
-			return true
-		})
-		if err != nil {
-			t.Fatal(err)
+	_, err := c.Read(t.Context(), func(e *transcript.Event) bool {
+		text, object := eventtext.Searched(e), eventtext.AppendJSON(nil, e, transcript.JSONOptions{Turn: true})
+		if !utf8.Valid(text) || !json.Valid(object) {
+			t.Fatalf("%q, %s", text, object)
 		}
-		passes[pass] = b.String()
-	}
-	if passes[0] != passes[1] || !utf8.ValidString(passes[0]) {
-		t.Errorf("%q, then %q", passes[0], passes[1])
+		return true
+	})
+	first, again := Said(t, c), Said(t, c)
+	if err != nil || first != again || !utf8.ValidString(first+Called(c)) {
+		t.Errorf("%v: %q says %q, then %q", err, Called(c), first, again)
 	}
 }
 
-// CheckLongLine checks that a line which is too long to be read costs itself, in the only
-// conversation of a store, which a file of lines has.
+// CheckLongLine checks that a line over the size limit is left out alone, in the only conversation of a
+// store, which is in a file of lines.
 func CheckLongLine(t testing.TB, s store.Store, file string) {
 	t.Helper()
 	before := Said(t, Only(t, s))
-	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt([]byte("\n"), info.Size()+jsonl.MaxLine+1); err != nil { // behind a hole
+	if _, err := f.Write(append(make([]byte, jsonl.MaxLine+1), '\n')); err != nil {
 		t.Fatal(err)
 	}
 	c := Only(t, s)
@@ -242,42 +221,3 @@ func CheckLongLine(t testing.TB, s store.Store, file string) {
 		t.Errorf("%+v, %v", totals, err)
 	}
 }
-
-// Reader reads the events of a conversation one by one.
-type Reader struct {
-	next   func() (*transcript.Event, bool)
-	stop   func()
-	event  *transcript.Event
-	ahead  bool // the event has not been asked for
-	totals store.Totals
-	err    error
-}
-
-// Events begins to read a conversation. The error is that of reading where there is no event.
-func Events(ctx context.Context, c store.Conversation) (*Reader, error) {
-	r := &Reader{ahead: true}
-	r.next, r.stop = iter.Pull(func(yield func(*transcript.Event) bool) { r.totals, r.err = c.Read(ctx, yield) })
-	r.event, _ = r.next()
-	var damage *store.DamageError
-	if r.event == nil && r.err != nil && !errors.As(r.err, &damage) && ctx.Err() == nil {
-		return nil, r.err
-	}
-	return r, nil
-}
-
-// Next advances to the next event.
-func (r *Reader) Next(context.Context) bool {
-	if !r.ahead {
-		r.event, _ = r.next()
-	}
-	r.ahead = false
-	return r.event != nil
-}
-
-// Event returns the current event, Err why there is no other one, and Totals describes them all.
-func (r *Reader) Event() *transcript.Event { return r.event }
-func (r *Reader) Err() error               { return r.err }
-func (r *Reader) Totals() store.Totals     { return r.totals }
-
-// Close ends the reading.
-func (r *Reader) Close() { r.stop() }
