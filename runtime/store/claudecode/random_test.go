@@ -51,7 +51,7 @@ func randomSession(r *rand.Rand) string {
 	return b.String()
 }
 
-// naive reads a session in the plainest way.
+// naive is the simplest reader of a session.
 func naive(t *testing.T, session string) string {
 	type item struct {
 		line     int
@@ -181,7 +181,7 @@ func naive(t *testing.T, session string) string {
 	return b.String()
 }
 
-// A session is read as the naive reader reads it.
+// A session is read as by the naive reader.
 func TestNaive(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -134,7 +134,7 @@ func (t *tree) order() []*node {
 }
 
 // abandon marks the records of branches that the user abandoned: of two prompts after the same message,
-// the live one is the one about which, or about whose descendants, the last line is.
+// the live one has the last line about it or its descendants.
 func (t *tree) abandon(order []*node) {
 	for k, position := range t.touched {
 		if n := t.index[k]; n != nil {
