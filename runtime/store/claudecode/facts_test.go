@@ -391,7 +391,9 @@ func TestSubagents(t *testing.T) {
 			l["version"] = "1.0.100"
 		}
 		h.session(1, append(lines, main[1])...)
-		check(t, h, "side", "Count them", "1 assistant: Count them\n1 assistant: Three.\n")
+		if got := said(t, h.only()); got != "1 user: Go\n1 assistant: Count them\n1 assistant: Three.\n1 assistant: Done.\n" {
+			t.Error(got)
+		}
 	})
 	t.Run("beside the session", func(t *testing.T) {
 		t.Parallel()

@@ -170,7 +170,7 @@ func naive(t *testing.T, session string) string {
 	var b strings.Builder
 	turn := 0
 	for _, x := range order {
-		if x.text == "" || x.side || abandoned(x) {
+		if x.text == "" || abandoned(x) {
 			continue
 		}
 		if x.prompt || turn == 0 {
