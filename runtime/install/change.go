@@ -16,45 +16,44 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// Change is the change to make to configuration files. One without files is no
-// change: everything is as it should be, or Notes has why it is not.
+// Change is a planned change to configuration files. Without files nothing changes: the files are as they should be,
+// or Notes has the reason.
 type Change struct {
 	Host  string
 	Scope Scope
 	Files []FileChange
-	// Path is the configuration file, or the folder, that was looked at.
+	// Path is the configuration file or the folder that was read.
 	Path string
-	// Notes is what is not changed although it could be expected, a sentence each.
+	// Notes are sentences about things that stay although a user could expect a change.
 	Notes []string
-	// Advice is what is left for the user to do, a sentence each.
+	// Advice are sentences about the steps that are left for the user.
 	Advice []string
 
 	backups string   // the folder for copies of files
-	stay    []string // folders that stay when they are empty, and those around them
+	stay    []string // folders that stay when they are empty, with the folders around them
 }
 
 // FileChange is a change to one file.
 type FileChange struct {
 	Path   string // as the host knows it
-	Target string // the file that is written: Path, or what a link there leads to
+	Target string // the file that is written: Path, or the target of a link there
 	Before []byte // nil if there is no file
-	After  []byte // nil if the file is to be removed
+	After  []byte // nil to remove the file
 
 	backup string // the path of the copy of Before; empty for none
-	entry  string // what a diff shows in place of a file with long lines; empty for the file's lines
+	entry  string // shown by a diff in place of a file with long lines; empty for the file's lines
 }
 
-// Backup returns the path of the copy of the file as it was, which is made before the
-// change; empty for none.
+// Backup returns the path of the copy that is made before the change; empty for none.
 func (f *FileChange) Backup() string { return f.backup }
 
 // errMeanwhile is the error for a file that has changed since the plan was made.
 var errMeanwhile = errors.New("something else has written it in the meantime; nothing was changed, try again")
 
-// add plans to give a file other contents, or to remove it for nil.
+// add plans other contents for a file; nil removes it.
 func (c *Change) add(s snapshot, after []byte, entry string) {
 	f := FileChange{Path: s.path, Target: s.target, Before: s.data, After: after, entry: entry}
-	if s.exists && after != nil { // a file that is removed has nothing of its user's in it
+	if s.exists && after != nil { // a removed file has only entries of this program
 		f.backup = backupPath(c.backups, s)
 	}
 	c.Files = append(c.Files, f)
@@ -64,8 +63,8 @@ func (c *Change) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// backupDir returns the folder, in the user's own state, for copies of files. Beside
-// the files they would end up in version control.
+// backupDir returns the folder for copies of files, in the user's own state. Copies beside the files would end up in
+// version control.
 func backupDir(o Options) (string, error) {
 	dir, err := expand("{state}/"+o.Name+"/install", o)
 	if err != nil {
@@ -74,16 +73,15 @@ func backupDir(o Options) (string, error) {
 	return dir, nil
 }
 
-// backupPath returns where the copy of a file is. Its name depends on the file's path
-// and contents, so that no copy is written over another.
+// backupPath returns the path of the copy of a file. It depends on the file's path and contents, so that no copy is
+// written over another.
 func backupPath(dir string, s snapshot) string {
 	sum := sha256.Sum256(append([]byte(s.target+"\x00"), s.data...))
 	return filepath.Join(dir, strings.TrimLeft(filepath.Base(s.target), ".")+"-"+hex.EncodeToString(sum[:8])+".before")
 }
 
-// Apply makes the change. Each file is replaced as a whole, or not at all. A file that
-// has changed since the plan was made is an error, and the files after it are left as
-// they are.
+// Apply makes the change. It replaces each file as a whole. A file that has changed since the plan was made is an
+// error, and the files after it stay as they are.
 func (c *Change) Apply(ctx context.Context) error {
 	for i := range c.Files {
 		if err := ctx.Err(); err != nil {
@@ -102,7 +100,7 @@ func (c *Change) apply(f *FileChange) error {
 		return err
 	}
 	if now.target == f.Target && now.exists == (f.After != nil) && bytes.Equal(now.data, f.After) {
-		return nil // another run has made the same change
+		return nil // another run has made the change
 	}
 	if !f.isBefore(now) {
 		return errMeanwhile
@@ -134,8 +132,7 @@ func (c *Change) apply(f *FileChange) error {
 	return f.replace(mode)
 }
 
-// mayGo reports whether a folder, and no link, is removed when it is empty: it is below one
-// that stays.
+// mayGo reports whether a folder may be removed when it is empty: it is no link, and below a folder that stays.
 func (c *Change) mayGo(dir string) bool {
 	info, err := os.Lstat(dir)
 	return err == nil && info.IsDir() && !slices.Contains(c.stay, dir) && slices.ContainsFunc(c.stay, func(stay string) bool {
@@ -144,13 +141,13 @@ func (c *Change) mayGo(dir string) bool {
 	})
 }
 
-// isBefore reports whether a file is as it was when the plan was made.
+// isBefore reports whether a file has not changed since the plan was made.
 func (f *FileChange) isBefore(now snapshot) bool {
 	return now.target == f.Target && now.exists == (f.Before != nil) && bytes.Equal(now.data, f.Before)
 }
 
-// replace writes the file beside its place, and renames it if its place still has what
-// the plan was made for.
+// replace writes a new file beside the old one, and renames it if the old one has not changed since the plan was
+// made.
 func (f *FileChange) replace(mode fs.FileMode) error {
 	dir, base := filepath.Split(f.Target)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

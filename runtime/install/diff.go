@@ -8,13 +8,12 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// longLine is the length, in bytes, from which the lines of a file are not shown. Files
-// that programs write are often one line, with other people's secrets.
+// longLine is the length in bytes from which the lines of a file are not shown. Files that programs write are often
+// one line, with secrets of other programs.
 const longLine = 80
 
-// Diff returns the change as a unified diff, with the line ends of Unix. Of the
-// configuration of a host that has long lines it shows the entry alone: it is for people,
-// not for a program to apply.
+// Diff returns the change as a unified diff with Unix line ends, for people to read. For a file with long lines it
+// shows only the entry.
 func (c *Change) Diff() string {
 	var b strings.Builder
 	for _, f := range c.Files {
@@ -55,7 +54,7 @@ func hasLongLines(data []byte) bool {
 	return false
 }
 
-// marked puts a mark before every line.
+// marked returns a text with a mark before every line.
 func marked(mark, text string) string {
 	return mark + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+mark) + "\n"
 }

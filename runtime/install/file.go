@@ -10,11 +10,11 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// maxFile is the largest configuration file that is touched, in bytes. Claude
-// Code keeps much more than settings in its own, but not this much.
+// maxFile is the size in bytes of the largest configuration file that is read. Claude Code keeps much more than
+// settings in its file.
 const maxFile = 16 << 20
 
-// unreachable is the error for a file that the system keeps from this program.
+// unreachable returns the error for a file that the system does not let this program read or write.
 func unreachable(what string, err error) error {
 	e := &ManualError{Err: fmt.Errorf("%s: %w", what, err), Fix: "move away what stands in its way"}
 	if errors.Is(err, fs.ErrPermission) {
@@ -23,16 +23,16 @@ func unreachable(what string, err error) error {
 	return e
 }
 
-// snapshot is a file as it was read.
+// snapshot is a file as it was when it was read.
 type snapshot struct {
 	path   string
-	target string // path, or what a link there leads to
+	target string // path, or the target of a link there
 	exists bool
 	data   []byte
 	mode   fs.FileMode
 }
 
-// readFile reads a configuration file. One that is not there is no error.
+// readFile reads a configuration file. It is no error if there is none.
 func readFile(path string) (snapshot, error) {
 	s := snapshot{path: path, target: path}
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -68,13 +68,13 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// writable returns why a file that is there must not be written. Renaming another
-// over it would work without permission to write it.
+// writable returns an error if an existing file must not be written. Renaming another file over it would work without
+// permission to write it.
 func (s snapshot) writable() error {
 	if !s.exists {
 		return nil
 	}
-	if safefile.OfAnother(s.target) { // it would become this user's
+	if safefile.OfAnother(s.target) { // a new file would be this user's
 		return &ManualError{Err: errors.New("the file belongs to another user"), Fix: "run this as that user", byHand: true}
 	}
 	if s.mode&0o222 == 0 {

@@ -9,9 +9,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Settings returns the flags of families that a registration has, as words. ok is
-// false for one that does not start the program as [PlanInstall] has it started:
-// to serve the tools, and nothing else.
+// Settings returns the flags of families in a registration, as words. ok is false if the registration does not start
+// the program as [PlanInstall] does: to serve the tools, and nothing else.
 func (r Registration) Settings(o Options) (settings []string, ok bool) {
 	if len(r.Command) == 0 {
 		return nil, false
@@ -33,7 +32,7 @@ func (r Registration) Settings(o Options) (settings []string, ok bool) {
 	return settings, len(args) == 0
 }
 
-// cutSettings cuts words behind the flags of families that they begin with.
+// cutSettings splits words after the flags of families at their beginning.
 func cutSettings(words []string, flags []toolset.Flag) (settings, rest []string) {
 	for at := 0; ; {
 		i := slices.IndexFunc(flags, func(f toolset.Flag) bool { return at < len(words) && words[at] == f.Word() })
@@ -48,7 +47,7 @@ func cutSettings(words []string, flags []toolset.Flag) (settings, rest []string)
 	}
 }
 
-// jpTemplate is the command line in the definitions for JP, which is the same in all.
+// jpTemplate returns the command line in the definitions for JP, which is the same in all of them.
 func (o Options) jpTemplate() string {
 	for _, f := range o.JPFiles {
 		if _, command, ok := definition([]byte(f.Text)); ok {
@@ -58,9 +57,8 @@ func (o Options) jpTemplate() string {
 	return ""
 }
 
-// jpCommand is the command line with which JP calls a tool. It names the program
-// the way it is found. One that has JP go through something else, such as a task
-// runner, stays as it is.
+// jpCommand returns the command line with which JP calls a tool. It names the program as it is found in PATH. A
+// command line that runs another program, such as a task runner, stays as it is.
 func (o Options) jpCommand() (string, error) {
 	template := o.jpTemplate()
 	arguments, direct := strings.CutPrefix(template, o.Name+" ")

@@ -10,34 +10,34 @@ import (
 	"github.com/convtools/convtools/runtime/configedit"
 )
 
-// Host is a program that this one can be registered with.
+// Host is a program in which this one can be registered.
 type Host struct {
-	Name   string  // as on the command line: "claude-code"
-	Title  string  // as people say it: "Claude Code"
-	Scopes []Scope // the scopes it knows, its default first
+	Name   string  // on the command line: "claude-code"
+	Title  string  // for people: "Claude Code"
+	Scopes []Scope // its scopes, the default first
 
-	format configedit.Format // 0 for JP, which gets files of its own
-	// table is what entries stand under.
+	format configedit.Format // 0 for JP, which has files of its own
+	// table is the path of the entries.
 	table []string
-	// shape writes an entry.
+	// shape is the form of an entry.
 	shape shape
-	// forward is the key under which an entry names the variables of the environment
-	// that a server gets; empty for a host that passes on all.
+	// forward is the key for the names of the environment variables that a server gets; empty for a host that passes
+	// all.
 	forward       string
 	user, project site
 }
 
-// site is what a host has for one scope.
+// site is the configuration of a host for one scope.
 type site struct {
-	// files is where the configuration can be, the file to make first; see [expand].
+	// files are the patterns of the paths of the configuration, the one to create first; see [expand].
 	files []string
-	// elsewhere is files on the systems that have them in another place.
+	// elsewhere is files by operating system, for systems with other paths.
 	elsewhere map[string][]string
-	// movedBy is the variable of the environment that moves the file to another directory.
+	// movedBy is the environment variable that moves the file to another directory.
 	movedBy string
-	// binding is how the server finds the project; see [Host.server].
+	// binding is the way in which the server finds the project; see [Host.server].
 	binding binding
-	// advice is what is left to do.
+	// advice are the steps left for the user.
 	advice []string
 }
 
@@ -48,8 +48,8 @@ func (h Host) site(scope Scope) site {
 	return h.user
 }
 
-// Unattended says what the host needs to call the tools when nobody can be asked; it is empty
-// for a host that does not run like that, or that needs nothing.
+// Unattended returns the option with which the host calls the tools when nobody can be asked. It is empty for a host
+// that needs none or does not run like that.
 func (h Host) Unattended(o Options) string {
 	switch h.Name {
 	case "claude-code":
@@ -60,25 +60,24 @@ func (h Host) Unattended(o Options) string {
 	return ""
 }
 
-// binding is how a server is told of the project it works for.
+// binding is the way in which a server gets the path of its project.
 type binding int
 
 const (
 	_ binding = iota // the host starts servers in the project's directory
-	// byVariable: the host starts servers elsewhere, but replaces
-	// ${workspaceFolder} in their arguments.
+	// byVariable: the host starts servers elsewhere and replaces ${workspaceFolder} in their arguments.
 	byVariable
-	// byPath: the host knows nothing of projects; the path is in its file.
+	// byPath: the host knows no projects; the path is in its file.
 	byPath
 )
 
-// shape is how a host writes a server's entry.
+// shape is the form of a server's entry.
 type shape int
 
 const (
 	plainShape shape = iota // "command" and "args"
-	typedShape              // the same with "type": "stdio"
-	listShape               // "type": "local", and everything in a list "command"
+	typedShape              // also "type": "stdio"
+	listShape               // "type": "local", and program and arguments in a list "command"
 )
 
 // Hosts returns all hosts, sorted by name.
@@ -101,8 +100,8 @@ func Hosts() []Host {
 			advice: []string{"Claude Code asks once whether to use the servers of this project.", "claude mcp list shows whether it is connected."},
 		},
 	}, {
-		// Anthropic's desktop application starts servers outside of any project, and reads
-		// nothing but plain JSON. https://modelcontextprotocol.io/docs/develop/connect-local-servers
+		// Anthropic's desktop application starts servers outside of any project, and reads plain JSON only.
+		// https://modelcontextprotocol.io/docs/develop/connect-local-servers
 		Name: "claude-desktop", Title: "Claude Desktop", Scopes: []Scope{User},
 		format: configedit.JSON, table: []string{"mcpServers"},
 		user: site{
@@ -110,10 +109,9 @@ func Hosts() []Host {
 			advice: []string{"Quit Claude Desktop and start it again; closing its window is not enough."},
 		},
 	}, {
-		// OpenAI's agent starts servers in the session's directory; its desktop application may
-		// start them in the root directory (https://github.com/openai/codex/issues/16390). A server
-		// gets HOME, PATH and a few like them of the environment, and those that "env_vars" names.
-		// https://developers.openai.com/codex/mcp
+		// OpenAI's agent starts servers in the session's directory; its desktop application may start them in the
+		// root directory (https://github.com/openai/codex/issues/16390). A server gets HOME, PATH and a few other
+		// variables, and the variables in "env_vars". https://developers.openai.com/codex/mcp
 		Name: "codex", Title: "Codex", Scopes: []Scope{User, Project},
 		format: configedit.TOML, table: []string{"mcp_servers"}, forward: "env_vars",
 		user: site{
@@ -135,17 +133,16 @@ func Hosts() []Host {
 		Name: "jp", Title: "JP", Scopes: []Scope{Project}, // see [Change.installJP]
 		project: site{files: []string{"{project}/.jp"}},
 	}, {
-		// The opencode agent starts servers in the project's directory. Version 2 has them under
-		// "mcp.servers", without "enabled", and still reads the old form; the new form is written
-		// only where a file has it. https://opencode.ai/docs/mcp-servers,
-		// https://opencode.ai/docs/migrate-v1
+		// The opencode agent starts servers in the project's directory. Version 2 has them under "mcp.servers",
+		// without "enabled", and still reads the old form; this program writes the new form only if a file has it.
+		// https://opencode.ai/docs/mcp-servers, https://opencode.ai/docs/migrate-v1
 		Name: "opencode", Title: "opencode", Scopes: []Scope{User, Project},
 		format: configedit.JSONC, table: []string{"mcp"}, shape: listShape,
 		user:    site{files: []string{"{config}/opencode/opencode.json", "{config}/opencode/opencode.jsonc"}, advice: opencodeAdvice},
 		project: site{files: []string{"{project}/opencode.json", "{project}/opencode.jsonc"}, advice: opencodeAdvice},
 	}, {
-		// Visual Studio Code starts servers of a project's file in the project and those of the
-		// user's in the home directory, where ${workspaceFolder} need not have a value.
+		// Visual Studio Code starts servers of a project's file in the project and those of the user's file in the
+		// home directory, where ${workspaceFolder} may have no value.
 		// https://code.visualstudio.com/docs/copilot/reference/mcp-configuration
 		Name: "vscode", Title: "VS Code", Scopes: []Scope{Project, User},
 		format: configedit.JSONC, table: []string{"servers"}, shape: typedShape,
@@ -165,7 +162,7 @@ func Hosts() []Host {
 	}}
 }
 
-// Lookup returns the host of that name.
+// Lookup returns the host with a name.
 func Lookup(name string) (Host, bool) {
 	hosts := Hosts()
 	i := slices.IndexFunc(hosts, func(h Host) bool { return h.Name == name })
@@ -175,7 +172,7 @@ func Lookup(name string) (Host, bool) {
 	return hosts[i], true
 }
 
-// candidates returns the paths where the configuration can be.
+// candidates returns the possible paths of the configuration.
 func (s site) candidates(o Options) ([]string, error) {
 	files := s.files
 	if other, ok := s.elsewhere[o.GOOS]; ok {
@@ -196,9 +193,8 @@ func (s site) candidates(o Options) ([]string, error) {
 	return paths, nil
 }
 
-// expand returns the path that a pattern stands for. It begins with {project}, or with ~,
-// the home directory; with {config} or {state}, as in the XDG Base Directory Specification;
-// or with {appdata}, where Electron applications have their configuration,
+// expand returns the path of a pattern. A pattern begins with {project}, or with ~, the home directory; with {config}
+// or {state}, as in the XDG Base Directory Specification; or with {appdata}, the directory of Electron applications,
 // https://www.electronjs.org/docs/latest/api/app#appgetpathname.
 func expand(pattern string, o Options) (string, error) {
 	begin, rest, _ := strings.Cut(pattern, "/")
@@ -224,8 +220,8 @@ func expand(pattern string, o Options) (string, error) {
 	return filepath.Join(dir, filepath.FromSlash(inHome), filepath.FromSlash(rest)), err
 }
 
-// home returns the user's home directory. A relative path would lead to another
-// place from every directory.
+// home returns the user's home directory. A relative path is an error: it would lead to another place from every
+// directory.
 func home(o Options) (string, error) {
 	name := "HOME"
 	if o.GOOS == "windows" {
@@ -241,16 +237,14 @@ func home(o Options) (string, error) {
 	return dir, nil
 }
 
-// server is what a host is told to run.
+// server is the command that a host runs.
 type server struct {
 	command string
 	args    []string
 }
 
-// server decides how a host starts this program. In a file that people share the
-// program is named as everybody finds it; in a user's own its path is written
-// out, because applications started from a desktop often have a shorter PATH than
-// a shell.
+// server returns the command with which a host starts this program. A file that people share has the program's name;
+// a user's own file has its path, because applications started from a desktop often have a shorter PATH than a shell.
 func (h Host) server(scope Scope, o Options) (server, error) {
 	s := server{command: o.Program, args: []string{"mcp"}}
 	if scope == Project && o.ProgramName != "" {
@@ -268,7 +262,7 @@ func (h Host) server(scope Scope, o Options) (server, error) {
 	return s, nil
 }
 
-// entryPath returns where the entry stands, or has to, in a document.
+// entryPath returns the path of the entry in a document.
 func (h Host) entryPath(src []byte, o Options) ([]string, error) {
 	path := slices.Concat(h.table, []string{o.entry()})
 	if h.shape != listShape {
@@ -283,14 +277,14 @@ func (h Host) entryPath(src []byte, o Options) ([]string, error) {
 	if err != nil || !ok {
 		return path, err
 	}
-	// In the old form this is a server that happens to have that name.
+	// In the old form this is a server with that name.
 	if _, text := servers["type"].(string); text {
 		return path, nil
 	}
 	return append(nested, o.entry()), nil
 }
 
-// entry writes a server down in the host's shape.
+// entry returns the members of a server's entry in the host's shape.
 func (h Host) entry(path []string, s server) []configedit.Member {
 	command := configedit.Member{Key: "command", Value: s.command}
 	args := configedit.Member{Key: "args", Value: s.args}
@@ -308,16 +302,15 @@ func (h Host) entry(path []string, s server) []configedit.Member {
 	return []configedit.Member{command, args}
 }
 
-// forwarded returns what an entry is to have, beside members, of the variables of the
-// environment that are set and that the host keeps from servers otherwise: those that it
-// names already stay.
+// forwarded returns the member that lists the environment variables which are set and which the host would not pass.
+// Variables that the entry lists already stay.
 func (h Host) forwarded(entry map[string]any, o Options) []configedit.Member {
 	if h.forward == "" {
 		return nil
 	}
 	names, ok := forwardedBy(entry[h.forward])
 	if !ok {
-		return nil // somebody has written what is no list of names
+		return nil // it is not a list of names, and stays
 	}
 	there := len(names)
 	for _, name := range o.Variables {
@@ -331,7 +324,7 @@ func (h Host) forwarded(entry map[string]any, o Options) []configedit.Member {
 	return []configedit.Member{{Key: h.forward, Value: names}}
 }
 
-// forwardedBy returns the names in a list, and false where it has anything else.
+// forwardedBy returns the names in a list. It reports false for a value that is no list of names.
 func forwardedBy(value any) (names []string, ok bool) {
 	list, isList := value.([]any)
 	for _, item := range list {
@@ -344,8 +337,8 @@ func forwardedBy(value any) (names []string, ok bool) {
 	return names, isList || value == nil
 }
 
-// startsThis reports whether an entry starts this program, at this path or at another
-// one with its name, as install has it started.
+// startsThis reports whether an entry starts this program, at this path or another path with its name, as install
+// does.
 func (h Host) startsThis(entry map[string]any, o Options) bool {
 	r := Registration{Host: h.Name}
 	r.read(entry)
@@ -357,8 +350,8 @@ func (h Host) startsThis(entry map[string]any, o Options) bool {
 	return command == o.Program || strings.EqualFold(strings.TrimSuffix(strings.ToLower(name), ".exe"), o.Name)
 }
 
-// startsCommand reports whether an entry may be edited: one that is something
-// else, such as a server on the network, would become one of two minds.
+// startsCommand reports whether an entry starts a command and may be edited. Another entry, such as a server on the
+// network, would have both.
 func startsCommand(entry map[string]any) bool {
 	_, ok := entry["command"]
 	return ok

@@ -1,13 +1,10 @@
-// Package install registers this program with the programs that use it, the
-// hosts: it finds a host's configuration file, works out the one change to it,
-// shows that change, makes it, and undoes it.
+// Package install registers this program with its hosts, the programs that use it: it finds a host's configuration
+// file, plans the one change to it, shows that change, makes it, and undoes it.
 //
-// A configuration file belongs to its user. This package changes the entry it is
-// there for and no other, follows links instead of replacing them, and leaves a file
-// alone that it does not understand. Before it writes a file, it keeps a copy of it in
-// the user's own state. It never removes an entry that does not start this program,
-// never starts a program, and never asks questions: that is for the caller, between
-// making a plan and applying it.
+// A configuration file belongs to its user. This package changes only the entry of this program, follows links
+// instead of replacing them, and does not touch a file that it does not understand. It keeps a copy of a file in the
+// user's own state before it writes the file. It never removes an entry that does not start this program, never
+// starts a program, and never asks questions: the caller asks between planning and applying a change.
 package install
 
 import (
@@ -25,59 +22,53 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Scope is what a host is to know this program for.
+// Scope is the part of a host's configuration that has the entry.
 type Scope string
 
 // The scopes.
 const (
-	User    Scope = "user"    // for everything this user does
-	Project Scope = "project" // for one project, in a file that its people share
+	User    Scope = "user"    // for all projects of the user
+	Project Scope = "project" // for one project, in a file that people share
 )
 
-// Options is what to plan for.
+// Options describes this program and the project of a plan.
 type Options struct {
-	// Name is what this program is called, and looked for by in PATH. Entry is its name in
-	// configuration files, where that is another one.
+	// Name is the name of this program, also in PATH. Entry is its name in configuration files if that is another
+	// one.
 	Name, Entry string
-	// JPFiles are the files that make its tools known to JP.
+	// JPFiles are the files that define its tools for JP.
 	JPFiles []contract.File
 	// GOOS is the operating system, as in package runtime.
 	GOOS string
-	// Getenv looks up the environment. Configuration files are found with it:
-	// HOME and its like, and the variables by which hosts move their own.
+	// Getenv looks up the environment: HOME and the like, and the variables by which hosts move their files.
 	Getenv func(string) string
-	// Scope is where to register. Empty means the host's default.
+	// Scope is the scope of the entry. Empty is the host's default.
 	Scope Scope
-	// Project is the absolute path of the project's directory. A project's
-	// configuration files are looked for there.
+	// Project is the absolute path of the project's directory, which has the project's configuration files.
 	Project string
-	// Workspace is the absolute path of the workspace that was found, or empty. A
-	// server is bound to it where the host knows nothing of projects.
+	// Workspace is the absolute path of the workspace, or empty. A server is bound to it if the host knows no
+	// projects.
 	Workspace string
-	// Bind binds the server to Workspace whatever the host knows.
+	// Bind binds the server to Workspace with every host.
 	Bind bool
 	// Program is the absolute path of this program.
 	Program string
-	// ProgramName is a name by which Program is found in PATH, or empty. Files
-	// that people share name the program this way.
+	// ProgramName is the name of Program in PATH, or empty. Files that people share have this name.
 	ProgramName string
-	// Flags are those of all families. Settings are those that the server is to be
-	// started with, and their values, as words; and Advice is what is left to do
-	// then, a sentence each.
+	// Flags are the flags of all families. Settings are the flags that start the server, with their values, as words.
+	// Advice are sentences about the steps that are left then.
 	Flags            []toolset.Flag
 	Settings, Advice []string
-	// Variables are the names of variables of the environment that this program needs
-	// where they are set.
+	// Variables are the names of the environment variables that this program needs if they are set.
 	Variables []string
 }
 
 func (o Options) entry() string { return cmp.Or(o.Entry, o.Name) }
 
-// errNoWorkspace is the error for a host that knows nothing of projects and was
-// not given one.
+// errNoWorkspace is the error for a host that knows no projects, without a workspace.
 var errNoWorkspace = errors.New("the host starts servers outside of any project, and no workspace was found to bind the server to; name one with --workspace DIR")
 
-// plan begins a change: it finds the file and what is known about it.
+// plan begins a change: it finds and reads the file.
 func (h Host) plan(opts Options) (*Change, error) {
 	scope := cmp.Or(opts.Scope, h.Scopes[0])
 	path, err := h.path(scope, opts)
@@ -94,7 +85,7 @@ func (h Host) plan(opts Options) (*Change, error) {
 	return change, err
 }
 
-// path returns where a host is registered with for a scope.
+// path returns the path of a host's file for a scope.
 func (h Host) path(scope Scope, opts Options) (string, error) {
 	if err := h.CheckScope(scope); err != nil {
 		return "", err
@@ -109,7 +100,7 @@ func (h Host) path(scope Scope, opts Options) (string, error) {
 	return candidates[max(slices.IndexFunc(candidates, exists), 0)], nil
 }
 
-// CheckScope returns the error for a scope that a host does not know.
+// CheckScope returns an error for a scope that a host does not have.
 func (h Host) CheckScope(scope Scope) error {
 	if slices.Contains(h.Scopes, scope) {
 		return nil
@@ -117,7 +108,7 @@ func (h Host) CheckScope(scope Scope) error {
 	return fmt.Errorf("%s cannot be registered with for scope %s, only for: %s", h.Title, scope, h.ScopeNames())
 }
 
-// ScopeNames lists the scopes that a host knows, its default first.
+// ScopeNames returns the scopes of a host, the default first.
 func (h Host) ScopeNames() string {
 	var names []string
 	for _, s := range h.Scopes {
@@ -126,8 +117,8 @@ func (h Host) ScopeNames() string {
 	return strings.Join(names, ", ")
 }
 
-// PlanInstall works out how to register with a host. It reads files and changes
-// none. A file that cannot be edited is a *ManualError.
+// PlanInstall plans the registration with a host. It reads files and changes none. The error is a *ManualError for a
+// file that cannot be edited.
 func PlanInstall(host Host, opts Options) (*Change, error) {
 	if err := opts.lasting(); err != nil {
 		return nil, err
@@ -203,7 +194,7 @@ func (c *Change) installEntry(host Host, current snapshot, path []string, member
 	return nil
 }
 
-// noteTakenOver notes what stays of an entry that something else has written.
+// noteTakenOver adds a note about the keys that stay of an entry that another program or person has written.
 func (c *Change) noteTakenOver(entry, set map[string]any) {
 	var kept []string
 	for key := range entry {
@@ -216,16 +207,15 @@ func (c *Change) noteTakenOver(entry, set map[string]any) {
 	}
 }
 
-// noteSharedPath notes where a file which people share names a path that only this
-// computer is known to have.
+// noteSharedPath adds a note if a file that people share has a path of this computer.
 func (c *Change) noteSharedPath(o Options) {
 	if len(c.Files) > 0 && c.Scope == Project && o.ProgramName == "" {
 		c.note("What people of the project share names %s, a path of this computer. Put its folder in PATH and install again to have it named %s.", o.Program, o.Name)
 	}
 }
 
-// lasting reports a program that will not be where it is for long: go run builds
-// one that it removes at its end. A temporary folder in PATH is somebody's choice.
+// lasting returns an error for a program that will be removed soon: go run removes its program at its end. A
+// temporary folder in PATH is somebody's choice.
 func (o Options) lasting() error {
 	dir := filepath.Dir(o.Program)
 	built := slices.ContainsFunc(strings.Split(filepath.ToSlash(dir), "/"), func(name string) bool {
@@ -245,9 +235,9 @@ func (o Options) lasting() error {
 	return nil
 }
 
-// PlanUninstall works out how to take the entry out that [PlanInstall] makes, or one
-// for this program that its user has changed since. Tables around it that are empty then
-// go too, and so does a file with nothing else in it. A file that has to be edited by hand is a *ManualError.
+// PlanUninstall plans the removal of the entry that [PlanInstall] makes, or of an entry for this program that its
+// user has changed since. Empty tables around it go too, and so does a file that has nothing else. The error is a
+// *ManualError for a file that has to be edited by hand.
 func PlanUninstall(host Host, opts Options) (*Change, error) {
 	change, err := host.plan(opts)
 	if err != nil {
@@ -269,7 +259,7 @@ func PlanUninstall(host Host, opts Options) (*Change, error) {
 	return change, nil
 }
 
-// uninstallEntry plans to take the entry out of a configuration file.
+// uninstallEntry plans the removal of the entry in a configuration file.
 func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error {
 	path, err := host.entryPath(current.data, opts)
 	if err != nil {
@@ -299,7 +289,7 @@ func (c *Change) uninstallEntry(host Host, current snapshot, opts Options) error
 	}
 	rest := strings.Join(strings.Fields(string(after)), "")
 	if info, err := os.Lstat(current.path); err == nil && info.Mode().IsRegular() && (rest == "" || rest == "{}") {
-		after = nil // but not the file of a link, which would lead nowhere
+		after = nil // but not the target of a link
 	}
 	c.add(current, after, "-"+strings.Join(path, ".")+"\n")
 	return nil

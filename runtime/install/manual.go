@@ -7,18 +7,17 @@ import (
 	"github.com/convtools/convtools/runtime/configedit"
 )
 
-// ManualError is the error for a file that was left alone: why, what to do about
-// that, and what its user can write into it instead.
+// ManualError is the error for a file that was not changed: the reason, the fix, and the text that its user can write
+// into it instead.
 type ManualError struct {
 	Path string
 	Err  error
-	// Fix is what to do before trying again, without a full stop; or empty.
+	// Fix is the step before another try, without a full stop; or empty.
 	Fix string
-	// Where is the place that Snippet has to go to. Both are empty when writing into the
-	// file would not help.
+	// Where is the place for Snippet. Both are empty if writing into the file would not help.
 	Where, Snippet string
 
-	byHand bool // a person could still write into the file
+	byHand bool // a person can still write into the file
 }
 
 func (e *ManualError) Error() string {
@@ -43,8 +42,7 @@ func leftAlone(path string, err error) *ManualError {
 	return e
 }
 
-// addByHand adds what can be written into the file in place of the change that
-// could not be made, where that would help.
+// addByHand adds the text that a person can write into the file, if that helps.
 func (e *ManualError) addByHand(format configedit.Format, path []string, members []configedit.Member) {
 	if !e.byHand {
 		return

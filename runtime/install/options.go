@@ -10,9 +10,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// NewOptions returns where this program is and which project is meant. Without a
-// project it is the working directory; the error is for a directory that was
-// named and belongs to none, and the options are of use in spite of it.
+// NewOptions returns the paths of this program and of the project; without a project that is the working directory.
+// The error is for a named directory that belongs to no project; the options are valid all the same.
 func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error) {
 	opts := Options{
 		Name: host.Name, Entry: host.Entry, JPFiles: host.JPFiles, GOOS: runtime.GOOS, Getenv: host.Getenv,
@@ -25,7 +24,7 @@ func NewOptions(host *toolset.Host, registry *toolset.Registry) (Options, error)
 	opts.Program = program
 	if found, err := exec.LookPath(host.Name); err == nil && sameFile(found, program) {
 		if found, err = filepath.Abs(found); err == nil {
-			// A link in PATH outlives the version it points to.
+			// A link in PATH stays when the version that it leads to is replaced.
 			opts.Program, opts.ProgramName = found, host.Name
 		}
 	}

@@ -15,25 +15,22 @@ type Registration struct {
 	Host  string
 	Scope Scope
 	Path  string
-	// Command is the program and its arguments, and Env what is added to its
-	// environment, as NAME=value, sorted.
+	// Command is the program with its arguments. Env are added environment variables, as NAME=value, sorted.
 	Command []string
 	Env     []string
-	// URL is where the server is, without what may be secret in it, for an entry
-	// that starts no command.
+	// URL is the address of the server, without secrets, for an entry that starts no command.
 	URL string
-	// Disabled reports that the host is set not to start the server.
+	// Disabled reports whether the host is set not to start the server.
 	Disabled bool
-	// Err is why the file, or the entry, cannot be read.
+	// Err is the error of reading the file or the entry.
 	Err error
-	// Doubtful reports that, because of Err, it is not known whether there is an
-	// entry, and that nothing suggests one.
+	// Doubtful reports whether Err hides whether there is an entry, and nothing suggests that there is one.
 	Doubtful bool
 
-	byEnabled bool // it is Disabled by "enabled", not by "disabled"
+	byEnabled bool // it is Disabled by "enabled" and not by "disabled"
 }
 
-// SwitchOn returns what to do about an entry that is Disabled, without a full stop.
+// SwitchOn returns the step that enables a Disabled entry, without a full stop.
 func (r Registration) SwitchOn() string {
 	if r.byEnabled {
 		return "set enabled to true in the entry, in " + r.Path
@@ -41,15 +38,14 @@ func (r Registration) SwitchOn() string {
 	return "set disabled to false in the entry, in " + r.Path
 }
 
-// Registrations finds where a host knows this program, in each of its scopes. A
-// file that is not there is no registration; one that cannot be read is, with
-// its error.
+// Registrations returns the entries for this program in a host's files, by scope. A file that cannot be read is a
+// registration with its error.
 func Registrations(host Host, opts Options) []Registration {
 	var list []Registration
 	for _, scope := range host.Scopes {
 		at, err := host.path(scope, opts)
 		if err != nil {
-			continue // there is no such file on this system
+			continue // this system has no such file
 		}
 		r := Registration{Host: host.Name, Scope: scope, Path: at}
 		if host.format == 0 {
@@ -85,7 +81,7 @@ func Registrations(host Host, opts Options) []Registration {
 	return list
 }
 
-// read takes an entry apart. Hosts write the same things under a few names.
+// read fills in the registration from an entry. Hosts have several names for the same keys.
 func (r *Registration) read(entry map[string]any) {
 	r.Command = commandOf(entry)
 	switch command := entry["command"]; {
@@ -118,8 +114,7 @@ func (r *Registration) read(entry map[string]any) {
 	r.Disabled = r.byEnabled || entry["disabled"] == true
 }
 
-// urlOf returns the address in an entry for a server on the network, or "". A
-// password or a token in it is left out.
+// urlOf returns the address in an entry for a server on the network, without passwords and tokens; or "".
 func urlOf(entry map[string]any) string {
 	for _, key := range []string{"url", "serverUrl", "httpUrl"} {
 		text, _ := entry[key].(string)
@@ -130,8 +125,7 @@ func urlOf(entry map[string]any) string {
 	return ""
 }
 
-// commandOf returns what an entry starts. What is not text in it is written as
-// text, so that it is seen.
+// commandOf returns the command of an entry. It writes values that are not text as text, so that they are seen.
 func commandOf(entry map[string]any) []string {
 	switch command := entry["command"].(type) {
 	case string:

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// maxRunning is how many calls of tools are worked on at once.
+	// maxRunning is the number of calls of tools that run at once.
 	maxRunning = 16
-	// maxReading is how many requests of other kinds are worked on at once.
+	// maxReading is the number of requests of other kinds that run at once.
 	maxReading = 8
-	// maxWaiting is how many more of either may wait for their turn.
+	// maxWaiting is the number of others of either kind that may wait.
 	maxWaiting = 1000
 )
 
-// admission lets calls in: so many at once, and so many more to wait.
+// admission bounds the calls that run and the calls that wait.
 type admission struct {
 	running chan struct{}
 	inside  atomic.Int64 // running and waiting
@@ -28,8 +28,7 @@ func newAdmission(running, waiting int) *admission {
 	return &admission{running: make(chan struct{}, running), most: int64(running + waiting)}
 }
 
-// enter waits for a call's turn. leave has to be called when it is done. Where
-// too many wait already, the error says so.
+// enter waits for a call's turn. The caller has to call leave afterwards. The error is for too many waiting calls.
 func (a *admission) enter(ctx context.Context) (leave func(), err error) {
 	if a.inside.Add(1) > a.most {
 		a.inside.Add(-1)

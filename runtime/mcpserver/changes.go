@@ -12,24 +12,23 @@ import (
 )
 
 const (
-	// lookPause is the time from a client's request to a look for changes, which
-	// that may have made.
+	// lookPause is the time from a client's request to the check for changes that the request may have made.
 	lookPause = time.Second
-	// idlePause is the time between two looks while nobody asks for anything.
+	// idlePause is the time between two checks without requests.
 	idlePause = 10 * time.Second
 )
 
-// changes has what is offered at the moment.
+// changes has the tools that are offered now.
 type changes struct {
 	registry *toolset.Registry
 	// tellTools and tellResources tell clients that a list has changed.
 	tellTools, tellResources func()
 	tools                    atomic.Pointer[[]contract.Tool] // offered last
 
-	turn    chan struct{} // has a value while somebody looks, who owns what follows
-	version [2]string     // of the tools and the list of resources, at the last look
+	turn    chan struct{} // has a value during a check, which owns the following fields
+	version [2]string     // of the tools and of the list of resources, at the last check
 
-	wake chan struct{} // has a value after a request came in
+	wake chan struct{} // has a value after a request
 }
 
 func newChanges(registry *toolset.Registry) *changes {
@@ -48,13 +47,13 @@ func (c *changes) offers(tool string) bool {
 	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.AnswersTo(tool) })
 }
 
-// structured reports whether the answer of a tool is JSON for programs as well.
+// structured reports whether a tool answers in JSON for programs too.
 func (c *changes) structured(tool string) bool {
 	return slices.ContainsFunc(c.offered(), func(t contract.Tool) bool { return t.Structured && t.AnswersTo(tool) })
 }
 
-// look looks for changes, at what is offered only if that may have changed or all is
-// set, and has clients told of those there are.
+// look checks for changes, and tells clients about them. It asks for the offered tools only if they may have changed
+// or all is set.
 func (c *changes) look(ctx context.Context, all bool) {
 	select {
 	case c.turn <- struct{}{}:
@@ -72,7 +71,7 @@ func (c *changes) look(ctx context.Context, all bool) {
 		tools = c.registry.Offered(ctx)
 	}
 	if ctx.Err() != nil {
-		return // a look that was cut off has not seen everything
+		return // the check was cut off
 	}
 	if first || !reflect.DeepEqual(tools, c.offered()) {
 		c.tools.Store(&tools)
@@ -86,8 +85,7 @@ func (c *changes) look(ctx context.Context, all bool) {
 	c.version = now
 }
 
-// asked notes that a client has asked for something, which may have changed
-// something.
+// asked notes a request of a client, which may have changed something.
 func (c *changes) asked() {
 	select {
 	case c.wake <- struct{}{}:
@@ -95,8 +93,7 @@ func (c *changes) asked() {
 	}
 }
 
-// watch looks for changes while there are clients, until ctx is done: from time to
-// time, and soon after one has asked for something.
+// watch checks for changes until ctx is done while there are clients: from time to time, and soon after a request.
 func (s *Server) watch(ctx context.Context) {
 	if !s.cfg.Tools.Changes() {
 		return

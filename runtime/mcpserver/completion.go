@@ -11,10 +11,10 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// maxCompletions is how many values MCP allows in one answer.
+// maxCompletions is the number of values that MCP allows in one answer.
 const maxCompletions = 100
 
-// complete answers what a person may mean who has begun to type an argument.
+// complete returns values for an argument that a person has begun to type.
 func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Result, error) {
 	ref, argument := req.Params.Ref, req.Params.Argument
 	if ref == nil {
@@ -31,14 +31,13 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (mcp.Re
 	case !ok:
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("There is no argument %s of %s.", text.Quote(argument.Name), text.Quote(ref.URI+ref.Name))}
 	}
-	shown := append([]string{}, found[:min(len(found), maxCompletions)]...) // never null
+	shown := append([]string{}, found[:min(len(found), maxCompletions)]...) // not null
 	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{
 		Values: shown, Total: len(found), HasMore: len(found) > len(shown),
 	}}, nil
 }
 
-// completions returns the values of an argument, and reports whether there is such
-// an argument.
+// completions returns the values of an argument, and reports whether the argument exists.
 func (s *Server) completions(ctx context.Context, ref *mcp.CompleteReference, argument mcp.CompleteParamsArgument, given map[string]string) (found []string, ok bool, err error) {
 	for _, p := range s.prompts() {
 		for _, a := range p.Arguments {

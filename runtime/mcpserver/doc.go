@@ -4,8 +4,8 @@
 // one that begins with initialize and the stateless one of 2026-07-28:
 // https://modelcontextprotocol.io/specification
 //
-// Sessions, methods and HTTP are the SDK's; a pair of streams is read here, for
-// reasons that stream names.
+// The SDK has sessions, methods and HTTP. The package reads standard input itself; the comment of stream has the
+// reasons.
 //
 // It must never know a family by name, never let a client choose a program, a
 // directory or a file, never write anything but JSON-RPC to its output, and never

@@ -15,32 +15,31 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Limits on what HTTP clients may take up.
+// Limits on the resources of HTTP clients.
 const (
 	maxHeader     = 64 << 10 // bytes
 	smallBody     = 64 << 10 // bytes
-	maxLarge      = 8        // requests at once whose body is larger, sent or half sent
+	maxLarge      = 8        // concurrent requests with a larger body, sent or half sent
 	headerTime    = 10 * time.Second
 	bodyTime      = 30 * time.Second
-	writeTime     = time.Minute // for a client to take a part of an answer
+	writeTime     = time.Minute // for a client to receive a part of an answer
 	keepAliveTime = 2 * time.Minute
 )
 
-// Path is where clients find the server; / does as well.
+// Path is the path of the server; / works too.
 const Path = "/mcp"
 
-// HTTPOptions say who may use a server over HTTP.
+// HTTPOptions decide who may use a server over HTTP.
 type HTTPOptions struct {
-	Token Token    // what every request has to show
-	Hosts []string // names of this machine, beside loopback ones, that a Host header may have
-	// Origins are those of web pages that may call, and read the answers. Requests
-	// from pages on this machine are let in as well, but browsers show them the
-	// answers only if they are named here.
+	Token Token    // that every request has to have
+	Hosts []string // names of this machine in Host headers, besides loopback names
+	// Origins are the origins of web pages that may call the server and read its answers. Pages on this machine may
+	// call it too, but browsers show them the answers only if their origin is listed here.
 	Origins []string
 }
 
-// Listen opens a listener for [Server.ServeListener]. An address without a host is on
-// the loopback interface; one that other machines can reach needs a token.
+// Listen opens a listener for [Server.ServeListener]. An address without a host is on the loopback interface. An
+// address that other machines can reach needs a token.
 func Listen(address string, token Token) (net.Listener, error) {
 	if err := CheckAddress(address); err != nil {
 		return nil, err
@@ -63,7 +62,7 @@ func Listen(address string, token Token) (net.Listener, error) {
 	return listener, nil
 }
 
-// CheckAddress returns what is wrong with the form of an address for [Listen].
+// CheckAddress returns an error for an address that [Listen] cannot read.
 func CheckAddress(address string) error {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return fmt.Errorf("%q is not an address: it has to be HOST:PORT, such as 127.0.0.1:8080", address)
@@ -71,8 +70,8 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// ServeListener serves clients on a listener until ctx is done. Requests that are not
-// answered then have [Config.DrainTime] left.
+// ServeListener serves clients on a listener until ctx is done. Requests without an answer then have
+// [Config.DrainTime].
 func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts HTTPOptions) error {
 	limits, stop := newLifetime(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -101,8 +100,8 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 	if shutdown(s.cfg.DrainTime) == nil {
 		return nil
 	}
-	// Whoever is still connected has had their time. The programs that work for
-	// them would outlive this one if it did not wait until they are stopped.
+	// The time of the remaining clients is over. Waiting here stops the programs that work for them, which would
+	// outlive this one.
 	stop(errStopping)
 	if shutdown(stopTime) != nil {
 		_ = server.Close()
@@ -110,20 +109,20 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 	return nil
 }
 
-// Handler answers MCP at / and [Path], and "ok" at /healthz. Every request stands by
-// itself, in both eras: there is no session to lose.
+// Handler serves MCP at / and [Path], and "ok" at /healthz. In both eras of the protocol each request is independent:
+// there is no session to lose.
 func (s *Server) Handler(opts HTTPOptions) http.Handler {
 	limits, _ := newLifetime(context.Background())
 	return s.handler(limits, opts)
 }
 
-// handler is a Handler whose requests last no longer than limits.
+// handler is a Handler whose requests end with limits.
 func (s *Server) handler(limits lifetime, opts HTTPOptions) http.Handler {
 	return &httpHandler{
 		limits: limits, opts: opts, realm: s.cfg.Name, large: make(chan struct{}, maxLarge),
 		mcp: mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk }, &mcp.StreamableHTTPOptions{
 			Stateless: true, MaxRequestBodyBytes: MaxMessage,
-			DisableLocalhostProtection: true, // hostAllowed knows more names
+			DisableLocalhostProtection: true, // hostAllowed checks more names
 		}),
 	}
 }
@@ -133,7 +132,7 @@ type httpHandler struct {
 	limits lifetime
 	opts   HTTPOptions
 	realm  string
-	large  chan struct{} // has a value for each large body
+	large  chan struct{} // has a value for each large body that is read
 }
 
 func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -146,7 +145,7 @@ func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("Pages of the origin %.100q may not call this server; --allow-origin allows more.", r.Header.Get("Origin")), http.StatusForbidden)
 	case r.URL.Path == "/healthz":
 		_, _ = io.WriteString(w, "ok\n") // a client that is gone needs no answer
-	case named && isPreflight(r): // which has no token
+	case named && isPreflight(r): // it has no token
 		answerPreflight(w)
 	case !h.opts.Token.allows(r.Header.Get("Authorization")):
 		w.Header().Set("WWW-Authenticate", fmt.Sprintf("Bearer realm=%q", h.realm))
@@ -158,8 +157,8 @@ func (h *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve has the SDK answer a message. Its work ends when the client goes away: of
-// the era with sessions, the SDK lets it go on.
+// serve lets the SDK answer a message. The work ends when the client goes away: in the era with sessions, the SDK
+// would go on.
 func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 	begin, err := io.ReadAll(io.LimitReader(r.Body, smallBody+1))
 	if err != nil {
@@ -177,26 +176,25 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if r.Header.Get("Mcp-Protocol-Version") < stateless && r.Header.Get("Mcp-Session-Id") == "" {
-		// Nothing is kept of a session. Without an id the conformance suite fails
-		// server-sse-multiple-streams.
+		// There is no state of a session. Without an id the conformance suite fails server-sse-multiple-streams.
 		w.Header().Set("Mcp-Session-Id", rand.Text())
 	}
 	limits, stop := newLifetime(r.Context())
 	defer stop(nil)
 	defer context.AfterFunc(h.limits.calls, func() { stop(errStopping) })()
 	defer context.AfterFunc(h.limits.listening, limits.endListening)()
-	// The request itself goes on when calls are stopped: the SDK has to write their answers.
+	// The request goes on when calls are stopped: the SDK has to write their answers.
 	r = r.WithContext(context.WithValue(r.Context(), lifetimeKey{}, limits))
 	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(begin), r.Body))
 	h.mcp.ServeHTTP(&impatientWriter{w}, r)
 }
 
-// impatientWriter gives a client some time for each part of an answer. The whole
-// may take long: a call that lasts, or changes to be told of.
+// impatientWriter bounds the time for each part of an answer. The whole answer may take long: a call that lasts, or a
+// stream of changes.
 type impatientWriter struct{ http.ResponseWriter }
 
 func (w *impatientWriter) Write(p []byte) (int, error) {
-	// A recorder has no connection, and no client that could be slow.
+	// A recorder in a test has no connection and no slow client.
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(writeTime))
 	return w.ResponseWriter.Write(p)
 }

@@ -7,32 +7,31 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// errStopping is why calls are stopped when the server ends.
+// errStopping is the cause of stopping calls when the server ends.
 var errStopping = errors.New("the server is shutting down")
 
-// lifetime is how long requests of a client may go on. The SDK takes the values of
-// a context for its sessions, not the end.
+// lifetime bounds the requests of a client. The SDK uses the values of a context for its sessions, and not its end.
 type lifetime struct {
 	calls, listening context.Context
-	// endListening ends the requests that listen, which are then answered.
+	// endListening ends the requests that listen; they are answered then.
 	endListening context.CancelFunc
 }
 
 type lifetimeKey struct{}
 
-// newLifetime returns one that ends with ctx, or with stop.
+// newLifetime returns a lifetime that ends with ctx or with stop.
 func newLifetime(ctx context.Context) (l lifetime, stop context.CancelCauseFunc) {
 	l.calls, stop = context.WithCancelCause(ctx)
 	l.listening, l.endListening = context.WithCancel(l.calls)
 	return l, stop
 }
 
-// context returns a context for requests that live so long.
+// context returns a context with the lifetime.
 func (l lifetime) context() context.Context {
 	return context.WithValue(l.calls, lifetimeKey{}, l)
 }
 
-// bound returns a context that ends when a request has to.
+// bound returns a context that ends with the lifetime of a request.
 func bound(ctx context.Context, req mcp.Request) (bounded context.Context, done func()) {
 	l, ok := ctx.Value(lifetimeKey{}).(lifetime)
 	if !ok {

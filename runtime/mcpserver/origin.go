@@ -15,9 +15,8 @@ import (
 // owner points here. The browser still says which name it used and which page
 // asked: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#security-warning
 
-// hostAllowed checks the Host header. Addresses cannot be pointed elsewhere, so
-// they are allowed, on the loopback interface only its own. Names have to be
-// known.
+// hostAllowed checks the Host header. It allows addresses, which nobody can point elsewhere; on the loopback
+// interface only its own. It allows known names.
 func hostAllowed(r *http.Request, known []string) bool {
 	host := hostOnly(r.Host)
 	if host == "" {
@@ -34,8 +33,8 @@ func hostAllowed(r *http.Request, known []string) bool {
 	return err == nil
 }
 
-// originAllowed checks the Origin header, which only browsers send: the page has
-// to be known, or of a server on this machine where this is one, too.
+// originAllowed checks the Origin header, which only browsers send. It allows known pages, and pages of servers on
+// this machine if this server is on the loopback interface.
 func originAllowed(r *http.Request, known []string) bool {
 	values := r.Header.Values("Origin")
 	if len(values) == 0 {
@@ -54,8 +53,7 @@ func originAllowed(r *http.Request, known []string) bool {
 	return isLoopback(origin.Hostname()) && isLoopback(hostOnly(r.Host))
 }
 
-// allowOrigin lets a browser show the answer to the page that asked, where that
-// is one of the named ones: https://fetch.spec.whatwg.org/#http-cors-protocol
+// allowOrigin lets a browser show the answer to a named page: https://fetch.spec.whatwg.org/#http-cors-protocol
 func allowOrigin(answer http.Header, r *http.Request, named []string) bool {
 	answer.Add("Vary", "Origin")
 	origin := r.Header.Values("Origin")
@@ -67,13 +65,13 @@ func allowOrigin(answer http.Header, r *http.Request, named []string) bool {
 	return true
 }
 
-// isPreflight reports whether a browser asks what a page may send.
+// isPreflight reports whether a browser asks for the headers that a page may send.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }
 
-// answerPreflight allows what clients send. The token goes in a header, not in a
-// cookie, so credentials are not allowed.
+// answerPreflight allows the headers of clients. The token is in a header and not in a cookie, so that credentials
+// are not allowed.
 func answerPreflight(w http.ResponseWriter) {
 	w.Header().Set("Access-Control-Allow-Methods", http.MethodPost)
 	w.Header().Set("Access-Control-Allow-Headers", "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id")
@@ -81,8 +79,7 @@ func answerPreflight(w http.ResponseWriter) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// CheckOrigin returns what is wrong with an origin that is to be allowed, which a
-// browser would never send.
+// CheckOrigin returns an error for an allowed origin that no browser would send.
 func CheckOrigin(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin {
@@ -91,9 +88,8 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// CheckHost returns what is wrong with a name that a Host header may have, which no
-// client would ever send. There is no name for all: that would let every page in,
-// by a name that its owner points here.
+// CheckHost returns an error for an allowed name that no client would send in a Host header. There is no name for all
+// hosts: it would let in every page with a name that its owner points here.
 func CheckHost(name string) error {
 	host, port, err := net.SplitHostPort(name)
 	if err != nil {
@@ -110,7 +106,7 @@ func CheckHost(name string) error {
 	return nil
 }
 
-// hostOnly takes the port off.
+// hostOnly returns a host without its port.
 func hostOnly(hostport string) string {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

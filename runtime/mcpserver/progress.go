@@ -8,8 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// reportProgress tells the client from time to time that a call is still worked
-// on, where the client asked to be told. After stop, nothing more is sent.
+// reportProgress notifies the client of progress from time to time until stop, if the client asked for it.
 func (s *Server) reportProgress(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
 	token := req.Params.GetProgressToken()
 	switch token.(type) {
@@ -30,8 +29,7 @@ func (s *Server) reportProgress(ctx context.Context, req *mcp.CallToolRequest) (
 				return
 			case <-ticker.C:
 			}
-			// A client that cannot be told will not get the answer either; the
-			// connection sees to that.
+			// If this fails, the answer cannot be sent either, and the connection ends.
 			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 				ProgressToken: token,
 				Progress:      seconds,

@@ -22,11 +22,11 @@ func (s *Server) prompts() []toolset.Prompt {
 	return all
 }
 
-// splitting names the clients that split the text after a prompt's name at its spaces,
-// give each argument one word, and drop the rest. They get an argument for each word.
+// splitting reports whether a client splits the text after a prompt's name at spaces, gives each argument one word,
+// and drops the rest. Such a client gets an argument for each word.
 func splitting(client string) bool { return client == "claude-code" }
 
-// mostWords is how many words an argument has in those clients.
+// mostWords is the number of words of an argument in those clients.
 const mostWords = 24
 
 // wordName returns the name of the argument for a word, counted from 0.
@@ -37,7 +37,7 @@ func wordName(argument string, word int) string {
 	return argument + "_" + strconv.Itoa(word+1)
 }
 
-// listPrompts lists the prompts as the client can fill them in.
+// listPrompts lists the prompts with arguments that the client can fill in.
 func (s *Server) listPrompts(req *mcp.ListPromptsRequest) (mcp.Result, error) {
 	if req.Params != nil && req.Params.Cursor != "" {
 		return nil, noPage()
@@ -81,7 +81,7 @@ func (s *Server) getPrompt(p toolset.Prompt) mcp.PromptHandler {
 	}
 }
 
-// promptArguments returns the arguments of a prompt, or what is wrong with them.
+// promptArguments returns the arguments of a prompt. The error is for a wrong argument.
 func promptArguments(p toolset.Prompt, given map[string]string) (arguments map[string]string, problem string) {
 	arguments = map[string]string{}
 	var names []string

@@ -19,13 +19,13 @@ const (
 	// stateless is the first protocol version without sessions:
 	// https://modelcontextprotocol.io/seps/2575-stateless-mcp
 	stateless = "2026-07-28"
-	// resourcePage is how many resources a page of their list has.
+	// resourcePage is the number of resources in a page of the list.
 	resourcePage = 1000
-	// maxURI is how many characters of the address of a resource are sent back.
+	// maxURI is the number of characters of an address in an error.
 	maxURI = 256
 )
 
-// resources returns what all families have to read.
+// resources returns the resources of all families.
 func (s *Server) resources() []toolset.Resources {
 	var all []toolset.Resources
 	for _, f := range s.cfg.Tools.Families() {
@@ -34,8 +34,8 @@ func (s *Server) resources() []toolset.Resources {
 	return all
 }
 
-// listResources returns a page of the resources that are listed. A cursor says
-// whose list it goes on in, and how: "1:" and a cursor of the family's.
+// listResources returns a page of the resources. A cursor has the number of the family and the family's own cursor:
+// "1:" and a text.
 func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesRequest) (mcp.Result, error) {
 	first, cursor := 0, ""
 	if req.Params != nil && req.Params.Cursor != "" {
@@ -76,7 +76,7 @@ func (s *Server) listResources(ctx context.Context, req *mcp.ListResourcesReques
 	return result, nil
 }
 
-// readResource returns what is found at an address.
+// readResource returns the resource at an address.
 func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest) (mcp.Result, error) {
 	uri := req.Params.URI
 	for _, r := range s.resources() {
@@ -93,8 +93,8 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 		}
 		result := &mcp.ReadResourceResult{}
 		if req.ProtocolVersion() >= stateless {
-			// The SDK says so of what its own handlers return, and has none for an
-			// address that is not quite of the form of its template.
+			// The SDK adds this to results of its own handlers, but finds no handler for an address that differs
+			// slightly from its template.
 			if err := json.Unmarshal([]byte(`{"resultType":"complete"}`), result); err != nil {
 				return nil, err
 			}
@@ -109,7 +109,7 @@ func (s *Server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 func notFound(uri, why string) error {
 	data, err := json.Marshal(map[string]string{"uri": text.Cut(uri, maxURI)})
 	if err != nil {
-		data = nil // a string always can be written
+		data = nil // a string can always be encoded
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Resource not found" + why, Data: data}
 }

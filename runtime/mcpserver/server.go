@@ -18,32 +18,29 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Config is what a server serves.
+// Config is the configuration of a server.
 type Config struct {
-	// Name, Title and Version are those of this program.
+	// Name, Title and Version describe this program to clients.
 	Name, Title, Version string
 	// Tools has the families whose tools, resources and prompts are served.
 	Tools *toolset.Registry
-	// Context is what is known about a call of which the client says nothing: the
-	// directory the project is looked for from, and the current conversation.
+	// Context is the origin of a call if the client says nothing about it: the directory from which the project is
+	// looked for, and the current conversation.
 	Context contract.Context
-	// NoProject is what a person can do about a call that was made outside of a
-	// project: a sentence behind the error of such a call.
+	// NoProject is advice for a person, a sentence that is added to the error of a call outside of a project.
 	NoProject string
-	// Structured adds to every result its outcome as structured content. Clients
-	// that show a model structured content show it nothing else.
+	// Structured adds the outcome to every result as structured content. Clients that show structured content to a
+	// model show it nothing else.
 	Structured bool
-	// Log gets a line about what a person running the server should know. nil
-	// discards them.
+	// Log gets lines for the person who runs the server. nil discards them.
 	Log io.Writer
-	// ProgressInterval is the time between two notifications of progress; 0 means
-	// 5 seconds. Clients that give up on a silent call do so after a minute or more.
+	// ProgressInterval is the time between two notifications of progress; 0 is 5 seconds. Some clients give up on a
+	// silent call after a minute.
 	ProgressInterval time.Duration
-	// DrainTime is how long requests go on that were not answered yet when the
-	// client has ended its input, or a server over HTTP is told to end; 0 means 5
-	// seconds. A program that pipes its requests in wants the answers; a client that
-	// is gone should not keep work alive. What is not done by then is stopped, and
-	// answered with an error. Requests that listen end at once, with their answer.
+	// DrainTime is the time for requests without an answer after the client has ended its input or a server over HTTP
+	// is told to end; 0 is 5 seconds. A program that pipes its requests in wants the answers; a client that is gone
+	// should not keep work alive. Requests that are not done by then are stopped, and answered with an error.
+	// Requests that listen end at once, with their answer.
 	DrainTime time.Duration
 }
 
@@ -53,20 +50,20 @@ type Server struct {
 	sdk     *mcp.Server
 	log     *slog.Logger
 	calls   *admission // of tools
-	reads   *admission // everything else, which must not wait for tools that take long
+	reads   *admission // of all else, which must not wait for slow tools
 	changes *changes
 }
 
 const (
-	// listTTL is how long a client may keep a list that does not change while a
-	// server runs, in milliseconds. The others it may not keep at all: a look at them
-	// costs little, and clients that are not told of changes would miss them.
+	// listTTL is the time in milliseconds for which a client may keep a list that does not change while a server
+	// runs. It may not keep other lists: listing costs little, and a client that is not told of changes would miss
+	// them.
 	listTTL = 5 * 60 * 1000
-	// private is the scope of what may be kept: it is about one person's project.
+	// private is the scope of cached answers: they are about one person's project.
 	private = "private"
-	// maxLogged is how many characters of what is wrong with a request are logged.
+	// maxLogged is the number of characters of an error in the log.
 	maxLogged = 200
-	// failedMessage is all that a client is told about what is wrong in here.
+	// failedMessage is the text for clients about an internal error.
 	failedMessage = "The server failed to answer; its standard error says more."
 )
 
@@ -99,7 +96,7 @@ func New(cfg Config) *Server {
 				Resources:   &mcp.ResourceCapabilities{ListChanged: change},
 				Completions: &mcp.CompletionCapabilities{},
 			},
-			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { // of lists that stay what they are
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { // of lists that do not change
 				c.CacheScope, c.TTLMs = private, listTTL
 			},
 		})
@@ -112,17 +109,17 @@ func New(cfg Config) *Server {
 	}
 	declared := cfg.Tools.Declared()
 	add(declared)
-	// What is added is a change to the SDK, which tells clients that listen. Some are new, and
-	// where all are gone, one that was there does.
+	// Adding a tool is a change for the SDK, which then notifies clients that listen. If no tool is new or left,
+	// adding an old one does.
 	s.changes.tellTools = func() { add(slices.Concat(declared[:min(1, len(declared))], s.changes.offered())) }
 	for _, p := range s.prompts() {
-		s.sdk.AddPrompt(&mcp.Prompt{Name: p.Name}, s.getPrompt(p)) // listPrompts lists it
+		s.sdk.AddPrompt(&mcp.Prompt{Name: p.Name}, s.getPrompt(p)) // listPrompts has the rest
 	}
 	for _, r := range s.resources() {
 		add := func() {
 			s.sdk.AddResourceTemplate(&mcp.ResourceTemplate{
 				Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIMEType, URITemplate: r.Template,
-			}, nil) // readResource reads
+			}, nil) // readResource reads it
 		}
 		add()
 		s.changes.tellResources = add
@@ -131,8 +128,7 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// guard stands before every request: it keeps a panic from ending the session, and
-// errors that are not for clients in here.
+// guard handles every request: it keeps a panic from ending the session, and internal errors from clients.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (result mcp.Result, err error) {
 		defer func() {
@@ -153,11 +149,11 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// answer answers what depends on the moment, and leaves the rest to the SDK.
+// answer answers requests whose answer changes, and leaves the others to the SDK.
 func (s *Server) answer(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
 	switch method {
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
-		// The SDK has these whether or not they are announced.
+		// The SDK would answer these even though they are not announced.
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "method not found: " + text.Quote(method)}
 	}
 	switch req := req.(type) {
@@ -185,7 +181,7 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	switch result := result.(type) {
 	case *mcp.InitializeResult:
 		s.introduce(ctx, req, &result.Instructions)
-		// Over HTTP this era would be told of changes on a stream that is not served.
+		// Over HTTP this era would be notified on a stream that is not served.
 		if req.GetExtra() != nil {
 			result.Capabilities.Tools, result.Capabilities.Resources = &mcp.ToolCapabilities{}, &mcp.ResourceCapabilities{}
 		}
@@ -196,7 +192,7 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	return result, nil
 }
 
-// introduce completes what a client is told first.
+// introduce completes the answer to the first request of a client.
 func (s *Server) introduce(ctx context.Context, req mcp.Request, instructions *string) {
 	s.changes.look(ctx, true)
 	where := s.cfg.Context
@@ -206,7 +202,7 @@ func (s *Server) introduce(ctx context.Context, req mcp.Request, instructions *s
 	*instructions = s.cfg.Tools.Instructions(ctx, where)
 }
 
-// listTTL is how long a list that may change can be kept, in milliseconds.
+// listTTL returns the time in milliseconds for which a client may keep a list that may change.
 func (s *Server) listTTL() int {
 	if s.cfg.Tools.Changes() {
 		return 0
@@ -214,7 +210,7 @@ func (s *Server) listTTL() int {
 	return listTTL
 }
 
-// reading answers a request that reads when its turn has come.
+// reading answers a request that reads, in its turn.
 func (s *Server) reading(ctx context.Context, answer func() (mcp.Result, error)) (mcp.Result, error) {
 	leave, err := s.reads.enter(ctx)
 	if err != nil {
@@ -224,9 +220,8 @@ func (s *Server) reading(ctx context.Context, answer func() (mcp.Result, error))
 	return answer()
 }
 
-// clientError is what a client is told about an error of a method. An error that
-// is meant for clients has a code, or is one of the tools'; all others go to the
-// log.
+// clientError returns the error for a client. An error for clients has a code or is one of the tools' errors; all
+// others are logged.
 func (s *Server) clientError(ctx context.Context, method string, err error) error {
 	var failure *contract.Error
 	var coded *jsonrpc.Error
@@ -247,7 +242,7 @@ func (s *Server) clientError(ctx context.Context, method string, err error) erro
 	}
 }
 
-// words are those of a failure, and of what a person can do about it here.
+// words returns the text of a failure, with the advice for this server.
 func (s *Server) words(failure *contract.Error) string {
 	if failure.NoProject && s.cfg.NoProject != "" {
 		return failure.Message + " " + s.cfg.NoProject

@@ -18,7 +18,7 @@ import (
 const (
 	// MaxMessage is the largest message that is read, in bytes.
 	MaxMessage = 4 << 20
-	// stopTime is how long calls have that were told to stop.
+	// stopTime is the time for calls to end after they were told to stop.
 	stopTime = 10 * time.Second
 )
 
@@ -35,24 +35,22 @@ const (
 type stream struct {
 	sdk  *mcp.Server
 	ctx  context.Context // of the sessions
-	eras [2]*conn        // of requests without and with their protocol version; nil before the first
+	eras [2]*conn        // for requests without and with a protocol version; nil before the first
 
 	mu       sync.Mutex
 	sessions []*mcp.ServerSession
-	pending  map[jsonrpc.ID]bool // requests that are not answered
-	answered chan struct{}       // has a value after one was
-	over     chan struct{}       // is closed when nothing more is passed on
+	pending  map[jsonrpc.ID]bool // requests without an answer
+	answered chan struct{}       // has a value after an answer
+	over     chan struct{}       // is closed when no more messages are passed on
 
 	writing sync.Mutex
 	out     io.Writer
-	broken  chan error // has why nothing can be written any more
+	broken  chan error // has the error of a write
 }
 
-// ServeStdio serves one client, one JSON-RPC message a line, until in ends, or
-// ctx is done. In the first case requests that are not answered yet have
-// [Config.DrainTime] left. In the second they are stopped and answered at once:
-// it is a person's Ctrl-C, or a client that has asked for the end and waits. A
-// goroutine that reads in may stay behind until that ends.
+// ServeStdio serves one client, one JSON-RPC message in a line, until in ends or ctx is done. When in ends, requests
+// without an answer have [Config.DrainTime]. When ctx is done, they are stopped and answered at once: a person
+// pressed Ctrl-C, or a client asked for the end and waits. A goroutine that reads in may stay until in ends.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	limits, stop := newLifetime(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -90,12 +88,12 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return nil
 }
 
-// receive passes messages on until the input ends.
+// receive passes on messages until the input ends.
 func (st *stream) receive(in io.Reader) error {
 	r := bufio.NewReaderSize(in, 64<<10)
 	for {
 		line, err := readLine(r)
-		// Some editors and shells put a byte order mark before what they send.
+		// Some editors and shells write a byte order mark first.
 		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
 		if len(line) > 0 {
 			if acceptErr := st.accept(line); acceptErr != nil {
@@ -111,7 +109,7 @@ func (st *stream) receive(in io.Reader) error {
 	}
 }
 
-// readLine returns the next line. Of one that is too long it keeps enough to tell.
+// readLine returns the next line. It returns only the beginning of a line that is too long.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	const most = MaxMessage + len("\r\n")
 	for {
@@ -123,8 +121,7 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// accept passes one message on or refuses it. A response is ignored: nothing was
-// asked.
+// accept passes on a message or refuses it. It ignores a response: the server asks nothing.
 func (st *stream) accept(line []byte) error {
 	if len(line) > MaxMessage {
 		return st.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage))
@@ -166,8 +163,7 @@ func (st *stream) accept(line []byte) error {
 	return nil
 }
 
-// saysVersion reports whether a request says its protocol version, as those of the
-// stateless era do.
+// saysVersion reports whether a request has its protocol version, as in the stateless era.
 func saysVersion(params json.RawMessage) bool {
 	var p struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
@@ -175,8 +171,7 @@ func saysVersion(params json.RawMessage) bool {
 	return json.Unmarshal(params, &p) == nil && p.Meta[mcp.MetaKeyProtocolVersion] != nil
 }
 
-// refuse answers a message that is not passed on. Which request that was is not
-// known, for which JSON-RPC has null.
+// refuse answers a message that is not passed on. The id is null, as JSON-RPC has it for an unknown request.
 func (st *stream) refuse(code int64, why string) error {
 	return st.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%q}}`, code, why))
 }
@@ -196,7 +191,7 @@ func (st *stream) write(message []byte) error {
 	return err
 }
 
-// settle notes that a request is answered.
+// settle notes that a request has its answer.
 func (st *stream) settle(id jsonrpc.ID) {
 	st.mu.Lock()
 	delete(st.pending, id)
@@ -207,7 +202,7 @@ func (st *stream) settle(id jsonrpc.ID) {
 	}
 }
 
-// await waits until every request is answered, or ctx is done.
+// await waits until every request has its answer or ctx is done.
 func (st *stream) await(ctx context.Context) error {
 	for {
 		st.mu.Lock()
@@ -226,7 +221,7 @@ func (st *stream) await(ctx context.Context) error {
 	}
 }
 
-// open begins a session of the SDK's, unless nothing more is passed on.
+// open begins a session of the SDK, unless no more messages are passed on.
 func (st *stream) open(c *conn) error {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -243,8 +238,7 @@ func (st *stream) open(c *conn) error {
 	return nil
 }
 
-// close ends the sessions, and waits until what they work on has ended, or ctx is
-// done.
+// close ends the sessions, and waits until their work has ended or ctx is done.
 func (st *stream) close(ctx context.Context) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -252,7 +246,7 @@ func (st *stream) close(ctx context.Context) {
 	ended := make(chan struct{})
 	go func() {
 		for _, session := range st.sessions {
-			_ = session.Wait() // what cannot be written is known
+			_ = session.Wait() // errors of writes are known already
 		}
 		close(ended)
 	}()
@@ -262,7 +256,7 @@ func (st *stream) close(ctx context.Context) {
 	}
 }
 
-// conn is the connection of one session of the SDK's, and its transport.
+// conn is the connection of a session of the SDK, and its transport.
 type conn struct {
 	stream   *stream
 	incoming chan *jsonrpc.Request
@@ -273,10 +267,10 @@ var (
 	_ mcp.Connection = (*conn)(nil)
 )
 
-// Connect returns the connection itself.
+// Connect returns conn.
 func (c *conn) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
-// SessionID returns nothing: there is one client.
+// SessionID returns "": there is one client.
 func (c *conn) SessionID() string { return "" }
 
 // Read returns the next request or notification.
@@ -303,10 +297,10 @@ func (c *conn) Write(_ context.Context, msg jsonrpc.Message) error {
 	return err
 }
 
-// Close does nothing: a session of the SDK ends with its stream.
+// Close does nothing: a session ends with its stream.
 func (c *conn) Close() error { return nil }
 
-// pass has Read return a message, unless nothing more is read.
+// pass lets Read return a message, unless nothing is read any more.
 func (c *conn) pass(req *jsonrpc.Request) {
 	select {
 	case c.incoming <- req:

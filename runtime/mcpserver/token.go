@@ -13,19 +13,18 @@ import (
 )
 
 const (
-	minToken = 16   // characters; shorter ones can be guessed
-	maxToken = 4096 // bytes of the file
+	minToken = 16   // characters; a shorter token can be guessed
+	maxToken = 4096 // bytes in the file
 )
 
-// Token is what clients have to show. The zero Token lets everybody in.
+// Token is the secret that clients have to send. The zero Token lets everybody in.
 type Token struct {
 	sum [sha256.Size]byte
 	set bool
 }
 
-// ReadToken reads a token from a file: one line of visible ASCII characters, at
-// least 16. Only its owner may have access to the file, as with the keys of ssh; on
-// Windows that is the business of its access control list.
+// ReadToken reads a token from a file: one line of at least 16 visible ASCII characters. Only the owner may have
+// access to the file, as with keys of ssh; on Windows its access control list decides.
 func ReadToken(path string) (Token, error) {
 	refuse := func(why string) (Token, error) {
 		return Token{}, fmt.Errorf("the token file %s %s", path, why)
@@ -61,14 +60,14 @@ func ReadToken(path string) (Token, error) {
 	return NewToken(token), nil
 }
 
-// NewToken returns the token with that text.
+// NewToken returns the token with a text.
 func NewToken(text string) Token { return Token{sum: sha256.Sum256([]byte(text)), set: true} }
 
-// IsSet reports whether a token is asked for.
+// IsSet reports whether clients need a token.
 func (t Token) IsSet() bool { return t.set }
 
-// allows compares the value of an Authorization header with the token, in a time
-// that tells nothing about it: https://www.rfc-editor.org/rfc/rfc6750#section-2.1
+// allows reports whether an Authorization header has the token. It takes the same time for every value:
+// https://www.rfc-editor.org/rfc/rfc6750#section-2.1
 func (t Token) allows(authorization string) bool {
 	if !t.set {
 		return true

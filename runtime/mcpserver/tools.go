@@ -12,8 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// contextKey is where a client says which conversation a call is made from:
-// {"conversation_id": "…"}.
+// contextKey is the key in _meta for the conversation of a call: {"conversation_id": "…"}.
 const contextKey = "computer.jp/context"
 
 // listTools returns the tools that are offered now.
@@ -29,8 +28,8 @@ func (s *Server) listTools(ctx context.Context, req *mcp.ListToolsRequest) (mcp.
 	return result, nil
 }
 
-// tool describes a tool. Clients take a hint that is missing for the worst: the tool writes, destroys, is
-// not idempotent, and reaches the open world. Of a tool that reads, only the last counts.
+// tool returns the definition of a tool. Clients assume the worst of a missing hint: the tool writes, destroys, is
+// not idempotent, and reaches the open world. For a tool that reads, only the last hint matters.
 func (s *Server) tool(t contract.Tool) *mcp.Tool {
 	tool := &mcp.Tool{
 		Name:        t.Name,
@@ -56,7 +55,7 @@ func (s *Server) tool(t contract.Tool) *mcp.Tool {
 	return tool
 }
 
-// recordsSchema describes the answer of a tool in JSON whose spec asks for structured content.
+// recordsSchema is the schema of an answer in JSON of a tool with structured content.
 const recordsSchema = `{
   "type": "object",
   "properties": {
@@ -66,7 +65,7 @@ const recordsSchema = `{
   }
 }`
 
-// outcomeSchema describes what [contract.OutcomeOf] returns.
+// outcomeSchema is the schema of [contract.OutcomeOf].
 const outcomeSchema = `{
   "type": "object",
   "properties": {
@@ -84,7 +83,7 @@ func (s *Server) checkOffered(ctx context.Context, name string) error {
 	if s.changes.offers(name) {
 		return nil
 	}
-	s.changes.look(ctx, true) // it may have come into being since
+	s.changes.look(ctx, true) // it may be new
 	if s.changes.offers(name) {
 		return nil
 	}
@@ -95,8 +94,8 @@ func (s *Server) checkOffered(ctx context.Context, name string) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: contract.UnknownTool(name, names).Error()}
 }
 
-// runTool runs a tool. What the caller of a tool can put right is a result, for
-// the model to see; an error would only reach the client.
+// runTool runs a tool. An error that the caller can correct is a result, for the model to see; other errors reach
+// only the client.
 func (s *Server) runTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	stop := s.reportProgress(ctx, req)
 	answer, err := s.call(ctx, contract.Call{
@@ -116,7 +115,7 @@ func (s *Server) runTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Ca
 	return result, failed
 }
 
-// call runs a tool when its turn has come.
+// call runs a tool in its turn.
 func (s *Server) call(ctx context.Context, call contract.Call) (string, error) {
 	leave, err := s.calls.enter(ctx)
 	if err != nil {
@@ -126,8 +125,7 @@ func (s *Server) call(ctx context.Context, call contract.Call) (string, error) {
 	return s.cfg.Tools.Call(ctx, call)
 }
 
-// arguments treats null as absent; some clients send it for a tool without
-// arguments.
+// arguments returns nil for null, which some clients send for a tool without arguments.
 func arguments(raw json.RawMessage) []byte {
 	if string(raw) == "null" {
 		return nil
@@ -135,8 +133,8 @@ func arguments(raw json.RawMessage) []byte {
 	return raw
 }
 
-// callContext is where a call comes from: what the client says, else what the
-// server was told. What else it says is for those to understand who know the client.
+// callContext returns where a call comes from: from the client's data, otherwise from the configuration. Families
+// interpret the rest of the client's data.
 func (s *Server) callContext(session *mcp.ServerSession, meta mcp.Meta) contract.Context {
 	where := s.cfg.Context
 	where.Caller.Meta = meta
@@ -151,8 +149,7 @@ func (s *Server) callContext(session *mcp.ServerSession, meta mcp.Meta) contract
 	return where
 }
 
-// contextNotes returns a remark where what is said of a call is not understood, which would
-// pass for not having been said. Whether an id is one is the tools' to judge.
+// contextNotes returns a remark about data of a call that is not understood. The tools check ids.
 func contextNotes(meta mcp.Meta) []string {
 	said, ok := meta[contextKey]
 	if !ok || said == nil {

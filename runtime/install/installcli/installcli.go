@@ -1,8 +1,7 @@
-// Package installcli is the commands install and uninstall: they show a
-// change that package install has planned, ask, and have it made.
+// Package installcli has the commands install and uninstall: they show a change that package install has planned,
+// ask, and apply it.
 //
-// It never changes anything without a yes, from a person or from --yes, and knows
-// no family of tools.
+// It never changes anything without a yes from a person or --yes, and knows no family of tools.
 package installcli
 
 import (
@@ -58,12 +57,12 @@ copy of the file as it was is kept.
 	})
 }
 
-// command is one of the two commands.
+// command is install or uninstall.
 type command struct {
 	host     *toolset.Host
 	registry *toolset.Registry
 	plan     func(install.Host, install.Options) (*install.Change, error)
-	// reads returns what the tools will read, for the user to agree to; nil for nothing.
+	// reads returns sentences about the data that the tools read, for the user to agree to; nil for none.
 	reads func(context.Context) []string
 	// nothing reports that there is nothing to do.
 	nothing func(install.Host, install.Options, *install.Change) error
@@ -72,7 +71,7 @@ type command struct {
 	yes, dryRun bool
 }
 
-// cobra adds to a command what the two have in common.
+// cobra adds the common parts of the two commands.
 func (c *command) cobra(cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.ValidArgsFunction = completeHosts
@@ -84,8 +83,7 @@ func (c *command) cobra(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// hostTable lists the hosts and the scopes they know, the default first, in two
-// columns.
+// hostTable lists the hosts and their scopes, the default first, in two columns.
 func hostTable() string {
 	hosts := install.Hosts()
 	cell := func(h install.Host) string {
@@ -103,7 +101,7 @@ func hostTable() string {
 	return b.String()
 }
 
-// run plans a change, shows it, asks, and makes it.
+// run plans a change, shows it, asks, and applies it.
 func (c *command) run(cmd *cobra.Command, args []string) error {
 	host, err := hostOf(args)
 	if err != nil {
@@ -158,7 +156,7 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	return c.say(change.Advice...)
 }
 
-// hostOf returns the one host that is named.
+// hostOf returns the host in the arguments.
 func hostOf(args []string) (install.Host, error) {
 	var names []string
 	for _, h := range install.Hosts() {
@@ -177,7 +175,7 @@ func hostOf(args []string) (install.Host, error) {
 	return host, cli.Usagef("there is no host %s; name one of: %s", text.Quote(args[0]), strings.Join(names, ", "))
 }
 
-// options returns what to plan for, with the flags as they were given.
+// options returns the options of the plan, with the given flags.
 func (c *command) options(cmd *cobra.Command, host install.Host) (install.Options, error) {
 	opts, err := install.NewOptions(c.host, c.registry)
 	if err != nil {
@@ -204,7 +202,7 @@ func (c *command) alreadyThere(host install.Host, _ install.Options, change *ins
 	return c.say(slices.Concat([]string{c.nothingToDo("is registered", host, change)}, change.Notes, change.Advice)...)
 }
 
-// notThere also names the scopes that the user may have meant.
+// notThere reports that there is no entry, and names other scopes that have one.
 func (c *command) notThere(host install.Host, opts install.Options, change *install.Change) error {
 	if len(change.Notes) > 0 {
 		return c.say(slices.Concat(change.Notes, change.Advice)...)
@@ -222,7 +220,7 @@ func (c *command) nothingToDo(state string, host install.Host, change *install.C
 	return fmt.Sprintf("Nothing to do: %s %s with %s (%s, %s)", c.host.Name, state, host.Title, change.Scope, change.Path)
 }
 
-// say writes sentences, a line each.
+// say writes sentences, one in a line.
 func (c *command) say(sentences ...string) error {
 	for _, sentence := range sentences {
 		if _, err := fmt.Fprintln(c.host.Stdout, text.Line(sentence)); err != nil {
@@ -232,8 +230,7 @@ func (c *command) say(sentences ...string) error {
 	return nil
 }
 
-// leftAlone reports why a file was not changed, what to do about it, and what can
-// be written into it by hand.
+// leftAlone prints why a file was not changed, the fix, and the text that can be written into it by hand.
 func (c *command) leftAlone(e *install.ManualError) error {
 	fmt.Fprintf(c.host.Stderr, "error: %s\n", text.Line(e.Error()))
 	if e.Fix != "" {
@@ -255,8 +252,7 @@ func completeHosts(_ *cobra.Command, args []string, _ string) ([]cobra.Completio
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeScopes completes the scopes that the host knows, or all before one is
-// named.
+// completeScopes completes the scopes of the host, or all scopes before a host is given.
 func completeScopes(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	scopes := []install.Scope{install.User, install.Project}
 	if len(args) > 0 {

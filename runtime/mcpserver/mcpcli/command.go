@@ -1,6 +1,5 @@
-// Package mcpcli is the command that serves tools over MCP: flags, and what a
-// process needs around a server. It never serves anything itself, and never
-// prints to the output that belongs to the protocol.
+// Package mcpcli has the command that serves tools over MCP: its flags, and the process around a server. It serves
+// nothing itself, and never prints to the output of the protocol.
 package mcpcli
 
 import (
@@ -21,15 +20,14 @@ import (
 )
 
 const (
-	// conversationIDEnv, behind the name of the program, names the conversation for hosts that start one server a
-	// conversation and cannot change its arguments.
+	// conversationIDEnv, after the name of the program, is the variable with the id of the conversation, for hosts
+	// that start a server for each conversation and cannot change its arguments.
 	conversationIDEnv = "CONVERSATION_ID"
-	// noProject is what a person can do about a server outside of a project: a client
-	// starts it where it likes.
+	// noProject is the advice for a server outside of a project: a client starts it in any directory.
 	noProject = "The user can register this MCP server with the arguments mcp --workspace DIR."
 )
 
-// command is what the flags say.
+// command has the values of the flags.
 type command struct {
 	host     *toolset.Host
 	registry *toolset.Registry
@@ -95,9 +93,8 @@ The conversation a call is made from is what the client says in _meta under
 	return cmd
 }
 
-// checkFlags refuses flags that would go unheeded. An empty value is one that a
-// script has failed to fill in: to take it for a flag that is not there would
-// serve in another way than was meant, and to more people.
+// checkFlags refuses flags without an effect. It refuses empty values too: a script has failed to fill them in, and
+// serving without the flag could be for more people than was meant.
 func (c *command) checkFlags(cmd *cobra.Command) error {
 	given := cmd.Flags().Changed
 	if given("http") && c.address == "" {
@@ -129,20 +126,19 @@ func (c *command) checkFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-// serveStdio serves one client. Standard output is the protocol's: whatever else
-// prints goes to standard error.
+// serveStdio serves one client. Standard output has only the protocol: everything else prints to standard error.
 func (c *command) serveStdio(ctx context.Context) error {
 	out := c.host.Stdout
 	c.host.Stdout = c.host.Stderr
 	os.Stdout = os.Stderr
-	// A client that is gone makes a write fail. Without this the write would end
-	// the process before the programs it runs have been stopped.
+	// A write to a client that is gone fails. Without this, the signal would end the process before the programs that
+	// it runs are stopped.
 	broken := make(chan os.Signal, 1)
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
 	where := c.context()
 	where.Caller = caller.Caller{Process: caller.Server, ParentPID: os.Getppid(), Started: c.host.Now()}
-	if dir, err := os.Getwd(); err == nil { // else it is not known
+	if dir, err := os.Getwd(); err == nil { // otherwise it is not known
 		where.Caller.Dir = dir
 	}
 	defer c.registry.Background(ctx)()
@@ -171,7 +167,7 @@ func (c *command) serveHTTP(ctx context.Context) error {
 	return c.server(c.context()).ServeListener(ctx, listener, opts)
 }
 
-// context is where calls come from as far as the host knows, or its environment.
+// context returns where calls come from, as far as the host or its environment knows.
 func (c *command) context() contract.Context {
 	where := c.host.Context()
 	if where.ConversationID == "" {
@@ -191,9 +187,8 @@ func (c *command) server(where contract.Context) *mcpserver.Server {
 	})
 }
 
-// environmentConversation is the conversation that the environment names. What
-// is no id, such as a host's own name of a conversation, is no reason not to
-// serve, but must not pass for one that can be left out.
+// environmentConversation returns the id of the conversation in the environment. A value that is no id, such as a
+// host's own name for a conversation, is ignored with a warning: it cannot be left out of results.
 func (c *command) environmentConversation() string {
 	variable := toolset.Variable(c.host.Name, conversationIDEnv)
 	given := c.host.Getenv(variable)

@@ -64,6 +64,7 @@ type commands struct {
 	host        *toolset.Host
 	format      string // the value of --format
 	allProjects bool
+	quiet       bool                          // write no notes
 	late        []func(context.Context) error // set flags that need the library
 	out         *output
 	library     *conversations.Library // nil before open
@@ -160,7 +161,9 @@ func (c *commands) warn(format string, args ...any) { cli.Warn(c.host.Stderr, fo
 
 // note writes one line of advice to standard error.
 func (c *commands) note(format string, args ...any) {
-	_, _ = io.WriteString(c.host.Stderr, text.Line(fmt.Sprintf(format, args...))+"\n") // nothing can report the error
+	if !c.quiet {
+		_, _ = io.WriteString(c.host.Stderr, text.Line(fmt.Sprintf(format, args...))+"\n") // nothing can report the error
+	}
 }
 
 // failed returns an error with advice.
@@ -188,15 +191,11 @@ func explained(err error) error {
 		case *conversations.BadIDError:
 			return cli.Hint(cli.Usage(err), "an id looks like jp-c17800836875; conversation ls shows the ids there are")
 		case *conversations.NotFoundError:
-			place := cmp.Or(e.Place, "any project")
-			if len(e.IDs) == 0 {
-				return failed("conversation ls --archived lists archived ones", "there is no live conversation in %s", place)
-			}
 			hint := "conversation ls shows the ids there are; add --archived for archived ones"
 			if len(e.Nearest) > 0 {
 				hint = "nearest ids: " + joined(e.Nearest)
 			}
-			return failed(hint, "conversation%s %s not found in %s", either(len(e.IDs) > 1, "s", ""), joined(e.IDs), place)
+			return failed(hint, "conversation%s %s not found in %s", either(len(e.IDs) > 1, "s", ""), joined(e.IDs), cmp.Or(e.Place, "any project"))
 		case *conversations.NoWorkspaceError:
 			if !e.Missing {
 				return failed("change to a project that has conversations, name it with -w DIR, or see all with --all-projects",
@@ -229,12 +228,12 @@ const maxNamed = 20
 
 // joined joins the first maxNamed texts and counts the rest.
 func joined[T ~string](texts []T) string {
-	all := fmt.Sprint(texts[0])
-	for _, text := range texts[1:min(len(texts), maxNamed)] {
-		all += ", " + string(text)
-	}
-	if more := len(texts) - maxNamed; more > 0 {
-		all += fmt.Sprintf(", and %d more", more)
+	all := ""
+	for i, text := range texts {
+		if i == maxNamed {
+			return all + fmt.Sprintf(", and %d more", len(texts)-i)
+		}
+		all += either(i > 0, ", ", "") + string(text)
 	}
 	return all
 }

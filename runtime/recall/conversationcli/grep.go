@@ -25,7 +25,7 @@ type grepping struct {
 	conversations.SearchQuery
 	sort, output                     string
 	ignoreCase, caseSensitive, regex bool
-	heading, noHeading, quiet        bool
+	heading, noHeading               bool
 	context, maxMatches, limit       uint
 
 	maxLine int // characters of a line; 0 for all
@@ -91,13 +91,7 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 	if g.IDs, err = g.ids(ctx, g.IDs); err != nil {
 		return err
 	}
-	library, err := g.open()
-	if err != nil {
-		return err
-	}
-	calling := g.leaveOutCaller(ctx, library, &g.SearchQuery)
-	found, err := library.Search(ctx, g.SearchQuery)
-	g.warnOf(found.Aside.Problems)
+	found, err := g.find(ctx, &g.SearchQuery, "; --id searches it all the same")
 	if err != nil {
 		return err
 	}
@@ -106,7 +100,6 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 		g.out.elements = -1
 		return foundAny(isFound)
 	}
-	g.noteCaller(calling, found.Aside.Excluded, "; --id searches it all the same")
 	for i, m := range found.Conversations {
 		if i > 0 && i == int(g.limit) {
 			break
@@ -116,46 +109,50 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 		}
 	}
 	if !isFound && !g.out.json {
-		if err := g.explain(ctx, library, found, pattern); err != nil {
+		if err := g.explain(ctx, found, pattern); err != nil {
 			return err
 		}
 	}
 	return foundAny(isFound)
 }
 
-// leaveOutCaller excludes the conversation of the assistant that runs this command from a query
-// without ids, and returns what is known of it.
-func (c *commands) leaveOutCaller(ctx context.Context, library *conversations.Library, q *conversations.SearchQuery) (known conversations.Caller) {
+// find searches, but not in the conversation of the assistant that runs this command, unless the
+// query has ids. It notes what it left out, with advice.
+func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advice string) (*conversations.Results, error) {
+	library, err := c.open()
+	if err != nil {
+		return nil, err
+	}
+	var calling conversations.Caller
 	switch {
 	case c.host.ConversationID != "":
 		q.Exclude = []string{c.host.ConversationID}
 	case len(q.IDs) == 0:
-		known = library.Caller(ctx, caller.Caller{Process: caller.Shell})
-		for _, id := range known.IDs {
+		calling = library.Caller(ctx, caller.Caller{Process: caller.Shell})
+		for _, id := range calling.IDs {
 			q.Exclude = append(q.Exclude, string(id))
 		}
 		q.KinOf = q.Exclude[:min(1, len(q.Exclude))]
 	}
-	return known
-}
-
-// noteCaller notes the conversations that leaveOutCaller excluded, or that it could not.
-func (c *commands) noteCaller(known conversations.Caller, excluded []transcript.ID, advice string) {
+	found, err := library.Search(ctx, *q)
+	c.warnOf(found.Aside.Problems)
 	switch {
-	case len(known.IDs) == 0 && known.Recorded:
+	case err != nil:
+	case len(calling.IDs) == 0 && calling.Recorded:
 		c.note("note: which conversation runs this command cannot be told, so none was left out")
-	case len(known.IDs) > 0 && len(excluded) > 0:
-		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s%s", joined(excluded), advice)
+	case len(calling.IDs) > 0 && len(found.Aside.Excluded) > 0:
+		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s%s", joined(found.Aside.Excluded), advice)
 	}
+	return found, err
 }
 
 // explain notes what was searched without a match, and what to try.
-func (g *grepping) explain(ctx context.Context, library *conversations.Library, found *conversations.Results, pattern string) (err error) {
+func (g *grepping) explain(ctx context.Context, found *conversations.Results, pattern string) (err error) {
 	kind, hidden := kindOf(&g.Filter), found.Aside.Hidden
 	g.note("no matches for %q in %s (scope %s%s)", pattern, plural(found.Searched, kind+" conversation"), g.Scopes, either(g.ignoreCase, "", ", respecting case"))
 	var words []conversations.Word
 	if isSeveral := len(strings.Fields(pattern)) > 1; isSeveral && !g.regex {
-		if words, err = countWords(ctx, library, g.SearchQuery, pattern, g.ignoreCase); err != nil {
+		if words, err = countWords(ctx, g.library, g.SearchQuery, pattern, g.ignoreCase); err != nil {
 			return err
 		}
 	}

@@ -136,8 +136,8 @@ func (c *commands) named(ctx context.Context, args []string) ([]conversations.Li
 	return c.all(ctx, conversations.Filter{IDs: ids})
 }
 
-// whole replaces each text that only begins an id by the whole id. It keeps texts that begin no
-// id: the command reports them.
+// whole replaces each text that only begins an id by the whole id. The error is a
+// [*conversations.NotFoundError] if there is no conversation with an id.
 func (c *commands) whole(ctx context.Context, texts []string) ([]string, error) {
 	if _, err := c.all(ctx, conversations.Filter{IDs: texts}); err == nil || len(texts) == 0 {
 		return texts, nil
@@ -155,7 +155,8 @@ func (c *commands) whole(ctx context.Context, texts []string) ([]string, error) 
 			ids[i] = string(l.ID)
 		}
 	}
-	return ids, nil
+	_, err := c.all(ctx, conversations.Filter{IDs: ids})
+	return ids, err
 }
 
 // one returns the conversation of a list with an id, or the beginning of one; nil if there is

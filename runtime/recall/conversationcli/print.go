@@ -153,9 +153,6 @@ func (c *counts) others(flags *pflag.FlagSet, args []string) (others []string) {
 
 func (p *printing) print(ctx context.Context, args []string) error {
 	ids, err := p.idsOrRecent(ctx, args)
-	if err == nil {
-		_, err = p.all(ctx, conversations.Filter{IDs: ids}) // if one does not exist, nothing is printed
-	}
 	if err != nil {
 		return err
 	}

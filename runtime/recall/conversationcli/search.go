@@ -91,26 +91,20 @@ const (
 
 // search prints the messages that match: blocks on a terminal, or a line for each.
 func (s *searching) search(ctx context.Context, try []string) error {
-	library, err := s.open()
-	if err != nil {
-		return err
-	}
 	q := conversations.SearchQuery{
 		Since: s.since, Until: s.until, Roles: s.roles, Own: isOwn(s.family), Pattern: excerpt.Literal(s.query, true),
 	}
 	q.Both, q.Sources = true, s.sources
 	if len(q.Sources) == 0 {
+		var err error
 		if q.Sources, err = s.options().SearchSources(); err != nil {
 			return err
 		}
 	}
-	calling := s.leaveOutCaller(ctx, library, &q)
-	found, err := library.Search(ctx, q)
-	s.warnOf(found.Aside.Problems)
+	found, err := s.find(ctx, &q, "")
 	if err != nil {
 		return err
 	}
-	s.noteCaller(calling, found.Aside.Excluded, "")
 	hits := s.ordered(found)
 	shown := hits[:min(len(hits), s.most())]
 	for i, hit := range shown {
@@ -126,7 +120,7 @@ func (s *searching) search(ctx context.Context, try []string) error {
 		return nil
 	}
 	q.Since, q.Until, q.Roles, q.Order, q.Limit = nil, nil, 0, conversations.Newest, 1
-	words, err := countWords(ctx, library, q, s.query, true)
+	words, err := countWords(ctx, s.library, q, s.query, true)
 	if err == nil {
 		s.explainWords(words, append(try, either(s.query == "", "", "fewer words"), "recall --all-projects, which finds words apart and in other forms")...)
 	}
@@ -307,15 +301,10 @@ conversation print --event N ID shows an event whole.`,
 
 // recall prints the answer to a question, or notes what to try if there is none.
 func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try []string) error {
-	library, err := c.open()
+	r, err := c.find(ctx, &q, "")
 	if err != nil {
 		return err
 	}
-	r, err := library.Search(ctx, q)
-	if err != nil {
-		return err
-	}
-	c.warnOf(r.Aside.Problems)
 	before := ""
 	for _, found := range r.Conversations {
 		hits := r.Of(found)

@@ -50,8 +50,8 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 		if err := tx.lockStage(ctx); err != nil {
 			return err
 		}
-		first, last := copies[0], copies[len(copies)-1]
-		if changed = local == (first.store == projectStore); !changed {
+		isShared := copies[0].store == projectStore
+		if changed = local == isShared; !changed {
 			return nil
 		}
 		s, err := tx.stream(copies)
@@ -62,29 +62,32 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 		if err != nil {
 			return err
 		}
-		all := append(s.files(), file{MetadataFile, e.data})
-		make := func(store int) {
-			tx.newDirectory(store, parentOf(first.archived), path.Base(s.from.dir), all)
+		all, name := append(s.files(), file{MetadataFile, e.data}), path.Base(s.from.dir)
+		if local {
+			return tx.makeLocal(copies, name, all)
 		}
-		switch {
-		case !local:
-			make(projectStore)
-			return nil
-		case tx.w.user == "":
-			return ErrNoUserStore
-		}
-		if err := tx.onlyOurFiles(first); err != nil {
-			return err
-		}
-		if last.store == userStore {
-			tx.write([]place{last}, all...)
-		} else {
-			make(userStore)
-		}
-		tx.discard(first)
+		tx.newDirectory(projectStore, parentOf(copies[0].archived), name, all)
 		return nil
 	})
 	return changed, err
+}
+
+// makeLocal moves a conversation of the project to the user's store.
+func (tx *transaction) makeLocal(copies []place, name string, all []file) error {
+	shared, users := copies[0], copies[1:]
+	if tx.w.user == "" {
+		return ErrNoUserStore
+	}
+	if err := tx.onlyOurFiles(shared); err != nil {
+		return err
+	}
+	if len(users) > 0 {
+		tx.write(users, all...)
+	} else {
+		tx.newDirectory(userStore, parentOf(shared.archived), name, all)
+	}
+	tx.discard(shared)
+	return nil
 }
 
 // onlyOurFiles returns an error if the directory of a conversation in the project has other files, which would be lost with

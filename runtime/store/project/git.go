@@ -26,32 +26,42 @@ func (p place) is(other place) bool {
 	return same(p.common, other.common) && (p.common != "" || same(p.root, other.root))
 }
 
-// identify returns what is known of a directory. A submodule belongs to the repository around it,
-// which has its files in its own directory.
+// identify returns what is known of a directory.
 func identify(dir string) place {
 	for d := range upwards(dir) {
 		git := filepath.Join(d, ".git")
-		info, err := os.Stat(git)
-		if err == nil && info.IsDir() {
+		switch info, err := os.Stat(git); {
+		case err != nil:
+		case info.IsDir():
 			return place{root: d, common: git}
-		}
-		if own, common, believed := follow(git); believed {
-			return place{root: d, common: common}
-		} else if own != "" {
-			at := place{root: d}
-			if parent := filepath.Dir(d); parent != d {
-				if around := identify(parent); around.common != "" && below(around.common, own) {
-					at = around
-				}
+		default:
+			if at, ok := linked(d, git); ok {
+				return at
 			}
-			at.claimed = cmp.Or(common, at.claimed)
-			return at
 		}
 		if info, err := os.Stat(filepath.Join(d, ".jp")); err == nil && info.IsDir() {
 			return place{root: d}
 		}
 	}
 	return place{root: dir}
+}
+
+// linked returns what is known of a directory with a .git file, and false if the file names no
+// directory. A submodule belongs to the repository around it, which has the files of the submodule
+// in its own directory.
+func linked(dir, file string) (at place, ok bool) {
+	own, common, believed := follow(file)
+	if believed || own == "" {
+		return place{root: dir, common: common}, believed
+	}
+	at = place{root: dir}
+	if parent := filepath.Dir(dir); parent != dir {
+		if around := identify(parent); around.common != "" && below(around.common, own) {
+			at = around
+		}
+	}
+	at.claimed = cmp.Or(common, at.claimed)
+	return at, true
 }
 
 // maxPointer bounds the files in which git names a directory.
