@@ -207,9 +207,8 @@ const (
 	aboutHeadings = 400     // headings outside of the passages, with their marks
 )
 
-// So many events are ranked, and those with leastRelevant percent of the score
-// of the best one are shown.
-const mostRelevant, leastRelevant = 48, 40
+// mostRelevant is how many events are ranked.
+const mostRelevant = 48
 
 // rank ranks events of the conversation by about.
 func (r *reading) rank(ctx context.Context, events conversations.EventRange) error {
@@ -263,8 +262,7 @@ func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 		return nil, err
 	}
 	for _, h := range r.ranking.Hits {
-		e, isAsked := asked[h.Number]
-		if isAsked && h.Score*100 >= r.ranking.Hits[0].Score*leastRelevant && r.hasWord(e) {
+		if e, isAsked := asked[h.Number]; isAsked && r.hasWord(e) {
 			events = append(events, r.about(e, aboutOne))
 		}
 	}

@@ -94,8 +94,8 @@ func TestOnly(t *testing.T) {
 		parts            []string
 	}{
 		{
-			"headings", "# Tides\n\n" + filler + "## Retries\n\nThere are five retries.\n\n**Logs:**\n\n" + filler,
-			"# Tides\n[… 628 chars …]\n## Retries\n\nThere are five retries.\n\n**Logs:**\n[… 628 chars …]",
+			"headings", "# Tides\n\n" + filler + "## Retries\n\nThere are five retries.\n\n## Logs\n\n" + filler,
+			"# Tides\n[… 628 chars …]\n## Retries\n\nThere are five retries.\n\n## Logs\n[… 628 chars …]",
 			[]string{"There are five retries."},
 		},
 		{

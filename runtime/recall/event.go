@@ -75,17 +75,12 @@ func newEvent(e *conversations.Event) event {
 	if kind == transcript.KindInquiryResponse {
 		kind = transcript.KindInquiry
 	}
-	made := event{
-		kind: kind, turn: e.Turn, request: e.Request,
-		chars: utf8.RuneCount(e.Text),
-	}
+	made := event{kind: kind, turn: e.Turn, request: e.Request, chars: utf8.RuneCount(e.Text)}
 	made.shown.Event, made.shown.EventKind = e.Number, kind.String()
 	made.hold(string(e.Text))
-	switch kind {
-	case transcript.KindToolCall:
+	made.shown.IsError = e.IsError
+	if kind == transcript.KindToolCall {
 		made.shown.Name = clip(e.Name, maxTitle)
-	case transcript.KindToolResult:
-		made.shown.IsError = e.IsError
 	}
 	if e.Encoding != transcript.Plain {
 		made.shown.Encoding = e.Encoding.String()
@@ -147,21 +142,6 @@ func shortened(events []event, limit int) (all []event) {
 	return all
 }
 
-// render returns the event as the envelope shows it, without what depends on
-// the events around it.
-func (e *event) render() conversation.ReadEvent {
-	shown := e.shown
-	if e.kind == transcript.KindToolCall {
-		shown.Arguments = e.text
-	} else {
-		shown.Content = e.text
-	}
-	if e.isCut {
-		shown.Truncated, shown.Chars = true, e.chars
-	}
-	return shown
-}
-
 // maxMark is how many characters the mark of [without] has at most, in a text
 // of less than 10 GB.
 const maxMark = len("\n[. 9999999999 chars .]\n")
@@ -210,11 +190,8 @@ func headings(s string) (kept []excerpt.Span) {
 	return kept
 }
 
-// isHeading reports whether a line is a heading, as with # or in bold.
+// isHeading reports whether a line is a heading, with #.
 func isHeading(line string) bool {
-	if title := strings.TrimLeft(line, "#"); title != line {
-		return strings.HasPrefix(title, " ")
-	}
-	line, isBold := strings.CutPrefix(strings.TrimRight(line, ":"), "**")
-	return isBold && len(line) > len("**") && strings.HasSuffix(line, "**")
+	title := strings.TrimLeft(line, "#")
+	return title != line && strings.HasPrefix(title, " ")
 }

@@ -173,11 +173,9 @@ func (f *family) instructions(ctx context.Context, where contract.Context) strin
 	case errors.As(err, &excluded):
 		return excludedConversations
 	}
-	current := currentUnknown
-	if where.ConversationID != "" || f.isRecorded(ctx, where) {
-		current = currentKnown
-	}
-	return fmt.Sprintf(aboutConversations, programs) + "\n\n" + current
+	library, err := f.library(where.Dir)
+	isKnown := where.ConversationID != "" || err == nil && library.Caller(ctx, where.Caller).Recorded
+	return fmt.Sprintf(aboutConversations, programs) + "\n\n" + either(isKnown, currentKnown, currentUnknown)
 }
 
 // nothing returns why there are no conversations to look up; nil where there may be some.
@@ -191,12 +189,6 @@ func (f *family) nothing(ctx context.Context, dir string) error {
 		err = library.Nothing(ctx)
 	}
 	return err
-}
-
-// isRecorded reports whether calls come from a program whose conversations are read here.
-func (f *family) isRecorded(ctx context.Context, where contract.Context) bool {
-	library, err := f.library(where.Dir)
-	return err == nil && library.Caller(ctx, where.Caller).Recorded
 }
 
 // reads says which conversations the tools read, for a person.
@@ -228,10 +220,7 @@ func checkID(id string) error {
 	return err
 }
 
-const (
-	scheme      = "conversation://"
-	uriTemplate = scheme + "{id}"
-)
+const uriTemplate = "conversation://{id}"
 
 func (f *family) resources() toolset.Resources {
 	return toolset.Resources{
@@ -250,7 +239,7 @@ func (f *family) resources() toolset.Resources {
 // ReadResource returns the conversation at an address as conversation_read does,
 // and never refuses a long one.
 func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri string) (toolset.Contents, error) {
-	id, ok := strings.CutPrefix(uri, scheme)
+	id, ok := strings.CutPrefix(uri, "conversation://")
 	if !ok || checkID(id) != nil {
 		return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: "An address is " + uriTemplate + ", with an id such as conversation_list gives."}
 	}

@@ -87,7 +87,8 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	}
 	g := &grepping{params: p, context: given(p.Context), pattern: pattern}
 	g.asking = asking{
-		call: call, undone: "nothing could be left out as the current conversation", whole: given(p.IncludeCurrent),
+		call: call, whole: given(p.IncludeCurrent),
+		undone: either(given(p.IncludeCurrent), "", "nothing could be left out as the current conversation"),
 		query: conversations.SearchQuery{
 			Filter:  conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources},
 			Pattern: pattern, Scopes: scopesOf(p.Scopes), OwnToo: slices.Contains(p.Scopes, "recall"),

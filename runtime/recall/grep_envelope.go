@@ -274,10 +274,10 @@ func (g *grepping) nothingFound() []string {
 	case len(p.Scopes) > 0:
 		where = "scopes=" + coerce.JSON(p.Scopes)
 	}
-	say := []string{fmt.Sprintf("No line %s %s, %s, in %s of the %s%s searched.",
+	say := []string{fmt.Sprintf("No line %s %s, %s, in %s of the %s searched.",
 		either(isRegex, "matches the regular expression", "contains"), text.Quote(clip(p.Pattern, maxQuoted)),
 		either(p.IgnoreCase, "in any case", "in exactly this case"),
-		where, text.Count(g.found.Searched, "conversation", "conversations"), ofSources(p.Sources))}
+		where, text.Count(g.found.Searched, "conversation", "conversations"))}
 	if len(g.words) > 0 {
 		say = append(say, "Of its words: "+strings.Join(g.words, ", ")+".")
 	}
@@ -291,9 +291,9 @@ func (g *grepping) nothingFound() []string {
 }
 
 func (g *grepping) nothingSearched() string {
-	why := ": there is no other live conversation" + ofSources(g.params.Sources) + " here, hidden ones aside"
+	why := ": there is no other live conversation" + either(len(g.params.Sources) > 0, " of these sources", "") + " here, hidden ones aside"
 	if len(g.params.IDs) > 0 {
-		why = ": ids names no other conversation" + ofSources(g.params.Sources)
+		why = ": ids names no other conversation"
 	}
 	if len(g.found.Aside.Problems) > 0 && len(g.found.Aside.Excluded) == 0 {
 		why = ""

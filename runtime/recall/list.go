@@ -33,7 +33,6 @@ type listing struct {
 	outlines []outline // of the first conversations, more than fit
 	omitted  outline   // requests left out before the first outline
 	unread   []string  // conversations that have no outline because of an error
-	others   int       // matches among archived conversations, or live ones for a query of archived ones
 }
 
 // List answers conversation_list.
@@ -48,11 +47,6 @@ func (t *Tools) List(ctx context.Context, call contract.Call, p conversation.Lis
 		l.call, _ = locate(ctx, source, call, "no conversation could be marked as the current one")
 		if l.Listing, err = source.List(ctx, q); err == nil && p.Outline {
 			err = l.readOutlines(ctx, source)
-		}
-		if err == nil && p.Offset == 0 && (!p.Archived || len(l.Conversations) == 0) {
-			q.Archived, q.Limit, q.Sizes, q.NoEvents = !q.Archived, 1, false, true
-			others, _ := source.List(ctx, q) // only for advice
-			l.others = others.Total
 		}
 		return err
 	})
@@ -162,7 +156,7 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 // names the calls for others.
 func (l *listing) pageNote(e *conversation.ListEnvelope) (note string) {
 	p := l.params
-	what := either(p.Archived, "archived", "live") + " conversations" + ofSources(p.Sources)
+	what := either(p.Archived, "archived", "live") + " conversations" + either(len(p.Sources) > 0, " of these sources", "")
 	hidden := either(p.IncludeHidden, "", ", hidden ones aside")
 	switch {
 	case e.Total == 0 && given(p.TitleContains) != "":
@@ -174,19 +168,10 @@ func (l *listing) pageNote(e *conversation.ListEnvelope) (note string) {
 	case e.HasMore:
 		note = fmt.Sprintf("Showing %d-%d of %d. Next page: offset=%d.", p.Offset+1, p.Offset+e.Count, e.Total, e.NextOffset)
 	}
-	if l.others > 0 {
-		what := either(p.Archived, "live", "archived") + " conversation"
-		note += fmt.Sprintf(" %s: archived=%v.", text.Count(l.others, what, what+"s"), !p.Archived)
+	if e.Total == 0 {
+		note += fmt.Sprintf(" archived=%v lists the %s ones.", !p.Archived, either(p.Archived, "live", "archived"))
 	}
-	return strings.TrimSpace(note)
-}
-
-// ofSources names sources; it is empty where there are none.
-func ofSources(sources []string) string {
-	if len(sources) == 0 {
-		return ""
-	}
-	return " of " + join(sources, "or")
+	return note
 }
 
 // Bounds on outlines, in characters.

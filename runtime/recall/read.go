@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,16 +56,11 @@ func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.R
 	if len(p.Include) == 0 {
 		p.Include = []string{"chat", "reasoning", "tool_calls", "tool_results"}
 	}
-	if p.Event == nil && p.Around != nil {
-		return nil, withoutEvent("around", *p.Around)
+	if n := cmp.Or(p.Around, p.Part); p.Event == nil && n != nil {
+		name := either(p.Around != nil, "around", "part")
+		return nil, contract.Fixable(fmt.Sprintf("%s=%d goes with event=N only: give the number of an event, or leave %s out.", name, *n, name))
 	}
-	if p.Event == nil && p.Part != nil {
-		return nil, withoutEvent("part", *p.Part)
-	}
-	undone := "whether this is the current conversation is not known"
-	if p.IncludeCurrent {
-		undone = ""
-	}
+	undone := either(p.IncludeCurrent, "", "whether this is the current conversation is not known")
 	read := func(ctx context.Context, source conversations.Source) (err error) {
 		call, current := locate(ctx, source, call, undone)
 		r := &reading{call: call, params: p, source: source, anyway: anyway}
@@ -94,10 +90,6 @@ func splitID(id string) (conversation string, number int) {
 	return id, 0
 }
 
-func withoutEvent(name string, value int) error {
-	return contract.Fixable(fmt.Sprintf("%s=%d goes with event=N only: give the number of an event, or leave %s out.", name, value, name))
-}
-
 // isElsewhere reports whether a conversation that is not found may be
 // one of another project.
 func isElsewhere(err error) bool {
@@ -108,28 +100,20 @@ func isElsewhere(err error) bool {
 	return errors.As(err, &missing) || errors.As(err, &bad) || errors.As(err, &nowhere) || errors.As(err, &excluded)
 }
 
-// former returns a call with its arguments as conversation_read has
-// them, where it is one of the tool whose work that does now: its
-// messages before and after one are the neighbours.
+// former returns a call of the tool that conversation_read has replaced with the
+// arguments of conversation_read: messages before and after one are neighbours.
 func former(call contract.Call) contract.Call {
 	var given map[string]json.RawMessage
 	if !slices.Contains(conversation.ReadTool().Aliases, call.Tool) || json.Unmarshal(call.Arguments, &given) != nil {
 		return call // the dispatcher refuses it
 	}
-	around := -1
 	for _, name := range []string{"before", "after"} {
-		n, err := strconv.Atoi(strings.Trim(string(given[name]), `"`))
-		if err == nil {
-			around = max(around, n, 0)
+		if n, ok := given[name]; ok {
+			given["around"] = n
+			delete(given, name)
 		}
-		delete(given, name)
 	}
-	if around >= 0 {
-		given["around"] = json.RawMessage(strconv.Itoa(around))
-	}
-	if arguments, err := json.Marshal(given); err == nil {
-		call.Arguments = arguments
-	}
+	call.Arguments = json.RawMessage(coerce.JSON(given))
 	return call
 }
 
@@ -375,11 +359,7 @@ func shortNote(all, shown []event) string {
 		return ""
 	}
 	longest := slices.MaxFunc(cut, func(a, b event) int { return a.chars - b.chars })
-	number, size := longest.shown.Event, short(longest.chars)
-	if len(cut) == 1 {
-		return fmt.Sprintf("1 text is shortened: event=%d shows it in full (%s).", number, size)
-	}
-	return fmt.Sprintf("%d texts are shortened: event=N shows one in full, the longest is event=%d (%s).", len(cut), number, size)
+	return fmt.Sprintf("%s shortened: event=N shows one in full, the longest is event=%d (%s).", text.Count(len(cut), "text is", "texts are"), longest.shown.Event, short(longest.chars))
 }
 
 // page shows events in their turns, with the notes of the call.
@@ -421,7 +401,15 @@ func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
 	request := 0
 	for i := range events {
 		e := &events[i]
-		line := e.render()
+		line := e.shown
+		if e.kind == transcript.KindToolCall {
+			line.Arguments = e.text
+		} else {
+			line.Content = e.text
+		}
+		if e.isCut {
+			line.Truncated, line.Chars = true, e.chars
+		}
 		if e.request != request && events[0].request != events[len(events)-1].request {
 			line.Request, request = e.request, e.request
 		}

@@ -61,16 +61,13 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	if len(problems) > 0 {
 		return nil, coerce.Unmet(&call, problems)
 	}
-	s := &searching{asking: asking{call: call, query: q}, params: p}
+	s := &searching{asking: asking{call: call, query: q, undone: "it may be among these"}, params: p}
 	s.query.MaxText, s.query.MaxWide = maxText, maxText
 	if len(p.Sources) == 0 {
 		var err error
 		if s.query.Sources, err = t.sources(call.Context.Dir); err != nil {
 			return nil, failure(ctx, err)
 		}
-	}
-	if slices.ContainsFunc(s.query.Sources, conversations.IsProgram) {
-		s.undone = "it may be among these"
 	}
 	s.scope = conversations.Options{AllProjects: true, Sources: s.query.Sources}
 	err := s.asking.search(ctx, t, func(context.Context, conversations.Source) error {
@@ -312,14 +309,11 @@ type lettaRelevance struct {
 
 // ago returns how long something is ago, in the largest unit that it has one of.
 func ago(d time.Duration) string {
-	name, unit := "s", time.Second
-	switch d = max(d, 0); {
-	case d >= 24*time.Hour:
-		name, unit = "d", 24*time.Hour
-	case d >= time.Hour:
-		name, unit = "h", time.Hour
-	case d >= time.Minute:
-		name, unit = "m", time.Minute
+	units := []time.Duration{24 * time.Hour, time.Hour, time.Minute, time.Second}
+	for i, unit := range units {
+		if d >= unit {
+			return fmt.Sprintf("%d%c ago", d/unit, "dhms"[i])
+		}
 	}
-	return fmt.Sprintf("%d%s ago", d/unit, name)
+	return "0s ago"
 }

@@ -164,8 +164,8 @@ func TestFormer(t *testing.T) {
 	for _, tc := range []struct{ tool, arguments, want string }{
 		{"conversation_context", `{"id":"jp-c1:12"}`, `{"id":"jp-c1:12"}`},
 		{"conversation_context", `{"id":"jp-c1:12","before":0,"after":0}`, `{"around":0,"id":"jp-c1:12"}`},
-		{"conversation_context", `{"id":"jp-c1:12","before":"2","part":3}`, `{"around":2,"id":"jp-c1:12","part":3}`},
-		{"conversation_context", `{"id":"jp-c1:12","before":-4,"after":null}`, `{"around":0,"id":"jp-c1:12"}`},
+		{"conversation_context", `{"id":"jp-c1:12","before":"2","part":3}`, `{"around":"2","id":"jp-c1:12","part":3}`},
+		{"conversation_context", `{"id":"jp-c1:12","before":1,"after":3}`, `{"around":3,"id":"jp-c1:12"}`},
 		{"conversation_context", `[]`, `[]`},
 		{"conversation_read", `{"id":"jp-c1","before":2}`, `{"id":"jp-c1","before":2}`},
 	} {

@@ -23,7 +23,7 @@ const (
 	maxToolUse = 200
 	// A call is recorded at about the time when it is made: near the end of one of the transcripts
 	// that were written last.
-	maxCallers = 64
+	maxCallers = 16
 	callerTail = 1 << 20 // bytes
 	// A call of 2.1.328 arrives up to a tenth of a second before it is recorded.
 	recordWait     = 500 * time.Millisecond
@@ -51,9 +51,8 @@ func (s *Store) caller(ctx context.Context, use string) []transcript.ID {
 	if use == "" || len(use) > maxToolUse || !history.IsPlain(use) {
 		return nil
 	}
-	searched := map[string]int64{} // sizes of the transcripts that do not have it
 	for range recordWait/recordInterval + 1 {
-		if e := s.calling(ctx, use, searched); e != nil {
+		if e := s.calling(ctx, use); e != nil {
 			return slices.Compact([]transcript.ID{id(e.session, e.agent), id(e.session, "")})
 		}
 		select {
@@ -66,7 +65,7 @@ func (s *Store) caller(ctx context.Context, use string) []transcript.ID {
 }
 
 // calling returns the transcript with a call: the newest one if copies have the call too.
-func (s *Store) calling(ctx context.Context, use string, searched map[string]int64) *entry {
+func (s *Store) calling(ctx context.Context, use string) *entry {
 	root, err := s.Store.Open()
 	if err != nil {
 		return nil
@@ -78,10 +77,8 @@ func (s *Store) calling(ctx context.Context, use string, searched map[string]int
 	}
 	slices.SortStableFunc(all, func(a, b *entry) int { return cmp.Compare(b.Stamp.Modified(), a.Stamp.Modified()) })
 	for _, e := range all[:min(len(all), maxCallers)] {
-		if size, ok := searched[e.File]; ctx.Err() == nil && !(ok && size == e.Stamp.Size()) {
-			if searched[e.File] = e.Stamp.Size(); e.calls(root, use) {
-				return e
-			}
+		if ctx.Err() == nil && e.calls(root, use) {
+			return e
 		}
 	}
 	return nil

@@ -141,7 +141,7 @@ func TestCallerByToolUse(t *testing.T) {
 			test.write(h)
 			s := h.openWith(map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": uuid(9)})
 			ctx := t.Context()
-			if test.want == nil { // what is not there is not waited for
+			if test.want == nil { // do not wait for the record
 				ctx = expired{t.Context()}
 			}
 			got := s.Caller(ctx, calledBy(test.use))
@@ -213,7 +213,7 @@ func TestCallerByEnvironment(t *testing.T) {
 	}
 }
 
-// A fork is a conversation with a parent: that of which it has the most.
+// The parent of a fork is the session with most of its records.
 func TestForkHasParent(t *testing.T) {
 	t.Parallel()
 	begin := func() []line { return []line{prompt(1, 0, "Go"), answer(2, 1, text("Well."))} }

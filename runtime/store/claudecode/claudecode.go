@@ -57,7 +57,6 @@ const (
 	extension    = ".jsonl"
 	agentPrefix  = "agent-"
 	subagentsDir = "subagents"
-	sideAgent    = "side" // names the side chains in the file of a session
 )
 
 // entry is a transcript in a folder of a project.
@@ -120,14 +119,8 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		all = s.unique(all, l)
 		err := relateAll(ctx, root, all)
 		for _, e := range all {
-			if e.Hidden && !slices.Contains(scope.IDs, e.ID) {
-				continue
-			}
-			if e.Meta.Main.Messages > 0 || !e.Meta.Whole {
+			if !e.Hidden || slices.Contains(scope.IDs, e.ID) {
 				l.Conversations = append(l.Conversations, s.conversation(root, e, titles))
-			}
-			if e.Meta.Side.Messages > 0 {
-				l.Conversations = append(l.Conversations, s.sideChains(e))
 			}
 		}
 		return err
@@ -139,12 +132,12 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 // have one answer to no question.
 func (e *entry) complete() bool {
 	m := &e.Meta
-	if e.ID == "" && history.IsUUID(m.Session) {
-		e.session = m.Session
+	if e.ID == "" && history.IsUUID(m.UUID) {
+		e.session = m.UUID
 		e.ID = id(e.session, e.agent)
 	}
-	isWarmUp := e.agent != "" && m.Whole && m.Main.Messages == 1 && m.Answers == 1
-	return e.ID != "" && m.Main.Messages+m.Side.Messages > 0 && !isWarmUp
+	isWarmUp := e.agent != "" && m.Whole && m.Messages == 1 && m.Answers == 1
+	return e.ID != "" && m.Messages > 0 && !isWarmUp
 }
 
 var errDuplicate = errors.New("another file of the same id was written later, and is read instead")
@@ -170,18 +163,11 @@ func (s *Store) conversation(root *history.Root, e *entry, titles map[key]string
 	for _, other := range e.Others {
 		stamps = append(stamps, root.Stamp(other))
 	}
-	c := s.Conversation(e.ID, &e.Meta.Main.Session, e.decode, stamps...)
+	c := s.Conversation(e.ID, &e.Meta.Session, e.decode, stamps...)
 	c.Title, c.Parent = e.Meta.title(titles), e.From
 	if e.agent != "" {
 		c.Title, c.Parent = cmp.Or(e.Meta.Description, c.Title), id(e.session, "")
 	}
-	return c
-}
-
-// sideChains returns the list's entry for the sub-agents in the file of a session.
-func (s *Store) sideChains(e *entry) store.Conversation {
-	c := s.Conversation(id(e.session, sideAgent), &e.Meta.Side.Session, e.decodeSide, e.Stamp)
-	c.Parent = e.ID
 	return c
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Each case is a fact about what the program writes.
-func TestWhatIsSaid(t *testing.T) {
+// Each case is a record form that the program writes.
+func TestEvents(t *testing.T) {
 	t.Parallel()
 	user := func(content any) line { return with(record("user", 3, 0), "message", line{"content": content}) }
 	for name, test := range map[string]struct {
@@ -118,7 +118,7 @@ func TestWhatIsSaid(t *testing.T) {
 	}
 }
 
-// Each case is a fact about the order of what the program writes.
+// Each case is an order of records that the program writes.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -326,7 +326,7 @@ func TestCopies(t *testing.T) {
 		t.Parallel()
 		h := newHome(t)
 		h.session(2, append(begin(), prompt(5, 2, "Here"))...)
-		// The fork says so by what the program noted before it copied.
+		// A line that the program wrote before it copied shows the fork.
 		note := line{"type": "queue-operation", "timestamp": stamp(1000)}
 		h.session(1, append(append([]line{note}, begin()...), prompt(3, 2, "There"))...)
 		found, _ := list(t, h.open())
@@ -391,7 +391,9 @@ func TestSubagents(t *testing.T) {
 			l["version"] = "1.0.100"
 		}
 		h.session(1, append(lines, main[1])...)
-		check(t, h, "side", "Count them", "1 assistant: Count them\n1 assistant: Three.\n")
+		if got := said(t, h.only()); got != "1 user: Go\n1 assistant: Count them\n1 assistant: Three.\n1 assistant: Done.\n" {
+			t.Error(got)
+		}
 	})
 	t.Run("beside the session", func(t *testing.T) {
 		t.Parallel()
@@ -567,7 +569,7 @@ func TestParseID(t *testing.T) {
 	}
 }
 
-// What is of no known type is left out and counted; what a program notes for itself is
+// Records of unknown types are left out and counted; notes of the program are
 // not.
 func TestSkipped(t *testing.T) {
 	t.Parallel()

@@ -15,23 +15,17 @@ import (
 
 // metadata is the metadata of a transcript, from its beginning and its end.
 type metadata struct {
-	Main, Side   chain
-	Dir, Version string
-	Session      string // uuid
-	Custom, AI   string // titles
-	Description  string // of the task of a sub-agent
-	Summaries    []summary
-	Keys         []key     // of the records
-	Answers      int       // messages of the assistant
-	Whole        bool      // all lines were read
-	Preamble     time.Time // of a line before the first record
-	Copied       bool      // it begins with records of another session
-}
-
-// chain is the metadata of a session or a sub-agent, or of the side chains in the file of a session.
-type chain struct {
 	history.Session
-	Messages int
+	UUID        string // of the session
+	Custom, AI  string // titles
+	Description string // of the task of a sub-agent
+	Summaries   []summary
+	Keys        []key // of the records
+	Messages    int
+	Answers     int       // messages of the assistant
+	Whole       bool      // all lines were read
+	Preamble    time.Time // of a line before the first record
+	Copied      bool      // it begins with records of another session
 }
 
 // summary is a title that was made after a record, of the same file or another one.
@@ -43,34 +37,20 @@ type summary struct {
 // Peek implements [history.Listed].
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m := &e.Meta
-	main, side := history.Recorder{Agent: e.agent != "", Inquiry: inquiry}, history.Recorder{Agent: true, Inquiry: inquiry}
-	m.Whole, err = jsonl.Peek(ctx, f, size, func() bool {
-		// In versions before 2.0, side chains can be anywhere.
-		hasSide := e.agent != "" || m.Side.Messages > 0 || !strings.HasPrefix(m.Version, "1.")
-		return m.Dir == "" || m.Main.Messages+m.Side.Messages == 0 || !hasSide || main.Request == ""
-	}, func(line []byte) {
+	to := history.Recorder{Agent: e.agent != "", Inquiry: inquiry}
+	wanted := func() bool { return m.Dir == "" || m.Messages == 0 || to.Request == "" }
+	m.Whole, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
 		r, _ := parse(line)
 		m.add(&r)
-		to, is := &main, &m.Main
-		if r.Sidechain && e.agent == "" {
-			to, is = &side, &m.Side
-		} else if main.Request == "" {
-			main.Request = store.Request(r.command())
+		if to.Request == "" {
+			to.Request = store.Request(r.command())
 		}
-		if r.isMessage() {
-			is.Messages++
-		}
-		events, _ := r.events()
+		events, _ := e.events(&r)
 		for _, x := range events {
 			to.Add(x)
 		}
 	})
-	m.Main.Note(&main)
-	m.Side.Note(&side)
-	m.Main.Dir, m.Side.Dir, m.Side.Created = m.Dir, m.Dir, m.Main.Created
-	if !m.Whole {
-		m.Side.Last = time.Time{}
-	}
+	m.Note(&to)
 	m.Description = e.description(root)
 	return m.Dir, err
 }
@@ -90,9 +70,12 @@ func (e *entry) description(root *history.Root) string {
 
 // add adds the metadata in a record.
 func (m *metadata) add(r *record) {
+	const slack = time.Second // between a line about a prompt and the prompt
 	m.Dir = cmp.Or(m.Dir, jsontext.String(r.Cwd))
-	m.Version = cmp.Or(m.Version, jsontext.String(r.Version))
-	m.Session = cmp.Or(m.Session, strings.ToLower(jsontext.String(r.Session)))
+	m.UUID = cmp.Or(m.UUID, strings.ToLower(jsontext.String(r.Session)))
+	if r.isMessage() {
+		m.Messages++
+	}
 	switch r.Type {
 	case "assistant":
 		m.Answers++
@@ -105,23 +88,14 @@ func (m *metadata) add(r *record) {
 	}
 	if r.Key != 0 {
 		m.Keys = append(m.Keys, r.Key)
-		m.addTime(r)
-	} else if m.Main.Created.IsZero() && m.Preamble.IsZero() {
+		// A line that the program writes before it copies records has a later time than these.
+		isLater := m.Created.IsZero() && !r.At.IsZero() && m.Preamble.After(r.At.Add(slack))
+		m.Copied = m.Copied || isLater || r.Forked != nil && string(r.Forked) != "null"
+		if m.Created.IsZero() || !r.At.IsZero() && r.At.Before(m.Created) {
+			m.Created = r.At
+		}
+	} else if m.Created.IsZero() && m.Preamble.IsZero() {
 		m.Preamble = r.At
-	}
-}
-
-// addTime notes the time of a record. A line that the program writes before it copies records has a
-// later time than these.
-func (m *metadata) addTime(r *record) {
-	const slack = time.Second // between such a line and the prompt that it is about
-	created := &m.Main.Created
-	if r.At.IsZero() {
-		return
-	}
-	m.Copied = m.Copied || r.Forked != nil && string(r.Forked) != "null" || created.IsZero() && m.Preamble.After(r.At.Add(slack))
-	if created.IsZero() || r.At.Before(*created) {
-		*created = r.At
 	}
 }
 

@@ -51,7 +51,7 @@ func randomSession(r *rand.Rand) string {
 	return b.String()
 }
 
-// naive reads a session in the plainest way.
+// naive is the simplest reader of a session.
 func naive(t *testing.T, session string) string {
 	type item struct {
 		line     int
@@ -170,7 +170,7 @@ func naive(t *testing.T, session string) string {
 	var b strings.Builder
 	turn := 0
 	for _, x := range order {
-		if x.text == "" || x.side || abandoned(x) {
+		if x.text == "" || abandoned(x) {
 			continue
 		}
 		if x.prompt || turn == 0 {
@@ -181,7 +181,7 @@ func naive(t *testing.T, session string) string {
 	return b.String()
 }
 
-// A session is read as the naive reader reads it.
+// A session is read as by the naive reader.
 func TestNaive(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

@@ -32,7 +32,6 @@ type record struct {
 
 	// The metadata for lists, as JSON.
 	Cwd         jsontext.Raw `json:"cwd"`
-	Version     jsontext.Raw `json:"version"`
 	Session     jsontext.Raw `json:"sessionId"`
 	CustomTitle jsontext.Raw `json:"customTitle"`
 	AITitle     jsontext.Raw `json:"aiTitle"`

@@ -15,7 +15,7 @@ import (
 )
 
 // samples is a folder with histories that the real program wrote, beside the
-// repository. Where it is missing, what is checked with them is skipped.
+// repository. The tests that need it are skipped where it is missing.
 const samples = "../../../../shared/data/histories"
 
 // What the real program wrote, as a person reads the files: for each conversation its

@@ -15,19 +15,7 @@ func (e *entry) decode(ctx context.Context, root *history.Root, to *history.Reco
 	if err != nil {
 		return err
 	}
-	to.Agent = e.agent != ""
-	return e.addPart(ctx, root, to, false, copied)
-}
-
-// decodeSide adds the events of the side chains in the file of a session.
-func (e *entry) decodeSide(ctx context.Context, root *history.Root, to *history.Recorder) error {
-	to.Agent = true
-	return e.addPart(ctx, root, to, true, nil)
-}
-
-// addPart adds the events of the side chains or of all others.
-func (e *entry) addPart(ctx context.Context, root *history.Root, to *history.Recorder, side bool, copied map[key]bool) error {
-	to.Inquiry = inquiry
+	to.Agent, to.Inquiry = e.agent != "", inquiry
 	t, err := e.readTree(ctx, root, to)
 	if err != nil {
 		return err
@@ -35,7 +23,7 @@ func (e *entry) addPart(ctx context.Context, root *history.Root, to *history.Rec
 	order := t.order()
 	t.abandon(order)
 	for _, n := range order {
-		if n.dead || n.side != side {
+		if n.dead {
 			continue
 		}
 		to.Totals.Skipped += n.unknown
@@ -57,7 +45,6 @@ type node struct {
 	placed         bool // it is in the order
 	message        bool // of the user, the assistant or a tool
 	prompt         bool // a person wrote it
-	side           bool // it is of a side chain, where versions before 2.0 recorded sub-agents
 	dead           bool // it is of an abandoned branch
 }
 
@@ -75,20 +62,32 @@ func (e *entry) readTree(ctx context.Context, root *history.Root, to *history.Re
 	err := to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r, ok := parse(line)
 		if position++; ok {
-			t.add(&r, position, e.agent != "")
+			t.add(e, &r, position)
 		}
 		return ok && r.isKnown()
 	})
 	return t, err
 }
 
-// add adds a record at a position in the file, of a sub-agent or of a session.
-func (t *tree) add(r *record, position int, ofAgent bool) {
+// events returns the events of a record. Versions before 2.0 recorded sub-agents in the file of their
+// session, as side chains: an assistant wrote their requests.
+func (e *entry) events(r *record) (all []transcript.Event, unknown int) {
+	all, unknown = r.events()
+	for i := range all {
+		if e.agent == "" && r.Sidechain && all[i].Kind == transcript.KindUser {
+			all[i].Kind = transcript.KindAssistant
+		}
+	}
+	return all, unknown
+}
+
+// add adds a record of an entry at a position in the file.
+func (t *tree) add(e *entry, r *record, position int) {
 	if r.Type == "last-prompt" && r.Leaf != 0 {
 		t.touched[r.Leaf] = position
 		return
 	}
-	n := &node{key: r.Key, parentKey: r.Parent, latest: position, side: r.Sidechain && !ofAgent, message: r.isMessage()}
+	n := &node{key: r.Key, parentKey: r.Parent, latest: position, message: r.isMessage()}
 	if n.parentKey == 0 {
 		n.parentKey = r.Logical
 	}
@@ -98,7 +97,7 @@ func (t *tree) add(r *record, position int, ofAgent bool) {
 	case n.key != 0:
 		t.index[n.key] = n
 	}
-	n.events, n.unknown = r.events()
+	n.events, n.unknown = e.events(r)
 	for i := range n.events {
 		x := &n.events[i]
 		x.Text, x.Arguments = bytes.Clone(x.Text), bytes.Clone(x.Arguments) // they may be parts of the line
@@ -134,7 +133,7 @@ func (t *tree) order() []*node {
 }
 
 // abandon marks the records of branches that the user abandoned: of two prompts after the same message,
-// the live one is the one about which, or about whose descendants, the last line is.
+// the live one has the last line about it or its descendants.
 func (t *tree) abandon(order []*node) {
 	for k, position := range t.touched {
 		if n := t.index[k]; n != nil {

@@ -59,8 +59,8 @@ const (
 	maxIndexSize = 16 << 20 // bytes of indexFile
 )
 
-// rollout is a file of a thread. A thread that was reverted has several segments, of which the last
-// one counts.
+// rollout is a file of a thread. A thread that was reverted has several segments: the last one
+// counts.
 type rollout struct {
 	history.Entry[metadata]
 	thread     string // uuid
@@ -210,11 +210,9 @@ const threadKey, turnKey = "threadId", "x-codex-turn-metadata"
 // Caller implements [store.Recognizer].
 func (s *Store) Caller(_ context.Context, from caller.Caller) (c store.Caller) {
 	turn, _ := from.Meta[turnKey].(map[string]any)
-	thread, named, root := uuid(from.Meta[threadKey]), uuid(turn["thread_id"]), uuid(turn["session_id"])
-	switch {
-	case thread == "":
-		thread = named
-	case named != "" && named != thread:
+	direct, named, root := uuid(from.Meta[threadKey]), uuid(turn["thread_id"]), uuid(turn["session_id"])
+	thread := cmp.Or(direct, named)
+	if named != "" && named != thread {
 		thread = "" // one of them has another meaning
 	}
 	switch {
@@ -226,10 +224,7 @@ func (s *Store) Caller(_ context.Context, from caller.Caller) (c store.Caller) {
 		}
 	}
 	if thread != "" {
-		c.IDs = append(c.IDs, id(thread))
-	}
-	if thread != "" && root != "" && root != thread {
-		c.IDs = append(c.IDs, id(root))
+		c.IDs = slices.Compact([]transcript.ID{id(thread), id(cmp.Or(root, thread))})
 	}
 	return c
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Each case is a fact about what the program writes.
-func TestWhatIsSaid(t *testing.T) {
+// Each case is a record form that the program writes.
+func TestEvents(t *testing.T) {
 	t.Parallel()
 	message := func(role, s string) line {
 		return item("message", line{"role": role, "content": []line{{"type": "input_text", "text": s}}})
@@ -114,7 +114,7 @@ func TestWhatIsSaid(t *testing.T) {
 	}
 }
 
-// The first request is that, however much stands before it.
+// The first request is found after any number of notes.
 func TestFirstRequest(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a line of notes ", 5000)
@@ -128,7 +128,7 @@ func TestFirstRequest(t *testing.T) {
 	}
 }
 
-// Versions before 0.30 wrote records without an envelope, a time or a directory.
+// Versions before 0.30 wrote records without envelopes, times and directories.
 func TestBareRecords(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -271,7 +271,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// A rollout that was idle for some days may be compressed, and its plain file removed.
+// An idle rollout can be compressed, and its plain file removed.
 func TestCompressed(t *testing.T) {
 	t.Parallel()
 	prompt := func(s string) line {
@@ -314,7 +314,7 @@ func TestCompressed(t *testing.T) {
 	if got := said(t, c); got != "1 user: the plain file counts\n" {
 		t.Error(got)
 	}
-	// One that is cut is read up to there.
+	// A compressed file that was cut is read up to the cut.
 	whole, err := os.ReadFile(filepath.Join(h.dir, filepath.FromSlash(rollout(2)+".zst")))
 	if err != nil {
 		t.Fatal(err)
@@ -396,8 +396,7 @@ func TestWhere(t *testing.T) {
 	}
 }
 
-// A rollout that does not say what it is is reported: nothing of it can be read. One that
-// has only been begun is left alone.
+// A rollout without a header is reported. A rollout without a whole line is not.
 func TestDamagedBeginning(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -424,8 +423,8 @@ func TestDamagedBeginning(t *testing.T) {
 	}
 }
 
-// Of two rollouts of a thread that do not go on from each other the later one is read, and
-// the other one is reported. One that is compressed, or archived, meanwhile is none.
+// Of two rollouts of the same segment the later one is read, and the other one is reported, unless it is the
+// compressed or archived form of the same file.
 func TestDuplicates(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -444,8 +443,7 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// Whoever has moved what is large has links to it: to the directories of rollouts, but not
-// to anything in them.
+// The directories of rollouts can be links to other places, the files in them cannot.
 func TestMovedRollouts(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -500,7 +498,7 @@ func TestParseID(t *testing.T) {
 	}
 }
 
-// A session answers several questions at a time.
+// A store can be used concurrently.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -522,9 +520,8 @@ func TestConcurrentUse(t *testing.T) {
 	wg.Wait()
 }
 
-// What is compressed to far less than a program's records are is read as far as that may be
-// true.
-func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocated
+// A file that is compressed far more than rollouts are is read up to a limit.
+func TestDecompressedToMore(t *testing.T) { // not parallel: it counts allocations
 	h := newHome(t)
 	file := h.compressed(1, h.meta(1), user("Go"), assistant("Went."))
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
@@ -568,7 +565,7 @@ func TestDecompressedToMore(t *testing.T) { // alone: it counts what is allocate
 			t.Errorf("reading it %d times: %s, %+v, %v", n+1, b.String(), totals, err)
 		}
 		runtime.ReadMemStats(&after)
-		// A buffer that doubles until it has 256 MB has taken twice as much, other tests aside.
+		// A buffer that doubles until it has 256 MB allocates twice as much.
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 640<<20 {
 			t.Errorf("reading it %d times took %d MB", n+1, grown>>20)
 		}

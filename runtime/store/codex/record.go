@@ -24,7 +24,7 @@ type record struct {
 	bare bool // the line is the payload, without an envelope, as in versions before 0.30
 }
 
-// parse reads a line. It returns false where that is no JSON object.
+// parse reads a line. It returns false if that is no JSON object.
 func parse(line []byte) (r record, ok bool) {
 	ok = jsontext.Decode(line, &r)
 	if r.bare = ok && r.Payload == nil && r.State == ""; r.bare {

@@ -75,7 +75,7 @@ func parseHeader(r *record) (h header) {
 
 // Peek implements [history.Listed].
 func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, size int64) (dir string, err error) {
-	const enough = 8 * jsonl.PeekSize // of a compressed rollout, whose end is not read
+	const enough = 8 * jsonl.PeekSize // only the beginning of a compressed rollout is read
 	f := &file{ReaderAt: opened, size: size}
 	if r.compressed {
 		if f, err = decompress(opened, enough); err != nil {

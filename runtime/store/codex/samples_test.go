@@ -16,7 +16,7 @@ import (
 )
 
 // samples is a folder with histories that the real program wrote, beside the
-// repository. Where it is missing, what is checked with them is skipped.
+// repository. The tests that need it are skipped where it is missing.
 const samples = "../../../../shared/data/histories"
 
 // What the real program wrote, as a person reads the files: for each thread its title
@@ -86,7 +86,7 @@ codex-01a1ffd9-6241-7a60-aa35-07543c26a239 "A short remark" ua
 	}
 }
 
-// A thread is read as a naive reader reads it, which has all of it in memory.
+// A thread is read as by a naive reader, which has all of it in memory.
 func TestNaive(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

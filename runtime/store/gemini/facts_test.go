@@ -20,8 +20,8 @@ import (
 	"github.com/convtools/convtools/runtime/store/project"
 )
 
-// Each case is a fact about what the program writes.
-func TestWhatIsSaid(t *testing.T) {
+// Each case is a record form that the program writes.
+func TestEvents(t *testing.T) {
 	t.Parallel()
 	context := user(1, "<session_context>\nfolders\n</session_context>")
 	readCall := line{"file_path": "a"}
@@ -388,7 +388,7 @@ func TestParseID(t *testing.T) {
 	}
 }
 
-// A session answers several questions at a time.
+// A store can be used concurrently.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

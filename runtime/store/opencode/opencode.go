@@ -9,7 +9,6 @@ package opencode
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,7 +38,8 @@ type Store struct {
 // Open returns the store, and false where opencode has recorded nothing there. A
 // database that the environment names is read with those of the home it names.
 func Open(o store.Options) (*Store, bool) {
-	s := &Store{Store: history.New(o, Name, cmp.Or(o.Home, Home(o.Env())), IDs())}
+	base, _ := history.Open(o, Name, Home, "", IDs())
+	s := &Store{Store: base}
 	if s.Dir == "" {
 		return nil, false
 	}

@@ -83,7 +83,7 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-// What is recorded in a workspace, or by a program outside, is not here as well.
+// Conversations that are recorded in a workspace, or by another program, are left out.
 func TestRecordedElsewhere(t *testing.T) {
 	t.Parallel()
 	for settings, want := range map[string]int{`,\"jp\":true`: 0, `,\"outside\":true`: 1, `,\"hidden\":true`: 2} {
@@ -100,7 +100,7 @@ func TestRecordedElsewhere(t *testing.T) {
 	}
 }
 
-// What a fork has from the session that it was made of belongs to that.
+// The events that a fork has from its original session are copies.
 func TestFork(t *testing.T) {
 	t.Parallel()
 	forked := strings.Replace(log, `"version":2`, `"version":2,"forked_from":{"session_id":"`+session+`","seq":9}`, 1)
@@ -146,7 +146,7 @@ func TestParseID(t *testing.T) {
 	}
 }
 
-// A log may hold anything.
+// A log can contain anything.
 func FuzzLog(f *testing.F) {
 	f.Add([]byte(strings.ReplaceAll(log, "SETTINGS", "")))
 	f.Fuzz(func(t *testing.T, data []byte) {

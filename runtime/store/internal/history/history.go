@@ -48,19 +48,15 @@ type Store struct {
 	Moved   []string // directories in Dir that can be links to other places
 }
 
-// New returns a store of a kind in a directory.
-func New(o store.Options, kind, dir string, ids *IDs) Store {
-	return Store{IDs: ids, Kind: kind, Dir: dir, Project: o.Project, Getenv: o.Env(), Cache: o.Cache.Of(kind, dir)}
-}
-
 // Open returns a store of a kind in a directory of a program's home, which the options or else the
 // environment names. It returns false if there is no such directory.
 func Open(o store.Options, kind string, home func(getenv func(string) string) string, dir string, ids *IDs) (Store, bool) {
-	place := cmp.Or(o.Home, home(o.Env()))
-	if place == "" {
-		return Store{}, false
+	s := Store{IDs: ids, Kind: kind, Dir: cmp.Or(o.Home, home(o.Env())), Project: o.Project, Getenv: o.Env()}
+	if s.Dir == "" {
+		return s, false
 	}
-	s := New(o, kind, filepath.Join(place, dir), ids)
+	s.Dir = filepath.Join(s.Dir, dir)
+	s.Cache = o.Cache.Of(kind, s.Dir)
 	return s, store.IsThere(s.Dir)
 }
 

@@ -75,12 +75,6 @@ func (r *Root) Stamp(name string) filecache.Stamp {
 	return stamp
 }
 
-// Stat describes a file.
-func (r *Root) Stat(name string) (fs.FileInfo, error) {
-	d, rest := r.within(name)
-	return d.Stat(rest)
-}
-
 // File opens a regular file and returns it with its size.
 func (r *Root) File(name string) (*os.File, int64, error) {
 	d, rest := r.within(name)
@@ -129,6 +123,7 @@ func (r *Root) isDir(name string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.IsDir()
 	}
-	info, err := r.Stat(name)
+	d, rest := r.within(name)
+	info, err := d.Stat(rest)
 	return err == nil && info.IsDir()
 }
