@@ -75,10 +75,7 @@ func newEvent(e *conversations.Event) event {
 	if kind == transcript.KindInquiryResponse {
 		kind = transcript.KindInquiry
 	}
-	made := event{
-		kind: kind, turn: e.Turn, request: e.Request,
-		chars: utf8.RuneCount(e.Text),
-	}
+	made := event{kind: kind, turn: e.Turn, request: e.Request, chars: utf8.RuneCount(e.Text)}
 	made.shown.Event, made.shown.EventKind = e.Number, kind.String()
 	made.hold(string(e.Text))
 	made.shown.IsError = e.IsError

@@ -101,7 +101,10 @@ func ofLibrary(w *contract.Error, err error) {
 			return
 		}
 		w.Message = "What is recorded cannot be read" + because(e.Err) + "."
-		w.Detail = shown(e.Path) + ": " + sentence(shown(e.Err.Error()))
+		w.Detail = sentence(shown(e.Err.Error()))
+		if path := shown(e.Path); !strings.Contains(w.Detail, path) {
+			w.Detail = path + ": " + w.Detail
+		}
 	case *conversations.UnreadableError:
 		w.Message = "Conversation " + string(e.ID) + " cannot be read" + because(e.Err) + "."
 		w.Detail = sentence(shown(e.Err.Error()))

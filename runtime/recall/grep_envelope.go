@@ -291,7 +291,7 @@ func (g *grepping) nothingFound() []string {
 }
 
 func (g *grepping) nothingSearched() string {
-	why := ": there is no other live conversation" + " here, hidden ones aside"
+	why := ": there is no other live conversation" + either(len(g.params.Sources) > 0, " of these sources", "") + " here, hidden ones aside"
 	if len(g.params.IDs) > 0 {
 		why = ": ids names no other conversation"
 	}

@@ -156,7 +156,7 @@ func (l *listing) row(c *conversations.Listed) conversation.ListConversation {
 // names the calls for others.
 func (l *listing) pageNote(e *conversation.ListEnvelope) (note string) {
 	p := l.params
-	what := either(p.Archived, "archived", "live") + " conversations"
+	what := either(p.Archived, "archived", "live") + " conversations" + either(len(p.Sources) > 0, " of these sources", "")
 	hidden := either(p.IncludeHidden, "", ", hidden ones aside")
 	switch {
 	case e.Total == 0 && given(p.TitleContains) != "":

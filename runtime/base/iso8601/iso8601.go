@@ -19,14 +19,24 @@ var ErrForm = errors.New("not a date in a form of ISO 8601")
 // UTC. With a time of day the two are equal.
 type Span struct{ First, Last time.Time }
 
-// form returns the expression for a date. It is compiled when it is first used: most runs of a program read no date.
-var form = sync.OnceValue(func() *regexp.Regexp {
+// compiled has the expression for a date from its first use on: most runs of a program read no date.
+var compiled struct {
+	sync.Once
+	*regexp.Regexp
+}
+
+func form() *regexp.Regexp {
+	compiled.Do(func() { compiled.Regexp = compile() })
+	return compiled.Regexp
+}
+
+func compile() *regexp.Regexp {
 	const (
 		date  = `(\d{4})(?:-(\d\d)-(\d\d)|(\d\d)(\d\d)|-?W(\d\d)(?:-?(\d))?)`
 		clock = `(\d\d(?::\d\d(?::\d\d(?:[.,]\d+)?)?|\d\d(?:\d\d(?:[.,]\d+)?)?)?)`
 	)
 	return regexp.MustCompile(`^` + date + `(?:[^\dZz+-]` + clock + ` *)?(?:[Zz]|([+-])` + clock + `)?$`)
-})
+}
 
 // Parse reads a date: of the calendar, 2024-01-15 or 20240115, or of a week, 2024-W03-1,
 // 2024W031, or all of the week as 2024-W03 or 2024W03. Behind T, t, a blank or any one

@@ -213,7 +213,7 @@ func (h *history) take(e *transcript.Event) {
 	case transcript.KindToolResult:
 		if call, ok := h.open[e.CallID]; ok {
 			delete(h.open, e.CallID)
-			content, _ := eventtext.Body(e)
+			content := eventtext.Body(e)
 			output := model.Item{Kind: session.ToolOutput, CallID: e.CallID, Name: h.items[call].Name, Output: string(content), Failed: e.Failed}
 			h.items = append(h.items, session.Item{Item: output, Origin: session.FromTool})
 		}

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,9 +55,15 @@ func Home(getenv func(string) string) string {
 // Store has the conversations of the sessions of a project. It implements [store.Store].
 type Store struct{ history.Store }
 
-// Open returns the store, and false if there are no sessions.
+// Open returns the store, and false if the directory has no logs of sessions: it may be any directory.
 func Open(o store.Options) (*Store, bool) {
 	s, ok := history.Open(o, Name, Home, "", IDs())
+	if entries, err := os.ReadDir(s.Dir); ok && err == nil {
+		ok = slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+			session, isLog := strings.CutSuffix(e.Name(), ".jsonl")
+			return isLog && history.IsUUID(session)
+		})
+	}
 	return &Store{s}, ok
 }
 
