@@ -80,7 +80,7 @@ func with[P any](call *contract.Call, tool contract.Tool, take func(P) error) er
 	return take(p)
 }
 
-// refusalOf returns why a call is refused; nil stands for no error.
+// refusalOf returns an error as a refusal, and nil for no error.
 func refusalOf(err error) *session.Refusal {
 	var refusal *session.Refusal
 	if err == nil || errors.As(err, &refusal) {

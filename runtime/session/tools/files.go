@@ -66,7 +66,7 @@ func (f *files) read(path string, most int64) ([]byte, error) {
 	}
 	inside, err := filepath.Rel(f.settings.Root, path)
 	if err != nil || !filepath.IsLocal(inside) {
-		// The same place by its other name, where the workspace lies behind a link.
+		// The workspace may be reached through a link: compare with its real path.
 		real, unknown := filepath.EvalSymlinks(f.settings.Root)
 		if inside, err = filepath.Rel(real, path); unknown != nil || err != nil || !filepath.IsLocal(inside) {
 			return nil, unfit("it is outside of the workspace")
