@@ -243,7 +243,7 @@ type outcome struct {
 func outcomeOf(s session.State, id string) outcome {
 	for _, q := range s.Queue() {
 		if q.Call != nil && q.Call.CallID == id {
-			return outcome{true, targetOf(*q.Call), nil}
+			return outcome{true, q.Call.Target(), nil}
 		}
 	}
 	for entry := range s.Root().Latest() {
@@ -252,15 +252,10 @@ func outcomeOf(s session.State, id string) outcome {
 		case entry.Kind == session.ToolOutput:
 			return outcome{output: &entry.Item}
 		default:
-			return outcome{true, targetOf(entry.Item), nil}
+			return outcome{true, entry.Target(), nil}
 		}
 	}
 	return outcome{}
-}
-
-func targetOf(call session.Item) string {
-	sent, _ := call.Request.Sent()
-	return sent.ConversationID
 }
 
 // answerOf returns the output of a call as an answer, or as an error if the call failed.

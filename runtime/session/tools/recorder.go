@@ -49,9 +49,9 @@ type recorded struct {
 }
 
 func newRecorder(id string, w *jp.Workspace, now func() time.Time) *recorder {
-	const patience = 5 * time.Second // JP holds a lock as long as it works in a conversation, but others only for a moment
+	const lockWait = 5 * time.Second // JP holds a lock as long as it works in a conversation, but others only for a moment
 	return &recorder{
-		session: id, workspace: w, known: map[string]*recorded{}, writer: w.Writer(jp.WriterOptions{Now: now, Wait: patience}),
+		session: id, workspace: w, known: map[string]*recorded{}, writer: w.Writer(jp.WriterOptions{Now: now, Wait: lockWait}),
 	}
 }
 
