@@ -156,7 +156,7 @@ type counting struct {
 func (c *counting) next(e *transcript.Event) int {
 	number := c.Next(e.Kind)
 	if number > 0 {
-		body, _ := eventtext.Body(e)
+		body := eventtext.Body(e)
 		c.Chars += utf8.RuneCount(body)
 	}
 	return number

@@ -51,8 +51,7 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 			break
 		}
 		if q.Kinds == nil || q.Kinds(e.Kind) {
-			body, info := eventtext.Body(e.Recorded)
-			e.Text, e.Encoding, e.JSON = body, info.Encoding, info.JSON
+			e.Text, e.Encoding, e.JSON = eventtext.Body(e.Recorded), e.Recorded.Encoding, len(e.Recorded.Arguments) > 0
 			if err := q.Event(e); err != nil {
 				return r, err
 			}

@@ -12,10 +12,10 @@ import (
 )
 
 // Index is an index in a directory. It is safe for concurrent use, also by several
-// processes: one writes, and others read what it wrote last. Its files are closed once nobody reads them.
+// processes: one writes, and others read the last commit. Files are closed when no reader has them.
 type Index struct {
-	// Language is that of the words. It is set before anything else; an index that was made with
-	// another one cannot be used.
+	// Language is the language of the words. Set it before any other use. An index made with
+	// another language is a [*DamageError].
 	Language terms.Language
 
 	files  directory
@@ -25,14 +25,13 @@ type Index struct {
 	view *View // the last one; nil for none
 }
 
-// Open returns the index in a directory, which need not be there. Nothing is read.
+// Open returns the index in a directory, which need not exist. It reads nothing.
 func Open(dir string) *Index { return &Index{files: disk(dir), limits: usualLimits()} }
 
-// InMemory returns an index that has nothing yet, and that no other process sees.
+// InMemory returns an empty index in the memory of this process.
 func InMemory() *Index { return &Index{files: newMemory(), limits: usualLimits()} }
 
-// View is an index as it was written last, whatever is written meanwhile. It is safe for concurrent
-// use.
+// View is a snapshot of an index. It is safe for concurrent use.
 type View struct {
 	*catalog
 	segments []*opened
@@ -46,8 +45,8 @@ type opened struct {
 	of []*Conversation // by part; nil where it is gone
 }
 
-// View returns the index as it was written last. The error is [fs.ErrNotExist] where nothing
-// was, and a [*DamageError] where it cannot be used.
+// View returns the index as it was last committed. The error is [fs.ErrNotExist] if nothing
+// was committed, and a [*DamageError] if the index cannot be used.
 func (x *Index) View() (*View, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -137,7 +136,7 @@ func (x *Index) guard(read func() error) error {
 	return err
 }
 
-// Info is how large an index is.
+// Info is the size and the state of an index.
 type Info struct {
 	State
 	Conversations, Messages int

@@ -10,18 +10,17 @@ import (
 	"github.com/convtools/convtools/runtime/base/fold"
 )
 
-// Filter says which messages are looked for.
+// Filter selects messages.
 type Filter struct {
 	// Kinds has a bit for each kind.
 	Kinds uint64
 	// Since and Until, where they are not zero, are the first and the last time of messages.
 	// Those without a time match only where both are zero.
 	Since, Until time.Time
-	// Wanted reports whether the messages of a conversation, by its key, are looked for. Nil stands
-	// for all.
+	// Wanted reports whether to search the conversation with the key. Nil means all of them.
 	Wanted func(key string) bool
-	// IsApart reports whether a message is counted apart, and left out of rankings, by what else is stored
-	// of it. It is asked about those of the kinds in ApartKinds, and nil is for no message.
+	// IsApart reports, from the extra data of a message, whether it is counted apart and left out
+	// of rankings. It is called for messages of ApartKinds only. Nil means that none is.
 	IsApart    func(kind uint8, extra []byte) bool
 	ApartKinds uint64
 }
@@ -29,15 +28,15 @@ type Filter struct {
 // Query asks for messages.
 type Query struct {
 	Filter
-	// Text is what the text or the title of a message holds, in any case by simple folding.
-	// Empty stands for every message.
+	// Text occurs in the text or the title of a message, in any case by simple folding.
+	// Empty matches every message.
 	Text string
 	// Find returns where Text first occurs in a text, which may hold bytes that are not UTF-8,
 	// or -1 and -1. It decides which messages match, and is not called where Text is empty.
 	Find func(text []byte) (start, end int)
-	// TextOnly leaves titles out.
+	// TextOnly omits titles.
 	TextOnly bool
-	// After, where it is not nil, leaves out the message there and all before.
+	// After, if not nil, omits the message at this position and all messages before it.
 	After *Position
 }
 
@@ -50,7 +49,7 @@ type prepared struct {
 	titled map[*Conversation]bool // whose titles match
 }
 
-// Hit is a message that was found. It is valid until the next one is.
+// Hit is a message that was found. It is valid until the next one is returned.
 type Hit struct {
 	Position
 	Kind         uint8
@@ -60,8 +59,7 @@ type Hit struct {
 	message uint32
 }
 
-// Read returns the text and what else is stored of a message, which are valid until the next
-// hit.
+// Read returns the text and the extra data of the message, which are valid until the next hit.
 func (h *Hit) Read() (text, extra []byte, err error) {
 	err = h.scan.query.index.guard(func() error {
 		text, extra = h.scan.read(h.message), h.scan.extra(h.message)
@@ -70,11 +68,11 @@ func (h *Hit) Read() (text, extra []byte, err error) {
 	return text, extra, err
 }
 
-// Scored returns what [View.Read] reads the message by, without a score.
+// Scored returns the message for [View.Read], without a score.
 func (h *Hit) Scored() Scored { return h.scan.scored(h.message) }
 
-// Search returns the messages that match, in the order of their positions. The error is a
-// [*DamageError], or that of a context that is done; it is the last thing that is returned.
+// Search returns the messages that match, in the order of their positions. An error ends it:
+// a [*DamageError], or the error of the context.
 func (v *View) Search(ctx context.Context, q Query) iter.Seq2[*Hit, error] {
 	return func(yield func(*Hit, error) bool) {
 		err := v.index.guard(func() error { return v.search(ctx, &q, func(h *Hit) bool { return yield(h, nil) }) })
@@ -123,15 +121,15 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 	}
 }
 
-// Counted is how many messages match.
+// Counted is the number of messages that match.
 type Counted struct {
 	Messages int
 	Apart    int  // others
 	All      bool // all were counted
 }
 
-// Count counts the messages that match, and none where more than mostLooked would have to be looked at, in
-// lists too, or more than mostRead to be read; 0 stands for any number.
+// Count counts the messages that match. It counts none if there are more candidates than mostRead,
+// or than mostLooked if the lists alone decide which messages match; 0 means no limit.
 func (v *View) Count(ctx context.Context, q Query, mostLooked, mostRead int) (n Counted, err error) {
 	err = v.index.guard(func() error {
 		scans, looked, most := v.scans(&q), 0, mostRead

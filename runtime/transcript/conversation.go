@@ -16,12 +16,12 @@ func (id ID) Compare(other ID) int {
 	return cmp.Or(cmp.Compare(len(id), len(other)), strings.Compare(string(id), string(other)))
 }
 
-// Conversation is what is known of a conversation without reading its events. A
-// zero time is not known.
+// Conversation describes a conversation without its events. A zero time means that
+// the time is not known.
 type Conversation struct {
 	ID ID
-	// NativeID is the id that whoever recorded it gave it, where it is of an export or an
-	// archive; else empty.
+	// NativeID is the id given by the program that recorded the conversation, if it comes
+	// from an export or an archive; otherwise empty.
 	NativeID        string
 	Title           string
 	CreatedAt       time.Time
@@ -31,16 +31,16 @@ type Conversation struct {
 	ExpiresAt       time.Time
 	Archived        bool
 	Hidden          bool
-	Labels          map[string]string // a label without a value has ""; nil where there are none
-	// Parent is the conversation that this one was forked from, or was begun from as
-	// the task of a sub-agent, as recorded: it may be gone. Empty where there is none.
+	Labels          map[string]string // a label without a value has ""; nil if there are no labels
+	// Parent is the conversation that this one was forked from, or that started it as the
+	// task of a sub-agent. It may no longer exist. Empty if there is none.
 	Parent ID
-	// Locality is which of a workspace's stores has it, as its owner spells it.
+	// Locality names the store of the workspace that has the conversation.
 	Locality string
-	// Source is the kind of store that has it, such as "claude-code"; empty for JP.
+	// Source is the kind of store, such as "claude-code"; empty for JP.
 	Source string
-	// Dir is the directory that it was held in, as recorded; empty where that is not known.
+	// Dir is the recorded working directory; empty if it is not known.
 	Dir string
-	// UserOnly reports whether no project's own store has it.
+	// UserOnly reports whether the conversation is in no project's own store.
 	UserOnly bool
 }

@@ -1,6 +1,6 @@
-// Package transcript is what is true of recorded conversations whichever store
-// holds them: ids, times, kinds of events, scopes of text, and events.
+// Package transcript defines recorded conversations independently of the store
+// that holds them: ids, times, kinds of events, scopes of text, and events.
 //
-// It knows the format of no store, never reads or writes a file, and never
-// panics on anything recorded, all of which is untrusted.
+// It knows no store's format, never reads or writes a file, and never panics on
+// recorded data, which is untrusted.
 package transcript

@@ -1,6 +1,6 @@
 package transcript
 
-// Kind is what an event is. It is finer than the recorded "type": the type
+// Kind is the kind of an event. It is finer than the recorded "type": the type
 // chat_response covers an assistant's message, its reasoning and structured
 // data.
 type Kind uint8
@@ -20,8 +20,8 @@ const (
 	KindInquiryResponse      // inquiry_response
 	KindConfigDelta          // config_delta
 	KindCompaction           // compaction
-	// KindSystem (system_message) is what neither the user nor the assistant nor a tool
-	// said: instructions, or a message of another role, which its name then is.
+	// KindSystem (system_message) is a message of neither the user, the assistant nor a
+	// tool: instructions, or a message of another role, with the role in Event.Name.
 	KindSystem
 )
 
@@ -60,33 +60,30 @@ func (k Kind) is() *kind {
 	return &kinds[KindUnknown]
 }
 
-// Role returns the role of events of a kind, which are messages where it is not NoRole.
+// Role returns the role of events of the kind; NoRole if they are no messages.
 func (k Kind) Role() Role { return k.is().role }
 
-// Scope returns the scope of the text of events of a kind; 0 where they have none.
+// Scope returns the scope of the text of events of the kind; 0 if they have no text.
 func (k Kind) Scope() Scopes { return k.is().scope }
 
-// Typed reports whether events of this kind belong to a turn.
-func (k Kind) Typed() bool { return !k.Global() }
-
-// Global reports whether events of this kind stand outside all turns:
-// config_delta, compaction and unknown types. Their turn number is 0.
+// Global reports whether events of the kind belong to no turn: config_delta,
+// compaction and unknown types. Their turn number is 0.
 func (k Kind) Global() bool {
 	return k == KindUnknown || k == KindConfigDelta || k == KindCompaction
 }
 
-// Numbered reports whether events of this kind count in the numbers that events
-// have in a conversation, from 1: those with something that can be read.
-func (k Kind) Numbered() bool { return k.Typed() && k != KindTurnStart }
+// Numbered reports whether events of the kind have a number in their conversation,
+// from 1. Events without readable content have none.
+func (k Kind) Numbered() bool { return !k.Global() && k != KindTurnStart }
 
-// Numbering numbers the events of a conversation, from its beginning.
+// Numbering numbers the events of a conversation in order. Its zero value is
+// ready before the first event.
 type Numbering struct {
-	Events   int // that have a number, up to here
-	Requests int // of the user, up to here
+	Events   int // numbered events so far
+	Requests int // requests of the user so far
 }
 
-// Next returns the number of the next event, which is of a kind; 0 where it has
-// none.
+// Next returns the number of the next event, of kind k; 0 if it has no number.
 func (n *Numbering) Next(k Kind) int {
 	if k == KindUser {
 		n.Requests++

@@ -2,16 +2,16 @@ package transcript
 
 import "github.com/convtools/convtools/runtime/base/text"
 
-// Role is who a message is from.
+// Role is the sender of a message.
 type Role uint8
 
 // The roles.
 const (
-	NoRole        Role = iota // it is no message
-	RoleUser                  // what a user said
-	RoleAssistant             // what an assistant said or thought, and structured data it gave
-	RoleTool                  // a call of a tool, what it returned, and what it asked
-	RoleOther                 // system, or whatever else is recorded
+	NoRole        Role = iota // not a message
+	RoleUser                  // the user
+	RoleAssistant             // messages, reasoning and structured data of an assistant
+	RoleTool                  // calls, results and questions of a tool
+	RoleOther                 // system, and any other recorded role
 )
 
 // String returns "user", "assistant", "tool" or "system", and "" for NoRole.
@@ -22,7 +22,7 @@ func (r Role) String() string {
 // Roles is a set of roles.
 type Roles uint8
 
-// RolesOf returns the set of some roles.
+// RolesOf returns the set of the given roles.
 func RolesOf(roles ...Role) Roles {
 	var set Roles
 	for _, r := range roles {
@@ -31,11 +31,11 @@ func RolesOf(roles ...Role) Roles {
 	return set
 }
 
-// Has reports whether a role is in the set.
+// Has reports whether r is in the set.
 func (s Roles) Has(r Role) bool { return s&(1<<r) != 0 }
 
-// RoleName returns the role of a message by name: that of its kind, or where it has another
-// one, that, as it is recorded.
+// RoleName returns the name of the role of a message: the recorded one if it has one,
+// otherwise that of its kind.
 func (e *Event) RoleName() string {
 	if e.Kind == KindSystem {
 		if name, _, _ := text.Ends(e.Name, maxRole, 0); name != "" {
@@ -45,5 +45,5 @@ func (e *Event) RoleName() string {
 	return e.Kind.Role().String()
 }
 
-// maxRole is how many characters of a recorded role are looked at.
+// maxRole is the number of characters kept of a recorded role.
 const maxRole = 100

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Encoding is the form in which a text is handed over.
+// Encoding is the form of a text.
 type Encoding uint8
 
 // The encodings.
@@ -26,9 +26,9 @@ func (e Encoding) String() string {
 	return ""
 }
 
-// AppendUnescaped appends the text of a JSON string. raw is what stands between
+// AppendUnescaped appends the text of a JSON string. raw is the string without
 // its quotes. Lone surrogates and bytes that are not UTF-8 become U+FFFD; an
-// escape JSON does not know stays as written.
+// escape that JSON does not define is left unchanged.
 func AppendUnescaped(dst, raw []byte) []byte {
 	for {
 		i := bytes.IndexByte(raw, '\\')
@@ -42,8 +42,8 @@ func AppendUnescaped(dst, raw []byte) []byte {
 	}
 }
 
-// appendEscape appends what the escape at the start of raw stands for, and
-// returns how many bytes of raw it took.
+// appendEscape appends the decoded escape at the start of raw, and returns the
+// number of bytes of raw that it used.
 func appendEscape(dst, raw []byte) ([]byte, int) {
 	if len(raw) < 2 {
 		return append(dst, '\\'), 1
@@ -87,8 +87,8 @@ func AppendValid(dst, text []byte) []byte {
 	return dst
 }
 
-// AppendQuoted appends text as a JSON string. Only what JSON requires is
-// escaped: quote, backslash and control characters. Bytes that are not UTF-8
+// AppendQuoted appends text as a JSON string. It escapes only what JSON
+// requires: quote, backslash and control characters. Bytes that are not UTF-8
 // become U+FFFD.
 func AppendQuoted(dst, text []byte) []byte {
 	dst = append(dst, '"')
@@ -97,9 +97,9 @@ func AppendQuoted(dst, text []byte) []byte {
 	return CloseQuoted(dst, start)
 }
 
-// CloseQuoted makes a JSON string of the text dst[start:], which is valid UTF-8
-// with its opening quote already in front: it escapes as [AppendQuoted] does, and
-// closes the string.
+// CloseQuoted completes the JSON string whose opening quote is already in dst:
+// it escapes dst[start:], which must be valid UTF-8, as [AppendQuoted] does, and
+// appends the closing quote.
 func CloseQuoted(dst []byte, start int) []byte {
 	first := bytes.IndexFunc(dst[start:], needsEscape)
 	if first < 0 {
@@ -119,7 +119,8 @@ func CloseQuoted(dst []byte, start int) []byte {
 	return append(dst, '"')
 }
 
-// Characters that a letter behind a backslash stands for, and these letters.
+// escaped are the characters with short escapes; letters are the letters of these
+// escapes, in the same order.
 const (
 	escaped = "\"\\\b\f\n\r\t/"
 	letters = `"\bfnrt/`

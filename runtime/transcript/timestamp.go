@@ -26,7 +26,7 @@ func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	} else if !strings.ContainsAny(zone, "Z+-") {
 		b = append(b, 'Z')
 	}
-	var leap time.Duration // a second that time.Parse has not
+	var leap time.Duration // a second that time.Parse does not accept
 	if string(b[17:seconds]) == "60" {
 		copy(b[17:], "59")
 		leap = time.Second
@@ -41,7 +41,7 @@ func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// InRange returns t, or the zero time where t is outside of the years 0 to 9999.
+// InRange returns t, or the zero time if t is outside the years 0 to 9999.
 func InRange(t time.Time) time.Time {
 	if y := t.UTC().Year(); y < 0 || y > 9999 {
 		return time.Time{}

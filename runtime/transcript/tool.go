@@ -2,8 +2,8 @@ package transcript
 
 import "strings"
 
-// IsTool reports whether the recorded name of a called tool is one of names, those of a tool.
-// Hosts put the name of a server before it, with a separator of their own:
+// IsTool reports whether recorded, the name of a called tool, is one of names. Hosts
+// put the name of the server and a separator before it:
 // mcp__convtools__conversation_grep, convtools.conversation_grep.
 func IsTool(recorded string, names ...string) bool {
 	for _, name := range names {

@@ -18,14 +18,24 @@ var ErrForm = errors.New("not a date in a form of ISO 8601")
 // with a time of day.
 type Span struct{ First, Last time.Time }
 
-// form returns the expression for a date. It is compiled when it is first used: most runs of a program read no date.
-var form = sync.OnceValue(func() *regexp.Regexp {
+// compiled has the expression for a date from its first use on: most runs of a program read no date.
+var compiled struct {
+	sync.Once
+	*regexp.Regexp
+}
+
+func form() *regexp.Regexp {
+	compiled.Do(func() { compiled.Regexp = compile() })
+	return compiled.Regexp
+}
+
+func compile() *regexp.Regexp {
 	const (
 		date  = `(\d{4})(?:-(\d\d)-(\d\d)|(\d\d)(\d\d)|-?W(\d\d)(?:-?(\d))?)`
 		clock = `(\d\d(?::\d\d(?::\d\d(?:[.,]\d+)?)?|\d\d(?:\d\d(?:[.,]\d+)?)?)?)`
 	)
 	return regexp.MustCompile(`^` + date + `(?:[^\dZz+-]` + clock + ` *)?(?:[Zz]|([+-])` + clock + `)?$`)
-})
+}
 
 // Parse parses a date: of the calendar, 2024-01-15 or 20240115, of a week, 2024-W03-1 or 2024W031, or a whole week,
 // 2024-W03 or 2024W03. A time of day may follow after T, t, a space or any one character that is no digit: 14, 14:30,

@@ -70,24 +70,36 @@ func Summarize(dir, id string) (s Summary, err error) {
 	return s, nil
 }
 
-// Holding returns the session that has had a conversation. The error is a [*NotFoundError] where none has. A log that
-// cannot be read has none.
-func Holding(ctx context.Context, dir, conversation string) (string, error) {
+// Begun returns the sessions, by conversation, of the conversations whose ids begin with id: roots if any do, and
+// otherwise those that models have begun. With part, it returns the conversations that models have begun whose ids begin
+// with part, in the sessions whose ids begin with id. A log that cannot be read has only its root.
+func Begun(ctx context.Context, dir, id, part string) (map[string]string, error) {
 	all, err := List(dir)
-	if err != nil {
-		return "", err
+	found := map[string]string{}
+	for _, info := range all {
+		if part == "" && strings.HasPrefix(info.Session, id) {
+			found[info.Session] = info.Session
+		}
+	}
+	if err != nil || len(found) > 0 {
+		return found, err
 	}
 	for _, info := range all {
 		if err := ctx.Err(); err != nil {
-			return "", err
+			return nil, err
+		}
+		if part != "" && !strings.HasPrefix(info.Session, id) {
+			continue
 		}
 		for events := range Read(dir, info.Session) {
-			if slices.ContainsFunc(events, func(e session.Event) bool { return e.Conversation == conversation }) {
-				return info.Session, nil
+			for _, e := range events {
+				if e.Kind == session.ConversationOpened && e.Parent != "" && strings.HasPrefix(e.Conversation, cmp.Or(part, id)) {
+					found[e.Conversation] = info.Session
+				}
 			}
 		}
 	}
-	return "", &NotFoundError{Session: conversation, Dir: dir}
+	return found, nil
 }
 
 // Collected is what [GC] has done.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/convtools/convtools/runtime/model"
@@ -25,27 +27,89 @@ type Place struct {
 	Settings              Settings
 }
 
-// Find returns what a person means with an id: that of a session, which is that of its root, or of any conversation of
-// one, or the id under which one is recorded. The error is a [*log.NotFoundError] where there is none, and a [*CopyError]
-// for a copy of one, which [Sessions.Copied] begins a session for.
+// Find returns the conversation that a person names by an id: that of a session, for its root, or of any conversation of
+// a session, or the id under which a conversation is recorded. The beginning of an id is enough if no other id has it. The
+// error is a [*log.NotFoundError], an [*AmbiguousError], or a [*CopyError] for a copy of a recorded conversation, which
+// [Sessions.Copied] begins a session for.
 func (s *Sessions) Find(ctx context.Context, id string) (Place, error) {
 	id = strings.ToLower(strings.TrimSpace(id))
 	at, err := s.recorded(ctx, id)
 	if err != nil {
 		return Place{}, err
 	}
-	known := at.Session != ""
-	if !known {
+	if at.Session == "" {
 		at = Place{Session: id, Conversation: id}
 	}
 	summary, err := log.Summarize(s.Dir, at.Session)
-	if errors.Is(err, fs.ErrNotExist) && !known {
-		if at.Session, err = log.Holding(ctx, s.Dir, id); err == nil {
+	if errors.Is(err, fs.ErrNotExist) && id != "" {
+		if at, err = s.begun(ctx, id); err == nil {
 			summary, err = log.Summarize(s.Dir, at.Session)
 		}
 	}
 	at.Settings = SettingsOf(summary.Context)
 	return at, err
+}
+
+// AmbiguousError is the error for a text that several ids begin with.
+type AmbiguousError struct {
+	ID  string   // the text
+	IDs []string // that begin with it
+}
+
+func (e *AmbiguousError) Error() string {
+	const most = 5
+	list := strings.Join(e.IDs[:min(len(e.IDs), most)], ", ")
+	if more := len(e.IDs) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%q begins the ids of %d conversations: %s", e.ID, len(e.IDs), list)
+}
+
+// begun returns the only conversation whose id begins with a text. The id of the text may lack the name of the program
+// that recorded the conversation.
+func (s *Sessions) begun(ctx context.Context, id string) (Place, error) {
+	own, named := strings.CutPrefix(id, sessions.IDs().Prefix)
+	of, part, _ := strings.Cut(own, ".")
+	found, err := log.Begun(ctx, s.Dir, of, part)
+	if err != nil {
+		return Place{}, err
+	}
+	if named && part == "" { // the recorded id of a root
+		maps.DeleteFunc(found, func(conversation, session string) bool { return conversation != session })
+	}
+	ids := slices.Sorted(maps.Keys(found))
+	inJP, err := s.begunInWorkspace(ctx, id)
+	ids = append(ids, inJP...)
+	switch {
+	case err != nil:
+		return Place{}, err
+	case len(ids) == 0:
+		return Place{}, &log.NotFoundError{Session: id, Dir: s.Dir}
+	case len(ids) > 1:
+		return Place{}, &AmbiguousError{ID: id, IDs: ids}
+	case len(inJP) == 1:
+		return s.recorded(ctx, ids[0])
+	}
+	return Place{Session: found[ids[0]], Conversation: ids[0]}, nil
+}
+
+// begunInWorkspace returns the ids in the workspace that begin with a text.
+func (s *Sessions) begunInWorkspace(ctx context.Context, id string) (ids []string, err error) {
+	const prefix = "jp-c"
+	if s.workspace == nil {
+		return nil, nil
+	}
+	listed, err := s.workspace.List(ctx, store.Scope{Set: store.Live | store.Archived})
+	if err != nil {
+		return nil, err
+	}
+	defer listed.Close()
+	for _, c := range listed.Conversations {
+		if strings.HasPrefix(string(c.ID), prefix+strings.TrimPrefix(id, prefix)) {
+			ids = append(ids, string(c.ID))
+		}
+	}
+	return ids, nil
 }
 
 // recorded returns the conversation of a session that is recorded under an id, and no session for what is no such id.
@@ -149,7 +213,7 @@ func (h *history) take(e *transcript.Event) {
 	case transcript.KindToolResult:
 		if call, ok := h.open[e.CallID]; ok {
 			delete(h.open, e.CallID)
-			content, _ := eventtext.Body(e)
+			content := eventtext.Body(e)
 			output := model.Item{Kind: session.ToolOutput, CallID: e.CallID, Name: h.items[call].Name, Output: string(content), Failed: e.Failed}
 			h.items = append(h.items, session.Item{Item: output, Origin: session.FromTool})
 		}

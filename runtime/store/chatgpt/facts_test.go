@@ -165,7 +165,7 @@ func TestContent(t *testing.T) {
 		s := of(t, message("m", "c", "user", c.content, "1", 1))
 		var searched, read []byte
 		_, err := storetest.Only(t, s).Read(t.Context(), func(e *transcript.Event) bool {
-			body, _ := eventtext.Body(e)
+			body := eventtext.Body(e)
 			searched, read = bytes.Clone(eventtext.Searched(e)), bytes.Clone(body)
 			return false
 		})

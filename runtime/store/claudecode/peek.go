@@ -70,6 +70,7 @@ func (e *entry) description(root *history.Root) string {
 
 // add adds the metadata in a record.
 func (m *metadata) add(r *record) {
+	const slack = time.Second // between a line about a prompt and the prompt
 	m.Dir = cmp.Or(m.Dir, jsontext.String(r.Cwd))
 	m.UUID = cmp.Or(m.UUID, strings.ToLower(jsontext.String(r.Session)))
 	if r.isMessage() {
@@ -87,23 +88,14 @@ func (m *metadata) add(r *record) {
 	}
 	if r.Key != 0 {
 		m.Keys = append(m.Keys, r.Key)
-		m.addTime(r)
+		// A line that the program writes before it copies records has a later time than these.
+		isLater := m.Created.IsZero() && !r.At.IsZero() && m.Preamble.After(r.At.Add(slack))
+		m.Copied = m.Copied || isLater || r.Forked != nil && string(r.Forked) != "null"
+		if m.Created.IsZero() || !r.At.IsZero() && r.At.Before(m.Created) {
+			m.Created = r.At
+		}
 	} else if m.Created.IsZero() && m.Preamble.IsZero() {
 		m.Preamble = r.At
-	}
-}
-
-// addTime notes the time of a record. A line that the program writes before it copies records has a
-// later time than these.
-func (m *metadata) addTime(r *record) {
-	const slack = time.Second // between such a line and the prompt that it is about
-	created := &m.Created
-	if r.At.IsZero() {
-		return
-	}
-	m.Copied = m.Copied || r.Forked != nil && string(r.Forked) != "null" || created.IsZero() && m.Preamble.After(r.At.Add(slack))
-	if created.IsZero() || r.At.Before(*created) {
-		*created = r.At
 	}
 }
 

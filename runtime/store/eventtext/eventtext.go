@@ -34,11 +34,10 @@ func Searched(e *transcript.Event) []byte {
 func roomFor(n int) int { return n + n/8 }
 
 // Body returns the text for reading: the text of the event, or the arguments of a call as indented JSON.
-func Body(e *transcript.Event) ([]byte, transcript.BodyInfo) {
-	info := transcript.BodyInfo{Encoding: e.Encoding, JSON: len(e.Arguments) > 0}
-	if !info.JSON {
-		return e.Text, info
+func Body(e *transcript.Event) []byte {
+	if len(e.Arguments) == 0 {
+		return e.Text
 	}
 	w := jsontext.Writer{Indent: true}
-	return w.Append(make([]byte, 0, roomFor(len(e.Arguments))), e.Arguments), info
+	return w.Append(make([]byte, 0, roomFor(len(e.Arguments))), e.Arguments)
 }

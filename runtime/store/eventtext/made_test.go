@@ -49,9 +49,8 @@ func TestMade(t *testing.T) {
 			if text := eventtext.Searched(&e); string(text) != test.text {
 				t.Errorf("text %q, want %q", text, test.text)
 			}
-			body, info := eventtext.Body(&e)
-			if string(body) != test.body || info.JSON != (len(e.Arguments) > 0) {
-				t.Errorf("body %q %+v, want %q", body, info, test.body)
+			if body := eventtext.Body(&e); string(body) != test.body {
+				t.Errorf("body %q, want %q", body, test.body)
 			}
 			object := eventtext.AppendJSON(nil, &e, transcript.JSONOptions{Turn: true})
 			if string(object) != test.json || !json.Valid(object) {

@@ -194,22 +194,14 @@ func (s *Store) written(ctx context.Context, from caller.Caller) (found string) 
 	defer root.Close()
 	all, problems := s.entries(root)
 	for _, e := range all {
-		f, size, err := root.File(e.File)
-		if err != nil {
-			continue // it was just deleted
+		if root.Stamp(e.File).Modified() < from.Started.UnixNano() {
+			continue // also if it was just deleted
 		}
-		info, err := f.Stat()
-		if err == nil && info.ModTime().Before(from.Started) {
-			f.Close()
-			continue
-		}
-		_, err = e.Peek(ctx, root, f, size)
-		f.Close()
-		session := e.session()
-		if err != nil || session == "" || found != "" && session != found {
+		err := history.Peek(ctx, &s.Store, root, e)
+		if session := e.session(); err != nil || session == "" || found != "" && session != found {
 			return ""
 		}
-		found = session
+		found = e.session()
 	}
 	if len(problems) > 0 {
 		return ""

@@ -63,7 +63,8 @@ func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 	l := &store.Listing{Problems: problems}
 	parallel.Each(ctx, len(all), func(numbers iter.Seq[int]) {
 		for i := range numbers {
-			peek(ctx, s, root, all[i])
+			e := all[i].Base()
+			e.err = Peek(ctx, s, root, all[i])
 		}
 	})
 	all = slices.DeleteFunc(all, func(one E) bool {
@@ -83,29 +84,33 @@ func List[E Listed[M], M any](ctx context.Context, s *Store, scope store.Scope,
 	return l, nil
 }
 
-// peek reads the metadata of a file, from the cache if the file has not changed.
-func peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) {
+// metadataForm begins the cache key of metadata. It changes when the form of any store's metadata does.
+const metadataForm = "metadata 2 "
+
+// Peek sets the stamp and the metadata of a file, from the cache if the file has not changed.
+func Peek[E Listed[M], M any](ctx context.Context, s *Store, root *Root, one E) error {
 	e := one.Base()
 	e.Stamp = root.Stamp(e.File)
 	stamps := []filecache.Stamp{e.Stamp}
 	if e.About != "" {
 		stamps = append(stamps, root.Stamp(e.About))
 	}
-	sheet := root.Sheet("m"+e.File, stamps...)
+	sheet := root.Sheet(metadataForm+e.File, stamps...)
 	if sheet.Get(&e.Meta) {
-		return
+		return nil
 	}
 	var none M // Get may have set a part
 	e.Meta = none
 	f, size, err := root.File(e.File)
-	if e.err = err; err != nil {
-		return
+	if err != nil {
+		return err
 	}
 	defer f.Close()
 	dir, err := one.Peek(ctx, root, f, size)
-	if e.err = err; err == nil && !s.Project.Excludes(dir) {
+	if err == nil && !s.Project.Excludes(dir) {
 		sheet.Put(&e.Meta)
 	}
+	return err
 }
 
 // Conversation returns the list's entry for a session. decode and stamps are those of its [Record].

@@ -118,7 +118,7 @@ func (r *Recorder) Add(e transcript.Event) {
 			e.Kind = transcript.KindInquiryResponse
 		}
 	}
-	if e.Kind.Typed() {
+	if !e.Kind.Global() {
 		r.Totals.Turns = max(r.Totals.Turns, 1)
 		e.Turn = r.Totals.Turns
 	}

@@ -70,7 +70,7 @@ func compareEvent(t *testing.T, got *jpevents.Event, want oracleEvent) {
 	text := eventtext.Searched(&d)
 	if got.Kind == transcript.KindToolCall { // it is searched without escapes
 		text = []byte(d.Name)
-		switch body, _ := eventtext.Body(&d); string(body) {
+		switch body := eventtext.Body(&d); string(body) {
 		case "", "{}", "[]":
 		default:
 			text = append(append(text, '\n'), body...)

@@ -115,7 +115,7 @@ func (e *Event) Decode() transcript.Event {
 
 // object returns the recorded object with decoded metadata.
 func (e *Event) object() []byte {
-	if e.Metadata == nil || !e.Kind.Typed() {
+	if e.Metadata == nil || e.Kind.Global() {
 		return e.Raw
 	}
 	object := make([]byte, 0, len(e.Raw))

@@ -39,7 +39,7 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 			return false
 		}
 		count++
-		if e.interpret(); e.Kind.Typed() {
+		if e.interpret(); !e.Kind.Global() {
 			if turn == 0 || e.Kind == transcript.KindTurnStart {
 				turn++
 			}

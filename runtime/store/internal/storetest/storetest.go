@@ -107,7 +107,7 @@ func Describe(e *transcript.Event) string {
 		parts = append(parts, "failed")
 	}
 	line := strings.Join(parts, " ")
-	if body, _ := eventtext.Body(e); len(body) > 0 {
+	if body := eventtext.Body(e); len(body) > 0 {
 		line += ": " + strings.Join(strings.Fields(string(body)), " ")
 	}
 	return line + "\n"
