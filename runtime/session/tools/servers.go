@@ -145,7 +145,7 @@ type server struct {
 
 	mu      sync.Mutex
 	session *mcp.ClientSession // nil while there is none
-	talk    *process.Talk      // of a session with a command
+	talk    *process.Running   // of a session with a command
 	tools   []ServerTool       // of the session
 	failed  error              // why the server could not be started at the time that follows
 	at      time.Time
