@@ -11,7 +11,7 @@
 //		})
 //	}
 //
-// It only puts together what the others are, and knows no tool by name.
+// It connects the other packages, and knows no tool by name.
 package app
 
 import (
@@ -38,25 +38,22 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Program is what a program consists of.
+// Program describes a program.
 type Program struct {
-	// Name is what it is called on command lines and where hosts register it: letters,
-	// digits and hyphens. Title is its name for people; empty means Name.
+	// Name is the program's name on command lines and at hosts: letters, digits and hyphens. Title is its name for
+	// people; empty means Name.
 	Name, Title, Version string
-	// Short, Long and Example are what its help consists of, beside its commands. All
-	// may be empty.
+	// Short, Long and Example are the help of the program. Each may be empty.
 	Short, Long, Example string
-	// DirUsage and ConversationUsage are as [toolset.Host] has them; empty for what is
-	// true of every program.
+	// DirUsage and ConversationUsage are as in [toolset.Host].
 	DirUsage, ConversationUsage string
 	// Families returns its tools. It is called once.
 	Families func(*toolset.Host) []toolset.Family
-	// JPFiles are the files that make the tools known to JP; none where the program
-	// has none for JP.
+	// JPFiles are the files that define the tools for JP, or none.
 	JPFiles []contract.File
 }
 
-// Main runs a program with the command line of this process, and ends the process.
+// Main runs a program with the command line of this process, and exits.
 func Main(p Program) {
 	host := NewHost()
 	if len(os.Args) < 2 || os.Args[1] != "mcp" {
@@ -65,7 +62,7 @@ func Main(p Program) {
 	os.Exit(p.Run(host, os.Args[1:]))
 }
 
-// NewHost returns what families take from this process.
+// NewHost returns the host that describes this process.
 func NewHost() *toolset.Host {
 	host := &toolset.Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Now: time.Now, Warned: new(sync.Map)}
 	if fd := int(os.Stdout.Fd()); term.IsTerminal(fd) {
@@ -75,22 +72,20 @@ func NewHost() *toolset.Host {
 	return host
 }
 
-// collectLater has the first garbage collection wait for a heap of 16 MB in place of 4: most
-// commands end before it, and those that do not go on as usual behind it. It is nothing for a
-// server, which would only hold more.
+// collectLater lets the heap grow to 16 MB instead of 4 before the first garbage collection, which most commands
+// never reach. Later collections are as usual. A server would only hold more memory.
 func collectLater() {
 	const times = 4
 	before := debug.SetGCPercent(100 * times)
-	if before != 100 { // somebody chose another one
+	if before != 100 { // GOGC is set
 		debug.SetGCPercent(before)
 		return
 	}
 	runtime.AddCleanup(new(*byte), func(percent int) { debug.SetGCPercent(percent) }, before)
 }
 
-// Run runs one command line, which a signal that asks for the end cancels, and
-// returns the exit code. What costs time at start is only done for commands that need
-// it: hosts start such programs for every tool call.
+// Run runs one command line and returns the exit code. Signals that ask the process to end cancel it. It builds only
+// what the command needs: hosts start the program for every call.
 func (p Program) Run(host *toolset.Host, args []string) int {
 	p.identify(host)
 	if len(args) == 1 && (args[0] == "version" || args[0] == "--version") {
@@ -119,7 +114,7 @@ func (p Program) CommandLine(host *toolset.Host) (*program.CommandLine, error) {
 	return p.commandLine(host, registry), nil
 }
 
-// identify has a host say which program this is.
+// identify writes the names and texts of the program into a host.
 func (p Program) identify(host *toolset.Host) {
 	host.Name, host.Title, host.Version, host.JPFiles = p.Name, cmp.Or(p.Title, p.Name), p.Version, p.JPFiles
 	host.DirUsage, host.ConversationUsage = p.DirUsage, p.ConversationUsage
@@ -142,10 +137,8 @@ func (p Program) commandLine(host *toolset.Host, registry *toolset.Registry) *pr
 	}
 }
 
-// endingSignals are those that ask a process to end. They cancel what runs, so
-// that it stops the programs it has started: those have sessions of their own,
-// and get no signal. SIGHUP, of a terminal that is closed, stays ignored for a
-// process that was told to ignore it, as with nohup.
+// endingSignals returns the signals that cancel what runs, so that it stops the programs that it has started: they
+// are in sessions of their own and get no signal. SIGHUP stays ignored if it was, as with nohup.
 func endingSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

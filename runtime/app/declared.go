@@ -15,9 +15,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Declared returns the family of all tools of a project, for the Families of a program:
-// what the generated function Tools returns, the Call of the generated Handlers, and
-// what runs the command lines of tools.toml, which is nil where there are none.
+// Declared returns the Families of a program whose tools are all declared in specs: tools and call are what the
+// generated code has, runner runs the command lines of tools.toml and is nil if there are none.
 func Declared(tools []contract.Tool, call func(context.Context, contract.Call) (string, error), runner *commandline.Runner) func(*toolset.Host) []toolset.Family {
 	return func(host *toolset.Host) []toolset.Family {
 		return []toolset.Family{{
@@ -31,10 +30,10 @@ func Declared(tools []contract.Tool, call func(context.Context, contract.Call) (
 	}
 }
 
-// maxExample is how long an example may be, in bytes, to fit a line of help.
+// maxExample is the greatest length of an example in help, in bytes.
 const maxExample = 60
 
-// examples are calls of the first few tools that one is known of.
+// examples returns calls of the first few tools that have an example.
 func examples(tools []contract.Tool) []string {
 	const most = 3
 	var calls []string
@@ -50,7 +49,7 @@ func examples(tools []contract.Tool) []string {
 	return calls
 }
 
-// checks reports which program every command line runs.
+// checks reports the program that each command line runs.
 func checks(r *commandline.Runner) []toolset.Check {
 	if r == nil {
 		return nil
@@ -79,7 +78,7 @@ func checks(r *commandline.Runner) []toolset.Check {
 	return list
 }
 
-// directory is the project that such tools work on: the directory itself.
+// directory returns the project of such tools: the directory itself.
 func directory(dir string) (root string, err error) {
 	if root, err = filepath.Abs(dir); err != nil {
 		return "", fmt.Errorf("finding the project: %w", err)

@@ -13,14 +13,13 @@ import (
 	"golang.org/x/term"
 )
 
-// signalDelay is how long a signal that was sent already may take to get here:
-// many times what it takes, and too short to be noticed by whoever said yes.
+// signalDelay is the time that a signal which was already sent may take to arrive. It is many times longer than
+// needed and too short to notice.
 const signalDelay = 100 * time.Millisecond
 
-// Ask asks a question whose answer is yes or no, after what it is about has been
-// shown. Only a person can say yes, and one who interrupts does not: any other
-// answer is an error, after which nothing must be changed. The command needs the
-// flag --yes.
+// Ask asks a yes-or-no question; the caller has already printed what will change. Only a person on a terminal can say
+// yes. Any other answer, and an interrupt, is an error, after which nothing may be changed. The command needs a flag
+// --yes.
 func Ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string) error {
 	in, ok := stdin.(*os.File)
 	if !ok || !term.IsTerminal(int(in.Fd())) {
@@ -32,7 +31,7 @@ func Ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string
 		err  error
 	}
 	answered := make(chan answer, 1)
-	// A signal does not end the read, which goes on until the program is over.
+	// A signal does not end this read; it lasts until the program ends.
 	go func() {
 		text, err := bufio.NewReader(io.LimitReader(in, 1024)).ReadString('\n')
 		answered <- answer{text, err}
@@ -48,8 +47,7 @@ func Ask(ctx context.Context, stdin io.Reader, stderr io.Writer, question string
 	}
 	switch strings.ToLower(strings.TrimSpace(got.text)) {
 	case "y", "yes":
-		// An interrupt that was typed just before the yes takes longer to get
-		// here: it is a signal, and what was read is not.
+		// An interrupt that was typed just before the yes may arrive after it.
 		select {
 		case <-ctx.Done():
 		case <-time.After(signalDelay):

@@ -14,8 +14,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/near"
 )
 
-// Setup makes root the root of a command line that keeps to the output policy and
-// has help. tools are the names of tools, for those who take one for a command.
+// Setup prepares the root of a command line: errors as the output policy has them, and help. tools are the names of
+// tools, for a hint to somebody who uses one as a command.
 func Setup(root *cobra.Command, tools []string) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -24,8 +24,8 @@ func Setup(root *cobra.Command, tools []string) {
 	addHelp(root)
 }
 
-// flagError is the error for a flag that does not exist, or has a value that it does not
-// take. Without advice of its own, the hint is why, and what the flag is for.
+// flagError returns the error for a flag that does not exist, or for a value that a flag does not take. The hint is
+// the cause's own, or else the cause and the usage of the flag.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -49,7 +49,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return Hint(Usagef("--%s cannot be %q", flag.Name, invalid.GetValue()), hint)
 }
 
-// toolNames is the annotation of a root that has the names of tools.
+// toolNames is the annotation of a root command that lists the names of tools.
 const toolNames = "convtools_tools"
 
 // Execute runs a command line, reports its error, and returns the exit code.
@@ -62,8 +62,8 @@ func Execute(ctx context.Context, root *cobra.Command) int {
 	return Report(root.ErrOrStderr(), err)
 }
 
-// Group makes cmd a command that only holds others: alone it shows its help, and
-// a word that is none of them is wrong use.
+// Group makes cmd a command that only holds others. Without arguments it shows its help; an unknown word is wrong
+// use.
 func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -76,7 +76,7 @@ func Group(cmd *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// NoArgs demands that a command has no arguments.
+// NoArgs requires that a command has no arguments.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return Usagef("%s takes no arguments, got %q", cmd.Name(), args[0])
@@ -84,7 +84,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// OneArg demands one argument, which is called name.
+// OneArg requires exactly one argument; name is for the error.
 func OneArg(name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -94,8 +94,8 @@ func OneArg(name string) cobra.PositionalArgs {
 	}
 }
 
-// unknownCommand is the error for a word that is no command of cmd, with the one
-// that is probably meant: of that very name further down, or of a similar name.
+// unknownCommand returns the error for a word that is no command of cmd. It suggests a command of that name further
+// down, or of a similar name.
 func unknownCommand(cmd *cobra.Command, word string) error {
 	var names []string
 	for _, c := range listed(cmd) {
@@ -125,7 +125,7 @@ func unknownf(word, format string, args ...any) error {
 	return Usagef("unknown command %q%s", word, fmt.Sprintf(format, args...))
 }
 
-// Examples are calls of a program, each behind its name, as help shows them.
+// Examples returns calls of a program as help shows them, one a line.
 func Examples(program string, calls ...string) string {
 	lines := make([]string, len(calls))
 	for i, call := range calls {
@@ -134,7 +134,7 @@ func Examples(program string, calls ...string) string {
 	return strings.Join(lines, "\n")
 }
 
-// listed returns the commands below a command that people are shown.
+// listed returns the subcommands that help shows.
 func listed(cmd *cobra.Command) []*cobra.Command {
 	return slices.DeleteFunc(slices.Clone(cmd.Commands()), func(c *cobra.Command) bool {
 		return !c.IsAvailableCommand() || c.Name() == "help"

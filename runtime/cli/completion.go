@@ -11,8 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// CompletionCommand returns the command that prints completion scripts of a program, which
-// are cobra's.
+// CompletionCommand returns the command that prints cobra's completion scripts for a program.
 func CompletionCommand(program string) *cobra.Command {
 	bare := false
 	shells := []string{"bash", "fish", "powershell", "zsh"}
@@ -60,8 +59,8 @@ compinit).`,
 	return cmd
 }
 
-// bashWords is the function of the package bash-completion that cobra's script calls, for a bash
-// without that package: words end at spaces, not at = and :.
+// bashWords defines a function of the package bash-completion that cobra's script calls, for a bash without that
+// package. Words end at spaces, not at = and :.
 const bashWords = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
     _get_comp_words_by_ref() {
         read -ra words <<<"${COMP_LINE:0:COMP_POINT}"
@@ -72,8 +71,7 @@ const bashWords = `if ! declare -F _get_comp_words_by_ref >/dev/null; then
 fi
 `
 
-// UnquoteUsages takes the quotes that mark the name of a value in help from the
-// descriptions of all flags, as shells are to show them.
+// UnquoteUsages removes the quotes around the names of values from the usage of all flags, for completions.
 func UnquoteUsages(cmd *cobra.Command) {
 	for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 		flags.VisitAll(func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) })

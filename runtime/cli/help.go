@@ -6,8 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addHelp gives a command line the command help. The help is cobra's; a word that is
-// no command is wrong use.
+// addHelp adds the command help. It prints cobra's help; a word that is no command is wrong use.
 func addHelp(root *cobra.Command) {
 	root.SetHelpCommand(&cobra.Command{
 		Use:     "help [COMMAND]…",
@@ -28,13 +27,13 @@ func addHelp(root *cobra.Command) {
 			if err != nil {
 				return err
 			}
-			cmd.InitDefaultHelpFlag() // which --help has, too
+			cmd.InitDefaultHelpFlag() // as --help does
 			return cmd.Help()
 		},
 	})
 }
 
-// commandAt finds the command that words name, such as "conversation grep".
+// commandAt returns the command that words name, such as "conversation grep".
 func commandAt(root *cobra.Command, words []string) (*cobra.Command, error) {
 	cmd := root
 	for _, word := range words {

@@ -13,8 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// ManCommand returns the command that writes the manual pages of a version of
-// a program, for those who package it.
+// ManCommand returns the command that writes the manual pages of a program, for packagers.
 func ManCommand(program, version string) *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIR", Short: "Write the manual pages",
@@ -31,7 +30,7 @@ made where it is missing. They hold what ` + program + ` help says.`,
 	}
 }
 
-// writeManual writes a page for a command and each of those below it.
+// writeManual writes the pages of a command and of all below it.
 func writeManual(cmd *cobra.Command, dir, version string) error {
 	name := filepath.Join(dir, manName(cmd)+".1")
 	if err := safefile.Write(name, []byte(manPage(cmd, version)), 0o644); err != nil { // manual pages are for everybody
@@ -49,8 +48,7 @@ func manName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "-")
 }
 
-// manPage is a page in the man(7) macros, which fill lines to the width of the
-// terminal. What is not filled, examples and tables, has to fit 80 columns.
+// manPage returns a page in the man(7) macros. Examples and tables are not filled; they have to fit 80 columns.
 func manPage(cmd *cobra.Command, version string) string {
 	var b strings.Builder
 	add := func(macros, text string) { b.WriteString(macros + roff(text) + "\n") }
@@ -89,7 +87,7 @@ func manPage(cmd *cobra.Command, version string) string {
 	return b.String()
 }
 
-// flagName is how a flag is written, such as "-w, --workspace DIR".
+// flagName returns a flag as it is written, such as "-w, --workspace DIR".
 func flagName(f *pflag.Flag) string {
 	name := "--" + f.Name
 	if f.Shorthand != "" {
@@ -105,7 +103,7 @@ func flagName(f *pflag.Flag) string {
 	return name
 }
 
-// roff escapes what troff would take for more than text.
+// roff escapes what has a meaning for troff.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n.", "\n\\&.", "\n'", "\n\\&'").Replace("\n" + text)
 	return text[1:]

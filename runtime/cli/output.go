@@ -1,8 +1,7 @@
-// Package cli is what the commands of a command line have in common: the output
-// policy, arguments, help, manual pages and completion scripts.
+// Package cli has the parts that all commands share: the output policy, arguments, help, manual pages and completion
+// scripts.
 //
-// It never knows a tool, a family or a host by name, and reads and writes nothing
-// but what commands print.
+// It never knows a tool, a family or a host by name.
 package cli
 
 import (
@@ -22,41 +21,38 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Output policy: results go to standard output and nothing else does. Standard
-// error gets everything else, on lines that begin with what they are: "error: ",
-// "cause: " for what is behind an error, "hint: " for what to do about it,
-// "warning: " for what did not stop the command, and "note: ". Text that is not
-// this program's own cannot drive a terminal or begin a line of its own.
+// Output policy: standard output gets results only. Standard error gets everything else, on lines that begin with
+// "error: ", "hint: " (what to do about the error), "warning: " (the command went on) or "note: ". Text from outside
+// cannot drive a terminal or begin a line of its own.
 //
-// The exit code is 0 on success, 1 where something failed or nothing was found, 2 on
-// wrong use, and 130 where a person stopped what was to be done.
+// The exit code is 0 on success, 1 if something failed or nothing was found, 2 on wrong use, and 130 if a person
+// interrupted the work.
 //
-// A command returns an error, and [Report] alone words it.
+// Commands return errors; [Report] prints them.
 const (
 	ExitOK     = 0
 	ExitFailed = 1
 	ExitUsage  = 2
-	// ExitInterrupted is for work that a person stopped, as shells have it.
+	// ExitInterrupted is the exit code that shells use for an interrupt.
 	ExitInterrupted = 130
 )
 
-// ErrInterrupted ends a command with [ExitInterrupted] that has said everything itself.
+// ErrInterrupted ends a command with [ExitInterrupted]. The command has already printed why.
 var ErrInterrupted = errors.New("interrupted")
 
-// ErrFailed ends a command with exit code 1 that has said everything itself: what
-// failed, or what it did not find.
+// ErrFailed ends a command with [ExitFailed]. The command has already printed why.
 var ErrFailed = errors.New("failed")
 
 // usageError is an error in how the program was called.
 type usageError struct {
 	err     error
-	command *cobra.Command // that was called, or nil
+	command *cobra.Command // the one that was called, or nil
 }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// helpFor returns the command that shows how to use cmd.
+// helpFor returns the command line that shows the help of cmd.
 func helpFor(cmd *cobra.Command) string {
 	if cmd == nil {
 		return "the help of the program"
@@ -65,8 +61,8 @@ func helpFor(cmd *cobra.Command) string {
 	return strings.TrimSpace(name + " help " + below)
 }
 
-// Usage returns an error in how the program was called: exit code 2. Without a
-// [Hint], the hint is to see the help of the command that was called.
+// Usage returns an error in how the program was called: exit code 2. Without a [Hint], the hint names the help of the
+// command.
 func Usage(err error) error { return &usageError{err: err} }
 
 // Usagef is [Usage] of a formatted error.
@@ -80,13 +76,11 @@ type hintError struct {
 func (e *hintError) Error() string { return e.err.Error() }
 func (e *hintError) Unwrap() error { return e.err }
 
-// Hint returns an error with advice on what to do about it, as the end of a line
-// that begins with "hint: ".
+// Hint adds advice to an error, as the end of a line that begins with "hint: ".
 func Hint(err error, hint string) error { return &hintError{err, hint} }
 
-// Report writes an error that a command returned to stderr and returns the exit
-// code. A reader that closed its end of a pipe early got all it wanted: that is
-// no error.
+// Report prints an error that a command returned, and returns the exit code. A closed pipe is no error: its reader
+// has what it wanted.
 func Report(stderr io.Writer, err error) int {
 	var tool *contract.Error
 	var arguments *contract.InvalidArguments
@@ -122,8 +116,8 @@ func Report(stderr io.Writer, err error) int {
 	return ExitFailed
 }
 
-// reportFindings writes what is wrong with a configuration. A finding about a flag
-// names it as its file: where only flags are to blame, it is wrong use.
+// reportFindings prints problems with a configuration. A problem with a flag has the flag as its file; if all
+// problems are with flags, that is wrong use.
 func reportFindings(stderr io.Writer, findings diag.List) int {
 	code := ExitUsage
 	for _, f := range findings {
@@ -145,18 +139,17 @@ func reportFindings(stderr io.Writer, findings diag.List) int {
 	return code
 }
 
-// Warn writes a line about something that did not stop a command.
+// Warn prints a warning: a problem that did not stop the command.
 func Warn(stderr io.Writer, format string, args ...any) {
 	say(stderr, "warning", fmt.Sprintf(format, args...))
 }
 
-// sayLines writes what a tool has to say about a failure, which may take several
-// lines.
+// sayLines prints the error of a tool, which may have several lines.
 func sayLines(w io.Writer, message string) {
 	_, _ = io.WriteString(w, "error: "+text.Visible(message)+"\n")
 }
 
-// say writes one line; there is nowhere to report an error to.
+// say prints one line. An error of the writer cannot be reported anywhere.
 func say(w io.Writer, kind, message string) {
 	_, _ = io.WriteString(w, kind+": "+text.Line(message)+"\n")
 }
@@ -173,8 +166,7 @@ func PrintJSON(stdout io.Writer, terminal bool, result any) error {
 	return WriteJSON(stdout, terminal, b.Bytes())
 }
 
-// WriteJSON writes JSON. Text in it stays as it is, escaped as JSON. On a terminal
-// everything hidden is escaped too, which is the same value and drives nothing.
+// WriteJSON writes JSON. On a terminal, hidden characters in it become JSON escapes: the value stays the same.
 func WriteJSON(stdout io.Writer, terminal bool, data []byte) error {
 	if terminal {
 		data = text.AppendJSON(nil, data)
@@ -187,6 +179,6 @@ func isClosedPipe(err error) bool {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		return true
 	}
-	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // as Windows has them
+	const brokenPipe, noData = syscall.Errno(109), syscall.Errno(232) // of Windows
 	return runtime.GOOS == "windows" && (errors.Is(err, brokenPipe) || errors.Is(err, noData))
 }

@@ -10,26 +10,23 @@ import (
 	"golang.org/x/term"
 )
 
-// Pager shows output page by page, where that goes to a terminal.
+// Pager shows output page by page on a terminal.
 type Pager struct {
-	// Stdout and Stderr are where the output goes from now on.
+	// Stdout and Stderr take the output instead of the original writers.
 	Stdout, Stderr io.Writer
 
 	cmd  *exec.Cmd
 	pipe *os.File
 }
 
-// StartPager starts the pager of the user, $PAGER or less, in front of a terminal.
-// It returns nil where there is none to start: where stdout is no terminal, where
-// PAGER is "cat" or the terminal is dumb, or where the program is not there. What
-// goes to stderr is paged too where that is a terminal, so that it does not write
-// over a page.
+// StartPager starts the user's pager, $PAGER or less. It returns nil if stdout is no terminal, the terminal is dumb,
+// PAGER is "cat", or the program does not start. Standard error goes through the pager too if it is a terminal.
 func StartPager(stdout, stderr io.Writer, getenv func(string) string) *Pager {
 	out, ok := Terminal(stdout)
 	if !ok || getenv("TERM") == "dumb" {
 		return nil
 	}
-	words := strings.Fields(getenv("PAGER")) // a program and its flags: no shell reads it
+	words := strings.Fields(getenv("PAGER")) // a program and its flags; no shell reads them
 	if len(words) == 0 {
 		words = []string{"less"}
 	}
@@ -39,7 +36,7 @@ func StartPager(stdout, stderr io.Writer, getenv func(string) string) *Pager {
 	cmd := exec.Command(words[0], words[1:]...) //nolint:forbidigo,gosec // the user chose it, and it needs the terminal, which runtime/process never hands on
 	cmd.Stdout, cmd.Stderr = out, os.Stderr
 	cmd.Env = os.Environ()
-	for _, lack := range [][2]string{{"LESS", "FRX"}, {"LV", "-c"}} { // as git has it
+	for _, lack := range [][2]string{{"LESS", "FRX"}, {"LV", "-c"}} { // as git sets them
 		if getenv(lack[0]) == "" {
 			cmd.Env = append(cmd.Env, lack[0]+"="+lack[1])
 		}
@@ -61,8 +58,7 @@ func StartPager(stdout, stderr io.Writer, getenv func(string) string) *Pager {
 	return p
 }
 
-// Close ends the output, and waits until the user has left the pager. How that
-// ends is no matter of the command that wrote the output.
+// Close ends the output and waits until the user leaves the pager. It ignores the pager's exit code.
 func (p *Pager) Close() error {
 	err := p.pipe.Close()
 	var ended *exec.ExitError
@@ -72,8 +68,7 @@ func (p *Pager) Close() error {
 	return err
 }
 
-// Terminal returns the file that a writer is, and whether that is a terminal; nil for any
-// other writer.
+// Terminal returns the file that a writer is and true if it is a terminal, otherwise nil and false.
 func Terminal(w io.Writer) (*os.File, bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

@@ -26,7 +26,7 @@ fix. The exit code is 1 when there is a problem.`,
 		Example: cli.Examples(host.Name, "doctor", "doctor --workspace ~/src/project", "doctor --json"),
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			opts, _ := install.NewOptions(host, registry) // what is wrong with the project is a family's finding
+			opts, _ := install.NewOptions(host, registry) // the checks of families report problems with the project
 			report := Examine(cmd.Context(), Config{
 				Version: host.Version, Registry: registry, Install: opts, Dir: host.Dir,
 				Runner: process.Exec{}, Connect: Connect, LookPath: exec.LookPath, Now: host.Now,

@@ -1,12 +1,9 @@
-// Package doctor looks at an installation and reports what works and what does
-// not: the versions and the program, what the families of tools depend on, and
-// every host this program is registered with, whose registered command it starts
-// the way the host does.
+// Package doctor examines an installation: the versions, the program, what the families of tools depend on, and every
+// host that the program is registered with. It starts each registered command as the host does.
 //
-// It changes nothing, and waits for no program without a limit. What a project's
-// own files tell it to run, it runs only if that is this very program with the
-// arguments [install] writes: a project may come from anywhere, and looking at it
-// must not start what its author likes.
+// It changes nothing, and waits for no program without a limit. It runs a command from a project's own file only if
+// that is this program with arguments that [install] writes: a project may come from anywhere, and its author must
+// not choose what doctor starts.
 package doctor
 
 import (
@@ -22,24 +19,22 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Config is what the examination depends on.
+// Config has the dependencies of an examination.
 type Config struct {
 	// Version is the version of this program.
 	Version string
-	// Registry has the families whose findings are part of the report.
+	// Registry has the families whose checks are part of the report.
 	Registry *toolset.Registry
-	// Install is where hosts keep their configuration, and what this program is
-	// called.
+	// Install has the places of hosts' configurations and the name of the program.
 	Install install.Options
-	// Dir is where the project is looked for, as [toolset.Host] has it.
+	// Dir is the directory of the project, as in [toolset.Host].
 	Dir string
-	// Runner runs programs, and Connect starts a registered server, as the function
-	// [Connect] does.
+	// Runner runs programs. Connect starts a registered server, as the function [Connect] does.
 	Runner  process.Runner
 	Connect func(process.Command) (transport mcp.Transport, stop func() (said []byte), err error)
 	// LookPath finds programs in PATH, as [exec.LookPath] does.
 	LookPath func(name string) (string, error)
-	// Now is the clock by which answers are timed.
+	// Now returns the time.
 	Now func() time.Time
 }
 
@@ -47,7 +42,7 @@ type Config struct {
 type Check struct {
 	toolset.Check
 
-	// For a host it is registered with.
+	// Only for a host that the program is registered with:
 	Scope         install.Scope `json:"scope,omitempty"`
 	Command       []string      `json:"command,omitempty"`
 	Tools         int           `json:"tools,omitempty"`
@@ -57,16 +52,15 @@ type Check struct {
 	Path          string        `json:"path,omitempty"`        // of the configuration file
 }
 
-// Report is everything that was found.
+// Report has all findings.
 type Report struct {
-	Versions map[string]string `json:"versions"` // of programs: this one, Go, and JP as it prints it, where it is in PATH
+	Versions map[string]string `json:"versions"` // of this program, of Go, and of the JP in PATH
 	Checks   []Check           `json:"checks"`
 	Warnings int               `json:"warnings"`
 	Problems int               `json:"problems"`
 }
 
-// Examine looks at everything. It always has a report: what cannot be looked at
-// is a problem in it. It takes no longer than the slowest thing it waits for.
+// Examine examines everything. Failures are problems in the report. Programs run at the same time.
 func Examine(ctx context.Context, c Config) Report {
 	var jp []toolset.Check
 	var hosts []Check
@@ -93,7 +87,7 @@ func Examine(ctx context.Context, c Config) Report {
 	return r
 }
 
-// families returns what the families find, in their order.
+// families returns the checks of the families, in their order.
 func (c Config) families(ctx context.Context) []toolset.Check {
 	var checks []toolset.Check
 	for _, f := range c.Registry.Families() {
@@ -120,7 +114,7 @@ func (r *Report) addCheck(c Check) {
 	r.Checks = append(r.Checks, c)
 }
 
-// program reports which program this is, and whether the one in PATH is another.
+// program reports the path of this program, and whether PATH finds another one.
 func (c Config) program() toolset.Check {
 	check := toolset.Check{Name: "program", Status: toolset.OK, Detail: c.Install.Program}
 	if c.Install.ProgramName != "" {

@@ -15,11 +15,10 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// hosts looks at every host, and starts what is registered with them, all at
-// the same time.
+// hosts examines every host and starts all registered commands at the same time.
 func (c Config) hosts(ctx context.Context) []Check {
 	var checks []Check
-	var registered []install.Registration // checks[i] is about registered[i] where it has a path
+	var registered []install.Registration // registered[i] belongs to checks[i] if it has a path
 	for _, host := range install.Hosts() {
 		found := install.Registrations(host, c.Install)
 		if len(found) == 0 {
@@ -41,10 +40,10 @@ func (c Config) hosts(ctx context.Context) []Check {
 	return checks
 }
 
-// notRegistered is the finding about a host that does not know this program.
+// notRegistered is the finding about a host that has no entry for this program.
 const notRegistered = "not registered"
 
-// host fills in the finding about one registration.
+// host completes the check of one registration.
 func (c Config) host(ctx context.Context, check *Check, r install.Registration) {
 	again := fmt.Sprintf("%s install %s --scope %s", c.Install.Name, r.Host, r.Scope)
 	if settings, ok := r.Settings(c.Install); ok && len(settings) > 0 {
@@ -104,7 +103,7 @@ func (c Config) host(ctx context.Context, check *Check, r install.Registration) 
 	}
 }
 
-// hostJP has a tool of JP's answer, and adds whether JP loads what is registered with it.
+// hostJP calls a tool as JP does, and reports whether JP loads the registered definitions.
 func (c Config) hostJP(ctx context.Context, check *Check, r install.Registration) {
 	start := c.Now()
 	if err := c.probeJP(ctx, r); err != nil {
@@ -125,7 +124,7 @@ func (c Config) hostJP(ctx context.Context, check *Check, r install.Registration
 	}
 }
 
-// expand fills in what hosts fill in for the project.
+// expand replaces the variable that hosts replace with the project's directory.
 func (c Config) expand(command []string) []string {
 	words := make([]string, len(command))
 	for i, word := range command {
@@ -134,14 +133,13 @@ func (c Config) expand(command []string) []string {
 	return words
 }
 
-// relative reports whether a program is named by a path that begins at whatever
-// directory a host happens to run in. A name without a path is looked up in PATH.
+// relative reports whether a path of a program depends on the working directory. A name without a path is looked up
+// in PATH.
 func relative(program string) bool {
 	return !filepath.IsAbs(program) && filepath.Base(program) != program
 }
 
-// trusted returns why a registered command must not be started. A user's own files
-// are trusted as the hosts trust them.
+// trusted returns why a registered command must not be started. Commands in the user's own files may be.
 func (c Config) trusted(r install.Registration) error {
 	if r.Scope == install.User {
 		return nil

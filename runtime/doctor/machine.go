@@ -11,11 +11,10 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// versionLimit is how long a program may take to say its version.
+// versionLimit is the time that a program has to print its version.
 const versionLimit = 3 * time.Second
 
-// jp asks the JP in PATH for its version. There need not be one: its workspaces
-// can be read without it.
+// jp returns the version of the JP in PATH, if there is one: workspaces can be read without it.
 func (c Config) jp(ctx context.Context) (version string, problems []toolset.Check) {
 	path, err := c.LookPath("jp")
 	if err != nil {

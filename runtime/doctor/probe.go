@@ -18,35 +18,33 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// startLimit is how long a server may take to list its tools. Codex, the least
-// patient of the hosts, gives up after this long.
+// startLimit is the time that a server has to list its tools, which is that of Codex, the least patient host.
 const startLimit = 10 * time.Second
 
-// maxAnswer bounds what a server may say, in bytes.
+// maxAnswer is the greatest length of an answer, in bytes.
 const maxAnswer = 4 << 20
 
-// answer is what a server reports about itself.
+// answer is the answer of a server.
 type answer struct {
 	tools         int
 	name, version string
 	took          time.Duration
 }
 
-// Connect starts a server to talk with. stop ends it, and returns what it has said on
-// standard error.
+// Connect starts a server. stop ends it and returns its standard error.
 func Connect(cmd process.Command) (transport mcp.Transport, stop func() []byte, err error) {
-	talk, err := process.Exec{}.Start(cmd)
+	server, err := process.Exec{}.Start(cmd)
 	if err != nil {
 		return nil, nil, err
 	}
 	stop = func() []byte {
-		talk.Stop()
-		return talk.Stderr()
+		server.Stop()
+		return server.Stderr()
 	}
-	return &mcp.IOTransport{Reader: io.NopCloser(talk.Stdout), Writer: talk.Stdin, MaxLineLength: maxAnswer}, stop, nil
+	return &mcp.IOTransport{Reader: io.NopCloser(server.Stdout), Writer: server.Stdin, MaxLineLength: maxAnswer}, stop, nil
 }
 
-// probe starts a registered command as its host does, and asks it for its tools.
+// probe starts a registered command as its host does, and lists its tools.
 func (c Config) probe(ctx context.Context, r install.Registration) (answer, error) {
 	start := c.Now()
 	transport, stop, err := c.Connect(c.command(r, r.Command[1:]))
@@ -72,7 +70,7 @@ func (c Config) probe(ctx context.Context, r install.Registration) (answer, erro
 	return answer{}, err
 }
 
-// ask asks a server for its name and its tools.
+// ask returns the name and the tools of a server.
 func (c Config) ask(ctx context.Context, transport mcp.Transport) (got answer, tools map[string]bool, err error) {
 	client := mcp.NewClient(&mcp.Implementation{Name: c.Install.Name + "-doctor", Version: c.Version}, nil)
 	session, err := client.Connect(ctx, transport, nil)
@@ -93,7 +91,7 @@ func (c Config) ask(ctx context.Context, transport mcp.Transport) (got answer, t
 	return got, tools, nil
 }
 
-// missing is the error for a server that lacks tools this program always has.
+// missing returns the error for a server that lacks tools that this program always offers.
 func (c Config) missing(got answer, tools map[string]bool) error {
 	var missing []string
 	for _, f := range c.Registry.Families() {
@@ -110,7 +108,7 @@ func (c Config) missing(got answer, tools map[string]bool) error {
 	return fmt.Errorf("it is another program, or another version of this one: it is %s %s and has no %s", got.name, got.version, strings.Join(missing, ", "))
 }
 
-// command is a registered program in the project, with the environment a host gives it.
+// command returns a registered command in the project, with the environment that a host gives it.
 func (c Config) command(r install.Registration, args []string) process.Command {
 	env := process.DefaultEnv("JP_*", toolset.Variable(c.Install.Name, "*"))
 	if r.Scope == install.User {
@@ -122,19 +120,18 @@ func (c Config) command(r install.Registration, args []string) process.Command {
 	}
 }
 
-// firstLine returns the first line with something on it.
+// firstLine returns the first line that is not blank.
 func firstLine(out []byte) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
 	return strings.TrimSpace(line)
 }
 
-// maxSaid is how much is repeated of what a program prints, in characters.
+// maxSaid is how many characters of a program's output a finding repeats.
 const maxSaid = 200
 
 func shortened(said string) string { return text.Cut(said, maxSaid+1) }
 
-// probeJP has a tool format arguments, which JP does before a call and which
-// has no effect.
+// probeJP has a tool format arguments, as JP does before a call. That has no effect.
 func (c Config) probeJP(ctx context.Context, r install.Registration) error {
 	tool := c.Registry.Names()[0]
 	args := make([]string, 0, len(r.Command))

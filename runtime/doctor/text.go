@@ -11,9 +11,8 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Text writes the report for people: a line for each finding, and what to do
-// about it where it is not good. Hosts that are not in use share a line. Paths
-// below home are written with a tilde.
+// Text writes the report for people: a line for each finding, and its fix. Hosts that are not in use share lines.
+// Paths in home begin with a tilde.
 func (r Report) Text(w io.Writer, home string) error {
 	var b strings.Builder
 	var unused []string
@@ -50,7 +49,7 @@ func (r Report) Text(w io.Writer, home string) error {
 	return err
 }
 
-// unusedPerLine keeps a line of host names within 80 columns.
+// unusedPerLine is how many names of hosts fit a line of 80 columns.
 const unusedPerLine = 5
 
 func counted(n int, what string) string {
@@ -60,8 +59,7 @@ func counted(n int, what string) string {
 	return text.Count(n, what, what+"s")
 }
 
-// line writes one line of columns. The text may come from a configuration file
-// or from a program that was started.
+// line writes one line of columns. content may come from a file or from another program.
 func line(b *strings.Builder, status, name, content string) {
 	if content != "" {
 		b.WriteString(strings.TrimRight(fmt.Sprintf("%-7s  %-14s  %s", status, name, text.Line(content)), " ") + "\n")

@@ -12,13 +12,13 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// name is the word that stands for this front on a command line.
+// name is the word of this front on a command line.
 const name = "jp-tool"
 
-// commandLine is what stands before and behind the word jp-tool.
+// commandLine is a parsed command line.
 type commandLine struct {
 	host  toolset.Host // Dir and ConversationID alone
-	flags []setting    // of families
+	flags []setting    // of families, in their order
 	args  []string
 }
 
@@ -28,11 +28,11 @@ type setting struct {
 	value string
 }
 
-// parse reads the flags before the word jp-tool. It reports false, and has done
-// nothing, where there is something else in front of that word.
+// parse parses a command line of flags of the host and the families, the word jp-tool, and arguments. It reports
+// false for any other command line, without side effects.
 func parse(registry *toolset.Registry, args []string) (line commandLine, ok bool) {
 	flags := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	flags.SetInterspersed(false) // what stands behind the first word is not ours to read
+	flags.SetInterspersed(false) // never parse what follows jp-tool
 	flags.SetOutput(io.Discard)
 	line.host.AddFlags(flags)
 	for _, f := range registry.Flags() {
@@ -50,7 +50,7 @@ func parse(registry *toolset.Registry, args []string) (line commandLine, ok bool
 	return line, true
 }
 
-// apply hands on what the flags say.
+// apply sets the flags.
 func (l commandLine) apply(host *toolset.Host) error {
 	host.Dir, host.ConversationID = l.host.Dir, l.host.ConversationID
 	for _, f := range l.flags {
@@ -61,17 +61,15 @@ func (l commandLine) apply(host *toolset.Host) error {
 	return nil
 }
 
-// commandLineOf is the command line of a definition of JP's.
+// commandLineOf returns the command line for a tool definition of JP.
 func commandLineOf(program string) string { return program + " " + name + " {{context}} {{tool}}" }
 
-// asksForHelp reports whether a person wants to know about jp-tool: JP always
-// sends two arguments.
+// asksForHelp reports whether a person asks for help: JP always sends two arguments.
 func asksForHelp(args []string) bool {
 	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h")
 }
 
-// Command documents jp-tool among the commands for people. It answers no call: see
-// [Run].
+// Command returns the command that documents jp-tool. Calls are answered by [Run].
 func Command(host *toolset.Host, registry *toolset.Registry) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   name + " CONTEXT TOOL",
@@ -99,7 +97,7 @@ Before ` + name + ` can stand ` + strings.Join(flagWords(registry), ", ") + ".",
 	return cmd
 }
 
-// flagWords are the flags that can stand before jp-tool.
+// flagWords returns the flags that may come before jp-tool.
 func flagWords(registry *toolset.Registry) []string {
 	words := []string{"-w", "--conversation-id"}
 	for _, f := range registry.Flags() {

@@ -1,10 +1,8 @@
-// Package jptool answers calls in JP's protocol for local tools: JP starts the
-// program with a context and a call, each a JSON object, and reads one outcome
-// from its standard output.
+// Package jptool answers calls in JP's protocol for local tools: JP starts the program with a context and a call,
+// each a JSON object, and reads one outcome from its standard output.
 //
-// It always prints exactly one outcome, whatever it is given, and the exit code
-// is 0. It never prints anything else to standard output: JP would show that to
-// the assistant as the answer.
+// It always prints exactly one outcome, nothing else, and the exit code is 0: JP would show anything else to the
+// assistant as the answer.
 package jptool
 
 import (
@@ -22,8 +20,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// jpContext is what JP says about a call. It sends more, and may send less when
-// it only wants arguments formatted.
+// jpContext is the context of a call, as far as it is used.
 type jpContext struct {
 	Action         string `json:"action"`
 	Root           string `json:"root"`
@@ -36,9 +33,7 @@ type jpCall struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Run answers a command line that begins with flags and the word jp-tool, and
-// reports whether it is one: others are left alone. It does not wait for a tree of
-// commands to be built, and what stands behind jp-tool is never taken for a flag.
+// Run answers a command line of jp-tool, and reports whether it is one. It does nothing for others.
 func Run(ctx context.Context, host *toolset.Host, registry *toolset.Registry, args []string) (answered bool) {
 	line, ok := parse(registry, args)
 	if !ok || asksForHelp(line.args) {
@@ -89,13 +84,12 @@ func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *t
 	return registry.Call(ctx, contract.Call{Tool: call.Name, Arguments: call.Arguments, Context: from})
 }
 
-// checkRoot refuses a root that cannot be looked at. Projects are looked for
-// upwards: from such a root another one would be found, of the directory above or
-// of the one JP was started in. What does not exist may be a workspace's id.
+// checkRoot refuses a root that cannot be read: the search for the project, upwards, would find another project. A
+// root that does not exist may be a workspace's id.
 func checkRoot(program, root string) error {
 	info, err := os.Stat(root)
 	if err == nil && info.IsDir() {
-		_, err = os.Stat(root + string(filepath.Separator) + ".") // what is in it can be looked at
+		_, err = os.Stat(root + string(filepath.Separator) + ".") // it can be searched
 	}
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -103,7 +97,7 @@ func checkRoot(program, root string) error {
 	reason := err
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
-		reason = failed.Err // without the path
+		reason = failed.Err // the message has the path already
 	}
 	return &contract.Error{
 		Message: fmt.Sprintf("The root of the project, as JP names it in the context, cannot be looked at: %v. The user has to make it accessible to %s.", reason, program),
@@ -111,8 +105,7 @@ func checkRoot(program, root string) error {
 	}
 }
 
-// object reads a JSON object into v, and returns what is wrong with the text where
-// it is none.
+// object decodes a JSON object into v, and returns what is wrong with the text, or an empty string.
 func object(input string, v any) (why string) {
 	if !strings.HasPrefix(strings.TrimSpace(input), "{") {
 		return "it is no object"
@@ -136,11 +129,11 @@ func withArticle(jsonType string) string {
 	return "a " + jsonType
 }
 
-// maxShown is how many characters of an argument a person is shown.
+// maxShown is the greatest length of an argument that is shown, in characters.
 const maxShown = 80
 
-// formatArguments shows a call's arguments to a person: name=value on one line.
-// It never fails, because JP then would not run the tool.
+// formatArguments returns the arguments of a call as name=value on one line, for a person. It never fails: JP would
+// not run the tool then.
 func formatArguments(raw json.RawMessage) string {
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	if token, err := dec.Token(); err != nil || token != json.Delim('{') {

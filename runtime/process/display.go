@@ -9,7 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// How many characters of each thing go into an error's text.
+// Greatest lengths in messages, in characters.
 const (
 	maxCommand = 160 // the whole command line
 	maxWord    = 60  // one argument of it
@@ -22,14 +22,14 @@ func inline(s string, maxChars int) string {
 	return strings.NewReplacer("\n", "␊", "\t", "␉").Replace(text.Visible(text.CutMiddle(s, maxChars)))
 }
 
-// lastLine returns the last line of stderr that says something, safe to show.
+// lastLine returns the last line of stderr that is not blank, safe to show.
 func lastLine(stderr []byte) string {
 	said := strings.TrimSpace(string(stderr))
 	return inline(strings.TrimSpace(said[strings.LastIndexByte(said, '\n')+1:]), maxLine)
 }
 
-// display shows the command line for an error: words with odd characters are
-// quoted, long ones shortened, the whole bounded.
+// display returns the command line for an error. Words with special characters are quoted, long ones are shortened,
+// and the whole has a bound.
 func (c Command) display() string {
 	if c.Path == "" {
 		return "(no program)"
@@ -49,7 +49,7 @@ func (c Command) display() string {
 	return b.String()
 }
 
-// name shows the program without its directory.
+// name returns the program without its directory, for messages.
 func (c Command) name() string { return displayWord(filepath.Base(c.Path)) }
 
 func displayWord(word string) string {

@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// inherited lists what a command needs to find its programs, its files, its
-// language and its clock. Everything else stays here: an environment often
-// holds credentials, and a command gets only those it is meant to have. A name
-// that ends in * stands for every name that begins so.
+// inherited lists the variables that a command needs to find programs and files, and for language and time zone. An
+// environment often holds credentials, which a command gets only if it is meant to. A name that ends in * means all
+// names with that prefix.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_*", "XDG_*",
 	// Windows
@@ -18,11 +17,9 @@ var inherited = []string{
 	"HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)",
 }
 
-// DefaultEnv returns the environment a command gets unless it has its own: of
-// this process's variables those that name directories, the user, the language
-// and the time zone, and NO_COLOR=1 and TERM=dumb so that output comes without
-// escape sequences. The variables named in also are passed on too; a name that
-// ends in * stands for every name that begins so.
+// DefaultEnv returns the environment of a command that has none of its own: variables of this process that name
+// directories, the user, the language and the time zone, the variables named in also, and NO_COLOR=1 and TERM=dumb,
+// so that output has no escape sequences. A name that ends in * means all names with that prefix.
 func DefaultEnv(also ...string) []string {
 	return selectEnv(os.Environ(), also)
 }
@@ -52,7 +49,7 @@ func anyMatch(patterns []string, name string) bool {
 	})
 }
 
-// envName folds what the operating system takes for the same name.
+// envName returns the same name for names that the operating system takes for the same.
 func envName(name string) string {
 	if runtime.GOOS == "windows" {
 		return strings.ToUpper(name)

@@ -22,26 +22,24 @@ const (
 	Canceled
 	// OutputTooLarge: the command printed more than [Limits] allows.
 	OutputTooLarge
-	// Signaled: something other than this package ended the command by a
-	// signal, or, on Windows, by an exception.
+	// Signaled: another process ended the command by a signal, or, on Windows, an exception ended it.
 	Signaled
 	// IO: the operating system failed to start, feed, read or wait.
 	IO
 )
 
-// Error is the only type of error a [Runner] returns. Its text is safe to show
-// to a person; Stderr and Err are not.
+// Error is the only type of error that a [Runner] returns. Its text is safe to show; Stderr and Err are not.
 type Error struct {
 	Kind    Kind
-	Command string // what was run: one line, shortened, safe to show
-	Name    string // the program alone, without where it is, safe to show
-	Detail  string // what happened, safe to show
-	Path    string // of the directory that Detail is about, or empty
-	Hint    string // what to do about it; may be empty
+	Command string // the command line: one line, shortened, safe to show
+	Name    string // the program without its directory, safe to show
+	Detail  string // the problem, safe to show
+	Path    string // the directory that Detail is about, or empty
+	Hint    string // advice, or empty
 	Stderr  []byte // as in [Result]
 
-	// Err is the cause, or nil. For Timeout it is [context.DeadlineExceeded],
-	// for Canceled [context.Canceled] together with the context's own cause.
+	// Err is the cause, or nil. For Timeout it is [context.DeadlineExceeded], for Canceled [context.Canceled] and the
+	// context's own cause.
 	Err error
 }
 
@@ -108,7 +106,7 @@ func (c Command) stopped(parent, limited context.Context, limits Limits, stderr 
 	return e
 }
 
-// byteCount writes n in MiB where it is a number of them.
+// byteCount writes n in MiB if it is a multiple of one.
 func byteCount(n int64) string {
 	if n > 0 && n%(1<<20) == 0 {
 		return fmt.Sprintf("%d MiB", n>>20)

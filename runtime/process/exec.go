@@ -13,16 +13,12 @@ import (
 	"time"
 )
 
-// Exec runs real programs. There is no shell in between, and the program gets
-// no terminal to ask questions on.
+// Exec runs real programs, without a shell and without a terminal to ask questions on.
 //
-// A program runs in a process group (on Windows a job) of its own, and when Run
-// returns the whole group is gone: it is asked to stop (SIGTERM, CTRL_BREAK)
-// and killed when Limits.Grace has passed; what is left of it after a normal
-// end is killed too. Only a process that puts itself in another session can
-// escape, and even that cannot make Run wait for its output. Because the group is its
-// own, an interrupt from the keyboard does not reach it: a caller that stops on
-// signals must cancel ctx.
+// A program runs in a process group of its own (on Windows a job), and when Run returns no process of the group is
+// left: the group is asked to stop (SIGTERM, CTRL_BREAK) and killed after Limits.Grace; what is left after a normal
+// end is killed too. A process that moves to another session can escape, but Run does not wait for its output.
+// Interrupts from the keyboard do not reach the group: a caller that stops on signals must cancel ctx.
 type Exec struct{}
 
 // Run implements [Runner].
@@ -69,7 +65,7 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	err = child.Wait()
 	close(ended)
 	watching.Wait()
-	group.kill() // what the program has left behind
+	group.kill() // processes that the program has left
 
 	if ctx.Err() == nil && errors.Is(context.Cause(limited), ErrEnough) {
 		return Result{Stderr: stderr.bytes(), Enough: true}, nil
@@ -88,7 +84,7 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	return Result{Stdout: stdout.data, Stderr: stderr.bytes(), ExitCode: child.ProcessState.ExitCode()}, nil
 }
 
-// child is the command, ready to be started. The error is an [*Error].
+// child returns the command, ready to be started. The error is an [*Error].
 func (c Command) child(limits Limits) (*exec.Cmd, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -104,7 +100,7 @@ func (c Command) child(limits Limits) (*exec.Cmd, error) {
 	return child, nil
 }
 
-// program finds the file to run, as an absolute path.
+// program returns the absolute path of the file to run.
 func (c Command) program() (string, error) {
 	found, err := exec.LookPath(c.Path)
 	if err == nil {
@@ -129,8 +125,7 @@ func (c Command) program() (string, error) {
 	}
 }
 
-// checkDir tells a missing directory from a missing program: the operating
-// system reports both with the same error.
+// checkDir reports a missing directory; the operating system's error would be that for a missing program.
 func (c Command) checkDir() error {
 	if c.Dir == "" {
 		return nil
@@ -148,8 +143,8 @@ func (c Command) checkDir() error {
 	return e
 }
 
-// startError describes why the operating system did not start the program. The
-// program's file and the working directory existed a moment ago.
+// startError returns the error for a program that could not be started although its file and the working directory
+// existed.
 func (c Command) startError(err error) *Error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -168,8 +163,7 @@ func (c Command) startError(err error) *Error {
 	}
 }
 
-// reason returns the innermost error's text: what the layers above it add, the
-// message already says.
+// reason returns the text of the innermost error: messages already say what the outer ones add.
 func reason(err error) string {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
@@ -177,8 +171,7 @@ func reason(err error) string {
 	return inline(err.Error(), maxReason)
 }
 
-// isBatchFile reports whether path names a file that Windows runs with cmd.exe,
-// whose quoting rules no argument can be trusted to.
+// isBatchFile reports whether Windows would run a file with cmd.exe, which gives arguments a meaning.
 func isBatchFile(path string) bool {
 	// Windows ignores dots and spaces at the end of a name.
 	switch strings.ToLower(filepath.Ext(strings.TrimRight(path, ". "))) {

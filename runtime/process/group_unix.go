@@ -12,17 +12,16 @@ import (
 
 const batchFiles = false
 
-// errNotDirectory is what looking for a file below another file gives.
+// errNotDirectory is the error of looking for a file below a file.
 var errNotDirectory error = syscall.ENOTDIR
 
-// group is a process group with the started program as its leader.
+// group is a process group; the started program is its leader.
 type group struct {
 	id int
 }
 
-// startGroup starts child as the leader of a new session. The session is what
-// takes the terminal away: a program that wants to ask something on /dev/tty
-// fails instead of waiting for an answer or being stopped by the terminal.
+// startGroup starts child as the leader of a new session, which has no terminal: a program that asks something on
+// /dev/tty fails instead of waiting.
 func startGroup(child *exec.Cmd) (*group, error) {
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := child.Start(); err != nil {
@@ -34,16 +33,15 @@ func startGroup(child *exec.Cmd) (*group, error) {
 // terminate asks every process of the group to end.
 func (g *group) terminate() error { return syscall.Kill(-g.id, syscall.SIGTERM) }
 
-// kill ends every process of the group. An error means that none is left.
+// kill kills every process of the group. An error means that there is none.
 //
-// The leader may have been reaped by now. Its id stays taken while the group
-// has a member; once it has none, the system would have to use up all its
-// process ids within Limits.Grace to give this one to somebody else.
+// The leader may be gone. Its id is not reused while the group has a member, and afterwards only if the system uses
+// up all ids within Limits.Grace.
 func (g *group) kill() { _ = syscall.Kill(-g.id, syscall.SIGKILL) }
 
 func (g *group) close() {}
 
-// fatalSignal names the signal that ended the process, if one did.
+// fatalSignal returns the name of the signal that ended the process, if one did.
 func fatalSignal(state *os.ProcessState) (string, bool) {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {
@@ -53,7 +51,7 @@ func fatalSignal(state *os.ProcessState) (string, bool) {
 	return fmt.Sprintf("%s (%s)", signalName(signal), signal), true
 }
 
-// signalName returns the POSIX name; the syscall package has only descriptions.
+// signalName returns the POSIX name; package syscall has only descriptions.
 func signalName(signal syscall.Signal) string {
 	switch signal {
 	case syscall.SIGHUP:

@@ -15,22 +15,20 @@ import (
 
 const batchFiles = true
 
-// errNotDirectory is what looking for a file below another file gives.
+// errNotDirectory is the error of looking for a file below a file.
 var errNotDirectory error = windows.ERROR_DIRECTORY
 
-// group is a job object that holds the started program and everything it
-// starts. Where there can be no job (a host may forbid nesting them), job is 0
-// and only the program itself is ended.
+// group is a job object with the started program and all that it starts. If there can be no job (a host may forbid
+// nested ones), job is 0 and only the program itself is killed.
 type group struct {
 	job     windows.Handle
 	process *os.Process
 }
 
-// startGroup starts child in a new job. The job takes it in right after its
-// start, well before it can have started anything itself.
+// startGroup starts child in a new job. The job gets it right after its start, before it can have started anything.
 func startGroup(child *exec.Cmd) (*group, error) {
 	child.SysProcAttr = &syscall.SysProcAttr{
-		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, // what terminate needs
+		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, // terminate needs it
 		HideWindow:    true,
 	}
 	if err := child.Start(); err != nil {
@@ -50,8 +48,7 @@ func startGroup(child *exec.Cmd) (*group, error) {
 	return g, nil
 }
 
-// newJob creates a job whose processes are killed when its last handle is
-// closed, which also happens when this process dies.
+// newJob creates a job whose processes are killed when its last handle is closed, also by the end of this process.
 func newJob() (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -70,13 +67,12 @@ func newJob() (windows.Handle, error) {
 	return job, nil
 }
 
-// terminate asks the processes that share our console to end. It fails where
-// there is no console.
+// terminate asks the processes that share our console to end. It fails if there is no console.
 func (g *group) terminate() error {
 	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(g.process.Pid))
 }
 
-// kill ends every process of the group. An error means that none is left.
+// kill kills every process of the group. An error means that there is none.
 func (g *group) kill() {
 	if g.job == 0 {
 		_ = g.process.Kill()
@@ -91,8 +87,8 @@ func (g *group) close() {
 	}
 }
 
-// fatalSignal names the exception that ended the process, if one did: then the
-// exit code is an NTSTATUS value of severity "error".
+// fatalSignal returns the exception that ended the process, if one did. The exit code is then an NTSTATUS value of
+// severity "error".
 func fatalSignal(state *os.ProcessState) (string, bool) {
 	code := uint32(state.ExitCode())
 	if code < 0xC0000000 || code >= 0xD0000000 {

@@ -2,9 +2,8 @@ package process
 
 import "strings"
 
-// JoinCommand writes words as a command line from which [SplitCommand], and a POSIX
-// shell, get the same words again. Words of nothing but letters, digits and
-// characters of paths stay as they are, all others stand in single quotes.
+// JoinCommand returns a command line that [SplitCommand], and a POSIX shell, split into the same words. It puts words
+// in single quotes unless they have only letters, digits and characters of paths.
 func JoinCommand(words ...string) string {
 	var line strings.Builder
 	for i, word := range words {
@@ -20,7 +19,7 @@ func JoinCommand(words ...string) string {
 	return line.String()
 }
 
-// isQuoted reports whether a character has a word quoted.
+// isQuoted reports whether a word with a character needs quotes.
 func isQuoted(r rune) bool {
 	return !strings.ContainsRune("/._-+:@", r) && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a')
 }

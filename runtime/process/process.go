@@ -1,11 +1,7 @@
-// Package process is the one way this program runs another: [Exec] runs a
-// [Command] under [Limits] and fails with an [Error].
+// Package process runs other programs for this one: [Exec] runs a [Command] under [Limits] and fails with an [Error].
 //
-// Everything a command prints is untrusted, and so are its arguments. This
-// package bounds both time and bytes, starts programs without a shell, and
-// leaves nothing running behind. It must never interpret an argument, guess at
-// what a command meant by its output or its exit code, or hand a command the
-// terminal.
+// Output and arguments of a command are untrusted. The package bounds time and bytes, uses no shell, and leaves no
+// process running. It must never interpret an argument, an output or an exit code, or give a command the terminal.
 package process
 
 import (
@@ -33,8 +29,7 @@ type Runner interface {
 	Run(ctx context.Context, cmd Command) (Result, error)
 }
 
-// A Command says what to run, with which input, and how much of everything it
-// may use.
+// A Command is a program, its input and its limits.
 type Command struct {
 	// Path is a path, or a file name that is looked up in PATH. A relative path starts at this process's working
 	// directory and not at Dir, so that a directory never decides which program runs.
@@ -82,8 +77,8 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// apply derives the context one run lives in: it ends with the parent, when the
-// time limit has passed, or when stop is called. Its cause says which.
+// apply returns the context of one run, which ends with its parent, after the time limit, or with stop. Its cause
+// says which.
 func (l Limits) apply(parent context.Context) (limited context.Context, stop context.CancelCauseFunc) {
 	timed, stopTimer := context.WithTimeoutCause(parent, l.Timeout, errTimeLimit)
 	limited, cancel := context.WithCancelCause(timed)
@@ -93,8 +88,7 @@ func (l Limits) apply(parent context.Context) (limited context.Context, stop con
 	}
 }
 
-// validate finds what would make the command mean something else than the
-// caller wrote, before anything is started.
+// validate reports what would give the command another meaning than the caller wrote.
 func (c Command) validate() error {
 	if strings.TrimSpace(c.Path) == "" {
 		return c.failure(BadArgument, nil, "no program is named", "give the program's name or path")

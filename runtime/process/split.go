@@ -6,25 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// SplitCommand splits a command line, as a person writes it into a
-// configuration value, into a program and its arguments. It follows the quoting
-// rules of the POSIX shell (Shell Command Language, §2.2): white space separates
-// words, a backslash takes the next character literally, single quotes take
-// everything literally, and within double quotes a backslash only escapes
-// $ ` " \ and a line end.
+// SplitCommand splits a command line from a configuration into a program and its arguments. It follows the quoting
+// rules of the POSIX shell (Shell Command Language, §2.2): white space separates words, a backslash takes the next
+// character literally, single quotes take everything literally, and within double quotes a backslash only escapes $ `
+// " \ and a line end.
 //
-// Nothing is ever expanded or executed. Where a shell would do so (variables,
-// patterns, pipes, comments and so on), the line is an error instead of passing
-// text on that its author did not mean literally. The same goes for unclosed
-// quotes, NUL bytes, and a line without a program. Every error is a
-// [BadArgument]. Paths of Windows need single quotes: 'C:\tools\jp.exe'.
+// It never expands or runs anything. A line that a shell would expand (variables, patterns, pipes, comments and so
+// on) is an error, because its author did not mean it literally. So are unclosed quotes, NUL bytes, and a line
+// without a program. Every error is a [BadArgument]. Paths of Windows need single quotes: 'C:\tools\jp.exe'.
 func SplitCommand(line string) ([]string, error) {
 	if i := strings.IndexByte(line, 0); i >= 0 {
 		return nil, badLine(line, i, "is a NUL byte", "remove it")
 	}
 	var words []string
 	var word strings.Builder
-	inWord := false // also where the word is empty so far: ""
+	inWord := false // also in an empty word: ""
 	for i := 0; i < len(line); i++ {
 		c := line[i]
 		if strings.IndexByte(" \t\r\n", c) >= 0 {
@@ -78,15 +74,15 @@ func SplitCommand(line string) ([]string, error) {
 	return words, nil
 }
 
-// What a shell would act on, anywhere in a word and at the start of one. Within
-// double quotes only $ and ` still count.
+// Characters with a meaning for a shell, anywhere in a word and at its start. Within double quotes only $ and ` have
+// one.
 const (
 	active        = "|&;<>()$`*?["
 	activeAtStart = "~#"
 )
 
-// doubleQuoted adds what stands between double quotes, of which the first is at
-// start, and returns where the second is.
+// doubleQuoted adds the text between double quotes to a word. start is the offset of the first quote, end that of the
+// second.
 func doubleQuoted(word *strings.Builder, line string, start int) (end int, err error) {
 	for i := start + 1; i < len(line); i++ {
 		switch c := line[i]; {
@@ -106,7 +102,7 @@ func doubleQuoted(word *strings.Builder, line string, start int) (end int, err e
 	return 0, badLine(line, start, "opens a double quote that is never closed", "close it, or escape it with a backslash")
 }
 
-// badLine describes what is wrong with the character at an offset.
+// badLine returns the error for the character at an offset.
 func badLine(line string, offset int, problem, hint string) error {
 	return &Error{
 		Kind: BadArgument, Command: "command line " + inline(line, maxWord),

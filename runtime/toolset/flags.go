@@ -14,14 +14,13 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// AddFlags defines the flags that say where a call comes from. Every front for
-// people and for JP takes them.
+// AddFlags defines the flags that say where a call comes from.
 func (h *Host) AddFlags(set *pflag.FlagSet) {
 	set.StringVarP(&h.Dir, "workspace", "w", "", cmp.Or(h.DirUsage, "work in `DIR`"))
 	set.StringVar(&h.ConversationID, "conversation-id", "", cmp.Or(h.ConversationUsage, "the conversation with this `ID` calls"))
 }
 
-// Context returns where a call comes from as far as the host knows.
+// Context returns where a call comes from, as far as the host knows.
 func (h *Host) Context() contract.Context {
 	return contract.Context{ConversationID: h.ConversationID, Dir: h.Dir}
 }
@@ -34,7 +33,7 @@ func (f Flag) AddTo(set *pflag.FlagSet) {
 	}
 }
 
-// Word is the flag as it is written, in its short form where it has one.
+// Word returns the flag as it is written, in its short form if it has one.
 func (f Flag) Word() string {
 	if f.Shorthand != "" {
 		return "-" + f.Shorthand
@@ -42,8 +41,7 @@ func (f Flag) Word() string {
 	return "--" + f.Name
 }
 
-// AddToCommand defines the flag for a command, with what a shell completes it
-// with.
+// AddToCommand defines the flag for a command, with its completion.
 func (f Flag) AddToCommand(cmd *cobra.Command) {
 	f.AddTo(cmd.Flags())
 	if f.Complete != nil {
@@ -60,9 +58,8 @@ func (r *Registry) AddFlags(cmd *cobra.Command) {
 	}
 }
 
-// CheckFlags returns what is wrong with the flags of families that were given in
-// set. With the name of a tool, one that does not count for it is wrong too: it
-// would go unheeded.
+// CheckFlags returns what is wrong with the flags of families that were given in set. tool is the name of the tool
+// that is called, or empty; a flag that this tool ignores is an [*UnheededFlagError].
 func (r *Registry) CheckFlags(set *pflag.FlagSet, tool string) error {
 	for _, f := range r.Flags() {
 		switch {
@@ -78,8 +75,7 @@ func (r *Registry) CheckFlags(set *pflag.FlagSet, tool string) error {
 	return nil
 }
 
-// Given returns the flags of families that were given in set and their values, as
-// words for another command line.
+// Given returns the flags of families that were given in set, as words of a command line.
 func (r *Registry) Given(set *pflag.FlagSet) []string {
 	var words []string
 	for _, f := range r.Flags() {
@@ -88,8 +84,8 @@ func (r *Registry) Given(set *pflag.FlagSet) []string {
 	return words
 }
 
-// Advice returns what a person has to do besides registering this program, with
-// JP or with another host, with the flags of families that were given in set.
+// Advice returns what a person has to do, besides registering the program with JP or another host, because of the
+// flags that were given in set.
 func (r *Registry) Advice(set *pflag.FlagSet, jp bool) []string {
 	var advice []string
 	for _, f := range r.Flags() {
@@ -100,8 +96,7 @@ func (r *Registry) Advice(set *pflag.FlagSet, jp bool) []string {
 	return advice
 }
 
-// given returns the flag as it was given in set. A switch that was switched off is
-// none.
+// given returns the flag as words, as it was given in set; nothing for a switch that is off.
 func (f Flag) given(set *pflag.FlagSet) []string {
 	var words []string
 	flag := set.Lookup(f.Name)
@@ -123,8 +118,7 @@ func (f Flag) given(set *pflag.FlagSet) []string {
 	return words
 }
 
-// UnheededFlagError is the error for a flag that does not count for the tool that
-// is called.
+// UnheededFlagError is the error for a flag that the called tool ignores.
 type UnheededFlagError struct {
 	Flag Flag
 	Tool string
@@ -134,8 +128,8 @@ func (e *UnheededFlagError) Error() string {
 	return fmt.Sprintf("--%s only counts for %s", e.Flag.Name, strings.Join(e.Flag.Tools, ", "))
 }
 
-// completions makes what a shell is offered of values, which may be names of files
-// from anywhere. One that ends with a slash is the beginning of more.
+// completions returns values as completions. After one that ends with a slash, more may follow. Values may be names
+// of files: they are made safe to show.
 func completions(values []string) (words []cobra.Completion, directive cobra.ShellCompDirective) {
 	directive = cobra.ShellCompDirectiveNoFileComp
 	for _, value := range values {
@@ -147,13 +141,13 @@ func completions(values []string) (words []cobra.Completion, directive cobra.She
 	return words, directive
 }
 
-// flagValue is a flag of a family for package pflag.
+// flagValue implements [pflag.Value].
 type flagValue struct {
 	flag  Flag
 	given []string
 }
 
-// Set takes a value.
+// Set adds a value.
 func (v *flagValue) Set(value string) error {
 	if v.flag.Switch {
 		on, err := strconv.ParseBool(value)
@@ -166,10 +160,10 @@ func (v *flagValue) Set(value string) error {
 	return v.flag.Set(value)
 }
 
-// String returns what was given.
+// String returns all values.
 func (v *flagValue) String() string { return strings.Join(v.given, ",") }
 
-// Type is what cobra takes for a flag that may be repeated, or for a switch.
+// Type returns the name that cobra knows for a switch or for a flag that may be repeated.
 func (v *flagValue) Type() string {
 	if v.flag.Switch {
 		return "bool"

@@ -15,15 +15,13 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Registry holds the families of a program. It is safe for concurrent use as far
-// as its families are.
+// Registry holds the families of a program. It is safe for concurrent use if its families are.
 type Registry struct {
 	families []Family
 }
 
-// NewRegistry returns a registry of families. Names of families, tools, flags and
-// prompts, and the schemes of resources, have to be unique among them; and flags
-// must not be named as those of a [Host].
+// NewRegistry returns a registry of families. It is an error if two of them have the same name of a family, tool,
+// flag or prompt, or the same scheme of resources, or if a flag has the name of a flag of [Host].
 func NewRegistry(families ...Family) (*Registry, error) {
 	owners := map[string]string{}
 	var clashes []error
@@ -67,9 +65,8 @@ func NewRegistry(families ...Family) (*Registry, error) {
 	return &Registry{families: families}, nil
 }
 
-// Only returns a registry of these tools alone. A family of which it has not all tools
-// says nothing of them together: it has no instructions, prompts and resources. The error
-// for another name is a [contract.Error] that names the tools there are.
+// Only returns a registry of these tools alone. A family that loses tools loses its instructions, prompts and
+// resources too. The error for an unknown name is a [contract.Error] that lists the tools.
 func (r *Registry) Only(tools ...string) (*Registry, error) {
 	kept := map[string]bool{}
 	for _, name := range tools {
@@ -101,7 +98,7 @@ func (r *Registry) Only(tools ...string) (*Registry, error) {
 	return out, nil
 }
 
-// Families returns the families, in the order they were given.
+// Families returns the families in their order.
 func (r *Registry) Families() []Family { return r.families }
 
 // Declared returns all tools, sorted by name.
@@ -109,7 +106,7 @@ func (r *Registry) Declared() []contract.Tool {
 	return byName(collect(r, func(f *Family) []contract.Tool { return f.Declared() }))
 }
 
-// collect returns what all families have of something.
+// collect returns the elements that of returns for all families.
 func collect[T any](r *Registry, of func(*Family) []T) []T {
 	var all []T
 	for i := range r.families {
@@ -118,8 +115,7 @@ func collect[T any](r *Registry, of func(*Family) []T) []T {
 	return all
 }
 
-// Offered returns the tools that an assistant is offered at the moment, sorted by
-// name.
+// Offered returns the tools that an assistant is offered now, sorted by name.
 func (r *Registry) Offered(ctx context.Context) []contract.Tool {
 	return byName(collect(r, func(f *Family) []contract.Tool {
 		if f.Offered == nil {
@@ -134,9 +130,8 @@ func byName(tools []contract.Tool) []contract.Tool {
 	return tools
 }
 
-// Lookup returns the tool that answers to a name and its family, whether or not it is
-// offered. The error for another name is a [contract.Error] that names the tools
-// there are.
+// Lookup returns the tool with a name or an alias, and its family, offered or not. The error for an unknown name is a
+// [contract.Error] that lists the tools.
 func (r *Registry) Lookup(name string) (contract.Tool, Family, error) {
 	for _, f := range r.families {
 		for _, t := range f.Declared() {
@@ -157,7 +152,7 @@ func (r *Registry) Names() []string {
 	return names
 }
 
-// Background begins what families do beside calls, until stop, which waits for its end.
+// Background starts the background work of all families. stop cancels it and waits for its end.
 func (r *Registry) Background(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -197,8 +192,7 @@ func (r *Registry) Version(ctx context.Context) string {
 	return b.String()
 }
 
-// ListVersion returns a value that changes when the list of resources may have
-// changed.
+// ListVersion returns a value that changes when the list of resources may have changed.
 func (r *Registry) ListVersion(ctx context.Context) string {
 	var b strings.Builder
 	for _, f := range r.families {
@@ -215,14 +209,12 @@ func (r *Registry) ListVersion(ctx context.Context) string {
 	return b.String()
 }
 
-// Instructions returns what families have to say to a host's system prompt, each
-// a paragraph or more.
+// Instructions returns the texts of all families for a host's system prompt, in paragraphs.
 func (r *Registry) Instructions(ctx context.Context, where contract.Context) string {
 	return r.instructions(ctx, where, false)
 }
 
-// Prompt returns what families have to say to a system prompt that this program writes
-// itself: their instructions, and what is too long for those.
+// Prompt returns Instructions and the longer texts, for a system prompt that this program writes itself.
 func (r *Registry) Prompt(ctx context.Context, where contract.Context) string {
 	return r.instructions(ctx, where, true)
 }
@@ -247,7 +239,7 @@ func (r *Registry) instructions(ctx context.Context, where contract.Context, who
 	return strings.Join(append(texts, closings...), "\n\n")
 }
 
-// Reads returns what of the user's own the tools will read, a sentence each.
+// Reads returns which data of the user the tools will read, a sentence each.
 func (r *Registry) Reads(ctx context.Context) []string {
 	var reads []string
 	for _, f := range r.families {
@@ -269,8 +261,8 @@ func (r *Registry) Variables() []string {
 // Flags returns the flags of all families.
 func (r *Registry) Flags() []Flag { return collect(r, func(f *Family) []Flag { return f.Flags }) }
 
-// Project returns the root of the project that a directory belongs to: the first
-// that a family knows of. The error is that of the first family where none does.
+// Project returns the root of the project that a directory belongs to, from the first family that knows one. If none
+// does, the error is that of the first family.
 func (r *Registry) Project(dir string) (root string, err error) {
 	for _, f := range r.families {
 		if f.Project == nil {
@@ -290,8 +282,7 @@ func (r *Registry) Project(dir string) (root string, err error) {
 	return "", err
 }
 
-// CheckConversationID returns what is wrong with an id for the conversation that
-// calls.
+// CheckConversationID returns what is wrong with an id of the calling conversation.
 func (r *Registry) CheckConversationID(id string) error {
 	for _, f := range r.families {
 		if f.CheckConversationID == nil {
@@ -304,7 +295,7 @@ func (r *Registry) CheckConversationID(id string) error {
 	return nil
 }
 
-// Commands returns the commands of all families for people.
+// Commands returns the commands of all families.
 func (r *Registry) Commands() []*cobra.Command {
 	return collect(r, func(f *Family) []*cobra.Command {
 		if f.Commands == nil {
@@ -314,7 +305,7 @@ func (r *Registry) Commands() []*cobra.Command {
 	})
 }
 
-// Close ends what calls have left running.
+// Close stops what calls have left running.
 func (r *Registry) Close() {
 	for _, f := range r.families {
 		if f.Close != nil {

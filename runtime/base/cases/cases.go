@@ -1,5 +1,4 @@
-// Package cases says how many random cases a test tries. Tests use nothing else of it,
-// and programs nothing at all.
+// Package cases returns how many random cases a test tries. Only tests use it.
 package cases
 
 import (
@@ -7,11 +6,11 @@ import (
 	"strconv"
 )
 
-// Times is the environment variable with how many times as many cases as usual are
-// tried, a whole number from 1 on. The first cases are always the usual ones.
+// Times is the environment variable that multiplies the number of cases: a whole number from 1. The first cases are
+// always the same.
 const Times = "TEST_CASES"
 
-// Of returns how many cases a test tries that usually tries so many.
+// Of returns the number of cases for a test that usually tries usual.
 func Of[N int | uint64](usual N) N {
 	if times, err := strconv.Atoi(os.Getenv(Times)); err == nil && times > 1 {
 		return usual * N(times)

@@ -1,7 +1,7 @@
-// Package diag is the one type for findings about files.
+// Package diag has the type for problems in files.
 //
-// The generator, the configuration of a knowledge base and the checks of an installation report what they find as a
-// [List] of [Diagnostic] values, in places that [Source] finds. Printers for them are the commands' business.
+// The generator, the configuration of a knowledge base and the checks of an installation report a [List] of
+// [Diagnostic] values, with positions from [Source]. Commands print them.
 //
 // The package must never read or write files, look at the environment or the clock, or depend on what a file means.
 package diag
@@ -16,20 +16,20 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Span is a stretch of a text file. Lines and columns count from 1.
+// Span is a part of a text file. Lines and columns count from 1.
 //
 // A column is one Unicode code point: a tab, a wide character and a combining mark are one column each, and so is
 // each byte that is not valid UTF-8. A line ends before its LF or CRLF; a UTF-8 byte order mark at the start of the
 // file has no column. The end is exclusive: EndCol is the column just after the last character, and an empty span
 // (a position) has EndLine == Line and EndCol == Col.
 //
-// The zero Span means the file as a whole.
+// The zero Span means the whole file.
 type Span struct {
 	Line, Col       int
 	EndLine, EndCol int
 }
 
-// IsZero reports whether s stands for the whole file.
+// IsZero reports whether s means the whole file.
 func (s Span) IsZero() bool { return s == Span{} }
 
 func (s Span) compare(t Span) int {
@@ -39,8 +39,8 @@ func (s Span) compare(t Span) int {
 	)
 }
 
-// Severity is what a diagnostic means for the run. The zero value is Error, so that a diagnostic nobody graded
-// stops the run.
+// Severity is the severity of a diagnostic. The zero value is Error, so that nothing is generated after a diagnostic
+// without one.
 type Severity int
 
 const (
@@ -49,7 +49,7 @@ const (
 	Note                    // for information
 )
 
-// String returns the word the text and JSON printers use.
+// String returns the word for text and JSON.
 func (s Severity) String() string {
 	switch s {
 	case Error:
@@ -62,7 +62,7 @@ func (s Severity) String() string {
 	return fmt.Sprintf("severity(%d)", int(s))
 }
 
-// Diagnostic is one finding about one place in one file.
+// Diagnostic is a problem at a place in a file.
 type Diagnostic struct {
 	File     string // slash-separated path relative to the root of the run; empty when no file is to blame
 	Span     Span   // zero: the whole file
@@ -72,7 +72,7 @@ type Diagnostic struct {
 	Hint     string // how to fix it; may be empty, may have several lines
 }
 
-// String returns the finding on one line, the way compilers write it and editors parse it:
+// String returns the diagnostic on one line, as compilers write it and editors parse it:
 //
 //	specs/list.toml:12:9: error: unknown key "requird" [SP003]
 //
@@ -89,8 +89,8 @@ func (d Diagnostic) String() string {
 	return b.String()
 }
 
-// Place returns where the finding is, as editors read it: the file, and of line and
-// column those that are known. The name of the file is as it is.
+// Place returns the file and the known ones of line and column, as editors read it. The name of the file is not made
+// safe to show.
 func (d Diagnostic) Place() string {
 	at := d.File
 	for _, n := range []int{d.Span.Line, d.Span.Col} {
@@ -109,11 +109,11 @@ func (d Diagnostic) compare(e Diagnostic) int {
 	)
 }
 
-// List is what a run found, in the order it was found. Append to it freely: every printer shows [List.Sorted].
+// List is a list of diagnostics in any order; printers show [List.Sorted].
 type List []Diagnostic
 
-// Sorted returns the diagnostics ordered by file, position, rule and message, each distinct one once. The order is
-// total, so it does not depend on the order of discovery. The list itself is left as it is.
+// Sorted returns the distinct diagnostics, ordered by file, position, rule and message. The order is total. The list
+// itself does not change.
 func (l List) Sorted() List {
 	s := slices.SortedFunc(slices.Values(l), Diagnostic.compare)
 	return slices.Compact(s)

@@ -9,8 +9,8 @@ import (
 // byteOrderMark is U+FEFF in UTF-8. Editors hide it, so it takes no column.
 const byteOrderMark = "\uFEFF"
 
-// Source is the text of a file, indexed by line. It is where byte offsets become a [Span], so that everything that
-// reports positions counts lines and columns alike.
+// Source is the text of a file with an index of its lines. It turns byte offsets into a [Span], so that all positions
+// count lines and columns alike.
 type Source struct {
 	text   []byte
 	starts []int // offset of the first character of each line
@@ -47,8 +47,7 @@ func (s *Source) position(offset int) (line, col int) {
 	return line, 1 + utf8.RuneCount(text[:min(offset-s.starts[line-1], len(text))])
 }
 
-// Line returns line n (from 1) without its line ending, and false where there is none:
-// an empty text has no lines.
+// Line returns line n (from 1) without its line ending, and reports whether there is one: an empty text has no lines.
 func (s *Source) Line(n int) ([]byte, bool) {
 	if n < 1 || n > len(s.starts) || len(s.text) == 0 {
 		return nil, false

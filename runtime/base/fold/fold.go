@@ -1,6 +1,5 @@
-// Package fold makes text of which case is no matter comparable byte for byte, by
-// Unicode simple case folding, rune by rune: "ſ" and "s" are the same, "ß" and "ss" are
-// not. It is the folding of [strings.EqualFold] and of package regexp.
+// Package fold makes texts comparable without regard to case, by Unicode simple case folding, rune by rune: "ſ" and
+// "s" are equal, "ß" and "ss" are not. It folds as [strings.EqualFold] and package regexp do.
 package fold
 
 import (
@@ -10,15 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// Version changes when the same text may be folded to another one: with the tables of
-// Unicode, and with the rune that is taken for those that are equal.
+// Version changes when the result for a text may change: with the tables of Unicode, and with the choice of a rune.
 const Version = "1-" + unicode.Version
 
-// Append appends text to dst with each rune replaced by one that stands for all that it is
-// equal to: a small letter, where there is one. Bytes that are not UTF-8 stay as they are.
+// Append appends text to dst, each rune replaced by [Rune] of it. Bytes that are not UTF-8 stay.
 //
-// As text in UTF-8 has a rune only where one begins, one folded text holds another, byte
-// for byte, exactly where the texts match rune for rune.
+// A folded text contains another, byte for byte, exactly where the texts match rune for rune.
 func Append(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
 		if i+8 <= len(text) {
@@ -48,29 +44,29 @@ func Append(dst, text []byte) []byte {
 	return dst
 }
 
-// Each byte of a word has the highest bit there, or the lowest one.
+// The highest or the lowest bit of each byte of a word.
 const (
 	high = 0x8080808080808080
 	low  = 0x0101010101010101
 )
 
-// small returns eight ASCII characters with small letters in place of large ones.
+// small returns eight ASCII characters in lower case.
 func small(word uint64) uint64 {
-	fromA, behindZ := word+(0x80-'A')*low, word+(0x80-'Z'-1)*low // have the highest bits of those from A on, and behind Z
+	fromA, behindZ := word+(0x80-'A')*low, word+(0x80-'Z'-1)*low // the highest bit of each byte that is at least A, or after Z
 	return word | (fromA&^behindZ&high)>>2
 }
 
-// isCaseless reports whether a rune is one of a large block of scripts without case: from
-// the radicals of Han to Yi, and Hangul.
+// isCaseless reports whether a rune is in a large block of scripts without case: from the radicals of Han to Yi, and
+// Hangul.
 func isCaseless(r rune) bool { return 0x2E80 <= r && r < 0xA640 || 0xAC00 <= r && r < 0xD800 }
 
-// alphabets are the runes of Latin, Greek, Cyrillic and Armenian, folded once.
+// alphabets has the folded runes of Latin, Greek, Cyrillic and Armenian.
 var alphabets struct {
 	once   sync.Once
 	folded [0x590]rune
 }
 
-// known is Rune, fast for alphabets.
+// known is Rune with a table for alphabets.
 func known(r rune) rune {
 	if int(r) >= len(alphabets.folded) {
 		return Rune(r)
@@ -83,8 +79,8 @@ func known(r rune) rune {
 	return alphabets.folded[r]
 }
 
-// Rune returns the rune that stands for all that r is equal to: the first small letter of
-// them, or where none is one, the first.
+// Rune returns one rune for all that are equal to r without regard to case: the first lower-case one, or the first if
+// there is none.
 func Rune(r rune) rune {
 	least, small := r, rune(-1)
 	for v := unicode.SimpleFold(r); ; v = unicode.SimpleFold(v) {

@@ -1,6 +1,5 @@
-// Package iso8601 reads dates, and dates with a time of day, in the forms of ISO 8601 that
-// people and programs write. It never guesses: what has no such form is an error, and so is
-// a day, or a time of day, that there is not.
+// Package iso8601 parses dates, with or without a time of day, in the forms of ISO 8601 that people and programs
+// write. It never guesses: any other form, and a date or a time that does not exist, is an error.
 package iso8601
 
 import (
@@ -12,11 +11,11 @@ import (
 	"time"
 )
 
-// ErrForm is the error for a text that is no date of a known form.
+// ErrForm is the error for a text that is no date in a known form.
 var ErrForm = errors.New("not a date in a form of ISO 8601")
 
-// Span is what a date stands for, from its first to its last instant, both inclusive and in
-// UTC. With a time of day the two are equal.
+// Span is the time from the first to the last instant of a date, both inclusive, in UTC. They are equal for a date
+// with a time of day.
 type Span struct{ First, Last time.Time }
 
 // compiled has the expression for a date from its first use on: most runs of a program read no date.
@@ -38,13 +37,11 @@ func compile() *regexp.Regexp {
 	return regexp.MustCompile(`^` + date + `(?:[^\dZz+-]` + clock + ` *)?(?:[Zz]|([+-])` + clock + `)?$`)
 }
 
-// Parse reads a date: of the calendar, 2024-01-15 or 20240115, or of a week, 2024-W03-1,
-// 2024W031, or all of the week as 2024-W03 or 2024W03. Behind T, t, a blank or any one
-// character that is no digit may follow a time of day: 14, 14:30, 1430, 14:30:59, 143059,
-// the seconds with a fraction behind . or ,. Behind it, or right behind the date, may follow
-// the offset from UTC: Z, z, +02, +0200, +02:00 or +02:00:30, of either sign. Without one it
-// is UTC. White space around it and before the offset does not matter. Digits beyond
-// nanoseconds are dropped. Years are 0001 to 9999.
+// Parse parses a date: of the calendar, 2024-01-15 or 20240115, of a week, 2024-W03-1 or 2024W031, or a whole week,
+// 2024-W03 or 2024W03. A time of day may follow after T, t, a space or any one character that is no digit: 14, 14:30,
+// 1430, 14:30:59 or 143059, the seconds with a fraction after . or ,. The offset from UTC may follow the time or the
+// date: Z, z, +02, +0200, +02:00 or +02:00:30, with either sign; without one the time is in UTC. White space around
+// the text and before the offset is ignored, and so are digits beyond nanoseconds. Years are 0001 to 9999.
 func Parse(s string) (Span, error) {
 	is := form().FindStringSubmatch(strings.TrimSpace(s))
 	if is == nil {
@@ -62,7 +59,7 @@ func Parse(s string) (Span, error) {
 	first := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 	ok := year > 0 && first.Day() == day && int(first.Month()) == month
 	if is[6] != "" {
-		// The fourth of January is in the first week of a year, which begins on a Monday.
+		// January 4 is in the first week of a year, which begins on a Monday.
 		fourth := time.Date(year, time.January, 4, 0, 0, 0, 0, time.UTC)
 		first = fourth.AddDate(0, 0, 7*(number(6)-1)-(int(fourth.Weekday())+6)%7)
 		of, _ := first.ISOWeek()
@@ -88,7 +85,7 @@ func Parse(s string) (Span, error) {
 	return Span{first.Add(-offset), last.Add(-offset)}, nil
 }
 
-// clock returns a time of day, or an offset, and reports whether there is such a one.
+// clock returns a time of day or an offset, and reports whether it exists.
 func clock(s string) (time.Duration, bool) {
 	digits, fraction, _ := strings.Cut(strings.NewReplacer(":", "", ",", ".").Replace(s), ".")
 	digits, fraction = (digits + "000000")[:6], (fraction + "000000000")[:9]

@@ -1,8 +1,7 @@
 package near
 
-// Edits returns the optimal string alignment distance of two strings in
-// characters: insertions, deletions, replacements and swaps of neighbours count
-// one each. It is false where that is more than limit.
+// Edits returns the optimal string alignment distance of two strings in characters: insertions, deletions,
+// replacements and swaps of neighbours count one each. It reports whether the distance is at most limit.
 func Edits(a, b string, limit int) (int, bool) {
 	from, to := []rune(a), []rune(b)
 	if len(from)-len(to) > limit || len(to)-len(from) > limit {

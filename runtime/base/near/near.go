@@ -1,7 +1,6 @@
-// Package near finds the name that a misspelt one most likely stands for, and the distance between two strings.
+// Package near finds the name that a misspelt one was probably meant to be, and the distance between two strings.
 //
-// It only compares: what a suggestion is worth, and how it is worded, is the caller's business. It imports the standard
-// library alone.
+// It only compares: callers word the suggestions.
 package near
 
 import (
@@ -11,16 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxName is the length in bytes of the longest name for which another is looked for: the search takes time in the
-// product of two lengths, and nobody mistypes a name longer than this.
+// maxName is the greatest length of a name in bytes: the search takes time in the product of two lengths.
 const maxName = 128
 
-// Name returns the name in known that name most likely stands for, or "" where none is near.
+// Name returns the name in known that name was probably meant to be, or "" if none is near.
 //
-// Case, spaces, hyphens and underscores do not count as differences. Otherwise at most a third of the longer name may
-// differ, or the letters of a name of two be swapped. A beginning of three letters or more stands for the whole where
-// it is at least half of it, or whole words of it. Of equally near names the one that sorts first is returned, whatever
-// their order.
+// Case, spaces, hyphens and underscores are ignored. At most a third of the longer name may differ, or the letters of
+// a name of two be swapped. A prefix of three letters or more is near if it is at least half of the name, or whole
+// words of it. Of equally near names Name returns the one that sorts first.
 func Name(name string, known []string) string {
 	if len(name) > maxName {
 		return ""
@@ -41,7 +38,7 @@ func Name(name string, known []string) string {
 	return best
 }
 
-// distance returns how far two names are from each other, and false where that is too far.
+// distance returns the distance of two names, and reports whether they are near.
 func distance(a, b string) (int, bool) {
 	foldedA, foldedB := fold(a), fold(b)
 	longer := max(utf8.RuneCountInString(foldedA), utf8.RuneCountInString(foldedB))
@@ -57,7 +54,7 @@ func distance(a, b string) (int, bool) {
 	return d, near
 }
 
-// begins reports whether what is folded to start is a beginning of name, which is folded to whole, that stands for it.
+// begins reports whether start is a near prefix of whole, which is the folded name.
 func begins(start, whole, name string) bool {
 	if len(start) < 3 || !strings.HasPrefix(whole, start) {
 		return false
@@ -79,7 +76,7 @@ func reverse(s string) string {
 	return string(runes)
 }
 
-// fold returns s without what does not count as a difference.
+// fold returns s without ignored differences.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		if isSeparator(r) {

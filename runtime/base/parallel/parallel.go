@@ -1,5 +1,4 @@
-// Package parallel does independent pieces of work side by side. It knows nothing of the
-// work, and starts no goroutine that is left when it returns.
+// Package parallel does independent pieces of work side by side. It leaves no goroutine when it returns.
 package parallel
 
 import (
@@ -10,12 +9,11 @@ import (
 	"sync/atomic"
 )
 
-// maxWorkers bounds the goroutines: more readers of files than these only disturb each other.
+// maxWorkers is the greatest number of goroutines: more readers of files slow each other down.
 const maxWorkers = 8
 
-// Each hands over every number below n once, until the context is done, to several calls of
-// work, each in a goroutine of its own, and returns when they have returned. What a goroutine
-// needs for all its numbers, work has before it begins to range over them.
+// Each calls work in several goroutines, which together range over every number below n once, until the context is
+// done. It returns when all calls have returned. work can set up what a goroutine needs before it ranges.
 func Each(ctx context.Context, n int, work func(numbers iter.Seq[int])) {
 	var next atomic.Int64
 	var workers sync.WaitGroup

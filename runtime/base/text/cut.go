@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxQuoted is how many characters [Quote] repeats.
+// maxQuoted is the number of characters that [Quote] repeats.
 const maxQuoted = 80
 
-// Cut returns s when it has at most chars characters, and otherwise its first chars-1 characters and "…". It does not
-// make anything visible: an escape counts as the characters it has, so that text is made visible first where it is
-// to fit into a place.
+// Cut returns s if it has at most chars characters, otherwise its first chars-1 characters and "…". Escapes of hidden
+// characters count as well: text for a place of limited size is made visible first.
 func Cut(s string, chars int) string {
 	first, _, omitted := Ends(s, chars, 0)
 	if omitted == 0 || chars <= 0 {
@@ -21,8 +20,8 @@ func Cut(s string, chars int) string {
 	return first[:len(first)-size] + "…"
 }
 
-// CutMiddle returns s when it has at most chars characters. A longer one loses its middle, and a mark there says how
-// much: the beginning is where a program says what it did, the end why it stopped. The mark comes on top of chars.
+// CutMiddle returns s if it has at most chars characters. Otherwise a mark with a number replaces the middle:
+// programs say first what they did and last why they stopped. The mark comes on top of chars.
 func CutMiddle(s string, chars int) string {
 	chars = max(chars, 0)
 	first, last, omitted := Ends(s, chars/2, chars-chars/2)
@@ -32,8 +31,8 @@ func CutMiddle(s string, chars int) string {
 	return fmt.Sprintf("%s … %d characters omitted … %s", first, omitted, last)
 }
 
-// Ends returns the first head and the last tail characters of s, and how many there are between them. With none
-// between them, first is s and last is empty. A byte that is not UTF-8 counts as a character.
+// Ends returns the first head and the last tail characters of s, and the number of those between them. If there are
+// none, first is s and last is empty. A byte that is not UTF-8 counts as a character.
 func Ends[T ~string | ~[]byte](s T, head, tail int) (first, last T, omitted int) {
 	head, tail = max(head, 0), max(tail, 0)
 	var none T
@@ -66,6 +65,5 @@ func runeCount[T ~string | ~[]byte](s T) int {
 	return n
 }
 
-// Quote returns s between double quotes, as it may be repeated in a message: at most 80 characters of it, on one line,
-// with everything that is not printable escaped as in Go.
+// Quote returns s between double quotes for a message: at most 80 characters, on one line, escaped as in Go.
 func Quote(s string) string { return strconv.Quote(Cut(s, maxQuoted)) }

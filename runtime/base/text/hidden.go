@@ -2,15 +2,14 @@ package text
 
 import "unicode"
 
-// IsHidden reports whether r is not shown to a reader for what it is: controls but tab and line feed, characters that
-// reorder the text around them or that nobody sees, noncharacters, and separators of lines and paragraphs that only
-// some programs obey.
+// IsHidden reports whether readers do not see r for what it is: controls except tab and line feed, invisible
+// characters and those that reorder text, noncharacters, and separators of lines and paragraphs.
 //
-// Joiners and the selectors of emoji count as hidden. They stay in a text where they have a meaning: a joiner
-// (U+200C, U+200D) behind a character that is not ASCII, a selector (U+FE0E, U+FE0F) behind one that there may be a
-// picture of, and only one of them. Elsewhere, and in a row, they would carry a text that nobody sees.
+// Joiners and the selectors of emoji count as hidden, but stay where they have a meaning: a joiner (U+200C, U+200D)
+// after a character that is not ASCII, a selector (U+FE0E, U+FE0F) after one that may be a picture, and only one of
+// them. Elsewhere they could carry a text that nobody sees.
 //
-// These are the characters with the property Default_Ignorable_Code_Point (Unicode 17, DerivedCoreProperties.txt) or
+// The characters are those with the property Default_Ignorable_Code_Point (Unicode 17, DerivedCoreProperties.txt) or
 // Bidi_Control, controls, separators, interlinear annotations and noncharacters.
 func IsHidden(r rune) bool {
 	switch {
@@ -35,8 +34,8 @@ func IsHidden(r rune) bool {
 
 func isNoncharacter(r rune) bool { return 0xfdd0 <= r && r <= 0xfdef || r&0xfffe == 0xfffe }
 
-// stays reports whether r is shown as it is behind what is written of a text. To ask about what is written, and not
-// about what was read, gives the same answer when the result is made visible again.
+// stays reports whether r is written as it is after the text already written. It looks at what was written, not at
+// what was read, so that a second pass changes nothing.
 func stays(r rune, before []byte) bool {
 	return !IsHidden(r) || joins(r) && mayJoin(r, lastRune("", before))
 }
@@ -48,13 +47,13 @@ const (
 	emojiSelector      = 0xfe0f // asks for a picture
 )
 
-// joins reports whether r is one of the hidden characters that scripts and emoji need.
+// joins reports whether r is a hidden character that scripts and emoji need.
 func joins(r rune) bool {
 	return r == zeroWidthNonJoiner || r == zeroWidthJoiner || r == textSelector || r == emojiSelector
 }
 
-// mayJoin reports whether r, for which joins is true, has a meaning behind the character before, which is -1 at the
-// beginning of a text.
+// mayJoin reports whether r, for which joins is true, has a meaning after the character before, which is -1 at the
+// beginning.
 func mayJoin(r, before rune) bool {
 	if r == textSelector || r == emojiSelector {
 		return mayBeEmoji(before)
@@ -62,8 +61,8 @@ func mayJoin(r, before rune) bool {
 	return before >= 0x80 && before != zeroWidthNonJoiner && before != zeroWidthJoiner
 }
 
-// mayBeEmoji is for the characters that emoji-variation-sequences.txt lists, and for others in the blocks that these
-// are in. None of them is a letter but for ℹ, Ⓜ and a few more that look like pictures.
+// mayBeEmoji reports whether r is in emoji-variation-sequences.txt or in a block with such characters. Hardly any of
+// them is a letter.
 func mayBeEmoji(r rune) bool {
 	switch {
 	case r == '#', r == '*', r >= '0' && r <= '9', r == 0xa9, r == 0xae, r == 0x203c, r == 0x2049,
@@ -74,6 +73,6 @@ func mayBeEmoji(r rune) bool {
 	return false
 }
 
-// IsSpace reports whether a rune is white space around queries and messages: what Unicode
-// has as white space, and the separators of ASCII, 0x1c to 0x1f.
+// IsSpace reports whether a rune is white space around queries and messages: that of Unicode, and the separators of
+// ASCII, 0x1c to 0x1f.
 func IsSpace(r rune) bool { return 0x1c <= r && r <= 0x1f || unicode.IsSpace(r) }

@@ -11,7 +11,7 @@ func Number(n int) string {
 	return digits
 }
 
-// Count returns n as [Number] does, and behind it what was counted: 1 turn, 20,000 turns.
+// Count returns n as [Number] does, with a noun: 1 turn, 20,000 turns.
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -1,10 +1,9 @@
-// Package text makes untrusted text fit to be shown: it makes visible what would drive a terminal, reorder the text
-// around it, or be read by a model and seen by nobody, and it cuts and measures text.
+// Package text makes untrusted text safe to show, and cuts and measures it. Safe means that hidden characters are
+// visible: those that drive a terminal, reorder text, or are read by a model and seen by nobody.
 //
-// Everything that people or models are shown and that comes from elsewhere (a recorded conversation, an argument, a
-// file, its name, a child process) goes through this package. There is one set of rules for which characters are made
-// visible, [IsHidden] and [AppendVisible]; the functions differ in what they write instead, which depends on where the
-// text goes:
+// Everything from outside that people or models are shown (a recorded conversation, an argument, a file, its name, a
+// child process) goes through this package. [IsHidden] has the one set of rules; the functions differ in what they
+// write for a hidden character, which depends on the place:
 //
 //	an XML body, a message of several lines, a terminal   Visible, AppendVisible    U+202E is written \u{202E}
 //	an XML attribute or body of one line, a message       Line, AppendLine          the same, on one line
@@ -12,8 +11,8 @@
 //	JSON that people or models read                       AppendJSON                \u202e
 //	a diagnostic with the source it is about              Source, AppendSource      <U+202E>
 //
-// The package never drops a character silently, apart from the carriage return of a CRLF, and never changes text that
-// holds nothing hidden: that costs no allocation.
+// The package never drops a character silently, except the carriage return of a CRLF, and never changes or copies
+// text without hidden characters.
 package text
 
 import (
@@ -23,36 +22,35 @@ import (
 	"unicode/utf8"
 )
 
-// Visible returns s with everything hidden in it made visible, over as many lines as it has. CRLF becomes LF. Other
-// C0 controls but tab and line feed become their control pictures, as does DEL; C1 controls, noncharacters and bytes
-// that are not UTF-8 become U+FFFD; hidden characters become their escape, such as \u{202E}.
+// Visible returns s with everything hidden made visible, on as many lines as s has. CRLF becomes LF. Other C0
+// controls except tab and line feed, and DEL, become their control pictures; C1 controls, noncharacters and bytes
+// that are not UTF-8 become U+FFFD; other hidden characters become an escape such as \u{202E}.
 //
-// The result is valid UTF-8, fit for XML 1.0, and safe to write to a terminal. Visible of it is the same again.
+// The result is valid UTF-8 and XML 1.0 text, and safe for a terminal. Visible does not change it again.
 func Visible(s string) string { return convert(s, several) }
 
-// Line is [Visible] for text that has to stay on one line: each line feed becomes a space.
+// Line is [Visible] on one line: each line feed becomes a space.
 func Line(s string) string { return convert(s, line) }
 
 // Cell is [Line] for a column of a table: each tab becomes a space as well.
 func Cell(s string) string { return convert(s, cell) }
 
-// Source is for text quoted in a diagnostic, where it matters which character stands in a file. It is stricter than
-// the rest: every control but those listed in keep, every space but U+0020 and U+3000, and everything that has no
-// agreed shape is written as <U+00A0>, and a byte that is not UTF-8 as <0xFF>.
+// Source is [Visible] for a quotation in a diagnostic, where each character matters. Every control except those in
+// keep, every space except U+0020 and U+3000, and everything without an agreed shape become an escape such as
+// <U+00A0>; a byte that is not UTF-8 becomes <0xFF>.
 func Source(s, keep string) string {
 	return string(AppendSource(make([]byte, 0, len(s)), s, keep))
 }
 
-// AppendVisible appends [Visible] of s to dst. What dst ends in is taken for the text before s: a joiner stays behind
-// a character it may join.
+// AppendVisible appends [Visible] of s to dst. The end of dst is the text before s: a joiner may belong to it.
 func AppendVisible[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, several) }
 
 // AppendLine appends [Line] of s to dst, as [AppendVisible] does.
 func AppendLine[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, line) }
 
-// AppendJSON appends a JSON text, or a part of one that begins and ends between characters, and keeps it JSON with
-// the same value: what is hidden becomes an escape such as \u202e, which is where JSON may have it, inside strings.
-// A carriage return between tokens becomes a space. Bytes that are not UTF-8 become U+FFFD.
+// AppendJSON appends a JSON text, or a part of one that begins and ends between characters, as JSON of the same
+// value: hidden characters, which JSON may have inside strings, become escapes such as \u202e. A carriage return
+// between tokens becomes a space. Bytes that are not UTF-8 become U+FFFD.
 func AppendJSON[T ~string | ~[]byte](dst []byte, s T) []byte { return appendForm(dst, s, jsonText) }
 
 // AppendSource appends [Source] of s to dst, as [AppendVisible] does.
@@ -72,7 +70,7 @@ func AppendSource(dst []byte, s, keep string) []byte {
 	return dst
 }
 
-// inSource reports whether r may stand as it is in a diagnostic, behind what is written of it.
+// inSource reports whether [Source] writes r as it is after the text already written.
 func inSource(r rune, before []byte) bool {
 	if ' ' <= r && r < 0x7f {
 		return true
@@ -80,9 +78,9 @@ func inSource(r rune, before []byte) bool {
 	return (unicode.IsPrint(r) || r == ideographicSpace || joins(r)) && stays(r, before)
 }
 
-const ideographicSpace = 0x3000 // East Asian prose is written with it
+const ideographicSpace = 0x3000 // used in East Asian prose
 
-// form is what a text is made for.
+// form is the kind of place that a text is for.
 type form uint8
 
 const (
@@ -106,7 +104,7 @@ func appendForm[T ~string | ~[]byte](dst []byte, s T, f form) []byte {
 		n := unchanged(s[i:], dst, f)
 		dst = append(dst, s[i:i+n]...)
 		i += n
-		// What follows is to be changed. A clean character behind it starts the next round.
+		// Replace hidden characters up to the next one that stays.
 		for i < len(s) && (s[i] < ' ' || s[i] >= 0x7f) {
 			r, size := decode(s[i:])
 			if keeps(r, size, f) && stays(r, dst) {
@@ -122,7 +120,7 @@ func appendForm[T ~string | ~[]byte](dst []byte, s T, f form) []byte {
 	return dst
 }
 
-// unchanged returns how many bytes s begins with that are written as they are, behind before.
+// unchanged returns the number of bytes at the start of s that are written as they are after before.
 func unchanged[T ~string | ~[]byte](s T, before []byte, f form) int {
 	for i := 0; i < len(s); {
 		if c := s[i]; ' ' <= c && c < 0x7f {
@@ -141,7 +139,7 @@ func unchanged[T ~string | ~[]byte](s T, before []byte, f form) int {
 	return len(s)
 }
 
-// keeps reports whether a character may stay as far as the form and the encoding go.
+// keeps reports whether the form and the encoding allow a character.
 func keeps(r rune, size int, f form) bool {
 	switch {
 	case r == '\n':
@@ -152,7 +150,7 @@ func keeps(r rune, size int, f form) bool {
 	return r != utf8.RuneError || size > 1
 }
 
-// appendInstead writes what stands for a character that is not written as it is.
+// appendInstead appends the replacement of a character.
 func appendInstead(dst []byte, r rune, f form) []byte {
 	switch {
 	case r == '\n' || r == '\t':
@@ -191,7 +189,7 @@ func decode[T ~string | ~[]byte](s T) (rune, int) {
 	return utf8.DecodeRuneInString(string(s[:min(len(s), utf8.UTFMax)]))
 }
 
-// lastRune returns the last character of s, or of before where s is empty, or -1.
+// lastRune returns the last character of s, or of before if s is empty, or -1.
 func lastRune[T ~string | ~[]byte](s T, before []byte) rune {
 	if len(s) > 0 {
 		r, _ := utf8.DecodeLastRuneInString(string(s[max(0, len(s)-utf8.UTFMax):]))

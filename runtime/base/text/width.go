@@ -6,7 +6,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Width returns the number of terminal columns that s takes, which is one line and visible already.
+// Width returns the number of terminal columns of s, which is one line and has been made visible.
 func Width(s string) int {
 	n := 0
 	before := rune(-1)
@@ -17,13 +17,13 @@ func Width(s string) int {
 	return n
 }
 
-// Truncate returns the beginning of s that fits into a number of terminal columns, with "…" as its last character when
-// something is left out. s is one line and visible already.
+// Truncate returns the beginning of s that fits into a number of terminal columns; "…" is its last character if
+// something is left out. s is one line and has been made visible.
 func Truncate(s string, columns int) string {
 	if columns <= 0 {
 		return ""
 	}
-	taken, cut := 0, 0 // cut: where s ends when an ellipsis is to fit behind
+	taken, cut := 0, 0 // cut is the end of s if an ellipsis follows
 	before := rune(-1)
 	for i, r := range s {
 		if taken <= columns-1 {
@@ -37,17 +37,17 @@ func Truncate(s string, columns int) string {
 	return s
 }
 
-// RuneWidth returns how many terminal columns a visible character adds to its line behind the character before, which
-// is -1 at its beginning: 2 for wide East Asian characters and emoji, 0 for marks that sit on the character before and
-// for what makes one picture with the emoji before, 1 for everything else. Terminals differ in what they make of
-// emoji; a wrong guess looks uneven, no more.
+// RuneWidth returns the number of terminal columns that a visible character adds to its line after the character
+// before, which is -1 at its beginning: 2 for wide East Asian characters and emoji, 0 for marks on the character
+// before and for parts of one emoji, 1 for everything else. Terminals differ about emoji; a wrong width only looks
+// uneven.
 func RuneWidth(r, before rune) int {
 	switch {
 	case r < 0x300:
 		return 1
 	case joins(r), unicode.In(r, unicode.Mn, unicode.Me):
 		return 0
-	case r >= 0x1160 && r <= 0x11ff: // vowels and final consonants that complete a Hangul syllable
+	case r >= 0x1160 && r <= 0x11ff: // vowels and final consonants of Hangul syllables
 		return 0
 	case !isWide(r):
 		return 1
@@ -57,7 +57,7 @@ func RuneWidth(r, before rune) int {
 	return 2
 }
 
-// isEmojiModifier reports whether r sets the skin tone of the emoji before it.
+// isEmojiModifier reports whether r is a skin tone.
 func isEmojiModifier(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 
 func isWide(r rune) bool {

@@ -10,14 +10,14 @@ import (
 	"github.com/convtools/convtools/runtime/base/diag"
 )
 
-// maxNames is how many names a key may have, those of the tables around it included.
+// maxNames is the greatest number of names in the path of a key.
 const maxNames = 128
 
-// Scan indexes a TOML document, TOML 1.1 included. It keeps src and gives up at the first text that its parser cannot
-// follow, and at keys of more than 128 names; what stands before is indexed.
+// Scan indexes a TOML document, TOML 1.1 included. It keeps src. It stops at the first text that its parser does not
+// know, and at keys of more than 128 names; what comes before is indexed.
 func Scan(src []byte) *Index { return ScanNames(src, maxNames) }
 
-// ScanNames is [Scan] that gives up at keys of more than most names. See [Index.Deep].
+// ScanNames is [Scan] for keys of at most most names. See [Index.Deep].
 func ScanNames(src []byte, most int) *Index {
 	x := &Index{source: diag.NewSource(src), root: &node{}}
 	text := bytes.TrimPrefix(src, []byte("\uFEFF"))
@@ -26,7 +26,7 @@ func ScanNames(src []byte, most int) *Index {
 	for s.deep == (span{}) && s.NextExpression() {
 		s.statement(s.Expression())
 	}
-	// The parser's error has no field that tells depth from other faults.
+	// The parser's error has no field for depth.
 	var failed *unstable.ParserError
 	if errors.As(s.Error(), &failed) && strings.Contains(failed.Message, "nested") {
 		s.deep = s.span(s.Range(failed.Highlight))
@@ -35,14 +35,14 @@ func ScanNames(src []byte, most int) *Index {
 	return x
 }
 
-// scanner walks over the text once.
+// scanner reads the text once.
 type scanner struct {
 	unstable.Parser
 	*Index
 	src    []byte
-	before int   // bytes of a byte order mark
-	table  *node // that `key = value` lines belong to
-	most   int   // names that a key may have
+	before int   // length of a byte order mark
+	table  *node // the table of `key = value` lines
+	most   int   // greatest number of names in the path of a key
 }
 
 func (s *scanner) span(r unstable.Range) span {
@@ -63,7 +63,7 @@ func (s *scanner) name(of *unstable.Node) (name []part) {
 	return name
 }
 
-// statement takes a header, or a key with its value.
+// statement adds a header, or a key with its value.
 func (s *scanner) statement(of *unstable.Node) {
 	st := Statement{Header: of.Kind != unstable.KeyValue, Array: of.Kind == unstable.ArrayTable}
 	name := s.name(of)
@@ -86,7 +86,7 @@ func (s *scanner) statement(of *unstable.Node) {
 	s.statements = append(s.statements, st)
 }
 
-// header takes `[a.b]` or `[[a.b]]`.
+// header adds `[a.b]` or `[[a.b]]`.
 func (s *scanner) header(name []part, st Statement) {
 	n := s.define(s.root, name)
 	key, whole := name[len(name)-1].at, span{st.Start, st.End}
@@ -100,7 +100,7 @@ func (s *scanner) header(name []part, st Statement) {
 	s.table = n
 }
 
-// entry takes `a.b = value` in a table, and returns the place of the value.
+// entry adds `a.b = value` to a table, and returns the position of the value.
 func (s *scanner) entry(table *node, of *unstable.Node) span {
 	name := s.name(of)
 	n := s.define(table, name)
@@ -112,7 +112,7 @@ func (s *scanner) entry(table *node, of *unstable.Node) span {
 	return n.value
 }
 
-// inside takes what is in the value of a node.
+// inside adds the elements and entries of a node's value.
 func (s *scanner) inside(n *node, value *unstable.Node) {
 	for items := value.Children(); items.Next() && s.deep == (span{}); {
 		item := items.Node()
@@ -124,7 +124,7 @@ func (s *scanner) inside(n *node, value *unstable.Node) {
 		if item.Raw.Length > 0 {
 			elem.value = s.span(item.Raw)
 		}
-		if item.Kind == unstable.InlineTable { // it has the place of its brace
+		if item.Kind == unstable.InlineTable { // Raw is its opening brace
 			for entries := item.Children(); entries.Next(); {
 				elem.value.end = s.span(entries.Node().Raw).end
 			}
@@ -134,7 +134,7 @@ func (s *scanner) inside(n *node, value *unstable.Node) {
 	}
 }
 
-// define returns the node that name leads to from a table, with the tables on the way.
+// define returns the node of a name in a table, and makes the tables on the way.
 func (s *scanner) define(table *node, name []part) *node {
 	n := table
 	for i, p := range name {

@@ -1,5 +1,4 @@
-// Package workspace finds the root of the project that a directory is in. It looks at names alone, and never reads a
-// file.
+// Package workspace finds the root of the project that a directory is in. It looks at names only, and reads no file.
 package workspace
 
 import (
@@ -8,17 +7,17 @@ import (
 	"path/filepath"
 )
 
-// ConfigFile is the name of the configuration file of a project, in its root.
+// ConfigFile is the name of a project's configuration file, in its root.
 const ConfigFile = "convtools.toml"
 
-// Find returns the nearest directory, from dir upwards, that has a directory .jp or a file convtools.toml. The path is
-// absolute.
+// Find returns the nearest directory, from dir upwards, that has a directory .jp or a file convtools.toml. The path
+// is absolute.
 func Find(dir string) (string, bool) {
 	for dir := range Upwards(dir) {
 		if info, err := os.Stat(filepath.Join(dir, ".jp")); err == nil && info.IsDir() {
 			return dir, true
 		}
-		// A link that leads nowhere counts: that its target is missing must be said.
+		// A dangling link counts: that its target is missing must be reported.
 		if info, err := os.Lstat(filepath.Join(dir, ConfigFile)); err == nil && !info.IsDir() {
 			return dir, true
 		}

@@ -18,8 +18,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// maxInput bounds arguments read from standard input, in bytes. The tools allow
-// less, and say so.
+// maxInput is the greatest length in bytes of arguments from standard input. The tools themselves allow less.
 const maxInput = 8 << 20
 
 func (p *CommandLine) callCommand() *cobra.Command {
@@ -78,7 +77,7 @@ commas, or the key more than once.`,
 	return cmd
 }
 
-// arguments makes one JSON object of what stands behind the tool's name.
+// arguments returns the words after the tool's name as one JSON object.
 func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, error) {
 	if len(words) == 0 {
 		return nil, nil
@@ -104,8 +103,8 @@ func (p *CommandLine) arguments(tool contract.Tool, words []string) ([]byte, err
 	}
 }
 
-// pairs reads key=value words. A value that is not of the declared type is
-// passed on as text, for the tool to say what it wants.
+// pairs returns key=value words as a JSON object. It keeps a value that is not of the declared type as a string; the
+// tool reports it.
 func pairs(tool contract.Tool, words []string) ([]byte, error) {
 	given := map[string]any{}
 	for _, word := range words {
@@ -149,8 +148,7 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 	return arguments, nil
 }
 
-// parameter returns what a tool declares of an argument; nothing where it has
-// none of that name.
+// parameter returns a parameter of a tool by its name, or the zero Parameter.
 func parameter(tool contract.Tool, name string) contract.Parameter {
 	for _, p := range tool.Parameters {
 		if p.Name == name {
@@ -160,8 +158,7 @@ func parameter(tool contract.Tool, name string) contract.Parameter {
 	return contract.Parameter{}
 }
 
-// completeCall completes the names of tools, then the names and values of a
-// tool's arguments.
+// completeCall completes the names of tools, and the names and values of their arguments.
 func (p *CommandLine) completeCall(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const noFiles = cobra.ShellCompDirectiveNoFileComp
 	var words []cobra.Completion
@@ -195,7 +192,7 @@ func (p *CommandLine) completeCall(cmd *cobra.Command, args []string, word strin
 	return words, noFiles
 }
 
-// values are those that an argument of a tool can have, as far as they are known.
+// values returns known values of an argument.
 func values(ctx context.Context, family toolset.Family, tool contract.Tool, key, prefix string, given map[string]string) []string {
 	declared := parameter(tool, key)
 	switch {
@@ -209,7 +206,7 @@ func values(ctx context.Context, family toolset.Family, tool contract.Tool, key,
 	return nil
 }
 
-// checkFlags makes wrong use of a flag that would go unheeded.
+// checkFlags turns the error for a flag that the tool ignores into wrong use.
 func checkFlags(err error) error {
 	var unheeded *toolset.UnheededFlagError
 	if errors.As(err, &unheeded) {

@@ -1,6 +1,5 @@
-// Package program is the command line for people as a whole: the root command,
-// and below it call, tools and version, which are about tools of any family, with
-// the commands that families and other fronts bring.
+// Package program is the command line for people: the root command, the commands call, tools and version, and the
+// commands of families and of other fronts.
 //
 // It never knows a family, a tool or a host by name.
 package program
@@ -14,18 +13,18 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// CommandLine is a command line over families.
+// CommandLine is the command line over a registry of families.
 type CommandLine struct {
 	Host     *toolset.Host
 	Registry *toolset.Registry
-	// Short, Long and Example are what the help of the program itself consists of.
+	// Short, Long and Example are the help of the root command.
 	Short, Long, Example string
-	// Commands returns those of other fronts.
+	// Commands returns the commands of other fronts.
 	Commands func() []*cobra.Command
 }
 
-// Run runs one command line and returns the exit code. Hosts start the program for
-// every call of a tool, so the other commands are not built for that one.
+// Run runs one command line and returns the exit code. It does not build the other commands for a call: scripts call
+// often.
 func (p *CommandLine) Run(ctx context.Context, args []string) int {
 	var root *cobra.Command
 	if len(args) > 0 && args[0] == "call" {
@@ -48,7 +47,7 @@ func (p *CommandLine) Root() *cobra.Command {
 	return root
 }
 
-// bare returns the root command alone.
+// bare returns the root command without subcommands.
 func (p *CommandLine) bare() *cobra.Command {
 	root := cli.Group(&cobra.Command{
 		Use:     p.Host.Name,
@@ -69,8 +68,7 @@ func (p *CommandLine) bare() *cobra.Command {
 	return root
 }
 
-// checkHost demands that --conversation-id is an id, because nothing could be left
-// out for anything else.
+// checkHost refuses a --conversation-id that is no id: that conversation could not be left out of results.
 func (p *CommandLine) checkHost() error {
 	if p.Host.ConversationID == "" {
 		return nil
@@ -81,8 +79,8 @@ func (p *CommandLine) checkHost() error {
 	return nil
 }
 
-// foreseeFlags has the parser know which flags of families take a value where they
-// stand before the command they belong to. The root itself takes none of them.
+// foreseeFlags makes the parser know which flags of families take a value if they come before the command. The root
+// itself accepts none of them.
 func (p *CommandLine) foreseeFlags(root *cobra.Command) {
 	run := root.RunE
 	for _, f := range p.Registry.Flags() {

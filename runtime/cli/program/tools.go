@@ -52,14 +52,13 @@ func (p *CommandLine) toolsJSON(tools []contract.Tool) error {
 }
 
 func (p *CommandLine) versionCommand() *cobra.Command {
-	return &cobra.Command{ // --version is known
+	return &cobra.Command{ // package app handles --version
 		Use: "version", Short: "Print the version", Example: cli.Examples(p.Host.Name, "version"), Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return PrintVersion(p.Host) },
 	}
 }
 
-// PrintVersion prints the version. It is all that the command version does, for a
-// program that answers it without building all commands.
+// PrintVersion prints the version, as the command version does.
 func PrintVersion(host *toolset.Host) error {
 	_, err := fmt.Fprintln(host.Stdout, host.Name, host.Version)
 	return err

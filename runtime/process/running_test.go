@@ -10,7 +10,7 @@ import (
 )
 
 // talkTo starts a helper to talk with, which has little time to end.
-func talkTo(t *testing.T, mode string, args ...string) *process.Talk {
+func talkTo(t *testing.T, mode string, args ...string) *process.Running {
 	t.Helper()
 	cmd := helperCommand(mode, args...)
 	cmd.Limits.Grace = 100 * time.Millisecond

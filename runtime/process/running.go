@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Talk is a running program that the caller writes to and reads from.
-type Talk struct {
+// Running is a program that the caller writes to and reads from.
+type Running struct {
 	// Stdin is closed by Stop.
 	Stdin io.WriteCloser
 	// Stdout ends with the program. Its reader has to bound it.
@@ -21,41 +21,41 @@ type Talk struct {
 	once   sync.Once
 }
 
-// Start starts a program to talk with, in a process group of its own as Run does. Only Grace and Stderr of its limits apply;
-// Stdin has to be nil. The caller has to call Stop. The error is an [*Error].
-func (Exec) Start(cmd Command) (*Talk, error) {
+// Start starts a program to write to and read from, in a process group of its own as Run does. Of its limits only
+// Grace and Stderr apply; Stdin has to be nil. The caller has to call Stop. The error is an [*Error].
+func (Exec) Start(cmd Command) (*Running, error) {
 	limits := cmd.Limits.withDefaults()
 	child, err := cmd.child(limits)
 	if err != nil {
 		return nil, err
 	}
-	t := &Talk{child: child, stderr: &headTail{limit: int(limits.Stderr)}, grace: limits.Grace}
-	child.Stderr = t.stderr
-	if t.Stdin, err = t.child.StdinPipe(); err != nil {
+	r := &Running{child: child, stderr: &headTail{limit: int(limits.Stderr)}, grace: limits.Grace}
+	child.Stderr = r.stderr
+	if r.Stdin, err = r.child.StdinPipe(); err != nil {
 		return nil, cmd.ioError("opening its input", err)
 	}
-	if t.Stdout, err = t.child.StdoutPipe(); err != nil {
+	if r.Stdout, err = r.child.StdoutPipe(); err != nil {
 		return nil, cmd.ioError("opening its output", err)
 	}
-	if t.group, err = startGroup(t.child); err != nil {
+	if r.group, err = startGroup(r.child); err != nil {
 		return nil, cmd.startError(err)
 	}
-	return t, nil
+	return r, nil
 }
 
 // Stop closes the input of the program, asks it to end after Grace, and kills it after Grace again. When Stop returns, no
 // process of the group is left.
-func (t *Talk) Stop() {
-	t.once.Do(func() {
-		defer t.group.close()
-		_ = t.Stdin.Close() // it may be closed already
+func (r *Running) Stop() {
+	r.once.Do(func() {
+		defer r.group.close()
+		_ = r.Stdin.Close() // it may be closed already
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_ = t.child.Wait()
+			_ = r.child.Wait()
 		}()
 		within := func() bool {
-			timer := time.NewTimer(t.grace)
+			timer := time.NewTimer(r.grace)
 			defer timer.Stop()
 			select {
 			case <-ended:
@@ -64,16 +64,16 @@ func (t *Talk) Stop() {
 				return false
 			}
 		}
-		if !within() && t.group.terminate() == nil {
+		if !within() && r.group.terminate() == nil {
 			within()
 		}
-		t.group.kill()
+		r.group.kill()
 		<-ended
 	})
 }
 
 // Stderr returns the standard error as [Result] has it, after Stop.
-func (t *Talk) Stderr() []byte { return t.stderr.bytes() }
+func (r *Running) Stderr() []byte { return r.stderr.bytes() }
 
 // LastLine returns the last line of Stderr, safe to show.
-func (t *Talk) LastLine() string { return lastLine(t.Stderr()) }
+func (r *Running) LastLine() string { return lastLine(r.Stderr()) }
