@@ -129,9 +129,6 @@ func agree(t *testing.T, r *rapid.T, dir string, server *archive.Writer, url str
 		"by index":   conversations.New(conversations.Options{Once: true, Indexes: x}, inFile),
 	}
 	if server != nil {
-		if err := server.Flush(); err != nil {
-			t.Fatal(err)
-		}
 		inServer, ok := postgres.Open(store.Options{Getenv: func(name string) string { return map[string]string{"CONVERSATION_DB": url}[name] }})
 		if !ok {
 			t.Fatal("there is no archive")

@@ -67,9 +67,6 @@ func (c *importing) run(ctx context.Context, paths []string) (err error) {
 			return err
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
 	if !c.isRecognised {
 		return failed("see convtools import --help for what can be imported", "no conversation was recognised")
 	}

@@ -24,9 +24,6 @@ func TestSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
 	s := open(t, dir)
 	for query, want := range map[string]int{"Thon": 1, "print": 1, "tides": 7, "winds": 7, "天": 1, "keelhaul": 0, "nothing": 7, "e": 7} {
 		m, err := conversations.New(conversations.Options{}, s).Search(t.Context(), conversations.SearchQuery{

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"database/sql"
@@ -15,12 +14,12 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Conversation is a conversation to be kept.
+// Conversation is a conversation to be added to an archive.
 type Conversation struct {
 	Kind     string // of export, such as "chatgpt"
-	Native   string // its id there
+	Native   string // its id in the export
 	Title    string
-	Created  time.Time // zero where that is not known
+	Created  time.Time // zero if it is not known
 	Updated  time.Time
 	Archived bool
 	Messages []Message // in the order in which they are read
@@ -30,19 +29,19 @@ type Conversation struct {
 type Message struct {
 	Native string
 	Kind   transcript.Kind // user, assistant, reasoning, tool call, tool result, or system
-	Name   string          // of a tool, or a role that is not known
-	Time   time.Time       // zero where that is not known
+	Name   string          // of a tool, or an unknown role
+	Time   time.Time       // zero if it is not known
 	Active bool            // it is on the path that the export has as the current one
 	Text   []byte          // in UTF-8
 }
 
-// ID returns the id that a conversation has in the archive.
+// ID returns the id of a conversation in the archive.
 func (c *Conversation) ID() transcript.ID { return messagedb.ID(IDs(), c.name()) }
 
-// name is what no other conversation of an archive has.
+// name returns the key of a conversation. It is unique in an archive.
 func (c *Conversation) name() string { return c.Kind + "-" + c.Native }
 
-// times returns the time of the last message, and the newest of all; zero for none.
+// times returns the time of the last message, and the newest time of a message; zero for none.
 func (c *Conversation) times() (last, newest time.Time) {
 	for i := range c.Messages {
 		last = c.Messages[i].Time
@@ -56,11 +55,11 @@ func (c *Conversation) times() (last, newest time.Time) {
 // hash returns a text that is the same for the same conversation.
 func (c *Conversation) hash() string {
 	sum := sha256.New()
-	_ = json.NewEncoder(sum).Encode(c) // a hash has no errors, and JSON has any of this
+	_ = json.NewEncoder(sum).Encode(c) // a hash has no errors, and every conversation can be encoded
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Seconds returns a time as an archive has it, in seconds since 1970; nil for none.
+// Seconds returns a time as the databases have it, in seconds since 1970; nil for none.
 func Seconds(t time.Time) *float64 {
 	if t.IsZero() {
 		return nil
@@ -69,68 +68,50 @@ func Seconds(t time.Time) *float64 {
 	return &n
 }
 
-// Outcome is what has become of a conversation.
+// Outcome is the result of adding a conversation.
 type Outcome uint8
 
 // The outcomes.
 const (
 	New       Outcome = iota
-	Updated           // it was there, and has changed
-	Unchanged         // it was there already
-	Older             // what is there was changed later, and is kept
+	Updated           // the archive had another version, and it was replaced
+	Unchanged         // the archive had it already
+	Older             // the archive has a later version, which stays
 )
 
-// Counts are how many conversations were added and replaced.
-type Counts struct{ New, Updated int }
-
-// count counts a conversation by what has become of it.
-func (c *Counts) count(o Outcome) {
-	switch o {
-	case New:
-		c.New++
-	case Updated:
-		c.Updated++
-	}
-}
-
-// Database is where a [Writer] writes.
+// Database is a database that a [Writer] writes to, with its SQL statements.
 type Database struct {
-	*sql.DB // nil for an archive that is not there, and not made
+	*sql.DB // nil for a dry run if there is no archive
 
-	// Begin is a statement that a transaction begins with; empty for none.
+	// Begin is the first statement of a transaction; empty for none.
 	Begin string
-	// Find is the query for the id, the hash and the time of the last change of the conversation
-	// of a name.
+	// Find selects the id, the hash and the time of the last change of the conversation with a
+	// name.
 	Find string
-	// Put is the statement that adds or replaces a conversation, and returns its id: its name,
-	// native id, title, times of creation and of the last change, whether it is archived, times
-	// of the last and the newest message, hash, and the time now.
+	// Put adds or replaces a conversation, and returns its id. Its arguments are name, native id,
+	// title, times of creation and of the last change, whether it is archived, times of the last
+	// and the newest message, hash, and the time of the import.
 	Put string
-	// Clear is the statement that removes the messages of the conversation with an id.
+	// Clear deletes the messages of the conversation with an id.
 	Clear string
 	// Add adds the messages of the conversation with an id.
 	Add func(ctx context.Context, tx *sql.Tx, id int64, messages []Message) error
-	// Text returns a text as the database takes it.
+	// Text converts a text for the database.
 	Text func(string) any
-	// Failure returns what an error is for who writes.
+	// Failure converts an error of the database for the caller of the writer.
 	Failure func(context.Context, error) error
 }
 
-// Writer adds conversations to an archive. Each is added as a whole or not at all, also
-// where the process is killed, and several processes may write at a time. It is for one
-// goroutine.
+// Writer adds conversations to an archive. Each is added in a transaction: as a whole or not at all,
+// also if the process is killed. Several processes can write at a time. It is for one goroutine.
 type Writer struct {
-	to      Database
-	dry     bool
-	now     func() time.Time
-	tx      *sql.Tx // nil where none is open
-	pending int     // bytes that the transaction has written
-	begun   Counts
-	written Counts
+	to  Database
+	dry bool
+	now func() time.Time
 }
 
-// NewWriter returns a writer, which closes the database with it. Where it is dry, it finds out what
-// would become of conversations, and writes nothing. A nil now means [time.Now].
+// NewWriter returns a writer to a database, which [Writer.Close] closes. If it is dry, it returns the
+// outcomes and writes nothing. A nil now means [time.Now].
 func NewWriter(to Database, dry bool, now func() time.Time) *Writer {
 	if now == nil {
 		now = time.Now
@@ -138,69 +119,51 @@ func NewWriter(to Database, dry bool, now func() time.Time) *Writer {
 	return &Writer{to: to, dry: dry, now: now}
 }
 
-// Written returns what is lasting, or would be.
-func (w *Writer) Written() Counts { return w.written }
-
-// flushAt is about how many bytes are written in a transaction, which may hold several
-// conversations: each of them on its own would take longer. rowSize is about how much a row takes
-// beside its text.
-const flushAt, rowSize = 4 << 20, 64
-
-// Put adds a conversation, or replaces the one with its id. What it has added is there
-// for others after [Writer.Flush].
+// Put adds a conversation, or replaces the one with its id.
 func (w *Writer) Put(ctx context.Context, c *Conversation) (Outcome, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	outcome, err := w.put(ctx, c)
-	if err == nil && w.pending >= flushAt {
-		err = w.Flush()
-	}
+	outcome, err := w.put(ctx, c, c.hash())
 	if err != nil {
-		w.rollback()
 		return 0, fmt.Errorf("adding to the archive: %w", w.to.Failure(ctx, err))
 	}
 	return outcome, nil
 }
 
-func (w *Writer) put(ctx context.Context, c *Conversation) (Outcome, error) {
-	sum := c.hash()
-	outcome, err := w.look(ctx, c, sum)
-	if outcome == Unchanged || outcome == Older || err != nil {
+func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome Outcome, err error) {
+	switch err = ctx.Err(); {
+	case err != nil || w.to.DB == nil:
+		return New, err
+	case w.dry:
+		return look(w.to.QueryRowContext(ctx, w.to.Find, w.to.Text(c.name())), c, sum)
+	}
+	// Waiting for another writer can be cancelled. Writing is finished: the drivers would otherwise look
+	// after each statement whether the context is done.
+	whole := context.WithoutCancel(ctx)
+	tx, err := w.to.BeginTx(whole, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = tx.Rollback() }() // it does nothing after a commit
+	if w.to.Begin != "" {
+		_, err = tx.ExecContext(ctx, w.to.Begin)
+	}
+	if err == nil {
+		outcome, err = look(tx.QueryRowContext(ctx, w.to.Find, w.to.Text(c.name())), c, sum)
+	}
+	if err != nil || outcome == Unchanged || outcome == Older {
 		return outcome, err
 	}
-	if w.dry {
-		w.written.count(outcome)
-		return outcome, nil
+	if err = w.write(whole, tx, c, sum); err == nil {
+		err = tx.Commit()
 	}
-	if w.tx == nil {
-		// What has begun is ended: the driver would ask after each statement whether it should.
-		if w.tx, err = w.to.BeginTx(context.WithoutCancel(ctx), nil); err == nil && w.to.Begin != "" {
-			_, err = w.tx.ExecContext(ctx, w.to.Begin)
-		}
-		if err == nil {
-			outcome, err = w.look(ctx, c, sum) // another process may have been faster
-		}
-		if outcome == Unchanged || outcome == Older || err != nil {
-			return outcome, err
-		}
-	}
-	return outcome, w.write(context.WithoutCancel(ctx), c, outcome, sum)
+	return outcome, err
 }
 
-// look returns what becomes of a conversation with a hash.
-func (w *Writer) look(ctx context.Context, c *Conversation, sum string) (Outcome, error) {
-	if w.to.DB == nil {
-		return New, nil
-	}
-	find := w.to.QueryRowContext
-	if w.tx != nil {
-		find = w.tx.QueryRowContext
-	}
+// look returns the outcome of adding a conversation with a hash. found is the result of the query Find.
+func look(found *sql.Row, c *Conversation, sum string) (Outcome, error) {
 	var id int64
 	var before string
 	var updated sql.NullFloat64
-	err := find(ctx, w.to.Find, w.to.Text(c.name())).Scan(&id, &before, &updated)
+	err := found.Scan(&id, &before, &updated)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return New, nil
@@ -212,53 +175,25 @@ func (w *Writer) look(ctx context.Context, c *Conversation, sum string) (Outcome
 	return Updated, err
 }
 
-func (w *Writer) write(ctx context.Context, c *Conversation, outcome Outcome, sum string) error {
+func (w *Writer) write(ctx context.Context, tx *sql.Tx, c *Conversation, sum string) error {
 	last, newest := c.times()
-	text, now := w.to.Text, w.now()
+	text := w.to.Text
 	var id int64
-	err := w.tx.QueryRowContext(ctx, w.to.Put, text(c.name()), text(c.Native), text(c.Title), Seconds(c.Created), Seconds(c.Updated), c.Archived,
-		Seconds(last), Seconds(newest), sum, Seconds(now)).Scan(&id)
-	if err == nil && outcome == Updated {
-		_, err = w.tx.ExecContext(ctx, w.to.Clear, id)
+	err := tx.QueryRowContext(ctx, w.to.Put, text(c.name()), text(c.Native), text(c.Title), Seconds(c.Created), Seconds(c.Updated), c.Archived,
+		Seconds(last), Seconds(newest), sum, Seconds(w.now())).Scan(&id)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, w.to.Clear, id)
 	}
 	if err == nil {
-		err = w.to.Add(ctx, w.tx, id, c.Messages)
+		err = w.to.Add(ctx, tx, id, c.Messages)
 	}
-	w.pending += rowSize
-	for i := range c.Messages {
-		w.pending += len(c.Messages[i].Text) + rowSize
-	}
-	w.begun.count(outcome)
 	return err
 }
 
-// Flush makes what was added lasting.
-func (w *Writer) Flush() error {
-	if w.tx == nil {
-		return nil
-	}
-	begun := w.begun
-	err := w.tx.Commit()
-	w.tx, w.pending, w.begun = nil, 0, Counts{}
-	if err != nil {
-		return fmt.Errorf("writing the archive: %w", w.to.Failure(context.Background(), err))
-	}
-	w.written.New += begun.New
-	w.written.Updated += begun.Updated
-	return nil
-}
-
-func (w *Writer) rollback() {
-	if w.tx != nil {
-		_ = w.tx.Rollback() // the database may have done so
-		w.tx, w.pending, w.begun = nil, 0, Counts{}
-	}
-}
-
-// Close ends writing. What was not flushed is flushed.
+// Close closes the database.
 func (w *Writer) Close() error {
 	if w.to.DB == nil {
 		return nil
 	}
-	return cmp.Or(w.Flush(), w.to.DB.Close())
+	return w.to.DB.Close()
 }

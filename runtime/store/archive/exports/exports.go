@@ -8,7 +8,6 @@ package exports
 
 import (
 	"archive/zip"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +108,6 @@ func Import(ctx context.Context, name string, into *archive.Writer, o Options) (
 	}
 	defer e.closer.Close()
 	i := &importing{ctx: ctx, options: o, writer: into, report: &Report{}, seen: map[string]time.Time{}}
-	before := into.Written()
 	files, problems := e.files()
 	for _, p := range problems {
 		i.problem(p, p.Err)
@@ -120,9 +118,6 @@ func Import(ctx context.Context, name string, into *archive.Writer, o Options) (
 	for n := 0; n < len(files) && err == nil; n++ {
 		err = i.file(&files[n])
 	}
-	err = cmp.Or(err, into.Flush())
-	written := into.Written()
-	i.report.New, i.report.Updated = written.New-before.New, written.Updated-before.Updated
 	if err == nil && i.report.Recognised() == 0 {
 		err = &UnrecognisedError{Path: name, Reason: e.reason(i.first), Failed: i.report.Failed}
 	}
@@ -285,12 +280,16 @@ func (i *importing) put(kind string, h *header, p Problem) error {
 		switch {
 		case err != nil:
 			return err
+		case outcome == archive.New:
+			i.report.New++
+		case outcome == archive.Updated:
+			i.report.Updated++
 		case outcome == archive.Unchanged:
 			i.report.Unchanged++
 		case outcome == archive.Older:
 			i.problem(p, errOlder)
 		}
-		return nil // the writer counts what is new
+		return nil
 	}
 	i.problem(p, err)
 	return nil

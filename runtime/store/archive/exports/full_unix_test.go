@@ -52,7 +52,7 @@ func TestFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for most, some := range map[int]bool{4096: false, 1 << 20: false, 6 << 20: true} {
+	for most, some := range map[int]bool{4096: false, 1 << 20: true, 6 << 20: true} {
 		h := newHome(t)
 		cmd := exec.CommandContext(t.Context(), program)
 		cmd.Env = append(os.Environ(), importOf+"="+path+"\n"+h.dir, fileSize+"="+strconv.Itoa(most))
