@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"math"
 	"math/bits"
 	"slices"
 	"sort"
@@ -160,8 +161,8 @@ const readCost = 500
 func (s *scan) fill() {
 	from, to := s.next, min(s.next+windowSize, s.to)
 	var w window
-	for n := range to - from {
-		w.add(n)
+	for i := range w {
+		w[i] = math.MaxUint64
 	}
 	left := int(to - from)
 	for i := range s.grams {
@@ -186,7 +187,9 @@ func (s *scan) fill() {
 	s.next, s.candidates = to, s.candidates[:0]
 	for i, word := range w {
 		for ; word != 0; word &= word - 1 {
-			s.candidates = append(s.candidates, from+uint32(64*i+bits.TrailingZeros64(word))) //nolint:gosec // in the window
+			if n := from + uint32(64*i+bits.TrailingZeros64(word)); n < to { //nolint:gosec // in the window
+				s.candidates = append(s.candidates, n)
+			}
 		}
 	}
 }
