@@ -147,39 +147,35 @@ func pathError(name string, err error) error {
 // Read returns the content of a regular file, which it opens as [Open] does. The error for more than most bytes is a
 // [*TooLargeError].
 func Read(name string, most int64) ([]byte, error) {
-	f, info, err := Open(name)
-	return readOpened(f, info, err, most)
+	f, _, err := Open(name)
+	return readOpened(f, err, most)
 }
 
 // ReadIn is [Read] for a file in a root, opened as [OpenIn] does.
 func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
-	f, info, err := OpenIn(root, name)
-	return readOpened(f, info, err, most)
+	f, _, err := OpenIn(root, name)
+	return readOpened(f, err, most)
 }
 
-func readOpened(f *os.File, info fs.FileInfo, err error, most int64) ([]byte, error) {
+func readOpened(f *os.File, err error, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f, info.Size(), most)
+	return ReadAll(f, most)
 }
 
 // ReadAll returns the rest of an open file. It does not rely on a size, which may grow. The error for more than most bytes
 // is a [*TooLargeError].
-func ReadAll(f *os.File, most int64) ([]byte, error) { return readAll(f, 0, most) }
-
-// readAll is [ReadAll] for a file of about size bytes.
-func readAll(f *os.File, size, most int64) ([]byte, error) {
+func ReadAll(f *os.File, most int64) ([]byte, error) {
 	var data bytes.Buffer
-	if size <= most {
-		data.Grow(int(max(0, size)) + bytes.MinRead)
-		if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
-			return nil, err
-		}
-		size = int64(data.Len())
+	if info, err := f.Stat(); err == nil {
+		data.Grow(int(min(max(0, info.Size()), most)) + bytes.MinRead)
 	}
-	if size > most {
+	if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
+		return nil, err
+	}
+	if int64(data.Len()) > most {
 		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: &TooLargeError{Most: most}}
 	}
 	return data.Bytes(), nil
