@@ -10,20 +10,19 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// A database that is too large to be copied is answered from the index, as long as that has what
-// was recorded before. What the owner recorded since is missing, and the problem of the store says
-// since when.
+// A database that is too large to copy is answered from its index, if there is one. Messages that were recorded since
+// are missing; the problem of the store has the time of the index.
 
-// agedRecord is a conversation that an index has, and that cannot be read.
+// agedRecord is a conversation that is in an index and cannot be read.
 type agedRecord struct {
 	facts
 	reason error
 }
 
-// Version implements [store.Record]: it is of nothing that is kept elsewhere.
+// Version implements [store.Record]. It returns an error, so that the index keeps what it has.
 func (a *agedRecord) Version(context.Context) (string, error) { return "", a.reason }
 
-// Read implements [store.Record]: events are counted, and not read.
+// Read implements [store.Record]. It counts the events and returns none.
 func (a *agedRecord) Read(_ context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	if yield != nil {
 		return store.Totals{}, a.reason
@@ -31,9 +30,8 @@ func (a *agedRecord) Read(_ context.Context, yield func(*transcript.Event) bool)
 	return store.Totals{Turns: a.Size.Turns, Events: a.Events, LastAt: a.LastAt}, nil
 }
 
-// aged returns the conversations of a scope that the index of a store has beside those that were
-// found, where one of the problems is that a database is too large to be copied; this then says of
-// when the index is.
+// aged returns the conversations of a scope that the index of a store has besides the found ones, if one of the
+// problems is a database that is too large to copy. It adds the time of the index to that problem.
 func (a *asking) aged(s *source, scope store.Scope, found []store.Conversation, problems []Problem) (more []store.Conversation) {
 	var large *store.CopyTooLargeError
 	at := slices.IndexFunc(problems, func(p Problem) bool { return errors.As(p.Err, &large) })
@@ -55,7 +53,7 @@ func (a *asking) aged(s *source, scope store.Scope, found []store.Conversation, 
 		isHere := !a.isPart(s.Name()) || a.project.Has(f.Dir)
 		if isHere && f.Read && !there[f.ID] && scope.Has(f.ID, f.Archived) {
 			one := store.Conversation{Conversation: f.Conversation, LastAt: f.LastAt, Order: c.Order, Record: &agedRecord{f, reason}}
-			one.Problems = []Problem{{Source: s.Name(), ID: f.ID, Err: reason}} // of one that is asked for by its id
+			one.Problems = []Problem{{Source: s.Name(), ID: f.ID, Err: reason}} // shown for a conversation that is named by its id
 			more = append(more, one)
 		}
 	}

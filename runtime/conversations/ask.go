@@ -13,7 +13,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// asking is a query to the stores of a library.
+// asking is a query to the stores of a library in progress.
 type asking struct {
 	*Library
 	listed              *listings
@@ -23,22 +23,22 @@ type asking struct {
 	aside               *Aside
 }
 
-// source is a store that a query is about.
+// source is a store in a query.
 type source struct {
 	store.Store
 	index *index.Index
-	view  *index.View // the index as the query uses it; nil for none
-	// list has the conversations that the query is about, and wanted the same by their keys in the
-	// index. There is neither where isWhole: then it is about all that the view has.
+	view  *index.View // the index as it is when the query begins; nil for none
+	// list has the conversations of the query, and wanted the same by their keys in the index. Both are empty if
+	// isWhole: the query is then about all conversations in view.
 	list    []store.Conversation
 	wanted  map[string]*store.Conversation
 	isWhole bool
 
-	unread map[transcript.ID]*Problem // what could not be read just now
-	missed int                        // how many of the list could not be read at all
+	unread map[transcript.ID]*Problem // conversations that could not be read just now
+	missed int                        // the number of conversations in list that could not be read at all
 }
 
-// ask begins a query. Nothing is read.
+// ask begins a query. It reads nothing.
 func (l *Library) ask(f *Filter, aside *Aside) (*asking, error) {
 	a := &asking{Library: l, listed: l.listed, filter: f, aside: aside}
 	if a.listed == nil {
@@ -56,15 +56,14 @@ func (l *Library) ask(f *Filter, aside *Aside) (*asking, error) {
 	return a, cmp.Or(err1, err2, err3)
 }
 
-// done ends the use of what was listed.
+// done closes the listings of the query.
 func (a *asking) done() {
 	if a.Library.listed == nil {
 		a.listed.close()
 	}
 }
 
-// parseIDs reads ids, each once: those of the stores of the library, and those of other kinds
-// of stores, which there is none of.
+// parseIDs returns ids, each once. It reads ids of the stores in the library first, then of other kinds of stores.
 func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
 	var ids []transcript.ID
 	seen := map[transcript.ID]bool{}
@@ -90,7 +89,7 @@ func (l *Library) parseIDs(texts []string) ([]transcript.ID, error) {
 	return ids, nil
 }
 
-// pick lists the stores, and leaves of each what the filter lets through.
+// pick lists the stores and keeps the conversations that the filter lets through.
 func (a *asking) pick(ctx context.Context) error {
 	if err := a.list(ctx); err != nil {
 		return err
@@ -121,9 +120,8 @@ func (a *asking) pick(ctx context.Context) error {
 	return nil
 }
 
-// list lists what the stores have that are not whole, live or archived as the filter says, or the
-// conversations that it names. Of one that several stores have, as a home and a copy of that, that
-// of the first one counts.
+// list lists the stores that are not whole: live or archived conversations as the filter has it, or the named ones.
+// If several stores have a conversation, as a home and a copy of it, the first one counts.
 func (a *asking) list(ctx context.Context) error {
 	problems := a.switchedOff()
 	isNamed, seen, isEmpty := len(a.ids) > 0, map[transcript.ID]bool{}, true
@@ -165,7 +163,7 @@ func (a *asking) list(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// listOne has a store list a scope.
+// listOne lists a scope of a store, and sets titles.
 func (a *asking) listOne(ctx context.Context, s *source, scope store.Scope) ([]store.Conversation, []Problem, error) {
 	found, problems, err := a.listed.list(ctx, s.Store, scope)
 	if err == nil {
@@ -174,7 +172,7 @@ func (a *asking) listOne(ctx context.Context, s *source, scope store.Scope) ([]s
 	return found, problems, err
 }
 
-// switchedOff returns the kinds of stores that a query is about and that the user switched off.
+// switchedOff returns a problem for each kind of store in the query that the user has switched off.
 func (a *asking) switchedOff() (off []Problem) {
 	if a.settings == nil {
 		return nil
@@ -188,7 +186,7 @@ func (a *asking) switchedOff() (off []Problem) {
 	return off
 }
 
-// of names the store that problems are of.
+// of returns problems with the name of their store.
 func of(s store.Store, problems []Problem) []Problem {
 	for i := range problems {
 		problems[i].Source = s.Name()
@@ -196,11 +194,11 @@ func of(s store.Store, problems []Problem) []Problem {
 	return problems
 }
 
-// maxNearest is how many ids an error suggests.
+// maxNearest is the number of ids that an error suggests.
 const maxNearest = 20
 
-// named adds what is wrong with the conversations that the filter names, but for fields. The error is for those
-// that were not found, where problems are of looking for them.
+// named adds the problems of the named conversations, except those of single fields. The error is for conversations
+// that were not found; problems are those of looking for them.
 func (a *asking) named(ctx context.Context, found map[transcript.ID]bool, problems []Problem) error {
 	for _, s := range a.sources {
 		for i := range s.list {
@@ -224,7 +222,7 @@ func (a *asking) named(ctx context.Context, found map[transcript.ID]bool, proble
 	for _, s := range a.sources {
 		all, _, err := a.listed.list(ctx, s.Store, store.Scope{Set: store.Live | store.Archived})
 		if err != nil {
-			continue // which is among the problems
+			continue // its error is among the problems
 		}
 		for _, id := range missing {
 			for _, near := range store.Nearest(id, all) {
@@ -237,12 +235,12 @@ func (a *asking) named(ctx context.Context, found map[transcript.ID]bool, proble
 	return cmp.Or(ctx.Err(), a.Nothing(ctx), error(e))
 }
 
-// badFields returns which fields of the metadata of a conversation cannot be used.
+// badFields returns the problems with single fields in the metadata of a conversation.
 func badFields(c *store.Conversation) []Problem {
 	return slices.DeleteFunc(slices.Clone(c.Problems), func(p Problem) bool { return p.Kind != BadField })
 }
 
-// set is the set of conversations that a filter is about.
+// set returns the set of conversations of a filter.
 func (f *Filter) set() store.Set {
 	switch {
 	case f.Both:
@@ -253,19 +251,19 @@ func (f *Filter) set() store.Set {
 	return store.Live
 }
 
-// from reports whether a filter lets a kind of store through.
+// from reports whether a filter includes a kind of store.
 func (f *Filter) from(source string) bool {
 	return len(f.Sources) == 0 || slices.Contains(f.Sources, source)
 }
 
-// asks reports whether a query with the filter looks into a kind of store. An archive is
-// asked only by its name, and for its own ids.
+// asks reports whether a query with the filter looks into a kind of store. It looks into an archive only if that is
+// named, or one of its ids.
 func (f *Filter) asks(source string) bool {
 	switch {
 	case len(f.IDs) == 0 && len(f.Sources) == 0:
 		return IsProgram(source)
 	case len(f.IDs) == 0:
-		return f.from(source) || !slices.Contains(Sources(), source) // which has conversations of any kind
+		return f.from(source) || !slices.Contains(Sources(), source) // a store with conversations of any kind
 	case !IsProgram(source):
 		return slices.ContainsFunc(f.IDs, func(id string) bool { return SourceOf(transcript.ID(id)) == source })
 	}
@@ -282,9 +280,8 @@ func hasLabels(labels map[string]string, wanted []Label) bool {
 	return true
 }
 
-// kin returns the conversations that belong to some others: those that these were
-// begun or forked from, and from there on up, and those that were begun or forked from
-// them, and from there on down.
+// kin returns the ancestors and descendants of conversations: their sub-agents, forks, and the ones that they were
+// begun or forked from.
 func kin(all []store.Conversation, of []transcript.ID) map[transcript.ID]bool {
 	found := map[transcript.ID]bool{}
 	if len(of) == 0 {
@@ -317,14 +314,14 @@ func kin(all []store.Conversation, of []transcript.ID) map[transcript.ID]bool {
 	return found
 }
 
-// listings is what stores have listed, for one query or for several of one call.
+// listings are the lists of stores, for one query or for several queries of one call.
 type listings struct {
 	mu   sync.Mutex
-	sets map[listedSet]*store.Listing // all of a set
+	sets map[listedSet]*store.Listing // complete ones
 	open []*store.Listing
 }
 
-// listedSet is a set of conversations of a store.
+// listedSet is a set of the conversations of a store.
 type listedSet struct {
 	store store.Store
 	set   store.Set
@@ -340,7 +337,7 @@ func (l *listings) close() {
 	l.open, l.sets = nil, nil
 }
 
-// list has a store list a scope, unless it has listed it. What it returns is the caller's.
+// list returns the conversations of a scope, from an earlier list if there is one. The caller may change them.
 func (l *listings) list(ctx context.Context, s store.Store, scope store.Scope) ([]store.Conversation, []Problem, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

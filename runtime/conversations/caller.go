@@ -8,23 +8,21 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Caller is what is known of the conversation that a call comes from.
+// Caller is the conversation that a call comes from, as far as it is known.
 type Caller struct {
-	// IDs are the conversation, and behind it others that it is recorded to be a part
-	// of. Empty where that is not known.
+	// IDs are the conversation and the ones that it is part of. They are empty if it is not known.
 	IDs []transcript.ID
-	// Recorded reports whether the call comes from a program that records its
-	// conversations here: where IDs is empty, one of them is that of the call.
+	// Recorded reports whether the call comes from a program that records its conversations here. If IDs is empty,
+	// one of these is the caller.
 	Recorded bool
 }
 
-// Caller returns what is known of the conversation that a call comes from. What is known of
-// the call itself counts before what is known of the process: a program that was started from
-// another one's shell has the environment of both. Where two programs are as likely, nothing
-// is known.
+// Caller returns the conversation that a call comes from. Evidence in the call itself counts more than evidence in
+// the process: a program that was started from another one's shell has the environment of both. If two programs are
+// as likely, it returns none.
 func (l *Library) Caller(ctx context.Context, from caller.Caller) Caller {
 	var best store.Caller
-	name, several := "", false // of the program, and whether another one is as likely
+	name, several := "", false // the program, and whether another one is as likely
 	for _, s := range l.stores {
 		r, ok := s.(store.Recognizer)
 		if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// What stores have in common with a library.
+// Types of package store.
 type (
 	NotFoundError    = store.NotFoundError
 	BadIDError       = store.BadIDError
@@ -31,12 +31,11 @@ const (
 	Unnamed       = store.Unnamed
 )
 
-// ExcludedError is the error where the user excluded a project.
+// ExcludedError is the error for a project that the user has excluded.
 type ExcludedError struct {
-	Dir string // as it was named
-	By  string // the path of the file that does it, or the directory in the user's settings
-	// Remembered is the directory that is excluded though the file is gone; empty where it is
-	// there.
+	Dir string // as given
+	By  string // the path of the file that excludes it, or the directory in the user's settings
+	// Remembered is the excluded directory if the file is gone; otherwise empty.
 	Remembered string
 }
 
@@ -47,8 +46,7 @@ func (e *ExcludedError) Error() string {
 	return "conversations here are excluded by " + e.By
 }
 
-// RangeError is the error for a turn that a conversation does not have, or a number that none
-// of its events has.
+// RangeError is the error for a turn or an event that a conversation does not have.
 type RangeError struct {
 	ID     transcript.ID
 	Events bool // it is about events
@@ -68,8 +66,7 @@ func (e *UnavailableError) Error() string {
 }
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-// UnreadableError is the error for a conversation that is there, but whose events
-// cannot be read.
+// UnreadableError is the error for a conversation whose events cannot be read.
 type UnreadableError struct{ Problem }
 
 func (e *UnreadableError) Error() string {

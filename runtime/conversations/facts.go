@@ -13,25 +13,25 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// facts is what an index has of a conversation beside its messages.
+// facts are the facts about a conversation that its index keeps besides the messages.
 type facts struct {
-	// Conversation is what is known without reading the events and the same in every list.
+	// Conversation has the facts that are known without reading the events and are the same in every list.
 	transcript.Conversation
-	// Read is set where everything could be read. Of others there is what could be, for rankings
-	// alone, and Problem and Why are the kind and the reason of what could not.
+	// Read is set if everything could be read. Otherwise the index has the messages that could be, for rankings only,
+	// and Problem and Why are the kind and the text of the problem.
 	Read      bool
 	Problem   int
 	ProblemAt int // [Problem.Event]
 	Why       string
-	ForModel  string // the same for a model; empty where a model is told nothing of it
+	ForModel  string // the text for a model; empty if models get none
 	BadTime   bool
-	Uncounted string // why the owner of the store counts nothing; empty where it does
+	Uncounted string // the reason if the owner of the store counts no events
 	LastAt    time.Time
 	Events    int
 	Size      Size
 }
 
-// factsOf returns what is known of a conversation without reading its events.
+// factsOf returns the facts that are known without reading the events.
 func factsOf(c *store.Conversation) facts { return facts{Conversation: c.Conversation} }
 
 // Fields implements [filecache.Fielder].
@@ -45,7 +45,7 @@ func (f *facts) Fields() []any {
 
 func (f *facts) encode() []byte { return filecache.AppendFields(nil, f.Fields()) }
 
-// readFacts returns what an index has of a conversation.
+// readFacts returns the facts of a conversation in an index.
 func readFacts(c *index.Conversation) (f facts) {
 	if !filecache.ReadFields(c.Facts, f.Fields()) {
 		f = facts{}
@@ -54,14 +54,14 @@ func readFacts(c *index.Conversation) (f facts) {
 	return f
 }
 
-// indexVersion is the version that a conversation has in an index: what is recorded, and
-// what a store makes of it only together with others.
+// indexVersion returns the version of a conversation in an index: of its record, and of values that a store finds by
+// comparing conversations.
 func indexVersion(version string, c *store.Conversation) string {
 	sum := sha256.Sum256(filecache.AppendFields(nil, []any{&version, &c.Title, (*string)(&c.Parent), &c.Order, &c.Hidden, &c.Archived}))
 	return string(sum[:12])
 }
 
-// count fills in what was counted by reading the events to their end.
+// count fills in the counts of a conversation that was read to its end.
 func (f *facts) count(totals *store.Totals, c *counting) {
 	f.Read, f.Events, f.LastAt, f.BadTime = true, totals.Events, totals.LastAt, totals.BadTime
 	f.Size = Size{Turns: totals.Turns, Requests: c.Requests, Numbered: c.Events, Chars: c.Chars}
@@ -70,7 +70,7 @@ func (f *facts) count(totals *store.Totals, c *counting) {
 	}
 }
 
-// fail fills in why the events could not be read to their end.
+// fail fills in the problem of a conversation that could not be read to its end.
 func (f *facts) fail(p *Problem) {
 	f.Problem, f.ProblemAt, f.Why = int(p.Kind), p.Event, p.Err.Error()
 	var told interface{ ForModel() string }
@@ -79,7 +79,7 @@ func (f *facts) fail(p *Problem) {
 	}
 }
 
-// problem returns why the events could not be read to their end.
+// problem returns the problem of a conversation that could not be read to its end.
 func (f *facts) problem() Problem {
 	err := errors.New(f.Why)
 	if f.ForModel != "" {
@@ -88,7 +88,7 @@ func (f *facts) problem() Problem {
 	return Problem{ID: f.ID, Source: f.Source, Kind: store.ProblemKind(f.Problem), Event: f.ProblemAt, Err: err}
 }
 
-// toldError is an error that a model is told of.
+// toldError is an error with a text for models.
 type toldError struct {
 	error
 	model string
@@ -96,8 +96,7 @@ type toldError struct {
 
 func (e *toldError) ForModel() string { return e.model }
 
-// problemOf is what is wrong with a conversation whose events were read to the end; nil for
-// nothing.
+// problemOf returns the problem of a conversation that was read to its end; nil for none.
 func problemOf(id transcript.ID, totals *store.Totals) *Problem {
 	var left []string
 	if n := totals.TooLarge; n == 1 {
@@ -114,8 +113,7 @@ func problemOf(id transcript.ID, totals *store.Totals) *Problem {
 	return &Problem{ID: id, Kind: TooLarge, Err: errors.New(strings.Join(left, "; "))}
 }
 
-// unreadable is the problem of a conversation whose events cannot be read, or not
-// to the end.
+// unreadable returns the problem of a conversation that could not be read to its end.
 func unreadable(id transcript.ID, err error) *Problem {
 	var damage *store.DamageError
 	if errors.As(err, &damage) {

@@ -11,8 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// open opens the index as it is, and returns what that says of the store; false where there is none
-// that can be used.
+// open opens the index as it is, and returns its note; false if there is no usable index.
 func (s *source) open() (note indexNote, ok bool) {
 	if s.view == nil {
 		view, err := s.index.View()
@@ -24,15 +23,14 @@ func (s *source) open() (note indexNote, ok bool) {
 	return noteOf(s.view)
 }
 
-// prepare brings the indexes of the stores up to date and opens them, and finds out what is searched
-// in each. Where not all has to be listed, the conversations of a store that has not changed since it
-// was indexed are known from the index alone.
+// prepare updates and opens the indexes of the stores, and selects the conversations to search. Without listAll, it
+// does not list a store that has not changed since it was indexed.
 func (a *asking) prepare(ctx context.Context, listAll bool) error {
 	if err := a.refresh(ctx, a.aside); err != nil {
 		return err
 	}
 	for _, s := range a.sources {
-		if note, _ := s.open(); s.view != nil { // otherwise it is among the problems
+		if note, _ := s.open(); s.view != nil { // otherwise the error is among the problems
 			s.isWhole = !listAll && a.isWhole(ctx, s, &note)
 		}
 	}
@@ -60,17 +58,17 @@ func (a *asking) isWhole(ctx context.Context, s *source, note *indexNote) bool {
 	}
 	for _, id := range slices.Concat(a.exclude, a.kinOf) {
 		if s.view.Lookup(string(id)) != nil {
-			return false // or another one may be next of kin
+			return false // the kin of a conversation is found by listing
 		}
 	}
 	version, err := s.Version(ctx)
 	return err == nil && version == note.Version
 }
 
-// errUnread is why a conversation has no messages in an index, where nothing else is known.
+// errUnread is the reason for a conversation without messages in an index if no other is known.
 var errUnread = errors.New("it cannot be read")
 
-// want fills in what is searched in a source, and adds what could not be read of it.
+// want selects the conversations of a source to search, and adds problems for those that could not be read.
 func (a *asking) want(s *source) {
 	s.wanted = map[string]*store.Conversation{}
 	for i := range s.list {
@@ -82,7 +80,7 @@ func (a *asking) want(s *source) {
 			problem = *p
 		} else if c != nil {
 			f := readFacts(c)
-			if f.Read || f.Why == "" { // of the latter its owner counts nothing, and all of it was read
+			if f.Read || f.Why == "" { // without a reason its owner counts no events, and all of it was read
 				continue
 			}
 			problem = f.problem()
@@ -95,7 +93,7 @@ func (a *asking) want(s *source) {
 	}
 }
 
-// filter reports whether a conversation of the index, by its key, is searched; nil for all.
+// filter returns a function that reports whether a conversation of the index, by its key, is searched; nil for all.
 func (s *source) filter() func(key string) bool {
 	if s.isWhole {
 		return nil
@@ -103,8 +101,8 @@ func (s *source) filter() func(key string) bool {
 	return func(key string) bool { return s.wanted[key] != nil }
 }
 
-// matched returns a conversation of the index that is searched, as far as it is known: all
-// that is listed, or id, title, source and the time of the last event.
+// matched returns a searched conversation of the index: as listed, or with id, title, source and the time of the last
+// event.
 func (s *source) matched(c *index.Conversation) *Matched {
 	f := readFacts(c)
 	m := &Matched{Listed: Listed{Conversation: f.Conversation, Events: f.Events, LastEventAt: f.LastAt, Size: &f.Size}, order: c.Order}
@@ -123,7 +121,7 @@ func (s *source) hit(in *Matched, at index.Scored, extra []byte) Hit {
 	}
 }
 
-// byConversation finds all events that match, and counts their lines.
+// byConversation finds all matching events, and counts their matching lines.
 func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 	for _, in := range r.asked.sources {
 		r.Searched += len(in.wanted) - in.missed
@@ -163,7 +161,7 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 	return nil
 }
 
-// titles finds the titles that match.
+// titles finds the matching titles.
 func (r *Results) titles(q *SearchQuery, in *source, found map[string]*Matched) {
 	if q.Pattern == nil || q.Roles != 0 || q.Scopes&transcript.ScopeTitle == 0 && (q.Scopes != 0 || q.Errors || q.OwnToo) {
 		return
@@ -190,7 +188,7 @@ func (r *Results) of(in *source, found map[string]*Matched, c *index.Conversatio
 	return found[c.Key]
 }
 
-// add adds a match of some lines.
+// add adds a hit with matching lines.
 func (r *Results) add(h Hit, lines int) {
 	h.Lines = lines
 	h.Conversation.Matches += lines
@@ -198,8 +196,7 @@ func (r *Results) add(h Hit, lines int) {
 	r.Hits = append(r.Hits, h)
 }
 
-// newest finds the newest events that match. Where it comes to the end of all indexes, they are
-// counted.
+// newest finds the newest matching events. It counts all matches if it reaches the end of the indexes.
 func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
 	total, own, isAll := 0, 0, q.After == nil
 	for _, in := range r.asked.sources {
@@ -229,7 +226,7 @@ func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
 				known[hit.Key] = in.matched(hit.Conversation)
 			}
 			r.Hits = slices.Insert(r.Hits, place, in.hit(known[hit.Key], hit.Scored(), extra))
-			r.Hits = r.Hits[:min(len(r.Hits), q.Limit+1)] // one more tells whether there are more
+			r.Hits = r.Hits[:min(len(r.Hits), q.Limit+1)] // one more shows whether there are more
 		}
 	}
 	if r.More = len(r.Hits) > q.Limit; r.More {
@@ -242,10 +239,11 @@ func (r *Results) newest(ctx context.Context, q *SearchQuery) error {
 	return r.count(ctx, *q)
 }
 
-// mostLooked and mostRead are how many messages are looked at, and read, to be counted: about five milliseconds.
+// mostLooked and mostRead are the numbers of messages that are looked at, and read, for counting: about five
+// milliseconds.
 const mostLooked, mostRead = 50_000, 3000
 
-// count counts all messages that match.
+// count counts all matching messages.
 func (r *Results) count(ctx context.Context, q SearchQuery) error {
 	q.After = nil
 	looked, read := mostLooked, mostRead

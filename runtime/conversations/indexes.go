@@ -23,29 +23,27 @@ import (
 	"github.com/convtools/convtools/runtime/store/filecache"
 )
 
-// Indexes are the indexes of stores, for all libraries that share them. An index is only
-// ever a shortcut: what it has is used where the store has not changed since, and all else
-// is read. They are safe for concurrent use.
+// Indexes are the indexes of stores, shared by libraries. An index only saves time: it is used for a store that has
+// not changed since; all else is read. Indexes are safe for concurrent use.
 type Indexes struct {
-	dir string // empty where all are in memory
+	dir string // empty if all are in memory
 
 	mu       sync.Mutex
 	language terms.Language
-	open     map[string]*index.Index // by name of their directory
-	mark     string                  // of what is excluded
-	shelf    *filecache.Shelf        // for that; nil until it is asked for
+	open     map[string]*index.Index // by the name of their directory
+	mark     string                  // of the exclusions
+	shelf    *filecache.Shelf        // for that mark; nil before its first use
 }
 
-// indexFormat is the number of what an index has that this package puts there.
+// indexFormat is the version of the values that this package keeps in an index.
 const indexFormat = 13
 
-// NewIndexes returns the indexes in a directory, which need not be there.
+// NewIndexes returns the indexes in a directory, which need not exist.
 func NewIndexes(dir string) *Indexes {
 	return &Indexes{dir: filepath.Join(dir, fmt.Sprint("v", indexFormat)), open: map[string]*index.Index{}}
 }
 
-// OpenIndexes returns the indexes that the user's cache directory has, or will have; nil
-// where the environment does not tell which that is.
+// OpenIndexes returns the indexes in the user's cache directory; nil if the environment has none.
 func OpenIndexes(getenv func(string) string) *Indexes {
 	dir := config.CacheDir(getenv)
 	if dir == "" {
@@ -57,7 +55,7 @@ func OpenIndexes(getenv func(string) string) *Indexes {
 // of returns the index of a store.
 func (x *Indexes) of(s store.Store) *index.Index { return x.at(indexName(s.Name(), s.Place())) }
 
-// indexName is the name of the directory of the index of a store, of a kind and at a place.
+// indexName returns the name of the directory of a store's index.
 func indexName(kind, place string) string {
 	sum := sha256.Sum256([]byte(kind + "\x00" + place))
 	return kind + "-" + hex.EncodeToString(sum[:8])
@@ -80,8 +78,8 @@ func (x *Indexes) put(name string, one *index.Index) {
 	x.open[name] = one
 }
 
-// inMemory makes the index of a store one in memory, where it cannot be written in its directory, and returns
-// it. failed is the index that cannot: where somebody has put another one in its place, that stays.
+// inMemory replaces an index that cannot be written by one in memory, and returns that. If another call has replaced
+// failed already, it returns the other one.
 func (x *Indexes) inMemory(s store.Store, failed *index.Index) *index.Index {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -92,7 +90,7 @@ func (x *Indexes) inMemory(s store.Store, failed *index.Index) *index.Index {
 	return x.open[name]
 }
 
-// setLanguage sets the language that words are read in. Indexes of another one are made anew.
+// setLanguage sets the language of words. Indexes of another language are made anew.
 func (x *Indexes) setLanguage(l terms.Language) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -102,8 +100,8 @@ func (x *Indexes) setLanguage(l terms.Language) {
 	}
 }
 
-// files returns what is known of the files of stores: what their indexes have, if it was not kept under
-// another mark, and what is found out. It is nil where there are no indexes.
+// files returns the cached values of the files of stores: those in the indexes that were kept under the same mark,
+// and new ones. It is nil without indexes.
 func (x *Indexes) files() *filecache.Shelf {
 	if x == nil {
 		return nil
@@ -127,11 +125,11 @@ func (x *Indexes) files() *filecache.Shelf {
 	return x.shelf
 }
 
-// keptUnder begins what an index keeps of files, under a mark.
+// keptUnder returns the beginning of cached values that were kept under a mark.
 func keptUnder(mark string) []byte { return []byte(mark + "\n") }
 
-// exclude sets the mark of what is excluded. What is known of files has titles, and does not
-// tell whose: that of another mark is neither used nor kept.
+// exclude sets the mark of the exclusions. Cached values of files have titles, and do not tell of which project:
+// values under another mark are neither used nor kept.
 func (x *Indexes) exclude(mark string) {
 	if x == nil {
 		return
@@ -143,9 +141,8 @@ func (x *Indexes) exclude(mark string) {
 	}
 }
 
-// Foreign returns the directory of these in the user's cache that belongs to another user; empty
-// for none. Where there is one, nothing is read and nothing kept: whose it is could have put there
-// what nobody has said.
+// Foreign returns the directory of the indexes that belongs to another user; empty for none. If there is one, nothing
+// is read and nothing kept: its owner could have put false messages there.
 func (x *Indexes) Foreign() string {
 	if x == nil {
 		return ""
@@ -159,7 +156,7 @@ func (x *Indexes) Foreign() string {
 	return ""
 }
 
-// Close forgets all indexes; their files are closed once nobody reads them.
+// Close forgets all indexes. Their files are closed after their last use.
 func (x *Indexes) Close() {
 	if x != nil {
 		x.mu.Lock()
@@ -186,43 +183,42 @@ func (x *Indexes) Clear() error {
 	return root.RemoveAll(name)
 }
 
-// removeOlder removes what earlier versions of this program kept. What a later one keeps stays:
-// both may be in use. What cannot be removed now is tried again at the next refresh.
+// removeOlder removes the caches of earlier versions of this program. Caches of later versions stay: both programs
+// may be in use. The next refresh tries again after an error.
 func (x *Indexes) removeOlder() {
 	all := filepath.Dir(x.dir)
 	entries, _ := os.ReadDir(all)
 	for _, e := range entries {
 		number, isIndex := strings.CutPrefix(e.Name(), "v")
 		n, err := strconv.ParseUint(number, 10, 64)
-		first, _, _ := strings.Cut(e.Name(), "-") // of what lists needed, when that had directories of its own
+		first, _, _ := strings.Cut(e.Name(), "-") // earlier versions had caches for lists
 		if isIndex && err == nil && n < indexFormat || first == "facts" || first == "facts2" {
 			_ = os.RemoveAll(filepath.Join(all, e.Name()))
 		}
 	}
 }
 
-// indexNote is what an index says of its store.
+// indexNote is the note of an index about its store.
 type indexNote struct {
 	Store, Place string
-	// Version is that of the store, all of which is indexed, without anything that would
-	// have to be said of it. Empty where that is not so.
+	// Version is the version of the store if all of it is indexed without problems; otherwise empty.
 	Version string
-	// Whole is the Unix time at which all of the store was listed, and this written, last.
+	// Whole is the Unix time when all of the store was listed last.
 	Whole int64 `json:",omitempty"`
-	// Mark is that of what was excluded when everything that was excluded was removed last.
+	// Mark is the mark of the exclusions when excluded conversations were removed last.
 	Mark string `json:",omitempty"`
-	// Openers are those that titles are without.
+	// Openers are left out of titles.
 	Openers []string `json:",omitempty"`
 }
 
-// noteOf returns what an index says of its store, as far as that can be read.
+// noteOf returns the note of an index, and reports whether it can be read.
 func noteOf(view *index.View) (note indexNote, ok bool) {
 	err := json.Unmarshal([]byte(view.State.Note), &note)
 	return note, err == nil
 }
 
-// forget removes what earlier versions kept and, beside the indexes of the library's stores, those
-// that nothing will use again. A library of one project does not know which are.
+// forget removes the caches of earlier versions, and indexes that nothing will use again. A library of one project
+// does not know these.
 func (l *Library) forget() error {
 	if l.indexes.dir == "" {
 		return nil
@@ -236,7 +232,7 @@ func (l *Library) forget() error {
 		used[indexName(s.Name(), s.Place())] = true
 	}
 	var err error
-	entries, _ := os.ReadDir(l.indexes.dir) // where it cannot be read, no index can be made
+	entries, _ := os.ReadDir(l.indexes.dir) // an unreadable directory has no index
 	for _, e := range entries {
 		if dir := filepath.Join(l.indexes.dir, e.Name()); !used[e.Name()] && e.IsDir() && l.isUseless(dir) {
 			err = errors.Join(err, os.RemoveAll(dir))
@@ -245,8 +241,8 @@ func (l *Library) forget() error {
 	return err
 }
 
-// isUseless reports whether an index is of a store that is gone, excluded or switched off. Another
-// process may be making one that cannot be read.
+// isUseless reports whether an index is of a store that is gone, excluded or switched off. An index that cannot be
+// read may be in the making by another process.
 func (l *Library) isUseless(dir string) bool {
 	x := index.Open(dir)
 	x.Language = l.language()

@@ -13,52 +13,49 @@ import (
 	"github.com/convtools/convtools/runtime/store/project"
 )
 
-// Inventory is what there is on this machine, and what is read of it.
+// Inventory describes the conversations on this machine.
 type Inventory struct {
 	// Project is the directory of the project.
 	Project string
-	// Excluded is the path of what excludes the project; empty where nothing does.
+	// Excluded is the path of the file or the setting that excludes the project; empty for none.
 	Excluded string
-	// Exclude are the directories that the user's settings exclude, and Missing those of them
-	// that are not there, or what a pattern begins with is not.
+	// Exclude are the directories that the user's settings exclude. Missing are the ones that do not exist, or for a
+	// pattern whose first directory does not.
 	Exclude, Missing []string
-	// Remembered are the directories that a file excludes, or did.
+	// Remembered are the directories that a file excludes or has excluded.
 	Remembered []project.Exclusion
-	// Unremembered is why some of them stay excluded only for as long as their file is there;
-	// else nil.
+	// Unremembered is the error of remembering them: some stay excluded only as long as their file exists.
 	Unremembered error
-	// Warnings are about settings that nothing reads, a sentence each.
+	// Warnings are sentences about settings that nothing reads.
 	Warnings []string
 	Stores   []StoreReport
 }
 
-// StoreReport is what there is in a place of a kind of store.
+// StoreReport describes a place of a kind of store.
 type StoreReport struct {
 	Name    string // one of [Sources]
-	Program string // as people call it
+	Program string // for people
 	Archive bool   // its conversations belong to no project
-	// Place is a path: of JP a workspace, else what the program, or the user, names. It is
-	// empty where nothing does.
+	// Place is a path: a workspace of JP, or the directory of the program or in the user's settings. It is empty if
+	// none is known.
 	Place string
 	Found bool // there is a store
-	Off   bool // the user switched this kind off, and nothing was looked for
+	Off   bool // the user switched this kind off, so that it was not looked for
 
 	Here          int       // conversations of the project
 	Conversations int       // of all projects, those of Here included
 	Projects      int       // that have conversations
-	Newest        time.Time // of all projects, when the newest was last used; zero where that is not known
-	// Unknown counts the records of the project's conversations that are left out: they
-	// are damaged, or of no known type.
+	Newest        time.Time // of all projects, the last use of the newest; zero if not known
+	// Unknown counts the records of the project's conversations that are damaged or of unknown type, and left out.
 	Unknown  int
 	Problems []Problem
-	Remarks  []string // what the store says of itself, for people
+	Remarks  []string // of the store, for people
 }
 
 var errNothing = errors.New("there is nothing that the program recorded")
 
-// Inventory lists all conversations on this machine, and reads those of the project.
-// What is excluded is not counted. The error is a [*config.Error] where the user's
-// settings cannot be used, or that of a context that is done.
+// Inventory lists all conversations on this machine, and reads those of the project. It does not count excluded ones.
+// The error is a [*config.Error] for unusable settings, or that of the context.
 func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	set, err := readSettings(&o)
 	if err != nil {
@@ -96,7 +93,7 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	return inventory, nil
 }
 
-// take fills in what there is in a store, of all projects and of this one.
+// take fills in the conversations of a store, of all projects and of this one.
 func (r *StoreReport) take(ctx context.Context, s store.Store, all *project.Project, isHere func(*store.Conversation) bool) error {
 	listing, err := s.List(ctx, store.Scope{Set: store.Live | store.Archived})
 	if err != nil {
@@ -128,7 +125,7 @@ func (r *StoreReport) take(ctx context.Context, s store.Store, all *project.Proj
 	return r.read(ctx, here)
 }
 
-// read reads conversations to their end for what is wrong with them.
+// read reads conversations to their end, and adds their problems.
 func (r *StoreReport) read(ctx context.Context, list []store.Conversation) error {
 	totals := make([]store.Totals, len(list))
 	damage := make([]error, len(list))

@@ -21,17 +21,17 @@ import (
 // kind is a kind of store.
 type kind struct {
 	name    string // [store.Store.Name]
-	program string // that records the conversations, as people call it
-	// home returns the directory that the program keeps everything in, or "" where the
-	// environment does not tell. JP has none: it keeps conversations in projects.
+	program string // that records the conversations, for people
+	// home returns the directory of the program, or "" if the environment has none. JP has none: it keeps
+	// conversations in projects.
 	home func(getenv func(string) string) string
-	// open returns the store below a home, and false where there is none.
+	// open returns the store in a home; false if there is none.
 	open func(store.Options) (store.Store, bool)
-	// claims reports whether a text can only be meant as an id of such a store, be it a
-	// wrong one. What no other kind claims is JP's.
+	// claims reports whether a text can only be an id of such a store, valid or not. A text that no kind claims is
+	// JP's.
 	claims  func(text string) bool
 	parseID func(text string) (transcript.ID, error)
-	// variables are those of the environment that move what the program keeps.
+	// variables are the environment variables that move the program's directory.
 	variables []string
 	archive   bool // its conversations belong to no project
 }
@@ -50,13 +50,12 @@ func kinds() []kind {
 	}
 }
 
-// opens makes a kind's open of the function of a package.
+// opens returns the open function of a kind for the function of a package.
 func opens[S store.Store](open func(store.Options) (S, bool)) func(store.Options) (store.Store, bool) {
 	return func(o store.Options) (store.Store, bool) { return open(o) }
 }
 
-// archiveHome returns where the archive is: on the server that the environment names, or in
-// the user's data directory.
+// archiveHome returns the place of the archive: the server in the environment, or the user's data directory.
 func archiveHome(getenv func(string) string) string {
 	return cmp.Or(postgres.Home(getenv), archive.Home(getenv))
 }
@@ -77,8 +76,7 @@ func Sources() []string {
 	return names
 }
 
-// Programs returns the programs that record the conversations of a project, as people
-// call them.
+// Programs returns the names, for people, of the programs that record conversations of a project.
 func Programs() []string {
 	var names []string
 	for _, k := range kinds() {
@@ -89,8 +87,8 @@ func Programs() []string {
 	return names
 }
 
-// Variables returns the variables of the environment that conversations, and the settings
-// about them, are found by, home directories aside, sorted.
+// Variables returns the environment variables by which conversations and their settings are found, sorted, without
+// those of home directories.
 func Variables() []string {
 	names := []string{"XDG_CONFIG_HOME"} // of the settings
 	for _, k := range kinds() {
@@ -106,7 +104,7 @@ func IsProgram(source string) bool {
 	return !slices.ContainsFunc(kinds(), func(k kind) bool { return k.name == source && k.archive })
 }
 
-// ProgramAt returns the program whose sessions are in a directory, as people call it, or "".
+// ProgramAt returns the name, for people, of the program whose sessions are in a directory, or "".
 func ProgramAt(dir string, getenv func(string) string) string {
 	at := store.Options{Home: dir, Project: project.New(project.Options{Dir: dir, All: true}), Getenv: getenv}
 	for _, k := range kinds() {
@@ -120,8 +118,7 @@ func ProgramAt(dir string, getenv func(string) string) string {
 	return ""
 }
 
-// ParseID reads the id of a conversation in any spelling of any kind of store. It
-// does not look whether there is such a conversation. The error is a
+// ParseID parses an id of any kind of store in any spelling. The conversation need not exist. The error is a
 // [*store.BadIDError].
 func ParseID(text string) (transcript.ID, error) {
 	if k := claimant(text); k != nil {
@@ -130,7 +127,7 @@ func ParseID(text string) (transcript.ID, error) {
 	return jp.ParseID(text)
 }
 
-// SourceOf returns the name of the kind of store that an id is of; empty for JP.
+// SourceOf returns the kind of store of an id; empty for JP.
 func SourceOf(id transcript.ID) string {
 	if k := claimant(string(id)); k != nil {
 		return k.name

@@ -22,7 +22,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err e
 	a, err := l.ask(&q.Filter, &listing.Aside)
 	defer a.done()
 	if q.Sizes && l.indexes.dir != "" && len(q.IDs) == 0 && err == nil {
-		var again Aside // what cannot be read, the list tells as well
+		var again Aside // the list reports the same problems
 		err = a.refresh(ctx, &again)
 	}
 	if err = cmp.Or(err, ctx.Err()); err != nil {
@@ -31,7 +31,7 @@ func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err e
 	if err := a.pick(ctx); err != nil {
 		return listing, err
 	}
-	title := excerpt.Literal(q.TitleContains, true) // nil is in every title
+	title := excerpt.Literal(q.TitleContains, true) // nil matches every title
 	var entries []*entry
 	for _, s := range a.sources {
 		for i := range s.list {
@@ -67,17 +67,17 @@ func (l *Library) List(ctx context.Context, q ListQuery) (listing Listing, err e
 
 var errBadTime = errors.New("the time of its last event counts as missing: it cannot be read")
 
-// entry is a conversation in the making of a [Listing].
+// entry is a conversation of a [Listing] in progress.
 type entry struct {
 	Listed
 	stored  *store.Conversation
 	in      *source
-	filled  bool // with what only the events tell
+	filled  bool // with values from the events
 	badTime bool
 }
 
-// fill fills in what only the events of conversations tell, and sizes where they are asked for: what
-// the indexes have of them as they are, or else what reading tells.
+// fill fills in the values that come from events, and the sizes: from the indexes if they are current, otherwise by
+// reading.
 func fill(ctx context.Context, entries []*entry, sizes bool, needs func(*entry) bool) {
 	parallel.Each(ctx, len(entries), func(numbers iter.Seq[int]) {
 		for i := range numbers {
@@ -107,7 +107,7 @@ func (e *entry) fill(ctx context.Context, sizes bool) {
 	}
 }
 
-// known returns what the index has of a conversation as it is; nil for nothing.
+// known returns the facts in the index if they are current; nil otherwise.
 func (s *source) known(ctx context.Context, c *store.Conversation) *facts {
 	if s.view == nil {
 		return nil
@@ -125,8 +125,8 @@ func (s *source) known(ctx context.Context, c *store.Conversation) *facts {
 	return nil
 }
 
-// tally reads a conversation to its end, and measures its texts where sizes are asked for. The
-// error is one of reading, not of damage.
+// tally reads a conversation to its end, and counts characters if sizes is set. The error is one of reading, and not
+// of damage.
 func tally(ctx context.Context, c *store.Conversation, sizes bool) (*facts, error) {
 	var counts counting
 	var measure func(e *transcript.Event) bool
@@ -149,10 +149,10 @@ func tally(ctx context.Context, c *store.Conversation, sizes bool) (*facts, erro
 // counting counts the events of a conversation.
 type counting struct {
 	transcript.Numbering
-	Chars int // of the texts of numbered events, as they are read
+	Chars int // of the texts of numbered events
 }
 
-// next counts an event, and returns its number; 0 for none.
+// next counts an event. It returns its number, or 0 for none.
 func (c *counting) next(e *transcript.Event) int {
 	number := c.Next(e.Kind)
 	if number > 0 {
@@ -162,7 +162,7 @@ func (c *counting) next(e *transcript.Event) int {
 	return number
 }
 
-// sortNames are what the orders are called.
+// sortNames are the names of the orders.
 var sortNames = [...]string{
 	ByActivity: "activity", ByCreation: "created", ByActivation: "activated", ByUpdate: "updated", ByID: "id", ByExpiry: "expires",
 	BySize: "messages", ByLocality: "local",
@@ -170,14 +170,13 @@ var sortNames = [...]string{
 
 func (s Sort) String() string { return sortNames[s] }
 
-// SortNamed returns the order of a name; that by activity for any other name.
+// SortNamed returns the order with a name; ByActivity for an unknown name.
 func SortNamed(name string) Sort { return Sort(max(slices.Index(sortNames[:], name), 0)) }
 
-// needsEvents reports whether only the events tell where a conversation stands.
+// needsEvents reports whether the order needs values from the events.
 func (s Sort) needsEvents() bool { return s == ByActivity || s == ByUpdate || s == BySize }
 
-// ActiveAt is when something last happened in a conversation: its last event, or
-// else that it was created.
+// ActiveAt returns the time of the last event, or else of the creation.
 func (l *Listed) ActiveAt() time.Time {
 	if l.LastEventAt.IsZero() {
 		return l.CreatedAt
@@ -185,7 +184,7 @@ func (l *Listed) ActiveAt() time.Time {
 	return l.LastEventAt
 }
 
-// time returns when a conversation stands, in an order by times.
+// time returns the time of a conversation in an order by times.
 func (s Sort) time(l *Listed) time.Time {
 	switch s {
 	case ByActivity:
@@ -203,7 +202,7 @@ func (s Sort) time(l *Listed) time.Time {
 	return l.CreatedAt
 }
 
-// compare compares conversations by what an order is of. Missing values stand last in either direction.
+// compare compares conversations by an order. Missing values come last in both directions.
 func (s Sort) compare(a, b *Listed, ascending bool) int {
 	var order int
 	missing := [2]bool{}
@@ -233,7 +232,7 @@ func (s Sort) compare(a, b *Listed, ascending bool) int {
 	return -order
 }
 
-// sortBy sorts conversations, those with equal values by creation, then by id.
+// sortBy sorts conversations; equal ones by creation, then by id.
 func sortBy[E any](list []E, by Sort, ascending bool, listed func(E) *Listed) {
 	slices.SortStableFunc(list, func(x, y E) int {
 		a, b := listed(x), listed(y)

@@ -15,26 +15,26 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// The kind of a message in an index is that of its event, and these are added to it.
+// The kind of a message in an index is the kind of its event plus these numbers.
 const (
 	failedKind = 16 // a result that is marked as an error
 	copiedKind = 32 // a copy of a message of another conversation
 )
 
-// failedKinds are the kinds of messages that are results marked as errors, and toolKinds those that
-// may be of an own tool, but for copies.
+// failedKinds are the kinds of results marked as errors. toolKinds are the kinds that may be of a tool of ours,
+// without copies.
 const (
 	failedKinds = 1 << (transcript.KindToolResult + failedKind)
 	toolKinds   = 1<<transcript.KindToolCall | 1<<transcript.KindToolResult | failedKinds
 )
 
-// kindOf returns the kind of the event of a message, isOfTool reports whether a message may be of a
-// tool, and isFailed whether it is a result that is marked as an error.
+// kindOf returns the kind of a message's event. isOfTool reports whether the message may be of a tool, and isFailed
+// whether it is a result marked as an error.
 func kindOf(kind uint8) transcript.Kind { return transcript.Kind(kind & (failedKind - 1)) }
 func isOfTool(kind uint8) bool          { return toolKinds>>(kind&^copiedKind)&1 != 0 }
 func isFailed(kind uint8) bool          { return failedKinds>>(kind&^copiedKind)&1 != 0 }
 
-// messageKind returns the kind of the message of an event.
+// messageKind returns the kind of an event's message.
 func messageKind(e *transcript.Event) uint8 {
 	kind := uint8(e.Kind)
 	if e.Kind == transcript.KindToolResult && e.Failed {
@@ -46,20 +46,20 @@ func messageKind(e *transcript.Event) uint8 {
 	return kind
 }
 
-// indexExtra is what an index has of a message beside its text.
+// indexExtra is the data of a message in an index besides its text.
 type indexExtra struct {
-	role string // as recorded, where it is not that of the kind
+	role string // as recorded, if it is not the role of the kind
 	tool string // that is called, or has the result
 	turn int    // as [transcript.Event.Turn]
-	// unnumbered is how many events without a number are before it. What is kept beside a text counts
-	// in its length: it has as many bytes in a store as in a copy of that.
+	// unnumbered is the number of events without a number before it. Counted so, it is the same in a store and in a
+	// copy of it.
 	unnumbered int
 }
 
 // Fields implements [filecache.Fielder].
 func (e *indexExtra) Fields() []any { return []any{&e.turn, &e.unnumbered, &e.role, &e.tool} }
 
-// parseExtra reads what an index has of a message of a kind.
+// parseExtra decodes the data of a message of a kind.
 func parseExtra(b []byte, kind transcript.Kind) (e indexExtra) {
 	if !filecache.ReadFields(b, e.Fields()) {
 		e = indexExtra{}
@@ -69,22 +69,20 @@ func parseExtra(b []byte, kind transcript.Kind) (e indexExtra) {
 }
 
 const (
-	// maxToolName and maxCallID are how many characters of the name of a tool, and of the id of a
-	// call, are looked at.
+	// maxToolName and maxCallID are the numbers of characters of the name of a tool, and of the id of a call, that
+	// are read.
 	maxToolName, maxCallID = 200, 200
-	// maxOpenCalls bounds how many calls a conversation may have without a result so far: those
-	// of an assistant that works are few.
+	// maxOpenCalls bounds the calls of a conversation without a result. A working assistant has few.
 	maxOpenCalls = 10_000
 )
 
-// toolNames tells which tool a call or a result is of.
+// toolNames finds the tools of calls and results.
 type toolNames struct {
-	ids  map[string]string // of calls: the tool of the last one with this id
-	next []string          // of the calls without an id since the last request
+	ids  map[string]string // the tool of the last call with an id
+	next []string          // the tools of calls without an id since the last request
 }
 
-// of returns the tool of an event; empty for none. It must see all events of a conversation
-// in order.
+// of returns the tool of an event; empty for none. It must get all events of a conversation in order.
 func (c *toolNames) of(e *transcript.Event) string {
 	id, _, _ := text.Ends(e.CallID, maxCallID, 0)
 	switch e.Kind {
@@ -119,17 +117,16 @@ func (c *toolNames) of(e *transcript.Event) string {
 type messageReader struct {
 	conversation *store.Conversation
 	entry        *index.Conversation
-	version      string             // that it has in the index
-	before       index.Conversation // what the index has of it: the reader returns only the messages after these
-	problem      *Problem           // why it could not be read to its end; nil where it could
+	version      string             // of the entry in the index
+	before       index.Conversation // the entry in the index; only later messages are returned
+	problem      *Problem           // set if it could not be read to its end
 }
 
-// errRewritten is the error for a conversation that no longer begins with the messages that the index
-// has of it.
+// errRewritten is the error for a conversation that no longer begins with its messages in the index.
 var errRewritten = errors.New("the conversation does not begin with the messages in the index")
 
-// all returns the messages that the index does not have, as far as they can be read, and fills in the
-// entry when they end. Where other messages have changed, the error is [errRewritten], before any message.
+// all returns the messages that the index does not have, as far as they can be read, and fills in the entry at the
+// end. If earlier messages have changed, the error is [errRewritten], before any message.
 func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error) bool) {
 	return func(yield func(*index.Message, error) bool) {
 		var counts counting
@@ -173,7 +170,7 @@ func (r *messageReader) all(ctx context.Context) func(func(*index.Message, error
 	}
 }
 
-// end fills in the entry, where err is of reading the conversation.
+// end fills in the entry. err is that of reading the conversation.
 func (r *messageReader) end(counts *counting, totals *store.Totals, err error) {
 	r.entry.Version = r.version
 	f := factsOf(r.conversation)
@@ -185,7 +182,7 @@ func (r *messageReader) end(counts *counting, totals *store.Totals, err error) {
 		f.Size.Turns = totals.Turns
 		f.fail(r.problem)
 		if r.problem.Kind == Unreadable {
-			r.entry.Version = "" // which may have passed with the next query
+			r.entry.Version = "" // the next query tries again
 		}
 	} else {
 		f.count(totals, counts)

@@ -22,32 +22,29 @@ import (
 
 // Options configures a [Library].
 type Options struct {
-	// Dir is a directory in the workspace, or the workspace's id. Empty stands for
-	// the working directory of the process. Only [Open] looks at it.
+	// Dir is a directory in the project, or the id of a JP workspace. Empty is the working directory. Only [Open]
+	// reads it.
 	Dir string
-	// AllProjects stands for the conversations of every project on this machine in place
-	// of those of Dir's. Only [Open] looks at it.
+	// AllProjects opens the conversations of all projects on this machine instead of Dir's. Only [Open] reads it.
 	AllProjects bool
-	// Sources are the kinds of stores that are opened, as [Filter.Sources] has them; none
-	// stand for all. Only [Open] looks at it.
+	// Sources are the kinds of stores to open, as in [Filter.Sources]; empty is all. Only [Open] reads it.
 	Sources []string
 	// Getenv looks up the environment; nil means os.Getenv.
 	Getenv func(string) string
 	// Now is the clock for ages; nil means time.Now.
 	Now func() time.Time
-	// Once makes a library that opens and lists each store once, for several queries of
-	// one call: what is recorded meanwhile is not listed. It is closed after use.
+	// Once lists each store once for several queries of one call. Later conversations are not listed. The library has
+	// to be closed.
 	Once bool
-	// Indexes are those of the stores, as far as there are any; nil for none.
+	// Indexes are the indexes of the stores; nil for none.
 	Indexes *Indexes
-	// Progress, if not nil, is called while an index is brought up to date, with how many
-	// conversations of a store were looked at, and how many there are; at the end, also at
-	// an error, these are equal.
+	// Progress, if not nil, is called while an index is updated, with the number of conversations of a store that are
+	// done and of all. At the end, also after an error, they are equal.
 	Progress func(s store.Store, done, all int)
 	// ProjectDatabases is that of [store.Options].
 	ProjectDatabases bool
-	// Store, where it is not nil, is read in place of all others, for Dir's project alone. Its
-	// conversations may be of any kind. Only [Open] looks at it.
+	// Store, if not nil, is read instead of all others, for Dir's project. Its conversations may be of any kind. Only
+	// [Open] reads it.
 	Store store.Store
 }
 
@@ -58,21 +55,21 @@ func (o *Options) env() func(string) string {
 	return o.Getenv
 }
 
-// Library answers questions about the conversations of stores. It implements
-// [Source], and holds no open files between queries, but with [Options.Once].
+// Library answers queries about the conversations of stores. It implements [Source]. It holds no open files between
+// queries, except with [Options.Once].
 type Library struct {
 	stores   []store.Store
 	place    string
-	nowhere  *NoWorkspaceError // where there is no workspace; nil for no matter
+	nowhere  *NoWorkspaceError // set if there is no workspace
 	now      func() time.Time
-	listed   *listings // nil for listing anew with each query
+	listed   *listings // nil to list anew for each query
 	indexes  *Indexes
 	progress func(s store.Store, done, all int)
 
-	// What it was opened with; nil where it was not opened.
+	// Set by [Open].
 	settings *settings
 	project  *project.Project
-	partial  bool // stores of programs have the conversations of a project only
+	partial  bool // stores of programs have only the project's conversations
 }
 
 var _ Source = (*Library)(nil)
@@ -95,11 +92,10 @@ func New(o Options, stores ...store.Store) *Library {
 	return l
 }
 
-// Open returns a library of what was recorded for a project, or for all of them: by JP
-// in its workspaces, and by other programs on this machine, as far as the user's settings
-// let it. Where there is no workspace, a query that finds nothing else has a
-// [*NoWorkspaceError]. The error is an [*ExcludedError] where the user excluded the
-// project, and a [*config.Error] where the settings cannot be used.
+// Open returns a library of the conversations of a project, or of all: by JP in its workspaces, and by other programs
+// on this machine, as the user's settings allow. If there is no workspace, a query that finds nothing else returns a
+// [*NoWorkspaceError]. The error is an [*ExcludedError] for an excluded project, and a [*config.Error] for unusable
+// settings.
 func Open(o Options) (*Library, error) {
 	set, err := readSettings(&o)
 	if err != nil {
@@ -150,15 +146,15 @@ func Open(o Options) (*Library, error) {
 	return l, nil
 }
 
-// placed is a place where a store is looked for.
+// placed is a place of a store.
 type placed struct {
 	place string
-	store store.Store // nil where there is none
+	store store.Store // nil if there is none
 	named bool        // the user named it
 }
 
-// places returns where stores of a kind are looked for: in the home that the environment
-// names, if any, and in those that the user adds; JP's in its workspaces.
+// places returns the places of stores of a kind: the home in the environment, and homes in the user's settings; for
+// JP its workspaces.
 func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, error) {
 	if slices.Contains(set.Off, k.name) {
 		return nil, nil
@@ -187,8 +183,8 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 	return places, nil
 }
 
-// workspaces returns the workspace of a project; of all of them those that JP knows, and
-// those that the user adds.
+// workspaces returns the workspace of a project; for all projects, those that JP knows and those in the user's
+// settings.
 func workspaces(o *Options, set *settings, p *project.Project) ([]placed, error) {
 	in := jp.Options{Dir: o.Dir, Getenv: o.Getenv, Cache: o.Indexes.files()}
 	if !p.All() {
@@ -215,7 +211,7 @@ func workspaces(o *Options, set *settings, p *project.Project) ([]placed, error)
 	return places, nil
 }
 
-// language is that of the words.
+// language returns the language of words.
 func (l *Library) language() terms.Language {
 	if l.settings == nil {
 		return ""
@@ -223,13 +219,13 @@ func (l *Library) language() terms.Language {
 	return l.settings.language
 }
 
-// Place is the directory of the project, for people; empty where it is all of them.
+// Place returns the directory of the project, for people; empty for all projects.
 func (l *Library) Place() string { return l.place }
 
-// Warnings returns what a person should know of the settings, a sentence each: of what nothing reads.
+// Warnings returns sentences about settings that nothing reads.
 func (l *Library) Warnings() []string { return l.settings.warnings }
 
-// Close releases what a library holds that opens stores once.
+// Close closes the listings of a library with [Options.Once].
 func (l *Library) Close() error {
 	if l.listed != nil {
 		l.listed.close()
@@ -237,8 +233,8 @@ func (l *Library) Close() error {
 	return nil
 }
 
-// Nothing returns the [*NoWorkspaceError] of a project that has no workspace, and no
-// conversations elsewhere; nil where something is there, or may be.
+// Nothing returns a [*NoWorkspaceError] for a project without a workspace and without other conversations; otherwise
+// nil.
 func (l *Library) Nothing(ctx context.Context) error {
 	if l.nowhere == nil {
 		return nil
@@ -259,7 +255,7 @@ func (l *Library) Nothing(ctx context.Context) error {
 	return l.nowhere
 }
 
-// Origins returns where the conversations of a library come from: names, programs and places alone.
+// Origins returns the names, programs and places of the stores.
 func (l *Library) Origins() (origins []StoreReport) {
 	programs := map[string]string{}
 	for _, k := range kinds() {
@@ -271,9 +267,8 @@ func (l *Library) Origins() (origins []StoreReport) {
 	return origins
 }
 
-// SearchSources returns the names of the kinds of stores that are asked where a question
-// is about all conversations, archives too, as [Filter.Sources] takes them: all that there
-// are, but where the environment names databases, only those, and what the user's settings
+// SearchSources returns the kinds of stores for a search over all conversations, as in [Filter.Sources], with
+// archives. If the environment names databases, these are only the databases and the kinds that the user's settings
 // switch on. The error is a [*config.Error].
 func (o Options) SearchSources() ([]string, error) {
 	set, err := readSettings(&o)
@@ -294,19 +289,18 @@ func (o Options) SearchSources() ([]string, error) {
 	return slices.DeleteFunc(names, func(name string) bool { return slices.Contains(set.Off, name) }), nil
 }
 
-// Warnings returns sentences about what is not read of the configuration, and disables nothing but itself.
+// Warnings returns sentences about settings that nothing reads.
 func (o Options) Warnings() []string {
 	set, err := readSettings(&o)
 	if err != nil {
-		return nil // who opens a library is told
+		return nil // opening a library returns the error
 	}
 	return set.warnings
 }
 
-// Register has the JP workspace of a directory read with those of all projects, also where
-// JP does not know of it. It returns the workspace's root, and the name of the file that
-// it was added to; that is empty where it was known already. The error is a
-// [*NoWorkspaceError] where there is none, and a [*config.Error].
+// Register adds the JP workspace of a directory to the user's settings, unless JP knows it. It returns the root of
+// the workspace and the name of the changed file; empty for no change. The error is a [*NoWorkspaceError] or a
+// [*config.Error].
 func (o Options) Register() (root, file string, err error) {
 	w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv})
 	if err != nil {
@@ -320,9 +314,8 @@ func (o Options) Register() (root, file string, err error) {
 	return w.Root(), file, err
 }
 
-// RegisterDatabase has a database of a ChatGPT export read wherever imported exports are. It
-// returns the name of the file that it was added to, empty where it was known already. The
-// error is a [*config.Error], or why the database cannot be read.
+// RegisterDatabase adds a database of a ChatGPT export to the user's settings. It returns the name of the changed
+// file; empty for no change. The error is a [*config.Error], or that of reading the database.
 func (o Options) RegisterDatabase(ctx context.Context, path string) (file string, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", err
@@ -337,8 +330,7 @@ func (o Options) RegisterDatabase(ctx context.Context, path string) (file string
 	return o.add(chatgpt.Name, path)
 }
 
-// add adds a directory to the user's settings, and returns the name of their file; empty
-// where it was there.
+// add adds a directory to the user's settings. It returns the name of the changed file; empty for no change.
 func (o Options) add(kind, dir string) (file string, err error) {
 	file, added, err := config.AddDirectory(o.env(), kind, dir)
 	if !added {

@@ -25,63 +25,62 @@ import (
 //	often apart from once         0.3    -0.3              5.1    3.0
 //	results count a tenth         0.0     0.0              3.0    5.0
 const (
-	// idfPower makes rare words count for more than BM25 has them.
+	// idfPower raises the weight of rare words above that of BM25.
 	idfPower = 1.2
-	// besideOne and besideTwo are the shares of their scores that the messages next to one, and
-	// next but one, add to it.
+	// besideOne and besideTwo are the shares of the scores of the messages next to a message, and next but one, that
+	// are added to its score.
 	besideOne, besideTwo = 0.5, 0.25
-	// conversationShare is the share of the best score in its conversation that a message has too.
+	// conversationShare is the share of the best score in its conversation that is added to a message's score.
 	conversationShare = 0.3
-	// coverage is what the weight of a word counts in the score of a conversation that has it anywhere:
-	// one that has all words ranks before one that has the same one often.
+	// coverage is the share of a word's weight in the score of a conversation that has the word: a conversation with
+	// all words ranks before one with the same word often.
 	coverage = 0.05
-	// resultCounts is what a tool's result counts, which holds many words that nobody meant.
+	// resultCounts is the factor of a tool's result, which has many words by chance.
 	resultCounts = 0.1
-	// answerShare is the share of the score of a request that the last statement before the next one
-	// has, where the rules of messages beside one do not reach it. Of twelve questions about long
-	// conversations the first page answers 12 in place of 11; no figure above changes.
+	// answerShare is the share of a request's score that is added to the last statement before the next request, if
+	// the messages beside it do not reach that. Of twelve questions about long conversations the first page answers
+	// 12 instead of 11; no figure above changes.
 	answerShare = 0.3
-	// asideCounts is what reasoning, calls and inquiries count among the passages of a conversation:
-	// they hold ideas that were dropped, and what was said after them says more in fewer words. It
-	// changes no figure above; of twelve questions about long conversations the first page answers
-	// 11 in place of 10, and is a sixth shorter. Of the score of a conversation it would cost 7
-	// points of the right session among five.
+	// asideCounts is the factor of reasoning, calls and inquiries among the passages of a conversation: they have
+	// ideas that were dropped, and later statements are shorter. It changes no figure above; of twelve questions
+	// about long conversations the first page answers 11 instead of 10, and is a sixth shorter. In the score of a
+	// conversation it would cost 7 points of the right session among five.
 	asideCounts = 0.6
-	// commonShare is the share of all messages from which on a word only adds to others.
+	// commonShare is the share of all messages from which a word only adds to the score of messages with rarer words.
 	commonShare = 0.25
-	// lookAt is in how many conversations passages are looked for, and readAt how many events are
-	// read for them.
+	// lookAt is the number of conversations in which passages are looked for, and readAt the number of events that
+	// are read for them.
 	lookAt, readAt = 24, 96
-	// latestShare is the share of the best score in its conversation that the latest statement has.
+	// latestShare is the share of the best score in its conversation that the latest statement needs.
 	latestShare = 0.65
-	// shortReply is how many bytes a reply to a question of the assistant has that is shown beside
-	// it, and replyCounts the share of the score of the question that it has. With LoCoMo it costs
-	// nothing; 160 bytes cost 0.2 points of some evidence on the page.
+	// shortReply is the most bytes of a reply that is shown beside the assistant's question, and replyCounts its
+	// share of the question's score. With LoCoMo it costs nothing; 160 bytes cost 0.2 points of some evidence on the
+	// page.
 	shortReply, replyCounts = 120, 0.99
-	// shortAnswer is how many bytes a reply has that ranks by itself and is shown with what the
-	// assistant said before it.
+	// shortAnswer is the most bytes of a reply that ranks by itself and is shown with the assistant's message before
+	// it.
 	shortAnswer = 50
-	// readAhead is how many bytes of an event are looked at for passages.
+	// readAhead is the number of bytes of an event in which passages are looked for.
 	readAhead = 1 << 20
 )
 
-// ranking is an answer in the making.
+// ranking is a ranked answer in progress.
 type ranking struct {
 	query   *SearchQuery
 	result  *Results
 	terms   *terms.Reader
 	phrases []string
 	words   []rankWord
-	asks    index.RankQuery // of every index, but for what differs
+	asks    index.RankQuery // for every index, without its own parts
 }
 
 // rankWord is a term of a question.
 type rankWord struct {
 	term, word string
-	of         int // its place among the words of the result
+	of         int // its index in the words of the result
 }
 
-// rank finds the passages that answer a question best.
+// rank finds the best passages for the question.
 func (r *ranking) rank(ctx context.Context) error {
 	if err := r.weigh(); err != nil {
 		return err
@@ -96,7 +95,7 @@ func (r *ranking) rank(ctx context.Context) error {
 	return r.passages(ctx, found)
 }
 
-// ranked is a conversation with what is known of its messages.
+// ranked is a conversation with its messages.
 type ranked struct {
 	*Matched
 	in       *source
@@ -104,7 +103,7 @@ type ranked struct {
 	messages []*rankedMessage // all, by their numbers
 }
 
-// kindCounts is what the score of a message of a kind counts.
+// kindCounts returns the factor of the score of messages of a kind.
 func kindCounts(kind uint8) float32 {
 	if kindOf(kind) == transcript.KindToolResult {
 		return resultCounts
@@ -153,7 +152,7 @@ func (r *ranking) ranked(in *source, of *index.Ranked) *ranked {
 	return c
 }
 
-// inRange reports whether a query asks for events with a number.
+// inRange reports whether an event with a number is in the query.
 func (r *ranking) inRange(number uint32) bool {
 	return r.query.Events == EventRange{} || r.query.Events.Has(int(number))
 }
@@ -163,7 +162,7 @@ type messageKey struct {
 	number uint32
 }
 
-// holding returns the messages that hold all phrases; nil where there are no phrases.
+// holding returns the messages with all phrases; nil if there are no phrases.
 func (r *ranking) holding(ctx context.Context, s *source) (all map[messageKey]bool, err error) {
 	for _, phrase := range r.phrases {
 		p := excerpt.Literal(phrase, true)

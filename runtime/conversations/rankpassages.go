@@ -16,16 +16,16 @@ import (
 type rankedMessage struct {
 	index.Scored
 	of         *ranked
-	place      int     // among the messages of the conversation
-	said       int     // the same among those that are of no tool
-	own, score float64 // score has what the messages beside it add
+	place      int     // index among the messages of the conversation
+	said       int     // index among the messages that are not of tools
+	own, score float64 // score includes the shares of the messages beside it
 	isRead     bool
 	asks       bool // the assistant ends with a question
 	hit        Hit
 }
 
-// Passages returns where in a text the passages are that answer the question best, in its order:
-// each of at most most bytes, and all of at most total. There are none where it has no word.
+// Passages returns the best passages of a text for the question, in the order of the text: each of at most most
+// bytes, all of at most total. It returns none for a text without a word of the question.
 func (r *Results) Passages(text string, most, total int) (spans []excerpt.Span) {
 	if len(r.weights) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func (c *ranked) sum() float64 {
 	return float64(best.Sum()) + coverage*c.covered
 }
 
-// spread has the messages of a conversation add to the scores of others.
+// spread adds shares of the scores of messages to the messages beside them.
 func (c *ranked) spread() {
 	best := 0.0
 	var said []*rankedMessage
@@ -123,7 +123,7 @@ func (c *ranked) spread() {
 	}
 }
 
-// answer returns the last thing an assistant said to a request before the next one; nil for nothing.
+// answer returns the last message of the assistant before the next request; nil for none.
 func (m *rankedMessage) answer() (answer *rankedMessage) {
 	if kindOf(m.Kind) != transcript.KindUser {
 		return nil
@@ -139,8 +139,8 @@ func (m *rankedMessage) answer() (answer *rankedMessage) {
 	return answer
 }
 
-// beside returns what is shown with a message: what the user said to a question of the assistant, or what
-// the assistant said before a short reply, which says little without it; nil for nothing.
+// beside returns the message that is shown with a message: the user's reply to a question of the assistant, or the
+// assistant's message before a short reply; nil for none.
 func (m *rankedMessage) beside() *rankedMessage {
 	all := m.of.messages
 	if next := m.place + 1; m.asks && next < len(all) && kindOf(all[next].Kind) == transcript.KindUser {
@@ -160,20 +160,19 @@ func (m *rankedMessage) beside() *rankedMessage {
 	return nil
 }
 
-// isShort reports whether a message that was read has at most some bytes.
+// isShort reports whether a message that was read has at most most bytes.
 func (m *rankedMessage) isShort(most int) bool {
 	p := m.hit.Passage
 	return len(p.Text) <= most && !p.Before && !p.After
 }
 
-// shows reports whether a message may be shown: one that is beside those that were found need
-// not be what the query asks for.
+// shows reports whether a message may be shown: a message beside a found one may be outside of the query.
 func (r *ranking) shows(m *rankedMessage) bool {
 	q := r.query
 	return r.inRange(m.Number) && q.kinds()>>m.Kind&1 != 0 && (len(r.phrases) == 0 || m.own > 0) && q.isIn(m.Time)
 }
 
-// keep returns the best candidates, which come first, each text once.
+// keep returns the first candidates, each text once.
 func (r *ranking) keep(candidates []*rankedMessage) (kept []*rankedMessage) {
 	texts := map[string]*rankedMessage{"": nil}
 	for _, m := range candidates {
@@ -192,7 +191,7 @@ func (r *ranking) keep(candidates []*rankedMessage) (kept []*rankedMessage) {
 	return kept
 }
 
-// answer makes the answer of the messages that are shown.
+// answer fills in the results with the shown messages.
 func (r *ranking) answer(found []*ranked, kept []*rankedMessage) (err error) {
 	result, place := r.result, map[*ranked]int{}
 	for i, c := range found {
@@ -212,8 +211,7 @@ func (r *ranking) answer(found []*ranked, kept []*rankedMessage) (err error) {
 	return nil
 }
 
-// latest returns the last thing said that answers nearly as well as the best; nil where there
-// is none.
+// latest returns the last statement with nearly the best score; nil for none.
 func (r *ranking) latest(c *ranked) (*Hit, error) {
 	best := 0.0
 	for _, m := range c.messages {
@@ -227,7 +225,7 @@ func (r *ranking) latest(c *ranked) (*Hit, error) {
 	return nil, nil
 }
 
-// readBest puts messages with the highest score first, and reads the first of them.
+// readBest sorts messages by score and reads the first ones.
 func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score func(*rankedMessage) float64) error {
 	slices.SortFunc(messages, func(a, b *rankedMessage) int {
 		return cmp.Or(cmp.Compare(score(b), score(a)), b.Time.Compare(a.Time), cmp.Compare(a.Number, b.Number))
@@ -240,8 +238,8 @@ func (r *ranking) readBest(ctx context.Context, messages []*rankedMessage, score
 	return nil
 }
 
-// read reads the text of a message, if it is not, and finds its best passage: of what the assistant
-// said without a word of the question the end, where it proposes and asks.
+// read reads the text of a message, if it has none, and finds its best passage: for an assistant's message without a
+// word of the question its end, which has proposals and questions.
 func (r *ranking) read(m *rankedMessage) error {
 	if m.isRead {
 		return nil
@@ -250,7 +248,7 @@ func (r *ranking) read(m *rankedMessage) error {
 	if err != nil {
 		return err
 	}
-	for len(text) > readAhead { // of one event that much is looked at, so that no answer waits for it
+	for len(text) > readAhead { // this bounds the time of an answer
 		_, size := utf8.DecodeLastRune(text[:readAhead])
 		text = text[:readAhead-size]
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/convtools/convtools/runtime/index/terms"
 )
 
-// maxPhrases is how many different phrases of a question have to be in a passage's event: quotes after
-// them are read as words.
+// maxPhrases is the number of different phrases of a question that an event must have. Later quotes are read as
+// words.
 const maxPhrases = 8
 
-// maxRankWords is how many different terms of a question are looked for.
+// maxRankWords is the number of different terms of a question that are looked for.
 const maxRankWords = 64
 
-// newRanking reads the question. There are no words where it has none.
+// newRanking parses the question. It may have no words.
 func (l *Library) newRanking(q *SearchQuery, result *Results) *ranking {
 	r := &ranking{query: q, result: result, terms: terms.NewReader(l.language())}
 	result.terms = r.terms
@@ -53,7 +53,7 @@ func (l *Library) newRanking(q *SearchQuery, result *Results) *ranking {
 	return r
 }
 
-// wordAt returns the word that begins at a place, as it is written.
+// wordAt returns the word that begins at an offset.
 func wordAt(s []byte, at int) string {
 	word := string(s[at:])
 	if i := strings.IndexFunc(word, func(r rune) bool { return text.IsSpace(r) || strings.ContainsRune(`,;:!?()"`, r) }); i > 0 {
@@ -62,7 +62,7 @@ func wordAt(s []byte, at int) string {
 	return strings.TrimRight(word, ".'")
 }
 
-// spread returns in how many messages of all indexes terms are.
+// spread returns the numbers of messages in all indexes with each term.
 func (r *ranking) spread(asked []string) (index.Spread, error) {
 	total := index.Spread{With: make([]int, len(asked))}
 	for _, s := range r.result.asked.sources {
@@ -75,7 +75,7 @@ func (r *ranking) spread(asked []string) (index.Spread, error) {
 	return total, nil
 }
 
-// weigh finds out how much the words weigh.
+// weigh sets the weights of the words.
 func (r *ranking) weigh() error {
 	asked := make([]string, len(r.words))
 	for i, w := range r.words {
@@ -99,7 +99,7 @@ func (r *ranking) weigh() error {
 		isCommon := float64(n) > commonShare*float64(total.Messages)
 		hasRare = hasRare || !isCommon && n > 0
 		r.asks.Terms = append(r.asks.Terms, index.RankTerm{Text: w.term, Weight: weight, Common: isCommon})
-		const rare = 20 // of so many events one has it
+		const rare = 20 // one event in so many has it
 		if w.of = slices.IndexFunc(result.Words, func(o Word) bool { return o.Word == w.word }); w.of < 0 {
 			w.of = len(result.Words)
 			result.Words = append(result.Words, Word{Word: w.word, Term: w.term, Events: n, Rare: n*rare <= total.Messages || n <= 2})
@@ -111,8 +111,8 @@ func (r *ranking) weigh() error {
 	return nil
 }
 
-// spell finds the words that are in nothing of what is searched, though the indexes may have other
-// conversations with them, and near spellings of these.
+// spell finds the words that no searched conversation has, even if others in the indexes do, and near spellings of
+// them.
 func (r *ranking) spell(ctx context.Context) error {
 	for i, w := range r.words {
 		word := &r.result.Words[w.of]
@@ -136,7 +136,7 @@ func (r *ranking) spell(ctx context.Context) error {
 	return nil
 }
 
-// occurs reports whether a term is in what is searched.
+// occurs reports whether a searched conversation has a term.
 func (r *ranking) occurs(ctx context.Context, term string) (bool, error) {
 	q := r.asks
 	for _, s := range r.result.asked.sources {
@@ -150,15 +150,15 @@ func (r *ranking) occurs(ctx context.Context, term string) (bool, error) {
 
 const (
 	letters = "abcdefghijklmnopqrstuvwxyz"
-	// leastNear and mostNear are how many letters a word has for which a near spelling is looked
-	// for: most short ones are words themselves, and longer ones are names.
+	// leastNear and mostNear bound the letters of a word for which near spellings are looked for: most words near a
+	// short one are other words, and longer ones are names.
 	leastNear, mostNear = 5, 24
-	// tryNear is how many spellings are looked for in what is searched.
+	// tryNear is the number of spellings that are looked for in the searched conversations.
 	tryNear = 4
 )
 
-// near returns the spelling one edit away from a word that most messages have; empty where none is in
-// what is searched.
+// near returns the spelling one edit away from a word that most messages have; empty if no searched conversation has
+// one.
 func (r *ranking) near(ctx context.Context, word string) (string, error) {
 	if len(word) < leastNear || len(word) > mostNear || strings.Trim(word, letters) != "" {
 		return "", nil
@@ -184,8 +184,7 @@ func (r *ranking) near(ctx context.Context, word string) (string, error) {
 	return "", nil
 }
 
-// oneEdit returns what a word becomes with one letter less, two changed places, one changed, or one
-// more.
+// oneEdit returns the words with one letter less, two letters swapped, one letter changed, or one letter more.
 func oneEdit(word string) (all []string) {
 	for i := range len(word) + 1 {
 		before, behind := word[:i], word[i:]

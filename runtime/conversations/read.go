@@ -12,8 +12,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Read implements [Source]. It reads the whole conversation before it hands over the events that are asked for: which these
-// are depends on how many turns there are.
+// Read implements [Source]. It reads the whole conversation first, because the selected turns may depend on their
+// number.
 func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) {
 	var f Filter
 	if q.ID != "" {
@@ -60,8 +60,8 @@ func (l *Library) Read(ctx context.Context, q ReadQuery) (r Reading, err error) 
 	return r, ctx.Err()
 }
 
-// latest returns the conversation that was used last, of those that are listed; nil where there
-// is none. One that is hidden counts only where it is named.
+// latest returns the listed conversation that was used last; nil if there is none. A hidden one counts only if it is
+// named.
 func (a *asking) latest() (latest *store.Conversation) {
 	var at time.Time
 	for _, s := range a.sources {
@@ -79,7 +79,7 @@ func (a *asking) latest() (latest *store.Conversation) {
 	return latest
 }
 
-// read reads all events, and fills in what is known of the conversation then.
+// read reads all events and fills in the reading.
 func (r *Reading) read(ctx context.Context, c *store.Conversation) (events []Event, err error) {
 	var numbering transcript.Numbering
 	totals, err := c.Read(ctx, func(recorded *transcript.Event) bool {
@@ -117,7 +117,7 @@ func (r *Reading) read(ctx context.Context, c *store.Conversation) (events []Eve
 	return events, nil
 }
 
-// choose returns the events that are asked for, by their numbers or their turns. The error is a [*RangeError].
+// choose returns the selected events. The error is a [*RangeError].
 func (r *Reading) choose(q *ReadQuery, events []Event) ([]Event, error) {
 	if q.Events != (EventRange{}) {
 		if q.Events.First < 1 || q.Events.First > r.Events {

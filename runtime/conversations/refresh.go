@@ -14,17 +14,16 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// IndexReport says what became of the index of a store.
+// IndexReport is the result of updating the index of a store.
 type IndexReport struct {
 	Store, Place string
-	Changed      int // conversations that were read, as they had changed
+	Changed      int // changed conversations, which were read
 	Removed      int
-	Err          error // for which it could not be made, or cannot be used
+	Err          error // if it could not be made or cannot be used
 	index.Info
 }
 
-// IndexReports returns what there is of indexes of the library's stores. Nothing is read but
-// that.
+// IndexReports returns the state of the indexes of the library's stores. It reads nothing else.
 func (l *Library) IndexReports() (reports []IndexReport) {
 	if l.indexes.dir == "" {
 		return nil
@@ -37,7 +36,7 @@ func (l *Library) IndexReports() (reports []IndexReport) {
 	return reports
 }
 
-// RefreshIndexes brings the indexes of all stores up to date.
+// RefreshIndexes updates the indexes of all stores.
 func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, err error) {
 	if l.indexes.dir == "" {
 		return nil, nil
@@ -54,9 +53,8 @@ func (l *Library) RefreshIndexes(ctx context.Context) (reports []IndexReport, er
 	return reports, errors.Join(err, l.forget())
 }
 
-// refresh brings the indexes of the stores that a query is about up to date. Where they
-// cannot be written, they are in memory, for as long as the library is used. A store that cannot be
-// opened is left to who opens it next.
+// refresh updates the indexes of the stores in the query. If one cannot be written, it is in memory while the library
+// is used. The error of a store that cannot be opened is left to the next one that opens it.
 func (a *asking) refresh(ctx context.Context, aside *Aside) error {
 	for _, s := range a.sources {
 		r := a.attempt(ctx, s)
@@ -71,13 +69,13 @@ func (a *asking) refresh(ctx context.Context, aside *Aside) error {
 			aside.Problems = append(aside.Problems, Problem{Source: r.Name(), Path: s.Place(), Err: r.Err})
 		}
 	}
-	if err := a.forget(); err != nil { // which is no reason not to answer
+	if err := a.forget(); err != nil { // the query is answered all the same
 		aside.Problems = append(aside.Problems, Problem{Path: a.indexes.dir, Err: err})
 	}
 	return ctx.Err()
 }
 
-// attempt brings the index of a store up to date; one that is damaged is made anew.
+// attempt updates the index of a store. It makes a damaged one anew.
 func (a *asking) attempt(ctx context.Context, s *source) *refreshing {
 	for again := false; ; again = true {
 		r := newRefreshing(a, s)
@@ -89,13 +87,13 @@ func (a *asking) attempt(ctx context.Context, s *source) *refreshing {
 	}
 }
 
-// refreshing is an index that is brought up to date.
+// refreshing is an update of an index in progress.
 type refreshing struct {
 	IndexReport
 	*asking
 	*source
-	before   indexNote // of what is there
-	note     indexNote // of what is written
+	before   indexNote // of the existing index
+	note     indexNote // of the new index
 	writer   *index.Writer
 	isClosed bool // the store cannot be opened, or listed
 }
@@ -118,13 +116,13 @@ func (r *refreshing) look() {
 	}
 }
 
-// known is what is known of the files of the store.
+// known returns the cached values of the store's files.
 func (r *refreshing) known() *filecache.Book {
 	return r.indexes.files().Of(r.Name(), r.Place)
 }
 
 func (r *refreshing) run(ctx context.Context) error {
-	version, _ := r.Version(ctx) // where it fails, so does what follows
+	version, _ := r.Version(ctx) // if it fails, listing fails too
 	if r.look(); version != "" && r.before.Version == version {
 		return nil
 	}
@@ -151,7 +149,7 @@ func (r *refreshing) run(ctx context.Context) error {
 		r.note.Whole = r.now().Unix()
 	}
 	if !r.isPart(r.Name()) {
-		excluded := mark != r.before.Mark // something is that was not
+		excluded := mark != r.before.Mark // there are new exclusions
 		if isWhole || excluded {
 			r.remove(list)
 		}
@@ -168,7 +166,7 @@ func (r *refreshing) run(ctx context.Context) error {
 		r.note.Version = version
 	}
 	if b := &r.before; b.Store != "" && r.Changed+r.Removed == 0 && r.note.Version == b.Version && r.note.Mark == b.Mark && !isStale {
-		return nil // all that differs is what cannot be read
+		return nil // only unreadable conversations differ
 	}
 	if err := r.commit(ctx); err != nil {
 		return err
@@ -177,13 +175,12 @@ func (r *refreshing) run(ctx context.Context) error {
 	return r.Err
 }
 
-// isPart reports whether a kind of store has only the conversations of the project of the library.
+// isPart reports whether the library has only the project's conversations of a kind of store.
 func (l *Library) isPart(store string) bool {
 	return l.partial && store != jp.Name && IsProgram(store)
 }
 
-// versions returns the versions of conversations, as an index has them; empty for one that cannot
-// be read.
+// versions returns the versions of conversations for an index; empty for a conversation that cannot be read.
 func (r *refreshing) versions(ctx context.Context, list []store.Conversation) []string {
 	versions := make([]string, len(list))
 	for i := range list {
@@ -197,8 +194,8 @@ func (r *refreshing) versions(ctx context.Context, list []store.Conversation) []
 	return versions
 }
 
-// isCurrent reports whether the index has all conversations of a list as they are, and where
-// the list is all there is no others.
+// isCurrent reports whether the index has all conversations of a list as they are, and no others if the list is
+// complete.
 func (r *refreshing) isCurrent(list []store.Conversation, versions []string, isWhole bool, mark string) bool {
 	if r.view == nil || !r.isPart(r.Name()) && (isWhole && r.Conversations != len(list) || mark != r.before.Mark) {
 		return false
@@ -212,7 +209,7 @@ func (r *refreshing) isCurrent(list []store.Conversation, versions []string, isW
 	return true
 }
 
-// remove removes what the store no longer has.
+// remove removes conversations that the store no longer has.
 func (r *refreshing) remove(list []store.Conversation) {
 	there := map[string]bool{}
 	for i := range list {
@@ -226,11 +223,10 @@ func (r *refreshing) remove(list []store.Conversation) {
 	}
 }
 
-// commitEvery is how many bytes of text are read before they are made part of an index.
+// commitEvery is the number of bytes of text that are read before they are committed.
 const commitEvery = 256 << 20
 
-// put puts what has changed into the index, and reports whether it then has all, and that without
-// anything that would have to be said of it.
+// put adds changed conversations to the index. It reports whether the index then has all of them without problems.
 func (r *refreshing) put(ctx context.Context, list []store.Conversation, versions []string) (isAll bool, err error) {
 	if r.progress != nil {
 		defer r.progress(r.source.Store, len(list), len(list))
@@ -245,7 +241,7 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation, version
 		old := r.writer.Lookup(string(c.ID))
 		isRead := false
 		switch {
-		case versions[i] == "": // the store has it no longer, or it cannot be read
+		case versions[i] == "": // it is gone or cannot be read
 		case old != nil && old.Version == versions[i]:
 			isRead = readFacts(old).Read
 		default:
@@ -267,10 +263,9 @@ func (r *refreshing) put(ctx context.Context, list []store.Conversation, version
 	return isAll, nil
 }
 
-// putOne puts a conversation of a version into the index, and reports whether it could be read.
-// old is what that has of it; nil for nothing. One that cannot be read to its end has those messages
-// there that can, for rankings alone, and is read again once it has changed; one that could not be read
-// for another reason than damage, with the next query. The error is one of the index.
+// putOne adds a conversation to the index, and reports whether it could be read. old is its entry there; nil for
+// none. The index gets the readable messages of a damaged conversation, for rankings only. A damaged conversation is
+// read again after it has changed, and one with another error with the next query. The error is one of the index.
 func (r *refreshing) putOne(ctx context.Context, c *store.Conversation, old *index.Conversation, version string) (isRead bool, err error) {
 	entry := index.Conversation{Key: string(c.ID), Order: c.Order, Title: c.Title}
 	reader := messageReader{conversation: c, entry: &entry, version: version}
@@ -296,14 +291,13 @@ func (r *refreshing) commit(ctx context.Context) error {
 		return err
 	}
 	mark := r.settings.mark()
-	r.indexes.exclude(mark) // more may have been seen to be
+	r.indexes.exclude(mark) // there may be new exclusions
 	kept := r.known().Append(keptUnder(mark))
 	return r.writer.Commit(ctx, index.State{Note: string(note), Updated: r.now().Unix()}, kept)
 }
 
-// limitMemory bounds what this process has of memory while it makes an index, as far as the
-// garbage collector can, and returns what ends that. What an index takes is held until a part
-// of it is written: without a bound there is as much garbage beside it.
+// limitMemory bounds the memory of this process while it makes an index, as far as the garbage collector can, and
+// returns a function that ends the bound. Without it there would be as much garbage as live data.
 func limitMemory() (end func()) {
 	const most = 200 << 20
 	before := debug.SetMemoryLimit(-1)

@@ -13,80 +13,74 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// SearchQuery asks which events hold a pattern, or answer a question. What is searched of an event is
-// its text: of a tool call the name and, on the next lines, the arguments with the escapes in strings
-// undone.
+// SearchQuery searches for events with a pattern, or ranks events for a question. It searches the text of an event:
+// for a tool call its name and, on the next lines, its arguments with unescaped strings.
 type SearchQuery struct {
-	// Filter says which conversations are searched. Only a search by conversation heeds Archived: others
-	// have live and archived ones alike.
+	// Filter selects the conversations. Archived has an effect only with ByConversation: other orders search live and
+	// archived ones.
 	Filter
-	// Pattern, a literal text or a regular expression, is searched for; nil is in every event.
+	// Pattern is a literal text or a regular expression; nil matches every event.
 	Pattern *excerpt.Pattern
-	// Question is ranked for with Relevance, in the words of whoever asks, in place of a pattern. What is
-	// between double quotes has to be in an event as it stands, in any case.
+	// Question is the question in the user's words, in place of a pattern, with Relevance. Text in double quotes must
+	// be in an event as it stands, in any case.
 	Question string
-	// Scopes are the kinds of text that are searched, and with Errors the results of calls that
-	// failed too; neither is all, and with OwnToo none. Roles, if not 0, are those of messages.
+	// Scopes are the kinds of text to search. With Errors, results of failed calls are searched too. Without both all
+	// are searched, unless OwnToo is set. Roles, if not 0, are the roles of messages to search.
 	Scopes transcript.Scopes
 	Errors bool
 	Roles  transcript.Roles
-	// Since and Until bound the times of events, both inclusive. With either, events without a
-	// time are left out. Nil is no bound.
+	// Since and Until bound the times of events, inclusively. With either, events without a time are left out. Nil is
+	// no bound.
 	Since, Until *time.Time
-	// Events, where it is not zero, selects events by their numbers; with Relevance alone.
+	// Events, if not zero, selects numbered events; only with Relevance.
 	Events EventRange
-	// Own reports whether a tool, by its recorded name, is one whose calls and results are
-	// searched, whatever Scopes has, with OwnToo, and else are only counted, as far as Scopes
-	// has them. Nil is for no tool.
+	// Own reports whether a recorded tool name is a tool of ours. Its calls and results are searched with OwnToo, in
+	// any scope; otherwise those in Scopes are only counted. Nil is for no tool.
 	Own    func(tool string) bool
 	OwnToo bool
 
 	Order Order
-	// Sort and Ascending order conversations, where they are what events are ordered by.
+	// Sort and Ascending sort conversations, with ByConversation.
 	Sort      Sort
 	Ascending bool
-	// Limit bounds how many events there are, but by conversation. With Newest, After leaves out
-	// events up to a position, and CountAll has [Results.Total] count all that match, also where these
-	// are so many that it takes more than a few milliseconds.
+	// Limit bounds the number of events, except with ByConversation. With Newest, After skips events up to a
+	// position, and CountAll makes [Results.Total] exact even if counting takes more than a few milliseconds.
 	Limit    int
 	After    *Position
 	CountAll bool
-	// MaxText is how many bytes a passage has at the most, and MaxWide how many it has with more
-	// around it, with Relevance.
+	// MaxText is the most bytes of a passage, and MaxWide with more around it, with Relevance.
 	MaxText, MaxWide int
 }
 
-// Order is what events are ordered by.
+// Order is the order of events.
 type Order uint8
 
-// The orders. By conversation, a title that matches is a hit of its own; with Newest it stands for all
-// events of its conversation; with Relevance the event that answers best comes first.
+// The orders. With ByConversation a matching title is a hit; with Newest it matches all events of its conversation;
+// with Relevance the best event is first.
 const (
 	ByConversation Order = iota
 	Newest
 	Relevance
 )
 
-// Results is the answer to a [SearchQuery].
+// Results is the result of a [SearchQuery].
 type Results struct {
 	Hits []Hit
-	// More reports whether more events match behind the last one, with Newest.
+	// More reports whether more events match after the last one, with Newest.
 	More bool
-	// Total counts what matches, beside Own: lines, or events with Newest. With AtLeast there may
-	// be more. Own counts what was left out as calls and results of own tools, as far as it was
-	// counted.
+	// Total counts matching lines, or events with Newest, without Own. With AtLeast there may be more. Own counts the
+	// matches in calls and results of our tools that were left out, as far as they were counted.
 	Total, Own int
 	AtLeast    bool
-	// Conversations are those with a match, in order, and Searched is how many were searched;
-	// neither is there with Newest. With Relevance others that rank high are there too, the best one
-	// first.
+	// Conversations are the conversations with a match, in order, and Searched is the number of searched ones;
+	// neither with Newest. With Relevance there are also others with a high rank, the best first.
 	Conversations []*Matched
 	Searched      int
-	// Words are those of the question that say what it is about.
+	// Words are the words of the question without function words.
 	Words []Word
 	Aside Aside
 
-	asked   *asking // nil where nothing is searched
+	asked   *asking // nil if nothing is searched
 	terms   *terms.Reader
 	weights excerpt.Weights
 }
@@ -96,8 +90,7 @@ type Matched struct {
 	Listed
 	Matches int     // lines
 	Score   float64 // with Relevance
-	// Latest is the last thing said in it that answers nearly as well as the best; nil where there is
-	// none, and without Relevance.
+	// Latest is the last statement in it with nearly the best score; nil for none, and without Relevance.
 	Latest *Hit
 
 	order int64 // [store.Conversation.Order]
@@ -112,36 +105,36 @@ type Hit struct {
 	Scope        transcript.Scopes // exactly one
 	Kind         transcript.Kind
 	Role         string    // as [transcript.Event.RoleName]
-	Tool         string    // that is called, or has the result
-	Failed       bool      // it is the result of a call that failed
+	Tool         string    // of a call or a result
+	Failed       bool      // the result of a failed call
 	Time         time.Time // zero where there is none that can be used
-	Lines        int       // that match, by conversation
-	*Passage               // with Relevance; else nil
+	Lines        int       // matching lines, with ByConversation
+	*Passage               // nil without Relevance
 
 	in *source
 	at index.Scored
 }
 
-// Passage is the part of an event that answers a question best.
+// Passage is the best part of an event for a question.
 type Passage struct {
 	excerpt.Excerpt
 	Wide   excerpt.Excerpt // the same with more around it
 	Score  float64
-	Answer int             // of a request, the number of the event that answers it; 0 where there is none
-	Also   []transcript.ID // other conversations that have the same passage
+	Answer int             // for a request, the number of its answer's event; 0 for none
+	Also   []transcript.ID // other conversations with the same passage
 }
 
 // Word is a word of a question.
 type Word struct {
-	Word   string // as it was asked
-	Term   string // the beginning that its forms have in common, in small letters
-	Events int    // that have it, or another form of it
-	Rare   bool   // few events have it, so that it tells much
-	Near   string // of a word that no event has, the spelling one edit away that most have; empty where there is none
+	Word   string // as in the question
+	Term   string // the common beginning of its forms, in lower case
+	Events int    // that have a form of it
+	Rare   bool   // few events have it
+	Near   string // for a word without events, the most frequent spelling one edit away; empty for none
 }
 
-// Position is where an event is among all: the newest first, those without a time last;
-// those of equal times as their store has them. It stays where it was when events are recorded.
+// Position is the position of an event among all: the newest first, events without a time last, and events with equal
+// times in the order of their store. It does not change when events are recorded.
 type Position struct {
 	Time  time.Time // zero where there is none that can be used
 	Order int64     // [store.Conversation.Order]
@@ -149,17 +142,17 @@ type Position struct {
 	Event int // as [Event.Number]
 }
 
-// in is the position as an index has it, which orders them.
+// in returns the position for an index, which compares positions.
 func (p *Position) in() *index.Position {
 	return &index.Position{Time: p.Time, Order: p.Order, Key: string(p.ID), Number: uint32(p.Event)} //nolint:gosec // a count
 }
 
-// Position returns where the event is among all that are ordered by time.
+// Position returns the position of the event.
 func (h *Hit) Position() Position {
 	return Position{Time: h.Time, Order: h.Conversation.order, ID: h.Conversation.ID, Event: h.Number}
 }
 
-// Read returns the text of a hit, which is valid until the next one is read.
+// Read returns the text of a hit. It is valid until the next call.
 func (r *Results) Read(h *Hit) ([]byte, error) {
 	switch {
 	case h.in != nil:
@@ -182,7 +175,7 @@ func (r *Results) Of(c *Matched) (hits []*Hit) {
 	return hits
 }
 
-// Search returns the events that match. What has changed since it was last asked is read first.
+// Search returns the matching events. It reads changed conversations first.
 func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 	q.Both = q.Both || q.Order != ByConversation
 	r, err := l.search(ctx, &q)
@@ -196,7 +189,7 @@ func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 	return r, nil
 }
 
-// search answers a query; the results are there also with an error.
+// search answers a query. It returns results also with an error.
 func (l *Library) search(ctx context.Context, q *SearchQuery) (r *Results, err error) {
 	r = &Results{}
 	var ranking *ranking
@@ -240,7 +233,7 @@ func (q *SearchQuery) kinds() uint64 {
 		set |= toolKinds
 	}
 	if len(q.IDs) > 0 {
-		set |= set << copiedKind // a search over all finds these in the other conversation
+		set |= set << copiedKind // other searches find these in the other conversation
 	}
 	return set
 }
@@ -250,7 +243,7 @@ func (q *SearchQuery) isAsked(k transcript.Kind) bool {
 	return q.Scopes&k.Scope() != 0 || q.Scopes == 0 && !q.Errors && !q.OwnToo
 }
 
-// isOwn reports whether a message of a kind is one of an own tool.
+// isOwn reports whether a message of a kind is of a tool of ours.
 func (q *SearchQuery) isOwn(kind uint8, extra []byte) bool {
 	if q.Own == nil || !isOfTool(kind) {
 		return false
@@ -259,7 +252,7 @@ func (q *SearchQuery) isOwn(kind uint8, extra []byte) bool {
 	return tool != "" && q.Own(tool)
 }
 
-// in returns the query of an index.
+// in returns the query for an index.
 func (q *SearchQuery) in(s *source) index.Query {
 	iq := index.Query{Filter: q.inIndex(s), TextOnly: q.Order != Newest}
 	if q.Pattern != nil && q.Pattern.Required() != "" {
@@ -271,7 +264,7 @@ func (q *SearchQuery) in(s *source) index.Query {
 	return iq
 }
 
-// inIndex returns the filter of an index.
+// inIndex returns the filter for an index.
 func (q *SearchQuery) inIndex(s *source) index.Filter {
 	f := index.Filter{Kinds: q.kinds(), Wanted: s.filter(), ApartKinds: toolKinds | toolKinds<<copiedKind}
 	f.Since, f.Until = q.between()
@@ -281,8 +274,7 @@ func (q *SearchQuery) inIndex(s *source) index.Filter {
 	return f
 }
 
-// between returns the bounds of times as an index has them: the zero time is no bound there, and no
-// message has it.
+// between returns the bounds of times for an index, for which the zero time is no bound.
 func (q *SearchQuery) between() (since, until time.Time) {
 	if q.Since != nil {
 		if since = *q.Since; since.IsZero() {

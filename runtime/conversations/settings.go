@@ -22,20 +22,20 @@ import (
 	"github.com/convtools/convtools/runtime/store/project"
 )
 
-// settings is what the user says about conversations, now and before.
+// settings are the user's settings about conversations, and remembered exclusions.
 type settings struct {
 	config.Stores
-	file     string         // what the user's file is called in messages
-	on       []string       // the kinds of stores that the user asks for by name
-	noIndex  bool           // no index is kept, and none used
-	language terms.Language // of the stems of words; empty where none is named
-	warnings []string       // about what is not read and restricts nothing, a sentence each
-	// memory has what was excluded before; nil where the environment does not tell where it is.
+	file     string         // the name of the user's file in messages
+	on       []string       // the kinds of stores that are switched on by name
+	noIndex  bool           // indexes are off
+	language terms.Language // of words; empty if none is set
+	warnings []string       // sentences about settings that nothing reads and that restrict nothing
+	// memory has the remembered exclusions.
 	memory *project.Memory
 }
 
-// readSettings reads the settings. The error is a [*config.Error] or a [*project.MemoryError]:
-// conversations that the user may have excluded are better not looked up.
+// readSettings reads the settings. The error is a [*config.Error] or a [*project.MemoryError]: no conversations are
+// read then, because the user may have excluded them.
 func readSettings(o *Options) (*settings, error) {
 	c := config.Read(directory(o), o.env())
 	s := &settings{Stores: c.Stores, file: c.UserFile, language: terms.Language(c.Recall.Language)}
@@ -57,7 +57,7 @@ func readSettings(o *Options) (*settings, error) {
 	return s, err
 }
 
-// directory returns the directory that options name, by its path or as a workspace.
+// directory returns the directory in options, which may be the id of a workspace.
 func directory(o *Options) string {
 	if _, err := os.Stat(o.Dir); o.Dir != "" && err != nil {
 		if w, err := jp.Open(jp.Options{Dir: o.Dir, Getenv: o.Getenv}); err == nil {
@@ -75,7 +75,7 @@ func openMemory(o *Options) (*project.Memory, error) {
 	return project.OpenMemory(dir)
 }
 
-// judge looks at the names of kinds of stores, and of the language.
+// judge checks the names of kinds of stores and the language.
 func (s *settings) judge(c *config.Config) {
 	kinds := Sources()
 	known := func(kind string, at ...string) {
@@ -107,7 +107,7 @@ func (s *settings) judge(c *config.Config) {
 	}
 }
 
-// meant is a hint at what may be meant with a name that is none of those that are known.
+// meant returns the hint for an unknown name.
 func meant(name string, known []string) string {
 	if near := near.Name(name, known); near != "" {
 		return "did you mean " + text.Quote(near) + "?"
@@ -115,13 +115,12 @@ func meant(name string, known []string) string {
 	return "known here: " + strings.Join(known, ", ")
 }
 
-// project returns the project that options name, or all.
+// project returns the project of options, or all projects.
 func (s *settings) project(o *Options, all bool) *project.Project {
 	return project.New(project.Options{Dir: directory(o), All: all, Exclude: s.Exclude, Patterns: s.Patterns, Memory: s.memory})
 }
 
-// mark returns a text that is another one when something else is excluded; empty where
-// nothing is. Nil excludes nothing.
+// mark returns a text that changes with the exclusions; empty if there are none. Nil settings exclude nothing.
 func (s *settings) mark() string {
 	if s == nil {
 		return ""
@@ -138,7 +137,7 @@ func (s *settings) mark() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// missing returns the directories that are excluded and not there; of a pattern, the directory that it begins with.
+// missing returns the excluded directories that do not exist; for a pattern its first directory.
 func (s *settings) missing() []string {
 	var missing []string
 	for _, dir := range s.Exclude {
@@ -154,9 +153,8 @@ func (s *settings) missing() []string {
 	return missing
 }
 
-// Include takes back that a directory is remembered as excluded, and returns what excludes it
-// all the same; empty where nothing does. The error is a [*project.NotRememberedError]
-// or a [*project.StillError] where there was nothing to be taken back.
+// Include forgets that a directory is excluded. It returns the path of another reason for excluding it; empty for
+// none. The error is a [*project.NotRememberedError] or a [*project.StillError] if there was nothing to forget.
 func (o Options) Include() (by string, err error) {
 	memory, err := openMemory(&o)
 	if err != nil {

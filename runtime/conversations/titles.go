@@ -12,26 +12,25 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 )
 
-// A conversation is called by its own title, else by a summary that its program recorded: both
-// are up to its store. Else it is called by its first request, without an opener that many
-// conversations of the store share: "Implement the following plan:" says nothing of the plan.
-// Openers that the index of a store knows it keeps: else a title would change with how much of the
-// store is listed.
+// The title of a conversation is its own title, else a summary that its program recorded: the store sets both.
+// Otherwise it is the first request, without an opener that many conversations of the store share: "Implement the
+// following plan:" says nothing about the plan. The index keeps the openers, so that a title does not depend on how
+// much of the store is listed.
 
 const (
-	// maxTitle is how many characters of a request are a title.
+	// maxTitle is the number of characters of a request in a title.
 	maxTitle = 100
-	// manyShare is how many requests that go on in different ways share an opener.
+	// manyShare is the number of different requests that make their common beginning an opener.
 	manyShare = 3
-	// maxOpener is how long an opener is at the most, in bytes, and leastWords how many words one
-	// has that ends inside of a line: "uploads: retry" is about uploads.
+	// maxOpener is the most bytes of an opener. leastWords is the least number of words of an opener that ends inside
+	// a line: "uploads: retry" is about uploads.
 	maxOpener, leastWords = 200, 3
-	// maxOpeners is how many openers an index knows.
+	// maxOpeners is the number of openers in an index.
 	maxOpeners = 200
 )
 
-// opener returns what a request, as [store.Request] makes it, may begin with instead of the
-// matter, and what follows: the first line, or a part of it that ends with a colon. Both are empty where there is none.
+// opener returns the possible opener of a request of [store.Request], and the rest: the first line, or its part up to
+// a colon. Both are empty if there is none.
 func opener(request string) (begin, rest string) {
 	line, more, _ := strings.Cut(request, "\n")
 	if part, after, ok := strings.Cut(line, ": "); ok && len(strings.Fields(part)) >= leastWords {
@@ -45,10 +44,10 @@ func opener(request string) (begin, rest string) {
 	return begin, rest
 }
 
-// openers are those that many requests share, by their hashes: an index keeps them, and no text.
+// openers are the openers that many requests share, by their hashes: an index keeps no text of them.
 type openers map[string]bool
 
-// openersOf returns the openers that an index knows.
+// openersOf returns the openers of an index.
 func openersOf(note *indexNote) openers {
 	o := openers{}
 	for _, key := range note.Openers {
@@ -62,7 +61,7 @@ func openerKey(begin string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// entitle gives the conversations of a list that have no title one.
+// entitle sets the titles of conversations without one.
 func (o openers) entitle(list []store.Conversation) {
 	for i := range list {
 		c := &list[i]
@@ -79,7 +78,7 @@ func (o openers) entitle(list []store.Conversation) {
 
 // add adds the openers that many conversations of a list share.
 func (o openers) add(list []store.Conversation) {
-	found := map[string][]string{} // what follows
+	found := map[string][]string{} // the rests, by opener
 	for i := range list {
 		begin, rest := opener(list[i].Request)
 		if begin == "" || list[i].Title != "" {
@@ -95,20 +94,20 @@ func (o openers) add(list []store.Conversation) {
 	}
 }
 
-// list returns the openers for an index to keep.
+// list returns the openers for an index.
 func (o openers) list() []string {
 	all := slices.Sorted(maps.Keys(o))
 	return all[:min(len(all), maxOpeners)]
 }
 
-// entitle gives the conversations that a store listed and that have no title of their own one.
+// entitle sets the titles of listed conversations without one.
 func (a *asking) entitle(ctx context.Context, s *source, list []store.Conversation, isWhole bool) {
 	note, isIndexed := s.open()
 	shared := openersOf(&note)
 	if isWhole {
 		shared.add(list)
 	} else if !isIndexed && slices.ContainsFunc(list, func(c store.Conversation) bool { return c.Title == "" }) {
-		// Where it cannot be listed, a title is the whole beginning.
+		// If the store cannot be listed, a title has its opener.
 		all, _, _ := a.listed.list(ctx, s.Store, store.Scope{Set: store.Live | store.Archived})
 		shared.add(all)
 	}

@@ -75,7 +75,7 @@ type Part struct {
 	ImageURL string `json:"image_url,omitempty"` // data:…, http://… or https://…
 }
 
-// Parts is the pieces of a message. In JSON, one text is a string, and all else a list.
+// Parts is the pieces of a message. In JSON, a single text is a string, and anything else a list.
 type Parts []Part
 
 // MarshalJSON implements [json.Marshaler].

@@ -113,6 +113,12 @@ func (r Request) Sent() (sent Send, ok bool) {
 	return Send{}, false
 }
 
+// Target returns the conversation that a call of conv.create or conv.send asks, and an empty id for another item.
+func (i Item) Target() string {
+	sent, _ := i.Request.Sent()
+	return sent.ConversationID
+}
+
 // input returns the first input of the target: the text, then the items.
 func (s Send) input() (parts []Part) {
 	if s.Text != nil {

@@ -114,8 +114,8 @@ func (d *decision) fail(failure Failure) {
 	d.end(d.state.Conversation(d.state.task.Conversation), Event{Kind: TaskFailed, Failure: failure}, "")
 }
 
-// end ends the logical turn of a conversation by an event, and gives the call that it answers its result, with the status that
-// the event stands for unless it has another one.
+// end ends the logical turn of a conversation by an event and resolves the call that it answers. An empty status is the one
+// that follows from the event.
 func (d *decision) end(c *Conversation, by Event, status Status) {
 	turn := *c.turn
 	d.emit(c.ID, by)

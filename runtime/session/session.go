@@ -1,5 +1,5 @@
 // Package session is the core of the conv.* tools: a state machine that decides what happens in a session of several
-// conversations, of which at most one works at any time.
+// conversations. At most one of them works at any time.
 //
 // [Step] takes a [State] and an [Input] and returns the next state, the [Event]s that lead to it and the [Effect]s to
 // carry out. The events of one step are one record of an append-only log, written whole or not at all and synced before

@@ -130,12 +130,6 @@ type Submission struct {
 	Call         *Item        `json:"call,omitempty"`
 }
 
-// target returns the conversation that a call asks.
-func (q Submission) target() string {
-	sent, _ := q.Call.Request.Sent()
-	return sent.ConversationID
-}
-
 // ID returns the id of the session; empty means that it has not been started.
 func (s State) ID() string { return s.id }
 
@@ -249,7 +243,7 @@ func (s State) Doing(id string) string {
 	case s.suspended(id):
 		return "suspended"
 	case slices.ContainsFunc(s.queue, func(q Submission) bool {
-		return q.Conversation == id || q.Call != nil && q.target() == id
+		return q.Conversation == id || q.Call != nil && q.Call.Target() == id
 	}):
 		return "queued"
 	}

@@ -11,16 +11,15 @@ import (
 	"github.com/convtools/convtools/runtime/index/terms"
 )
 
-// Weights are how much terms weigh.
+// Weights are the weights of terms.
 type Weights map[string]float64
 
 // Passage is a part of a text.
 type Passage struct {
 	Start, End int // in bytes
-	// Value is the sum of the weights of the terms in it, each once, and of half of both for
-	// two of them that are next to each other.
+	// Value is the sum of the weights of its terms, each once, plus a share of the weights of adjacent terms.
 	Value float64
-	// Beside is the part of Value for terms that are next to each other.
+	// Beside is the part of Value for adjacent terms.
 	Beside float64
 }
 
@@ -29,12 +28,12 @@ type sentence struct {
 	start, end int
 	terms      []string // in order; each as often as it occurs
 	value      float64  // of the terms, each once
-	opens      bool     // it ends with a colon: what follows belongs to it
+	opens      bool     // it ends with a colon: the next sentence belongs to it
 }
 
-// BestPassage returns the passage of at most most bytes, of whole sentences or lines where these are
-// shorter, whose terms weigh the most; of several the shortest, and then the first. Wide is the
-// same with more around it, of at most wide bytes. A text of no more than that is one passage.
+// BestPassage returns the passage of at most most bytes whose terms weigh the most: whole sentences, or lines if
+// these are shorter. Of several it returns the shortest, then the first. wide is the same passage with more around
+// it, of at most wide bytes. A shorter text is one passage.
 func BestPassage(r *terms.Reader, text []byte, weights Weights, most, wide int) (best, wider Passage) {
 	sentences := divide(text, most)
 	readTerms(r, text, sentences, weights)
@@ -54,7 +53,7 @@ func BestPassage(r *terms.Reader, text []byte, weights Weights, most, wide int) 
 	return best, widen(sentences, best, wide)
 }
 
-// LastPassage returns the end of a text, of whole sentences or lines, of at most most bytes.
+// LastPassage returns the last whole sentences or lines of a text, of at most most bytes.
 func LastPassage(text []byte, most int) Passage {
 	p := Passage{Start: len(text), End: len(text)}
 	for _, s := range slices.Backward(divide(text, most)) {
@@ -66,8 +65,7 @@ func LastPassage(text []byte, most int) Passage {
 	return p
 }
 
-// candidates returns the passages of at most most bytes that begin and end with a sentence that
-// has a term.
+// candidates returns the passages of at most most bytes that begin and end with a sentence with a term.
 func candidates(sentences []sentence, weights Weights, most int) []Passage {
 	var all []Passage
 	for first := range sentences {
@@ -86,15 +84,14 @@ func candidates(sentences []sentence, weights Weights, most int) []Passage {
 	return all
 }
 
-// maxCore is how long the part of a passage is at most that is compared with others, in bytes: a longer
-// passage has more around it.
+// maxCore is the most bytes of the part of a passage that is compared with others. The rest is added around it.
 const maxCore = 2000
 
-// leastValue is the share of the value of the best passage, in percent, that others have at least.
+// leastValue is the share of the best passage's value, in percent, that other passages need.
 const leastValue = 35
 
-// Several returns the best passages of a text, in its order, that have nothing in common: each of
-// at most most bytes, and all of at most total. There are none where it has no term.
+// Several returns the best passages of a text that do not overlap, in the order of the text: each of at most most
+// bytes, all of at most total. It returns none without a term.
 func Several(r *terms.Reader, text []byte, weights Weights, most, total int) []Passage {
 	sentences := divide(text, most)
 	readTerms(r, text, sentences, weights)
@@ -120,15 +117,15 @@ func Several(r *terms.Reader, text []byte, weights Weights, most, total int) []P
 		}
 	}
 	slices.SortFunc(kept, func(p, q Passage) int { return cmp.Compare(p.Start, q.Start) })
-	for i := 1; i < len(kept); i++ { // what was widened
+	for i := 1; i < len(kept); i++ { // the widened passages may overlap
 		kept[i].Start = max(kept[i].Start, kept[i-1].End)
 		kept[i].End = max(kept[i].End, kept[i].Start)
 	}
 	return kept
 }
 
-// widen adds the sentences after a passage, and then those before it, as far as there is room:
-// what follows a sentence explains it more often than what precedes it.
+// widen adds the sentences after a passage, then those before it, as far as there is room: the sentences after
+// explain more often.
 func widen(sentences []sentence, core Passage, most int) Passage {
 	p := core
 	for _, s := range sentences {
@@ -144,8 +141,8 @@ func widen(sentences []sentence, core Passage, most int) Passage {
 	return closed(sentences, core, p, most)
 }
 
-// closed moves a passage that ends with a colon, such as that of "because:", without cutting what
-// is its core: it loses what precedes, to have room for what follows, or else ends before.
+// closed moves a passage that ends with a colon, such as "because:", without cutting its core: it drops sentences
+// before it to have room for the next ones, or else ends earlier.
 func closed(sentences []sentence, core, p Passage, most int) Passage {
 	last := slices.IndexFunc(sentences, func(s sentence) bool { return s.end == p.End })
 	if last < 0 || last+1 == len(sentences) || !sentences[last].opens {
@@ -170,7 +167,7 @@ func closed(sentences []sentence, core, p Passage, most int) Passage {
 	return p
 }
 
-// passageOf returns the passage of some sentences that follow each other.
+// passageOf returns the passage of consecutive sentences.
 func passageOf(sentences []sentence, start, end int, weights Weights) Passage {
 	has, beside := map[string]bool{}, map[[2]string]bool{}
 	p := Passage{Start: start, End: end}
@@ -196,12 +193,12 @@ func passageOf(sentences []sentence, start, end int, weights Weights) Passage {
 	return p
 }
 
-// besideCounts is how much of their weights two terms have more that are next to each other.
+// besideCounts is the share of their weights that two adjacent terms add.
 const besideCounts = 0.2
 
-// readTerms finds the terms of sentences. An empty term is in place of some that have no weight.
+// readTerms finds the terms of sentences. An empty term is in place of terms without a weight.
 func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weights) {
-	var begins [256]bool // stems are made of words alone that may have a weight
+	var begins [256]bool // only words that may have a weight are stemmed
 	for term := range weights {
 		begins[term[0]] = true
 	}
@@ -232,9 +229,8 @@ func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weigh
 	}
 }
 
-// divide divides a text into sentences: at line ends, after a full stop, a question mark or an
-// exclamation mark that white space follows, and where one has more than most bytes at white
-// space, or between characters where there is none.
+// divide splits a text into sentences: at line ends, after a full stop, question mark or exclamation mark before
+// white space, and in a sentence of more than most bytes at white space, or between characters if there is none.
 func divide(text []byte, most int) []sentence {
 	var all []sentence
 	for from := 0; from < len(text); {
@@ -260,7 +256,7 @@ func divide(text []byte, most int) []sentence {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 
-// sentenceEnd returns where the first sentence of a line ends.
+// sentenceEnd returns the end of the first sentence of a line.
 func sentenceEnd(line []byte, most int) int {
 	space := 0 // after the last word that has room
 	for i := 0; i < len(line); {
@@ -281,13 +277,13 @@ func sentenceEnd(line []byte, most int) int {
 	return len(line)
 }
 
-// Excerpt is a part of a text, without white space around it.
+// Excerpt is a passage without white space around it.
 type Excerpt struct {
 	Text          string
 	Before, After bool // the text has more on that side
 }
 
-// Of returns the passage of a text.
+// Of returns the text of the passage.
 func (p Passage) Of(text []byte) Excerpt {
 	return Excerpt{
 		Text:   strings.TrimSpace(strings.ToValidUTF8(string(text[p.Start:p.End]), "\ufffd")),

@@ -1,8 +1,8 @@
-// Package excerpt makes what is shown of a text: the lines that hold a pattern with the lines
-// around them, windows of a long line, and passages that answer a question.
+// Package excerpt selects the parts of a text that are shown: the lines that match a pattern with the lines around
+// them, windows of long lines, and passages that answer a question.
 //
-// It never reads anything and never words anything: it returns where in a text something is, or
-// the text itself, and its caller says what is left out.
+// It reads nothing and writes no sentences: it returns positions in a text, or the text there, and its caller says
+// what is left out.
 package excerpt
 
 import (
@@ -20,23 +20,22 @@ import (
 // Span is a range of bytes.
 type Span struct{ Start, End int }
 
-// Pattern finds a text, or the matches of a regular expression, line by line. It is safe for
-// concurrent use.
+// Pattern finds a text or the matches of a regular expression, line by line. It is safe for concurrent use.
 type Pattern struct {
-	// required is in every matching line: all of a literal pattern, and a part of a regular
-	// expression, where it has one; else empty, and finder is nil.
+	// required is in every matching line: the whole literal, or a part of the regular expression if it has one;
+	// otherwise empty, and finder is nil.
 	required string
 	finder   *finder
 	regex    *regexp.Regexp // nil for a literal pattern
 }
 
-// PatternError is the error for a pattern that cannot be searched for.
+// PatternError is the error for an invalid pattern.
 type PatternError struct {
 	Reason PatternReason
 	Err    error // of the parser of regular expressions, or nil
 }
 
-// PatternReason is what is wrong with a pattern.
+// PatternReason is the reason of a [PatternError].
 type PatternReason uint8
 
 // The reasons.
@@ -67,8 +66,8 @@ func (e *PatternError) Error() string {
 
 func (e *PatternError) Unwrap() error { return e.Err }
 
-// Literal returns the pattern for a text of any characters, line breaks too, taken as it is; nil
-// for the empty text. Bytes that are not UTF-8 are U+FFFD. Ignoring case is Unicode simple folding.
+// Literal returns the pattern for a text, which may have line breaks; nil for the empty text. Bytes that are not
+// UTF-8 are U+FFFD. Ignoring case is Unicode simple folding.
 func Literal(text string, ignoreCase bool) *Pattern {
 	if text == "" {
 		return nil
@@ -78,8 +77,8 @@ func Literal(text string, ignoreCase bool) *Pattern {
 	return p
 }
 
-// Compile returns the pattern of one line: a text as it is, or a regular expression in RE2
-// syntax. The error is a [*PatternError].
+// Compile returns the pattern for one line: a literal text, or a regular expression in RE2 syntax. The error is a
+// [*PatternError].
 func Compile(text string, isRegex, ignoreCase bool) (*Pattern, error) {
 	switch {
 	case strings.ContainsRune(text, 0):
@@ -114,8 +113,8 @@ func (p *Pattern) require(text string, ignoreCase bool) {
 	p.required, p.finder = text, newFinder(text, ignoreCase)
 }
 
-// requiredIn returns the longest text that is in everything that re matches, and whether it is
-// there in any case; "" where there is none.
+// requiredIn returns the longest text that is in every match of re, and whether its case is ignored; "" if there is
+// none.
 func requiredIn(re *syntax.Regexp) (text string, fold bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -132,10 +131,10 @@ func requiredIn(re *syntax.Regexp) (text string, fold bool) {
 	return text, fold
 }
 
-// Required returns a text that is in everything that the pattern matches; empty where there is none.
+// Required returns a text that is in every match; empty if there is none.
 func (p *Pattern) Required() string { return p.required }
 
-// Find returns where [Pattern.Required] is first, or -1 and -1.
+// Find returns the first place of [Pattern.Required], or -1 and -1.
 func (p *Pattern) Find(text []byte) (start, end int) { return p.finder.find(text) }
 
 // IsIn reports whether a line of a text matches.
@@ -144,7 +143,7 @@ func (p *Pattern) IsIn(text []byte) bool {
 	return ok
 }
 
-// Count returns how many lines of a text match.
+// Count returns the number of matching lines of a text.
 func (p *Pattern) Count(text []byte) int {
 	n := 0
 	for from := 0; ; n++ {
@@ -159,7 +158,7 @@ func (p *Pattern) Count(text []byte) int {
 // line is a line of a text. Its content ends before the line break.
 type line struct {
 	start, end int
-	next       int // where the next line begins
+	next       int // the beginning of the next line
 }
 
 // lineAt returns the line that begins at text[start].
@@ -199,12 +198,11 @@ func (p *Pattern) next(text []byte, from int) (l line, m Span, ok bool) {
 	return l, m, false
 }
 
-// maxSpans is how many matches of a regular expression in one line are looked for: a line of many
-// megabytes may hold millions.
+// maxSpans is the number of matches of a regular expression that are looked for in one line: a line of many megabytes
+// may have millions.
 const maxSpans = 10_000
 
-// Spans returns the matches in a line, or for a literal pattern in any text, that are not empty,
-// from left to right.
+// Spans returns the matches that are not empty in a line, or in any text for a literal pattern, from left to right.
 func (p *Pattern) Spans(content []byte) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		if p.regex != nil {
@@ -225,7 +223,7 @@ func (p *Pattern) Spans(content []byte) iter.Seq[Span] {
 	}
 }
 
-// Occurrences returns where a text is in s, in any case, from left to right and without overlaps.
+// Occurrences returns the places of a text in s, in any case, from left to right and without overlaps.
 func Occurrences(s, text string) iter.Seq[Span] {
 	p := Literal(text, true)
 	if p == nil {
@@ -234,15 +232,14 @@ func Occurrences(s, text string) iter.Seq[Span] {
 	return p.Spans([]byte(s))
 }
 
-// finder finds a text, with case or without, which is as package fold has it. It is safe for
-// concurrent use.
+// finder finds a text, with or without case as package fold has it. It is safe for concurrent use.
 type finder struct {
-	pattern []byte // folded where case is ignored
-	folds   bool   // there is a letter in it whose case is ignored
-	longest int    // bytes that a match has at most
+	pattern []byte // folded if case is ignored
+	folds   bool   // it has a letter whose case is ignored
+	longest int    // the most bytes of a match
 }
 
-// window is how many bytes are folded at a time.
+// window is the number of bytes that are folded at a time.
 const window = 4 << 10
 
 // newFinder returns a finder for a text, which must be valid UTF-8 and not empty.
@@ -255,7 +252,7 @@ func newFinder(text string, ignoreCase bool) *finder {
 	return f
 }
 
-// find returns where the first match begins and ends, or -1, -1.
+// find returns the first match, or -1, -1.
 func (f *finder) find(text []byte) (start, end int) {
 	if !f.folds {
 		if start = bytes.Index(text, f.pattern); start < 0 {
@@ -276,7 +273,7 @@ func (f *finder) find(text []byte) (start, end int) {
 	return -1, -1
 }
 
-// unfolded returns how many bytes of a text become n when it is folded.
+// unfolded returns the number of bytes of a text that fold to n bytes.
 func unfolded(text []byte, n int) int {
 	var letter [utf8.UTFMax]byte
 	at := 0

@@ -15,15 +15,13 @@ const (
 
 // Window is a part of a long line.
 type Window struct {
-	Text    []byte // with an ellipsis at each end that is cut
+	Text    []byte // with an ellipsis at each cut end
 	Matches []Span // in Text
-	Chars   int    // of the whole line; 0 where Text is all of it
+	Chars   int    // of the whole line; 0 if Text is all of it
 }
 
-// Window returns the part of a line around its first match, of at most
-// most characters, ellipses included: all of it where it has no more,
-// or most is 0. The matches of all of a line are left to
-// [Pattern.Spans].
+// Window returns the part of a line around its first match, of at most most characters with ellipses. It returns the
+// whole line if that is not longer or most is 0; then it has no matches: [Pattern.Spans] has them.
 func (p *Pattern) Window(content []byte, most int, isMatch bool) Window {
 	total := utf8.RuneCount(content)
 	if most == 0 || total <= max(most, minWindow) {
@@ -53,8 +51,7 @@ func (p *Pattern) Window(content []byte, most int, isMatch bool) Window {
 	return w
 }
 
-// spans is [Pattern.Spans] of a line that matches; of one around others
-// nothing.
+// spans returns [Pattern.Spans] of a matching line, and nothing for a line around it.
 func (p *Pattern) spans(content []byte, isMatch bool) iter.Seq[Span] {
 	if !isMatch {
 		return func(func(Span) bool) {}
@@ -62,9 +59,8 @@ func (p *Pattern) spans(content []byte, isMatch bool) iter.Seq[Span] {
 	return p.Spans(content)
 }
 
-// around returns the part of share characters, the room for ellipses
-// included, around a match in a line that has total characters, which
-// are more.
+// around returns the part of share characters, with room for ellipses, around a match in a line of total characters,
+// which are more.
 func around(content []byte, m Span, total, share int) Span {
 	before, width := utf8.RuneCount(content[:m.Start]), utf8.RuneCount(content[m.Start:m.End])
 	first := before - max((share-width)/2, 1) // one character for the ellipsis
@@ -80,8 +76,7 @@ func around(content []byte, m Span, total, share int) Span {
 	return Span{start, moveRunes(content, start, last-first)}
 }
 
-// moveRunes returns the offset of the character n characters after the
-// one at an offset, or before it for a negative n.
+// moveRunes returns the offset n characters after another offset, or before it for a negative n.
 func moveRunes(text []byte, offset, n int) int {
 	for ; n > 0 && offset < len(text); n-- {
 		_, size := utf8.DecodeRune(text[offset:])
@@ -103,13 +98,11 @@ type Line struct {
 	Match   Span
 }
 
-// Lines returns the first most lines of a text that match, all where
-// most is negative, each with so many lines before and after it, in
-// order and each once. A line that matches behind the last one that is
-// wanted is a line around that.
+// Lines returns the first most matching lines of a text, all if most is negative, each with around lines before and
+// after it, in order and each once. Later matching lines among them are lines around.
 func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
-		at, number := 0, 1 // the first line that was not yielded
+		at, number := 0, 1 // the next line to yield
 		upTo := func(end, n int) bool {
 			for ; n > 0 && at < end; n-- {
 				l := lineAt(text, at)
@@ -144,8 +137,7 @@ func (p *Pattern) Lines(text []byte, around, most int) iter.Seq[Line] {
 	}
 }
 
-// LineSum returns a hash of a line that is equal for lines that differ
-// only in white space.
+// LineSum returns a hash of a line that ignores white space.
 func LineSum(line []byte) uint64 {
 	h := fnv.New64a()
 	for i, word := range bytes.Fields(line) {

@@ -63,7 +63,7 @@ func keysOf(api string) []string {
 // Tools reports whether the model can call tools.
 func (m Model) Tools() bool { return m.Is.API != command }
 
-// HTTP reports whether the model is behind an HTTP interface.
+// HTTP reports whether the model is asked over HTTP.
 func (m Model) HTTP() bool { return m.Is.API != command && m.Is.API != scripted }
 
 // Judge adds the models that are wrong to the problems of a configuration.

@@ -1,7 +1,7 @@
 // Package program is a model that runs a command for each response, such as the exec mode of another agent.
 //
 // The command gets the request on standard input and writes the answer to standard output. It ends with exit code 0;
-// any other is an error, of which the beginning and the end of standard error are shown. It is started without a shell, in a process
+// any other is an error, which shows the beginning and the end of standard error. It is started without a shell, in a process
 // group of its own, and that group is killed when the request is cancelled or takes too long. Tools are not offered to
 // it: the answer is a text.
 //
@@ -24,9 +24,8 @@
 // where role is user, assistant, or tool for the output of a tool that another model had called in the same
 // conversation; instructions, images and max_output_tokens are left out where there are none.
 //
-// The output is the answer as it is, which is the default, or JSON: objects, one after the other, of which those with the
-// type chat_response have a piece of the answer in message. Others are left out. So it is that jp --format=json query
-// prints.
+// The output is the answer as it is, which is the default, or JSON objects, one after the other, as jp --format=json query
+// prints them: those with the type chat_response have a piece of the answer in message, and others are ignored.
 package program
 
 import (
@@ -126,8 +125,8 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	return model.Response{Items: []model.Item{model.Text(model.AgentMessage, answer)}}, nil
 }
 
-// said returns the answer that objects have a piece each of. Between pieces with something else than reasoning between them
-// is an empty line.
+// said joins the pieces of the answer in a sequence of JSON objects. An object of another type between two pieces separates
+// them by an empty line.
 func said(stdout []byte) (string, error) {
 	var answer strings.Builder
 	apart := false

@@ -88,7 +88,8 @@ func (r request) entries() []entry {
 	return entries
 }
 
-// answered reports whether a message or a call of the model follows reasoning, or else the response is not whole yet.
+// answered reports whether a message or a call of the model follows reasoning. It reports true if nothing follows: the
+// response is not complete yet.
 func answered(items []model.Item) bool {
 	for _, item := range items {
 		if item.Kind != model.Reasoning {

@@ -197,7 +197,7 @@ func broken(ctx context.Context, failure *model.Error, err error) error {
 
 // refused returns the error for an answer that is no response.
 func refused(r *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // the status stands for what cannot be read
+	body, _ := io.ReadAll(io.LimitReader(r.Body, maxErrorBody)) // if it cannot be read, the status says enough
 	var whole struct {
 		Error providerError `json:"error"`
 	}
@@ -232,7 +232,7 @@ func (e *providerError) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(e))
 }
 
-// status returns the status of HTTP that stands for an error in a stream.
+// status returns the HTTP status that an error in a stream would have had.
 func (e providerError) status() int {
 	for _, name := range []any{e.Code, e.Type} {
 		if status, ok := name.(float64); ok && status >= 400 && status < 600 {
@@ -254,7 +254,7 @@ func (e providerError) status() int {
 	return http.StatusBadRequest
 }
 
-// failure returns the error for what a provider reports with a status; 0 stands for none, in a stream.
+// failure returns the error for a report of the provider with an HTTP status, which is 0 in a stream.
 func (e providerError) failure(status int) *model.Error {
 	f := &model.Error{Code: model.CodeInvalidRequest, Message: "the provider answers: " + strings.TrimSpace(e.Message)}
 	switch status = cmp.Or(status, e.status()); {

@@ -26,13 +26,13 @@
 // A response has these keys, all of them optional:
 //
 //	text     what the model answers
-//	pieces   the same in the pieces in which it arrives, behind text
+//	pieces   more of the answer, in the pieces in which it arrives, after text
 //	calls    the tools that it calls: tool is a canonical name, arguments a table, or a text that is passed on as it is
 //	match    the last input or output that is being answered contains this
 //	repeat   true: for all further responses too
 //	delay    how long the model takes before the first piece, as "250ms"
 //
-// In texts, and in texts within arguments, ${input} stands for the last input, ${output} for the last output of a tool,
+// In texts, and in texts within arguments, ${input} is the last input, ${output} for the last output of a tool,
 // ${output.KEY} for a text in the JSON object that this is, and ${output.2.KEY} for that of the second output of the
 // conversation.
 package script
@@ -200,7 +200,7 @@ func read(items []model.Item) history {
 	return h
 }
 
-// fill replaces the placeholders in a text by what they stand for, as write writes it.
+// fill replaces the placeholders in a text by their values, encoded by write.
 func (h history) fill(s string, write func(string) string) (string, error) {
 	var failed error
 	// The pattern is compiled here: a script is short, and most programs that link this package read none.
@@ -212,7 +212,7 @@ func (h history) fill(s string, write func(string) string) (string, error) {
 	return filled, failed
 }
 
-// value returns what a placeholder stands for: input, output, output.KEY or output.NUMBER.KEY.
+// value returns the value of a placeholder: input, output, output.KEY or output.NUMBER.KEY.
 func (h history) value(name string) (string, error) {
 	if name == "input" {
 		return h.input, nil

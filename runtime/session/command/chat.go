@@ -23,7 +23,7 @@ import (
 )
 
 func (c *commands) chat() *cobra.Command {
-	var t talk
+	var t target
 	cmd := &cobra.Command{
 		Use:   "chat",
 		Short: "Talk with a model, which may begin conversations of its own",
@@ -56,7 +56,7 @@ type dialog struct {
 	midline  bool // a piece of a message was printed last
 }
 
-func (c *commands) runChat(ctx context.Context, t *talk) error {
+func (c *commands) runChat(ctx context.Context, t *target) error {
 	if err := t.check(); err != nil {
 		return err
 	}

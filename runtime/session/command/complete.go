@@ -20,7 +20,7 @@ func (c *commands) completeID(_ *cobra.Command, args []string, word string) ([]c
 	if err != nil || len(args) > 0 {
 		return nil, directive
 	}
-	all, _ := log.List(dir) // whoever completes sees no errors
+	all, _ := log.List(dir) // a completion shows no errors
 	const most = 20
 	var found []cobra.Completion
 	for _, info := range all {

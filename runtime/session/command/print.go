@@ -14,14 +14,9 @@ import (
 
 // printer writes the events of a session for a program, or nothing.
 type printer struct {
-	out      io.Writer
-	terminal bool // whether out is one
-	json     bool
-	err      error // of the first write that failed
-}
-
-func (c *commands) printer(json bool) *printer {
-	return &printer{out: c.host.Stdout, json: json, terminal: c.host.Terminal}
+	*commands
+	json bool
+	err  error // of the first write that failed
 }
 
 // event writes an event in JSON, on one line. A reader gets each line as it is written.
@@ -31,17 +26,17 @@ func (p *printer) event(e session.Event) {
 	}
 	line, err := model.JSON(e)
 	if err == nil {
-		err = cli.WriteJSON(p.out, p.terminal, append(line, '\n'))
+		err = cli.WriteJSON(p.host.Stdout, p.host.Terminal, append(line, '\n'))
 	}
 	p.err = err
 }
 
-// finish prints the answer of a session, and returns the error that its end stands for. err is why there is none.
-func (c *commands) finish(ctx context.Context, p *printer, r session.Result, err error) error {
+// finish prints the answer of a session, or returns why there is none. err is the error that ended the session, or nil.
+func (p *printer) finish(ctx context.Context, r session.Result, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		if !errors.Is(err, context.Cause(ctx)) {
-			cli.Warn(c.host.Stderr, "%v", err)
+			cli.Warn(p.host.Stderr, "%v", err)
 		}
 		return cli.ErrInterrupted
 	case err != nil:
@@ -50,7 +45,7 @@ func (c *commands) finish(ctx context.Context, p *printer, r session.Result, err
 	switch r.Status {
 	case session.StatusCompleted, session.StatusNoMessage:
 		if !p.json && r.Message != "" {
-			return c.printMessage(r.Message)
+			return p.printMessage(r.Message)
 		}
 		return p.err
 	case session.StatusInterrupted, session.StatusDestroyed:

@@ -16,15 +16,15 @@ import (
 	"github.com/convtools/convtools/runtime/session/tools"
 )
 
-// talk is how a conversation is begun or gone on with.
-type talk struct {
+// target is the flags that begin a conversation or name one to continue.
+type target struct {
 	model, id, title string
 	knowledge        []string
 	new, hidden      bool
 }
 
 // addTo defines the flags of a command that talks.
-func (t *talk) addTo(c *commands, cmd *cobra.Command) {
+func (t *target) addTo(c *commands, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&t.model, "model", "", "ask the model that is configured as `NAME`")
 	flags.BoolVar(&t.new, "new", false, "begin a new session, as without --id")
@@ -42,7 +42,7 @@ func (t *talk) addTo(c *commands, cmd *cobra.Command) {
 }
 
 func (c *commands) query() *cobra.Command {
-	var t talk
+	var t target
 	var o output
 	cmd := &cobra.Command{
 		Use:   "query TEXT",
@@ -72,7 +72,7 @@ happens, an event a line. What a crash interrupts, session resume goes on with.`
 }
 
 // check returns what is wrong with the flags together.
-func (t *talk) check() error {
+func (t *target) check() error {
 	for _, f := range []struct {
 		name  string
 		given bool
@@ -90,7 +90,7 @@ type output struct{ json, progress bool }
 // maxInput is the size in bytes of the largest input of a person.
 const maxInput = 4 << 20
 
-func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output) error {
+func (c *commands) runQuery(ctx context.Context, t *target, words string, o output) error {
 	if err := t.check(); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output
 		return err
 	}
 	defer sessions.Close()
-	p := c.printer(o.json)
+	p := &printer{commands: c, json: o.json}
 	shown := &progress{out: c.host.Stderr}
 	e, in, err := c.begin(ctx, sessions, t, func(e session.Event, s session.State) {
 		p.event(e)
@@ -113,12 +113,12 @@ func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output
 		}
 	})
 	if err != nil {
-		return c.finish(ctx, p, session.Result{}, err)
+		return p.finish(ctx, session.Result{}, err)
 	}
 	in.Input = []session.Part{{Text: words}}
 	result, err := ask(ctx, e, in)
 	closed := e.Close()
-	if err = c.finish(ctx, p, result, err); err == nil && closed != nil {
+	if err = p.finish(ctx, result, err); err == nil && closed != nil {
 		err = failure(closed)
 	}
 	if _, isTerminal := cli.Terminal(c.host.Stderr); !o.json && (isTerminal || o.progress) {
@@ -129,7 +129,7 @@ func (c *commands) runQuery(ctx context.Context, t *talk, words string, o output
 
 // begin starts a session, or opens the one that a conversation belongs to. It returns what is to be submitted, but for
 // the input.
-func (c *commands) begin(ctx context.Context, sessions *tools.Sessions, t *talk, observe func(session.Event, session.State)) (*tools.Session, session.Submit, error) {
+func (c *commands) begin(ctx context.Context, sessions *tools.Sessions, t *target, observe func(session.Event, session.State)) (*tools.Session, session.Submit, error) {
 	var in session.Submit
 	if err := c.learn(t.knowledge); err != nil {
 		return nil, in, err

@@ -27,7 +27,7 @@ session that has finished it prints the last answer.`,
 func (c *commands) runResume(ctx context.Context, sessions *tools.Sessions, at tools.Place, json bool) error {
 	defer stoppable(ctx)()
 	c.relearn(at.Settings)
-	p := c.printer(json)
+	p := &printer{commands: c, json: json}
 	observed := false
 	e, err := sessions.Resume(at.Session, func(event session.Event, _ session.State) {
 		observed = true
@@ -42,7 +42,7 @@ func (c *commands) runResume(ctx context.Context, sessions *tools.Sessions, at t
 		err = interrupt(ctx, e)
 	}
 	if err = errors.Join(err, e.Close()); err != nil {
-		return c.finish(ctx, p, session.Result{}, err)
+		return p.finish(ctx, session.Result{}, err)
 	}
 	last, result, err := ending(sessions.Dir, at.Session)
 	switch {
@@ -54,7 +54,7 @@ func (c *commands) runResume(ctx context.Context, sessions *tools.Sessions, at t
 	if !observed && last.Seq > 0 {
 		p.event(last)
 	}
-	return c.finish(ctx, p, result, nil)
+	return p.finish(ctx, result, nil)
 }
 
 // ending returns how the last logical turn of the root of a session ended, and the last message of that, if any.

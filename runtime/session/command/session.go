@@ -172,7 +172,7 @@ messages it has, and the tokens that it and all below it have used.`,
 // tree returns the conversations of a session below its root.
 func tree(s session.State) *shown {
 	all := map[string]*shown{}
-	for c := range s.Conversations() { // each behind its parent
+	for c := range s.Conversations() { // a parent comes before its children
 		all[c.ID] = &shown{ID: c.ID, Title: tools.TitleOf(c), State: stateOf(s, c), Messages: c.Messages, Active: c.LastActive, Usage: c.Usage, Total: c.Usage}
 		if parent := all[c.Parent]; parent != nil {
 			parent.Children = append(parent.Children, all[c.ID])
@@ -231,7 +231,7 @@ session.`,
 			if follow {
 				records = log.Follow(ctx, sessions.Dir, at.Session)
 			}
-			p := c.printer(true)
+			p := &printer{commands: c, json: true}
 			for record, err := range records {
 				if err != nil {
 					return failure(err)

@@ -40,7 +40,7 @@ type Options struct {
 	Now func() time.Time
 	// NewID returns a UUID in lower case that it has not returned before. It names conversations.
 	NewID func() string
-	// Observe is called with every event of this process in the order of the log, and the state behind its step, once it
+	// Observe is called with every event of this process in the order of the log, with the state after its step, once it
 	// is written and before anything is carried out. The session waits for it, so that none is lost; it must not call
 	// methods of the Engine. It may be nil.
 	Observe func(session.Event, session.State)

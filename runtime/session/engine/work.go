@@ -33,7 +33,7 @@ func (w *work) stuck(grace time.Duration) error {
 	if w.tool != "" {
 		what = "the tool " + w.tool
 	}
-	return fmt.Errorf("%s did not stop within %v", what, grace) // whoever resumes the session finds the task ended
+	return fmt.Errorf("%s did not stop within %v", what, grace) // the next process to resume the session ends the task
 }
 
 // begin begins work on a goroutine of its own.

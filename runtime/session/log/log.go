@@ -203,7 +203,7 @@ func (l *Log) open(dir, id string) error {
 	return nil
 }
 
-// lockTime is how long to wait for a lock: a follower has it for a moment, to see whether anybody else does.
+// lockTime is how long to wait for a lock. A follower takes it for a moment to see whether a process has it.
 const lockTime = 100 * time.Millisecond
 
 // lock locks the log of a session. Errors are those of [Open].
@@ -225,7 +225,7 @@ func lock(dir, id string, wait time.Duration) (unlock func(), err error) {
 }
 
 // Sync returns when what the log held when it was opened is on disk. The process that wrote the last record may have been
-// killed before its sync, and whoever goes on from that record must not lose it.
+// killed before its sync, and the next process must not lose the record it continues from.
 func (l *Log) Sync() error {
 	if err := l.File.Sync(); err != nil {
 		return fmt.Errorf("syncing the session log: %w", err)
@@ -234,8 +234,8 @@ func (l *Log) Sync() error {
 }
 
 // Append writes a record: the events of one step. When it returns, they are on disk, apart from pieces of messages (see
-// the package). After an error nothing more is written: how much of the record is on disk is not known, and whoever opens
-// the log again finds out.
+// the package). After an error nothing more is written: how much of the record is on disk is not known until the log is
+// opened again.
 func (l *Log) Append(events []session.Event) error {
 	if l.err != nil {
 		return l.err

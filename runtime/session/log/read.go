@@ -115,8 +115,8 @@ func (r *reader) record() ([]session.Event, error) {
 	return nil, io.EOF
 }
 
-// synced reads on to the end, from behind a line that is not a record, and reports whether what is there proves that the
-// line was synced: a whole record follows one which has to be synced before anything is written after it.
+// synced reads on to the end after a line that is not a record. It reports whether that line was synced: it was if a later
+// record is followed by another and had to be synced first.
 func (r *reader) synced() bool {
 	synced := false
 	for {

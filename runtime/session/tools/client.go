@@ -49,7 +49,7 @@ type client struct {
 // busyPause is the time between two attempts to open a session that another process has.
 const busyPause = 100 * time.Millisecond
 
-// turn is use, and waits while another process has the session, as long as waiting lasts.
+// turn is like use, but waits until another process closes the session or waiting ends.
 func (c *client) turn(ctx, waiting context.Context) (s *Session, done func(), err error) {
 	again := time.NewTicker(busyPause)
 	defer again.Stop()
@@ -101,7 +101,7 @@ func (c *client) open(ctx context.Context) (*Session, error) {
 	return s, err
 }
 
-// done ends one use. Behind the last one, the session is closed as soon as nothing runs in it.
+// done ends one use. After the last one, the session is closed as soon as nothing runs in it.
 func (c *client) done(s *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,18 +145,18 @@ func (c *client) close() {
 }
 
 const (
-	// standardWait is how long a call waits that does not say how long, where something can go on behind it. Clients
-	// give up after a minute.
+	// standardWait is how long a call without wait_ms waits if its work can continue after the answer. Clients give up
+	// after a minute.
 	standardWait = 50 * time.Second
-	// stopTime is how long a call that was canceled waits for what it has stopped.
+	// stopTime is how long a canceled call waits for its work to stop.
 	stopTime = 10 * time.Second
 )
 
-// errWaiting is why a wait ended that was not over.
+// errWaiting is the cause of a context whose time to wait has passed.
 var errWaiting = errors.New("not done in the time to wait")
 
-// patience returns a context that ends when a call has waited long enough.
-func patience(ctx context.Context, where contract.Context, milliseconds *int) (context.Context, context.CancelFunc) {
+// waitContext returns a context that ends when a call has waited long enough.
+func waitContext(ctx context.Context, where contract.Context, milliseconds *int) (context.Context, context.CancelFunc) {
 	wait := standardWait
 	switch {
 	case milliseconds != nil:
@@ -193,9 +193,8 @@ func (c *client) converse(ctx, waiting context.Context, s *Session, call session
 	return answer, err
 }
 
-// makeRoom destroys conversations where the session has as many as it may have: those that programs left behind which ended
-// before this one began, first the ones that have been idle longest. What this one has used counts, so that it is refused
-// more of them as any caller is.
+// makeRoom destroys a conversation if the session is full: the one that has been idle longest, if it was last used before
+// this process began. Conversations used since then stay, and the call is refused.
 func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	state := s.State()
 	room := state.Room()
@@ -230,10 +229,10 @@ func answer(waiting context.Context, s *Session, id string) (string, error) {
 	case got.output == nil:
 		return "", refused(&session.Refusal{Code: session.CodeNotFound, Field: "task_id", Reason: "there is no such task in this session"})
 	}
-	return told(got.output.Output, !got.output.Failed)
+	return answerOf(got.output.Output, !got.output.Failed)
 }
 
-// outcome is what a session has of a call of an outside program: where nothing is set, it does not know it.
+// outcome is the state of a call of an outside program. It is zero if the session does not have the call.
 type outcome struct {
 	running bool
 	target  string
@@ -244,7 +243,7 @@ type outcome struct {
 func outcomeOf(s session.State, id string) outcome {
 	for _, q := range s.Queue() {
 		if q.Call != nil && q.Call.CallID == id {
-			return outcome{true, targetOf(*q.Call), nil}
+			return outcome{true, q.Call.Target(), nil}
 		}
 	}
 	for entry := range s.Root().Latest() {
@@ -253,19 +252,14 @@ func outcomeOf(s session.State, id string) outcome {
 		case entry.Kind == session.ToolOutput:
 			return outcome{output: &entry.Item}
 		default:
-			return outcome{true, targetOf(entry.Item), nil}
+			return outcome{true, entry.Target(), nil}
 		}
 	}
 	return outcome{}
 }
 
-func targetOf(call session.Item) string {
-	sent, _ := call.Request.Sent()
-	return sent.ConversationID
-}
-
-// told is the output of a call as an answer: an error where the call has failed.
-func told(content string, success bool) (string, error) {
+// answerOf returns the output of a call as an answer, or as an error if the call failed.
+func answerOf(content string, success bool) (string, error) {
 	if !success {
 		return "", &contract.Error{Message: content, Caller: true}
 	}
@@ -307,5 +301,5 @@ func (c *client) read(ctx context.Context, call session.Item) (string, error) {
 	default:
 		return "", err
 	}
-	return told(state.Answer(state.Root().ID, call))
+	return answerOf(state.Answer(state.Root().ID, call))
 }

@@ -33,7 +33,7 @@ func (s *Sessions) decode(settings Settings, tool string, arguments []byte) (a a
 			Code: session.CodeInvalidArguments, Reason: fmt.Sprintf("the arguments have %d bytes, and at most %d are taken", len(arguments), maxArguments),
 		}
 	}
-	r := reader{sessions: s, files: files{settings: settings}}
+	r := reader{sessions: s, settings: settings}
 	call := &contract.Call{Tool: tool, Arguments: arguments}
 	var err error
 	switch tool {
@@ -80,7 +80,7 @@ func with[P any](call *contract.Call, tool contract.Tool, take func(P) error) er
 	return take(p)
 }
 
-// refusalOf returns why a call is refused; nil stands for no error.
+// refusalOf returns an error as a refusal, and nil for no error.
 func refusalOf(err error) *session.Refusal {
 	var refusal *session.Refusal
 	if err == nil || errors.As(err, &refusal) {
@@ -94,10 +94,11 @@ func refusalOf(err error) *session.Refusal {
 	return refusal
 }
 
-// reader makes requests of valid arguments.
+// reader makes requests of valid arguments, and reads the files that they name.
 type reader struct {
 	sessions *Sessions
-	files    files
+	settings Settings
+	images   int // bytes of the image files that were read
 }
 
 func (r *reader) create(p conv.CreateParams) (*session.Create, error) {
@@ -108,7 +109,7 @@ func (r *reader) create(p conv.CreateParams) (*session.Create, error) {
 		c.Title = *p.Title
 	}
 	if p.BaseInstructionFile != nil {
-		base, err := r.files.text(*p.BaseInstructionFile, "base_instruction_file")
+		base, err := r.text(*p.BaseInstructionFile, "base_instruction_file")
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +144,7 @@ func (r *reader) create(p conv.CreateParams) (*session.Create, error) {
 // searches reports whether the model can search the web: the calling conversation may have been created when it
 // could.
 func (r *reader) searches() bool {
-	m, err := configured.Choose(r.sessions.Config, r.files.settings.Model)
+	m, err := configured.Choose(r.sessions.Config, r.settings.Model)
 	return err == nil && m.Is.WebSearch
 }
 
@@ -185,7 +186,7 @@ func (r *reader) items(items []conv.SendItem) (parts []session.Part, err error) 
 		case item.Text != nil:
 			part.Text = *item.Text
 		case item.Path != nil:
-			if part.ImageURL, err = r.files.image(*item.Path, fmt.Sprintf("items[%d].path", i)); err != nil {
+			if part.ImageURL, err = r.image(*item.Path, fmt.Sprintf("items[%d].path", i)); err != nil {
 				return nil, err
 			}
 		default:

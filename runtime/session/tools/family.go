@@ -40,7 +40,7 @@ import (
 // families.
 func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
 	registry, err := toolset.NewRegistry(others...)
-	if err != nil { // Whoever puts all families together gets this error too.
+	if err != nil { // the registry of all families reports the same error
 		registry, _ = toolset.NewRegistry()
 	}
 	f := &family{host: host, others: registry, sessions: map[string]*Sessions{}, clients: map[string]*client{}}
@@ -156,7 +156,7 @@ func (f *family) answer(ctx context.Context, call contract.Call) (string, error)
 	if call.Tool == session.ConvList || call.Tool == session.ConvHistory {
 		return c.read(ctx, item)
 	}
-	waiting, cancel := patience(ctx, call.Context, asked.wait)
+	waiting, cancel := waitContext(ctx, call.Context, asked.wait)
 	defer cancel()
 	s, done, err := c.turn(ctx, waiting)
 	if err != nil {

@@ -21,15 +21,9 @@ const (
 	maxImages      = 16777216 // bytes of all local images of a call
 )
 
-// files reads the files that a call names. It never leaves the workspace, also where a link does.
-type files struct {
-	settings Settings
-	images   int // bytes of those read
-}
-
 // text returns the content of a text file. The error is a [*session.Refusal].
-func (f *files) text(path, field string) (string, error) {
-	data, err := f.read(path, maxInstruction)
+func (r *reader) text(path, field string) (string, error) {
+	data, err := r.read(path, maxInstruction)
 	content := strings.TrimPrefix(string(data), "\ufeff")
 	if err == nil && !utf8.ValidString(content) {
 		err = unfit("it is not UTF-8")
@@ -38,13 +32,13 @@ func (f *files) text(path, field string) (string, error) {
 }
 
 // image returns an image file as a data: URL. The error is a [*session.Refusal].
-func (f *files) image(path, field string) (string, error) {
-	data, err := f.read(path, maxImage)
-	f.images += len(data)
+func (r *reader) image(path, field string) (string, error) {
+	data, err := r.read(path, maxImage)
+	r.images += len(data)
 	kind := http.DetectContentType(data)
 	switch {
 	case err != nil:
-	case f.images > maxImages:
+	case r.images > maxImages:
 		err = unfit("the image files of one call have more than 16777216 bytes")
 	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, kind):
 		err = unfit("it is not a PNG, JPEG, GIF or WebP image")
@@ -52,22 +46,23 @@ func (f *files) image(path, field string) (string, error) {
 	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(data), unreadable(path, field, err)
 }
 
-func (f *files) read(path string, most int64) ([]byte, error) {
-	if f.settings.Root == "" {
+// read reads a file of the workspace. It never leaves the workspace, even through a link.
+func (r *reader) read(path string, most int64) ([]byte, error) {
+	if r.settings.Root == "" {
 		return nil, unfit("there is no workspace here: a project has a directory .jp or a file convtools.toml")
 	}
-	root, err := safefile.OpenDir(f.settings.Root)
+	root, err := safefile.OpenDir(r.settings.Root)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
 	if !filepath.IsAbs(path) {
-		path = filepath.Join(f.settings.Dir, path)
+		path = filepath.Join(r.settings.Dir, path)
 	}
-	inside, err := filepath.Rel(f.settings.Root, path)
+	inside, err := filepath.Rel(r.settings.Root, path)
 	if err != nil || !filepath.IsLocal(inside) {
-		// The same place by its other name, where the workspace lies behind a link.
-		real, unknown := filepath.EvalSymlinks(f.settings.Root)
+		// The workspace may be reached through a link: compare with its real path.
+		real, unknown := filepath.EvalSymlinks(r.settings.Root)
 		if inside, err = filepath.Rel(real, path); unknown != nil || err != nil || !filepath.IsLocal(inside) {
 			return nil, unfit("it is outside of the workspace")
 		}

@@ -143,7 +143,7 @@ func (s *Sessions) recorded(ctx context.Context, id string) (at Place, err error
 }
 
 // isOwn reports whether a conversation of a session is recorded in the conversation that names it, which may be a copy. It
-// reports true where the session cannot be read: whoever opens it says what is wrong.
+// reports true if the session cannot be read: opening it gives the error.
 func (s *Sessions) isOwn(ctx context.Context, c transcript.Conversation, at Place) bool {
 	state, _, err := log.Load(s.Dir, at.Session)
 	of := state.Conversation(at.Conversation)

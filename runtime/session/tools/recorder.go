@@ -24,8 +24,8 @@ import (
 //
 // What is recorded follows from the histories of the session alone. Each recorded event has the number of the event of
 // the log that it comes from, in metadata that JP keeps, and each conversation has a label with the ids that it has in the
-// session. So what a crash kept from being written is written by the next process, and nothing is written twice. Whoever
-// calls has the session open: nobody else records it at the same time.
+// session. So what a crash kept from being written is written by the next process, and nothing is written twice. The
+// caller has the session open, so no other process records it at the same time.
 //
 // It must never end a session because something cannot be recorded, or change what others have written into a workspace.
 type recorder struct {
@@ -49,14 +49,14 @@ type recorded struct {
 }
 
 func newRecorder(id string, w *jp.Workspace, now func() time.Time) *recorder {
-	const patience = 5 * time.Second // JP holds a lock as long as it works in a conversation, but others only for a moment
+	const lockWait = 5 * time.Second // JP holds a lock as long as it works in a conversation, but others only for a moment
 	return &recorder{
-		session: id, workspace: w, known: map[string]*recorded{}, writer: w.Writer(jp.WriterOptions{Now: now, Wait: patience}),
+		session: id, workspace: w, known: map[string]*recorded{}, writer: w.Writer(jp.WriterOptions{Now: now, Wait: lockWait}),
 	}
 }
 
-// observe takes an event of the log, once it is there, with the state behind it. At the end of a task it records what was
-// said.
+// observe takes an event that was written to the log, with the state after it. At the end of a task it records the
+// messages.
 func (r *recorder) observe(e session.Event, s session.State) {
 	c := s.Conversation(e.Conversation)
 	if c == nil {
@@ -72,8 +72,8 @@ func (r *recorder) observe(e session.Event, s session.State) {
 	}
 }
 
-// label is the key of the label that a recorded conversation has: the id of the session and, but for the root, behind a
-// slash that of the conversation in it.
+// label is the key of the label of a recorded conversation. Its value is the id of the session, followed by a slash and
+// the id of the conversation unless that is the root.
 const label = jp.LabelSession
 
 // labelOf is the value of the label of a conversation.
@@ -122,8 +122,8 @@ func (r *recorder) find(c *session.Conversation, isNew bool) *recorded {
 	return at
 }
 
-// finish records what is in the histories and was not recorded. It is called before the session is closed. The error is
-// that a conversation was removed; what else could not be recorded has been said.
+// finish records the rest of the histories. It is called before the session is closed. The error says that a conversation
+// was removed; other problems have been reported to warn.
 func (r *recorder) finish(s session.State) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -138,8 +138,8 @@ func (r *recorder) finish(s session.State) error {
 	return removed
 }
 
-// recordedAs returns the id under which a conversation is recorded, or else the one of which it was begun that is; empty
-// where none is.
+// recordedAs returns the id under which a conversation is recorded. If it is not recorded, recordedAs returns the id of its
+// nearest recorded ancestor, or an empty id.
 func (r *recorder) recordedAs(id string) transcript.ID {
 	r.mu.Lock()
 	defer r.mu.Unlock()

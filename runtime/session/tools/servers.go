@@ -98,7 +98,7 @@ func (s *Servers) Tools(ctx context.Context, wanted func(server string) bool, wa
 }
 
 // Call calls a tool, and returns its text, shortened where it is too long. Where it cannot be called, the text is why.
-// Arguments are a JSON object; no text at all stands for an empty one.
+// Arguments are a JSON object; an empty text is an empty object.
 func (s *Servers) Call(ctx context.Context, t ServerTool, arguments []byte) (content string, success bool) {
 	if arguments = bytes.TrimSpace(arguments); len(arguments) == 0 {
 		arguments = []byte("{}")
@@ -235,7 +235,7 @@ func object(schema []byte) bool {
 	return json.Unmarshal(schema, &head) == nil && head.Type == "object"
 }
 
-// stop ends a session, for the next call to begin another one; nil stands for whichever there is.
+// stop ends a session, so that the next call begins another one. A nil session is the present one.
 func (s *server) stop(session *mcp.ClientSession) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,9 +29,9 @@ import (
 // Options is what sessions depend on.
 type Options struct {
 	Host     *toolset.Host
-	Dir      string            // where the project is looked for; empty stands for that of the host
+	Dir      string            // where to look for the project; empty is the host's directory
 	Registry *toolset.Registry // has the tools besides those of sessions
-	Warn     func(string)      // gets what a person should know, a sentence; nil stands for nobody
+	Warn     func(string)      // gets warnings, a sentence each; may be nil
 }
 
 // Sessions is what the sessions of a directory have. It is safe for concurrent use.
@@ -46,7 +46,7 @@ type Sessions struct {
 	options   Options
 	now       func() time.Time
 	servers   *Servers
-	workspace *jp.Workspace // where new sessions are recorded; nil stands for nowhere but in their logs
+	workspace *jp.Workspace // where new sessions are recorded; nil if they are in their logs alone
 
 	mu     sync.Mutex
 	models map[string]model.Model // by name, opened
@@ -101,7 +101,7 @@ func clock(h *toolset.Host) func() time.Time {
 }
 
 // Locate returns the path of the directory that a host names, which may be the id of a workspace that a family knows.
-// Empty stands for the working directory.
+// An empty dir is the working directory.
 func Locate(r *toolset.Registry, dir string) (string, error) {
 	if _, err := os.Stat(cmp.Or(dir, ".")); err != nil {
 		if root, err := r.Project(dir); err == nil {
@@ -126,11 +126,11 @@ type New struct {
 	Settings
 	Title   string         // of the root conversation; it may be empty
 	History []session.Item // what was said in the recorded conversation as far as the root's model is to know it
-	ID      string         // of the session and of its root; empty stands for a new one
+	ID      string         // of the session and of its root; empty for a new one
 }
 
-// maxSamples is how many requests to models one input may cost in all: models that hand work to each other for ever would
-// else take days to come to the limits of each.
+// maxSamples is how many requests to models one input may cost in all. Without it, models that hand work to each other
+// forever would take days to reach their own limits.
 const maxSamples = 2000
 
 // start returns the input that starts a new session.

@@ -9,7 +9,7 @@ import (
 // Settings is what a host keeps with the root of a session, and every conversation has from there: what
 // [session.Context] calls its Settings.
 type Settings struct {
-	// Model is the name of a configured model; empty stands for the one that the configuration chooses.
+	// Model is the name of a configured model; empty for the one that the configuration chooses.
 	Model string `json:"model,omitempty"`
 	// Root is the workspace: files are read inside of it alone, and none where it is empty. Dir is where relative paths
 	// begin. Both are absolute.
