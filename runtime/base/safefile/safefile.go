@@ -8,6 +8,7 @@ package safefile
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // The errors for something that is there and is not opened.
@@ -165,17 +167,20 @@ func readOpened(f *os.File, err error, most int64) ([]byte, error) {
 	return ReadAll(f, most)
 }
 
-// ReadAll returns the rest of an open file. It does not rely on a size, which may grow. The error for more than most bytes
-// is a [*TooLargeError].
+// ReadAll returns the content of an open file, which may grow. The error for more than most bytes is a [*TooLargeError].
 func ReadAll(f *os.File, most int64) ([]byte, error) {
-	var data bytes.Buffer
-	if info, err := f.Stat(); err == nil {
-		data.Grow(int(min(max(0, info.Size()), most)) + bytes.MinRead)
-	}
-	if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return nil, err
 	}
-	if int64(data.Len()) > most {
+	var data bytes.Buffer
+	if info.Size() <= most {
+		data.Grow(int(max(0, info.Size())) + bytes.MinRead)
+		if _, err := data.ReadFrom(io.LimitReader(f, most+1)); err != nil {
+			return nil, err
+		}
+	}
+	if max(info.Size(), int64(data.Len())) > most {
 		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: &TooLargeError{Most: most}}
 	}
 	return data.Bytes(), nil
@@ -261,4 +266,25 @@ func SyncDir(root *os.Root) error {
 		return err
 	}
 	return nil
+}
+
+// lockInterval is the time between two tries to lock: systems have no wait that a context can end.
+const lockInterval = 10 * time.Millisecond
+
+// Lock locks a folder or a file that exists against other calls of Lock, in this process or another one. It waits for the
+// lock until the context is done. It does not keep away programs that do not ask for the lock. The lock ends with unlock
+// or with the process; the folder or the file may be removed meanwhile. If the system or the file system has no locks,
+// the error is [errors.ErrUnsupported].
+func Lock(ctx context.Context, name string) (unlock func(), err error) {
+	for {
+		unlock, err := tryLock(name)
+		if err != nil || unlock != nil {
+			return unlock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(lockInterval):
+		}
+	}
 }
