@@ -10,7 +10,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// uses is which kinds of handlers the tools of a family need.
+// uses reports which kinds of handlers the tools of a family need.
 func uses(family *ir.Family) (handler, cli bool) {
 	for i := range family.Tools {
 		switch family.Tools[i].Handler {
@@ -23,7 +23,7 @@ func uses(family *ir.Family) (handler, cli bool) {
 	return handler, cli
 }
 
-// hasEnvelope reports whether a tool of the family answers with more than text.
+// hasEnvelope reports whether a tool of the family answers with an envelope.
 func hasEnvelope(family *ir.Family) bool {
 	return slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer != ir.TextAnswer && t.Answer != ir.JSONAnswer })
 }
@@ -54,7 +54,7 @@ func quotedList(list []string) []string {
 	return quoted
 }
 
-// spellings is a name, and how hosts write it that take no dot.
+// spellings returns a name, and its form for hosts that allow no dots if it differs.
 func spellings(name string) []string {
 	if flat := ir.Flat(name); flat != name {
 		return []string{name, flat}
@@ -62,13 +62,13 @@ func spellings(name string) []string {
 	return []string{name}
 }
 
-// The parameters that functions have.
+// The parameters of generated functions.
 const (
 	ctxParam  = "ctx " + pkgContext + "Context"
 	callParam = "call " + pkgContract + "Call"
 )
 
-// handlerInterface emits the interface that does the work of a family.
+// handlerInterface emits the interface that runs the tools of a family.
 func handlerInterface(family *ir.Family) code {
 	var methods code
 	for i := range family.Tools {
@@ -99,7 +99,7 @@ func handlerInterface(family *ir.Family) code {
 	)
 }
 
-// familyCall emits the dispatcher of a family.
+// familyCall emits the function Call of a family.
 func familyCall(family *ir.Family) code {
 	handler, cli := uses(family)
 	params := []string{ctxParam}
@@ -136,7 +136,7 @@ func familyCall(family *ir.Family) code {
 	)
 }
 
-// answering answers a call of a tool.
+// answering returns the statements that answer a call of a tool.
 func answering(tool *ir.Tool, cli bool) code {
 	function := "Answer"
 	switch tool.Answer {
@@ -152,7 +152,7 @@ func answering(tool *ir.Tool, cli bool) code {
 	return append(block("if h == nil", `return "", `+pkgContract+"Unserved(call.Tool)"), answer)
 }
 
-// dispatch is a switch on the name of a tool.
+// dispatch returns a switch on the name of a tool.
 func dispatch(cases code, names []string) code {
 	unknown := code{"default:", `return "", ` + pkgContract + "UnknownTool(call.Tool, " + words(names) + ")"}
 	return block("switch call.Tool", append(cases, unknown...)...)

@@ -2,10 +2,10 @@ package gocode
 
 import "github.com/convtools/convtools/gen/ir"
 
-// resultName is the type of what a tool answers in JSON.
+// resultName returns the name of the type of a tool's answer in JSON.
 func resultName(tool *ir.Tool) string { return tool.GoName + "Result" }
 
-// result are the types of a tool's answer in JSON.
+// result returns the types of a tool's answer in JSON.
 func result(tool *ir.Tool) []code {
 	root := object{name: resultName(tool), about: "what " + tool.Name + " answers", members: tool.Result.Fields}
 	var declarations []code
@@ -22,7 +22,7 @@ func resultField(p *ir.Param) code {
 		about, tag[1] = about+" Left out when it is nil.", p.Name+",omitzero"
 	case p.Nullable:
 		about += " Written as null when it is nil."
-		if p.Kind == ir.Array { // another that is nil is empty
+		if p.Kind == ir.Array { // otherwise nil is written as an empty array
 			tag = append(tag, "nil", "null")
 		}
 	}

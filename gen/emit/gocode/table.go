@@ -8,7 +8,7 @@ import (
 	"github.com/convtools/convtools/gen/table"
 )
 
-// table emits the file of a tool whose work is a command line: its table, and nothing else.
+// table emits the file of a tool that runs a command line: only its table.
 func (g *generator) table(family *ir.Family, tool *ir.Tool) (emit.File, error) {
 	s := g.newSource(family.Import, family.Package, tool.Source)
 	name := tableName(tool)
