@@ -45,12 +45,12 @@ func (g *generator) handlers() []code {
 		// The parameter exists even if no tool needs it yet, so that the first such tool requires no change in
 		// callers.
 		add("cli", "*"+pkgCommandline+"Runner")
-		runs = ", and what runs command lines"
+		runs = ", and the runner of command lines"
 	}
 	return []code{
-		documented(block("type Handlers struct", fields...), "Handlers does the work of all tools. [NewHandlers] makes one."),
+		documented(block("type Handlers struct", fields...), "Handlers runs all tools. Use [NewHandlers] to make one."),
 		documented(block("func NewHandlers("+strings.Join(params, ", ")+") Handlers", "return Handlers{"+strings.Join(names, ", ")+"}"),
-			"NewHandlers returns what does the work of all tools: a handler for each family with tools in Go"+runs+"."),
+			"NewHandlers returns Handlers with a handler for each family that has tools in Go"+runs+"."),
 	}
 }
 
@@ -100,7 +100,7 @@ func (g *generator) tools() code {
 		values = append(values, of(imports[t.Family])+toolFunc(t)+"(),")
 	}
 	list := slices.Concat(code{"return []" + pkgContract + "Tool{"}, values, code{"}"})
-	return documented(block("func Tools() []"+pkgContract+"Tool", list...), "Tools describes all tools, sorted by name.")
+	return documented(block("func Tools() []"+pkgContract+"Tool", list...), "Tools returns the descriptions of all tools, sorted by name.")
 }
 
 // commandLines emits the function that lists the command lines that tools may run.

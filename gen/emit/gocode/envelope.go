@@ -28,7 +28,7 @@ func envelope(tool *ir.Tool) []code {
 			name := rootName(tool)
 			declarations = append(declarations, documented(
 				block("func New"+name+"(p "+paramsName(tool)+") "+name, "return "+name+"{"+strings.Join(fields, ", ")+"}"),
-				"New"+name+" returns an envelope with the attributes that repeat parameters filled in."))
+				"New"+name+" returns an envelope and sets the attributes that repeat parameters."))
 		}
 	}
 	return declarations
@@ -95,15 +95,15 @@ func element(tool *ir.Tool, e *ir.Element, root bool) code {
 func presence(a ir.Attribute) (option, words string) {
 	switch {
 	case a.Presence == ir.Nullable:
-		return "", " Left out when it is nil."
+		return "", " Omitted when nil."
 	case a.Presence != ir.NonZero:
 		return "", ""
 	case a.Type == ir.BooleanAttribute:
-		return ",omitzero", " Left out when it is false."
+		return ",omitzero", " Omitted when false."
 	case a.Type == ir.TextAttribute:
-		return ",omitzero", " Left out when it is empty."
+		return ",omitzero", " Omitted when empty."
 	default:
-		return ",omitzero", " Left out when it is zero."
+		return ",omitzero", " Omitted when zero."
 	}
 }
 
@@ -112,7 +112,7 @@ func bodyDoc(b ir.Body) string {
 	case ir.InlineBody:
 		return "Recorded text, written on one line."
 	case ir.LinesBody:
-		return "Recorded text, of which line breaks stay."
+		return "Recorded text that keeps its line breaks."
 	case ir.JSONBody:
 		return "A JSON text, written in a fence."
 	default:

@@ -31,12 +31,8 @@ func hasEnvelope(family *ir.Family) bool {
 // family emits the file that the tools of a family share.
 func (g *generator) family(family *ir.Family) (emit.File, error) {
 	s := g.newSource(family.Import, family.Package, "the specs of the "+family.Name+" tools")
-	parts := "parameters and validators"
-	if hasEnvelope(family) {
-		parts = "parameters, validators and envelopes"
-	}
-	for _, line := range comment("Package " + family.Package + " has the " + parts + " of the " + family.Name +
-		" tools, and hands their calls to whoever does the work. It does no work of its own.") {
+	for _, line := range comment("Package " + family.Package + " has the types and descriptions of the " + family.Name +
+		" tools, and passes their calls to handlers. It must never run a tool itself.") {
 		s.PackageComment(line)
 	}
 	if handler, _ := uses(family); handler {
@@ -86,15 +82,15 @@ func handlerInterface(family *ir.Family) code {
 		methods = append(methods, comment(tool.GoName+" answers "+tool.Name+": "+lowerFirst(sentence(tool.Summary)))...)
 		methods = append(methods, tool.GoName+"("+ctxParam+", "+callParam+", p "+paramsName(tool)+") ("+answer+", error)")
 	}
-	duties := "The notes of a call have to be carried by the answer."
+	duties := "An answer must include the notes of the call."
 	if slices.ContainsFunc(family.Tools, func(t ir.Tool) bool { return t.Answer == ir.JSONAnswer }) {
-		duties += " A result carries them by itself."
+		duties += " A result includes them automatically."
 	}
 	if hasEnvelope(family) {
-		duties += " An answer is never nil where the error is."
+		duties += " An answer must not be nil if the error is nil."
 	}
 	return documented(block("type Handler interface", methods...),
-		"Handler does the work of the "+family.Name+" tools. Parameters come to it valid and with defaults filled in.",
+		"Handler runs the "+family.Name+" tools. Its parameters are valid and have defaults filled in.",
 		duties,
 	)
 }
@@ -132,7 +128,7 @@ func familyCall(family *ir.Family) code {
 	}
 	body = append(body, dispatch(cases, names)...)
 	return documented(block("func Call("+strings.Join(params, ", ")+") (string, error)", body...),
-		"Call runs one of the "+family.Name+" tools and returns its answer. Arguments that cannot be used give a [contract.InvalidArguments] that names every problem at once.",
+		"Call runs one of the "+family.Name+" tools and returns its answer. For invalid arguments it returns a [contract.InvalidArguments] with every problem.",
 	)
 }
 

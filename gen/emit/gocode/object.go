@@ -30,12 +30,12 @@ func objectsIn(values []ir.Param, where string) []object {
 		case p.Items != nil:
 			walk(p.Items, path+"[]")
 		case p.Key != "":
-			list = append(list, object{name: p.TypeName, about: about + ". One of its fields is set: the one that " + p.Key + " names", variants: p})
+			list = append(list, object{name: p.TypeName, about: about + ". Exactly one field is set: the one that " + p.Key + " names", variants: p})
 			for i := range p.Variants {
 				v := &p.Variants[i]
 				list = append(list, object{
 					name: v.TypeName, members: v.Members,
-					about: about + " where " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
+					about: about + " if " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary)),
 				})
 				members(path, v.Members)
 			}

@@ -40,11 +40,11 @@ func fieldDoc(p *ir.Param) string {
 	}
 	switch {
 	case p.Nullable && (p.Required || p.Default != nil):
-		text += " It is nil where null is given."
+		text += " It is nil if null is given."
 	case p.Nullable:
-		text += " It is nil where null, or none, is given."
+		text += " It is nil if null or nothing is given."
 	case !p.Required && p.Default == nil:
-		text += " It is nil where none is given."
+		text += " It is nil if nothing is given."
 	}
 	return strings.TrimSpace(text)
 }
