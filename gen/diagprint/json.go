@@ -42,7 +42,7 @@ func JSON(w io.Writer, list diag.List) error {
 			return fmt.Errorf("encoding diagnostic %d as JSON: %w", i, err)
 		}
 		out.WriteString("\n  ")
-		out.Write(text.AppendJSON(nil, line))
+		out.Write(text.JSON(line))
 	}
 	if len(list) > 0 {
 		out.WriteByte('\n')

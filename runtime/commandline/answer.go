@@ -82,7 +82,7 @@ func (p *page) json(record any) ([]byte, error) {
 	if err := json.Compact(&b, raw); err != nil {
 		return nil, err
 	}
-	return text.AppendJSON(nil, b.Bytes()), nil
+	return text.JSON(b.Bytes()), nil
 }
 
 // inRoot returns what write puts into the root of an envelope.

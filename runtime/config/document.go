@@ -21,12 +21,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/tomlpos"
 )
 
-// Bounds on one file, which is written by hand. The decoder takes time in the square of the depth of a key, and
-// finding a column takes time in the length of a line.
-const (
-	maxFile  = 64 << 10 // bytes
-	maxDepth = 16       // tables around a value
-)
+// maxFile is the greatest length of a file in bytes. Finding a column takes time in the length of a line.
+const maxFile = 64 << 10
 
 // document is a decoded file.
 type document struct {
@@ -118,9 +114,9 @@ func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *d
 
 // decode decodes a text. It returns why and where that fails; the problem is empty if it does not.
 func (d *document) decode(src string) (at diag.Span, problem string) {
-	d.index = tomlpos.ScanNames([]byte(src), maxDepth)
+	d.index = tomlpos.Scan([]byte(src))
 	if at, deep := d.index.Deep(); deep {
-		return at, fmt.Sprintf("this is nested too deeply: there may be %d tables around a value", maxDepth)
+		return at, "this is nested too deeply"
 	}
 	meta, err := toml.Decode(src, &d.top)
 	var parse toml.ParseError

@@ -105,7 +105,8 @@ func (w *Writer) Attribute(name string, value any) {
 		value = at.UTC().Format("2006-01-02T15:04:05Z")
 	}
 	w.buf = append(append(append(w.buf, ' '), name...), `="`...)
-	w.buf = appendAttribute(w.buf, fmt.Sprint(value))
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\t", "&#9;")
+	w.buf = append(w.buf, escape.Replace(text.Line(fmt.Sprint(value)))...)
 	w.buf = append(w.buf, '"')
 }
 
@@ -140,7 +141,7 @@ func (w *Writer) inline(clean string) {
 		return
 	}
 	w.buf = append(w.buf, "<![CDATA["...)
-	w.buf = appendCDATA(w.buf, []byte(clean))
+	w.cdata(clean)
 	w.buf = append(w.buf, "]]>"...)
 }
 
@@ -150,7 +151,7 @@ func (w *Writer) inline(clean string) {
 func (w *Writer) Block(body string) {
 	w.inside()
 	w.buf = append(w.buf, "<![CDATA[\n"...)
-	w.buf = appendCDATA(w.buf, text.AppendVisible(nil, body))
+	w.cdata(text.Visible(body))
 	w.buf = append(w.buf, "\n]]>"...)
 }
 
@@ -163,13 +164,19 @@ func (w *Writer) JSON(body string) {
 	fence := "```"
 	if json.Valid([]byte(body)) {
 		w.buf = append(w.buf, "```json\n"...)
-		w.buf = appendJSON(w.buf, body)
+		w.buf = append(w.buf, strings.ReplaceAll(string(text.JSON(body)), "]]>", `]]\u003e`)...) // outside strings JSON has no '>'
 	} else {
 		fence = strings.Repeat("`", max(3, longestRun(body, '`')+1))
 		w.buf = append(append(w.buf, fence...), '\n')
-		w.buf = appendCDATA(w.buf, text.AppendVisible(nil, body))
+		w.cdata(text.Visible(body))
 	}
 	w.buf = append(append(append(w.buf, '\n'), fence...), "\n]]>"...)
+}
+
+// cdata writes a clean text into an open CDATA section. The section is ended and begun again inside every "]]>", so that
+// the text cannot end it.
+func (w *Writer) cdata(clean string) {
+	w.buf = append(w.buf, strings.ReplaceAll(clean, "]]>", "]]]]><![CDATA[>")...)
 }
 
 func longestRun(s string, b byte) int {
