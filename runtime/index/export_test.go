@@ -62,7 +62,7 @@ func RoundTrip(samples [][]byte, text []byte) (decoded []byte, codes int, ok boo
 func Differences(list []uint16, messages uint32) (read []uint16, ok bool) {
 	w := listWriter{documents: messages}
 	w.add(0, list)
-	return readDifferences(append(w.lists, make([]byte, afterLists)...), uint32(len(list)), messages)
+	return ReadDifferences(w.lists, uint32(len(list)), messages)
 }
 
 // FooterSizes returns how large a footer is taken to be, and how large it is.
@@ -70,7 +70,15 @@ func FooterSizes() (taken, is int) { return footerSize, binary.Size(footer{}) }
 
 // ReadDifferences reads a list of documents.
 func ReadDifferences(data []byte, count, documents uint32) (list []uint16, ok bool) {
-	return readDifferences(append(data[:len(data):len(data)], make([]byte, afterLists)...), count, documents)
+	err := guard(func() error {
+		c := cursor{at: noDocument, left: count, documents: documents, low: lowBits(count, documents), file: &file{}}
+		c.data = append(data[:len(data):len(data)], make([]byte, afterLists)...)
+		for c.next(); c.at != noDocument; c.next() {
+			list = append(list, uint16(c.at))
+		}
+		return nil
+	})
+	return list, err == nil
 }
 
 // ReadSymbols reads symbols, and decodes codes with them.

@@ -148,58 +148,64 @@ func (t *texts) lists(of grams) iter.Seq[list] {
 	}
 }
 
-// list returns the list of a gram; its count is 0 where there is none.
+// list returns the list of a gram; its count is 0 if there is none.
 func (t *texts) list(g gram) (found list) {
 	for found = range t.lists(grams{g, g}) {
 	}
 	return found
 }
 
-// documents returns the documents of a list.
-func (t *texts) documents(l list) []uint16 {
-	if l.count == 0 {
-		return nil
-	}
-	documents, ok := readDifferences(t.part(secLists, l.from, l.to+afterLists), l.count, t.messages)
-	if !ok {
-		t.malformed()
-	}
-	return documents
+// cursor reads the documents of a list in their order.
+type cursor struct {
+	at        uint32 // the current document; noDocument after the last one
+	left      uint32 // the number of documents after the current one
+	documents uint32 // of the segment
+	low       int    // as lowBits returns it
+	bit       int    // the place of the next document in data
+	data      []byte // of the list, and afterLists bytes more
+	file      *file
 }
 
-// readDifferences returns the count documents of a list, and reports whether they were of so
-// many. There are afterLists bytes more in data.
-func readDifferences(data []byte, count, documents uint32) (list []uint16, ok bool) {
-	low := lowBits(count, documents)
-	lowest := uint64(1)<<low - 1
-	at := uint64(0) // the least that the next document can be
-	place := 0      // in bits
-	last := 8 * (len(data) - afterLists)
-	if uint64(count) > uint64(max(last, 0)) { // each has a bit at least
-		return nil, false
+const noDocument = math.MaxUint32
+
+// cursor returns a cursor at the first document of a list.
+func (t *texts) cursor(l list) cursor {
+	c := cursor{at: noDocument, left: l.count, documents: t.messages, low: lowBits(l.count, t.messages), file: t.file}
+	if l.count > 0 {
+		c.data = t.part(secLists, l.from, l.to+afterLists)
 	}
-	list = make([]uint16, count)
-	for i := range list {
-		if place > last {
-			return nil, false
-		}
-		word := binary.LittleEndian.Uint64(data[place>>3:]) >> (place & 7)
-		ones := bits.TrailingZeros64(^word)
-		if ones < mostOnes {
-			at += uint64(ones)<<low | word>>(ones+1)&lowest
-			place += ones + 1 + low
-		} else {
-			if place += mostOnes; place > last {
-				return nil, false
-			}
-			at += binary.LittleEndian.Uint64(data[place>>3:]) >> (place & 7) & math.MaxUint32
-			place += 32
-		}
-		if at >= uint64(documents) {
-			return nil, false
-		}
-		list[i] = uint16(at)
-		at++
+	c.next()
+	return c
+}
+
+// next moves to the next document.
+func (c *cursor) next() {
+	if c.left == 0 {
+		c.at = noDocument
+		return
 	}
-	return list, true
+	c.left--
+	word := c.word()
+	ones := bits.TrailingZeros64(^word)
+	difference := uint64(ones)<<c.low | word>>(ones+1)&(1<<c.low-1)
+	if ones < mostOnes {
+		c.bit += ones + 1 + c.low
+	} else {
+		c.bit += mostOnes
+		difference = c.word() & math.MaxUint32
+		c.bit += 32
+	}
+	at := uint64(c.at+1) + difference // noDocument + 1 is 0
+	if at >= uint64(c.documents) {
+		c.file.malformed()
+	}
+	c.at = uint32(at) //nolint:gosec // a document
+}
+
+// word returns the next bits of the list, at least 57.
+func (c *cursor) word() uint64 {
+	if c.bit > 8*(len(c.data)-afterLists) {
+		c.file.malformed()
+	}
+	return binary.LittleEndian.Uint64(c.data[c.bit>>3:]) >> (c.bit & 7)
 }

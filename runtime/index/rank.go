@@ -159,8 +159,11 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 				return err
 			}
 			s.prepare()
-			if found = slices.ContainsFunc(s.documents(s.list(hasTerm|termKey(term))), func(n uint16) bool { return s.ranks(&q, uint32(n)) }); found {
-				break
+			for c := s.cursor(s.list(hasTerm | termKey(term))); c.at < s.to; c.next() {
+				if c.at >= s.next && s.ranks(&q, c.at) {
+					found = true
+					return nil
+				}
 			}
 		}
 		return nil
@@ -205,7 +208,7 @@ func (r *ranking) segment(s *scan) {
 	}
 	scores := make([]float32, s.messages)
 	r.scores[s.segment] = scores
-	for n := s.from; n < s.to; n++ {
+	for n := s.next; n < s.to; n++ {
 		has := &messages[n]
 		if has.terms&rare == 0 || !s.ranks(r.query, n) {
 			continue
@@ -238,13 +241,13 @@ func (r *ranking) weigh(s *scan) (messages []weighed, rare uint64) {
 				rare |= 1 << i
 			}
 			weight := float32(term.Weight)
-			for _, n := range s.documents(l) {
-				messages[n].once += weight
-				messages[n].terms |= 1 << i
+			for c := s.cursor(l); c.at < s.to; c.next() {
+				messages[c.at].once += weight
+				messages[c.at].terms |= 1 << i
 			}
-			for _, n := range s.documents(s.list(hasOften | key)) {
-				messages[n].once -= weight
-				messages[n].often += weight
+			for c := s.cursor(s.list(hasOften | key)); c.at < s.to; c.next() {
+				messages[c.at].once -= weight
+				messages[c.at].often += weight
 			}
 		}
 	}
