@@ -1,15 +1,13 @@
-// Package spec reads tools.toml and the spec files it names. It is strict about
-// form: every key is known and spelt exactly, every value has its type. What
-// the values mean is judged by package check.
+// Package spec reads tools.toml and the spec files that it names. It is strict about form: every key is known and
+// spelt exactly, and every value has the right type. Package check judges the meaning of values.
 //
-// It reports everything it finds at once, and it never decides anything on
-// behalf of a spec: an absent key stays absent.
+// It reports all problems at once, and never fills in a default: an absent key stays absent.
 package spec
 
-// Project is tools.toml with all the specs it names.
+// Project is tools.toml with all the specs that it names.
 //
-// The tags of this type, and of those below it, are all that is said of keys. The decoder
-// follows them, and the schema for editors and the reference are made from them:
+// The struct tags of this type and of the types below are the only definition of the keys. The decoder follows them,
+// and the schema for editors and the reference are generated from them:
 //
 //	key     the name
 //	doc     what it is for: one sentence without a full stop
@@ -27,7 +25,7 @@ type Project struct {
 	Accepted []Accepted      `key:"accepted" what:"an accepted change" doc:"Changes of the contract that break callers and are meant"`
 	CLIs     []CLI           `key:"cli" form:"named" what:"the command line" doc:"Command lines that specs may run"`
 	Targets  `key:"targets" doc:"What is generated, and where"`
-	Sources  []*File // every file read, tools.toml first
+	Sources  []*File // every file that was read, tools.toml first
 	Tools    []*Tool // sorted by file name
 }
 
@@ -106,12 +104,12 @@ type Tool struct {
 	ToolTargets `key:"targets" kind:"tool targets" doc:"What one target alone has to know of the tool"`
 }
 
-// ToolTargets is the table [targets] of a spec.
+// ToolTargets is the [targets] table of a spec.
 type ToolTargets struct {
 	JP JPTool `key:"jp" kind:"tool jp" what:"targets.jp" doc:"JP"`
 }
 
-// JPTool is the table [targets.jp] of a spec.
+// JPTool is the [targets.jp] table of a spec.
 type JPTool struct {
 	Enable Field[string] `key:"enable" values:"on off always explicit" doc:"When the tool is switched on; explicit where it is left out"`
 	Run    Field[string] `key:"run" values:"ask unattended edit skip" doc:"Whether a person is asked; where it is left out, a tool that reads runs unattended"`
@@ -124,20 +122,20 @@ type Alias struct {
 	Until Field[string] `key:"until" need:"yes" doc:"The last day on which it works for sure, as YYYY-MM-DD"`
 }
 
-// Param is one [parameters.NAME] table, a member of an object, or what an array says about
-// its items. It has one of five roles: parameter, or a member in one, or field of a result; and item, or
-// fielditem, which are the items of an array in them. A member may do without a summary, where its name says what it is.
+// Param is one [parameters.NAME] table, a member of an object, or the description of an array's items. It has one of
+// five roles: parameter, member (of an object in a parameter), field (of a result), item and fielditem (the items of
+// an array in a parameter or in a field). The summary of a member is optional.
 type Param struct {
 	Name        string
 	At          Place
-	OfResult    bool                  // it is what a tool returns, and not what it takes
+	OfResult    bool                  // the tool returns it; otherwise the tool takes it
 	Type        Field[string]         `key:"type" need:"parameter member field" values:"string integer number boolean array object" doc:"The type; of items, it is string where it is left out"`
 	Summary     Field[string]         `key:"summary" need:"parameter field" doc:"What it is, in one line without a full stop"`
 	Required    Field[bool]           `key:"required" in:"parameter member" doc:"Whether it has to be given"`
 	Default     Field[any]            `key:"default" in:"parameter member" doc:"The value where none is given, of the type: a scalar or an array of them"`
 	Nullable    Field[bool]           `key:"nullable" in:"parameter member item fielditem" doc:"Whether the value may be null, which is then not the same as leaving it out"`
 	Presence    Field[string]         `key:"presence" in:"field" values:"always optional nullable" doc:"When it is written: always, which is the default; optional: left out when empty; nullable: null, or left out of an envelope, when there is none"`
-	Constraints map[string]Field[any] `key:"constraints" in:"parameter member item"` // their keys are those of [ir.ConstraintTable]
+	Constraints map[string]Field[any] `key:"constraints" in:"parameter member item"` // by key of [ir.ConstraintTable]
 	OneOrMany   Field[bool]           `key:"one_or_many" in:"parameter member" doc:"Whether one string does in the place of an array of strings"`
 	Repairs     Field[[]string]       `key:"repairs" in:"parameter member" values:"from_string from_integer from_scalar clamp spelling" doc:"What is put right in arguments, and told: a value in a string, digits for a string, one value for an array, a number over the maximum, the case of an enum's values"`
 	Clamp       Field[[]int64]        `key:"clamp" in:"parameter member" doc:"With the repair clamp, in the place of minimum and maximum: the least and the greatest number that counts. No other is refused, and the schema shows neither"`
@@ -147,7 +145,7 @@ type Param struct {
 	Variants    []Variant             `key:"variants" form:"named" what:"the variant" doc:"The forms of an object, by the value of its key, each with the members it adds"`
 }
 
-// Variant is one table among the variants of an object. Its name is the value of the key.
+// Variant is one variant of an object. Its name is the value of the key member.
 type Variant struct {
 	Name    string
 	At      Place
@@ -209,8 +207,7 @@ type Output struct {
 	Skip        Field[string]   `key:"skip" doc:"delimited and regexp: the pattern of records that are none, such as headings"`
 }
 
-// Arg is one entry of command.args: a string, which is its value, or a table with
-// an option, a value, or both.
+// Arg is one entry of command.args: a string, which is its value, or a table with an option, a value or both.
 type Arg struct {
 	At     Place
 	Option Field[[]string] `key:"option" form:"words" doc:"What stands before the value, as an argument of its own, or several, such as -e, or [\"--arg\", \"name\"]; without a value, it stands alone"`
@@ -228,7 +225,7 @@ type Envelope struct {
 	Elements []Element     `key:"elements" need:"yes" what:"an element" doc:"The elements"`
 }
 
-// Element returns the element of that name, the first of several, or nil.
+// Element returns the first element with the given name, or nil.
 func (e *Envelope) Element(name string) *Element {
 	if e == nil {
 		return nil
