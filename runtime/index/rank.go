@@ -193,24 +193,25 @@ type standing struct {
 	score   float32
 }
 
-// weighed is which terms a message has.
+// weighed has the terms of a message.
 type weighed struct {
-	once, often float32 // the sums of the weights of those that it has, and has often
+	once, often float32 // sums of the weights of the terms that it has once or twice, and often
 	terms       uint64  // a bit for each
+	rare        bool    // one of the terms is not common
 }
 
-// segment adds the messages of a segment.
+// segment scores the messages of a segment.
 func (r *ranking) segment(s *scan) {
 	s.prepare()
-	messages, rare := r.weigh(s)
-	if rare == 0 {
+	isHere := func(term RankTerm) bool { return !term.Common && s.list(hasTerm|termKey(term.Text)).count > 0 }
+	if !slices.ContainsFunc(r.query.Terms, isHere) {
 		return
 	}
-	scores := make([]float32, s.messages)
+	messages, scores := r.weigh(s), make([]float32, s.messages)
 	r.scores[s.segment] = scores
 	for n := s.next; n < s.to; n++ {
 		has := &messages[n]
-		if has.terms&rare == 0 || !s.ranks(r.query, n) {
+		if !has.rare || !s.ranks(r.query, n) {
 			continue
 		}
 		from, end := s.rows.text(n)
@@ -224,34 +225,23 @@ func (r *ranking) segment(s *scan) {
 	}
 }
 
-// weigh returns which terms the messages of a segment have, and which of them are not common; none where
-// no message has one of these.
-func (r *ranking) weigh(s *scan) (messages []weighed, rare uint64) {
-	for _, common := range []bool{false, true} {
-		for i, term := range r.query.Terms {
-			key := termKey(term.Text)
-			l := s.list(hasTerm | key)
-			if term.Common != common || l.count == 0 || common && rare == 0 {
-				continue
-			}
-			if messages == nil {
-				messages = make([]weighed, s.messages)
-			}
-			if !common {
-				rare |= 1 << i
-			}
-			weight := float32(term.Weight)
-			for c := s.cursor(l); c.at < s.to; c.next() {
-				messages[c.at].once += weight
-				messages[c.at].terms |= 1 << i
-			}
-			for c := s.cursor(s.list(hasOften | key)); c.at < s.to; c.next() {
-				messages[c.at].once -= weight
-				messages[c.at].often += weight
-			}
+// weigh returns the terms of each message of a segment.
+func (r *ranking) weigh(s *scan) []weighed {
+	messages := make([]weighed, s.messages)
+	for i, term := range r.query.Terms {
+		weight, key := float32(term.Weight), termKey(term.Text)
+		for c := s.cursor(s.list(hasTerm | key)); c.at < s.to; c.next() {
+			m := &messages[c.at]
+			m.once += weight
+			m.terms |= 1 << i
+			m.rare = m.rare || !term.Common
+		}
+		for c := s.cursor(s.list(hasOften | key)); c.at < s.to; c.next() {
+			messages[c.at].once -= weight
+			messages[c.at].often += weight
 		}
 	}
-	return messages, rare
+	return messages
 }
 
 // bm25 returns the score of a message, which is so many times as long as others.
@@ -285,7 +275,7 @@ func (r *ranking) best() (numbers []int) {
 	return numbers
 }
 
-// messages returns conversations with their messages.
+// messages returns conversations with all their messages.
 func (r *ranking) messages(numbers []int) []Ranked {
 	ranked := make([]Ranked, len(numbers))
 	of := map[*Conversation]*Ranked{}
@@ -296,21 +286,15 @@ func (r *ranking) messages(numbers []int) []Ranked {
 	}
 	for _, s := range r.view.segments {
 		owners := make([]*Ranked, len(s.of))
-		has := false
 		for place, c := range s.of {
 			owners[place] = of[c]
-			has = has || owners[place] != nil
 		}
-		if !has {
-			continue
-		}
-		scores := r.scores[s.segment]
 		t := texts{segment: s.segment}
 		t.prepare()
 		for n := range s.messages {
 			if to := owners[t.owner(n)]; to != nil {
 				m := t.scored(n)
-				if scores != nil {
+				if scores := r.scores[s.segment]; scores != nil {
 					m.Score = scores[n]
 				}
 				to.Messages = append(to.Messages, m)
