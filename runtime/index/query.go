@@ -14,13 +14,13 @@ import (
 type Filter struct {
 	// Kinds has a bit for each kind.
 	Kinds uint64
-	// Since and Until, where they are not zero, are the first and the last time of messages.
-	// Those without a time match only where both are zero.
+	// Since and Until, if not zero, are the first and the last time of messages. If one is set, messages without a
+	// time do not match.
 	Since, Until time.Time
 	// Wanted reports whether to search the conversation with the key. Nil means all of them.
 	Wanted func(key string) bool
-	// IsApart reports, from the extra data of a message, whether it is counted apart and left out
-	// of rankings. It is called for messages of ApartKinds only. Nil means that none is.
+	// IsApart reports, from the extra data of a message, whether it is counted separately and left out of rankings.
+	// It is called only for messages of ApartKinds. Nil means that no message is.
 	IsApart    func(kind uint8, extra []byte) bool
 	ApartKinds uint64
 }
@@ -31,8 +31,8 @@ type Query struct {
 	// Text occurs in the text or the title of a message, in any case by simple folding.
 	// Empty matches every message.
 	Text string
-	// Find returns where Text first occurs in a text, which may hold bytes that are not UTF-8,
-	// or -1 and -1. It decides which messages match, and is not called where Text is empty.
+	// Find returns where Text first occurs in a text, which may hold bytes that are not UTF-8, or -1 and -1. It
+	// decides which messages match. It is not called if Text is empty.
 	Find func(text []byte) (start, end int)
 	// TextOnly omits titles.
 	TextOnly bool
@@ -40,13 +40,13 @@ type Query struct {
 	After *Position
 }
 
-// prepared is a query as segments are searched for it.
+// prepared is a query with what all segments need for it.
 type prepared struct {
 	*Query
 	index  *Index
 	grams  []grams
-	exact  bool                   // the lists alone tell which messages match
-	titled map[*Conversation]bool // whose titles match
+	exact  bool                   // the lists alone decide which messages match
+	titled map[*Conversation]bool // conversations with a matching title
 }
 
 // Hit is a message that was found. It is valid until the next one is returned.
@@ -123,7 +123,7 @@ func (v *View) search(ctx context.Context, q *Query, yield func(*Hit) bool) erro
 // Counted is the number of messages that match.
 type Counted struct {
 	Messages int
-	Apart    int  // others
+	Apart    int  // matching messages that are apart
 	All      bool // all were counted
 }
 
@@ -172,7 +172,7 @@ func (s *scan) count(ctx context.Context, n *Counted) error {
 	}
 }
 
-// prepare reads a query.
+// prepare returns the prepared query.
 func (v *View) prepare(q *Query) *prepared {
 	folded := fold.Append(nil, []byte(q.Text))
 	p := &prepared{Query: q, index: v.index, grams: gramsOf(folded), exact: len(folded) <= 3, titled: map[*Conversation]bool{}}

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Spread is in how many of some messages terms are.
+// Spread has the numbers of messages with each of some terms.
 type Spread struct {
 	Messages int
-	Bytes    int64 // that are stored of them
-	With     []int // by term
+	Bytes    int64 // the size of the stored texts
+	With     []int // number of messages with each term
 }
 
-// Add adds the messages of another index.
+// Add adds the spread of another index.
 func (s *Spread) Add(other Spread) {
 	s.Messages, s.Bytes = s.Messages+other.Messages, s.Bytes+other.Bytes
 	for i, n := range other.With {
@@ -23,8 +23,8 @@ func (s *Spread) Add(other Spread) {
 	}
 }
 
-// Spread returns how many messages have each of some terms. Those of conversations that are
-// gone count too: it is for statistics.
+// Spread returns the numbers of messages with each of some terms. For statistics, it also counts messages of removed
+// conversations.
 func (v *View) Spread(found []string) (spread Spread, err error) {
 	spread.With = make([]int, len(found))
 	err = v.index.guard(func() error {
@@ -41,32 +41,31 @@ func (v *View) Spread(found []string) (spread Spread, err error) {
 	return spread, err
 }
 
-// RankQuery asks for the conversations whose messages have the most, and the rarest, of some terms.
+// RankQuery asks for the conversations with the most and the rarest of some terms in their messages.
 type RankQuery struct {
 	Filter
 	Terms []RankTerm // at most 64
-	// Most is how many conversations are returned at the most.
+	// Most is the maximum number of conversations in the result.
 	Most int
-	// Coverage is what the weight of a term counts that a conversation has in any message.
+	// Coverage is the factor of the weight of each term that a conversation has in any message.
 	Coverage float32
-	// Average is how many bytes are stored of a message on average.
+	// Average is the average number of stored bytes of a message.
 	Average float64
-	// Counts returns what the score of a message of a kind counts.
+	// Counts returns the factor of the scores of messages of a kind.
 	Counts func(kind uint8) float32
-	// Holds, where it is not nil, reports whether a message of a conversation, by its key and its
-	// number, is looked for.
+	// Holds, if not nil, reports whether to score a message, by the key of its conversation and its number.
 	Holds func(key string, number uint32) bool
 }
 
-// RankTerm is a term as package terms has it, and how much it weighs. One that is Common is
-// in so many messages that it only adds to those that have another one.
+// RankTerm is a term, as package terms returns it, with its weight. If it is Common it only adds to messages with a
+// term that is not.
 type RankTerm struct {
 	Text   string
 	Weight float64
 	Common bool
 }
 
-// Ranked is a conversation with messages that have terms.
+// Ranked is a conversation with a message that has a term.
 type Ranked struct {
 	*Conversation
 	Messages []Scored // all, by their numbers
@@ -74,7 +73,7 @@ type Ranked struct {
 	Covered float32
 }
 
-// Scored is a message, with its score as BM25 has it: 0 where it has no term, or is not looked for.
+// Scored is a message with its BM25 score: 0 if it has no term, or if the query excludes it.
 type Scored struct {
 	Number uint32
 	Kind   uint8
@@ -85,7 +84,7 @@ type Scored struct {
 	message uint32
 }
 
-// Read returns the text of a message that the view returned, and what else is stored of it.
+// Read returns the text and the extra data of a message that the view returned.
 func (v *View) Read(m Scored) (text, extra []byte, err error) {
 	err = v.index.guard(func() error {
 		t := texts{segment: m.segment}
@@ -96,7 +95,7 @@ func (v *View) Read(m Scored) (text, extra []byte, err error) {
 	return text, extra, err
 }
 
-// Best are the best scores of a conversation, highest first. Each counts half of the one before.
+// Best has the best scores of a conversation, highest first. Each counts half as much as the one before.
 type Best [5]float32
 
 // Add adds a score.
@@ -118,23 +117,21 @@ func (b *Best) Sum() (sum float32) {
 	return sum
 }
 
-// Idf returns how much a term weighs that some of all messages have: the rarer, the more.
+// Idf returns the weight of a term that is in with of all messages: the rarer, the more.
 func Idf(with, all int) float64 {
 	return math.Log(1 + (float64(all-min(with, all))+0.5)/(float64(with)+0.5))
 }
 
-// Length and frequency as they count in BM25: a message that is twice as long as others has
-// each term for less, and one that has a term often has it for more.
+// The constants of BM25 for the length of a message and the frequency of a term.
 const (
 	bm25K1 = 1.2
 	bm25B  = 0.6
-	// onceCounts and oftenCounts are how often a message has a term, which is known to be
-	// there, and to be there often.
+	// onceCounts and oftenCounts are the assumed frequencies of a term that is in a message, or is often in it.
 	onceCounts, oftenCounts = 1.1, 3.6
 )
 
-// Rank returns the conversations with the best messages, best first; of equal ones those with a
-// newer message.
+// Rank returns the conversations with the best messages, best first. Of equal ones the one with the newest scored
+// message is first.
 func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err error) {
 	err = v.index.guard(func() error {
 		r := &ranking{query: &q, view: v, standings: make([]standing, len(v.Conversations)), scores: map[*segment][]float32{}}
@@ -150,7 +147,7 @@ func (v *View) Rank(ctx context.Context, q RankQuery) (ranked []Ranked, err erro
 	return ranked, err
 }
 
-// Occurs reports whether a message that a query looks for has a term, whatever Holds says.
+// Occurs reports whether a message has a term and passes the filter of a query. It ignores Holds.
 func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool, err error) {
 	q.Holds = nil
 	err = v.index.guard(func() error {
@@ -171,25 +168,25 @@ func (v *View) Occurs(ctx context.Context, q RankQuery, term string) (found bool
 	return found, err
 }
 
-// ranks reports whether a message is looked for.
+// ranks reports whether to score a message.
 func (s *scan) ranks(q *RankQuery, n uint32) bool {
 	return s.passes(n) && (q.Holds == nil || q.Holds(s.conversation(n).Key, s.rows.number(n))) && !s.isApart(n)
 }
 
-// ranking is a ranking in the making.
+// ranking is the state of a call of Rank.
 type ranking struct {
 	query     *RankQuery
 	view      *View
 	standings []standing             // by conversation
-	scores    map[*segment][]float32 // by message; nil where none has a term
+	scores    map[*segment][]float32 // by message; nil if none has a term that is not common
 }
 
-// standing is how a conversation stands.
+// standing is the result for a conversation.
 type standing struct {
 	Best
-	terms   uint64    // that its messages have: a bit for each
+	terms   uint64    // of its messages: a bit for each
 	newest  time.Time // of its messages with a score
-	covered float32   // [Ranked.Covered], and score is that of the conversation; once all messages are known
+	covered float32   // [Ranked.Covered]; set by best, as is score
 	score   float32
 }
 
@@ -244,7 +241,7 @@ func (r *ranking) weigh(s *scan) []weighed {
 	return messages
 }
 
-// bm25 returns the score of a message, which is so many times as long as others.
+// bm25 returns the score of a message, from its length divided by the average.
 func (w *weighed) bm25(length float32) float32 {
 	norm := bm25K1 * (1 - bm25B + bm25B*length)
 	return w.once*(onceCounts*(bm25K1+1)/(onceCounts+norm)) + w.often*(oftenCounts*(bm25K1+1)/(oftenCounts+norm))

@@ -13,7 +13,7 @@ import (
 // scan is the search of a segment.
 type scan struct {
 	texts
-	of    []*Conversation // by place of an owner; nil where it is gone
+	of    []*Conversation // by the place of an owner; nil if it was removed
 	query *prepared
 
 	next, to   uint32     // the range of messages that are not read yet
@@ -24,8 +24,7 @@ type scan struct {
 	at         uint32     // the current message
 }
 
-// scans returns a scan for each segment with messages that the times and the position of a query
-// let through.
+// scans returns a scan for each segment with messages in the times and after the position of a query.
 func (v *View) scans(q *Query) (scans []*scan) {
 	p := v.prepare(q)
 	for _, o := range v.segments {
@@ -37,13 +36,14 @@ func (v *View) scans(q *Query) (scans []*scan) {
 	return scans
 }
 
-// bound leaves the messages that the times and the position of a query let through.
+// bound limits the range of messages to the times and the position of a query.
 func (s *scan) bound(q *Query) {
 	if q.Since.IsZero() && q.Until.IsZero() && (q.After == nil || compareTimes(s.newest, q.After.Time) > 0) {
-		return // which is so of most segments
+		return // true for most segments
 	}
 	s.prepare()
-	first := func(t time.Time, least int) uint32 { // that comes with a time, which is 0, or after it
+	// first returns the first message at or after a time in the order of messages, or only after it if least is 1.
+	first := func(t time.Time, least int) uint32 {
 		return uint32(sort.Search(int(s.to), func(n int) bool { return compareTimes(s.rows.time(uint32(n)), t) >= least })) //nolint:gosec // counts
 	}
 	if !q.Since.IsZero() {
@@ -59,7 +59,7 @@ func (s *scan) bound(q *Query) {
 	}
 }
 
-// prepare is called before anything else, as often as anybody likes.
+// prepare must be called before all other methods. Further calls do nothing.
 func (s *scan) prepare() {
 	if s.wanted != nil {
 		return
@@ -73,16 +73,16 @@ func (s *scan) prepare() {
 	s.grams = s.postings()
 }
 
-// conversation returns the conversation of a message; nil where it is gone.
+// conversation returns the conversation of a message; nil if it was removed.
 func (s *scan) conversation(n uint32) *Conversation { return s.of[s.owner(n)] }
 
-// position returns that of a message of a conversation that is not gone.
+// position returns the position of a message. Its conversation must exist.
 func (s *scan) position(n uint32) *Position {
 	c := s.conversation(n)
 	return &Position{s.rows.time(n), c.Order, c.Key, s.rows.number(n)}
 }
 
-// passes reports whether the filter lets a message through, whether it is apart or not.
+// passes reports whether the filter selects a message, be it apart or not.
 func (s *scan) passes(n uint32) bool {
 	return s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.owner(n)]
 }
