@@ -100,7 +100,7 @@ func (c *Config) open(from *Source, name string, read func() ([]byte, error)) *d
 			err = pathError.Err
 		case errors.As(err, &outside):
 			hint = outside.Hint()
-			err = fmt.Errorf("%s is a link out of the project", outside.Path) // models are not told the target
+			err = fmt.Errorf("%s is a link out of the project", outside.Path) // models must not learn the target
 		}
 		d.wrong(tables, Position{File: name}, hint, "the file cannot be read: %s", text.Cell(err.Error()))
 		return nil
