@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/convtools/convtools/runtime/index/terms"
 )
@@ -61,12 +62,16 @@ func (b *builder) write(files directory, reader *terms.Reader) (*segment, error)
 		of, other := b.owners[m.owner], b.owners[n.owner]
 		return cmp.Or(compareTimes(m.Time, n.Time), cmp.Compare(of.Order, other.Order), compareKeys(of.Key, other.Key), cmp.Compare(m.Number, n.Number))
 	})
-	ofGrams, ofTerms := b.lists(reader) // first, as that takes the most memory
+	ofGrams, ofTerms := b.newLists(), b.newLists()
+	var making sync.WaitGroup
+	making.Go(func() { b.terms(ofTerms, reader) })
+	b.grams(ofGrams)
 	f := fileBuilder{data: make([]byte, 0, b.size*3/2)}
 	b.addMessages(&f)
 	for _, o := range b.owners {
 		f.add(secOwners, binary.LittleEndian.AppendUint32(nil, o.part))
 	}
+	making.Wait()
 	writeLists(&f, ofGrams, ofTerms)
 	data, sum := f.finish()
 	n := named{rand.Uint64(), sum, int64(b.size)}

@@ -2,7 +2,6 @@ package index
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/convtools/convtools/runtime/base/fold"
 	"github.com/convtools/convtools/runtime/index/terms"
@@ -80,16 +79,8 @@ func (c *collector) write(w *listWriter) {
 	}
 }
 
-// lists returns the lists of what a builder has, one writer after the other in the order of their
-// grams: half of the work is beside the other half.
-func (b *builder) lists(reader *terms.Reader) (ofGrams, ofTerms *listWriter) {
-	documents := uint32(len(b.messages)) //nolint:gosec // a count
-	ofGrams, ofTerms = &listWriter{documents: documents}, &listWriter{documents: documents}
-	var making sync.WaitGroup
-	making.Go(func() { b.terms(ofTerms, reader) })
-	b.grams(ofGrams)
-	making.Wait()
-	return ofGrams, ofTerms
+func (b *builder) newLists() *listWriter {
+	return &listWriter{documents: uint32(len(b.messages))} //nolint:gosec // a count
 }
 
 // grams writes the lists of trigrams, and then of pairs.
@@ -128,9 +119,13 @@ func (b *builder) grams(w *listWriter) {
 // terms writes the lists of terms: of the documents that have one, and after all of these of
 // those that have it often.
 func (b *builder) terms(w *listWriter, reader *terms.Reader) {
-	var all, frequent collector
+	all, frequent := collector{found: make([]uint32, 0, b.size/8)}, collector{}
 	var terms []term                                         // by number
 	numbers, words := map[gram]uint32{}, map[uint64]uint32{} // by the keys of terms, and by the hashes of words
+	var recent [1 << 12]struct {                             // some of words: most are in here
+		hash   uint64
+		number uint32
+	}
 	numberOf := func(word []byte) uint32 {
 		key := keyOf(hashOf(word))
 		if numbers[key] == 0 {
@@ -147,14 +142,18 @@ func (b *builder) terms(w *listWriter, reader *terms.Reader) {
 			if isInflected {
 				hash = ^hash
 			}
-			number := words[hash]
-			if number == 0 {
+			last := &recent[hash%uint64(len(recent))]
+			if last.hash != hash {
+				last.hash, last.number = hash, words[hash]
+			}
+			if last.number == 0 {
 				if isInflected {
 					word = reader.Stem(word)
 				}
-				number = numberOf(word)
-				words[hash] = number
+				last.number = numberOf(word)
+				words[hash] = last.number
 			}
+			number := last.number
 			t := &terms[number-1]
 			if t.last != document {
 				*t = term{last: document}
