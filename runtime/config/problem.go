@@ -87,7 +87,9 @@ func (c *Config) Wrong(table string) error {
 }
 
 // Unread returns the problems that disable nothing.
-func (c *Config) Unread() []Problem { return c.without(func(p Problem) bool { return p.Tables != nil }) }
+func (c *Config) Unread() []Problem {
+	return c.without(func(p Problem) bool { return p.Tables != nil })
+}
 
 func (c *Config) without(other func(Problem) bool) []Problem {
 	return slices.DeleteFunc(slices.Clone(c.Problems), other)
