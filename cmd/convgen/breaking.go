@@ -112,11 +112,11 @@ func oldContract(dir, against, generated string) ([]byte, error) {
 	cmd.Stderr = &failure
 	data, err := cmd.Output()
 	if err != nil {
-		said := strings.TrimPrefix(strings.TrimSpace(failure.String()), "fatal: ")
-		if said == "" {
-			said = err.Error() // git did not run
+		reason := strings.TrimPrefix(strings.TrimSpace(failure.String()), "fatal: ")
+		if reason == "" {
+			reason = err.Error() // git did not run
 		}
-		return nil, noContract(fmt.Errorf("git show %s: %s", revision, said), "commit generated/contract.lock; a clone that is shallow has to fetch the revision first")
+		return nil, noContract(fmt.Errorf("git show %s: %s", revision, reason), "commit generated/contract.lock; a clone that is shallow has to fetch the revision first")
 	}
 	return data, nil
 }

@@ -66,7 +66,7 @@ func (d *draft) declaration(line string) string {
 	if len(d.words) > 0 {
 		command = strconv.Quote(d.words[0])
 	} else if _, err := exec.LookPath(program); err != nil {
-		command, remark = `"echo", `+command, " # there is no such program here: put it in the place of echo"
+		command, remark = `"echo", `+command, " # this program is not installed: use it instead of echo"
 	}
 	return fmt.Sprintf("[cli.%s]\ncommand = [%s]%s\n", line, command, remark)
 }
@@ -89,7 +89,7 @@ func (d *draft) text(line, short string) string {
 	}
 	if len(d.options) == 0 {
 		parameters.WriteString(parameterDraft)
-		args.WriteString("  # \"--match={text}\", # left out where it is not given\n")
+		args.WriteString("  # \"--match={text}\", # omitted if not given\n")
 	}
 	return fmt.Sprintf(commandDraft, d.tool, strings.TrimSpace(line+" "+strings.Join(words, " ")), parameters.String(), line, args.String())
 }

@@ -288,15 +288,15 @@ func (o *options) run(stdout, stderr io.Writer) (bool, error) {
 	if err := plan.Write(root, result, differences); err != nil {
 		return false, err
 	}
-	var said strings.Builder
+	var report strings.Builder
 	for _, d := range differences {
 		done := "wrote "
 		if d.Kind == plan.Orphan {
 			done = "removed "
 		}
-		said.WriteString(done + d.Path + "\n")
+		report.WriteString(done + d.Path + "\n")
 	}
-	_, _ = io.WriteString(stderr, said.String())
+	_, _ = io.WriteString(stderr, report.String())
 	return true, nil
 }
 
@@ -426,7 +426,7 @@ func explainRule(args []string, stdout, _ io.Writer) error {
 		}
 		return nil
 	}
-	said, known, err := explain.Rule(flags.Arg(0))
+	explanation, known, err := explain.Rule(flags.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -437,6 +437,6 @@ func explainRule(args []string, stdout, _ io.Writer) error {
 		}
 		return misuse{fmt.Sprintf("there is no rule %q", flags.Arg(0)), hint}
 	}
-	_, err = fmt.Fprint(stdout, said)
+	_, err = fmt.Fprint(stdout, explanation)
 	return err
 }

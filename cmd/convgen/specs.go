@@ -403,9 +403,9 @@ func try(args []string, stdout, stderr io.Writer) error {
 			if err != nil {
 				failed++
 				answer = "FAILED: " + err.Error()
-				var told *contract.Error
-				if errors.As(err, &told) {
-					answer = "FAILED: " + told.ForPerson()
+				var toolErr *contract.Error
+				if errors.As(err, &toolErr) {
+					answer = "FAILED: " + toolErr.ForPerson()
 				}
 			}
 			fmt.Fprintf(stdout, "%s\n\n", answer)

@@ -164,10 +164,10 @@ func (c *checker) deliverable(made *ir.Targets, t *ir.Tool) {
 			if strings.Contains(problem, "description") {
 				at = c.spec.Description.At
 			}
-			told := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == at.Span() && d.Rule != "CT029" })
+			reported := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == at.Span() && d.Rule != "CT029" })
 			inside := strings.Contains(problem, ": "+t.Name+".")
 			known := c.spec.Name.Set && c.spec.Description.Set
-			if !told && known && (!inside || len(c.unsound) == 0) {
+			if !reported && known && (!inside || len(c.unsound) == 0) {
 				c.report(at, "CT029", problem, "")
 			}
 		}

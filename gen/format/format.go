@@ -201,8 +201,8 @@ func (f *formatter) columns() (keys, comments []int) {
 		}
 	}
 	align(keys, func(l line) bool { return l.key != "" }, func(i int) int { return width(f.lines[i].key) })
-	aside := func(l line) bool { return l.comment != "" && l.key != "" && !over(l) }
-	align(comments, aside, func(i int) int {
+	trailing := func(l line) bool { return l.comment != "" && l.key != "" && !over(l) }
+	align(comments, trailing, func(i int) int {
 		return keys[i] + len(" = ") + width(f.lines[i].code)
 	})
 	return keys, comments

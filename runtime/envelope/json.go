@@ -135,20 +135,20 @@ func (w *jsonText) end(notes []string) {
 
 // Failed returns an error whose message is a failure in JSON: {"ok":false,"code":"…","reason":"…"}.
 func Failed(err error, notes []string) error {
-	told := &contract.Error{Err: err}
+	out := &contract.Error{Err: err}
 	code, reason := CodeFailed, err.Error()
 	var failure *contract.Failure
 	var invalid *contract.InvalidArguments
 	var known *contract.Error
 	switch {
 	case errors.As(err, &failure):
-		code, reason, told.Transient, told.Caller = failure.Code, failure.Reason, failure.Transient, true
+		code, reason, out.Transient, out.Caller = failure.Code, failure.Reason, failure.Transient, true
 	case errors.As(err, &invalid):
-		code, told.Caller = CodeInvalidArguments, true
+		code, out.Caller = CodeInvalidArguments, true
 	case errors.As(err, &known):
-		told.Transient, told.Caller, told.NoProject = known.Transient, known.Caller, known.NoProject
+		out.Transient, out.Caller, out.NoProject = known.Transient, known.Caller, known.NoProject
 		if known.Detail != "" {
-			told.Detail = known.Detail
+			out.Detail = known.Detail
 		}
 	}
 	w := jsonText{buf: []byte(`{"ok":false`)}
@@ -157,6 +157,6 @@ func Failed(err error, notes []string) error {
 	w.name("reason")
 	w.text(reason)
 	w.end(notes)
-	told.Message = string(w.buf)
-	return told
+	out.Message = string(w.buf)
+	return out
 }

@@ -218,12 +218,12 @@ func (p *page) repairs() {
 	if len(lines) == 0 {
 		return
 	}
-	told := "Each repair made is told in a note of the answer."
+	note := "Each repair made is told in a note of the answer."
 	if p.tool.Answer == ir.TextAnswer || p.tool.Answer == ir.JSONAnswer {
-		told = "Each repair made is told in the answer."
+		note = "Each repair made is told in the answer."
 	}
 	p.line("\n### Repairs\n")
-	p.line("These are accepted although they are not what the schema says. " + told + "\n")
+	p.line("These are accepted although they are not what the schema says. " + note + "\n")
 	p.line(strings.Join(lines, "\n"))
 }
 

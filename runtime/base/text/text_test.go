@@ -41,8 +41,8 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// Every character that is to be escaped has a row of its own here: the table of the code is compared with the Unicode
-// character database below, and this with both.
+// Every escaped character has a row here. The table of the code is compared with the Unicode character database
+// below, and this table with both.
 func TestHiddenCharacters(t *testing.T) {
 	t.Parallel()
 	for _, r := range []rune{
@@ -122,7 +122,8 @@ func TestAppendJSON(t *testing.T) {
 	}
 }
 
-// The table is what the Unicode character database of this Go has, and code points that are reserved for the same.
+// The table has the characters that the Unicode character database of this Go has, and code points reserved for the
+// same purpose.
 func TestHiddenIsWhatUnicodeHides(t *testing.T) {
 	t.Parallel()
 	reserved := func(r rune) bool {
@@ -154,7 +155,7 @@ func TestNothingHiddenCostsNothing(t *testing.T) {
 	}
 }
 
-// hostile are texts for the properties to begin with.
+// hostile are the first texts for the properties.
 var hostile = []string{
 	"", "\r\r\n", "\r", "a\r\nb\rc\r", "\x00\x1b[31m\x7f\x9b", "\u0085\u009f\ufffe\uffff", "\xff\xed\xa0\x80\xe2\x80",
 	"\u202eabc\u2066", "\U000e0041\U000e007f", "👩\u200d👩\u200d👧\ufe0f", "a\u200d\u200b\ufe0f\U000e0100", "❤\ufe0f\u200d🔥\u200d\u200c",
@@ -202,7 +203,7 @@ func FuzzForms(f *testing.F) {
 	})
 }
 
-// checkShown checks that what is shown is UTF-8 in which nothing is hidden but joiners that mean something.
+// checkShown checks that a result is UTF-8 without hidden characters, except joiners with a meaning.
 func checkShown(t *testing.T, form, in, shown string) {
 	t.Helper()
 	if !utf8.ValidString(shown) {
