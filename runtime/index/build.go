@@ -16,10 +16,6 @@ type limits struct {
 	segment, messages int // bytes of texts and extra data, and number of messages
 }
 
-func usualLimits() limits {
-	return limits{segment: 12 << 20, messages: 1 << 16}
-}
-
 // builder collects the messages of a segment.
 type builder struct {
 	limits

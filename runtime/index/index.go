@@ -26,10 +26,14 @@ type Index struct {
 }
 
 // Open returns the index in a directory, which need not exist. It reads nothing.
-func Open(dir string) *Index { return &Index{files: disk(dir), limits: usualLimits()} }
+func Open(dir string) *Index { return newIndex(disk(dir)) }
 
 // InMemory returns an empty index in the memory of this process.
-func InMemory() *Index { return &Index{files: newMemory(), limits: usualLimits()} }
+func InMemory() *Index { return newIndex(newMemory()) }
+
+func newIndex(files directory) *Index {
+	return &Index{files: files, limits: limits{segment: 12 << 20, messages: 1 << 16}}
+}
 
 // View is a snapshot of an index. It is safe for concurrent use.
 type View struct {

@@ -62,8 +62,7 @@ func (w *Writer) group(owners map[uint32]*Conversation) []*segment {
 
 // copy adds the messages of a segment that are not removed to the builder.
 func (w *Writer) copy(ctx context.Context, s *segment, owners map[uint32]*Conversation) error {
-	t := texts{segment: s}
-	t.prepare()
+	t := s.texts()
 	of := map[uint32][]uint32{} // messages by part
 	for n := range s.messages {
 		part := s.owners[t.owner(n)]

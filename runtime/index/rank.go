@@ -87,8 +87,7 @@ type Scored struct {
 // Read returns the text and the extra data of a message that the view returned.
 func (v *View) Read(m Scored) (text, extra []byte, err error) {
 	err = v.index.guard(func() error {
-		t := texts{segment: m.segment}
-		t.prepare()
+		t := m.segment.texts()
 		text, extra = t.read(m.message), t.extra(m.message)
 		return nil
 	})
@@ -286,8 +285,7 @@ func (r *ranking) messages(numbers []int) []Ranked {
 		for place, c := range s.of {
 			owners[place] = of[c]
 		}
-		t := texts{segment: s.segment}
-		t.prepare()
+		t := s.segment.texts()
 		for n := range s.messages {
 			if to := owners[t.owner(n)]; to != nil {
 				m := t.scored(n)

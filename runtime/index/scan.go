@@ -64,7 +64,7 @@ func (s *scan) prepare() {
 	if s.wanted != nil {
 		return
 	}
-	s.texts.prepare()
+	s.texts = s.segment.texts()
 	s.wanted = make([]bool, len(s.of))
 	for place, c := range s.of {
 		s.wanted[place] = c != nil && (s.query.Wanted == nil || s.query.Wanted(c.Key))

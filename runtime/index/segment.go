@@ -106,17 +106,12 @@ func (s *segment) readTables() *tables {
 // texts reads the messages of a segment. It is for one goroutine.
 type texts struct {
 	*segment
-	*tables        // nil before prepare
+	*tables
 	message uint32 // of text
 	text    []byte // nil before the first one
 }
 
-// prepare must be called before all other methods. Further calls do nothing.
-func (t *texts) prepare() {
-	if t.tables == nil {
-		t.tables = t.load()
-	}
-}
+func (s *segment) texts() texts { return texts{segment: s, tables: s.load()} }
 
 // owner returns the place of a message's part among the owners.
 func (t *texts) owner(message uint32) uint16 {
